@@ -1,0 +1,59 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "aggregator",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .executable(name: "aggregator", targets: ["aggregator"]),
+    .library(name: "Core", targets: ["Core"]),
+    .library(name: "Countries", targets: ["Countries"]),
+    .library(name: "Heroes", targets: ["Heroes"]),
+    .library(name: "SourceTesting", targets: ["SourceTesting"]),
+  ],
+  traits: [
+    .trait(
+      name: "URLSessionOnLinux",
+      description: "Compiles the engine of Apple systems on Linux too, beside libcurl, to check it."),
+  ],
+  targets: [
+    .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .target(name: "Core", dependencies: [.target(name: "CCurl", condition: .when(platforms: [.linux]))]),
+    .source("Countries"),
+    .source("Heroes"),
+    .target(name: "SourceTesting", dependencies: ["Core"]),
+    .executableTarget(name: "aggregator", dependencies: ["Core", "Countries", "Heroes"]),
+
+    .executableTarget(name: "embed-json", path: "Plugins/EmbedJSON/Tool"),
+    .plugin(name: "EmbedJSON", capability: .buildTool(), dependencies: ["embed-json"], path: "Plugins/EmbedJSON/Plugin"),
+
+    .testTarget(name: "CoreTests", dependencies: ["Core", "SourceTesting"]),
+    .testTarget(name: "CountriesTests", dependencies: ["Countries", "SourceTesting"]),
+    .testTarget(name: "HeroesTests", dependencies: ["Heroes", "SourceTesting"]),
+    .testTarget(name: "aggregatorTests", dependencies: ["aggregator", "SourceTesting"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where ![.system, .plugin, .binary].contains(target.type) {
+  target.swiftSettings =
+    (target.swiftSettings ?? []) + [
+      .enableUpcomingFeature("ExistentialAny"),  // SE-0335
+      .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
+      .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
+      .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // SE-0461
+      .enableUpcomingFeature("InferIsolatedConformances"),  // SE-0470
+      .enableUpcomingFeature("ImmutableWeakCaptures"),  // SE-0481
+      .treatAllWarnings(as: .error),  // SE-0480
+    ]
+}
+
+extension Target {
+  /// A data-source module: target `Heroes` lives in `Sources/Sources-Heroes`, and the JSON files of
+  /// its `Resources/` are compiled into it.
+  static func source(_ name: String) -> Target {
+    .target(
+      name: name, dependencies: ["Core"], path: "Sources/Sources-\(name)",
+      exclude: ["Resources/README.md"], plugins: ["EmbedJSON"])
+  }
+}

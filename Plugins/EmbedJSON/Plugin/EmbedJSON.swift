@@ -1,0 +1,25 @@
+import Foundation
+import PackagePlugin
+
+/// Compiles every JSON file of a target's `Resources/` into it: `heroes.json` becomes the constant
+/// `bundledHeroes`, a `StaticString`.
+///
+/// The binary stays one file that can be copied anywhere, and the data stays JSON.
+@main
+struct EmbedJSON: BuildToolPlugin {
+  func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
+    let resources = target.directoryURL.appending(path: "Resources", directoryHint: .isDirectory)
+    let tool = try context.tool(named: "embed-json").url
+    return try FileManager.default
+      .contentsOfDirectory(at: resources, includingPropertiesForKeys: nil)
+      .filter { $0.pathExtension == "json" }
+      .sorted { $0.path < $1.path }
+      .map { file in
+        let name = file.deletingPathExtension().lastPathComponent
+        let output = context.pluginWorkDirectoryURL.appending(path: "Bundled-\(name).swift")
+        return .buildCommand(
+          displayName: "Embedding \(file.lastPathComponent)", executable: tool,
+          arguments: [file.path, output.path], inputFiles: [file], outputFiles: [output])
+      }
+  }
+}

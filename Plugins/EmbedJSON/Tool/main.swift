@@ -1,0 +1,51 @@
+import Foundation
+
+// embed-json INPUT.json OUTPUT.swift: writes a JSON file down as a Swift string constant.
+//
+// The literal is raw, so JSON needs no escaping, and a `StaticString`, which costs nothing to compile or
+// to start (Swift's own `.embedInCode` made an array of bytes that took 86 s for 232 KB).
+
+let arguments = CommandLine.arguments
+guard arguments.count == 3 else {
+  try FileHandle.standardError.write(contentsOf: Data("usage: embed-json INPUT OUTPUT\n".utf8))
+  exit(64)
+}
+do {
+  let input = URL(filePath: arguments[1])
+  let name = input.deletingPathExtension().lastPathComponent
+  guard name.wholeMatch(of: /[a-z][a-z0-9-]*/) != nil else {
+    throw EmbeddingFailure("'\(name).json' does not make a Swift name: use a-z, 0-9 and -")
+  }
+  let data = try Data(contentsOf: input)
+  // What is not UTF-8 or not JSON would otherwise fail at run time, on somebody else's machine.
+  guard let text = String(validating: data, as: UTF8.self) else {
+    throw EmbeddingFailure("\(input.path) is not UTF-8")
+  }
+  _ = try JSONDecoder().decode(AnyJSON.self, from: data)
+  // As many # as it takes: no run of them in the text can end the literal.
+  let longest = text.split { $0 != "#" }.map(\.count).max() ?? 0
+  let fence = String(repeating: "#", count: longest + 1)
+  let constant = "bundled" + name.split(separator: "-").map(\.capitalized).joined()
+  let source = """
+    // Made from \(input.lastPathComponent) by embed-json.
+    let \(constant): StaticString = \(fence)\"\"\"
+    \(text)
+    \"\"\"\(fence)
+
+    """
+  try Data(source.utf8).write(to: URL(filePath: arguments[2]), options: .atomic)
+} catch {
+  try FileHandle.standardError.write(contentsOf: Data("error: \(error)\n".utf8))
+  exit(1)
+}
+
+/// Why a file cannot be embedded.
+struct EmbeddingFailure: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
+
+/// Any JSON at all: decoding it checks the syntax.
+struct AnyJSON: Decodable {
+  init(from decoder: any Decoder) {}
+}

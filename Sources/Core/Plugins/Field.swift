@@ -1,0 +1,89 @@
+/// One thing that can be read of a record: its name, what it is, and how to read it.
+///
+/// A source lists its fields once; tables, TSV, JSON, `--fields` and local search are all made from them.
+public struct Field<Item>: Sendable {
+  /// The name that programs use, a JSON key: `realName`.
+  public let name: String
+
+  /// The name that people see: `Real name`.
+  public let label: String
+
+  /// What kind of values it has.
+  public let kind: FieldKind
+
+  /// What it is, in one sentence.
+  public let about: String
+
+  /// Whether a list shows it where nobody asks for fields by name.
+  public let isShown: Bool
+
+  /// Whether local search looks into it.
+  public let isSearchable: Bool
+
+  private let read: @Sendable (Item) -> JSON
+
+  /// A field that is computed.
+  ///
+  /// - Parameters:
+  ///   - name: The name that programs use.
+  ///   - label: The name that people see.
+  ///   - kind: What kind of values it has.
+  ///   - about: What it is, in one sentence.
+  ///   - isShown: Whether a list shows it where nobody asks for fields by name.
+  ///   - isSearchable: Whether local search looks into it.
+  ///   - read: How to read it.
+  public init(
+    _ name: String, _ label: String, _ kind: FieldKind, about: String, isShown: Bool = true,
+    isSearchable: Bool = false, read: @escaping @Sendable (Item) -> JSON
+  ) {
+    self.name = name
+    self.label = label
+    self.kind = kind
+    self.about = about
+    self.isShown = isShown
+    self.isSearchable = isSearchable
+    self.read = read
+  }
+
+  /// A field that is a property of the record.
+  ///
+  /// - Parameters:
+  ///   - name: The name that programs use.
+  ///   - label: The name that people see.
+  ///   - path: The property.
+  ///   - about: What it is, in one sentence.
+  ///   - isShown: Whether a list shows it where nobody asks for fields by name.
+  ///   - isSearchable: Whether local search looks into it.
+  public init<Value: FieldValue>(
+    _ name: String, _ label: String, _ path: any KeyPath<Item, Value> & Sendable, about: String,
+    isShown: Bool = true, isSearchable: Bool = false
+  ) {
+    self.init(
+      name, label, Value.fieldKind, about: about, isShown: isShown, isSearchable: isSearchable
+    ) { $0[keyPath: path].json }
+  }
+
+  /// The value of this field.
+  public subscript(item: Item) -> JSON { read(item) }
+}
+
+extension Sequence {
+  /// The searchable text of a record, folded: each searchable field on a line of its own.
+  ///
+  /// - Parameter item: The record.
+  /// - Returns: Folded text for ``Folded/containsAll(_:)``.
+  public func searchableText<Item>(of item: Item) -> Folded where Element == Field<Item> {
+    Folded(lazy.filter(\.isSearchable).flatMap { $0[item].searchableLines }.joined(separator: "\n"))
+  }
+}
+
+extension JSON {
+  fileprivate var searchableLines: [String] {
+    switch self {
+    case .string(let text): [text]
+    case .integer(let integer): [String(integer)]
+    case .array(let values): values.flatMap(\.searchableLines)
+    default: []
+    }
+  }
+}

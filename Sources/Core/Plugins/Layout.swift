@@ -1,0 +1,28 @@
+/// How a person sees a record on a terminal, in a list and alone.
+public struct Layout<Item>: Sendable {
+  /// How a record looks in a list.
+  public enum Row: Sendable {
+    /// One line of a table whose columns are the fields shown.
+    case columns
+    /// A block: a heading on the left that wraps when it is long, a badge at the right edge that is
+    /// never cut, and a detail below, indented.
+    case block(heading: @Sendable (Item) -> String, badge: @Sendable (Item) -> String,
+      detail: @Sendable (Item) -> String?)
+  }
+
+  /// How a record looks in a list.
+  public let row: Row
+
+  /// The names of the fields that a record shows alone, in order, one label and value a line.
+  public let card: [String]
+
+  /// A layout.
+  ///
+  /// - Parameters:
+  ///   - row: How a record looks in a list; a line of a table by default.
+  ///   - card: The names of the fields that a record shows alone, in order.
+  public init(_ row: Row = .columns, card: [String]) {
+    self.row = row
+    self.card = card
+  }
+}

@@ -1,0 +1,47 @@
+public import Foundation
+
+/// Everything that a plugin may touch.
+///
+/// Nothing reads the process environment, the clock or the network past it, so a test can own the world.
+public struct PluginEnvironment: Sendable {
+  /// What has been set, and by whom.
+  public var settings: Settings
+
+  /// What sends HTTP requests.
+  public var transport: any Transport
+
+  /// What waits and measures.
+  public var clock: any Clock<Duration>
+
+  /// What the calendar says.
+  public var now: @Sendable () -> Date
+
+  /// Random bits.
+  public var random: @Sendable () -> UInt64
+
+  /// Who is told what happens.
+  public var observer: Observer
+
+  /// An environment.
+  ///
+  /// - Parameters:
+  ///   - settings: What has been set.
+  ///   - transport: What sends HTTP requests.
+  ///   - clock: What waits and measures; the continuous clock by default.
+  ///   - now: What the calendar says; the system's date by default.
+  ///   - random: Random bits; the system's by default.
+  ///   - observer: Who is told what happens; nobody by default.
+  public init(
+    settings: Settings, transport: any Transport, clock: any Clock<Duration> = ContinuousClock(),
+    now: @escaping @Sendable () -> Date = { Date() },
+    random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },
+    observer: Observer = .silent
+  ) {
+    self.settings = settings
+    self.transport = transport
+    self.clock = clock
+    self.now = now
+    self.random = random
+    self.observer = observer
+  }
+}

@@ -1,0 +1,96 @@
+/// How a source is treated: how long to wait, how often to ask, how to page.
+public struct Policy: Sendable {
+  /// How long one page may take, with its retries.
+  public var deadline: Duration
+
+  /// When failures are tried again.
+  public var retry: RetryPolicy
+
+  /// When a failing service is left alone; `nil` for never.
+  public var breaker: BreakerPolicy?
+
+  /// The setting that bounds how often each kind of call is made; `nil` for no bound.
+  public var rate: Setting?
+
+  /// The one page size that upstream is asked for, where the caller's own cannot be passed on; see
+  /// ``DataSource/sliced(upstream:keptFor:clock:)``. `nil` passes it on.
+  public var upstreamPageSize: Int?
+
+  /// For a service without search: how many records one call looks at, at most; see
+  /// ``DataSource/searchingLocally(upTo:by:text:)``. `nil` where the service searches itself.
+  public var localSearchBound: Int?
+
+  /// A policy.
+  ///
+  /// - Parameters:
+  ///   - deadline: How long one page may take, with its retries; 15 seconds by default.
+  ///   - retry: When failures are tried again; three attempts by default.
+  ///   - breaker: When a failing service is left alone; after five failures for 30 s by default.
+  ///   - rate: The setting that bounds how often each kind of call is made.
+  ///   - upstreamPageSize: The one page size that upstream is asked for.
+  ///   - localSearchBound: For a service without search: how many records one call looks at.
+  public init(
+    deadline: Duration = .seconds(15), retry: RetryPolicy = .standard,
+    breaker: BreakerPolicy? = .standard, rate: Setting? = nil, upstreamPageSize: Int? = nil,
+    localSearchBound: Int? = nil
+  ) {
+    self.deadline = deadline
+    self.retry = retry
+    self.breaker = breaker
+    self.rate = rate
+    self.upstreamPageSize = upstreamPageSize
+    self.localSearchBound = localSearchBound
+  }
+}
+
+/// When a failed call is made again.
+public struct RetryPolicy: Hashable, Sendable {
+  /// How often a call is made at most, the first time counted; 1 or more.
+  public var attempts: Int
+
+  /// The longest first wait; it doubles with each further attempt.
+  public var firstWait: Duration
+
+  /// The longest wait of all.
+  public var longestWait: Duration
+
+  /// Three attempts, waiting up to 0.5 s and doubling, 30 s at most.
+  public static let standard = RetryPolicy(
+    attempts: 3, firstWait: .milliseconds(500), longestWait: .seconds(30))
+
+  /// A policy.
+  ///
+  /// - Parameters:
+  ///   - attempts: How often a call is made at most; 1 or more.
+  ///   - firstWait: The longest first wait.
+  ///   - longestWait: The longest wait of all.
+  public init(attempts: Int, firstWait: Duration, longestWait: Duration) {
+    precondition(attempts > 0, "\(attempts) attempts")
+    self.attempts = attempts
+    self.firstWait = firstWait
+    self.longestWait = longestWait
+  }
+}
+
+/// When a failing service is left alone.
+public struct BreakerPolicy: Hashable, Sendable {
+  /// After how many failures in a row; 1 or more.
+  public var failures: Int
+
+  /// For how long.
+  public var pause: Duration
+
+  /// After five failures, for 30 s.
+  public static let standard = BreakerPolicy(failures: 5, pause: .seconds(30))
+
+  /// A policy.
+  ///
+  /// - Parameters:
+  ///   - failures: After how many failures in a row; 1 or more.
+  ///   - pause: For how long.
+  public init(failures: Int, pause: Duration) {
+    precondition(failures > 0, "\(failures) failures")
+    self.failures = failures
+    self.pause = pause
+  }
+}

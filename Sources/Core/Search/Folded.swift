@@ -1,0 +1,42 @@
+import Foundation
+
+/// Text made ready for matching: without case, diacritics and width.
+///
+/// `Curaçao`, `CURACAO` and `curacao` fold to the same text, in every locale. Two folded texts are
+/// compared byte by byte.
+public struct Folded: Hashable, Sendable {
+  /// The folded text.
+  public let text: String
+
+  /// Folds `text`.
+  ///
+  /// - Parameter text: Any text.
+  public init(_ text: some StringProtocol) {
+    // Nearly all text is ASCII, for which Foundation's folding is some forty times slower than this.
+    let bytes = text.utf8
+    if bytes.allSatisfy({ $0 < 0x80 }) {
+      self.text = String(decoding: bytes.map(Self.lowercased), as: UTF8.self)
+    } else {
+      self.text = text.folding(
+        options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
+    }
+  }
+
+  /// Whether `word` occurs in this text.
+  ///
+  /// - Parameter word: What to find.
+  /// - Returns: `true` for an empty word.
+  public func contains(_ word: Folded) -> Bool {
+    word.text.isEmpty || text.utf8.firstRange(of: word.text.utf8) != nil
+  }
+
+  /// Whether every word of a query occurs in this text.
+  ///
+  /// - Parameter words: The words, folded; see ``Query/words``.
+  /// - Returns: `true` if each is found.
+  public func containsAll(_ words: [Folded]) -> Bool { words.allSatisfy(contains) }
+
+  private static func lowercased(_ byte: UInt8) -> UInt8 {
+    byte &- 0x41 < 26 ? byte | 0x20 : byte
+  }
+}

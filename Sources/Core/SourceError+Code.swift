@@ -1,0 +1,60 @@
+extension SourceError {
+  /// What kind of failure a ``SourceError`` is. New codes may come: switch with a `default`.
+  public struct Code: Hashable, Sendable, LosslessStringConvertible {
+    private enum Name: String, CaseIterable {
+      case cancelled, badUsage, invalidCursor, notFound, badSettings
+      case offline, unreachable, connectionLost, timedOut
+      case missingKey, invalidKey, rateLimited, rejected, serverError, circuitOpen
+      case malformed, tooLarge
+    }
+    private let name: Name
+
+    private init(_ name: Name) { self.name = name }
+
+    /// The code with this name.
+    ///
+    /// - Parameter description: A name such as `timedOut`; letters only.
+    public init?(_ description: String) {
+      guard let name = Name(rawValue: description) else { return nil }
+      self.name = name
+    }
+
+    /// The code's name, as in JSON output: `timedOut`.
+    public var description: String { name.rawValue }
+
+    /// The task was cancelled.
+    public static let cancelled = Code(.cancelled)
+    /// The request makes no sense, such as a blank query.
+    public static let badUsage = Code(.badUsage)
+    /// The cursor is damaged, outdated, or another source's or query's.
+    public static let invalidCursor = Code(.invalidCursor)
+    /// There is no record with this id.
+    public static let notFound = Code(.notFound)
+    /// A setting cannot be read, such as an address that is none.
+    public static let badSettings = Code(.badSettings)
+    /// The caller forbade the network.
+    public static let offline = Code(.offline)
+    /// No connection: refused, no route, unknown host, or TLS failed. Not retried.
+    public static let unreachable = Code(.unreachable)
+    /// The connection broke before the reply was complete.
+    public static let connectionLost = Code(.connectionLost)
+    /// A deadline passed.
+    public static let timedOut = Code(.timedOut)
+    /// The service wants a key and there is none.
+    public static let missingKey = Code(.missingKey)
+    /// The service does not accept the key.
+    public static let invalidKey = Code(.invalidKey)
+    /// Asked too often: the service says so, or our own quota is used up.
+    public static let rateLimited = Code(.rateLimited)
+    /// The service refuses this request (other 4xx).
+    public static let rejected = Code(.rejected)
+    /// The service failed (5xx).
+    public static let serverError = Code(.serverError)
+    /// The service failed so often that it is left alone for a while.
+    public static let circuitOpen = Code(.circuitOpen)
+    /// The reply could not be understood.
+    public static let malformed = Code(.malformed)
+    /// The reply is over the size cap.
+    public static let tooLarge = Code(.tooLarge)
+  }
+}
