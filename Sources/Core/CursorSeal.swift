@@ -78,9 +78,12 @@ public struct CursorSeal: Sendable {
 
 extension SourceError {
   /// A token that is not, or no longer, what a source made.
-  static func damaged(_ cursor: Cursor) -> SourceError {
+  ///
+  /// - Parameter cursor: The cursor that cannot be followed.
+  /// - Returns: An error with code `invalidCursor`.
+  public static func damaged(_ cursor: Cursor?) -> SourceError {
     SourceError(
-      .invalidCursor, "the cursor '\(cursor)' is damaged or outdated",
+      .invalidCursor, "the cursor '\(cursor?.description ?? "")' is damaged or outdated",
       remedy: "start again without it")
   }
 

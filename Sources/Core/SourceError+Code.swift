@@ -5,7 +5,7 @@ extension SourceError {
       case cancelled, badUsage, invalidCursor, notFound, badSettings
       case offline, unreachable, connectionLost, timedOut
       case missingKey, invalidKey, rateLimited, rejected, serverError, circuitOpen
-      case malformed, tooLarge
+      case malformed, tooLarge, stalled
     }
     private let name: Name
 
@@ -56,5 +56,31 @@ extension SourceError {
     public static let malformed = Code(.malformed)
     /// The reply is over the size cap.
     public static let tooLarge = Code(.tooLarge)
+    /// A walk was stopped because the source's pages went nowhere; see ``WalkEnd``.
+    public static let stalled = Code(.stalled)
+
+    /// The code in words, where no more is known: `the service cannot be reached`.
+    public var inWords: String {
+      switch name {
+      case .cancelled: "cancelled"
+      case .badUsage: "the request makes no sense"
+      case .invalidCursor: "the cursor is not valid"
+      case .notFound: "there is no such record"
+      case .badSettings: "a setting cannot be read"
+      case .offline: "offline"
+      case .unreachable: "the service cannot be reached"
+      case .connectionLost: "the connection broke"
+      case .timedOut: "the service did not answer in time"
+      case .missingKey: "no key is set"
+      case .invalidKey: "the service does not accept the key"
+      case .rateLimited: "the service was asked too often"
+      case .rejected: "the service refused the request"
+      case .serverError: "the service failed"
+      case .circuitOpen: "the service failed often and is left alone"
+      case .malformed: "the reply could not be understood"
+      case .tooLarge: "the reply is too large"
+      case .stalled: "the pages went nowhere"
+      }
+    }
   }
 }

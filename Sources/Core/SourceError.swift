@@ -69,3 +69,15 @@ extension SourceError: CustomStringConvertible {
     if let remedy { "\(message) (\(remedy))" } else { message }
   }
 }
+
+extension SourceError {
+  /// There is no record with this id.
+  ///
+  /// - Parameters:
+  ///   - id: The id that was asked for.
+  ///   - source: The source's name.
+  /// - Returns: An error with code `notFound`.
+  public static func notFound(_ id: some LosslessStringConvertible, in source: String) -> SourceError {
+    SourceError(.notFound, "no \(source) record has the id '\(id)'")
+  }
+}

@@ -1,0 +1,101 @@
+extension DataSource {
+  /// Asks a second source for what this one fails to give.
+  ///
+  /// Only the *first* page of a walk, or a record, falls back; the reason is kept in the provenance and
+  /// in the cursor, so that the second page, and the next process, still know it. A cursor belongs to
+  /// whoever made it, so a walk never mixes the two; a failure in the middle of a walk is a failure.
+  /// Where the second source does not know an id, the first one's failure is thrown: nobody could say
+  /// that there is no such record.
+  ///
+  /// - Parameters:
+  ///   - second: Who is asked instead.
+  ///   - condition: Which failures it stands in for; all that are not themselves an answer by default,
+  ///     see ``SourceError/allowsFallback``.
+  /// - Returns: This source, else `second`.
+  public func fallback(
+    to second: some DataSource<Item>,
+    when condition: @escaping @Sendable (SourceError) -> Bool = \.allowsFallback
+  ) -> some DataSource<Item> { Fallback(first: self, second: second, condition: condition) }
+}
+
+struct Fallback<First: DataSource, Second: DataSource<First.Item>>: DataSource,
+  CustomStringConvertible
+{
+  let first: First
+  let second: Second
+  let condition: @Sendable (SourceError) -> Bool
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<First.Item> {
+    switch try Tier(of: request.cursor) {
+    case .first(let cursor):
+      return tagged(try await first.page(request.after(cursor)), nil)
+    case .second(let cursor, let reason):
+      return tagged(try await second.page(request.after(cursor)), reason)
+    case nil:
+      do { return tagged(try await first.page(request), nil) } catch where condition(error) {
+        Observer.current(.fellBack(error))
+        return tagged(try await second.page(request), error)
+      }
+    }
+  }
+
+  func item(_ id: First.Item.ID) async throws(SourceError) -> Found<First.Item> {
+    do { return try await first.item(id) } catch where condition(error) {
+      let reason = error
+      Observer.current(.fellBack(reason))
+      do {
+        let found = try await second.item(id)
+        return Found(found.item, provenance: found.provenance.because(reason))
+      } catch .notFound {
+        throw reason
+      }
+    }
+  }
+
+  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+    switch try? Tier(of: request.cursor) {
+    case .first(let cursor):
+      first.cursor(skipping: count, from: request.after(cursor))?.tagged(Tier.firstTag)
+    case .second(let cursor, let reason):
+      second.cursor(skipping: count, from: request.after(cursor))?.tagged(reason.code.description)
+    case nil: nil
+    }
+  }
+
+  private func tagged(_ page: Page<First.Item>, _ reason: SourceError?) -> Page<First.Item> {
+    var page = page
+    page.next = page.next?.tagged(reason?.code.description ?? Tier.firstTag)
+    if let reason { page.provenance = page.provenance.because(reason) }
+    return page
+  }
+
+  var description: String { chained(first, "fallback(to: \(second))") }
+}
+
+/// Who made a cursor: the source that it goes back to, and the cursor that this source knows.
+private enum Tier {
+  case first(Cursor)
+  case second(Cursor, because: SourceError)
+
+  static let firstTag = "ok"
+
+  /// `nil` for the start of a walk.
+  init?(of cursor: Cursor?) throws(SourceError) {
+    guard let cursor else { return nil }
+    let parts = cursor.description.split(separator: ".", maxSplits: 1)
+    guard parts.count == 2, let inner = Cursor(String(parts[1])) else { throw .damaged(cursor) }
+    if parts[0] == Self.firstTag {
+      self = .first(inner)
+    } else if let code = SourceError.Code(String(parts[0])) {
+      self = .second(inner, because: SourceError(code, code.inWords))
+    } else {
+      throw .damaged(cursor)
+    }
+  }
+}
+
+extension Cursor {
+  /// A tag is a short word in front of a token; one that makes it too long ends the walk, which no
+  /// position that a source keeps small ever does.
+  fileprivate func tagged(_ tag: String) -> Cursor? { Cursor(joining: [tag, description]) }
+}

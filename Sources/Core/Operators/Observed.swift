@@ -1,0 +1,52 @@
+extension DataSource {
+  /// Tells an observer of every call and its outcome, and of all that happens underneath: waits,
+  /// retries, fallbacks, HTTP requests.
+  ///
+  /// - Parameters:
+  ///   - observer: Who is told.
+  ///   - name: What the source is called.
+  /// - Returns: The source, watched.
+  public func observed(by observer: Observer, as name: String) -> some DataSource<Item> {
+    Observed(base: self, observer: observer, name: name)
+  }
+}
+
+struct Observed<Base: DataSource>: DataSource, CustomStringConvertible {
+  let base: Base
+  let observer: Observer
+  let name: String
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
+    try await watched(CallKind(request).rawValue) { ($0.provenance, $0.records.count) } _: {
+      () async throws(SourceError) in try await base.page(request)
+    }
+  }
+
+  func item(_ id: Base.Item.ID) async throws(SourceError) -> Found<Base.Item> {
+    try await watched("show \(id)") { ($0.provenance, 1) } _: {
+      () async throws(SourceError) in try await base.item(id)
+    }
+  }
+
+  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+    base.cursor(skipping: count, from: request)
+  }
+
+  var description: String { chained(base, "observed()") }
+
+  private func watched<Answer: Sendable>(
+    _ call: String, _ summary: (Answer) -> (Provenance, Int),
+    _ body: () async throws(SourceError) -> Answer
+  ) async throws(SourceError) -> Answer {
+    observer(.asked(source: name, call: call))
+    let result = await Observer.$current.withValue(observer) { await Result(catching: body) }
+    switch result {
+    case .success(let answer):
+      let (provenance, count) = summary(answer)
+      observer(.answered(source: name, call: call, provenance: provenance, count: count))
+    case .failure(let error):
+      observer(.failed(source: name, call: call, error: error))
+    }
+    return try result.get()
+  }
+}

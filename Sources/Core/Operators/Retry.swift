@@ -1,0 +1,45 @@
+extension DataSource {
+  /// Makes a failed call again if its failure is transient: after a while, a few times, never past the
+  /// deadline.
+  ///
+  /// The wait is random between zero and a bound that doubles ("full jitter", so that many callers do
+  /// not come back at once), and at least as long as the service asks for. When the deadline leaves no
+  /// room for it, the failure is thrown at once with its `retryAfter`.
+  ///
+  /// - Parameters:
+  ///   - policy: How often, and how long to wait.
+  ///   - clock: What waits.
+  ///   - random: Random bits.
+  /// - Returns: The source with retries.
+  public func retry(
+    _ policy: RetryPolicy = .standard, clock: some Clock<Duration> = ContinuousClock(),
+    random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
+  ) -> some DataSource<Item> { Retry(base: self, policy: policy, clock: clock, random: random) }
+}
+
+struct Retry<Base: DataSource, C: Clock<Duration>>: Decorator {
+  let base: Base
+  let policy: RetryPolicy
+  let clock: C
+  let random: @Sendable () -> UInt64
+  var label: String { "retry(\(policy.attempts))" }
+
+  func around<Answer: Sendable>(
+    _ kind: CallKind, _ call: @escaping @Sendable () async throws(SourceError) -> Answer
+  ) async throws(SourceError) -> Answer {
+    var bound = policy.firstWait
+    for _ in 1..<policy.attempts {
+      do { return try await call() } catch where error.isTransient {
+        let wait = max(bound * fraction(), error.retryAfter ?? .zero)
+        guard Deadline.leavesRoom(for: wait) else { throw error }
+        Observer.current(.waiting(wait, reason: error.message))
+        do { try await clock.sleep(for: wait) } catch { throw .cancelled }
+        bound = min(bound * 2, policy.longestWait)
+      }
+    }
+    return try await call()
+  }
+
+  /// A number from 0 up to 1.
+  private func fraction() -> Double { Double(random() >> 11) * 0x1p-53 }
+}

@@ -1,0 +1,61 @@
+extension DataSource {
+  /// Gives search to a source whose service has none: it looks through the source's pages.
+  ///
+  /// A record matches when every word of the query occurs in its text. One call looks at no more than
+  /// `bound` records; a page that ends there may be short, or empty, has a `next` to look further, and
+  /// says how far it looked in a warning.
+  ///
+  /// - Parameters:
+  ///   - bound: The most records that one call looks at, rounded down to whole pages of `size`.
+  ///   - size: How many records it reads at a time.
+  ///   - name: The source's name, for cursors and messages.
+  ///   - text: The folded text of a record that is searched.
+  /// - Returns: A source that answers queries.
+  public func searchingLocally(
+    upTo bound: Int, by size: Int, as name: String, text: @escaping @Sendable (Item) -> Folded
+  ) -> some DataSource<Item> {
+    SearchingLocally(base: self, bound: bound, size: size, name: name, text: text)
+  }
+}
+
+struct SearchingLocally<Base: DataSource>: DataSource, CustomStringConvertible {
+  let base: Base
+  let bound: Int
+  let size: Int
+  let name: String
+  let text: @Sendable (Base.Item) -> Folded
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
+    guard let query = request.query else { return try await base.page(request) }
+    let seal = CursorSeal("\(name).scan", for: query)
+    var scan = Scan<Base.Item>(
+      from: try seal.open(request.cursor) ?? ScanPosition(), limit: request.limit,
+      words: query.words, text: text)
+    let pages = WalkBound(pages: max(bound / size, 1))
+    let walk = base.pages(after: scan.cursor, size: size, upTo: pages, ahead: 0)
+    var answer: Page<Base.Item>?
+    for try await step in walk {
+      scan.look(through: step)
+      answer = step.page
+      if scan.isDone { break }
+    }
+    guard var page = answer else { throw .cancelled }  // a walk has at least one step, or throws
+    page.records = scan.matches
+    page.total = scan.total
+    page.hidden = scan.looked - scan.matches.count
+    page.unreadable = scan.unreadable
+    page.next = try scan.next.map { next throws(SourceError) in try seal.close(next) }
+    if let warning = scan.warning(about: name) { page.warnings.append(warning) }
+    return page
+  }
+
+  func item(_ id: Base.Item.ID) async throws(SourceError) -> Found<Base.Item> {
+    try await base.item(id)
+  }
+
+  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+    request.query == nil ? base.cursor(skipping: count, from: request) : nil
+  }
+
+  var description: String { chained(base, "searchingLocally(upTo: \(bound))") }
+}

@@ -1,0 +1,38 @@
+extension DataSource {
+  /// Ends every call after some time with `timedOut`.
+  ///
+  /// - Parameters:
+  ///   - limit: How long a call may take, with everything underneath.
+  ///   - clock: What measures it.
+  /// - Returns: The source with a deadline.
+  public func timeout(
+    _ limit: Duration, clock: some Clock<Duration> = ContinuousClock()
+  ) -> some DataSource<Item> { Timeout(base: self, limit: limit, clock: clock) }
+}
+
+struct Timeout<Base: DataSource, C: Clock<Duration>>: Decorator {
+  let base: Base
+  let limit: Duration
+  let clock: C
+  var label: String { "timeout(\(limit))" }
+
+  func around<Answer: Sendable>(
+    _ kind: CallKind, _ call: @escaping @Sendable () async throws(SourceError) -> Answer
+  ) async throws(SourceError) -> Answer {
+    let deadline = Deadline(after: limit, on: clock).tightened
+    let result = await withTaskGroup(of: Result<Answer, SourceError>.self) { group in
+      group.addTask {
+        await Deadline.$current.withValue(deadline) { await Result(catching: call) }
+      }
+      group.addTask {
+        do { try await clock.sleep(for: limit) } catch { return .failure(.cancelled) }
+        return .failure(
+          SourceError(
+            .timedOut, "no answer within \(limit.inWords)", remedy: "allow more time, or try later"))
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? .failure(.cancelled)
+    }
+    return try result.get()
+  }
+}

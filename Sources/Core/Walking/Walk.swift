@@ -1,0 +1,63 @@
+extension DataSource {
+  /// Walks from page to page.
+  ///
+  /// The walk always ends by itself, and its last step says why: see ``WalkEnd``. Records that it has
+  /// met before are left out of ``WalkStep/items``. A failure in the middle is thrown, after all that
+  /// came before it was delivered.
+  ///
+  /// ```swift
+  /// for try await step in heroes.pages(matching: try Query("spider"), upTo: WalkBound(items: 500)) {
+  ///   show(step.items)
+  ///   if let end = step.end, end.isStall { warn(end.inWords) }
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - query: What to look for; `nil` walks through everything.
+  ///   - cursor: Where to start; `nil` starts at the beginning.
+  ///   - size: How many records to ask for at a time, 1 or more.
+  ///   - bound: How far to go.
+  ///   - ahead: How many pages to ask for before they are needed; 0 for none. More than one takes
+  ///     effect where pages can be addressed, see ``cursor(skipping:from:)``. No page beyond the bound
+  ///     is asked for.
+  /// - Returns: A sequence of steps, which starts anew for every iterator.
+  public func pages(
+    matching query: Query? = nil, after cursor: Cursor? = nil, size: Int = 100,
+    upTo bound: WalkBound = WalkBound(), ahead: Int = 1
+  ) -> Walk<Item> {
+    Walk(
+      source: self, ahead: max(ahead, 0),
+      course: Course(matching: query, after: cursor, size: size, bound: bound))
+  }
+}
+
+/// The pages of a source, one after another; see ``DataSource/pages(matching:after:size:upTo:ahead:)``.
+public struct Walk<Item: Record>: AsyncSequence, Sendable {
+  /// A page, and whether it is the last.
+  public typealias Element = WalkStep<Item>
+
+  let source: any DataSource<Item>
+  let ahead: Int
+  let course: Course<Item>
+
+  /// One walk.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate let walker: Walker<Item>
+
+    /// The next page; `nil` after the last, and after a failure.
+    public func next() async throws(SourceError) -> WalkStep<Item>? { try await walker.next() }
+
+    /// The next page, without leaving the caller's actor.
+    public func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(SourceError) -> WalkStep<Item>? { try await walker.next() }
+  }
+
+  /// Starts a walk.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(walker: Walker(source: source, ahead: ahead, course: course))
+  }
+}
+
+@available(*, unavailable)
+extension Walk.Iterator: Sendable {}

@@ -1,0 +1,66 @@
+/// One walk under way: the pages in flight, and the course that says what to do with them.
+///
+/// Pages further ahead are guesses. A flight is used only if it asks for exactly what the course asks
+/// for, so a wrong guess costs a request and never order or completeness.
+final class Walker<Item: Record> {
+  private struct Flight {
+    let request: PageRequest
+    let task: Task<Result<Page<Item>, SourceError>, Never>
+  }
+
+  private let source: any DataSource<Item>
+  private let ahead: Int
+  private var course: Course<Item>
+  private var flights: [Flight] = []
+  private var isOver = false
+
+  init(source: any DataSource<Item>, ahead: Int, course: Course<Item>) {
+    self.source = source
+    self.ahead = ahead
+    self.course = course
+  }
+
+  deinit { for flight in flights { flight.task.cancel() } }
+
+  func next() async throws(SourceError) -> WalkStep<Item>? {
+    guard !isOver, let request = course.request else { return nil }
+    isOver = true  // until this page has come: a failure ends the walk
+    let page = try await landing(request)
+    let step = course.take(page)
+    isOver = step.end != nil
+    let guess = source.cursor(skipping: request.limit, from: request)
+    launch(guessing: guess != nil && guess == page.next)
+    return step
+  }
+
+  private func landing(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
+    guard flights.first?.request == request else { return try await source.page(request) }
+    let task = flights.removeFirst().task
+    return try await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      task.cancel()
+    }.get()
+  }
+
+  /// Keeps up to `ahead` pages in flight: the certain one, and guesses while they come true.
+  private func launch(guessing: Bool) {
+    let requests = course.requests(atMost: ahead) { count, request in
+      guessing ? source.cursor(skipping: count, from: request) : nil
+    }
+    let wanted = Set(requests)
+    flights.removeAll { flight in
+      guard !wanted.contains(flight.request) else { return false }
+      flight.task.cancel()
+      return true
+    }
+    let flying = Set(flights.map(\.request))
+    for request in requests where !flying.contains(request) {
+      // Unstructured, because it runs between two calls of `next`; `deinit` ends it.
+      let task = Task { [source] in
+        await Result { () async throws(SourceError) in try await source.page(request) }
+      }
+      flights.append(Flight(request: request, task: task))
+    }
+  }
+}
