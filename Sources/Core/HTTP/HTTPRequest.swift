@@ -42,7 +42,7 @@ public struct HTTPRequest: Sendable {
   /// What is done.
   public var method: Method
 
-  /// The address without its query: `https://host/path`.
+  /// The address, usually without a query: `https://host/path`. A query that it has goes first.
   public var url: URL
 
   /// The query, in order. Names and values are percent-encoded when the request is sent.
@@ -67,7 +67,7 @@ public struct HTTPRequest: Sendable {
   ///   - body: The body; `nil` for none.
   ///   - limits: How large the reply may be, and how long it may take.
   public init(
-    _ method: Method = .get, _ url: URL, query: [Item] = [], headers: [Item] = [],
+    _ method: Method, _ url: URL, query: [Item] = [], headers: [Item] = [],
     body: Data? = nil, limits: HTTPLimits = .standard
   ) {
     self.method = method
@@ -78,8 +78,12 @@ public struct HTTPRequest: Sendable {
     self.limits = limits
   }
 
-  /// The address without its query, as ``Provenance/endpoint`` shows it.
-  public var endpoint: String { url.absoluteString }
+  /// The address without user, query and fragment, as ``Provenance/endpoint`` shows it.
+  public var endpoint: String {
+    guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return "" }
+    (parts.user, parts.password, parts.query, parts.fragment) = (nil, nil, nil, nil)
+    return parts.string ?? ""
+  }
 }
 
 /// How large a reply may be, and how long it may take.

@@ -1,0 +1,72 @@
+package import Foundation
+
+/// An `http` or `https` address, taken apart so strictly that every engine understands it alike.
+///
+/// What one parser takes for a host and another for a user name would send a key to a stranger, so there
+/// is no user name, and a host is made of letters, digits, `.`, `-` and `_`, or is an IPv6 address.
+package struct Address: Hashable, Sendable {
+  /// `http` or `https`.
+  package let scheme: String
+  /// The host in lower case; an IPv6 address in brackets.
+  package let host: String
+  /// The port, also where it is the scheme's own.
+  package let port: Int
+  /// The path, percent-encoded; at least `/`.
+  package let path: String
+  /// The query as it is sent, without `?`; `nil` for none.
+  package var query: String?
+
+  /// An address.
+  ///
+  /// - Parameter url: An absolute URL; its fragment is ignored. `nil` if it is something else.
+  package init?(_ url: URL) {
+    guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https",
+      url.user() == nil, url.password() == nil,
+      let host = url.host(percentEncoded: true)?.lowercased(), let plain = Self.host(host)
+    else { return nil }
+    let port = url.port ?? Self.standardPort(of: scheme)
+    guard 1...65535 ~= port else { return nil }
+    let path = url.path(percentEncoded: true)
+    let query = url.query(percentEncoded: true)
+    guard (path + (query ?? "")).utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else { return nil }
+    self.scheme = scheme
+    self.host = plain
+    self.port = port
+    self.path = path.hasPrefix("/") ? path : "/" + path
+    self.query = query
+  }
+
+  /// The address as text, with the query and whatever secrets are in it.
+  package var text: String {
+    "\(scheme)://\(place)\(path)" + (query.map { "?" + $0 } ?? "")
+  }
+
+  /// The host, and the port where it is not the scheme's own: `127.0.0.1:8080`.
+  package var place: String { isStandardPort ? host : "\(host):\(port)" }
+
+  /// Whether the port is the scheme's own.
+  package var isStandardPort: Bool { port == Self.standardPort(of: scheme) }
+
+  /// Whether the host is this machine: `localhost`, 127.0.0.0/8 (RFC 1122) or `::1` (RFC 4291).
+  package var isLoopback: Bool {
+    if host == "localhost" { return true }
+    var v4 = in_addr()
+    if inet_pton(AF_INET, host, &v4) == 1 { return UInt32(bigEndian: v4.s_addr) >> 24 == 127 }
+    var v6 = in6_addr()
+    guard inet_pton(AF_INET6, String(host.dropFirst().dropLast()), &v6) == 1 else { return false }
+    return withUnsafeBytes(of: v6) { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
+  }
+
+  private static func standardPort(of scheme: String) -> Int { scheme == "https" ? 443 : 80 }
+
+  private static func host(_ text: String) -> String? {
+    let inner = text.hasPrefix("[") && text.hasSuffix("]") ? text.dropFirst().dropLast() : text[...]
+    if inner.contains(":") {
+      var v6 = in6_addr()
+      return inet_pton(AF_INET6, String(inner), &v6) == 1 ? "[\(inner)]" : nil
+    }
+    let isName =
+      !inner.isEmpty && inner.utf8.allSatisfy { $0.isUnreserved && $0 != UInt8(ascii: "~") }
+    return isName && inner.count == text.count && text.utf8.count <= 255 ? text : nil
+  }
+}

@@ -1,0 +1,49 @@
+#if os(Linux)
+  import Foundation
+
+  /// What is known about a transfer that failed.
+  struct CurlCircumstances {
+    /// The host, and the port where it is not the scheme's own.
+    var place: String
+    var limits: HTTPLimits
+    /// Whether the connection stood, with TLS.
+    var isConnected: Bool
+    /// The `errno` of the last failed connect; 0 for none.
+    var systemError: Int32
+    /// libcurl's own words; they may quote the server's certificate.
+    var words: String
+  }
+
+  extension SourceError {
+    /// The failure that a code of libcurl stands for (libcurl-errors(3)).
+    init(curl code: Int32, _ circumstances: CurlCircumstances) {
+      let place = circumstances.place
+      switch code {
+      case 5: self.init(.unreachable, "the proxy for \(place) is unknown")
+      case 6: self.init(.unreachable, "the host \(place) is unknown")
+      case 7:
+        let reason = circumstances.systemError
+        let words = reason == 0 ? "" : ": " + String(cString: strerror(reason)).lowercased()
+        self.init(.unreachable, "cannot connect to \(place)\(words)")
+      case 35, 51, 53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98:
+        let words = circumstances.words.oneLine(atMost: 160)
+        self.init(
+          .unreachable, "no secure connection to \(place)" + (words.isEmpty ? "" : ": \(words)"))
+      case 28
+      where !circumstances.isConnected
+        && circumstances.limits.connect < circumstances.limits.overall:
+        self = .notConnected(place, within: circumstances.limits.connect)
+      case 28: self = .unfinished(place, within: circumstances.limits.overall)
+      case 52: self.init(.connectionLost, "\(place) closed the connection without a reply")
+      case 18:
+        self.init(.connectionLost, "\(place) closed the connection in the middle of the reply")
+      case 16, 55, 56, 92, 95: self.init(.connectionLost, "the connection to \(place) broke")
+      case 61: self.init(.malformed, "the reply from \(place) is compressed in a wrong way")
+      case 27: self.init(.tooLarge, "there is not enough memory for the reply from \(place)")
+      case 1, 3, 8: self.init(.malformed, "\(place) does not speak HTTP")
+      case 97: self.init(.unreachable, "the proxy for \(place) refused")
+      default: self.init(.connectionLost, "the exchange with \(place) failed (libcurl \(code))")
+      }
+    }
+  }
+#endif

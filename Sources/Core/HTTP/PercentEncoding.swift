@@ -1,0 +1,35 @@
+extension String {
+  /// The text with everything but unreserved characters percent-encoded (RFC 3986, section 2.3).
+  ///
+  /// Stricter than `URLComponents`, which leaves `+`, `,` and `:` bare in a query: servers read a bare
+  /// `+` as a space, and some split a value at its commas and colons.
+  package var percentEncoded: String {
+    var encoded: [UInt8] = []
+    encoded.reserveCapacity(utf8.count)
+    for byte in utf8 {
+      if byte.isUnreserved {
+        encoded.append(byte)
+      } else {
+        encoded += [UInt8(ascii: "%"), UInt8(hexDigit: byte >> 4), UInt8(hexDigit: byte & 15)]
+      }
+    }
+    return String(decoding: encoded, as: UTF8.self)
+  }
+}
+
+extension UInt8 {
+  /// Whether this is one of `A-Z a-z 0-9 - . _ ~`.
+  var isUnreserved: Bool {
+    switch self {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+      UInt8(ascii: "_"), UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
+
+  fileprivate init(hexDigit value: UInt8) {
+    self = value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+  }
+}

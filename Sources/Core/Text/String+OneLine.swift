@@ -1,0 +1,25 @@
+extension StringProtocol {
+  /// This text, which a stranger wrote, as a short piece of one line.
+  ///
+  /// - Parameter count: The most characters; what is cut off is shown as `…`.
+  /// - Returns: The text with every run of white space as one space, and without invisible characters.
+  package func oneLine(atMost count: Int) -> String {
+    var line = ""
+    var length = 0
+    var isGap = false
+    for character in self {
+      if character.isWhitespace {
+        isGap = !line.isEmpty
+        continue
+      }
+      let visible = character.unicodeScalars.filter { !$0.isInvisible }
+      guard !visible.isEmpty else { continue }
+      guard length + (isGap ? 2 : 1) <= count else { return line + "…" }
+      if isGap { line += " " }
+      line.unicodeScalars += visible
+      length += isGap ? 2 : 1
+      isGap = false
+    }
+    return line
+  }
+}
