@@ -1,0 +1,102 @@
+import Foundation
+
+/// One connection of a ``LoopbackServer``, on its thread.
+struct LoopbackConnection: ~Copyable {
+  private static let headLimit = 64 << 10
+
+  private let socket: LoopbackSocket
+  private let bell: LoopbackBell
+  /// What was received and not yet read.
+  private var received = Data()
+
+  init(_ socket: consuming LoopbackSocket, _ bell: LoopbackBell) {
+    self.socket = socket
+    self.bell = bell
+  }
+
+  /// Answers requests until the client leaves, a reply ends the connection, or the bell rings.
+  mutating func serve(
+    recordingIn ledger: LoopbackLedger, _ handler: LoopbackServer.Handler
+  ) {
+    while let request = nextRequest() {
+      ledger.begin(request)
+      let goesOn = play(handler(request).steps)
+      ledger.end()
+      guard goesOn, request.header("connection")?.lowercased() != "close" else { return }
+    }
+  }
+
+  private mutating func nextRequest() -> LoopbackRequest? {
+    let blankLine = Data("\r\n\r\n".utf8)
+    var end = received.range(of: blankLine)
+    while end == nil {
+      guard received.count < Self.headLimit, receive() else { return nil }
+      end = received.range(of: blankLine)
+    }
+    guard let end, var request = LoopbackRequest(head: received[..<end.lowerBound]) else {
+      return nil
+    }
+    received = Data(received[end.upperBound...])
+    while received.count < request.bodyLength {
+      guard receive() else { return nil }
+    }
+    request.body = received.prefix(request.bodyLength)
+    received = Data(received.dropFirst(request.bodyLength))
+    return request
+  }
+
+  /// - Returns: Whether the connection goes on.
+  private borrowing func play(_ steps: [LoopbackReply.Step]) -> Bool {
+    for step in steps {
+      switch step {
+      case .send(let data, nil):
+        while send(data) {}
+        return false
+      case .send(let data, let times?):
+        for _ in 0..<times { guard send(data) else { return false } }
+      case .wait(let time):
+        guard bell.wait(for: -1, 0, atMost: time) != nil else { return false }
+      case .stall:
+        // Readable means that the client left: it has nothing to say before it has its reply.
+        _ = bell.wait(for: socket.descriptor, POLLIN)
+        return false
+      case .close: return false
+      case .reset:
+        socket.resetAtClose()
+        return false
+      }
+    }
+    return true
+  }
+
+  private mutating func receive() -> Bool {
+    while bell.wait(for: socket.descriptor, POLLIN) != nil {
+      var buffer = [UInt8](repeating: 0, count: 16 << 10)
+      let count = recv(socket.descriptor, &buffer, buffer.count, 0)
+      if count < 0, errno == EAGAIN || errno == EINTR { continue }
+      received.append(contentsOf: buffer.prefix(max(0, count)))
+      return count > 0
+    }
+    return false
+  }
+
+  private borrowing func send(_ data: Data) -> Bool {
+    data.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) -> Bool in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        guard bell.wait(for: socket.descriptor, POLLOUT) != nil else { return false }
+        let piece = UnsafeRawBufferPointer(rebasing: rest)
+        #if canImport(Darwin)
+          let count = Darwin.send(socket.descriptor, piece.baseAddress, piece.count, 0)
+        #else
+          let count = Glibc.send(
+            socket.descriptor, piece.baseAddress, piece.count, Int32(MSG_NOSIGNAL))
+        #endif
+        if count < 0, errno == EAGAIN || errno == EINTR { continue }
+        guard count > 0 else { return false }
+        rest = rest.dropFirst(count)
+      }
+      return true
+    }
+  }
+}

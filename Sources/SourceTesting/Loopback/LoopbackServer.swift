@@ -1,0 +1,121 @@
+public import Core
+public import Foundation
+import Synchronization
+
+/// A real HTTP/1.1 server on 127.0.0.1, for the tests of whoever writes a source.
+///
+/// It answers what it is told to, faults included, and remembers what it was asked:
+///
+/// ```swift
+/// try await withServer { request in
+///   request.path == "/heroes" ? .json(#"{"results": []}"#) : .status(404)
+/// } do: { server in
+///   let heroes = RemoteHeroes(at: server.baseURL)
+///   …
+///   #expect(server.requests.first?.query["limit"] == "20")
+/// }
+/// ```
+///
+/// It lives on threads of its own, one for each connection, and ends in ``stop()`` or when nobody holds
+/// it any more, whatever its replies are doing.
+public final class LoopbackServer: Sendable {
+  /// Makes the reply to a request. It is called on the connection's thread and may block it.
+  public typealias Handler = @Sendable (LoopbackRequest) -> LoopbackReply
+
+  /// The port.
+  public let port: Int
+
+  private let ledger = LoopbackLedger()
+  private let bell: LoopbackBell
+
+  /// Starts a server that makes its replies.
+  ///
+  /// - Parameter handler: Makes the reply to a request.
+  /// - Throws: ``SourceError`` with code `unreachable` if the system gives no socket.
+  public init(_ handler: @escaping Handler) throws(SourceError) {
+    let listener = try LoopbackSocket.listening()
+    port = listener.port
+    bell = try LoopbackBell()
+    listener.serve(until: bell, recordingIn: ledger, handler)
+  }
+
+  /// Starts a server that gives its replies in order, to whoever asks.
+  ///
+  /// - Parameter replies: The replies. A request beyond the last one is answered with status 500.
+  /// - Throws: ``SourceError`` with code `unreachable` if the system gives no socket.
+  public convenience init(replies: [LoopbackReply]) throws(SourceError) {
+    let script = LoopbackScript(replies)
+    try self.init { _ in script.next() }
+  }
+
+  deinit { stop() }
+
+  /// The address, without a path: `http://127.0.0.1:PORT`.
+  public var baseURL: URL { .loopback(port: port) }
+
+  /// All requests so far, in the order in which they were complete.
+  public var requests: [LoopbackRequest] { ledger.state.withLock(\.requests) }
+
+  /// How many connections were opened so far.
+  public var connectionCount: Int { ledger.state.withLock(\.connections) }
+
+  /// The most requests that were being answered at the same time.
+  public var mostInFlight: Int { ledger.state.withLock(\.mostInFlight) }
+
+  /// Waits until requests have come in, which is better than to sleep.
+  ///
+  /// - Parameter count: How many requests to wait for.
+  /// - Returns: All requests so far; fewer than `count` only if the server was stopped or the task was
+  ///   cancelled.
+  public func requests(atLeast count: Int) async -> [LoopbackRequest] {
+    await ledger.requests(atLeast: count)
+  }
+
+  /// Closes the port, and breaks off all replies.
+  public func stop() {
+    bell.ring()
+    ledger.close()
+  }
+}
+
+/// Runs `body` with a server that is stopped afterwards.
+///
+/// - Parameters:
+///   - handler: Makes the reply to a request.
+///   - body: What to do while the server runs.
+/// - Returns: What `body` returns.
+/// - Throws: What `body` throws, or ``SourceError`` if the system gives no socket.
+public func withServer<Value>(
+  _ handler: @escaping LoopbackServer.Handler,
+  do body: (LoopbackServer) async throws -> Value
+) async throws -> Value {
+  let server = try LoopbackServer(handler)
+  defer { server.stop() }
+  return try await body(server)
+}
+
+/// Runs `body` with a server that gives its replies in order and is stopped afterwards.
+///
+/// - Parameters:
+///   - replies: The replies. A request beyond the last one is answered with status 500.
+///   - body: What to do while the server runs.
+/// - Returns: What `body` returns.
+/// - Throws: What `body` throws, or ``SourceError`` if the system gives no socket.
+public func withServer<Value>(
+  replies: LoopbackReply..., do body: (LoopbackServer) async throws -> Value
+) async throws -> Value {
+  let server = try LoopbackServer(replies: replies)
+  defer { server.stop() }
+  return try await body(server)
+}
+
+/// Replies that are given one after the other.
+private final class LoopbackScript: Sendable {
+  private let rest: Mutex<ArraySlice<LoopbackReply>>
+
+  init(_ replies: [LoopbackReply]) { rest = Mutex(replies[...]) }
+
+  func next() -> LoopbackReply {
+    rest.withLock { $0.popFirst() } ?? .status(500, "the script of the server has no reply left")
+  }
+}
