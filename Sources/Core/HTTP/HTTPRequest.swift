@@ -42,10 +42,14 @@ public struct HTTPRequest: Sendable {
   /// What is done.
   public var method: Method
 
-  /// The address, usually without a query: `https://host/path`. A query that it has goes first.
+  /// The address, usually without a query: `https://host/path`.
+  ///
+  /// A query that it has goes first.
   public var url: URL
 
-  /// The query, in order. Names and values are percent-encoded when the request is sent.
+  /// The query, in order.
+  ///
+  /// Names and values are percent-encoded when the request is sent.
   public var query: [Item]
 
   /// Header fields beside those that the transport sets itself.

@@ -1,6 +1,8 @@
 public import Foundation
 
-/// A complete HTTP reply. Secrets of the request that the service repeated in it are removed.
+/// A complete HTTP reply.
+///
+/// Secrets of the request that the service repeated in it are removed.
 public struct HTTPResponse: Sendable {
   /// The status, such as 200.
   public var status: Int

@@ -67,7 +67,9 @@ extension HTTPRequest {
 }
 
 extension HTTPRequest.Value {
-  /// The text as it is sent. Keep it where it cannot be shown.
+  /// The text as it is sent.
+  ///
+  /// Keep it where it cannot be shown.
   fileprivate var text: String {
     switch self {
     case .plain(let text): text

@@ -20,7 +20,9 @@ final class LoopbackBell: Sendable {
     close(descriptor)
   }
 
-  /// Ends everything. Does nothing the second time.
+  /// Ends everything.
+  ///
+  /// Does nothing the second time.
   func ring() {
     writeEnd.withLock { end in
       if let end { close(end) }

@@ -19,7 +19,9 @@ import Synchronization
 /// It lives on threads of its own, one for each connection, and ends in ``stop()`` or when nobody holds
 /// it any more, whatever its replies are doing.
 public final class LoopbackServer: Sendable {
-  /// Makes the reply to a request. It is called on the connection's thread and may block it.
+  /// Makes the reply to a request.
+  ///
+  /// It is called on the connection's thread and may block it.
   public typealias Handler = @Sendable (LoopbackRequest) -> LoopbackReply
 
   /// The port.

@@ -1,7 +1,9 @@
 import Core
 import Foundation
 
-/// One socket. Moved, never copied; closed when it goes away.
+/// One socket.
+///
+/// Moved, never copied; closed when it goes away.
 struct LoopbackSocket: ~Copyable {
   let descriptor: Int32
 

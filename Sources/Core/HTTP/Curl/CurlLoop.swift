@@ -45,7 +45,9 @@
     /// Ends a job with `cancelled`; does nothing if it is unknown or has ended.
     func cancel(_ id: UInt64) { post { $0.cancelled.append(id) } }
 
-    /// Ends the thread. No job may be under way.
+    /// Ends the thread.
+    ///
+    /// No job may be under way.
     func stop() { post { $0.isStopped = true } }
 
     private func post(_ change: (inout Inbox) -> Void) {

@@ -2,7 +2,9 @@
   import CCurl
   import Foundation
 
-  /// One request and what has arrived of its reply. It lives on the loop's thread.
+  /// One request and what has arrived of its reply.
+  ///
+  /// It lives on the loop's thread.
   final class CurlTransfer {
     /// The most bytes of a head: libcurl itself allows an endless one before 8.3.
     private static let headLimit = 256 << 10
