@@ -1,0 +1,42 @@
+public import Foundation
+
+extension HTTPResponse {
+  /// The body, read as JSON.
+  ///
+  /// - Parameters:
+  ///   - type: What to read.
+  ///   - service: The service's name, for the message.
+  ///   - decoder: What reads.
+  /// - Returns: The value.
+  /// - Throws: ``SourceError``: `malformed` with what is wrong and where, such as
+  ///   `results[3].name is missing`, or the code that `type` itself throws.
+  public func decoded<Value: Decodable>(
+    as type: Value.Type = Value.self, by service: String, with decoder: JSONDecoder = JSONDecoder()
+  ) throws(SourceError) -> Value {
+    switch body.firstSignificantByte {
+    case nil: throw SourceError(.malformed, "\(service) sent an empty reply instead of JSON")
+    case UInt8(ascii: "<"):
+      let title = gist.map { ": \($0)" } ?? ""
+      throw SourceError(.malformed, "\(service) sent an HTML page instead of JSON\(title)")
+    default: break
+    }
+    do {
+      return try decoder.decode(type, from: body)
+    } catch let error as SourceError {
+      throw error
+    } catch {
+      // Foundation says "not valid JSON" of numbers that do not fit as well, so look again.
+      guard (try? decoder.decode(Anything.self, from: body)) != nil else {
+        let words = gist.map { ": \($0)" } ?? ""
+        throw SourceError(.malformed, "\(service) sent something that is not JSON\(words)")
+      }
+      let reason = error.decodingReason(below: 0) ?? "it cannot be understood"
+      throw SourceError(.malformed, "the reply of \(service) cannot be read: \(reason)")
+    }
+  }
+}
+
+/// Any JSON value, unread.
+struct Anything: Decodable {
+  init(from decoder: any Decoder) {}
+}

@@ -1,0 +1,59 @@
+package import Foundation
+
+extension HTTPResponse {
+  /// The longest wait that a service is believed to mean.
+  private static let longestWait = Duration.seconds(24 * 3600)
+
+  /// How long the service wants to be left alone (RFC 9110, section 10.2.3).
+  ///
+  /// - Parameter now: The date from which a date counts.
+  /// - Returns: More than zero and at most a day; `nil` if the service does not say, or says something
+  ///   that is past or makes no sense.
+  package func retryAfter(from now: Date) -> Duration? {
+    guard let text = header("retry-after") else { return nil }
+    let wait: Duration
+    if !text.isEmpty, text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) {
+      wait = Int32(text).map { .seconds(Int($0)) } ?? Self.longestWait
+    } else if let date = Date(httpDate: text) {
+      let seconds = date.timeIntervalSince(now)
+      wait = .seconds(min(seconds, 24 * 3600).rounded(.up))
+    } else {
+      return nil
+    }
+    return wait > .zero ? min(wait, Self.longestWait) : nil
+  }
+}
+
+extension Date {
+  private static let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+
+  /// A date in one of the three forms of HTTP (RFC 9110, section 5.6.7):
+  /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`.
+  ///
+  /// No `DateFormatter`: it is slow to make, and depends on what the system knows of locales.
+  package init?(httpDate text: String) {
+    // All three have the same parts; only the order of day and month, and the place of the year, differ.
+    let words = text.split { " ,-:".contains($0) }.dropFirst()
+    guard words.count >= 6 else { return nil }
+    let parts = Array(words)
+    let isC = Self.months.contains(String(parts[0]))
+    let (day, month) = isC ? (parts[1], parts[0]) : (parts[0], parts[1])
+    let (year, time) = isC ? (parts[5], parts[2...4]) : (parts[2], parts[3...5])
+    guard isC ? parts.count == 6 : parts.count == 7 && parts[6] == "GMT",
+      let monthIndex = Self.months.firstIndex(of: String(month)),
+      [2, 4].contains(year.count), let day = Int(day), let year = Int(year)
+    else { return nil }
+    let clock = time.compactMap { Int($0) }
+    guard clock.count == 3 else { return nil }
+    var components = DateComponents(
+      timeZone: .gmt, year: year < 100 ? year + (year < 70 ? 2000 : 1900) : year,
+      month: monthIndex + 1, day: day, hour: clock[0], minute: clock[1], second: clock[2])
+    components.calendar = Calendar(identifier: .gregorian)
+    guard 1...31 ~= day, 0...23 ~= clock[0], 0...59 ~= clock[1], 0...60 ~= clock[2],
+      let date = components.date
+    else { return nil }
+    self = date
+  }
+}

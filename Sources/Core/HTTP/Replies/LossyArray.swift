@@ -1,0 +1,49 @@
+/// A JSON array whose elements are read apart, so that one that cannot be read does not lose the others.
+///
+/// ```swift
+/// struct Envelope: Decodable { var results: LossyArray<Hero.Wire> }
+/// …
+/// Page(envelope.results.elements.map(Hero.init), unreadable: envelope.results.unreadable, …)
+/// ```
+public struct LossyArray<Element: Decodable>: Decodable {
+  /// The elements that could be read, in order.
+  public let elements: [Element]
+
+  /// The others; a `null` is one of them.
+  ///
+  /// The reason counts rows from 1: `row 3: name is missing`.
+  public let unreadable: Unreadable
+
+  /// Reads an array.
+  ///
+  /// - Parameter decoder: What to read from.
+  /// - Throws: `DecodingError` if it is no array.
+  public init(from decoder: any Decoder) throws {
+    var container = try decoder.unkeyedContainer()
+    var elements: [Element] = []
+    elements.reserveCapacity(container.count ?? 0)
+    var unreadable = Unreadable.none
+    while !container.isAtEnd {
+      let row = container.currentIndex + 1
+      if try container.decodeNil() {
+        unreadable = unreadable + Unreadable(count: 1, firstReason: "row \(row): it is null")
+        continue
+      }
+      do {
+        elements.append(try container.decode(Element.self))
+      } catch {
+        // A container stays where it was when it failed.
+        _ = try container.decode(Anything.self)
+        let reason = error.decodingReason(below: decoder.codingPath.count + 1)
+        unreadable =
+          unreadable
+          + Unreadable(
+            count: 1, firstReason: "row \(row): \(reason ?? "a value in it has a wrong form")")
+      }
+    }
+    self.elements = elements
+    self.unreadable = unreadable
+  }
+}
+
+extension LossyArray: Sendable where Element: Sendable {}

@@ -1,0 +1,136 @@
+import Core
+import Foundation
+import Testing
+
+@Suite
+struct DecodedTests {
+  struct Reply: Decodable, Equatable {
+    var results: [Row]
+    var total: Int?
+  }
+
+  struct Row: Decodable, Equatable {
+    var name: String
+    var age: Int?
+    var link: URL?
+  }
+
+  @Test(arguments: ["", "\u{FEFF}", " \n\t"])
+  func `reads JSON, also after blanks and a byte order mark`(prefix: String) throws {
+    let reply = try decode(prefix + #"{"results": [{"name": "Ann"}]}"#)
+    #expect(reply == Reply(results: [Row(name: "Ann")]))
+  }
+
+  @Test(arguments: [
+    (#"{"results": [{"name": "a"}, {"age": 1}]}"#, "results[1].name is missing"),
+    (#"{"results": [{"name": null}]}"#, "results[0].name is null"),
+    (#"{"results": [{"name": 7}]}"#, "results[0].name is a number instead of text"),
+    (
+      #"{"results": [{"name": "a", "age": "7"}]}"#,
+      "results[0].age is text instead of a whole number"
+    ),
+    (#"{"results": [{"name": []}]}"#, "results[0].name is a list instead of text"),
+    (#"{"results": {}}"#, "results is an object instead of a list"),
+    (#"{"results": [true]}"#, "results[0] is true or false instead of an object"),
+    (#"{"results": [{"name": "a", "link": ""}]}"#, "results[0].link has a wrong form"),
+    ("{}", "results is missing"), ("[]", "it is a list instead of an object"),
+    (
+      #"{"results": [], "total": 1.5}"#,
+      "a number in it does not fit, such as 1.5 for a whole number"
+    ),
+  ])
+  func `says what is wrong and where`(body: String, reason: String) {
+    let error = #expect(throws: SourceError.self) { try decode(body) }
+    #expect(error?.code == .malformed)
+    #expect(error?.message == "the reply of Countries cannot be read: \(reason)")
+  }
+
+  @Test(arguments: [
+    ("", "an empty reply instead of JSON"), (" \n", "an empty reply instead of JSON"),
+    ("\u{FEFF} <html><title>Oops</title>", "an HTML page instead of JSON: Oops"),
+    ("<a>", "an HTML page instead of JSON"), ("Not Found", "something that is not JSON: Not Found"),
+    (#"{"results": ["#, "something that is not JSON"), ("[1, x]", "something that is not JSON"),
+    (String(repeating: "[", count: 100_000), "something that is not JSON"),
+  ])
+  func `tells what is no JSON at all`(body: String, what: String) {
+    let error = #expect(throws: SourceError.self) { try decode(body) }
+    #expect(error?.code == .malformed)
+    #expect(error?.message == "Countries sent \(what)")
+  }
+
+  @Test func `keeps hostile keys short and harmless`() {
+    let body = #"{"a\u001b[31m\#(String(repeating: "k", count: 500))": 1}"#
+    let error = #expect(throws: SourceError.self) {
+      try HTTPResponse(status: 200, body: Data(body.utf8)).decoded(
+        as: [String: String].self, by: "X")
+    }
+    #expect(error?.message.contains("\u{1B}") == false)
+    #expect((error?.message.count ?? 0) < 200)
+  }
+
+  @Test func `passes on what a type complains of itself`() {
+    struct Picky: Decodable {
+      init(from decoder: any Decoder) throws { throw SourceError(.invalidKey, "no such key") }
+    }
+    let error = #expect(throws: SourceError.self) {
+      try HTTPResponse(status: 200, body: Data("{}".utf8)).decoded(as: Picky.self, by: "X")
+    }
+    #expect(error?.code == .invalidKey)
+  }
+
+  private func decode(_ body: String) throws -> Reply {
+    try HTTPResponse(status: 200, body: Data(body.utf8)).decoded(by: "Countries")
+  }
+}
+
+@Suite
+struct LossyArrayTests {
+  struct Row: Decodable, Equatable {
+    var name: String
+    var age: Int?
+  }
+
+  @Test(arguments: [
+    ("[]", [], Unreadable.none),
+    (#"[{"name": "a"}, {"name": "b"}]"#, ["a", "b"], .none),
+    (
+      #"[{"name": "a"}, null, {"name": "c"}]"#, ["a", "c"],
+      .init(count: 1, firstReason: "row 2: it is null")
+    ),
+    (
+      #"[{"name": "a"}, {"name": "b"}, {}, 7, [[]], {"name": 1}, {"name": "g"}]"#, ["a", "b", "g"],
+      .init(count: 4, firstReason: "row 3: name is missing")
+    ),
+    (
+      #"["x", {"name": "b"}]"#, ["b"],
+      .init(count: 1, firstReason: "row 1: it is text instead of an object")
+    ),
+    (
+      #"[{"name": "a", "age": 1.5}]"#, [],
+      .init(
+        count: 1, firstReason: "row 1: a value in it has a wrong form")
+    ),
+  ])
+  func `keeps the good rows and counts the others`(
+    json: String, names: [String], unreadable: Unreadable
+  ) throws {
+    let rows = try JSONDecoder().decode(LossyArray<Row>.self, from: Data(json.utf8))
+    #expect(rows.elements.map(\.name) == names)
+    #expect(rows.unreadable == unreadable)
+  }
+
+  @Test func `names the place within the row, wherever the list is`() throws {
+    let json = #"{"data": {"rows": [{"name": true}]}}"#
+    let reply = try JSONDecoder().decode(
+      [String: [String: LossyArray<Row>]].self, from: Data(json.utf8))
+    let unreadable = reply["data"]?["rows"]?.unreadable
+    #expect(unreadable?.firstReason == "row 1: name is true or false instead of text")
+  }
+
+  @Test(arguments: ["{}", "7", "\"a\""])
+  func `is no array where there is none`(json: String) {
+    #expect(throws: DecodingError.self) {
+      try JSONDecoder().decode(LossyArray<Row>.self, from: Data(json.utf8))
+    }
+  }
+}
