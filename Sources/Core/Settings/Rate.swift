@@ -1,16 +1,14 @@
 /// How often something may be done: one or more bounds that hold at once.
 ///
 /// Written as `1/s 200/h` or `20000/5m`: a count, a slash, and a period of whole seconds (`s`), minutes
-/// (`m`) or hours (`h`).
+/// (`m`) or hours (`h`). `60/60s` and `60/m` are the same rate.
 public struct Rate: Hashable, Sendable, LosslessStringConvertible {
   /// At most `count` in any `period`.
   public struct Bound: Hashable, Sendable {
-    /// How many, 1 or more.
+    /// How many, 1 to 999 999 999.
     public let count: Int
-    /// In which time, more than zero.
+    /// In which time: whole seconds, one or more.
     public let period: Duration
-
-    fileprivate let text: String
   }
 
   /// The bounds; at least one.
@@ -18,10 +16,10 @@ public struct Rate: Hashable, Sendable, LosslessStringConvertible {
 
   /// Reads a rate.
   ///
-  /// - Parameter description: Bounds separated by spaces, such as `1/s 200/h`.
+  /// - Parameter description: Bounds separated by blanks, such as `1/s 200/h`.
   public init?(_ description: String) {
     var bounds: [Bound] = []
-    for word in description.split(separator: " ") {
+    for word in description.split(whereSeparator: \.isWhitespace) {
       guard let bound = Bound(word) else { return nil }
       bounds.append(bound)
     }
@@ -29,17 +27,36 @@ public struct Rate: Hashable, Sendable, LosslessStringConvertible {
     self.bounds = bounds
   }
 
-  /// The bounds as they are written.
+  /// The bounds in their shortest form: `1/s 200/h`.
   public var description: String { bounds.map(\.text).joined(separator: " ") }
 }
 
 extension Rate.Bound {
+  private static let units: [(name: Character, seconds: Int64)] = [
+    ("h", 3600), ("m", 60), ("s", 1),
+  ]
+
   fileprivate init?(_ word: Substring) {
-    guard let match = word.wholeMatch(of: /([0-9]{1,9})\/([0-9]{0,6})([smh])/),
-      let count = Int(match.1), count > 0,
-      let number = match.2.isEmpty ? 1 : Int(match.2), number > 0
+    let parts = word.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2, let name = parts[1].last,
+      let unit = Self.units.first(where: { $0.name == name }),
+      let count = Self.number(parts[0], digits: 9)
     else { return nil }
-    let seconds = number * (match.3 == "s" ? 1 : match.3 == "m" ? 60 : 3600)
-    self.init(count: count, period: .seconds(seconds), text: String(word))
+    let multiple = parts[1].dropLast()
+    guard let number = multiple.isEmpty ? 1 : Self.number(multiple, digits: 6) else { return nil }
+    self.init(count: count, period: .seconds(Int64(number) * unit.seconds))
+  }
+
+  /// A number of at most `digits` digits, 1 or more. `Int` alone would take a sign too.
+  private static func number(_ text: Substring, digits: Int) -> Int? {
+    guard text.utf8.count <= digits, text.first != "+" else { return nil }
+    return Int(text).flatMap { $0 > 0 ? $0 : nil }
+  }
+
+  fileprivate var text: String {
+    let seconds = period.components.seconds
+    let unit = Self.units.first { seconds % $0.seconds == 0 } ?? ("s", 1)
+    let number = seconds / unit.seconds
+    return "\(count)/\(number == 1 ? "" : "\(number)")\(unit.name)"
   }
 }

@@ -10,6 +10,8 @@ public struct Setting: Hashable, Sendable {
     case rate
     /// A whole number in this range.
     case count(ClosedRange<Int>)
+    /// A directory of this machine; never taken from a file in the working directory.
+    case directory
     /// A key or password; see ``Secret``.
     case secret
   }

@@ -31,8 +31,10 @@ public struct Settings: Sendable {
   }
 
   /// A value and where it comes from.
+  ///
+  /// Which values are secret only a ``Setting`` knows, so an entry shows none of them.
   public struct Entry: Sendable {
-    let text: String
+    fileprivate let value: Secret
 
     /// Where the value comes from.
     public let origin: Origin
@@ -43,7 +45,7 @@ public struct Settings: Sendable {
     ///   - text: The value.
     ///   - origin: Where it comes from.
     public init(_ text: String, origin: Origin) {
-      self.text = text
+      value = Secret(text)
       self.origin = origin
     }
   }
@@ -87,10 +89,10 @@ public struct Settings: Sendable {
 
   /// Whether a secret still has the value of an example file, such as `your_api_key_here`.
   ///
-  /// - Parameter setting: A secret setting.
-  /// - Returns: `true` if it is set, but to a placeholder.
+  /// - Parameter setting: What to look up.
+  /// - Returns: `true` if it is a secret that is set, but to a placeholder.
   public func isPlaceholder(_ setting: Setting) -> Bool {
-    raw(setting).map(Self.isPlaceholder) ?? false
+    setting.isSecret && raw(setting).map(Self.isPlaceholder) ?? false
   }
 
   /// The address in a setting.
@@ -108,8 +110,8 @@ public struct Settings: Sendable {
         setting, "is '\(text)', which is no http address",
         remedy: cut ? "in an .xcconfig file, // starts a comment: write \(text)/$()/host" : nil)
     }
-    guard url.query() == nil, url.fragment() == nil, url.user() == nil else {
-      throw wrong(setting, "must be an address without user, query or fragment")
+    guard url.query() == nil, url.fragment() == nil, url.user() == nil, url.password() == nil else {
+      throw wrong(setting, "must be an address without user, password, query or fragment")
     }
     return url
   }
@@ -120,7 +122,7 @@ public struct Settings: Sendable {
   /// - Returns: The rate; `nil` if it is switched off.
   /// - Throws: ``SourceError`` with code `badSettings` if it is something else.
   public func rate(_ setting: Setting) throws(SourceError) -> Rate? {
-    guard let text = text(setting), text != "off" else { return nil }
+    guard let text = text(setting), text.lowercased() != "off" else { return nil }
     guard let rate = Rate(text) else {
       throw wrong(setting, "is '\(text)', which is no rate", remedy: "write '1/s 200/h', or 'off'")
     }
@@ -139,9 +141,23 @@ public struct Settings: Sendable {
     let text = text(setting) ?? ""
     guard let count = Int(text), range.contains(count) else {
       throw wrong(
-        setting, "is '\(text)'", remedy: "write a whole number from \(range.lowerBound) to \(range.upperBound)")
+        setting, "is '\(text)'",
+        remedy: "write a whole number from \(range.lowerBound) to \(range.upperBound)")
     }
     return count
+  }
+
+  /// The directory in a setting.
+  ///
+  /// - Parameter setting: A setting of the form `directory`.
+  /// - Returns: An absolute path; `nil` if none is set.
+  /// - Throws: ``SourceError`` with code `badSettings` if the path is relative.
+  public func directory(_ setting: Setting) throws(SourceError) -> String? {
+    guard let text = text(setting) else { return nil }
+    guard text.hasPrefix("/") else {
+      throw wrong(setting, "is '\(text)', which is no absolute path", remedy: "begin it with /")
+    }
+    return text
   }
 
   /// The complaint about a value that makes no sense, with the place where it was set.
@@ -150,11 +166,11 @@ public struct Settings: Sendable {
   }
 
   private func raw(_ setting: Setting) -> String? {
-    let text = entries[setting.key]?.text ?? setting.defaultValue
+    let text = entries[setting.key]?.value.reveal(\.self) ?? setting.defaultValue
     return text?.isEmpty == true ? nil : text
   }
 
-  private static func isPlaceholder(_ text: String) -> Bool {
+  static func isPlaceholder(_ text: String) -> Bool {
     let folded = text.lowercased()
     return folded.hasPrefix("your_") || folded.hasPrefix("your-") || folded.hasPrefix("<your")
   }

@@ -1,0 +1,42 @@
+extension Xcconfig {
+  /// A settings file in which a key has another value; everything else stays as it is, byte for byte.
+  ///
+  /// Replaces the value of the key's last assignment without a condition, or adds a line at the end. An
+  /// address that `//` had cut is replaced as a whole.
+  ///
+  /// - Parameters:
+  ///   - bytes: The file as it is.
+  ///   - key: The key.
+  ///   - text: The value it shall have, one line without blanks around it.
+  /// - Returns: The file as it shall be.
+  package static func setting(_ key: String, to text: String, in bytes: [UInt8]) -> [UInt8] {
+    let value = Array(Self.value(writing: text).utf8)
+    var edited = bytes
+    if let old = lastAssignment(of: key, in: bytes) {
+      let isTouched =
+        !old.commentRange.isEmpty && old.valueRange.upperBound == old.commentRange.lowerBound
+      let end = old.isCut ? old.commentRange.upperBound : old.valueRange.upperBound
+      let blankBefore = bytes[old.valueRange.lowerBound - 1] == UInt8(ascii: "=") ? " " : ""
+      // Without the blank, a slash at the end of the value would move the start of the comment.
+      let blankAfter = isTouched && !old.isCut ? " " : ""
+      edited.replaceSubrange(
+        old.valueRange.lowerBound..<end, with: Array(blankBefore.utf8) + value + blankAfter.utf8)
+    } else {
+      let lineEnd: [UInt8] =
+        bytes.firstRange(of: [.carriageReturn, .lineFeed]) == nil
+        ? [.lineFeed] : [.carriageReturn, .lineFeed]
+      if let last = bytes.last, last != .lineFeed, last != .carriageReturn { edited += lineEnd }
+      edited += Array("\(key) = ".utf8) + value + lineEnd
+    }
+    return edited
+  }
+
+  private static func lastAssignment(of key: String, in bytes: [UInt8]) -> Assignment? {
+    for line in Xcconfig(bytes).lines.reversed() {
+      if case .assignment(let found) = line.statement, found.key == key, !found.isConditional {
+        return found
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,158 @@
+extension StringProtocol {
+  /// The text of an HTML fragment, for people: tags removed, entities decoded, paragraphs kept.
+  ///
+  /// Blocks are set apart by an empty line, `<br>` ends a line, list items begin with `• `, other white
+  /// space collapses. What is not prose (`script`, `style`, `noscript`, `figure`, `template`) is left
+  /// out. Takes time linear in the length, whatever the markup.
+  ///
+  /// - Returns: Plain text without leading or trailing white space.
+  public func strippingHTML() -> String {
+    var reader = HTMLReader()
+    for scalar in unicodeScalars { reader.read(scalar) }
+    return reader.finish()
+  }
+}
+
+/// Reads HTML one character at a time. As in the HTML standard, a tag that never ends swallows the rest.
+private struct HTMLReader {
+  private enum State {
+    case text
+    /// After `<`.
+    case tagOpen
+    /// In a tag; `quote` while in a quoted attribute.
+    case tag(quote: Unicode.Scalar?)
+    /// In `<!-- … -->`; how many dashes in a row came last.
+    case comment(dashes: Int)
+    /// After `&`.
+    case entity
+  }
+
+  private var state = State.text
+  private var text = BlockText()
+  private var tag = ""
+  private var entity = ""
+  /// The element whose content is left out, until its end tag.
+  private var skipped: String?
+
+  private static let notProse: Set = ["script", "style", "noscript", "figure", "template"]
+  private static let blocks: Set = [
+    "p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "table", "section", "blockquote",
+    "article", "header", "footer", "pre", "hr", "dl",
+  ]
+  private static let lines: Set = ["br", "tr", "dt", "dd"]
+
+  mutating func read(_ scalar: Unicode.Scalar) {
+    switch state {
+    case .text:
+      switch scalar {
+      case "<": state = .tagOpen
+      case "&":
+        state = .entity
+        entity = ""
+      default: write(scalar)
+      }
+    case .tagOpen:
+      tag = ""
+      if scalar.isASCIILetter || scalar == "/" || scalar == "!" || scalar == "?" {
+        tag.unicodeScalars.append(scalar)
+        state = .tag(quote: nil)
+      } else {
+        state = .text
+        write("<")
+        read(scalar)
+      }
+    case .tag(let quote):
+      if let quote {
+        if scalar == quote { state = .tag(quote: nil) }
+      } else if scalar == ">" {
+        state = .text
+        endTag()
+      } else if scalar == "\"" || scalar == "'", tag.last == " " {
+        state = .tag(quote: scalar)
+      } else if tag == "!-", scalar == "-" {
+        state = .comment(dashes: 0)
+      } else if tag.utf8.count < 16, tag.last != " " {
+        tag.unicodeScalars.append(scalar.properties.isWhitespace ? " " : scalar)
+      }
+    case .comment(let dashes):
+      state = scalar == ">" && dashes >= 2 ? .text : .comment(dashes: scalar == "-" ? dashes + 1 : 0)
+    case .entity:
+      if scalar == ";" {
+        state = .text
+        for scalar in HTMLEntity.text(of: entity).unicodeScalars { write(scalar) }
+      } else if entity.utf8.count < 10, scalar.isASCIIAlphanumeric || scalar == "#" {
+        entity.unicodeScalars.append(scalar)
+      } else {
+        state = .text
+        for scalar in "&\(entity)".unicodeScalars { write(scalar) }
+        read(scalar)
+      }
+    }
+  }
+
+  mutating func finish() -> String {
+    if case .entity = state { for scalar in "&\(entity)".unicodeScalars { write(scalar) } }
+    if case .tagOpen = state { write("<") }
+    return text.finished
+  }
+
+  private mutating func write(_ scalar: Unicode.Scalar) {
+    if skipped == nil { text.write(scalar) }
+  }
+
+  private mutating func endTag() {
+    let isEnd = tag.first == "/"
+    let name = tag.dropFirst(isEnd ? 1 : 0).prefix { $0.isLetter || $0.isNumber }.lowercased()
+    if let skipped {
+      if isEnd && name == skipped { self.skipped = nil }
+    } else if Self.notProse.contains(name) {
+      if !isEnd { skipped = name }
+    } else if Self.blocks.contains(name) {
+      text.breakLine(2)
+    } else if Self.lines.contains(name) {
+      text.breakLine(1)
+    } else if name == "li", !isEnd {
+      text.breakLine(1)
+      text.bullet()
+    } else if name == "td" || name == "th" {
+      text.write(" ")
+    }
+  }
+}
+
+/// Text with collapsed white space, in lines and paragraphs.
+private struct BlockText {
+  private(set) var finished = ""
+  private var breaks = 0
+  private var needsSpace = false
+  private var needsBullet = false
+
+  mutating func write(_ scalar: Unicode.Scalar) {
+    if scalar.properties.isWhitespace {
+      needsSpace = true
+      return
+    }
+    if !finished.isEmpty {
+      if breaks > 0 {
+        finished += breaks > 1 ? "\n\n" : "\n"
+      } else if needsSpace {
+        finished += " "
+      }
+    }
+    if needsBullet { finished += "• " }
+    (breaks, needsSpace, needsBullet) = (0, false, false)
+    finished.unicodeScalars.append(scalar)
+  }
+
+  mutating func breakLine(_ count: Int) {
+    breaks = max(breaks, count)
+    needsBullet = false
+  }
+
+  mutating func bullet() { needsBullet = true }
+}
+
+extension Unicode.Scalar {
+  fileprivate var isASCIILetter: Bool { (value | 0x20) &- 0x61 < 26 }
+  fileprivate var isASCIIAlphanumeric: Bool { isASCIILetter || value &- 0x30 < 10 }
+}

@@ -1,0 +1,43 @@
+/// The candidate that somebody who typed `word` most likely meant.
+///
+/// Case does not count. Inserting, leaving out or changing a letter counts one, and so does swapping
+/// two neighbours; a candidate is near if that makes at most a third of the longer word's letters.
+/// Words of more than 64 letters are near to nothing, so a hostile one costs nothing.
+///
+/// - Parameters:
+///   - word: What was typed.
+///   - candidates: What there is.
+/// - Returns: The nearest candidate, the first of several; `nil` if none is near.
+package func nearest(to word: String, in candidates: some Sequence<String>) -> String? {
+  let longest = 64
+  guard !word.isEmpty, word.unicodeScalars.prefix(longest + 1).count <= longest else { return nil }
+  let typed = Array(word.lowercased().unicodeScalars)
+  var best: (candidate: String, distance: Int)?
+  for candidate in candidates {
+    let letters = Array(candidate.lowercased().unicodeScalars.prefix(longest + 1))
+    let allowed = min(max(typed.count, letters.count) / 3, best.map { $0.distance - 1 } ?? .max)
+    guard letters.count <= longest, abs(letters.count - typed.count) <= allowed else { continue }
+    let distance = distance(from: typed, to: letters)
+    if distance <= allowed { best = (candidate, distance) }
+  }
+  return best?.candidate
+}
+
+/// The Damerau–Levenshtein distance in its restricted form (optimal string alignment).
+private func distance(from word: [Unicode.Scalar], to other: [Unicode.Scalar]) -> Int {
+  var beforeLast: [Int] = []
+  var last = Array(0...other.count)
+  for (row, letter) in word.enumerated() {
+    var current = [row + 1]
+    for (column, target) in other.enumerated() {
+      var cost = min(
+        last[column] + (letter == target ? 0 : 1), last[column + 1] + 1, current[column] + 1)
+      if row > 0, column > 0, letter == other[column - 1], word[row - 1] == target {
+        cost = min(cost, beforeLast[column - 1] + 1)
+      }
+      current.append(cost)
+    }
+    (beforeLast, last) = (last, current)
+  }
+  return last[other.count]
+}
