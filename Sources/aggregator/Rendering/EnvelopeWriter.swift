@@ -1,0 +1,66 @@
+import Core
+
+/// Writes the one document of `--json`: an indented envelope with each record on a line of its own.
+struct EnvelopeWriter<Item: Record>: RecordWriter {
+  private let listing: Listing<Item>
+  private let fields: [Field<Item>]
+  private var isFirst = true
+
+  init(_ listing: Listing<Item>) {
+    self.listing = listing
+    fields = listing.fieldsForPrograms
+  }
+
+  mutating func begin() -> String {
+    """
+    {
+      "schema": "aggregator/1",
+      "source": \(listing.source.json.text),
+      "verb": \(JSON.string(listing.verb).text),
+      "query": \((listing.query?.text).json.text),
+      "items": [
+    """
+  }
+
+  mutating func append(_ records: [Item]) -> String {
+    var text = ""
+    for record in records {
+      text += isFirst ? "\n    " : ",\n    "
+      isFirst = false
+      fields.object(of: record).write(to: &text)
+    }
+    return text
+  }
+
+  mutating func finish(_ summary: ListingSummary) -> String {
+    """
+    \(isFirst ? "" : "\n  ")],
+      "page": \(summary.page.text),
+      "provenance": \((summary.provenance?.json ?? .null).text),
+      "warnings": \(JSON.array(summary.warnings.map(\.json)).text)
+    }
+
+    """
+  }
+}
+
+/// Writes one JSON object a line.
+struct NDJSONWriter<Item>: RecordWriter {
+  let fields: [Field<Item>]
+
+  mutating func append(_ records: [Item]) -> String {
+    var text = ""
+    for record in records {
+      fields.object(of: record).write(to: &text)
+      text += "\n"
+    }
+    return text
+  }
+}
+
+extension Sequence {
+  /// A record as a JSON object with these fields, in this order, null where a value is unknown.
+  func object<Item>(of record: Item) -> JSON where Element == Field<Item> {
+    .object(map { JSON.Member($0.name, $0[record]) })
+  }
+}

@@ -1,0 +1,83 @@
+import Core
+
+/// What is going to be written: whose records, for which call, and which of their fields.
+struct Listing<Item: Record>: Sendable {
+  /// Whether records are shown as rows among others, or in full.
+  enum Shape { case rows, cards }
+
+  /// The source's name; `nil` for several sources.
+  var source: String?
+
+  /// The word that was typed: `list`, `next`, `search`, `show`.
+  var verb: String
+
+  /// What was looked for.
+  var query: Query?
+
+  /// Everything that can be read of a record.
+  var fields: [Field<Item>]
+
+  /// How a person sees a record.
+  var layout: Layout<Item>
+
+  /// Rows, or each record in full.
+  var shape: Shape
+
+  /// The fields asked for by name, in that order; `nil` leaves the choice to the format.
+  var chosen: [Field<Item>]?
+
+  /// Whether CSV cells that a spreadsheet takes for formulas stay as they are.
+  var isRaw: Bool
+
+  /// What is going to be written.
+  ///
+  /// - Parameters:
+  ///   - verb: The word that was typed.
+  ///   - source: The source's name.
+  ///   - query: What was looked for.
+  ///   - fields: Everything that can be read of a record.
+  ///   - layout: How a person sees a record.
+  ///   - shape: Rows, or each record in full.
+  ///   - chosen: The fields asked for by name, in that order.
+  ///   - isRaw: Whether CSV cells that a spreadsheet takes for formulas stay as they are.
+  init(
+    _ verb: String, of source: String?, query: Query? = nil, fields: [Field<Item>],
+    layout: Layout<Item>, shape: Shape = .rows, chosen: [Field<Item>]? = nil, isRaw: Bool = false
+  ) {
+    self.source = source
+    self.verb = verb
+    self.query = query
+    self.fields = fields
+    self.layout = layout
+    self.shape = shape
+    self.chosen = chosen
+    self.isRaw = isRaw
+  }
+
+  /// The fields of JSON: all, unless some were asked for.
+  var fieldsForPrograms: [Field<Item>] { chosen ?? fields }
+
+  /// The fields of tables, TSV and CSV: those of a row or of a card, unless some were asked for.
+  var fieldsForPeople: [Field<Item>] {
+    if let chosen { return chosen }
+    return switch shape {
+    case .rows: fields.filter(\.isShown)
+    case .cards: layout.card.compactMap { name in fields.first { $0.name == name } }
+    }
+  }
+
+  /// Who writes for people.
+  ///
+  /// - Parameter surface: What the text is laid out on.
+  /// - Returns: A writer of cards, of the source's own blocks, or of a table.
+  func tableWriter(on surface: Surface) -> any RecordWriter<Item> {
+    switch (shape, layout.row, chosen) {
+    case (.cards, _, _): CardWriter(fields: fieldsForPeople, surface: surface)
+    case (.rows, .block(let heading, let badge, let detail), nil):
+      BlockWriter(surface: surface) {
+        Block(heading: heading($0), badge: badge($0), details: [detail($0)].compactMap(\.self))
+      }
+    case (.rows, _, _): TableWriter(fields: fieldsForPeople, surface: surface)
+    }
+  }
+}

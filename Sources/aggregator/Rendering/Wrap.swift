@@ -1,0 +1,104 @@
+import Core
+
+/// Breaks text into lines of a width in cells.
+///
+/// Lines end at spaces and beside ideographs; a word that is wider than a line is broken anywhere.
+/// Runs of spaces between words become one.
+struct Wrap {
+  /// The width of the first line, and of the others; less than 2 counts as 2, the width of an ideograph.
+  let first: Int, rest: Int
+
+  /// Lines of these widths.
+  ///
+  /// - Parameters:
+  ///   - first: The width of the first line.
+  ///   - rest: The width of the others; that of the first by default.
+  init(_ first: Int, rest: Int? = nil) {
+    self.first = max(2, first)
+    self.rest = max(2, rest ?? first)
+  }
+
+  /// The lines of safe text.
+  ///
+  /// Every `\n` ends one too; blank text has none.
+  func lines(of text: String) -> [String] {
+    var lines: [String] = []
+    for paragraph in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      var line = ""
+      var room = lines.isEmpty ? first : rest
+      for piece in pieces(of: paragraph) {
+        var word = piece.text
+        var width = word.displayWidth
+        let gap = piece.followsSpace && !line.isEmpty ? 1 : 0
+        if gap + width <= room {
+          line += gap == 1 ? " " + word : String(word)
+          room -= gap + width
+          continue
+        }
+        if !line.isEmpty {
+          lines.append(line)
+          room = rest
+        }
+        while width > room {
+          let head = word.prefix(cells: room)
+          lines.append(String(head))
+          word = word[head.endIndex...]
+          width = word.displayWidth
+          room = rest
+        }
+        line = String(word)
+        room -= width
+      }
+      lines.append(line)
+    }
+    return lines.allSatisfy(\.isEmpty) ? [] : lines
+  }
+
+  /// What stays together on a line.
+  private struct Piece {
+    var text: Substring
+    var followsSpace: Bool
+  }
+
+  private func pieces(of paragraph: Substring) -> [Piece] {
+    paragraph.split(whereSeparator: \.isBreakingSpace).flatMap { word -> [Piece] in
+      if word.utf8.allSatisfy({ $0 < 0x80 }) { return [Piece(text: word, followsSpace: true)] }
+      return word.splitBesideIdeographs().enumerated().map { index, text in
+        Piece(text: text, followsSpace: index == 0)
+      }
+    }
+  }
+}
+
+extension Character {
+  /// Whether this is a space that may become a line break.
+  fileprivate var isBreakingSpace: Bool {
+    isWhitespace && self != "\u{A0}" && self != "\u{2007}" && self != "\u{202F}"
+  }
+
+  /// Whether no line begins with this (the commonest rule of JIS X 4051).
+  fileprivate var closesBeforeBreak: Bool { "、。，．：；！？）」』】〕〉》］｝ー…".contains(self) }
+
+  /// Whether no line ends with this.
+  fileprivate var opensAfterBreak: Bool { "（「『【〔〈《［｛".contains(self) }
+}
+
+extension Substring {
+  /// The parts between which a line may break although there is no space: before and after each wide
+  /// character, but not between it and its punctuation.
+  fileprivate func splitBesideIdeographs() -> [Substring] {
+    var parts: [Substring] = []
+    var start = startIndex
+    for next in indices.dropFirst() {
+      let before = self[index(before: next)]
+      let after = self[next]
+      let isWide = before.displayWidth == 2 || after.displayWidth == 2
+      if isWide, !after.closesBeforeBreak, !before.opensAfterBreak {
+        parts.append(self[start..<next])
+        start = next
+      }
+    }
+    parts.append(self[start...])
+    return parts
+  }
+}
