@@ -82,8 +82,16 @@ extension SourceError {
   /// - Parameter cursor: The cursor that cannot be followed.
   /// - Returns: An error with code `invalidCursor`.
   public static func damaged(_ cursor: Cursor?) -> SourceError {
+    damaged(cursor?.description ?? "")
+  }
+
+  /// Text that is no token at all.
+  ///
+  /// - Parameter token: The text.
+  /// - Returns: An error with code `invalidCursor`.
+  public static func damaged(_ token: String) -> SourceError {
     SourceError(
-      .invalidCursor, "the cursor '\(cursor?.description ?? "")' is damaged or outdated",
+      .invalidCursor, "the cursor '\(token)' is damaged or outdated",
       remedy: "start again without it")
   }
 

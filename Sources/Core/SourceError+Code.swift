@@ -5,7 +5,7 @@ extension SourceError {
       case cancelled, badUsage, invalidCursor, notFound, badSettings
       case offline, unreachable, connectionLost, timedOut
       case missingKey, invalidKey, rateLimited, rejected, serverError, circuitOpen
-      case malformed, tooLarge, stalled
+      case malformed, tooLarge, stalled, storage
     }
     private let name: Name
 
@@ -56,6 +56,8 @@ extension SourceError {
     public static let malformed = Code(.malformed)
     /// The reply is over the size cap.
     public static let tooLarge = Code(.tooLarge)
+    /// A local file cannot be read or written: a full disk, missing permission.
+    public static let storage = Code(.storage)
     /// A walk was stopped because the source's pages went nowhere; see ``WalkEnd``.
     public static let stalled = Code(.stalled)
 
@@ -79,6 +81,7 @@ extension SourceError {
       case .circuitOpen: "the service failed often and is left alone"
       case .malformed: "the reply could not be understood"
       case .tooLarge: "the reply is too large"
+      case .storage: "a local file cannot be read or written"
       case .stalled: "the pages went nowhere"
       }
     }

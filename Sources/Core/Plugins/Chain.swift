@@ -14,19 +14,20 @@ extension Plugin {
   /// - Parameters:
   ///   - environment: Everything that the source may touch.
   ///   - reading: Which tiers may answer.
+  ///   - deadline: How long one page may take, with its retries; the policy's own by default.
   /// - Returns: The chain. Build it once and keep it: rates and breakers live in it.
   /// - Throws: ``SourceError`` with code `badSettings`; any other failure to set up the service is what
   ///   the service's calls fail with, so that others can answer.
   public func source(
-    in environment: PluginEnvironment, reading: Reading = .normal
+    in environment: PluginEnvironment, reading: Reading = .normal, deadline: Duration? = nil
   ) throws(SourceError) -> any DataSource<Item> {
-    let live = try live(in: environment, reading: reading)
+    let live = try live(in: environment, reading: reading, deadline: deadline ?? policy.deadline)
     let answering = reading == .noFallback ? live : live.fallback(to: bundled)
     return answering.observed(by: environment.observer, as: name)
   }
 
   private func live(
-    in environment: PluginEnvironment, reading: Reading
+    in environment: PluginEnvironment, reading: Reading, deadline: Duration
   ) throws(SourceError) -> any DataSource<Item> {
     guard reading != .offline else {
       return UnavailableSource<Item>(SourceError(.offline, "the network is not to be used"))
@@ -43,7 +44,7 @@ extension Plugin {
       chain = chain.circuitBreaker(breaker, clock: clock)
     }
     chain = chain.retry(policy.retry, clock: clock, random: environment.random)
-      .timeout(policy.deadline, clock: clock)
+      .timeout(deadline, clock: clock)
       .coalesced()
     if let size = policy.upstreamPageSize {
       chain = chain.sliced(upstream: size, as: name, clock: clock)

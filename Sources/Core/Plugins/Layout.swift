@@ -16,13 +16,20 @@ public struct Layout<Item>: Sendable {
   /// The names of the fields that a record shows alone, in order, one label and value a line.
   public let card: [String]
 
+  /// The address of a record's page for people; `nil` if records have none.
+  public let link: (@Sendable (Item) -> String?)?
+
   /// A layout.
   ///
   /// - Parameters:
   ///   - row: How a record looks in a list; a line of a table by default.
   ///   - card: The names of the fields that a record shows alone, in order.
-  public init(_ row: Row = .columns, card: [String]) {
+  ///   - link: The address of a record's page for people; `nil` if records have none.
+  public init(
+    _ row: Row = .columns, card: [String], link: (@Sendable (Item) -> String?)? = nil
+  ) {
     self.row = row
     self.card = card
+    self.link = link
   }
 }

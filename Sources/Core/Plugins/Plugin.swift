@@ -14,6 +14,9 @@ public protocol Plugin<Item>: Sendable {
   /// What there is, in one line without a full stop: `superheroes and villains of Comic Vine`.
   var summary: String { get }
 
+  /// What to type to see something, for help.
+  var example: PluginExample { get }
+
   /// What can be set.
   var settings: [Setting] { get }
 
@@ -43,4 +46,23 @@ public protocol Plugin<Item>: Sendable {
 extension Plugin {
   /// No verb of its own.
   public var verbs: [Verb<Item>] { [] }
+}
+
+/// What to type to see something of a source, for help: it should be found in bundled data.
+public struct PluginExample: Hashable, Sendable {
+  /// A word to search for.
+  public let query: String
+
+  /// The id of a record.
+  public let id: String
+
+  /// An example.
+  ///
+  /// - Parameters:
+  ///   - query: A word to search for.
+  ///   - id: The id of a record.
+  public init(query: String, id: String) {
+    self.query = query
+    self.id = id
+  }
 }

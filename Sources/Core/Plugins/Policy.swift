@@ -12,6 +12,9 @@ public struct Policy: Sendable {
   /// The setting that bounds how often each kind of call is made; `nil` for no bound.
   public var rate: Setting?
 
+  /// The most records that one page of the service can have.
+  public var largestPage: Int
+
   /// The one page size that upstream is asked for, where the caller's own cannot be passed on; see
   /// ``DataSource/sliced(upstream:keptFor:clock:)``. `nil` passes it on.
   public var upstreamPageSize: Int?
@@ -27,17 +30,19 @@ public struct Policy: Sendable {
   ///   - retry: When failures are tried again; three attempts by default.
   ///   - breaker: When a failing service is left alone; after five failures for 30 s by default.
   ///   - rate: The setting that bounds how often each kind of call is made.
+  ///   - largestPage: The most records that one page of the service can have; 100 by default.
   ///   - upstreamPageSize: The one page size that upstream is asked for.
   ///   - localSearchBound: For a service without search: how many records one call looks at.
   public init(
     deadline: Duration = .seconds(15), retry: RetryPolicy = .standard,
-    breaker: BreakerPolicy? = .standard, rate: Setting? = nil, upstreamPageSize: Int? = nil,
-    localSearchBound: Int? = nil
+    breaker: BreakerPolicy? = .standard, rate: Setting? = nil, largestPage: Int = 100,
+    upstreamPageSize: Int? = nil, localSearchBound: Int? = nil
   ) {
     self.deadline = deadline
     self.retry = retry
     self.breaker = breaker
     self.rate = rate
+    self.largestPage = largestPage
     self.upstreamPageSize = upstreamPageSize
     self.localSearchBound = localSearchBound
   }

@@ -14,6 +14,9 @@ public struct LossyArray<Element: Decodable>: Decodable {
   /// The reason counts rows from 1: `row 3: name is missing`.
   public let unreadable: Unreadable
 
+  /// How many elements were sent.
+  public var count: Int { elements.count + unreadable.count }
+
   /// Reads an array.
   ///
   /// - Parameter decoder: What to read from.

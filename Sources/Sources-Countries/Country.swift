@@ -1,0 +1,34 @@
+public import Core
+
+/// A country or territory.
+public struct Country: Record {
+  /// Its two-letter code, such as `FR`; `XK` is Kosovo.
+  public let code: CountryCode
+
+  /// Its name, such as `Korea, Republic of`.
+  public let name: String
+
+  /// Where it is: `AF`, `AN`, `AS`, `EU`, `NA` (North America), `OC` or `SA`; the live list also has
+  /// `Americas`. `nil` where the list does not say.
+  public let region: String?
+
+  /// Its capital; `nil` where there is none.
+  public let capital: String?
+
+  /// The code identifies it.
+  public var id: CountryCode { code }
+
+  /// A country.
+  ///
+  /// - Parameters:
+  ///   - code: Its two-letter code.
+  ///   - name: Its name.
+  ///   - region: Where it is.
+  ///   - capital: Its capital.
+  public init(code: CountryCode, name: String, region: String?, capital: String?) {
+    self.code = code
+    self.name = name
+    self.region = region
+    self.capital = capital
+  }
+}

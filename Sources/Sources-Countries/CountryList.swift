@@ -1,0 +1,57 @@
+import Core
+import Foundation
+
+/// The list of countries as the service has it: one JSON array, served as `text/plain`, without pages
+/// and without search.
+///
+/// Pages are cut from it here. Every call fetches the whole list (80 KB), so it belongs under `sliced`.
+struct CountryList: DataSource, CustomStringConvertible {
+  let url: URL
+  let transport: any Transport
+  let now: @Sendable () -> Date
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<Country> {
+    guard request.query == nil else {
+      throw SourceError(.badUsage, "the list of countries has no search of its own")
+    }
+    let seal = CursorSeal("countries", for: nil)
+    let offset = try seal.open(request.cursor, as: Int.self) ?? 0
+    guard offset >= 0 else { throw .damaged(request.cursor) }
+    let (all, unreadable, provenance) = try await fetch()
+    let countries = all.dropFirst(offset).prefix(request.limit)
+    let isLast = countries.endIndex >= all.endIndex
+    return Page(
+      Array(countries), next: isLast ? nil : try seal.close(countries.endIndex), total: all.count,
+      provenance: provenance, unreadable: offset == 0 ? unreadable : .none)
+  }
+
+  func item(_ id: CountryCode) async throws(SourceError) -> Found<Country> {
+    let (countries, _, provenance) = try await fetch()
+    guard let country = countries.first(where: { $0.id == id }) else {
+      throw .notFound(id, in: "countries")
+    }
+    return Found(country, provenance: provenance)
+  }
+
+  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+    let seal = CursorSeal("countries", for: nil)
+    guard request.query == nil, let offset = try? seal.open(request.cursor, as: Int.self) ?? 0 else {
+      return nil
+    }
+    let (sum, overflow) = offset.addingReportingOverflow(count)
+    return overflow ? nil : try? seal.close(sum)
+  }
+
+  var description: String { "CountryList(\(url.absoluteString))" }
+
+  private func fetch() async throws(SourceError) -> ([Country], Unreadable, Provenance) {
+    let request = HTTPRequest(.get, url)
+    let service = "the list of countries"
+    let reply = try await transport.send(request).checked(by: service, now: now())
+    let rows = try reply.decoded(as: LossyArray<Country.Wire>.self, by: service)
+    return (
+      rows.elements.map(\.country), rows.unreadable,
+      Provenance(.live, fetchedAt: now(), endpoint: request.endpoint)
+    )
+  }
+}

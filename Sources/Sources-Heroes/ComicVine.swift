@@ -1,0 +1,124 @@
+import Core
+import Foundation
+
+/// Comic Vine (https://comicvine.gamespot.com/api/documentation): lists by offset, searches by page
+/// number, single characters by id.
+struct ComicVine: DataSource, CustomStringConvertible {
+  /// The most rows that the service gives at a time.
+  static let largestPage = 100
+
+  /// The type number of characters: their ids are written `4005-1443` in addresses.
+  private static let characterType = 4005
+
+  let url: URL
+  let key: Secret
+  let transport: any Transport
+  let now: @Sendable () -> Date
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<Hero> {
+    if let query = request.query {
+      try await search(query, request)
+    } else {
+      try await list(request)
+    }
+  }
+
+  func item(_ id: Int) async throws(SourceError) -> Found<Hero> {
+    let (reply, provenance) = try await ask(
+      "character/\(Self.characterType)-\(id)", fields: .detail, as: Hero.Wire.self)
+    guard let results = reply.results else { throw .notFound(id, in: "heroes") }
+    return Found(results.hero, provenance: provenance)
+  }
+
+  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+    let seal = CursorSeal("heroes", for: request.query)
+    if request.query == nil {
+      guard let offset = try? seal.open(request.cursor, as: Int.self) ?? 0 else { return nil }
+      let (sum, overflow) = offset.addingReportingOverflow(count)
+      return overflow ? nil : try? seal.close(sum)
+    }
+    let start = SearchPosition(size: min(request.limit, Self.largestPage))
+    guard let position = try? seal.open(request.cursor) ?? start else { return nil }
+    return position.skipping(count).flatMap { try? seal.close($0) }
+  }
+
+  var description: String { "ComicVine(\(url.absoluteString))" }
+
+  // MARK: - Lists
+
+  private func list(_ request: PageRequest) async throws(SourceError) -> Page<Hero> {
+    let seal = CursorSeal("heroes", for: nil)
+    let offset = try seal.open(request.cursor, as: Int.self) ?? 0
+    guard offset >= 0 else { throw .damaged(request.cursor) }
+    let limit = min(request.limit, Self.largestPage)
+    let (reply, provenance) = try await ask(
+      "characters", fields: .list, query: [("limit", "\(limit)"), ("offset", "\(offset)")],
+      as: LossyArray<Hero.Wire>.self)
+    let rows = try reply.rows()
+    let end = offset + (reply.limit.map { $0 > 0 ? min($0, limit) : limit } ?? limit)
+    // The total is believed only if it is not less than what was seen.
+    let total = reply.total.flatMap { $0 >= offset + rows.count ? $0 : nil }
+    let isLast = rows.count == 0 || total.map { end >= $0 } ?? false
+    return Page(
+      rows.elements.prefix(request.limit).map(\.hero), next: isLast ? nil : try seal.close(end),
+      total: total, provenance: provenance, unreadable: rows.unreadable)
+  }
+
+  // MARK: - Search
+
+  /// The service searches by page number, and may give fewer rows a page than it was asked for: its own
+  /// word on the page size goes into the cursor. A caller that wants fewer gets a part of a page.
+  private func search(_ query: Query, _ request: PageRequest) async throws(SourceError) -> Page<Hero> {
+    let seal = CursorSeal("heroes", for: query)
+    let start = SearchPosition(size: min(request.limit, Self.largestPage))
+    let position = try seal.open(request.cursor) ?? start
+    guard position.isValid else { throw .damaged(request.cursor) }
+    let (reply, provenance) = try await ask(
+      "search", fields: .list,
+      query: [
+        ("query", query.text), ("resources", "character"), ("limit", "\(position.size)"),
+        ("page", "\(position.page)"),
+      ], as: LossyArray<Hero.Wire>.self)
+    let rows = try reply.rows()
+    let size = reply.limit.map { 1...Self.largestPage ~= $0 ? $0 : position.size } ?? position.size
+    let slice = rows.elements.dropFirst(position.skip).prefix(request.limit)
+    let seen = (position.page - 1) * size + rows.count
+    // Totals lie: a search may promise 945 and send nothing. The end is an empty page, or a short one
+    // after which the total agrees.
+    let isLast = rows.count == 0 || rows.count < size && reply.total.map { $0 <= seen } ?? false
+    var next: SearchPosition?
+    if slice.endIndex < rows.elements.endIndex {
+      next = SearchPosition(page: position.page, size: size, skip: slice.endIndex)
+    } else if !isLast {
+      next = SearchPosition(page: position.page + 1, size: size)
+    }
+    return Page(
+      slice.map(\.hero), next: try next.map { next throws(SourceError) in try seal.close(next) },
+      total: reply.total.flatMap { rows.count > 0 && $0 >= seen ? $0 : nil },
+      provenance: provenance, unreadable: position.skip == 0 ? rows.unreadable : .none)
+  }
+
+  // MARK: - Requests
+
+  private enum Fields: String {
+    case list =
+      "id,name,real_name,aliases,deck,publisher,first_appeared_in_issue,image,site_detail_url"
+    case detail =
+      "id,name,real_name,aliases,deck,publisher,first_appeared_in_issue,image,site_detail_url,powers,teams,description"
+  }
+
+  private func ask<Results: Decodable & Sendable>(
+    _ path: String, fields: Fields, query: [(String, String)] = [], as type: Results.Type
+  ) async throws(SourceError) -> (ComicVineReply<Results>, Provenance) {
+    let request = HTTPRequest(
+      // The slash at the end is part of the address: without it the service redirects.
+      .get, url.appending(path: path, directoryHint: .isDirectory),
+      query: [
+        .init("api_key", .secret(key)), .init("format", "json"),
+        .init("field_list", .plain(fields.rawValue)),
+      ] + query.map { .init($0.0, .plain($0.1)) })
+    let response = try await transport.send(request)
+    let reply = try ComicVineReply<Results>(response, at: now())
+    return (reply, Provenance(.live, fetchedAt: now(), endpoint: request.endpoint))
+  }
+}

@@ -1,0 +1,83 @@
+public import Core
+
+/// The superheroes and villains of Comic Vine.
+public struct HeroesPlugin: Plugin {
+  /// `heroes`
+  public let name = "heroes"
+
+  /// What there is.
+  public let summary = "superheroes and villains of Comic Vine"
+
+  /// Spider-Man.
+  public let example = PluginExample(query: "spider", id: "1443")
+
+  /// The key that Comic Vine wants.
+  public static let key = Setting(
+    "COMIC_VINE_API_KEY", .secret, about: "your key, from https://comicvine.gamespot.com/api")
+
+  /// Where Comic Vine is.
+  public static let address = Setting(
+    "COMIC_VINE_URL", .url, default: "https://comicvine.gamespot.com/api",
+    about: "where Comic Vine's API is")
+
+  /// How often Comic Vine is asked.
+  public static let rate = Setting(
+    "COMIC_VINE_RATE", .rate, default: "1/s 200/h",
+    about: "how often each kind of request is made, or 'off'")
+
+  /// Key, address and rate.
+  public let settings = [key, address, rate]
+
+  /// What is known of a hero. Names and aliases are searchable in bundled data.
+  public let fields: [Field<Hero>] = [
+    Field("id", "Id", \.id, about: "Comic Vine's number."),
+    Field("name", "Name", \.name, about: "The name the character is known by.", isSearchable: true),
+    Field(
+      "realName", "Real name", \.realName, about: "The name behind the mask.", isSearchable: true),
+    Field("publisher", "Publisher", \.publisher, about: "Who publishes it."),
+    Field("powers", "Powers", \.powers, about: "What the character can do.", isShown: false),
+    Field("teams", "Teams", \.teams, about: "Teams the character belongs to.", isShown: false),
+    Field(
+      "aliases", "Aliases", \.aliases, about: "Other names.", isShown: false, isSearchable: true),
+    Field(
+      "firstAppearance", "First appearance", \.firstAppearance,
+      about: "The issue in which it appeared first.", isShown: false),
+    Field("summary", "Summary", \.summary, about: "Who it is, in a line or two.", isShown: false),
+    Field("biography", "Biography", \.biography, about: "Its life, as plain text.", isShown: false),
+    Field("image", "Image", \.image, about: "The address of a picture.", isShown: false),
+    Field("link", "Link", \.link, about: "The address of its page.", isShown: false),
+  ]
+
+  /// A table of names; alone, a card of all that is known.
+  public let layout = Layout<Hero>(
+    card: [
+      "name", "realName", "publisher", "powers", "teams", "aliases", "firstAppearance", "biography",
+      "image", "link",
+    ], link: \.link)
+
+  /// A cold list took the service 9.4 s, so a page may take half a minute.
+  public let policy = Policy(
+    deadline: .seconds(30), rate: rate, largestPage: ComicVine.largestPage)
+
+  /// The heroes in the binary.
+  public let bundled: any DataSource<Hero>
+
+  /// The plugin.
+  public init() {
+    bundled = BundledSource("heroes", json: bundledHeroes, fields: fields)
+  }
+
+  /// Comic Vine, with the key and at the address of the settings.
+  public func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<Hero> {
+    guard let key = environment.settings.secret(Self.key) else {
+      let isPlaceholder = environment.settings.isPlaceholder(Self.key)
+      throw SourceError(
+        .missingKey,
+        isPlaceholder ? "\(Self.key.key) is still a placeholder" : "no \(Self.key.key)",
+        remedy: "get a key at https://comicvine.gamespot.com/api and set it")
+    }
+    return ComicVine(
+      url: try environment.settings.url(Self.address), key: key, transport: environment.transport,
+      now: environment.now)
+  }
+}
