@@ -1,0 +1,36 @@
+import Core
+
+/// Why the program ends without having done what it was asked: what it prints, and its exit code.
+struct Failure: Error {
+  /// The exit code.
+  var code: ExitCode
+
+  /// What failed, with the user's own words.
+  var message: String
+
+  /// What the user may have meant.
+  var suggestion: String?
+
+  /// The next command to try, or what to do.
+  var hint: String?
+
+  /// A failure.
+  init(_ code: ExitCode, _ message: String, suggestion: String? = nil, hint: String? = nil) {
+    self.code = code
+    self.message = message
+    self.suggestion = suggestion
+    self.hint = hint
+  }
+
+  /// What went wrong outside any source.
+  init(_ error: SourceError) {
+    self.init(ExitCode(error), error.message, hint: error.remedy)
+  }
+
+  /// The failure of a source.
+  init(_ error: SourceError, of plugin: some Plugin) {
+    self.init(
+      ExitCode(error), "\(plugin.name): \(error.message)",
+      hint: error.hint(settings: plugin.settings))
+  }
+}

@@ -1,0 +1,49 @@
+import Core
+
+/// Every option that does not belong to one source's own verb.
+extension Option {
+  static let format = Option(
+    "format", .choice(Format.allCases.map(\.rawValue)), "F",
+    about: "table, tsv, csv, json or ndjson; table on a terminal, tsv in a pipe")
+  static let json = Option("json", about: "one JSON document")
+  static let ndjson = Option("ndjson", about: "one JSON object a line")
+  static let csv = Option("csv", about: "RFC 4180, with a header")
+  static let tsv = Option("tsv", about: "cells separated by tabs, no header")
+  static let csvRaw = Option("csv-raw", about: "CSV without the ' before what looks like a formula")
+  static let fields = Option(
+    "fields", .list, "A,B", about: "which fields, in which order; 'help' lists them")
+  static let limit = Option(
+    "limit", letter: "L", .count(1...1_000_000_000), "N", about: "how many records; 20 by default")
+  static let all = Option("all", about: "every record there is")
+  static let maxPages = Option(
+    "max-pages", .count(0...1_000_000_000), "N",
+    about: "stop --all after so many pages; 25 by default, 0 for no stop")
+  static let cursor = Option("cursor", .text, "TOKEN", about: "go on where an earlier answer ended")
+  static let offline = Option("offline", about: "open no connection; answer from what is at hand")
+  static let refresh = Option("refresh", about: "ask the service even if it failed of late")
+  static let noFallback = Option(
+    "no-fallback", about: "fail rather than answer from bundled data")
+  static let timeout = Option(
+    "timeout", .duration, "D", about: "how long one page may take: 500ms, 10s, 2m")
+  static let config = Option("config", .text, "FILE", about: "one more settings file")
+  static let color = Option(
+    "color", .choice(["auto", "always", "never"]), "WHEN", about: "auto, always or never")
+  static let quiet = Option("quiet", letter: "q", about: "no notes and no warnings")
+  static let verbose = Option("verbose", letter: "v", about: "one line for every request")
+  static let noInput = Option("no-input", about: "never ask")
+  static let printURL = Option("print-url", about: "print the address instead of opening it")
+  static let help = Option("help", letter: "h", about: "show this help")
+  static let version = Option("version", about: "show the version")
+
+  /// What every command takes.
+  static let common: [Option] = [config, color, quiet, verbose, noInput, help]
+
+  /// What chooses the form of records.
+  static let output: [Option] = [format, json, ndjson, csv, tsv, csvRaw, fields]
+
+  /// What chooses who answers.
+  static let reading: [Option] = [offline, refresh, noFallback, timeout]
+
+  /// What bounds a listing.
+  static let listing: [Option] = [limit, all, maxPages, cursor]
+}

@@ -1,0 +1,48 @@
+/// Something that the program does, as data: parser, help and completions are made from it.
+struct Command: Sendable {
+  /// An example, and what it does.
+  struct Example: Sendable {
+    /// What to type after `aggregator`.
+    let arguments: String
+    /// What it does, in a few words.
+    let about: String
+  }
+
+  /// What comes after the words of the command: `QUERY…`; empty for nothing.
+  let arguments: String
+
+  /// Its options.
+  let options: [Option]
+
+  /// What else there is to know, in paragraphs.
+  let notes: [String]
+
+  /// How it is used.
+  let examples: [Example]
+
+  /// Does it.
+  let run: @Sendable (Invocation, Session) async throws -> ExitCode
+
+  /// Whether words may follow those of the command.
+  var takesArguments: Bool { !arguments.isEmpty }
+
+  /// A command.
+  ///
+  /// - Parameters:
+  ///   - arguments: What comes after the words of the command.
+  ///   - options: Its options, beside ``Option/common``.
+  ///   - notes: What else there is to know.
+  ///   - examples: What to type after `aggregator`, and what it does.
+  ///   - run: Does it.
+  init(
+    _ arguments: String = "", options: [Option] = [], notes: [String] = [],
+    examples: KeyValuePairs<String, String> = [:],
+    run: @escaping @Sendable (Invocation, Session) async throws -> ExitCode
+  ) {
+    self.arguments = arguments
+    self.options = options + Option.common
+    self.notes = notes
+    self.examples = examples.map { Example(arguments: $0, about: $1) }
+    self.run = run
+  }
+}

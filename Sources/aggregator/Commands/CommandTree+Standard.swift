@@ -1,0 +1,25 @@
+import Core
+
+extension CommandTree {
+  /// The commands of this program: the same verbs for every source, each source's own, and what crosses
+  /// sources.
+  static let standard = CommandTree(
+    root: Node(
+      "", "Read data services from a terminal: live, else from what is at hand", .overview,
+      children: plugins.map { $0.node } + [.sources, .config, .help]),
+    sources: plugins.map(\.name))
+}
+
+extension Plugin {
+  /// This source's word, and its verbs.
+  var node: CommandTree.Node {
+    CommandTree.Node(
+      name, summary, nil,
+      children: [
+        .init("\(name) list", "Show \(name) from the start", listCommand),
+        .init("\(name) search", "Show \(name) that match words", searchCommand),
+        .init("\(name) show", "Show all that is known of single \(name)", showCommand),
+        .init("\(name) open", "Open a web page of \(name) in the browser", openCommand),
+      ] + verbs.map { .init("\(name) \($0.name)", $0.summary, command(for: $0)) })
+  }
+}

@@ -1,0 +1,107 @@
+import Core
+
+/// All commands of the program.
+struct CommandTree: Sendable {
+  /// A word of a command line, and what may follow it.
+  struct Node: Sendable {
+    /// The word: `heroes`, `list`.
+    let word: String
+
+    /// The words up to here: `heroes list`.
+    let path: String
+
+    /// What it does, in one line without a full stop.
+    let summary: String
+
+    /// What is run where no further word follows; `nil` if one must.
+    let command: Command?
+
+    /// What may follow.
+    let children: [Node]
+
+    /// A node.
+    ///
+    /// - Parameters:
+    ///   - path: The words up to here.
+    ///   - summary: What it does.
+    ///   - command: What is run where no further word follows.
+    ///   - children: What may follow.
+    init(_ path: String, _ summary: String, _ command: Command?, children: [Node] = []) {
+      self.path = path
+      self.word = path.split(separator: " ").last.map(String.init) ?? ""
+      self.summary = summary
+      self.command = command
+      self.children = children
+    }
+  }
+
+  /// What stands before everything.
+  let root: Node
+
+  /// The sources among the children of the root.
+  let sources: [String]
+
+  private let byName: [String: Option]
+  private let byLetter: [Character: Option]
+
+  init(root: Node, sources: [String]) {
+    self.root = root
+    self.sources = sources
+    var options: [Option] = [.version]
+    root.visit { options += $0.command?.options ?? [] }
+    byName = Dictionary(options.map { ($0.name, $0) }) { first, _ in first }
+    byLetter = Dictionary(options.compactMap { option in option.letter.map { ($0, option) } }) {
+      first, _ in first
+    }
+  }
+
+  /// Every option of every command.
+  var options: [Option] { byName.values.sorted { $0.name < $1.name } }
+
+  func option(named name: String) -> Option? { byName[name] }
+  func option(lettered letter: Character) -> Option? { byLetter[letter] }
+
+  /// The command that words begin with, and the words after it.
+  func find(_ words: [String]) -> (node: Node, rest: [String]) {
+    var node = root
+    var rest = words[...]
+    while let word = rest.first, let child = node.children.first(where: { $0.word == word }) {
+      node = child
+      rest = rest.dropFirst()
+    }
+    return (node, Array(rest))
+  }
+
+  /// What to say of a word that leads nowhere.
+  func unknown(_ word: String, under node: Node, rest: [String]) -> Failure {
+    let words = node.children.map(\.word)
+    let hint = node.path.isEmpty ? "aggregator help" : "aggregator help \(node.path)"
+    if words.isEmpty {
+      return Failure(.usage, "'\(node.path)' takes no '\(word)'", hint: hint)
+    }
+    // `list heroes` for `heroes list`.
+    if node.path.isEmpty, let source = rest.dropFirst().first(where: sources.contains),
+      find([source, word]).rest.isEmpty
+    {
+      let others = rest.filter { $0 != word && $0 != source }
+      return Failure(
+        .usage, "unknown source or command '\(word)'",
+        suggestion: (["aggregator", source, word] + others).joined(separator: " "), hint: hint)
+    }
+    let what = node.path.isEmpty ? "source or command" : "verb"
+    let near = nearest(to: word, in: words)
+    return Failure(
+      .usage, "unknown \(what) '\(word)'" + (node.path.isEmpty ? "" : " of \(node.path)"),
+      suggestion: near.map { node.path.isEmpty ? $0 : "\(node.path) \($0)" },
+      hint: near == nil && !node.path.isEmpty
+        ? "\(node.path) can \(words.joined(separator: ", "))" : hint)
+  }
+}
+
+extension CommandTree.Node {
+  /// This node and all under it.
+  func visit(_ body: (CommandTree.Node) -> Void) {
+    body(self)
+    for child in children { child.visit(body) }
+  }
+}

@@ -1,0 +1,117 @@
+import Core
+
+extension CommandTree.Node {
+  /// `aggregator config [list | get KEY | set KEY [VALUE] | path]`
+  static let config = CommandTree.Node(
+    "config", "Show and change settings", .listSettings,
+    children: [
+      CommandTree.Node("config list", "Show every setting and where it comes from", .listSettings),
+      CommandTree.Node("config get", "Print the value of a setting", .getSetting),
+      CommandTree.Node("config set", "Write a setting into your settings file", .setSetting),
+      CommandTree.Node("config path", "Print where your settings file is", .settingsPath),
+    ])
+}
+
+extension Command {
+  fileprivate static let listSettings = Command(
+    options: Option.output, examples: ["config": "what is set, and where"]
+  ) { invocation, session in
+    try invocation.refuseArguments()
+    let output = try OutputOptions(invocation, in: session)
+    let settings = try session.environment().settings
+    let entries = plugins.flatMap(\.settings).map { SettingEntry($0, settings) }
+    try RecordPrinter.print(
+      entries, as: output.plainListing("config", of: nil, SettingEntry.self), output, in: session)
+    return .success
+  }
+
+  fileprivate static let getSetting = Command(
+    "KEY", notes: ["A secret is never shown, only whether it is set."],
+    examples: ["config get COMIC_VINE_URL": "one value, for a script"]
+  ) { invocation, session in
+    let setting = try Setting.named(invocation.argument("a KEY"))
+    let settings = try session.environment().settings
+    let shown = settings.shown(setting)
+    guard shown != .notSet else {
+      throw Failure(
+        .notFound, "\(setting.key) is not set", hint: "aggregator config set \(setting.key)")
+    }
+    try session.output.write("\(shown.description.safeLine)\n")
+    return .success
+  }
+
+  fileprivate static let setSetting = Command(
+    "KEY [VALUE]",
+    notes: [
+      "A secret is asked for, or read from standard input: on the command line it would end up in the "
+        + "shell's history. The file is readable by you alone."
+    ],
+    examples: [
+      "config set COMIC_VINE_RATE 2/s": "a setting",
+      "config set COMIC_VINE_API_KEY": "a key, which is asked for",
+    ]
+  ) { invocation, session in
+    guard let key = invocation.arguments.first else { throw Failure(.usage, "a KEY is missing") }
+    let setting = try Setting.named(key)
+    try invocation.refuseArguments(after: setting.isSecret ? 1 : 2)
+    let value: String
+    if setting.isSecret {
+      value = try SecretInput.read("\(setting.key): ", mayAsk: !invocation.has(.noInput))
+    } else if invocation.arguments.count == 2 {
+      value = invocation.arguments[1]
+    } else {
+      throw Failure(.usage, "a VALUE is missing", hint: "aggregator config set \(setting.key) VALUE")
+    }
+    let path = try session.userSettingsFile()
+    do throws(SourceError) {
+      try SettingsFile(path, settings: plugins.flatMap(\.settings)).set(setting.key, to: value)
+    } catch {
+      throw Failure(error)
+    }
+    session.diagnostics.note("\(setting.key) is set in \(path)")
+    return .success
+  }
+
+  fileprivate static let settingsPath = Command(
+    examples: ["config path": "where your settings file is, or would be"]
+  ) { invocation, session in
+    try invocation.refuseArguments()
+    try session.output.write("\(session.userSettingsFile())\n")
+    return .success
+  }
+}
+
+extension Setting {
+  /// The setting with this key, in any case.
+  fileprivate static func named(_ key: String) throws(Failure) -> Setting {
+    let all = plugins.flatMap(\.settings)
+    guard let setting = all.first(where: { $0.key == key.uppercased() }) else {
+      throw Failure(
+        .usage, "there is no setting '\(key)'", suggestion: nearest(to: key, in: all.map(\.key)),
+        hint: "aggregator config list")
+    }
+    return setting
+  }
+}
+
+/// A setting, for `config list`.
+private struct SettingEntry: Entry {
+  let id: String
+  let value: String
+  let origin: String
+  let about: String
+
+  init(_ setting: Setting, _ settings: Settings) {
+    id = setting.key
+    value = settings.shown(setting).description
+    origin = settings.origin(of: setting).description
+    about = setting.about
+  }
+
+  static let fields: [Field<SettingEntry>] = [
+    Field("key", "Key", \.id, about: "The setting's key."),
+    Field("value", "Value", \.value, about: "What it is set to; of a secret only whether it is."),
+    Field("origin", "From", \.origin, about: "Who set it."),
+    Field("about", "About", \.about, about: "What it is for."),
+  ]
+}

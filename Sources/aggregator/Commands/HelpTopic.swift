@@ -1,0 +1,54 @@
+import Core
+
+/// What there is to know beside the commands.
+enum HelpTopic: String, CaseIterable {
+  case options
+  case exitCodes = "exit-codes"
+  case environment
+
+  /// What it is about, in one line.
+  var summary: String {
+    switch self {
+    case .options: "All options, and what they mean everywhere"
+    case .exitCodes: "What the exit codes mean"
+    case .environment: "Settings, and where they come from"
+    }
+  }
+
+  /// The whole topic.
+  func text(_ help: Help, tree: CommandTree) -> String {
+    switch self {
+    case .options:
+      return help.rows("Options", tree.options.map { ($0.synopsis, $0.about) })
+        + "\n"
+        + help.wrapped(
+          "An option may stand anywhere before --, as --option VALUE or --option=VALUE. "
+            + "Names cannot be shortened.")
+    case .exitCodes:
+      return help.rows("Exit codes", ExitCode.allCases.map { ("\($0.rawValue)", $0.about) })
+        + "\n"
+        + help.wrapped(
+          "69, 75, 76 and 77 are seen only when nothing else could answer, or with --no-fallback.")
+    case .environment:
+      let settings = plugins.flatMap(\.settings).map { setting in
+        let standard = setting.defaultValue.map { "; \($0) by default" } ?? ""
+        return (setting.key, setting.about + standard)
+      }
+      return help.rows("Settings", settings) + "\n"
+        + help.rows(
+          "Other variables",
+          [
+            ("AGGREGATOR_CONFIG", "one more settings file, as --config"),
+            ("COLUMNS", "how wide the output is"),
+            ("NO_COLOR", "no colour if it is not empty"),
+            ("AGGREGATOR_FORCE_TTY", "as if on a terminal of so many columns"),
+          ])
+        + "\n"
+        + help.wrapped(
+          "A setting is looked for in this order: an environment variable of its name; the file of "
+            + "--config or AGGREGATOR_CONFIG; Configuration/Debug.xcconfig or Release.xcconfig in the "
+            + "working directory, as the program was built; ~/.config/aggregator/config.xcconfig; its "
+            + "default. 'aggregator config' shows what is set, and where.")
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import Core
+
+extension Plugin {
+  /// `aggregator SOURCE list`
+  var listCommand: Command {
+    Command(
+      options: Option.listing + Option.reading + Option.output,
+      examples: [
+        "\(name) list": "the first 20",
+        "\(name) list --limit 5 --json": "five, for a program",
+        "\(name) list --all --offline": "all that is at hand, without the network",
+      ]
+    ) { invocation, session in
+      try invocation.refuseArguments()
+      return try await list("list", matching: nil, invocation, session)
+    }
+  }
+
+  /// `aggregator SOURCE search QUERY…`
+  var searchCommand: Command {
+    Command(
+      "QUERY…", options: Option.listing + Option.reading + Option.output,
+      notes: ["Words are joined by spaces. Case and accents do not matter in local search."],
+      examples: ["\(name) search \(example.query)": "those that match"]
+    ) { invocation, session in
+      guard !invocation.arguments.isEmpty else {
+        throw Failure(
+          .usage, "what to look for is missing", hint: "aggregator \(name) search WORD…")
+      }
+      let query: Query
+      do throws(SourceError) { query = try Query(invocation.arguments.joined(separator: " ")) } catch {
+        throw Failure(error)
+      }
+      return try await list("search", matching: query, invocation, session)
+    }
+  }
+
+  private func list(
+    _ verb: String, matching query: Query?, _ invocation: Invocation, _ session: Session
+  ) async throws -> ExitCode {
+    let bounds = try ListingOptions(invocation, largestPage: policy.largestPage)
+    let output = try OutputOptions(invocation, in: session)
+    guard !output.asksForFields else { return try explainFields(output, in: session) }
+    let listing = try output.listing(
+      verb, of: name, query: query, fields: fields, layout: layout)
+    let environment = try session.environment()
+    let source = try ReadingOptions(invocation).source(of: self, in: environment)
+
+    var printer = RecordPrinter(listing, output, in: session)
+    var tally = Tally(of: self)
+    let walk = source.pages(
+      matching: query, after: bounds.cursor, size: bounds.pageSize, upTo: bounds.bound
+    ).makeAsyncIterator()
+    while true {
+      let step: WalkStep<Item>?
+      do { step = try await walk.next() } catch {
+        guard tally.hasAnswer else { throw Failure(error, of: self) }
+        tally.fail(error)
+        break
+      }
+      guard let step else { break }
+      tally.add(step.page, showing: step.items.count)
+      if let end = step.end { tally.end(end) }
+      try printer.print(step.items)
+    }
+    try printer.finish(tally.summary)
+    tally.tell(session.diagnostics, query: query)
+    return tally.isPartial ? .partial : .success
+  }
+
+  /// Lists the fields instead of the records.
+  private func explainFields(_ output: OutputOptions, in session: Session) throws -> ExitCode {
+    let entries = fields.map(FieldEntry.init)
+    try RecordPrinter.print(
+      entries, as: output.plainListing("fields", of: name, FieldEntry.self), output, in: session)
+    return .success
+  }
+}

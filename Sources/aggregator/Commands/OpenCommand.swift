@@ -1,0 +1,36 @@
+import Core
+import Foundation
+
+extension Plugin {
+  /// `aggregator SOURCE open ID`
+  var openCommand: Command {
+    Command(
+      "ID", options: Option.reading + [.printURL],
+      notes: layout.link == nil ? ["\(name) have no web pages."] : [],
+      examples: layout.link == nil ? [:] : ["\(name) open \(example.id) --print-url": "its address"]
+    ) { invocation, session in
+      let id = try invocation.argument("an ID")
+      guard let link = layout.link else {
+        throw Failure(.usage, "\(name) have no web pages", hint: "aggregator \(name) show \(id)")
+      }
+      let source = try ReadingOptions(invocation).source(of: self, in: session.environment())
+      let found: Found<Item>
+      do throws(SourceError) { found = try await find(id, in: source).get() } catch {
+        throw Failure(error, of: self)
+      }
+      var tally = Tally(of: self)
+      tally.add(found)
+      // Only addresses of the web: anything else could make the opener run a program.
+      guard let url = link(found.item).flatMap({ URL(string: $0) }),
+        ["http", "https"].contains(url.scheme), url.host()?.isEmpty == false
+      else { throw Failure(.notFound, "\(name): no web page is known of '\(id)'") }
+      if invocation.has(.printURL) {
+        try session.output.write("\(url.absoluteString)\n")
+      } else {
+        try Browser.open(url, variables: session.variables)
+      }
+      tally.tell(session.diagnostics)
+      return .success
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import Core
+
+/// What the options say about the form of records.
+struct OutputOptions {
+  private let format: Format
+  private let fields: [String]?
+  private let isRaw: Bool
+
+  /// Reads ``Option/output``.
+  init(_ invocation: Invocation, in session: Session) throws(Failure) {
+    var formats: [(option: String, format: Format)] = []
+    for option in [Option.json, .ndjson, .csv, .tsv] where invocation.has(option) {
+      formats += Format(rawValue: option.name).map { [(option.spelling, $0)] } ?? []
+    }
+    if let text = invocation.text(.format), let format = Format(rawValue: text) {
+      formats.append(("--format \(text)", format))
+    }
+    if let first = formats.first, let other = formats.first(where: { $0.format != first.format }) {
+      throw Failure(.usage, "\(first.option) and \(other.option) exclude each other")
+    }
+    format = formats.first?.format ?? (session.terminal.isOutput ? .table : .tsv)
+    fields = invocation.list(.fields)
+    isRaw = invocation.has(.csvRaw)
+    guard !isRaw || format == .csv else { throw Failure(.usage, "--csv-raw is for --csv") }
+  }
+
+  /// Whether the fields are to be explained instead of shown.
+  var asksForFields: Bool { fields == ["help"] }
+
+  /// A listing with the fields that were asked for.
+  func listing<Item: Record>(
+    _ verb: String, of source: String?, query: Query? = nil, fields all: [Field<Item>],
+    layout: Layout<Item>, shape: Listing<Item>.Shape = .rows
+  ) throws(Failure) -> Listing<Item> {
+    Listing(
+      verb, of: source, query: query, fields: all, layout: layout, shape: shape,
+      chosen: try choose(from: all), isRaw: isRaw)
+  }
+
+  /// A listing of the program's own: a table, or a card each.
+  func plainListing<Item: Entry>(
+    _ verb: String, of source: String?, _ type: Item.Type, shape: Listing<Item>.Shape = .rows
+  ) throws(Failure) -> Listing<Item> {
+    let card = Item.fields.map(\.name)
+    return try listing(
+      verb, of: source, fields: Item.fields, layout: Layout(card: card), shape: shape)
+  }
+
+  /// Who writes a listing.
+  func writer<Item>(for listing: Listing<Item>, in session: Session) -> any RecordWriter<Item> {
+    format.writer(for: listing, on: session.surface)
+  }
+
+  /// Whether words for people go well with the records on standard output.
+  var isForPeople: Bool { format == .table }
+
+  private func choose<Item>(from all: [Field<Item>]) throws(Failure) -> [Field<Item>]? {
+    guard let fields else { return nil }
+    guard !fields.isEmpty else { throw Failure(.usage, "--fields names no field") }
+    var chosen: [Field<Item>] = []
+    for name in fields {
+      guard let field = all.first(where: { $0.name == name }) else {
+        throw Failure(
+          .usage, "there is no field '\(name)'", suggestion: nearest(to: name, in: all.map(\.name)),
+          hint: "the fields are \(all.map(\.name).joined(separator: ","))")
+      }
+      if !chosen.contains(where: { $0.name == name }) { chosen.append(field) }
+    }
+    return chosen
+  }
+}

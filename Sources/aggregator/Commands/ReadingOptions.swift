@@ -1,0 +1,35 @@
+import Core
+
+/// What the options say about who answers.
+struct ReadingOptions {
+  private let reading: Reading
+  private let deadline: Duration?
+
+  /// Reads ``Option/reading``.
+  init(_ invocation: Invocation) throws(Failure) {
+    _ = try invocation.choice(of: [.offline, .refresh])
+    _ = try invocation.choice(of: [.offline, .noFallback])
+    reading =
+      if invocation.has(.offline) {
+        .offline
+      } else if invocation.has(.noFallback) {
+        .noFallback
+      } else if invocation.has(.refresh) {
+        .refresh
+      } else {
+        .normal
+      }
+    deadline = invocation.duration(.timeout)
+  }
+
+  /// The chain of a source.
+  func source<P: Plugin>(
+    of plugin: P, in environment: PluginEnvironment
+  ) throws(Failure) -> any DataSource<P.Item> {
+    do {
+      return try plugin.source(in: environment, reading: reading, deadline: deadline)
+    } catch {
+      throw Failure(error, of: plugin)
+    }
+  }
+}

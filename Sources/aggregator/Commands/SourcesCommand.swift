@@ -1,0 +1,99 @@
+import Core
+
+extension CommandTree.Node {
+  /// `aggregator sources [show NAME]`
+  static let sources = CommandTree.Node(
+    "sources", "Show which sources there are", .sources,
+    children: [
+      CommandTree.Node(
+        "sources show", "Show a source's settings, fields, verbs and how it answers", .showSource)
+    ])
+}
+
+extension Command {
+  fileprivate static let sources = Command(
+    options: Option.output, examples: ["sources": "which sources there are"]
+  ) { invocation, session in
+    try invocation.refuseArguments()
+    let output = try OutputOptions(invocation, in: session)
+    let settings = try session.environment().settings
+    let entries = plugins.map { SourceEntry($0, settings) }
+    try RecordPrinter.print(
+      entries, as: output.plainListing("sources", of: nil, SourceEntry.self), output, in: session)
+    return .success
+  }
+
+  fileprivate static let showSource = Command(
+    "NAME", options: Option.reading + Option.output,
+    examples: ["sources show heroes": "what there is to know about a source"]
+  ) { invocation, session in
+    let name = try invocation.argument("a source's NAME")
+    guard let plugin = plugins.first(where: { $0.name == name }) else {
+      let names = plugins.map(\.name)
+      throw Failure(
+        .usage, "there is no source '\(name)'", suggestion: nearest(to: name, in: names),
+        hint: "the sources are \(names.joined(separator: ", "))")
+    }
+    let output = try OutputOptions(invocation, in: session)
+    let entry = try SourceDetail(
+      plugin, session.environment(), ReadingOptions(invocation))
+    try RecordPrinter.print(
+      [entry], as: output.plainListing("show", of: nil, SourceDetail.self, shape: .cards), output,
+      in: session)
+    return .success
+  }
+}
+
+/// A source in a list of sources.
+private struct SourceEntry: Entry {
+  let id: String
+  let summary: String
+  let key: String
+
+  init(_ plugin: some Plugin, _ settings: Settings) {
+    id = plugin.name
+    summary = plugin.summary
+    key =
+      plugin.settings.first(where: \.isSecret).map { settings.secret($0) == nil ? "missing" : "set" }
+      ?? "not needed"
+  }
+
+  static let fields: [Field<SourceEntry>] = [
+    Field("name", "Name", \.id, about: "The word to type."),
+    Field("summary", "Summary", \.summary, about: "What there is."),
+    Field("key", "Key", \.key, about: "Whether a key is set, missing or not needed."),
+  ]
+}
+
+/// All about one source.
+private struct SourceDetail: Entry {
+  let id: String
+  let summary: String
+  let verbs: [String]
+  let fieldNames: [String]
+  let settings: [String]
+  let chain: String
+
+  init<P: Plugin>(
+    _ plugin: P, _ environment: PluginEnvironment, _ reading: ReadingOptions
+  ) throws(Failure) {
+    id = plugin.name
+    summary = plugin.summary
+    verbs = plugin.node.children.map(\.word)
+    fieldNames = plugin.fields.map(\.name)
+    settings = plugin.settings.map { setting in
+      let shown = environment.settings.shown(setting)
+      return "\(setting.key) = \(shown) (\(environment.settings.origin(of: setting)))"
+    }
+    chain = "\(try reading.source(of: plugin, in: environment))"
+  }
+
+  static let fields: [Field<SourceDetail>] = [
+    Field("name", "Name", \.id, about: "The word to type."),
+    Field("summary", "Summary", \.summary, about: "What there is."),
+    Field("verbs", "Verbs", \.verbs, about: "What can be done with it."),
+    Field("fields", "Fields", \.fieldNames, about: "What can be read of a record."),
+    Field("settings", "Settings", \.settings, about: "What is set, and where."),
+    Field("chain", "Chain", \.chain, about: "How an answer is found, the service first."),
+  ]
+}

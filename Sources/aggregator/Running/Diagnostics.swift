@@ -1,0 +1,54 @@
+import Core
+import Foundation
+
+/// Words for people, on standard error: errors, warnings, hints, notes.
+///
+/// Everything is made harmless first: most of it repeats what a service sent or a person typed.
+struct Diagnostics: Sendable {
+  private let output: Output
+  private let style: Style
+  private let isQuiet: Bool
+
+  /// The most cells of one message: some four lines of a terminal.
+  private static let mostCells = 320
+
+  init(isQuiet: Bool, hasColor: Bool) {
+    output = Output(descriptor: STDERR_FILENO)
+    style = Style(isOn: hasColor)
+    self.isQuiet = isQuiet
+  }
+
+  /// What ended the program, or a part of its work. Never silent.
+  func error(_ failure: Failure) {
+    line(.error, "error", failure.message)
+    if let suggestion = failure.suggestion {
+      put("\nDid you mean '\(suggestion.safeLine)'?")
+    }
+    if let hint = failure.hint { line(.hint, "hint", hint) }
+  }
+
+  /// What the reader should know, and what to do about it.
+  func warning(_ message: String, hint: String? = nil) {
+    guard !isQuiet else { return }
+    line(.warning, "warning", message)
+    if let hint { line(.hint, "hint", hint) }
+  }
+
+  /// What the reader may want to know.
+  func note(_ message: String) {
+    guard !isQuiet else { return }
+    put(style(.label, message.safeLine))
+  }
+
+  /// One line of what `--verbose` tells.
+  func trace(_ message: String) { put(style(.label, message.safeLine)) }
+
+  private func line(_ role: Style.Role, _ word: String, _ message: String) {
+    put("\(style(role, word + ":")) \(message.safeLine.fitted(to: Self.mostCells))")
+  }
+
+  private func put(_ text: String) {
+    // Nobody is left to be told that standard error is closed.
+    try? output.write(text + "\n")
+  }
+}

@@ -1,0 +1,45 @@
+import Foundation
+
+/// Standard output, written so that every failure is noticed.
+///
+/// `print` loses data on a full disk and goes on after the reader has left, both with exit code 0;
+/// `FileHandle.write(_:)` crashes in both cases.
+struct Output: Sendable {
+  /// The reader closed its end of the pipe: no more is wanted, and nothing is wrong.
+  struct ReaderGone: Error {}
+
+  private let descriptor: Int32
+
+  /// A descriptor that is open for writing.
+  init(descriptor: Int32) { self.descriptor = descriptor }
+
+  /// Writes all of a text.
+  ///
+  /// - Throws: ``ReaderGone``, or ``Failure`` with code `io`.
+  func write(_ text: String) throws {
+    var text = text
+    try text.withUTF8 { try write(UnsafeRawBufferPointer($0)) }
+  }
+
+  private func write(_ bytes: UnsafeRawBufferPointer) throws {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+      if count >= 0 {
+        rest = rest.dropFirst(count)
+        continue
+      }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN:
+        var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = Foundation.poll(&poll, 1, -1)
+      case EPIPE: throw ReaderGone()
+      case let number:
+        throw Failure(
+          .io, "cannot write to standard output: \(String(cString: strerror(number)))",
+          hint: number == ENOSPC ? "free some space and try again" : nil)
+      }
+    }
+  }
+}

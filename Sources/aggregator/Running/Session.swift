@@ -1,0 +1,90 @@
+import Core
+import Foundation
+
+/// One run of the program: what it was started with, and where its output goes.
+struct Session: Sendable {
+  /// The commands that there are.
+  let tree: CommandTree
+
+  /// The variables of the process.
+  let variables: [String: String]
+
+  /// The terminal.
+  let terminal: Terminal
+
+  /// Standard output.
+  let output: Output
+
+  /// Words for people.
+  let diagnostics: Diagnostics
+
+  private let invocation: Invocation
+
+  /// A run of a command.
+  init(_ invocation: Invocation, tree: CommandTree, variables: [String: String]) {
+    let terminal = Terminal(variables)
+    self.tree = tree
+    self.variables = variables
+    self.terminal = terminal
+    self.invocation = invocation
+    output = Output(descriptor: STDOUT_FILENO)
+    diagnostics = Diagnostics(
+      isQuiet: invocation.has(.quiet),
+      hasColor: Self.hasColor(invocation, terminal, isTerminal: terminal.isError))
+  }
+
+  /// What records are laid out on.
+  var surface: Surface {
+    Surface(
+      width: terminal.width, isTerminal: terminal.isOutput && terminal.obeysEscapes,
+      hasColor: Self.hasColor(invocation, terminal, isTerminal: terminal.isOutput))
+  }
+
+  private static func hasColor(
+    _ invocation: Invocation, _ terminal: Terminal, isTerminal: Bool
+  ) -> Bool {
+    switch invocation.text(.color) {
+    case "always": true
+    case "never": false
+    default: isTerminal && terminal.wantsColor
+    }
+  }
+
+  /// Reads the settings.
+  var settingsLoader: SettingsLoader {
+    SettingsLoader(
+      plugins.map(\.settings), environment: variables,
+      workingDirectory: FileManager.default.currentDirectoryPath, build: Self.build)
+  }
+
+  /// Everything that a plugin may touch.
+  ///
+  /// - Returns: The real world, with the settings of this run.
+  func environment() throws(Failure) -> PluginEnvironment {
+    let loaded: SettingsLoader.Loaded
+    do { loaded = try settingsLoader.load(configFile: invocation.text(.config)) } catch {
+      throw Failure(error)
+    }
+    for warning in loaded.warnings { diagnostics.warning(warning.message) }
+    return PluginEnvironment(
+      settings: loaded.settings, transport: HTTPTransport.standard,
+      observer: invocation.has(.verbose) ? Observer(tracing: diagnostics) : .silent)
+  }
+
+  /// Where the user's own settings file is, or would be.
+  func userSettingsFile() throws(Failure) -> String {
+    guard let path = settingsLoader.userFile else {
+      throw Failure(
+        .settings, "there is no place for a settings file", hint: "set HOME or XDG_CONFIG_HOME")
+    }
+    return path
+  }
+
+  private static var build: SettingsLoader.Build {
+    #if DEBUG
+      .debug
+    #else
+      .release
+    #endif
+  }
+}
