@@ -8,9 +8,9 @@ struct PrivateFile {
   /// Replaces the file's contents.
   ///
   /// The new contents are on the disk, in a file of their own beside it, before they take the old
-  /// ones' place: a full disk, a crash or a missing permission leaves the old file as it was. Another
-  /// process that does the same waits, so neither loses what the other wrote. Missing directories are
-  /// made with mode 0700; the file has mode 0600.
+  /// ones' place: a full disk, a crash or a missing permission leaves the old file as it was.
+  /// Another process that does the same waits, so neither loses what the other wrote. Missing
+  /// directories are made with mode 0700; the file has mode 0600.
   ///
   /// - Parameter edit: Gives the new contents for the old; nothing is written if it throws.
   /// - Throws: ``SourceError`` with code `storage`, and what `edit` throws.

@@ -1,7 +1,7 @@
 /// How often something may be done: one or more bounds that hold at once.
 ///
-/// Written as `1/s 200/h` or `20000/5m`: a count, a slash, and a period of whole seconds (`s`), minutes
-/// (`m`) or hours (`h`). `60/60s` and `60/m` are the same rate.
+/// Written as `1/s 200/h` or `20000/5m`: a count, a slash, and a period of whole seconds (`s`),
+/// minutes (`m`) or hours (`h`). `60/60s` and `60/m` are the same rate.
 public struct Rate: Hashable, Sendable, LosslessStringConvertible {
   /// At most `count` in any `period`.
   public struct Bound: Hashable, Sendable {
@@ -47,7 +47,7 @@ extension Rate.Bound {
     self.init(count: count, period: .seconds(Int64(number) * unit.seconds))
   }
 
-  /// A number of at most `digits` digits, 1 or more. `Int` alone would take a sign too.
+  // `Int` alone would take a sign, and any length.
   private static func number(_ text: Substring, digits: Int) -> Int? {
     guard text.utf8.count <= digits, text.first != "+" else { return nil }
     return Int(text).flatMap { $0 > 0 ? $0 : nil }

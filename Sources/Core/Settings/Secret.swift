@@ -1,7 +1,7 @@
 /// Text that must never be shown, logged, cached or recorded, such as an API key.
 ///
-/// Its description is redacted, so it cannot leak by being interpolated. Only ``reveal(_:)`` gives it
-/// away, which makes every use easy to find.
+/// Its description is redacted, so it cannot leak by being interpolated. Only ``reveal(_:)`` gives
+/// it away, which makes every use easy to find.
 public struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {
@@ -18,8 +18,9 @@ public struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugSt
   /// - Returns: What `body` returns.
   public func reveal<Value>(_ body: (String) -> Value) -> Value { body(text) }
 
-  /// `set (…a1f9)`: enough for its owner to tell two keys apart. The end is shown only of keys of 16
-  /// characters or more.
+  /// What may be shown: `set (…a1f9)`, enough for its owner to tell two keys apart.
+  ///
+  /// The end is shown only of keys of 16 characters or more.
   public var description: String { text.count < 16 ? "set (…)" : "set (…\(text.suffix(4)))" }
 
   /// The same as ``description``.

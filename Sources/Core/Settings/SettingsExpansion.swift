@@ -1,12 +1,13 @@
 /// Turns the assignments of one layer into values.
 ///
-/// `$(KEY)` means the layer's own last assignment of `KEY`, else, for a setting that is no secret, its
-/// value in the layers below; `$(inherited)` means the assignment before this one, else the same. A key
-/// that nobody sets is nothing, as in Xcode. Keys that are no settings are private to their layer.
+/// `$(KEY)` means the layer's own last assignment of `KEY`, else, for a setting that is no secret,
+/// its value in the layers below; `$(inherited)` means the assignment before this one, else the
+/// same. A key that nobody sets is nothing, as in Xcode. Keys that are no settings are private to
+/// their layer.
 ///
-/// Secrets stay where they are: what a secret is made of (its own key, and every key that any of its
-/// assignments refers to) can be used by secrets and by such parts of the same layer, never by another
-/// setting, and the layers below never give theirs.
+/// Secrets stay where they are: what a secret is made of (its own key, and every key that any of
+/// its assignments refers to) can be used by secrets and by such parts of the same layer, never by
+/// another setting, and the layers below never give theirs.
 package struct SettingsExpansion {
   /// The longest value, in bytes: doubling a text forty times is written in forty lines.
   package static let longestValue = 8192

@@ -7,7 +7,7 @@ package struct SettingsLayer: Sendable {
     /// The line, 1-based; `nil` for the file as a whole.
     package let line: Int?
 
-    /// `Configuration/Debug.xcconfig:3`
+    /// The place in words: `Configuration/Debug.xcconfig:3`.
     package var description: String { line.map { "\(file):\($0)" } ?? file }
   }
 

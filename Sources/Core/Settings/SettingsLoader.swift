@@ -1,16 +1,17 @@
 /// Collects ``Settings`` from the files, the environment and the options of a program.
 ///
-/// Layers, highest first: options, environment variables of the same name, the file of `--config` or
-/// `AGGREGATOR_CONFIG`, `Configuration/Debug.xcconfig` or `Configuration/Release.xcconfig` in the
-/// working directory, the user's file `~/.config/aggregator/config.xcconfig`, and the settings' own
-/// defaults. An empty value sets nothing, and neither does the placeholder of an example file: the next
-/// layer down is asked. Options and variables are taken literally; files may refer to each other's
-/// values as ``SettingsExpansion`` tells.
+/// Layers, highest first: options, environment variables of the same name, the file of `--config`
+/// or `AGGREGATOR_CONFIG`, `Configuration/Debug.xcconfig` or `Configuration/Release.xcconfig` in
+/// the working directory, the user's file `~/.config/aggregator/config.xcconfig`, and the settings'
+/// own defaults. An empty value sets nothing, and neither does the placeholder of an example file:
+/// the next layer down is asked. Options and variables are taken literally; files may refer to each
+/// other's values as ``SettingsExpansion`` tells.
 ///
-/// The working directory may be a cloned repository, whose author must not get hold of a key. So its
-/// file never sets the address of a source that has a secret, nor a directory; it reads nothing outside
-/// `Configuration`; and what cannot be read there is a warning, because it may belong to an app. The
-/// same guard holds for a *relative* `AGGREGATOR_CONFIG`, which means another file in each directory.
+/// The working directory may be a cloned repository, whose author must not get hold of a key. So
+/// its file never sets the address of a source that has a secret, nor a directory; it reads nothing
+/// outside `Configuration`; and what cannot be read there is a warning, because it may belong to an
+/// app. The same guard holds for a *relative* `AGGREGATOR_CONFIG`, which means another file in each
+/// directory.
 public struct SettingsLoader: Sendable {
   /// How the program was built, which chooses the file in the working directory.
   public enum Build: String, Sendable {
@@ -24,8 +25,8 @@ public struct SettingsLoader: Sendable {
   public struct Loaded: Sendable {
     /// What has been set, and by whom.
     public let settings: Settings
-    /// Codes: `settings` (a line was passed over), `guarded` (so was one that might give a key away),
-    /// `exposed` (others can read a secret), `otherBuild`, `unknownSetting`.
+    /// Codes: `settings` (a line was passed over), `guarded` (so was one that might give a key
+    /// away), `exposed` (others can read a secret), `otherBuild`, `unknownSetting`.
     public let warnings: [Warning]
   }
 
@@ -33,7 +34,7 @@ public struct SettingsLoader: Sendable {
   let byKey: [String: Setting]
   /// The secret that an address is guarded for, by the address's key.
   let guarded: [String: Setting]
-  /// The variables that set something. The rest of the environment is not kept.
+  /// The variables that set something; the rest of the environment is not kept.
   let variables: [String: Secret]
   let workingDirectory: String
   let build: Build
@@ -42,14 +43,15 @@ public struct SettingsLoader: Sendable {
 
   /// The user's own file, which need not exist.
   ///
-  /// `nil` without an absolute `XDG_CONFIG_HOME` or `HOME`. As its specification demands, a relative
-  /// `XDG_CONFIG_HOME` is passed over: it would lie in the working directory.
+  /// `nil` without an absolute `XDG_CONFIG_HOME` or `HOME`. As its specification demands, a
+  /// relative `XDG_CONFIG_HOME` is passed over: it would lie in the working directory.
   public let userFile: String?
 
   /// A loader.
   ///
   /// - Parameters:
-  ///   - groups: The settings, grouped by source: the addresses of a group with a secret are guarded.
+  ///   - groups: The settings, grouped by source: the addresses of a group with a secret are
+  ///     guarded.
   ///   - environment: The variables of the process.
   ///   - workingDirectory: The absolute path of the working directory.
   ///   - build: How the program was built.

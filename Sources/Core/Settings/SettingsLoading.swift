@@ -165,7 +165,8 @@ extension SettingsLoading {
     }
   }
 
-  /// A key that resembles none of ours is somebody else's, and one that a value refers to has its use.
+  /// A key that resembles none of ours is somebody else's, and one that a value refers to has its
+  /// use.
   private mutating func warnOfUnknownKeys(_ layer: SettingsLayer) {
     var told: Set<String> = []
     for assignment in layer.assignments {

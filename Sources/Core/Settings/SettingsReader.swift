@@ -50,8 +50,8 @@ package struct SettingsReader: Sendable {
   ///
   /// - Parameters:
   ///   - workingDirectory: What relative paths start from; absolute.
-  ///   - directory: The one directory of the working directory to read from, such as `Configuration`
-  ///     or `.`: files outside are refused, wherever a symbolic link or `..` leads. `nil` reads all.
+  ///   - directory: The one directory of the working directory to read from, `Configuration` or
+  ///     `.`: files outside are refused, wherever a symbolic link or `..` leads. `nil` reads all.
   package init(in workingDirectory: String, confinedTo directory: String? = nil) {
     self.workingDirectory = workingDirectory
     self.directory = directory
@@ -95,8 +95,9 @@ package struct SettingsReader: Sendable {
       SettingsText(path, realPath: realPath, bytes: bytes, isOpenToOthers: mode & 0o077 != 0))
   }
 
-  /// The path that every file's real path must begin with. Most files do not exist, so it is not found
-  /// out before one does.
+  /// The path that every file's real path must begin with.
+  ///
+  /// Most files do not exist, so it is not found out before one does.
   private var confinement: String? {
     directory.map { directory in
       let real = Self.realPath(of: workingDirectory) ?? workingDirectory

@@ -1,6 +1,6 @@
 extension String {
-  /// The text without blanks around it; `nil` if it holds a line break or another control character,
-  /// which no settings file can express and no service takes.
+  /// The text without blanks around it; `nil` if it holds a line break or another control
+  /// character, which no settings file can express and no service takes.
   var singleLine: String? {
     var rest = Substring(self).unicodeScalars
     while rest.first?.properties.isWhitespace == true { rest.removeFirst() }

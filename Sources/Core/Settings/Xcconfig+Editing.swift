@@ -1,13 +1,14 @@
 extension Xcconfig {
-  /// A settings file in which a key has another value; everything else stays as it is, byte for byte.
+  /// A settings file in which a key has another value; everything else stays as it is, byte for
+  /// byte.
   ///
-  /// Replaces the value of the key's last assignment without a condition, or adds a line at the end. An
-  /// address that `//` had cut is replaced as a whole.
+  /// Replaces the value of the key's last assignment without a condition, or adds a line at the
+  /// end. An address that `//` had cut is replaced as a whole.
   ///
   /// - Parameters:
-  ///   - bytes: The file as it is.
   ///   - key: The key.
   ///   - text: The value it shall have, one line without blanks around it.
+  ///   - bytes: The file as it is.
   /// - Returns: The file as it shall be.
   package static func setting(_ key: String, to text: String, in bytes: [UInt8]) -> [UInt8] {
     let value = Array(Self.value(writing: text).utf8)

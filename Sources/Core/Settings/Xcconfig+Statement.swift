@@ -3,8 +3,9 @@ extension Xcconfig.Statement {
 
   /// Reads one line.
   ///
+  /// `nil` if the line is blank or a comment.
+  ///
   /// - Parameter line: The line without its end, in the indices of its file.
-  /// - Returns: `nil` if the line is blank or a comment.
   init?(_ line: ArraySlice<UInt8>) {
     guard line.count <= Xcconfig.longestLine else {
       self = .unreadable(XcconfigFault("the line is longer than \(Xcconfig.longestLine) bytes"))
@@ -100,7 +101,7 @@ extension Xcconfig.Statement {
 }
 
 extension ArraySlice<UInt8> {
-  /// Without the spaces and tabs at either end. Of a blank slice, the empty slice at its end.
+  /// Without the spaces and tabs at either end; of a blank slice, the empty slice at its end.
   fileprivate var trimmed: Self {
     let rest = drop { $0.isBlank }
     return rest.lastIndex { !$0.isBlank }.map { rest[...$0] } ?? rest

@@ -1,9 +1,9 @@
 /// The statements of one `.xcconfig` text, line by line; nothing is included or expanded yet.
 ///
-/// Follows Xcode where Xcode reads the text at all: `//` starts a comment wherever it stands, one or
-/// more `;` after a value are dropped, quotes belong to the value, and CR, LF and CRLF end a line. What
-/// cannot be read is a statement too, so that whoever asked decides whether it matters. No fault ever
-/// quotes the text, which may hold a key.
+/// Follows Xcode where Xcode reads the text at all: `//` starts a comment wherever it stands, one
+/// or more `;` after a value are dropped, quotes belong to the value, and CR, LF and CRLF end a
+/// line. What cannot be read is a statement too, so that whoever asked decides whether it matters.
+/// No fault ever quotes the text, which may hold a key.
 package struct Xcconfig: Sendable {
   /// One line that says something.
   package struct Line: Sendable {
@@ -15,7 +15,7 @@ package struct Xcconfig: Sendable {
 
   /// What a line says.
   package enum Statement: Sendable {
-    /// `KEY = value`
+    /// `KEY = value`.
     case assignment(Assignment)
     /// `#include "file"`, or with `isOptional` `#include? "file"`.
     case include(String, isOptional: Bool)
@@ -23,7 +23,7 @@ package struct Xcconfig: Sendable {
     case unreadable(XcconfigFault)
   }
 
-  /// `KEY = value`
+  /// The giving of a value: `KEY = value`.
   package struct Assignment: Sendable {
     /// The key: letters, digits and `_`.
     package let key: String

@@ -1,8 +1,8 @@
 /// The candidate that somebody who typed `word` most likely meant.
 ///
-/// Case does not count. Inserting, leaving out or changing a letter counts one, and so does swapping
-/// two neighbours; a candidate is near if that makes at most a third of the longer word's letters.
-/// Words of more than 64 letters are near to nothing, so a hostile one costs nothing.
+/// Case does not count. Inserting, leaving out or changing a letter counts one, and so does
+/// swapping two neighbours; a candidate is near if that makes at most a third of the longer word's
+/// letters. Words of more than 64 letters are near to nothing, so a hostile one costs nothing.
 ///
 /// - Parameters:
 ///   - word: What was typed.
