@@ -153,22 +153,21 @@ package struct SettingsExpansion {
   private static func confidentialKeys(
     of assignments: [SettingsLayer.Assignment], settings: [String: Setting]
   ) -> Set<String> {
-    var keys = Set(settings.values.lazy.filter(\.isSecret).map { $0.key.uppercased() })
-    // Few assignments refer to anything; only they are looked at again.
-    let referring = assignments.compactMap { assignment -> (key: String, names: [String])? in
-      guard assignment.statement.value.utf8.contains(UInt8(ascii: "$")),
-        let pieces = try? Xcconfig.pieces(of: assignment.statement.value)
-      else { return nil }
-      let names = pieces.compactMap {
-        if case .reference(let name) = $0 { name.uppercased() } else { nil }
+    // Few assignments refer to anything; only they matter.
+    var references: [String: [String]] = [:]
+    for assignment in assignments where assignment.statement.value.utf8.contains(dollar) {
+      guard let pieces = try? Xcconfig.pieces(of: assignment.statement.value) else { continue }
+      for case .reference(let name) in pieces {
+        references[assignment.statement.key.uppercased(), default: []].append(name.uppercased())
       }
-      return (assignment.statement.key.uppercased(), names)
     }
-    var before = 0
-    while before < keys.count {
-      before = keys.count
-      for (key, names) in referring where keys.contains(key) { keys.formUnion(names) }
+    var keys: Set<String> = []
+    var open = settings.values.filter(\.isSecret).map { $0.key.uppercased() }
+    while let key = open.popLast() {
+      if keys.insert(key).inserted { open += references[key] ?? [] }
     }
     return keys
   }
+
+  private static let dollar = UInt8(ascii: "$")
 }

@@ -41,7 +41,7 @@ package struct SettingsLayer: Sendable {
   package static let deepestInclude = 16
 
   /// How many files are read for one layer.
-  package static let mostFiles = 64
+  package static let mostFiles = 32
 
   /// How many complaints are kept: a binary file has one a line.
   package static let mostComplaints = 3

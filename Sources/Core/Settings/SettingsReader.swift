@@ -41,7 +41,7 @@ package enum SettingsReading: Sendable {
 /// Reads settings files from the disk.
 package struct SettingsReader: Sendable {
   /// The largest file that is read, in bytes.
-  package static let largestFile = 262_144
+  package static let largestFile = 65_536
 
   private let workingDirectory: String
   private let directory: String?

@@ -44,7 +44,7 @@ package struct Xcconfig: Sendable {
   }
 
   /// The longest line that is read, in bytes.
-  package static let longestLine = 65_536
+  package static let longestLine = 16_384
 
   /// The lines that say something, in order.
   package let lines: [Line]

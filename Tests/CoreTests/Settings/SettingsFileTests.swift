@@ -179,8 +179,10 @@ import Testing
         == ["config.xcconfig"])
   }
 
-  @Test func `loses nothing when several write at once`() async throws {
-    let file = file
+  @Test(arguments: 0..<20)
+  func `loses nothing when several write at once`(round: Int) async throws {
+    let path = "\(sandbox.root)/\(round)/config.xcconfig"
+    let file = SettingsFile(path, settings: Keys.all)
     let values = [
       "COUNTRIES_URL": "https://a", "COMIC_VINE_URL": "https://b", "COMIC_VINE_API_KEY": "k",
       "COMIC_VINE_RATE": "2/s", "COMIC_VINE_PAGE_SIZE": "3", "AGGREGATOR_HOME": "/h",
@@ -189,8 +191,7 @@ import Testing
       for (key, value) in values { group.addTask { try file.set(key, to: value) } }
       try await group.waitForAll()
     }
-    let lines = try sandbox.bytes(of: sandbox.userFile).split(separator: "\n")
-    #expect(
-      Set(lines.compactMap { $0.split(separator: " ").first.map(String.init) }) == Set(values.keys))
+    let lines = try sandbox.bytes(of: path).split(separator: "\n")
+    #expect(Set(lines.map { String($0.prefix { $0 != " " }) }) == Set(values.keys))
   }
 }

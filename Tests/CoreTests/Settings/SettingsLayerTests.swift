@@ -69,14 +69,14 @@ import Testing
     #expect(layer.assignments.count == 1 - complaints)
   }
 
-  @Test func `reads no more than 64 files, however they multiply`() {
+  @Test func `reads no more than 32 files, however they multiply`() {
     let files = (1...15).map {
       ("dir/\($0)", "#include \"\($0 + 1)\"\n#include \"\($0 + 1)\"\nA = 1")
     }
     let layer = layer(
       "#include \"1\"", Dictionary(uniqueKeysWithValues: files + [("dir/16", "B = 1")]))
-    #expect(layer.assignments.count <= 64)
-    #expect(layer.complaints.allSatisfy { $0.fault.what == "more than 64 files are included" })
+    #expect(layer.assignments.count <= 32)
+    #expect(layer.complaints.allSatisfy { $0.fault.what == "more than 32 files are included" })
   }
 
   @Test func `keeps the first complaints of a file that is something else`() {

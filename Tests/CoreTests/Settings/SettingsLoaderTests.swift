@@ -247,9 +247,9 @@ import Testing
       ])
     let directory = #expect(throws: SourceError.self) { try sandbox.load(configFile: sandbox.root) }
     #expect(directory?.code == .storage)
-    try sandbox.write(String(repeating: "\n", count: 262_145), to: "huge")
+    try sandbox.write(String(repeating: "\n", count: 65_537), to: "huge")
     let huge = #expect(throws: SourceError.self) { try sandbox.load(configFile: "../huge") }
-    #expect(huge?.message == "../huge: is larger than 256 KiB")
+    #expect(huge?.message == "../huge: is larger than 64 KiB")
   }
 
   @Test func `gives no variable away by its description or its mirror`() {

@@ -64,7 +64,7 @@ import Testing
       ("#import \"a\"", "1 the line is no #include"),
       ("#include \"a\u{1B}b\"", "1 the line holds a control character"),
       (String(repeating: "K", count: 129) + " = a", "1 the key is longer than 128 characters"),
-      ("A = " + String(repeating: "a", count: 65_536), "1 the line is longer than 65536 bytes"),
+      ("A = " + String(repeating: "a", count: 16_384), "1 the line is longer than 16384 bytes"),
     ] as [(String, String)])
   func `says what it cannot read, without quoting it`(text: String, expected: String) {
     #expect(read(text) == [expected])
