@@ -3,9 +3,12 @@ extension StringProtocol {
   ///
   /// The text is one line without controls (see ``Swift/String/safeLine``), which count as 0.
   package var displayWidth: Int {
-    if utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return utf8.count }
+    if isPrintableASCII { return utf8.count }
     return reduce(0) { $0 + $1.displayWidth }
   }
+
+  /// Whether every byte is one harmless character of one cell, as of nearly all text.
+  package var isPrintableASCII: Bool { utf8.allSatisfy { $0 &- 0x20 < 0x5F } }
 }
 
 extension Character {

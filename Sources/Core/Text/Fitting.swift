@@ -11,37 +11,65 @@ extension StringProtocol {
     return cut + "…"
   }
 
-  /// The longest beginning that takes at most `limit` cells.
+  /// The longest beginning that takes at most `limit` cells; see ``CellCutter``.
   ///
-  /// Characters stay whole, but for those that are wider than two cells (consonant clusters of Indic
-  /// scripts have no bound): they are cut between their letters.
-  ///
-  /// - Parameter limit: How many cells there are. From 2 on, a text that is not empty has a beginning
-  ///   that is not empty.
+  /// - Parameter limit: How many cells there are.
   /// - Returns: The beginning; all of the text if it fits.
   package func prefix(cells limit: Int) -> SubSequence {
-    var end = startIndex
-    var room = limit
-    while end < endIndex {
-      let width = self[end].displayWidth
-      guard width <= room else {
-        if width > 2 { end = unicodeScalars.end(ofCells: room, from: end) }
-        break
-      }
-      room -= width
-      end = index(after: end)
+    if isPrintableASCII {
+      let end = utf8.index(startIndex, offsetBy: Swift.max(0, limit), limitedBy: endIndex)
+      return self[..<(end ?? endIndex)]
     }
-    return self[..<end]
+    var cutter = CellCutter(self)
+    return self[..<cutter.advance(by: limit)]
   }
 }
 
-extension BidirectionalCollection<Unicode.Scalar> {
-  /// Counts scalars one by one, which is never less than they take together.
-  fileprivate func end(ofCells limit: Int, from start: Index) -> Index {
+/// Walks through text and says where it has to be cut to fit lines of so many cells.
+///
+/// Characters stay whole, but for those that are wider than a line and than two cells: the consonant
+/// clusters of Indic scripts and the like have no bound, and are cut between their letters. The walk
+/// takes time in proportion to the text, however it is made.
+package struct CellCutter<Text: StringProtocol> {
+  private let text: Text
+  private var position: Text.Index
+  /// The end of the character that is being cut, if it is after `position`.
+  private var characterEnd: Text.Index
+
+  /// At the start of `text`.
+  package init(_ text: Text) {
+    self.text = text
+    position = text.startIndex
+    characterEnd = text.startIndex
+  }
+
+  /// Goes on for at most `limit` cells.
+  ///
+  /// - Parameter limit: How many cells there are. From 2 on it always goes on, unless it is at the end.
+  /// - Returns: Where it is now.
+  package mutating func advance(by limit: Int) -> Text.Index {
     var room = limit
-    return self[start...].firstIndex { scalar in
-      room -= scalar == "\u{FE0F}" ? 1 : scalar.displayWidth
-      return room < 0
-    } ?? endIndex
+    while position < text.endIndex {
+      if position >= characterEnd {
+        let width = text[position].displayWidth
+        characterEnd = text.index(after: position)
+        if width <= room {
+          room -= width
+          position = characterEnd
+          continue
+        }
+        if width <= 2 {
+          characterEnd = position
+          break
+        }
+      }
+      // Scalar by scalar, which is never less than they take together.
+      let scalar = text.unicodeScalars[position]
+      let width = scalar == "\u{FE0F}" ? 1 : scalar.displayWidth
+      guard width <= room else { break }
+      room -= width
+      position = text.unicodeScalars.index(after: position)
+    }
+    return position
   }
 }

@@ -15,8 +15,7 @@ struct Sanitizer {
   private var joiners = 0
 
   static func sanitize(_ text: String, breaks: Breaks) -> String {
-    // Nearly all text is plain ASCII.
-    if text.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return text }
+    if text.isPrintableASCII { return text }
     var sanitizer = Sanitizer(breaks: breaks)
     for scalar in text.unicodeScalars { sanitizer.take(scalar) }
     return String(sanitizer.output)

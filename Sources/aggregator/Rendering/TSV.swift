@@ -19,7 +19,7 @@ extension String {
   ///
   /// Nothing is lost: reading the escapes gives the same text back.
   var tsvEscaped: String {
-    if utf8.allSatisfy({ 0x20..<0x7F ~= $0 && $0 != 0x5C }) { return self }
+    if isPrintableASCII, !utf8.contains(0x5C) { return self }
     var text = ""
     for scalar in unicodeScalars {
       switch scalar {

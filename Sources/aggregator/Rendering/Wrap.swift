@@ -27,27 +27,27 @@ struct Wrap {
       var line = ""
       var room = lines.isEmpty ? first : rest
       for piece in pieces(of: paragraph) {
-        var word = piece.text
-        var width = word.displayWidth
         let gap = piece.followsSpace && !line.isEmpty ? 1 : 0
-        if gap + width <= room {
-          line += gap == 1 ? " " + word : String(word)
-          room -= gap + width
+        if piece.text.prefix(cells: room - gap).endIndex == piece.text.endIndex {
+          line += gap == 1 ? " " + piece.text : String(piece.text)
+          room -= gap + piece.text.displayWidth
           continue
         }
         if !line.isEmpty {
           lines.append(line)
           room = rest
         }
-        while width > room {
-          let head = word.prefix(cells: room)
-          lines.append(String(head))
-          word = word[head.endIndex...]
-          width = word.displayWidth
+        var start = piece.text.startIndex
+        var cutter = CellCutter(piece.text)
+        while true {
+          let end = cutter.advance(by: room)
+          line = String(piece.text[start..<end])
+          if end == piece.text.endIndex { break }
+          lines.append(line)
           room = rest
+          start = end
         }
-        line = String(word)
-        room -= width
+        room -= line.displayWidth
       }
       lines.append(line)
     }
@@ -89,14 +89,16 @@ extension Substring {
   fileprivate func splitBesideIdeographs() -> [Substring] {
     var parts: [Substring] = []
     var start = startIndex
-    for next in indices.dropFirst() {
-      let before = self[index(before: next)]
-      let after = self[next]
-      let isWide = before.displayWidth == 2 || after.displayWidth == 2
-      if isWide, !after.closesBeforeBreak, !before.opensAfterBreak {
-        parts.append(self[start..<next])
-        start = next
+    var before: Character?
+    for index in indices {
+      let after = self[index]
+      if let before, before.displayWidth == 2 || after.displayWidth == 2,
+        !after.closesBeforeBreak, !before.opensAfterBreak
+      {
+        parts.append(self[start..<index])
+        start = index
       }
+      before = after
     }
     parts.append(self[start...])
     return parts
