@@ -30,7 +30,9 @@ let package = Package(
     .testTarget(name: "CoreTests", dependencies: ["Core", "SourceTesting"]),
     .testTarget(name: "CountriesTests", dependencies: ["Countries", "SourceTesting"]),
     .testTarget(name: "HeroesTests", dependencies: ["Heroes", "SourceTesting"]),
-    .testTarget(name: "aggregatorTests", dependencies: ["aggregator", "SourceTesting"]),
+    .testTarget(
+      name: "aggregatorTests", dependencies: ["aggregator", "SourceTesting"],
+      exclude: ["Rendering/Golden"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,61 @@
+import Core
+import Testing
+
+@testable import aggregator
+
+@Suite struct BlockTests {
+  static let countries = [Country.afghanistan, .southGeorgia, .bouvet]
+
+  @Test(arguments: [200, 100, 56, 30, 10])
+  func `a country looks right at every width`(width: Int) throws {
+    let text = rendered([Self.countries], as: .table, .countries, on: .plain(width))
+    try expectGolden("countries-\(width)", text)
+    let terminal = rendered([Self.countries], as: .table, .countries, on: .terminal(width))
+    #expect(TerminalGrid(terminal).lines == TerminalGrid(text).lines)
+  }
+
+  @Test func `a pipe gets lines of cells`() throws {
+    try expectGolden(
+      "countries-pipe", rendered([Self.countries], as: .tsv, .countries, on: .plain(80)))
+  }
+
+  @Test func `the badge is at the right edge`() {
+    let text = rendered([[Country.afghanistan]], as: .table, .countries, on: .plain(56))
+    #expect(text == "Afghanistan, AS                                       AF\n  Kabul\n")
+    let terminal = rendered([[Country.afghanistan]], as: .table, .countries, on: .terminal(56))
+    #expect(terminal == "Afghanistan, AS\u{1B}[55GAF\n  Kabul\n")
+  }
+
+  @Test(arguments: [1, 4], ["👩🏽‍🚀🇫🇷❤️ emoji", "日本 ❤️"])
+  func `a terminal that thinks otherwise of emoji still has the badge at the edge`(
+    cells: Int, name: String
+  ) {
+    let country = Country(id: "XX", name: name, region: "R")
+    let text = rendered([[country]], as: .table, .countries, on: .terminal(56))
+    let grid = TerminalGrid(text) {
+      $0.unicodeScalars.contains(where: \.properties.isEmojiPresentation) || $0 == "❤️"
+        ? cells : $0.displayWidth
+    }
+    #expect(grid.column(of: "XX", in: 0) == 54)
+  }
+
+  @Test(arguments: [1, 2, 3, 5, 10, 30], ["AF", "日本", "WIDE-BADGE-OF-MANY-CELLS"])
+  func `the badge is whole however narrow it gets`(width: Int, badge: String) {
+    for name in ["Afghanistan", "日本国", String(repeating: "long ", count: 2000)] {
+      let block = Block(heading: name, badge: badge, details: ["Kabul", ""])
+      for surface in [Surface.plain(width), .terminal(width)] {
+        let grid = TerminalGrid(block.text(on: surface))
+        #expect(grid.lines.contains { $0.hasSuffix(badge) })
+        #expect(grid.width <= max(width, 2 + 2, badge.displayWidth))
+        #expect(grid.rows.count <= 102)
+      }
+    }
+  }
+
+  @Test func `a heading of ten kilobytes is cut`() {
+    let block = Block(heading: String(repeating: "x", count: 10_000), badge: "X", details: [])
+    let lines = TerminalGrid(block.text(on: .plain(56))).lines
+    #expect(lines.count == 4)
+    #expect(lines.last?.hasSuffix("…") == true)
+  }
+}

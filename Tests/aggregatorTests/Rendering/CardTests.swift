@@ -1,0 +1,37 @@
+import Core
+import Testing
+
+@testable import aggregator
+
+@Suite struct CardTests {
+  @Test(arguments: [200, 100, 56, 30])
+  func `a hero's card looks right at every width`(width: Int) throws {
+    let text = rendered([[Hero.spider]], as: .table, .heroCards, on: .plain(width))
+    try expectGolden("hero-card-\(width)", text)
+    #expect(TerminalGrid(text).width <= width)
+    let terminal = rendered([[Hero.spider]], as: .table, .heroCards, on: .terminal(width))
+    #expect(TerminalGrid(terminal).lines == TerminalGrid(text).lines)
+  }
+
+  @Test func `what is unknown or empty is left out`() {
+    let hero = Hero(id: 1, name: "X", realName: "", publisher: " \n", powers: [])
+    #expect(rendered([[hero]], as: .table, .heroCards, on: .plain(80)) == "Name       X\n")
+  }
+
+  @Test func `a blank line stands between records, also of different pages`() {
+    let pages = [[Hero(id: 1, name: "X"), Hero(id: 2, name: "Y")], [Hero(id: 3, name: "Z")]]
+    #expect(
+      rendered(pages, as: .table, .heroCards, on: .plain(80))
+        == "Name       X\n\nName       Y\n\nName       Z\n")
+  }
+
+  @Test(arguments: [1, 2, 5, 10, 39, 40, 56])
+  func `hostile cards end and keep to the width`(width: Int) {
+    let heroes = hostileTexts.map {
+      Hero(id: 1, name: $0, powers: [$0, $0], biography: $0 + "\n\n" + $0)
+    }
+    let grid = TerminalGrid(rendered([heroes], as: .table, .heroCards, on: .terminal(width)))
+    #expect(grid.width <= max(width, 4))
+    #expect(grid.refused.isEmpty)
+  }
+}

@@ -1,0 +1,49 @@
+import Testing
+
+@testable import aggregator
+
+@Suite struct ColumnsTests {
+  private func soft(_ natural: Int) -> Columns.Wish {
+    .init(natural: natural, isRigid: false, isKept: false)
+  }
+  private func id(_ natural: Int) -> Columns.Wish {
+    .init(natural: natural, isRigid: true, isKept: true)
+  }
+
+  @Test func `columns that fit have their natural widths`() {
+    #expect(Columns([id(4), soft(10), soft(6)], in: 80).widths == [4, 10, 6])
+    #expect(Columns([id(4), soft(10), soft(6)], in: 24).widths == [4, 10, 6])
+  }
+
+  @Test func `the widest are cut to the same width`() {
+    #expect(Columns([id(4), soft(10), soft(100), soft(90)], in: 60).widths == [4, 10, 20, 20])
+    #expect(Columns([id(4), soft(10), soft(90), soft(100)], in: 61).widths == [4, 10, 20, 21])
+  }
+
+  @Test func `trailing columns go when there is no room, the ids never`() {
+    let columns = Columns([soft(30), soft(30), soft(30), id(6)], in: 40)
+    #expect(columns.shown == [0, 1, 2, 3])
+    #expect(Columns([soft(30), soft(30), soft(30), id(16)], in: 40).shown == [0, 1, 3])
+    #expect(Columns([soft(30), id(60)], in: 40).shown == [1])
+  }
+
+  @Test func `columns never take more than there is`() {
+    var random = Seeded(4)
+    for _ in 0..<2000 {
+      let count = Int.random(in: 1...7, using: &random)
+      let wishes = (0..<count).map { _ in
+        Columns.Wish(
+          natural: Int.random(in: 0...60, using: &random),
+          isRigid: Bool.random(using: &random) && Bool.random(using: &random), isKept: false)
+      }
+      let width = Int.random(in: 1...150, using: &random)
+      let columns = Columns(wishes, in: width)
+      let taken = columns.widths.reduce(2 * (columns.widths.count - 1), +)
+      #expect(taken <= width || columns.shown.count == 1, "\(wishes) in \(width)")
+      for (index, taken) in zip(columns.shown, columns.widths) {
+        #expect(taken <= wishes[index].natural || wishes[index].natural == 0)
+        if wishes[index].isRigid { #expect(taken == wishes[index].natural) }
+      }
+    }
+  }
+}

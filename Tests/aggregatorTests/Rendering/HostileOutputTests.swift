@@ -1,0 +1,52 @@
+import Core
+import Testing
+
+@testable import aggregator
+
+/// Whatever a service sends, in every format, at every width.
+@Suite struct HostileOutputTests {
+  private let heroes = hostileTexts.enumerated().map { id, text in
+    Hero(
+      id: id, name: text, realName: text, publisher: text, powers: [text, text], issues: -id,
+      biography: text + "\n\n" + text)
+  }
+  private let countries = hostileTexts.map { Country(id: $0, name: $0, region: $0, capital: $0) }
+
+  @Test(arguments: Format.allCases, [1, 30, 56, 200])
+  func `nothing raw reaches a terminal`(format: Format, width: Int) {
+    for surface in [Surface.plain(width), .terminal(width)] {
+      for text in [
+        rendered([heroes], as: format, .heroes, on: surface),
+        rendered([heroes], as: format, .heroCards, on: surface),
+        rendered([countries], as: format, .countries, on: surface),
+      ] {
+        let bare = surface.isTerminal ? text.replacing(/\u{1B}\[[0-9]+[Gm]/, with: "") : text
+        let raw = bare.unicodeScalars.filter { $0.isInvisible && !format.mayWrite($0) }
+        #expect(raw.isEmpty, "\(raw.map { String($0.value, radix: 16) })")
+      }
+    }
+  }
+
+  @Test func `labels are as harmless as values`() {
+    let fields = [Field<Hero>("a", "L\u{1B}[2J\u{202E}", \.name, about: "")]
+    for shape in [Listing<Hero>.Shape.rows, .cards] {
+      var listing = Listing(
+        "list", of: "x", fields: fields, layout: Layout(card: ["a"]), shape: shape)
+      listing.query = nil
+      let text = rendered([[Hero.spider]], as: .table, listing, on: .plain(80))
+      #expect(text.contains("L␛[2J"))
+      #expect(!text.contains("\u{1B}"))
+    }
+  }
+}
+
+extension Format {
+  /// The line ends of the format, and inside quotes also a cell's own.
+  fileprivate func mayWrite(_ scalar: Unicode.Scalar) -> Bool {
+    switch self {
+    case .table, .json, .ndjson: scalar == "\n"
+    case .tsv: scalar == "\n" || scalar == "\t"
+    case .csv: scalar == "\n" || scalar == "\r" || scalar == "\t"
+    }
+  }
+}

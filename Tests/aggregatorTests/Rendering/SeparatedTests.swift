@@ -1,0 +1,132 @@
+import Core
+import Testing
+
+@testable import aggregator
+
+@Suite struct SeparatedTests {
+  @Test(arguments: [
+    ("plain", "plain"), ("a\tb\nc\rd\\e", #"a\tb\nc\rd\\e"#), ("\u{1B}[m\u{0}", #"\x1b[m\x00"#),
+    ("\u{9B}", #"\xc2\x9b"#), ("\u{202E}", #"\xe2\x80\xae"#), ("é日🦸", "é日🦸"),
+  ])
+  func `TSV escapes what a terminal obeys`(text: String, escaped: String) {
+    #expect(text.tsvEscaped == escaped)
+  }
+
+  @Test func `TSV reads back`() {
+    var random = Seeded(5)
+    for text in hostileTexts + (0..<2000).map({ _ in random.text(upTo: 20) }) {
+      #expect(unescaped(text.tsvEscaped).unicodeScalars.elementsEqual(text.unicodeScalars))
+      #expect(!text.tsvEscaped.unicodeScalars.contains { $0.isInvisible })
+    }
+  }
+
+  @Test(arguments: [
+    ("plain", "plain"), ("a,b", "\"a,b\""), ("say \"x\"", "\"say \"\"x\"\"\""),
+    ("a\nb", "\"a\nb\""),
+    ("=1+1", "'=1+1"), ("@x", "'@x"), ("+49 30", "'+49 30"), ("-x", "'-x"), ("\tx", "'\tx"),
+    ("\rx", "\"'\rx\""), ("-3.5", "-3.5"), ("+1e-9", "+1e-9"), ("-inf", "'-inf"), ("-0x1", "'-0x1"),
+    ("-1-1", "'-1-1"), ("\u{200B}=1", "'=1"), ("\u{1B}[m", "␛[m"), ("\u{202E}a", "a"), ("", ""),
+  ])
+  func `CSV quotes, and disarms formulas`(text: String, cell: String) {
+    #expect(text.csvCell(isRaw: false).unicodeScalars.elementsEqual(cell.unicodeScalars))
+  }
+
+  @Test func `raw CSV leaves formulas`() {
+    #expect("=1+1".csvCell(isRaw: true) == "=1+1")
+    #expect("\u{1B}=,".csvCell(isRaw: true) == "\"␛=,\"")
+  }
+
+  @Test func `CSV reads back`() throws {
+    var random = Seeded(6)
+    let rows = (0..<500).map { id in
+      Hero(id: id, name: random.text(upTo: 12), realName: random.text(upTo: 12), publisher: nil)
+    }
+    var listing = Listing.heroes
+    listing.isRaw = true
+    let text = rendered([rows], as: .csv, listing, on: .plain(80))
+    let expected =
+      [["id", "name", "realName", "publisher", "issues"]]
+      + rows.map { [String($0.id), $0.name.safeCell, ($0.realName ?? "").safeCell, "", ""] }
+    let found = parsed(csv: text)
+    try #require(found.count == expected.count)
+    for (found, expected) in zip(found, expected) {
+      #expect(found == expected.map { Array($0.unicodeScalars) })
+    }
+  }
+
+  @Test func `CSV has a header and CR LF also without records`() {
+    #expect(rendered([], as: .csv, .countries, on: .plain(80)) == "code,name,region,capital\r\n")
+    #expect(
+      rendered([[Country.bouvet]], as: .csv, .countries, on: .plain(80))
+        == "code,name,region,capital\r\nBV,Bouvet Island,AN,\r\n")
+  }
+
+  @Test func `a record with one empty cell is no empty line`() {
+    var listing = Listing.countries
+    listing.chosen = [Country.fields[3]]
+    #expect(
+      rendered([[Country.bouvet]], as: .csv, listing, on: .plain(80)) == "capital\r\n\"\"\r\n")
+  }
+
+  @Test func `cards give the card's fields, rows the shown ones`() {
+    let hero = Hero(id: 1, name: "X", powers: ["a", "b"])
+    #expect(rendered([[hero]], as: .tsv, .heroes, on: .plain(80)) == "1\tX\t\t\t\n")
+    #expect(rendered([[hero]], as: .tsv, .heroCards, on: .plain(80)) == "X\t\t\ta, b\t\t\n")
+  }
+}
+
+/// Reads the escapes of TSV.
+private func unescaped(_ text: String) -> String {
+  var bytes: [UInt8] = []
+  var rest = Array(text.utf8)[...]
+  while let byte = rest.popFirst() {
+    guard byte == 0x5C, let kind = rest.popFirst() else {
+      bytes.append(byte)
+      continue
+    }
+    switch kind {
+    case UInt8(ascii: "t"): bytes.append(0x09)
+    case UInt8(ascii: "n"): bytes.append(0x0A)
+    case UInt8(ascii: "r"): bytes.append(0x0D)
+    case UInt8(ascii: "x"):
+      bytes.append(UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) ?? 0)
+      rest = rest.dropFirst(2)
+    default: bytes.append(kind)
+    }
+  }
+  return String(decoding: bytes, as: UTF8.self)
+}
+
+/// Reads RFC 4180, strictly.
+private func parsed(csv text: String) -> [[[Unicode.Scalar]]] {
+  var rows: [[[Unicode.Scalar]]] = []
+  var row: [[Unicode.Scalar]] = []
+  var rest = Array(text.unicodeScalars)[...]
+  while !rest.isEmpty {
+    var cell: [Unicode.Scalar] = []
+    if rest.first == "\"" {
+      rest.removeFirst()
+      while let scalar = rest.popFirst() {
+        if scalar == "\"" {
+          guard rest.first == "\"" else { break }
+          rest.removeFirst()
+        }
+        cell.append(scalar)
+      }
+    } else {
+      while let scalar = rest.first, scalar != ",", scalar != "\r", scalar != "\n" {
+        cell.append(scalar)
+        rest.removeFirst()
+      }
+    }
+    row.append(cell)
+    if rest.starts(with: ["\r", "\n"]) {
+      rows.append(row)
+      row = []
+      rest = rest.dropFirst(2)
+    } else if rest.popFirst() != "," {
+      return []
+    }
+  }
+  return rows
+}
