@@ -31,6 +31,8 @@ struct LoopbackConnection: ~Copyable {
     var end = received.range(of: blankLine)
     while end == nil {
       guard received.count < Self.headLimit, receive() else { return nil }
+      // A method begins with a capital; TLS, for one, does not.
+      guard let first = received.first, 0x41...0x5A ~= first else { return nil }
       end = received.range(of: blankLine)
     }
     guard let end, var request = LoopbackRequest(head: received[..<end.lowerBound]) else {

@@ -63,6 +63,14 @@ extension LoopbackReply {
     return LoopbackReply(steps: [.send(head)] + pieces)
   }
 
+  /// Status 200 with a head that never ends.
+  ///
+  /// - Parameter field: A header field with its line end, which is sent again and again.
+  /// - Returns: The reply.
+  public static func endlessHead(_ field: Data) -> LoopbackReply {
+    LoopbackReply(steps: [.send(Data("HTTP/1.1 200 OK\r\n".utf8)), .send(field, times: nil)])
+  }
+
   private static func begun(_ body: Data, of announced: Int, then step: Step) -> LoopbackReply {
     let head = head(200, [("Content-Length", String(announced))])
     return LoopbackReply(steps: [.send(head + body), step])

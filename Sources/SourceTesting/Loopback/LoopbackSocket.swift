@@ -13,30 +13,55 @@ struct LoopbackSocket: ~Copyable {
 
   /// A socket on a free port of 127.0.0.1 to which nobody can connect yet.
   static func bound() throws(SourceError) -> LoopbackSocket {
+    let socket = try LoopbackSocket()
+    guard withLoopback(port: 0, { bind(socket.descriptor, $0, $1) }) == 0 else { throw .noSocket }
+    return socket
+  }
+
+  /// A socket to which clients connect.
+  ///
+  /// - Parameter queue: How many may wait to be accepted.
+  /// - Returns: The socket.
+  /// - Throws: ``SourceError`` with code `unreachable` if the system gives none.
+  static func listening(queue: Int32 = 512) throws(SourceError) -> LoopbackSocket {
+    let socket = try bound()
+    guard listen(socket.descriptor, queue) == 0 else { throw .noSocket }
+    return socket
+  }
+
+  /// A socket that has begun to connect.
+  static func connecting(to port: Int) throws(SourceError) -> LoopbackSocket {
+    let socket = try LoopbackSocket()
+    let result = withLoopback(port: port) { connect(socket.descriptor, $0, $1) }
+    guard result == 0 || errno == EINPROGRESS else { throw .noSocket }
+    return socket
+  }
+
+  /// A new socket, which never blocks.
+  private init() throws(SourceError) {
     #if canImport(Darwin)
       let descriptor = Darwin.socket(AF_INET, SOCK_STREAM, 0)
     #else
       let descriptor = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     #endif
     guard descriptor >= 0 else { throw .noSocket }
-    let socket = LoopbackSocket(owning: descriptor)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let result = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) }
-    }
-    guard result == 0 else { throw .noSocket }
-    return socket
+    self.init(owning: descriptor)
+    setNonBlocking()
   }
 
-  /// A socket to which clients connect.
-  static func listening() throws(SourceError) -> LoopbackSocket {
-    let socket = try bound()
-    socket.setNonBlocking()
-    guard listen(socket.descriptor, 512) == 0 else { throw .noSocket }
-    return socket
+  /// Calls `body` with the address 127.0.0.1 and a port.
+  private static func withLoopback(
+    port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+  ) -> Int32 {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(truncatingIfNeeded: port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    return withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
   }
 
   var port: Int {
@@ -93,8 +118,8 @@ struct LoopbackSocket: ~Copyable {
     }
   }
 
-  /// Hands the descriptor over, unclosed, because a closure cannot consume what it captured.
-  private consuming func release() -> Int32 {
+  /// Hands the descriptor over, unclosed: a closure cannot consume what it captured, nor an array hold it.
+  consuming func release() -> Int32 {
     let descriptor = descriptor
     discard self
     return descriptor

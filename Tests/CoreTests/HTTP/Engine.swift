@@ -21,6 +21,9 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
     #endif
   }
 
+  /// Whether connecting has a limit of its own; URLSession knows only silence.
+  var limitsConnecting: Bool { rawValue == "curl" }
+
   /// A transport with connections of its own.
   func transport() -> HTTPTransport {
     switch self {
