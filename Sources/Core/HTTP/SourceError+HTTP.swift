@@ -19,6 +19,22 @@ extension SourceError {
   static func unfinished(_ place: String, within limit: Duration) -> SourceError {
     SourceError(.timedOut, "no complete reply from \(place) within \(limit.brief)")
   }
+
+  static func closedWithoutReply(_ place: String) -> SourceError {
+    SourceError(.connectionLost, "\(place) closed the connection without a reply")
+  }
+
+  static func cutShort(_ place: String) -> SourceError {
+    SourceError(.connectionLost, "\(place) closed the connection in the middle of the reply")
+  }
+
+  static func broken(_ place: String) -> SourceError {
+    SourceError(.connectionLost, "the connection to \(place) broke")
+  }
+
+  static func wronglyCompressed(_ place: String) -> SourceError {
+    SourceError(.malformed, "the reply from \(place) is compressed in a wrong way")
+  }
 }
 
 extension Int {

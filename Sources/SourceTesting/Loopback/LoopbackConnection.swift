@@ -6,18 +6,18 @@ struct LoopbackConnection: ~Copyable {
 
   private let socket: LoopbackSocket
   private let bell: LoopbackBell
+  private let ledger: LoopbackLedger
   /// What was received and not yet read.
   private var received = Data()
 
-  init(_ socket: consuming LoopbackSocket, _ bell: LoopbackBell) {
+  init(_ socket: consuming LoopbackSocket, _ bell: LoopbackBell, _ ledger: LoopbackLedger) {
     self.socket = socket
     self.bell = bell
+    self.ledger = ledger
   }
 
   /// Answers requests until the client leaves, a reply ends the connection, or the bell rings.
-  mutating func serve(
-    recordingIn ledger: LoopbackLedger, _ handler: LoopbackServer.Handler
-  ) {
+  mutating func serve(_ handler: LoopbackServer.Handler) {
     while let request = nextRequest() {
       ledger.begin(request)
       let goesOn = play(handler(request).steps)
@@ -96,6 +96,7 @@ struct LoopbackConnection: ~Copyable {
         #endif
         if count < 0, errno == EAGAIN || errno == EINTR { continue }
         guard count > 0 else { return false }
+        ledger.noteSent(count)
         rest = rest.dropFirst(count)
       }
       return true

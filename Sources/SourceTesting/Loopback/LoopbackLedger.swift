@@ -7,6 +7,7 @@ final class LoopbackLedger: Sendable {
     var connections = 0
     var inFlight = 0
     var mostInFlight = 0
+    var bytesSent = 0
     fileprivate var waiters: [Int: (count: Int, waiter: CheckedContinuation<Void, Never>)] = [:]
     fileprivate var lastWaiter = 0
     fileprivate var isClosed = false
@@ -25,6 +26,8 @@ final class LoopbackLedger: Sendable {
   }
 
   func end() { state.withLock { $0.inFlight -= 1 } }
+
+  func noteSent(_ bytes: Int) { state.withLock { $0.bytesSent += bytes } }
 
   /// Lets go of everybody who waits.
   func close() { update { $0.isClosed = true } }

@@ -64,6 +64,9 @@ public final class LoopbackServer: Sendable {
   /// The most requests that were being answered at the same time.
   public var mostInFlight: Int { ledger.state.withLock(\.mostInFlight) }
 
+  /// How many bytes were sent so far, heads included.
+  public var bytesSent: Int { ledger.state.withLock(\.bytesSent) }
+
   /// Waits until requests have come in, which is better than to sleep.
   ///
   /// - Parameter count: How many requests to wait for.

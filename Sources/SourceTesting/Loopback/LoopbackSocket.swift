@@ -111,8 +111,8 @@ struct LoopbackSocket: ~Copyable {
         guard let client = listener.accepted()?.release() else { continue }
         ledger.noteConnection()
         Thread.detachNewThread {
-          var connection = LoopbackConnection(LoopbackSocket(owning: client), bell)
-          connection.serve(recordingIn: ledger, handler)
+          var connection = LoopbackConnection(LoopbackSocket(owning: client), bell, ledger)
+          connection.serve(handler)
         }
       }
     }

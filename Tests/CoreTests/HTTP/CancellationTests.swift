@@ -19,7 +19,8 @@ struct CancellationTests {
   }
 
   static let stalls: [LoopbackReply] = [
-    .stalled, .stalled(after: Data("{".utf8), of: 100), .chunked(Data(" ".utf8), times: nil),
+    .stalled, .stalled(after: Data("{".utf8), of: 100),
+    .dripping(Data(count: 100_000), every: .milliseconds(1)),
   ]
 
   @Test(arguments: Engine.allCases, stalls.indices)

@@ -39,7 +39,7 @@ struct FaultTests {
       try await engine.transport().send(HTTPRequest(.get, port.baseURL))
     }
     #expect(error?.code == .unreachable)
-    #expect(error?.message == "cannot connect to 127.0.0.1:\(port.port): connection refused")
+    #expect(error?.message.hasPrefix("cannot connect to 127.0.0.1:\(port.port)") == true)
   }
 
   @Test(arguments: Engine.allCases)

@@ -38,19 +38,19 @@ struct LimitTests {
     let replies: [LoopbackReply] = [
       .chunked(block, times: 100), .chunked(block, times: nil), .gzipBomb(),
     ]
-    let before = Memory.peak
-    for (index, reply) in replies.enumerated() {
+    for reply in replies {
       try await withServer(replies: reply) { server in
         let error = await #expect(throws: SourceError.self) {
           try await engine.transport().send(HTTPRequest(.get, server.baseURL))
         }
         #expect(error?.message == "the reply is larger than 16 MiB")
-      }
-      // A bomb is unpacked by the platform before anybody is asked.
-      withKnownIssue("URLSession on Linux takes what it is sent", isIntermittent: true) {
-        #expect(Memory.peak - before < 64 << 20, "reply \(index)")
-      } when: {
-        engine.isForeign
+        // What was sent and not taken is in the buffers of the system.
+        withKnownIssue("URLSession on Linux reads ahead of whoever stops it", isIntermittent: true)
+        {
+          #expect(server.bytesSent < 32 << 20)
+        } when: {
+          engine.isForeign
+        }
       }
     }
   }
@@ -120,7 +120,7 @@ struct LimitTests {
           HTTPRequest(.get, server.baseURL, limits: limits(overall: .milliseconds(150))))
       }
       #expect(error?.code == .timedOut)
-      #expect((2...3).contains(server.requests.count))
+      #expect((1...3).contains(server.requests.count))
     }
   }
 
@@ -140,20 +140,5 @@ struct LimitTests {
       ? "no connection to 127.0.0.1:\(port.port) within 100 ms"
       : "127.0.0.1:\(port.port) was silent for 150 ms"
     #expect(error?.message == message)
-  }
-}
-
-/// What the process used.
-enum Memory {
-  /// The most bytes that were resident so far; 0 where the system does not say.
-  static var peak: Int {
-    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-    return status.firstMatch(of: /VmHWM:\s+(\d+) kB/).flatMap { Int($0.1) }.map { $0 << 10 } ?? 0
-  }
-
-  /// The bytes that are resident now; 0 where the system does not say.
-  static var resident: Int {
-    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-    return status.firstMatch(of: /VmRSS:\s+(\d+) kB/).flatMap { Int($0.1) }.map { $0 << 10 } ?? 0
   }
 }

@@ -34,11 +34,10 @@
         && circumstances.limits.connect < circumstances.limits.overall:
         self = .notConnected(place, within: circumstances.limits.connect)
       case 28: self = .unfinished(place, within: circumstances.limits.overall)
-      case 52: self.init(.connectionLost, "\(place) closed the connection without a reply")
-      case 18:
-        self.init(.connectionLost, "\(place) closed the connection in the middle of the reply")
-      case 16, 55, 56, 92, 95: self.init(.connectionLost, "the connection to \(place) broke")
-      case 61: self.init(.malformed, "the reply from \(place) is compressed in a wrong way")
+      case 52: self = .closedWithoutReply(place)
+      case 18: self = .cutShort(place)
+      case 16, 55, 56, 92, 95: self = .broken(place)
+      case 61: self = .wronglyCompressed(place)
       case 27: self.init(.tooLarge, "there is not enough memory for the reply from \(place)")
       case 1, 3, 8: self.init(.malformed, "\(place) does not speak HTTP")
       case 97: self.init(.unreachable, "the proxy for \(place) refused")

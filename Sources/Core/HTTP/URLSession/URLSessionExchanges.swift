@@ -1,0 +1,173 @@
+#if canImport(Darwin) || URLSessionOnLinux
+  import Foundation
+  import Synchronization
+  #if canImport(FoundationNetworking)
+    import FoundationNetworking
+  #endif
+
+  /// The requests that are under way, by the identifiers of their tasks.
+  ///
+  /// An exchange is answered by whoever takes it out. Callbacks for a task that is not in here any more
+  /// are ignored: after `cancel()` they may go on for a while.
+  final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
+    private struct Exchange {
+      let request: WireRequest
+      let begin = ContinuousClock.now
+      var lastSign = ContinuousClock.now
+      var continuation: CheckedContinuation<Result<HTTPResponse, SourceError>, Never>?
+      var body = Data()
+      var isChallenged = false
+      /// Why it ended before it began.
+      var refusal: SourceError?
+
+      var deadline: ContinuousClock.Instant {
+        min(lastSign + request.limits.idle, begin + request.limits.overall)
+      }
+
+      /// - Returns: Why the bytes are too many.
+      mutating func receive(_ data: Data) -> SourceError? {
+        let limit = request.limits.bodyBytes
+        guard data.count <= limit - body.count else { return .tooLarge(limit) }
+        lastSign = .now
+        body.append(data)
+        return nil
+      }
+    }
+
+    private let exchanges = Mutex<[Int: Exchange]>([:])
+
+    /// Takes note of a task, which has not begun.
+    func open(_ task: URLSessionTask, _ request: WireRequest) {
+      exchanges.withLock { $0[task.taskIdentifier] = Exchange(request: request) }
+    }
+
+    /// Begins a task, unless it was stopped before.
+    func begin(
+      _ task: URLSessionTask,
+      _ continuation: CheckedContinuation<Result<HTTPResponse, SourceError>, Never>
+    ) {
+      // Under the lock: a task that is cancelled before `resume()` would report to nobody.
+      let refusal = exchanges.withLock { exchanges -> SourceError? in
+        if let refusal = exchanges[task.taskIdentifier]?.refusal {
+          exchanges[task.taskIdentifier] = nil
+          return refusal
+        }
+        exchanges[task.taskIdentifier]?.continuation = continuation
+        task.resume()
+        return nil
+      }
+      if let refusal { continuation.resume(returning: .failure(refusal)) }
+    }
+
+    /// Ends a task; does nothing if it has ended.
+    func stop(_ task: URLSessionTask, because error: SourceError) {
+      let continuation = exchanges.withLock { exchanges in
+        guard exchanges[task.taskIdentifier]?.continuation != nil else {
+          exchanges[task.taskIdentifier]?.refusal = error
+          return nil as CheckedContinuation<Result<HTTPResponse, SourceError>, Never>?
+        }
+        task.cancel()
+        return exchanges.removeValue(forKey: task.taskIdentifier)?.continuation
+      }
+      continuation?.resume(returning: .failure(error))
+    }
+
+    /// Stops a task when its time is up; returns when it has ended.
+    func watch(_ task: URLSessionTask) async {
+      // What is taken out is only the time: a copy of the exchange would make every append copy the body.
+      while let deadline = exchanges.withLock({ $0[task.taskIdentifier]?.deadline }) {
+        if deadline <= .now {
+          stop(task, because: expiry(of: task) ?? .cancelled)
+        } else if (try? await Task.sleep(until: deadline, clock: .continuous)) == nil {
+          return
+        }
+      }
+    }
+
+    private func expiry(of task: URLSessionTask) -> SourceError? {
+      exchanges.withLock { exchanges in
+        guard let exchange = exchanges[task.taskIdentifier] else { return nil }
+        let (place, limits) = (exchange.request.address.place, exchange.request.limits)
+        return exchange.lastSign + limits.idle <= .now
+          ? .silent(place, for: limits.idle) : .unfinished(place, within: limits.overall)
+      }
+    }
+
+    // MARK: - What URLSession tells
+
+    func urlSession(
+      _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+      completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+    ) {
+      exchanges.withLock { $0[dataTask.taskIdentifier]?.lastSign = .now }
+      completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+      let excess = exchanges.withLock { exchanges -> SourceError? in
+        exchanges[dataTask.taskIdentifier]?.receive(data)
+      }
+      if let excess { stop(dataTask, because: excess) }
+    }
+
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64,
+      totalBytesSent: Int64, totalBytesExpectedToSend: Int64
+    ) {
+      exchanges.withLock { $0[task.taskIdentifier]?.lastSign = .now }
+    }
+
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask,
+      willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+      completionHandler: @escaping (URLRequest?) -> Void
+    ) {
+      // Under the lock, and not for a task that was cancelled: on Linux the process would die of
+      // "Received callback for HTTP redirection, but we're not waiting for it".
+      exchanges.withLock { if $0[task.taskIdentifier] != nil { completionHandler(nil) } }
+    }
+
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask,
+      didReceive challenge: URLAuthenticationChallenge,
+      completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+      #if canImport(Darwin)
+        completionHandler(.performDefaultHandling, nil)  // checks certificates; a 401 stays a 401
+      #else
+        // The default would wait for ever.
+        exchanges.withLock { $0[task.taskIdentifier]?.isChallenged = true }
+        completionHandler(.cancelAuthenticationChallenge, nil)
+      #endif
+    }
+
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
+    ) {
+      guard let exchange = exchanges.withLock({ $0.removeValue(forKey: task.taskIdentifier) })
+      else {
+        return
+      }
+      let result: Result<HTTPResponse, SourceError>
+      if let response = task.response as? HTTPURLResponse, error == nil || exchange.isChallenged {
+        result = .success(HTTPResponse(response, body: exchange.body))
+      } else {
+        result = .failure(
+          SourceError(urlError: error as? URLError, place: exchange.request.address.place))
+      }
+      exchange.continuation?.resume(returning: result)
+    }
+  }
+
+  extension HTTPResponse {
+    fileprivate init(_ response: HTTPURLResponse, body: Data) {
+      let fields = response.allHeaderFields.compactMap { name, value in
+        (name as? String).map { name in
+          (name: name, value: "\(value)".trimmingCharacters(in: .whitespaces))
+        }
+      }
+      self.init(
+        status: response.statusCode, headers: fields.sorted { $0.name < $1.name }, body: body)
+    }
+  }
+#endif
