@@ -1,4 +1,7 @@
-extension StringProtocol {
+// Written for `Substring` and `String`, not for `StringProtocol`: what is generic is not specialised
+// for other modules, and then costs a call for each byte.
+
+extension Substring {
   /// How many cells this text takes on a terminal: 日本 takes 4.
   ///
   /// The text is one line without controls (see ``Swift/String/safeLine``), which count as 0.
@@ -9,6 +12,14 @@ extension StringProtocol {
 
   /// Whether every byte is one harmless character of one cell, as of nearly all text.
   package var isPrintableASCII: Bool { utf8.allSatisfy { $0 &- 0x20 < 0x5F } }
+}
+
+extension String {
+  /// How many cells this text takes on a terminal; see ``Swift/Substring/displayWidth``.
+  package var displayWidth: Int { self[...].displayWidth }
+
+  /// Whether every byte is one harmless character of one cell, as of nearly all text.
+  package var isPrintableASCII: Bool { self[...].isPrintableASCII }
 }
 
 extension Character {

@@ -1,21 +1,23 @@
-extension StringProtocol {
+extension String {
   /// This text, cut with `…` if it is wider than `width` cells.
   ///
   /// - Parameter width: How many cells there are, 0 or more.
   /// - Returns: Text of at most `width` cells.
   package func fitted(to width: Int) -> String {
-    guard prefix(cells: width).endIndex < endIndex else { return String(self) }
+    guard self[...].prefix(cells: width).endIndex < endIndex else { return self }
     guard width > 0 else { return "" }
-    var cut = String(prefix(cells: width - 1))
+    var cut = self[...].prefix(cells: width - 1)
     while cut.last == " " { cut.removeLast() }
     return cut + "…"
   }
+}
 
+extension Substring {
   /// The longest beginning that takes at most `limit` cells; see ``CellCutter``.
   ///
   /// - Parameter limit: How many cells there are.
   /// - Returns: The beginning; all of the text if it fits.
-  package func prefix(cells limit: Int) -> SubSequence {
+  package func prefix(cells limit: Int) -> Substring {
     if isPrintableASCII {
       let end = utf8.index(startIndex, offsetBy: Swift.max(0, limit), limitedBy: endIndex)
       return self[..<(end ?? endIndex)]
@@ -30,14 +32,14 @@ extension StringProtocol {
 /// Characters stay whole, but for those that are wider than a line and than two cells: the consonant
 /// clusters of Indic scripts and the like have no bound, and are cut between their letters. The walk
 /// takes time in proportion to the text, however it is made.
-package struct CellCutter<Text: StringProtocol> {
-  private let text: Text
-  private var position: Text.Index
+package struct CellCutter {
+  private let text: Substring
+  private var position: Substring.Index
   /// The end of the character that is being cut, if it is after `position`.
-  private var characterEnd: Text.Index
+  private var characterEnd: Substring.Index
 
   /// At the start of `text`.
-  package init(_ text: Text) {
+  package init(_ text: Substring) {
     self.text = text
     position = text.startIndex
     characterEnd = text.startIndex
@@ -47,7 +49,7 @@ package struct CellCutter<Text: StringProtocol> {
   ///
   /// - Parameter limit: How many cells there are. From 2 on it always goes on, unless it is at the end.
   /// - Returns: Where it is now.
-  package mutating func advance(by limit: Int) -> Text.Index {
+  package mutating func advance(by limit: Int) -> Substring.Index {
     var room = limit
     while position < text.endIndex {
       if position >= characterEnd {

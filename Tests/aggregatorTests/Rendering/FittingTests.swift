@@ -24,7 +24,7 @@ import Testing
 
   @Test func `a consonant cluster that is wider than the room is cut between its letters`() {
     let cluster = String(repeating: "क्", count: 50) + "ष"
-    let beginning = cluster.prefix(cells: 10)
+    let beginning = cluster[...].prefix(cells: 10)
     #expect(beginning.displayWidth == 10)
     #expect(cluster.unicodeScalars.starts(with: beginning.unicodeScalars))
   }
