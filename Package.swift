@@ -25,14 +25,19 @@ let package = Package(
     .executableTarget(name: "aggregator", dependencies: ["Core", "Countries", "Heroes"]),
 
     .executableTarget(name: "embed-json", path: "Plugins/EmbedJSON/Tool"),
-    .plugin(name: "EmbedJSON", capability: .buildTool(), dependencies: ["embed-json"], path: "Plugins/EmbedJSON/Plugin"),
+    .plugin(
+      name: "EmbedJSON", capability: .buildTool(), dependencies: ["embed-json"],
+      path: "Plugins/EmbedJSON/Plugin"),
 
     .testTarget(name: "CoreTests", dependencies: ["Core", "SourceTesting"]),
-    .testTarget(name: "CountriesTests", dependencies: ["Countries", "SourceTesting"]),
-    .testTarget(name: "HeroesTests", dependencies: ["Heroes", "SourceTesting"]),
+    .testTarget(name: "CountriesTests", dependencies: ["Countries", "FakeServices", "SourceTesting"]),
+    .testTarget(name: "HeroesTests", dependencies: ["Heroes", "FakeServices", "SourceTesting"]),
     .testTarget(
-      name: "aggregatorTests", dependencies: ["aggregator", "SourceTesting"],
+      name: "aggregatorTests", dependencies: ["aggregator", "FakeServices", "SourceTesting"],
       exclude: ["Rendering/Golden"]),
+
+    .target(
+      name: "FakeServices", dependencies: ["Core", "SourceTesting"], path: "Tests/FakeServices"),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,136 @@
+import Core
+
+/// A character as Comic Vine keeps it.
+public struct FakeCharacter: Sendable {
+  /// A picture of a character.
+  public enum Picture: Sendable {
+    /// `null`.
+    case none
+    /// The address of the picture that stands for none.
+    case blank
+    /// A picture.
+    case drawn
+  }
+
+  /// Its number.
+  public var id: Int
+  /// Its name.
+  public var name: String
+  /// The name behind the mask, spaces and all.
+  public var realName: String?
+  /// Other names, in lines that end with `\n` or `\r\n`.
+  public var aliases: String?
+  /// What it is, in short.
+  public var deck: String?
+  /// What it is, in HTML.
+  public var description: String?
+  /// `Dec 4, 1920`.
+  public var birth: String?
+  /// 0, 1 or 2.
+  public var gender = 1
+  /// The publisher's name.
+  public var publisher: String?
+  /// The name and number of the issue in which it appeared first; `nil` for `null`.
+  public var firstIssue: (name: String?, number: String?)?
+  /// Its picture.
+  public var picture = Picture.drawn
+  /// What it can do.
+  public var powers: [String] = []
+  /// Where it belongs.
+  public var teams: [String] = []
+  /// In how many issues it was.
+  public var issueCount = 1
+
+  static let listFields = detailFields.filter { !detailOnly.contains($0) }
+
+  static let detailFields = [
+    "aliases", "api_detail_url", "birth", "character_enemies", "character_friends",
+    "count_of_issue_appearances", "creators", "date_added", "date_last_updated", "deck",
+    "description", "first_appeared_in_issue", "gender", "id", "image", "issue_credits",
+    "issues_died_in", "movies", "name", "origin", "powers", "publisher", "real_name",
+    "site_detail_url", "story_arc_credits", "team_enemies", "team_friends", "teams",
+    "volume_credits",
+  ]
+
+  private static let detailOnly: Set = [
+    "character_enemies", "character_friends", "creators", "issue_credits", "issues_died_in",
+    "movies", "powers", "story_arc_credits", "team_enemies", "team_friends", "teams",
+    "volume_credits",
+  ]
+
+  /// The fields that are wanted; all of them if none is known.
+  func json(_ fields: [String], _ wanted: String?, isFound: Bool = false) -> JSON {
+    let wanted = Set((wanted ?? "").split(separator: ",").map(String.init))
+    let known = fields.filter(wanted.contains)
+    let members = (known.isEmpty ? fields : known).map { JSON.Member($0, self[$0]) }
+    return .object(members + (isFound ? [.init("resource_type", "character")] : []))
+  }
+
+  /// How many of the terms are somewhere in its names.
+  func relevance(of terms: [Substring]) -> Int {
+    let text = [name, realName, aliases, deck].compactMap(\.self).joined(separator: "\n")
+      .lowercased()
+    return terms.count { text.contains($0) }
+  }
+
+  private subscript(field: String) -> JSON {
+    switch field {
+    case "id": .integer(id)
+    case "name": .string(name)
+    case "real_name": realName.json
+    case "aliases": aliases.json
+    case "deck": deck.json
+    case "description": description.json
+    case "birth": birth.json
+    case "gender": .integer(gender)
+    case "count_of_issue_appearances": .integer(issueCount)
+    case "date_added", "date_last_updated": "2008-06-06 11:27:37"
+    case "api_detail_url": .string(Self.api("character/4005", id))
+    case "site_detail_url": .string("https://comicvine.example/character/4005-\(id)/")
+    case "publisher": publisher.map { Self.named($0, "publisher/4010", 31) } ?? .null
+    case "origin": Self.named("Mutant", "origin/4030", 1)
+    case "powers": .array(powers.enumerated().map { Self.named($1, "power/4035", $0) })
+    case "teams": .array(teams.enumerated().map { Self.named($1, "team/4060", $0) })
+    case "issue_credits": .array((0..<issueCount).map { Self.named(nil, "issue/4000", $0) })
+    case "first_appeared_in_issue": issue
+    case "image": image
+    default: []
+    }
+  }
+
+  private var issue: JSON {
+    guard let firstIssue else { return .null }
+    return [
+      // There is no such path.
+      "api_detail_url": .string(Self.api("first_appeared_in_issue/4000", id)), "id": .integer(id),
+      "name": firstIssue.name.json, "issue_number": firstIssue.number.json,
+    ]
+  }
+
+  private var image: JSON {
+    let file: String
+    switch picture {
+    case .none: return .null
+    case .blank: file = "11122/111222211/6373148-blank.png"
+    case .drawn: file = "0/40/\(id)-portrait.jpg"
+    }
+    let sizes = [
+      ("icon_url", "square_avatar"), ("medium_url", "scale_medium"),
+      ("screen_url", "screen_medium"), ("screen_large_url", "screen_kubrick"),
+      ("small_url", "scale_small"), ("super_url", "scale_large"), ("thumb_url", "scale_avatar"),
+      ("tiny_url", "square_mini"), ("original_url", "original"),
+    ]
+    let members = sizes.map { key, size in
+      JSON.Member(key, .string("https://comicvine.example/a/uploads/\(size)/\(file)"))
+    }
+    return .object(members + [.init("image_tags", ",All Images,Portraits")])
+  }
+
+  private static func named(_ name: String?, _ path: String, _ id: Int) -> JSON {
+    ["api_detail_url": .string(api(path, id)), "id": .integer(id), "name": name.json]
+  }
+
+  private static func api(_ path: String, _ id: Int) -> String {
+    "https://comicvine.example/api/\(path)-\(id)/"
+  }
+}

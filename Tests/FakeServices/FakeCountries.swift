@@ -1,0 +1,83 @@
+public import Core
+public import Foundation
+public import SourceTesting
+
+/// The file of countries as GitHub serves it, on 127.0.0.1: 249 rows with all the holes of the real one.
+///
+/// It is stopped when nobody holds it any more.
+public final class FakeCountries: Sendable {
+  private static let path = "/raw/countries.json"
+
+  private let server: LoopbackServer
+  private let interruption = Interruption()
+
+  /// Starts the service.
+  ///
+  /// - Throws: ``SourceError`` with code `unreachable` if the system gives no socket.
+  public init() throws(SourceError) {
+    // Not `application/json`, and told not to guess.
+    let headers = [
+      ("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff"),
+    ]
+    let list = LoopbackReply.status(200, Self.list.indentedText + "\n", headers: headers)
+    let missing = LoopbackReply.status(404, "404: Not Found", headers: headers)
+    server = try LoopbackServer { [interruption] request in
+      interruption.next() ?? (request.path == Self.path ? list : missing)
+    }
+  }
+
+  /// What `COUNTRIES_URL` has to be.
+  public var url: URL { server.baseURL.appending(path: Self.path) }
+
+  /// The address.
+  public var settings: [String: String] { ["COUNTRIES_URL": url.absoluteString] }
+
+  /// All requests so far.
+  public var requests: [LoopbackRequest] { server.requests }
+
+  /// Answers the next requests with something else.
+  ///
+  /// - Parameters:
+  ///   - reply: What to answer.
+  ///   - times: How many requests; all that come by default.
+  public func fail(with reply: LoopbackReply, times: Int = .max) {
+    interruption.begin(reply, times)
+  }
+
+  /// Closes the port.
+  public func stop() { server.stop() }
+}
+
+extension FakeCountries {
+  private static let withoutSymbol: Set = ["AM", "AZ", "BA", "KZ", "TR", "UZ"]
+  private static let withNativeName: Set = ["CV", "CL", "GQ", "FI", "JE", "ZA", "LK", "US", "ZW"]
+  private static let demonyms = ["KY": "Caymanian", "FR": "French"]
+
+  static let list = JSON.array(rows.map { row in country(row[0], row[1], row[2], row[3]) })
+
+  private static func country(
+    _ code: String, _ name: String, _ region: String, _ capital: String
+  ) -> JSON {
+    let currency: JSON = [
+      "code": .string("\(code)D"), "name": "Dinar",
+      "symbol": withoutSymbol.contains(code) ? nil : "د.إ",
+    ]
+    let native: [JSON.Member] =
+      withNativeName.contains(code)
+      ? [.init("iso639_2", "xyz"), .init("name", "Language"), .init("nativeName", "Língua")]
+      : [.init("name", .string(code == "MY" ? "Malaysian" : "Language"))]
+    let language = JSON.object(
+      [.init("code", code == "MY" ? nil : .string(code.lowercased()))] + native)
+    let demonym = demonyms[code].map { [JSON.Member("demonym", .string($0))] } ?? []
+    return .object(
+      [
+        .init("capital", .string(capital)), .init("code", .string(code)),
+        .init("currency", currency),
+      ] + demonym + [
+        // The host is gone.
+        .init("flag", .string("https://restcountries.invalid/data/\(code.lowercased()).svg")),
+        .init("language", language), .init("name", .string(name)),
+        .init("region", .string(region)),
+      ])
+  }
+}
