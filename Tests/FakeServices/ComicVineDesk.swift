@@ -76,7 +76,7 @@ struct ComicVineDesk {
 
   /// A part of all rows, and what is wrong with it.
   private func window(_ all: [JSON], _ limit: Int, _ offset: Int) -> ComicVineAnswer {
-    let limit = quirks.contains(.ownLimit) ? min(limit, 7) : limit
+    let limit = quirks.contains(.ownLimit) ? 7 : limit
     var start = offset
     if quirks.contains(.ignoresOffset) { start = 0 }
     if quirks.contains(.shifting) { start = max(0, start - 1) }

@@ -50,6 +50,9 @@ public final class FakeComicVine: Sendable {
     ]
   }
 
+  /// The real transport, which keeps this service alive.
+  public var transport: some Transport { KeepingTransport(service: self) }
+
   /// All requests so far.
   public var requests: [LoopbackRequest] { server.requests }
 

@@ -32,6 +32,9 @@ public final class FakeCountries: Sendable {
   /// The address.
   public var settings: [String: String] { ["COUNTRIES_URL": url.absoluteString] }
 
+  /// The real transport, which keeps this service alive.
+  public var transport: some Transport { KeepingTransport(service: self) }
+
   /// All requests so far.
   public var requests: [LoopbackRequest] { server.requests }
 

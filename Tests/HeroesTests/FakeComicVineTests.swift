@@ -14,7 +14,7 @@ struct FakeComicVineTests {
     _ service: FakeComicVine, _ path: String, _ query: [HTTPRequest.Item] = [key, json],
     headers: [HTTPRequest.Item] = []
   ) async throws -> HTTPResponse {
-    try await HTTPTransport.standard.send(
+    try await service.transport.send(
       HTTPRequest(.get, service.url.appending(path: path), query: query, headers: headers))
   }
 
