@@ -5,7 +5,7 @@ public import Core
 /// The live list is a file that never changes and is at most 80 KB, so one request serves every page and
 /// every search.
 public struct CountriesPlugin: Plugin {
-  /// `countries`
+  /// The word `countries`.
   public let name = "countries"
 
   /// What there is.
@@ -24,7 +24,9 @@ public struct CountriesPlugin: Plugin {
   /// The address.
   public let settings = [address]
 
-  /// Code, name, region, capital. Names and capitals are searchable.
+  /// Code, name, region, capital.
+  ///
+  /// Names and capitals are searchable.
   public let fields: [Field<Country>] = [
     Field("code", "Code", \.code, about: "The two-letter code of ISO 3166-1."),
     Field("name", "Name", \.name, about: "The country's name.", isSearchable: true),
@@ -42,7 +44,7 @@ public struct CountriesPlugin: Plugin {
   /// One request for the whole list, out of which pages are cut and in which searches look.
   public let policy = Policy(largestPage: 500, upstreamPageSize: 500, localSearchBound: 500)
 
-  /// `deal`
+  /// The verb `deal`.
   public let verbs = [Verb.deal]
 
   /// The countries in the binary.

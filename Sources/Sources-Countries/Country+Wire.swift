@@ -1,7 +1,9 @@
 import Core
 
 extension Country {
-  /// What the service sends, as far as it is used. Unknown capitals and regions are empty strings;
+  /// What the service sends, as far as it is used.
+  ///
+  /// Unknown capitals and regions are empty strings;
   /// `region` is a continent code or `Americas`; other fields come and go from row to row.
   struct Wire: Decodable {
     let country: Country

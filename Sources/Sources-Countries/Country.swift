@@ -8,8 +8,10 @@ public struct Country: Record {
   /// Its name, such as `Korea, Republic of`.
   public let name: String
 
-  /// Where it is: `AF`, `AN`, `AS`, `EU`, `NA` (North America), `OC` or `SA`; the live list also has
-  /// `Americas`. `nil` where the list does not say.
+  /// The continent; `nil` where the list does not say.
+  ///
+  /// One of `AF`, `AN`, `AS`, `EU`, `NA` (North America), `OC` and `SA`; the live list also has
+  /// `Americas`.
   public let region: String?
 
   /// Its capital; `nil` where there is none.

@@ -35,7 +35,8 @@ struct CountryList: DataSource, CustomStringConvertible {
 
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
     let seal = CursorSeal("countries", for: nil)
-    guard request.query == nil, let offset = try? seal.open(request.cursor, as: Int.self) ?? 0 else {
+    guard request.query == nil, let offset = try? seal.open(request.cursor, as: Int.self) ?? 0
+    else {
       return nil
     }
     let (sum, overflow) = offset.addingReportingOverflow(count)

@@ -2,7 +2,7 @@ public import Core
 
 /// The superheroes and villains of Comic Vine.
 public struct HeroesPlugin: Plugin {
-  /// `heroes`
+  /// The word `heroes`.
   public let name = "heroes"
 
   /// What there is.
@@ -28,7 +28,9 @@ public struct HeroesPlugin: Plugin {
   /// Key, address and rate.
   public let settings = [key, address, rate]
 
-  /// What is known of a hero. Names and aliases are searchable in bundled data.
+  /// What is known of a hero.
+  ///
+  /// Names and aliases are searchable in bundled data.
   public let fields: [Field<Hero>] = [
     Field("id", "Id", \.id, about: "Comic Vine's number."),
     Field("name", "Name", \.name, about: "The name the character is known by.", isSearchable: true),
@@ -68,7 +70,9 @@ public struct HeroesPlugin: Plugin {
   }
 
   /// Comic Vine, with the key and at the address of the settings.
-  public func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<Hero> {
+  public func remote(
+    in environment: PluginEnvironment
+  ) throws(SourceError) -> any DataSource<Hero> {
     guard let key = environment.settings.secret(Self.key) else {
       let isPlaceholder = environment.settings.isPlaceholder(Self.key)
       throw SourceError(
