@@ -7,6 +7,11 @@ struct ComicVine: DataSource, CustomStringConvertible {
   /// The most rows that the service gives at a time.
   static let largestPage = 100
 
+  /// Where a list can begin.
+  ///
+  /// Offsets come out of cursors, which are hostile until they are checked.
+  private static let offsets = 0...1_000_000_000
+
   /// The type number of characters: their ids are written `4005-1443` in addresses.
   private static let characterType = 4005
 
@@ -24,6 +29,8 @@ struct ComicVine: DataSource, CustomStringConvertible {
   }
 
   func item(_ id: Int) async throws(SourceError) -> Found<Hero> {
+    // The service calls such an address malformed instead of unknown.
+    guard id > 0 else { throw .notFound(id, in: "heroes") }
     let (reply, provenance) = try await ask(
       "character/\(Self.characterType)-\(id)", fields: .detail, as: Hero.Wire.self)
     guard let results = reply.results else { throw .notFound(id, in: "heroes") }
@@ -35,7 +42,7 @@ struct ComicVine: DataSource, CustomStringConvertible {
     if request.query == nil {
       guard let offset = try? seal.open(request.cursor, as: Int.self) ?? 0 else { return nil }
       let (sum, overflow) = offset.addingReportingOverflow(count)
-      return overflow ? nil : try? seal.close(sum)
+      return !overflow && Self.offsets ~= sum ? try? seal.close(sum) : nil
     }
     let start = SearchPosition(size: min(request.limit, Self.largestPage))
     guard let position = try? seal.open(request.cursor) ?? start else { return nil }
@@ -49,26 +56,30 @@ struct ComicVine: DataSource, CustomStringConvertible {
   private func list(_ request: PageRequest) async throws(SourceError) -> Page<Hero> {
     let seal = CursorSeal("heroes", for: nil)
     let offset = try seal.open(request.cursor, as: Int.self) ?? 0
-    guard offset >= 0 else { throw .damaged(request.cursor) }
+    guard Self.offsets ~= offset else { throw .damaged(request.cursor) }
     let limit = min(request.limit, Self.largestPage)
     let (reply, provenance) = try await ask(
       "characters", fields: .list, query: [("limit", "\(limit)"), ("offset", "\(offset)")],
       as: LossyArray<Hero.Wire>.self)
     let rows = try reply.rows()
-    let end = offset + (reply.limit.map { $0 > 0 ? min($0, limit) : limit } ?? limit)
-    // The total is believed only if it is not less than what was seen.
-    let total = reply.total.flatMap { $0 >= offset + rows.count ? $0 : nil }
+    // The service may have pages of its own size, and says so.
+    let end = offset + min(limit, max(reply.limit ?? limit, rows.count))
+    let total = reply.total(after: offset, sent: rows.count)
     let isLast = rows.count == 0 || total.map { end >= $0 } ?? false
     return Page(
-      rows.elements.prefix(request.limit).map(\.hero), next: isLast ? nil : try seal.close(end),
+      Array(rows.elements.prefix(limit).map(\.hero)), next: isLast ? nil : try seal.close(end),
       total: total, provenance: provenance, unreadable: rows.unreadable)
   }
 
   // MARK: - Search
 
-  /// The service searches by page number, and may give fewer rows a page than it was asked for: its own
-  /// word on the page size goes into the cursor. A caller that wants fewer gets a part of a page.
-  private func search(_ query: Query, _ request: PageRequest) async throws(SourceError) -> Page<Hero> {
+  /// One page of what the service finds.
+  ///
+  /// It searches by page number, and may give fewer rows a page than it was asked for: its own word on
+  /// the page size goes into the cursor. A caller that wants fewer gets a part of a page.
+  private func search(
+    _ query: Query, _ request: PageRequest
+  ) async throws(SourceError) -> Page<Hero> {
     let seal = CursorSeal("heroes", for: query)
     let start = SearchPosition(size: min(request.limit, Self.largestPage))
     let position = try seal.open(request.cursor) ?? start
@@ -82,10 +93,11 @@ struct ComicVine: DataSource, CustomStringConvertible {
     let rows = try reply.rows()
     let size = reply.limit.map { 1...Self.largestPage ~= $0 ? $0 : position.size } ?? position.size
     let slice = rows.elements.dropFirst(position.skip).prefix(request.limit)
-    let seen = (position.page - 1) * size + rows.count
-    // Totals lie: a search may promise 945 and send nothing. The end is an empty page, or a short one
-    // after which the total agrees.
-    let isLast = rows.count == 0 || rows.count < size && reply.total.map { $0 <= seen } ?? false
+    let offset = (position.page - 1) * size
+    let total = reply.total(after: offset, sent: rows.count)
+    // Totals lie: a search may promise 945 and send nothing, or send more than it promised. The end is
+    // an empty page, or a short one after which the total agrees exactly.
+    let isLast = rows.count == 0 || rows.count < size && total == offset + rows.count
     var next: SearchPosition?
     if slice.endIndex < rows.elements.endIndex {
       next = SearchPosition(page: position.page, size: size, skip: slice.endIndex)
@@ -94,8 +106,8 @@ struct ComicVine: DataSource, CustomStringConvertible {
     }
     return Page(
       slice.map(\.hero), next: try next.map { next throws(SourceError) in try seal.close(next) },
-      total: reply.total.flatMap { rows.count > 0 && $0 >= seen ? $0 : nil },
-      provenance: provenance, unreadable: position.skip == 0 ? rows.unreadable : .none)
+      total: total, provenance: provenance,
+      unreadable: position.skip == 0 ? rows.unreadable : .none)
   }
 
   // MARK: - Requests

@@ -8,9 +8,10 @@ import Foundation
 struct ComicVineReply<Results: Decodable>: Decodable {
   /// `nil` where there is no such object.
   let results: Results?
+  /// The size of the service's pages, which need not be the one asked for.
   let limit: Int?
-  let total: Int?
 
+  private let total: Int?
   private let status: ComicVineStatus
 
   private enum CodingKeys: String, CodingKey {
@@ -41,6 +42,11 @@ struct ComicVineReply<Results: Decodable>: Decodable {
     }
     self = try response.checked(by: service, now: now).decoded(by: service)
     guard status.isFine || status.meansNotFound else { throw status.failure(at: now) }
+  }
+
+  /// The service's total, if what it sent agrees: no rows beyond it, and some before it.
+  func total(after offset: Int, sent count: Int) -> Int? {
+    total.flatMap { $0 == offset + count || $0 > offset + count && count > 0 ? $0 : nil }
   }
 
   /// The results of what cannot be missing, such as a list.

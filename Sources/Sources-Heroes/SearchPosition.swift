@@ -9,17 +9,20 @@ struct SearchPosition: Codable {
 
   private enum CodingKeys: String, CodingKey { case page = "p", size = "n", skip = "s" }
 
+  private static let pages = 1...1_000_000
+
   /// Whether this can be a position: a cursor is hostile until it is checked.
+  ///
+  /// More rows than a page has may be skipped, for a service that sends more than it says.
   var isValid: Bool {
-    1...1_000_000 ~= page && 1...ComicVine.largestPage ~= size && 0...size ~= skip
+    Self.pages ~= page && 1...ComicVine.largestPage ~= size && 0...1_000_000 ~= skip
   }
 
   /// The position `count` rows on, if the service's pages are full.
   func skipping(_ count: Int) -> SearchPosition? {
     let (sum, overflow) = skip.addingReportingOverflow(count)
-    guard isValid, !overflow else { return nil }
-    let (page, rest) = (page + sum / size, sum % size)
-    let position = SearchPosition(page: page, size: size, skip: rest)
+    guard isValid, !overflow, sum / size < Self.pages.upperBound else { return nil }
+    let position = SearchPosition(page: page + sum / size, size: size, skip: sum % size)
     return position.isValid ? position : nil
   }
 }
