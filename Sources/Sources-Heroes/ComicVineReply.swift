@@ -30,17 +30,20 @@ struct ComicVineReply<Results: Decodable>: Decodable {
   /// status, then the rows.
   init(_ response: HTTPResponse, at now: Date) throws(SourceError) {
     let service = "Comic Vine"
-    if !(200..<300 ~= response.status) {
-      // The service's own words, where there are any, say more than the status.
-      if let status = try? response.decoded(as: ComicVineStatus.self, by: service), !status.isFine {
-        throw status.failure(at: now)
-      }
-    } else if response.body.prefix(4096).firstRange(of: Data("<title>Abnormal Traffic".utf8)) != nil {
+    // The service's own words, where there are any, say more than a status such as 401 or 420.
+    if !(200..<300 ~= response.status),
+      let status = try? response.decoded(as: ComicVineStatus.self, by: service),
+      let failure = status.knownFailure(at: now, retryAfter: response.retryAfter(from: now))
+    {
+      throw failure
+    }
+    do {
+      self = try response.checked(by: service, now: now).decoded(by: service)
+    } catch  where response.isLockout {
       throw SourceError(
         .rejected, "Comic Vine has locked this address out for abnormal traffic",
         remedy: "ask again in a day or two, and more slowly")
     }
-    self = try response.checked(by: service, now: now).decoded(by: service)
     guard status.isFine || status.meansNotFound else { throw status.failure(at: now) }
   }
 
@@ -67,24 +70,45 @@ struct ComicVineStatus: Decodable {
 
   var meansNotFound: Bool { code == 101 }
 
-  /// The failure that a code other than 1 stands for (API documentation, "Status Codes").
-  func failure(at now: Date) -> SourceError {
+  /// The failure that a code stands for (API documentation, "Status Codes").
+  ///
+  /// `nil` where the HTTP status tells as much.
+  func knownFailure(at now: Date, retryAfter: Duration?) -> SourceError? {
     switch code {
     case 100:
       return SourceError(
         .invalidKey, "Comic Vine does not accept the key",
         remedy: "look it up at https://comicvine.gamespot.com/api")
-    case 107:
-      // The quota is counted by the clock hour, and the service does not say when it is over.
-      let wait = 3600 - Int(now.timeIntervalSince1970.rounded(.down)) % 3600
-      return SourceError(
-        .rateLimited, "Comic Vine's hourly quota for this kind of request is used up",
-        remedy: "try again in \(wait / 60 + 1) min", retryAfter: .seconds(wait))
     case 105:
       return SourceError(.rejected, "Comic Vine gives this to subscribers only")
-    default:
-      let words = message.map { ": \($0.prefix(80))" } ?? ""
-      return SourceError(.rejected, "Comic Vine refused the request (\(code)\(words))")
+    case 107:
+      let wait = retryAfter ?? Self.quotaWait(from: now)
+      return SourceError(
+        .rateLimited, "Comic Vine's hourly quota for this kind of request is used up",
+        remedy: "try again in \(wait.inWords)", retryAfter: wait)
+    default: return nil
     }
+  }
+
+  /// The failure that any code other than 1 stands for.
+  func failure(at now: Date) -> SourceError {
+    let words = message.map { ": \($0.oneLine(atMost: 80))" } ?? ""
+    return knownFailure(at: now, retryAfter: nil)
+      ?? SourceError(.rejected, "Comic Vine refused the request (\(code)\(words))")
+  }
+
+  /// How long until the quota is new.
+  ///
+  /// It is counted by the clock hour, as far as anybody knows: the service does not say. Who asks again
+  /// sooner than in minutes is locked out.
+  private static func quotaWait(from now: Date) -> Duration {
+    .seconds(max(300, 3600 - Int(now.timeIntervalSince1970.rounded(.down)) % 3600))
+  }
+}
+
+extension HTTPResponse {
+  /// Whether this is the page for addresses that asked too much, which has come with status 200.
+  fileprivate var isLockout: Bool {
+    body.prefix(4096).firstRange(of: Data("<title>Abnormal Traffic".utf8)) != nil
   }
 }
