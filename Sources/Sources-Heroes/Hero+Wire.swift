@@ -17,7 +17,7 @@ extension Hero {
     }
 
     /// A publisher, a power, a team.
-    private struct Named: Decodable {
+    fileprivate struct Named: Decodable {
       let name: String?
     }
 
@@ -46,9 +46,11 @@ extension Hero {
       var hero = Hero(id: try container.decode(Int.self, forKey: .id), name: name)
       hero.realName = detail(.realName, as: String.self)?.trimmed
       hero.publisher = detail(.publisher, as: Named.self)?.name?.trimmed
-      hero.aliases = container.contains(.aliases) ? (detail(.aliases) ?? "").nonEmptyLines : nil
-      hero.powers = detail(.powers, as: [Named].self)?.compactMap { $0.name?.trimmed }
-      hero.teams = detail(.teams, as: [Named].self)?.compactMap { $0.name?.trimmed }
+      // `null` says that there are none; a list without the field says nothing.
+      let hasNoAlias = (try? container.decodeNil(forKey: .aliases)) ?? false
+      hero.aliases = hasNoAlias ? [] : detail(.aliases, as: String.self)?.nonEmptyLines
+      hero.powers = detail(.powers, as: LossyArray<Named>.self)?.names
+      hero.teams = detail(.teams, as: LossyArray<Named>.self)?.names
       hero.firstAppearance = detail(.firstIssue, as: Issue.self)?.inWords
       hero.summary = detail(.deck, as: String.self)?.trimmed
       hero.biography = detail(.description, as: String.self)?.strippingHTML().trimmed
@@ -59,8 +61,14 @@ extension Hero {
   }
 }
 
+extension LossyArray<Hero.Wire.Named> {
+  fileprivate var names: [String] { elements.compactMap { $0.name?.trimmed } }
+}
+
 extension Hero.Wire.Issue {
-  /// `Spider-Man! (issue 15)`. The number is text: there are issues ½ and 200014. Either may be missing.
+  /// The issue in words: `Spider-Man! (issue 15)`.
+  ///
+  /// The number is text: there are issues ½ and 200014. Either may be missing.
   fileprivate var inWords: String? {
     switch (name?.trimmed, number?.trimmed) {
     case (let name?, let number?): "\(name) (issue \(number))"
@@ -85,7 +93,9 @@ extension String {
     return text.isEmpty ? nil : text
   }
 
-  /// The lines that say something. Comic Vine ends them with `\n` or `\r\n`.
+  /// The lines that say something.
+  ///
+  /// Comic Vine ends them with `\n` or `\r\n`.
   fileprivate var nonEmptyLines: [String] {
     split(whereSeparator: \.isNewline).compactMap { String($0).trimmed }
   }
