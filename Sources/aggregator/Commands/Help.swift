@@ -16,7 +16,7 @@ struct Help {
   /// What a node is and what can be typed there.
   func text(of node: CommandTree.Node) -> String {
     var sections = [node.path.isEmpty ? overview : wrapped("\(node.summary).")]
-    sections.append("Usage:\n" + usage(of: node).map { "  \($0)\n" }.joined())
+    sections.append("Usage:\n" + usage(of: node).map(hanging).joined())
     if node.path.isEmpty {
       sections.append(rows("Sources", tree.root.children.filter { isSource($0) }))
       sections.append(rows("Verbs of every source", commonVerbs))
@@ -48,8 +48,9 @@ struct Help {
     var lines: [String] = []
     let word = isSource(node) ? "VERB" : "COMMAND"
     if let command = node.command {
-      lines.append(["aggregator", node.path, command.arguments, "[OPTION…]"].filter { !$0.isEmpty }
-        .joined(separator: " "))
+      lines.append(
+        ["aggregator", node.path, command.arguments, "[OPTION…]"].filter { !$0.isEmpty }
+          .joined(separator: " "))
     }
     if !node.children.isEmpty { lines.append("aggregator \(node.path) \(word) …") }
     return lines
@@ -104,10 +105,15 @@ struct Help {
         let gap = String(repeating: " ", count: longest - left.displayWidth + 2)
         text += "  \(left)\(gap)\(lines.joined(separator: "\n" + pad))\n"
       } else {
-        text += "  \(left)\n" + lines.map { "\(pad)\($0)\n" }.joined()
+        text += hanging(left) + lines.map { "\(pad)\($0)\n" }.joined()
       }
     }
     return text
+  }
+
+  /// Something to type, indented; what does not fit goes on below, further in.
+  private func hanging(_ text: String) -> String {
+    "  \(Wrap(width - 2, rest: width - 4).lines(of: text).joined(separator: "\n    "))\n"
   }
 
   /// A paragraph.

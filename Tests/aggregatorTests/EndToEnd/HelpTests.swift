@@ -1,0 +1,79 @@
+import Core
+import Testing
+
+@testable import aggregator
+
+@Suite struct HelpTests {
+  static let nodes: [String] = {
+    var paths: [String] = []
+    CommandTree.standard.root.visit { paths.append($0.path) }
+    return paths
+  }()
+
+  @Test(arguments: nodes)
+  func `every command explains itself in lines that fit`(path: String) async throws {
+    for width in [80, 40] {
+      let outcome = try await Binary.run("\(path) --help", environment: ["COLUMNS": "\(width)"])
+      #expect(outcome.status == 0)
+      #expect(outcome.errors == "")
+      #expect(outcome.output.hasSuffix("\n") && !outcome.output.hasSuffix("\n\n"))
+      #expect(outcome.output.contains("Usage:\n  aggregator \(path)"))
+      for line in outcome.output.split(separator: "\n") where line.displayWidth > width {
+        Issue.record("\(line.displayWidth) cells of \(width): \(line)")
+      }
+    }
+  }
+
+  @Test(arguments: HelpTopic.allCases)
+  func `every topic is explained in lines that fit`(topic: HelpTopic) async throws {
+    for width in [80, 40] {
+      let outcome = try await Binary.run(
+        "help \(topic.rawValue)", environment: ["COLUMNS": "\(width)"])
+      #expect(outcome.status == 0)
+      #expect(outcome.output.hasSuffix("\n") && !outcome.output.hasSuffix("\n\n"))
+      for line in outcome.output.split(separator: "\n") where line.displayWidth > width {
+        Issue.record("\(line.displayWidth) cells of \(width): \(line)")
+      }
+    }
+  }
+
+  @Test(arguments: [
+    "-h heroes list --nonsense", "heroes list --limit 0 -h", "heroes list foo bar --help",
+    "heroes list --limit --help",
+  ])
+  func `help wins over what is wrong`(line: String) async throws {
+    let outcome = try await Binary.run(line)
+    #expect(outcome.status == 0)
+    #expect(outcome.errors == "")
+    #expect(outcome.output.contains("aggregator heroes list [OPTION…]"))
+  }
+
+  @Test func `after two dashes nothing is an option`() async throws {
+    let outcome = try await Binary.run("heroes search --offline -- --help")
+    #expect(outcome.status == 0)
+    #expect(outcome.output == "")
+    #expect(outcome.errors.contains("no heroes match '--help'"))
+  }
+
+  @Test func `help and --help say the same`() async throws {
+    let help = try await Binary.run("help heroes search")
+    let option = try await Binary.run("heroes search --help")
+    #expect(help.output == option.output)
+  }
+
+  @Test func `the name alone gives an overview of sources, verbs and commands`() async throws {
+    let outcome = try await Binary.run("")
+    #expect(outcome.status == 0)
+    for word in ["countries", "heroes", "list", "search QUERY…", "config", "sources"] {
+      #expect(outcome.output.contains("\n  \(word) "), "\(word)")
+    }
+  }
+
+  @Test func `the version is a name and a number`() async throws {
+    for line in ["--version", "heroes list --version"] {
+      let outcome = try await Binary.run(line)
+      #expect(outcome.status == 0)
+      #expect(outcome.output == "aggregator \(Version.current)\n")
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import SourceTesting
+
+/// The program as it was built, run as a child process in a clean environment.
+enum Binary {
+  /// Where what the program writes goes.
+  enum Sink: Sendable {
+    /// Into a file, which is read when it is over.
+    case captured
+    /// Into this file.
+    case file(String)
+    /// Nowhere: the descriptor is closed.
+    case closed
+    /// Into what is open here.
+    case descriptor(Int32)
+  }
+
+  /// Runs a command line to its end.
+  ///
+  /// - Parameters:
+  ///   - arguments: The arguments.
+  ///   - environment: Variables beside `HOME`, `PATH`, `LC_ALL` and the addresses of the services,
+  ///     which refuse connections; `nil` takes one of these away.
+  ///   - input: What standard input holds.
+  ///   - sandbox: Home and working directory; fresh ones by default.
+  ///   - output: Where standard output goes.
+  ///   - isMerged: Whether standard error goes to the same place.
+  /// - Returns: What came of it.
+  static func run(
+    _ arguments: [String], environment: [String: String?] = [:], input: String = "",
+    in sandbox: Sandbox? = nil, output: Sink = .captured, isMerged: Bool = false
+  ) async throws -> Outcome {
+    let run = try await Crew.standard.work {
+      let run = try Run(
+        arguments, environment: environment, input: input, in: sandbox, output: output,
+        isMerged: isMerged)
+      return (run, await run.child.ending())
+    }
+    return try run.0.outcome(run.1)
+  }
+
+  /// Runs a command line to its end.
+  ///
+  /// - Parameter line: The arguments, with a space between them.
+  static func run(
+    _ line: String, environment: [String: String?] = [:], input: String = "",
+    in sandbox: Sandbox? = nil, output: Sink = .captured, isMerged: Bool = false
+  ) async throws -> Outcome {
+    try await run(
+      line.split(separator: " ").map(String.init), environment: environment, input: input,
+      in: sandbox, output: output, isMerged: isMerged)
+  }
+
+  /// Starts a command line; call `outcome()` on what is returned.
+  static func start(
+    _ line: String, environment: [String: String?] = [:], in sandbox: Sandbox? = nil,
+    output: Sink = .captured
+  ) throws -> Run {
+    try Run(
+      line.split(separator: " ").map(String.init), environment: environment, in: sandbox,
+      output: output)
+  }
+
+  /// A port that refuses connections, for as long as the tests run.
+  static let nowhere = Result { try RefusingPort() }
+
+  /// The built program, beside the tests.
+  static let path: String = {
+    #if os(Linux)
+      let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    #else
+      let tests = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundlePath ?? ""
+    #endif
+    return URL(filePath: tests).deletingLastPathComponent().appending(path: "aggregator").path
+  }()
+
+  /// A command line that is being run.
+  struct Run: Sendable {
+    /// The process.
+    let child: Child
+    /// Home and working directory.
+    let sandbox: Sandbox
+    private let output: URL
+    private let errors: URL
+
+    init(
+      _ arguments: [String], environment: [String: String?] = [:], input: String = "",
+      in sandbox: Sandbox? = nil, output sink: Sink = .captured, isMerged: Bool = false
+    ) throws {
+      self.sandbox = try sandbox ?? Sandbox()
+      let files = self.sandbox.root.appending(path: UUID().uuidString)
+      output = files.appendingPathExtension("out")
+      errors = files.appendingPathExtension("err")
+      let standardInput = files.appendingPathExtension("in")
+      try Data(input.utf8).write(to: standardInput)
+
+      let nowhere = try Binary.nowhere.get().baseURL
+      var variables: [String: String?] = [
+        "HOME": self.sandbox.home.path, "PATH": "/usr/bin:/bin", "LC_ALL": "C",
+        "COUNTRIES_URL": "\(nowhere)/countries.json", "COMIC_VINE_URL": "\(nowhere)/api",
+      ]
+      variables.merge(environment) { $1 }
+      var opened: [Int32] = []
+      defer { for descriptor in opened { close(descriptor) } }
+      func opening(_ path: String, _ flags: Int32) throws -> Int32 {
+        let descriptor = open(path, flags | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        opened.append(descriptor)
+        return descriptor
+      }
+      let write = O_WRONLY | O_CREAT | O_APPEND
+      let standardOutput: Int32? =
+        switch sink {
+        case .captured: try opening(output.path, write)
+        case .file(let path): try opening(path, O_WRONLY)
+        case .closed: nil
+        case .descriptor(let descriptor): descriptor
+        }
+      child = try Child(
+        [Binary.path] + arguments, environment: variables.compactMapValues(\.self),
+        directory: self.sandbox.work.path,
+        descriptors: [
+          opening(standardInput.path, O_RDONLY), standardOutput,
+          isMerged ? standardOutput : opening(errors.path, write),
+        ])
+    }
+
+    /// Waits for the end.
+    func outcome() async throws -> Outcome { try outcome(await child.ending()) }
+
+    fileprivate func outcome(_ ending: Child.Ending) throws -> Outcome {
+      func text(_ file: URL) -> String {
+        String(decoding: (try? Data(contentsOf: file)) ?? Data(), as: UTF8.self)
+      }
+      return Outcome(ending: ending, output: text(output), errors: text(errors), sandbox: sandbox)
+    }
+  }
+
+  /// Lets few processes run at a time, so that none is starved.
+  private actor Crew {
+    static let standard = Crew()
+    private var free = 3
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    nonisolated func work<Value: Sendable>(
+      _ body: @Sendable () async throws -> Value
+    ) async throws -> Value {
+      await enter()
+      let result: Result<Value, any Error>
+      do { result = .success(try await body()) } catch { result = .failure(error) }
+      await leave()
+      return try result.get()
+    }
+
+    private func enter() async {
+      if free > 0 {
+        free -= 1
+      } else {
+        await withCheckedContinuation { waiting.append($0) }
+      }
+    }
+
+    private func leave() {
+      if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
+    }
+  }
+}

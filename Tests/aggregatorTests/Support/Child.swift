@@ -1,0 +1,126 @@
+import Foundation
+import Synchronization
+
+/// A child process: how it was started, and how it ends.
+final class Child: Sendable {
+  /// How a process ended.
+  enum Ending: Hashable, Sendable {
+    /// By itself, with this status.
+    case exit(Int32)
+    /// By this signal.
+    case signal(Int32)
+  }
+
+  /// The process's number.
+  let id: pid_t
+
+  private let isReaped = Mutex(false)
+
+  /// Starts a program with nothing inherited: no variables, no signals blocked or ignored, and no
+  /// descriptors but the three standard ones. Sockets of the servers of other tests would keep their
+  /// connections open.
+  ///
+  /// - Parameters:
+  ///   - words: The program's path, and its arguments.
+  ///   - environment: All of its variables.
+  ///   - directory: Where it runs.
+  ///   - descriptors: Its standard input, output and error; `nil` for a closed one. They stay open here.
+  init(
+    _ words: [String], environment: [String: String], directory: String,
+    descriptors: [Int32?]
+  ) throws {
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+      var attributes: posix_spawnattr_t?
+    #else
+      var actions = posix_spawn_file_actions_t()
+      var attributes = posix_spawnattr_t()
+    #endif
+    posix_spawn_file_actions_init(&actions)
+    posix_spawnattr_init(&attributes)
+    defer {
+      posix_spawn_file_actions_destroy(&actions)
+      posix_spawnattr_destroy(&attributes)
+    }
+    for (number, descriptor) in descriptors.enumerated() {
+      if let descriptor {
+        posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
+      } else {
+        posix_spawn_file_actions_addclose(&actions, Int32(number))
+      }
+    }
+    for number in Int32(3)..<1024 { posix_spawn_file_actions_addclose(&actions, number) }
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    posix_spawnattr_setsigmask(&attributes, &signals)
+    for number in [SIGINT, SIGTERM, SIGPIPE] { sigaddset(&signals, number) }
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
+
+    // The system's own way to choose a directory is not known to Swift everywhere.
+    let words = ["/bin/sh", "-c", #"cd "$0" && exec "$@""#, directory] + words
+    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+    var variables: [UnsafeMutablePointer<CChar>?] =
+      environment.map { strdup("\($0)=\($1)") } + [nil]
+    defer { for word in arguments + variables { free(word) } }
+    var id: pid_t = 0
+    let result = posix_spawn(&id, words[0], &actions, &attributes, &arguments, &variables)
+    guard result == 0 else { throw POSIXError(POSIXErrorCode(rawValue: result) ?? .ENOEXEC) }
+    self.id = id
+  }
+
+  deinit { send(SIGKILL) }
+
+  /// Sends a signal, unless it is all over.
+  func send(_ signal: Int32) {
+    isReaped.withLock { isReaped in
+      if !isReaped { kill(id, signal) }
+    }
+  }
+
+  /// Waits for the end on a thread of its own. Call it once.
+  ///
+  /// - Parameter seconds: After how long the process is killed.
+  func ending(within seconds: Int = 60) async -> Ending {
+    let limit = Limit(self)
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds)) { limit.strike() }
+    return await withCheckedContinuation { continuation in
+      Thread.detachNewThread { continuation.resume(returning: self.wait()) }
+    }
+  }
+
+  #if os(Linux)
+    /// The most memory, in bytes, that the program had at once; it must still be there.
+    ///
+    /// `ru_maxrss` would count the parent's memory too, which a child has until it runs its program.
+    func peakMemory() throws -> Int {
+      let status = try String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8)
+      let match = status.firstMatch(of: /VmHWM:\s+([0-9]+) kB/)
+      guard let kilobytes = match.flatMap({ Int($0.1) }) else { throw POSIXError(.ESRCH) }
+      return kilobytes << 10
+    }
+  #endif
+
+  private func wait() -> Ending {
+    // First without reaping, so that nobody sends a signal to another process of the same number.
+    var info = siginfo_t()
+    while waitid(P_PID, id_t(id), &info, WEXITED | WNOWAIT) != 0 {
+      guard errno == EINTR else { break }
+    }
+    var status: Int32 = 0
+    isReaped.withLock { isReaped in
+      waitpid(id, &status, 0)
+      isReaped = true
+    }
+    let signal = status & 0x7F
+    return signal == 0 ? .exit(status >> 8 & 0xFF) : .signal(signal)
+  }
+
+  /// Kills a child that is still there, without keeping it there.
+  private struct Limit: Sendable {
+    private weak let child: Child?
+    init(_ child: Child) { self.child = child }
+    func strike() { child?.send(SIGKILL) }
+  }
+}
