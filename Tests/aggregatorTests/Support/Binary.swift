@@ -26,6 +26,7 @@ enum Binary {
   ///   - output: Where standard output goes.
   ///   - isMerged: Whether standard error goes to the same place.
   /// - Returns: What came of it.
+  /// - Throws: `POSIXError` if it cannot be started.
   static func run(
     _ arguments: [String], environment: [String: String?] = [:], input: String = "",
     in sandbox: Sandbox? = nil, output: Sink = .captured, isMerged: Bool = false
@@ -39,9 +40,7 @@ enum Binary {
     return try run.0.outcome(run.1)
   }
 
-  /// Runs a command line to its end.
-  ///
-  /// - Parameter line: The arguments, with a space between them.
+  /// Runs a command line whose arguments have a space between them.
   static func run(
     _ line: String, environment: [String: String?] = [:], input: String = "",
     in sandbox: Sandbox? = nil, output: Sink = .captured, isMerged: Bool = false
@@ -67,7 +66,8 @@ enum Binary {
   /// The built program, beside the tests.
   static let path: String = {
     #if os(Linux)
-      let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+      let tests =
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     #else
       let tests = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundlePath ?? ""
     #endif

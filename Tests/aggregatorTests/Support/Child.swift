@@ -16,15 +16,18 @@ final class Child: Sendable {
 
   private let isReaped = Mutex(false)
 
-  /// Starts a program with nothing inherited: no variables, no signals blocked or ignored, and no
-  /// descriptors but the three standard ones. Sockets of the servers of other tests would keep their
-  /// connections open.
+  /// Starts a program with nothing inherited.
+  ///
+  /// No variables, no signals blocked or ignored, and no descriptors but the three standard ones:
+  /// sockets of other tests' servers would keep their connections open.
   ///
   /// - Parameters:
   ///   - words: The program's path, and its arguments.
   ///   - environment: All of its variables.
   ///   - directory: Where it runs.
-  ///   - descriptors: Its standard input, output and error; `nil` for a closed one. They stay open here.
+  ///   - descriptors: Its standard input, output and error; `nil` for a closed one. They stay open
+  ///     here.
+  /// - Throws: `POSIXError`.
   init(
     _ words: [String], environment: [String: String], directory: String,
     descriptors: [Int32?]
@@ -79,9 +82,12 @@ final class Child: Sendable {
     }
   }
 
-  /// Waits for the end on a thread of its own. Call it once.
+  /// Waits for the end on a thread of its own.
+  ///
+  /// Call it once.
   ///
   /// - Parameter seconds: After how long the process is killed.
+  /// - Returns: How it ended.
   func ending(within seconds: Int = 60) async -> Ending {
     let limit = Limit(self)
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds)) { limit.strike() }

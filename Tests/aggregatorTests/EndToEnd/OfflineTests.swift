@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+
+/// What a person gets who has neither a key nor a network.
+@Suite struct OfflineTests {
+  @Test func `heroes without a key come from the bundle, and how to set one is said`() async throws
+  {
+    let sandbox = try Sandbox()
+    for _ in 1...2 {
+      let outcome = try await Binary.run("heroes search spider", in: sandbox)
+      #expect(outcome.status == 0)
+      #expect(outcome.lines.count == 6)
+      for line in outcome.lines {
+        #expect(
+          line.split(separator: "\t").dropFirst().first?.hasPrefix("Spider") == true, "\(line)")
+      }
+      #expect(
+        outcome.errors == """
+          warning: heroes: bundled data (no COMIC_VINE_API_KEY)
+          hint: aggregator config set COMIC_VINE_API_KEY
+
+          """)
+    }
+    #expect(try sandbox.files(under: "home").isEmpty)
+  }
+
+  @Test func `--offline opens no connection, key or not`() async throws {
+    let service = try FakeServer()
+    let outcome = try await Binary.run(
+      "heroes search spider --offline --json", environment: service.settings)
+    #expect(outcome.status == 0)
+    #expect(
+      outcome.errors.hasPrefix("warning: heroes: bundled data (the network is not to be used)"))
+    let provenance = try outcome.envelope().provenance
+    #expect(provenance?.origin == "bundled")
+    #expect(provenance?.reason == "offline")
+    #expect(service.requests.isEmpty)
+    #expect(service.connectionCount == 0)
+  }
+
+  @Test func `nothing at hand and no network is 69`() async throws {
+    let outcome = try await Binary.run("heroes show 999999999 --offline")
+    #expect(outcome.status == 69)
+    #expect(outcome.output == "")
+    #expect(outcome.errors == "error: heroes: the network is not to be used\n")
+  }
+
+  @Test func `no key and no fallback is 77`() async throws {
+    let outcome = try await Binary.run("heroes search spider --no-fallback")
+    #expect(outcome.status == 77)
+    #expect(outcome.output == "")
+    #expect(
+      outcome.errors == """
+        error: heroes: no COMIC_VINE_API_KEY
+        hint: aggregator config set COMIC_VINE_API_KEY
+
+        """)
+  }
+
+  @Test func `the bundle is listed whole, each row once, and page by page in other processes`()
+    async throws
+  {
+    let whole = try await Binary.run("countries list --all --offline --json").envelope()
+    #expect(whole.items.count == 250)
+    #expect(Set(whole.items.map(\.code)).count == 250)
+    #expect(whole.page.next == nil)
+
+    let first = try await Binary.run("countries list --offline --limit 100 --json").envelope()
+    let cursor = try #require(first.page.next)
+    // The reason is that of the first page, although the second one would have another.
+    let second = try await Binary.run("countries list --limit 100 --json --cursor \(cursor)")
+    let page = try second.envelope()
+    #expect(second.status == 0)
+    #expect(page.provenance?.origin == "bundled")
+    #expect(page.provenance?.reason == "offline")
+    #expect(first.items.map(\.code) + page.items.map(\.code) == whole.items.prefix(200).map(\.code))
+  }
+
+  @Test func `an empty answer is no failure`() async throws {
+    let outcome = try await Binary.run("heroes search zzzz --offline")
+    #expect(outcome.status == 0)
+    #expect(outcome.output == "")
+    #expect(outcome.errors.hasPrefix("no heroes match 'zzzz'\nwarning: "))
+  }
+
+  @Test(arguments: ["C", "C.UTF-8"])
+  func `the locale changes nothing`(locale: String) async throws {
+    let outcome = try await Binary.run(
+      "countries search curacao --offline", environment: ["LC_ALL": locale])
+    #expect(outcome.output == "CW\tCuraçao\tNA\tWillemstad\n")
+  }
+}

@@ -1,0 +1,30 @@
+import Foundation
+import SourceTesting
+
+/// A loopback server in the place of Comic Vine and of the list of countries.
+final class FakeServer: Sendable {
+  /// The key of the settings: a canary, found in no other text.
+  static let key = "CANARY6f1e0c27"
+
+  private let server: LoopbackServer
+
+  /// A server that gives one reply to everything.
+  init(_ reply: LoopbackReply = .stalled) throws { server = try LoopbackServer { _ in reply } }
+
+  /// A server that makes its replies.
+  init(_ handler: @escaping LoopbackServer.Handler) throws { server = try LoopbackServer(handler) }
+
+  /// Both services at this server, with a key and without a rate.
+  var settings: [String: String?] {
+    [
+      "COMIC_VINE_URL": "\(server.baseURL)/api", "COMIC_VINE_API_KEY": Self.key,
+      "COMIC_VINE_RATE": "off", "COUNTRIES_URL": "\(server.baseURL)/countries.json",
+    ]
+  }
+
+  var requests: [LoopbackRequest] { server.requests }
+  var connectionCount: Int { server.connectionCount }
+  func requests(atLeast count: Int) async -> [LoopbackRequest] {
+    await server.requests(atLeast: count)
+  }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import Synchronization
+
+/// A pipe between this process and the program.
+final class Pipe: Sendable {
+  let readEnd: Int32
+  let writeEnd: Int32
+  private let open: Mutex<Set<Int32>>
+
+  init() throws {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw POSIXError(.EMFILE) }
+    (readEnd, writeEnd) = (ends[0], ends[1])
+    open = Mutex(Set(ends))
+  }
+
+  deinit {
+    close(readEnd)
+    close(writeEnd)
+  }
+
+  /// Closes one end.
+  func close(_ end: Int32) {
+    open.withLock { open in
+      if open.remove(end) != nil { _ = Foundation.close(end) }
+    }
+  }
+
+  /// Waits on a thread of its own until something can be read, and reads some of it.
+  ///
+  /// - Returns: Nothing if the program has ended without a word.
+  func firstBytes(atMost count: Int = 1) async -> [UInt8] {
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let length = read(self.readEnd, &bytes, count)
+        continuation.resume(returning: Array(bytes.prefix(max(0, length))))
+      }
+    }
+  }
+}
