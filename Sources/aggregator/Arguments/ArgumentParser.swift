@@ -82,9 +82,12 @@ struct ArgumentParser {
   }
 
   /// `--limit=5`, `--limit`, `-L5`, `-L=5`, `-L`.
-  private func split(_ argument: String, after words: [String]) throws(Failure) -> (Option, String?) {
+  private func split(
+    _ argument: String, after words: [String]
+  ) throws(Failure) -> (Option, String?) {
     if argument.hasPrefix("--") {
-      let parts = argument.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let parts = argument.dropFirst(2).split(
+        separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let name = String(parts[0])
       guard let option = tree.option(named: name) else { throw unknown(argument, name, words) }
       return (option, parts.count > 1 ? String(parts[1]) : nil)
@@ -115,11 +118,13 @@ extension Option.Value {
     case .count(let range):
       guard text.utf8.count < 20, let count = Int(text), range.contains(count) else {
         throw Failure(
-          .usage, "\(option.spelling) wants a whole number, \(range.lowerBound) or more, not '\(text)'")
+          .usage,
+          "\(option.spelling) wants a whole number, \(range.lowerBound) or more, not '\(text)'")
       }
     case .duration:
       guard Duration(typed: text) != nil else {
-        throw Failure(.usage, "\(option.spelling) wants a time such as 500ms, 10s or 2m, not '\(text)'")
+        throw Failure(
+          .usage, "\(option.spelling) wants a time such as 500ms, 10s or 2m, not '\(text)'")
       }
     case .choice(let words):
       guard words.contains(text) else {

@@ -1,4 +1,6 @@
-/// One option of the command line. A name means the same everywhere.
+/// One option of the command line.
+///
+/// A name means the same everywhere.
 struct Option: Hashable, Sendable {
   /// What kind of value an option takes.
   enum Value: Hashable, Sendable {
@@ -49,10 +51,10 @@ struct Option: Hashable, Sendable {
     self.about = about
   }
 
-  /// `--max-pages`
+  /// With its dashes: `--max-pages`.
   var spelling: String { "--\(name)" }
 
-  /// `-L, --limit N`
+  /// As it is typed: `-L, --limit N`.
   var synopsis: String {
     let names = (letter.map { "-\($0), " } ?? "") + spelling
     return value == nil ? names : "\(names) \(placeholder)"

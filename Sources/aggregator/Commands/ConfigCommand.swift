@@ -1,7 +1,7 @@
 import Core
 
 extension CommandTree.Node {
-  /// `aggregator config [list | get KEY | set KEY [VALUE] | path]`
+  /// `aggregator config [list | get KEY | set KEY [VALUE] | path]`.
   static let config = CommandTree.Node(
     "config", "Show and change settings", .listSettings,
     children: [
@@ -60,7 +60,8 @@ extension Command {
     } else if invocation.arguments.count == 2 {
       value = invocation.arguments[1]
     } else {
-      throw Failure(.usage, "a VALUE is missing", hint: "aggregator config set \(setting.key) VALUE")
+      throw Failure(
+        .usage, "a VALUE is missing", hint: "aggregator config set \(setting.key) VALUE")
     }
     let path = try session.userSettingsFile()
     do throws(SourceError) {

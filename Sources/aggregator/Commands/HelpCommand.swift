@@ -1,7 +1,7 @@
 import Core
 
 extension CommandTree.Node {
-  /// `aggregator help [SOURCE [VERB] | COMMAND | TOPIC]`
+  /// `aggregator help [SOURCE [VERB] | COMMAND | TOPIC]`.
   static let help = CommandTree.Node(
     "help", "Explain a source, a verb, a command, or a topic", .help)
 }

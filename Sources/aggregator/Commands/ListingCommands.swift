@@ -1,7 +1,7 @@
 import Core
 
 extension Plugin {
-  /// `aggregator SOURCE list`
+  /// `aggregator SOURCE list`.
   var listCommand: Command {
     Command(
       options: Option.listing + Option.reading + Option.output,
@@ -16,7 +16,7 @@ extension Plugin {
     }
   }
 
-  /// `aggregator SOURCE search QUERY…`
+  /// `aggregator SOURCE search QUERY…`.
   var searchCommand: Command {
     Command(
       "QUERY…", options: Option.listing + Option.reading + Option.output,
@@ -28,7 +28,9 @@ extension Plugin {
           .usage, "what to look for is missing", hint: "aggregator \(name) search WORD…")
       }
       let query: Query
-      do throws(SourceError) { query = try Query(invocation.arguments.joined(separator: " ")) } catch {
+      do throws(SourceError) {
+        query = try Query(invocation.arguments.joined(separator: " "))
+      } catch {
         throw Failure(error)
       }
       return try await list("search", matching: query, invocation, session)

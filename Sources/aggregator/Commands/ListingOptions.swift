@@ -16,8 +16,11 @@ struct ListingOptions {
 
   /// Reads ``Option/listing``.
   ///
-  /// - Parameter largestPage: The most records that the service gives at a time. A listing asks for as
-  ///   many as it wants, so that it costs the fewest requests.
+  /// - Parameters:
+  ///   - invocation: What was typed.
+  ///   - largestPage: The most records that the service gives at a time. A listing asks for as many as
+  ///     it wants, so that it costs the fewest requests.
+  /// - Throws: ``Failure`` with code `usage`.
   init(_ invocation: Invocation, largestPage: Int) throws(Failure) {
     _ = try invocation.choice(of: [.limit, .all])
     cursor = try invocation.text(.cursor).map { text throws(Failure) in

@@ -2,7 +2,7 @@ import Core
 import Foundation
 
 extension Plugin {
-  /// `aggregator SOURCE open ID`
+  /// `aggregator SOURCE open ID`.
   var openCommand: Command {
     Command(
       "ID", options: Option.reading + [.printURL],

@@ -1,7 +1,7 @@
 import Core
 
 extension Plugin {
-  /// `aggregator SOURCE show ID…`
+  /// `aggregator SOURCE show ID…`.
   var showCommand: Command {
     Command(
       "ID…", options: Option.reading + Option.output,
@@ -50,7 +50,9 @@ extension Plugin {
     return worst.code
   }
 
-  /// The record with a typed id. Text that no id looks like is an id that no record has.
+  /// The record with a typed id.
+  ///
+  /// Text that no id looks like is an id that no record has.
   func find(
     _ text: String, in source: any DataSource<Item>
   ) async -> Result<Found<Item>, SourceError> {

@@ -1,7 +1,7 @@
 import Core
 
 extension CommandTree.Node {
-  /// `aggregator sources [show NAME]`
+  /// `aggregator sources [show NAME]`.
   static let sources = CommandTree.Node(
     "sources", "Show which sources there are", .sources,
     children: [
@@ -53,9 +53,8 @@ private struct SourceEntry: Entry {
   init(_ plugin: some Plugin, _ settings: Settings) {
     id = plugin.name
     summary = plugin.summary
-    key =
-      plugin.settings.first(where: \.isSecret).map { settings.secret($0) == nil ? "missing" : "set" }
-      ?? "not needed"
+    let secret = plugin.settings.first(where: \.isSecret)
+    key = secret.map { settings.secret($0) == nil ? "missing" : "set" } ?? "not needed"
   }
 
   static let fields: [Field<SourceEntry>] = [

@@ -120,6 +120,7 @@ extension SourceError {
   /// What to type, or to do, against this failure.
   ///
   /// - Parameter settings: The settings of the source that failed.
+  /// - Returns: `nil` where nothing helps.
   func hint(settings: [Setting]) -> String? {
     switch code {
     case .missingKey, .invalidKey:

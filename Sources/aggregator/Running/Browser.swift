@@ -12,8 +12,9 @@ enum Browser {
   ///
   /// - Throws: ``Failure`` with code `unavailable` if there is no opener or it fails.
   static func open(_ url: URL, variables: [String: String]) throws(Failure) {
-    let directories = variables["PATH", default: ""].split(separator: ":").filter { $0.hasPrefix("/") }
-    let path = directories.map { "\($0)/\(opener)" }.first(where: FileManager.default.isExecutableFile)
+    // A directory that is relative would be whatever the working directory holds.
+    let path = variables["PATH", default: ""].split(separator: ":").filter { $0.hasPrefix("/") }
+      .map { "\($0)/\(opener)" }.first(where: FileManager.default.isExecutableFile)
     let hint = "add --print-url and open it yourself"
     guard let path else {
       throw Failure(.unavailable, "there is no \(opener) to open \(url)", hint: hint)

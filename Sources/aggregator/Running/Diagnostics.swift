@@ -18,7 +18,9 @@ struct Diagnostics: Sendable {
     self.isQuiet = isQuiet
   }
 
-  /// What ended the program, or a part of its work. Never silent.
+  /// What ended the program, or a part of its work.
+  ///
+  /// Never silent.
   func error(_ failure: Failure) {
     line(.error, "error", failure.message)
     if let suggestion = failure.suggestion {

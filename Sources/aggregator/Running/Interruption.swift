@@ -16,7 +16,9 @@ enum Interruption {
   /// - Parameter action: What to do; `nil` for nothing.
   static func atEnd(_ action: (@Sendable () -> Void)?) { cleanUp.withLock { $0 = action } }
 
-  /// Starts to watch. Call it before anything makes a thread, because threads inherit what is blocked.
+  /// Starts to watch.
+  ///
+  /// Call it before anything makes a thread, because threads inherit what is blocked.
   static func watch() {
     // Writing to a pipe that nobody reads is an error of `write`, not the end of the program.
     signal(SIGPIPE, SIG_IGN)

@@ -24,7 +24,8 @@ struct Output: Sendable {
   private func write(_ bytes: UnsafeRawBufferPointer) throws {
     var rest = bytes[...]
     while !rest.isEmpty {
-      let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+      let piece = UnsafeRawBufferPointer(rebasing: rest)
+      let count = Foundation.write(descriptor, piece.baseAddress, piece.count)
       if count >= 0 {
         rest = rest.dropFirst(count)
         continue
