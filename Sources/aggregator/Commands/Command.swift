@@ -1,3 +1,5 @@
+import Core
+
 /// Something that the program does, as data: parser, help and completions are made from it.
 struct Command: Sendable {
   /// An example, and what it does.
@@ -14,14 +16,16 @@ struct Command: Sendable {
   /// Its options.
   let options: [Option]
 
+  /// What `--fields` can name; empty for nothing.
+  let fields: [FieldEntry]
+
   /// What else there is to know, in paragraphs.
   let notes: [String]
 
   /// How it is used.
   let examples: [Example]
 
-  /// Does it.
-  let run: @Sendable (Invocation, Session) async throws -> ExitCode
+  private let body: @Sendable (Invocation, Session) async throws -> ExitCode
 
   /// Whether words may follow those of the command.
   var takesArguments: Bool { !arguments.isEmpty }
@@ -31,18 +35,30 @@ struct Command: Sendable {
   /// - Parameters:
   ///   - arguments: What comes after the words of the command.
   ///   - options: Its options, beside ``Option/common``.
+  ///   - fields: What `--fields` can name.
   ///   - notes: What else there is to know.
   ///   - examples: What to type after `aggregator`, and what it does.
   ///   - run: Does it.
   init(
-    _ arguments: String = "", options: [Option] = [], notes: [String] = [],
-    examples: KeyValuePairs<String, String> = [:],
+    _ arguments: String = "", options: [Option] = [], fields: [Field<some Any>] = [Field<Never>](),
+    notes: [String] = [], examples: KeyValuePairs<String, String> = [:],
     run: @escaping @Sendable (Invocation, Session) async throws -> ExitCode
   ) {
     self.arguments = arguments
     self.options = options + Option.common
+    self.fields = fields.map { FieldEntry($0) }
     self.notes = notes
     self.examples = examples.map { Example(arguments: $0, about: $1) }
-    self.run = run
+    body = run
+  }
+
+  /// Does it, or lists the fields where `--fields help` asks for them.
+  func run(_ invocation: Invocation, _ session: Session) async throws -> ExitCode {
+    guard invocation.list(.fields) == ["help"] else { return try await body(invocation, session) }
+    let output = try OutputOptions(invocation, in: session)
+    try RecordPrinter.print(
+      fields, as: output.plainListing("fields", FieldEntry.self, namesFields: false), output,
+      in: session)
+    return .success
   }
 }

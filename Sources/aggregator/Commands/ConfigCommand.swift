@@ -14,14 +14,15 @@ extension CommandTree.Node {
 
 extension Command {
   fileprivate static let listSettings = Command(
-    options: Option.output, examples: ["config": "what is set, and where"]
+    options: Option.output, fields: SettingEntry.fields,
+    examples: ["config": "what is set, and where"]
   ) { invocation, session in
     try invocation.refuseArguments()
     let output = try OutputOptions(invocation, in: session)
     let settings = try session.environment().settings
     let entries = plugins.flatMap(\.settings).map { SettingEntry($0, settings) }
     try RecordPrinter.print(
-      entries, as: output.plainListing("config", of: nil, SettingEntry.self), output, in: session)
+      entries, as: output.plainListing("config", SettingEntry.self), output, in: session)
     return .success
   }
 

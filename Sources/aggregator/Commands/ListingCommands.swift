@@ -4,7 +4,7 @@ extension Plugin {
   /// `aggregator SOURCE list`.
   var listCommand: Command {
     Command(
-      options: Option.listing + Option.reading + Option.output,
+      options: Option.listing + Option.reading + Option.output, fields: fields,
       examples: [
         "\(name) list": "the first 20",
         "\(name) list --limit 5 --json": "five, for a program",
@@ -19,7 +19,7 @@ extension Plugin {
   /// `aggregator SOURCE search QUERY…`.
   var searchCommand: Command {
     Command(
-      "QUERY…", options: Option.listing + Option.reading + Option.output,
+      "QUERY…", options: Option.listing + Option.reading + Option.output, fields: fields,
       notes: ["Words are joined by spaces. Case and accents do not matter in local search."],
       examples: ["\(name) search \(example.query)": "those that match"]
     ) { invocation, session in
@@ -42,7 +42,6 @@ extension Plugin {
   ) async throws -> ExitCode {
     let bounds = try ListingOptions(invocation, largestPage: policy.largestPage)
     let output = try OutputOptions(invocation, in: session)
-    guard !output.asksForFields else { return try explainFields(output, in: session) }
     let listing = try output.listing(
       verb, of: name, query: query, fields: fields, layout: layout)
     let environment = try session.environment()
@@ -68,13 +67,5 @@ extension Plugin {
     try printer.finish(tally.summary)
     tally.tell(session.diagnostics, query: query)
     return tally.isPartial ? .partial : .success
-  }
-
-  /// Lists the fields instead of the records.
-  private func explainFields(_ output: OutputOptions, in session: Session) throws -> ExitCode {
-    let entries = fields.map(FieldEntry.init)
-    try RecordPrinter.print(
-      entries, as: output.plainListing("fields", of: name, FieldEntry.self), output, in: session)
-    return .success
   }
 }

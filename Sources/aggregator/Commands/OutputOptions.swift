@@ -24,9 +24,6 @@ struct OutputOptions {
     guard !isRaw || format == .csv else { throw Failure(.usage, "--csv-raw is for --csv") }
   }
 
-  /// Whether the fields are to be explained instead of shown.
-  var asksForFields: Bool { fields == ["help"] }
-
   /// A listing with the fields that were asked for.
   func listing<Item: Record>(
     _ verb: String, of source: String?, query: Query? = nil, fields all: [Field<Item>],
@@ -38,12 +35,20 @@ struct OutputOptions {
   }
 
   /// A listing of the program's own: a table, or a card each.
+  ///
+  /// - Parameters:
+  ///   - verb: The word that was typed.
+  ///   - type: What is listed.
+  ///   - shape: Rows, or each record in full.
+  ///   - namesFields: Whether `--fields` is about this listing.
+  /// - Returns: The listing, which is no source's.
+  /// - Throws: ``Failure`` with code `usage`.
   func plainListing<Item: Entry>(
-    _ verb: String, of source: String?, _ type: Item.Type, shape: Listing<Item>.Shape = .rows
+    _ verb: String, _ type: Item.Type, shape: Listing<Item>.Shape = .rows, namesFields: Bool = true
   ) throws(Failure) -> Listing<Item> {
-    let card = Item.fields.map(\.name)
-    return try listing(
-      verb, of: source, fields: Item.fields, layout: Layout(card: card), shape: shape)
+    Listing(
+      verb, of: nil, fields: Item.fields, layout: Layout(card: Item.fields.map(\.name)),
+      shape: shape, chosen: namesFields ? try choose(from: Item.fields) : nil, isRaw: isRaw)
   }
 
   /// Who writes a listing.

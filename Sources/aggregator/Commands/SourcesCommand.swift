@@ -12,19 +12,20 @@ extension CommandTree.Node {
 
 extension Command {
   fileprivate static let sources = Command(
-    options: Option.output, examples: ["sources": "which sources there are"]
+    options: Option.output, fields: SourceEntry.fields,
+    examples: ["sources": "which sources there are"]
   ) { invocation, session in
     try invocation.refuseArguments()
     let output = try OutputOptions(invocation, in: session)
     let settings = try session.environment().settings
     let entries = plugins.map { SourceEntry($0, settings) }
     try RecordPrinter.print(
-      entries, as: output.plainListing("sources", of: nil, SourceEntry.self), output, in: session)
+      entries, as: output.plainListing("sources", SourceEntry.self), output, in: session)
     return .success
   }
 
   fileprivate static let showSource = Command(
-    "NAME", options: Option.reading + Option.output,
+    "NAME", options: Option.reading + Option.output, fields: SourceDetail.fields,
     examples: ["sources show heroes": "what there is to know about a source"]
   ) { invocation, session in
     let name = try invocation.argument("a source's NAME")
@@ -38,7 +39,7 @@ extension Command {
     let entry = try SourceDetail(
       plugin, session.environment(), ReadingOptions(invocation))
     try RecordPrinter.print(
-      [entry], as: output.plainListing("show", of: nil, SourceDetail.self, shape: .cards), output,
+      [entry], as: output.plainListing("show", SourceDetail.self, shape: .cards), output,
       in: session)
     return .success
   }

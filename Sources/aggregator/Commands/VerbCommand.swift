@@ -11,7 +11,7 @@ extension Plugin {
       )
     }
     return Command(
-      options: options.map(\.option) + Option.reading + Option.output,
+      options: options.map(\.option) + Option.reading + Option.output, fields: fields,
       examples: ["\(name) \(verb.name)": verb.summary]
     ) { invocation, session in
       try invocation.refuseArguments()
