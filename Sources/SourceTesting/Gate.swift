@@ -1,0 +1,77 @@
+public import Core
+import Synchronization
+
+/// Holds calls until a test lets them go.
+///
+/// ```swift
+/// let gate = Gate()
+/// let source = ScriptedSource<Hero>(over: heroes, held: gate)
+/// async let page = source.page(PageRequest())
+/// await gate.holds(1)  // the call is under way …
+/// gate.open()          // … and goes on
+/// ```
+public final class Gate: Sendable {
+  private typealias Waiter = CheckedContinuation<Result<Void, SourceError>, Never>
+
+  private struct State {
+    var isOpen = false
+    var waiters: [Int: Waiter] = [:]
+    var lastTicket = 0
+  }
+
+  private let state = Mutex(State())
+  private let held = Gauge()
+
+  /// A closed gate.
+  public init() {}
+
+  /// How many are held now.
+  public var count: Int { held.value }
+
+  /// Waits until so many are held.
+  ///
+  /// - Parameter count: How many, 1 or more.
+  public func holds(_ count: Int) async { await held.reaches(count) }
+
+  /// Lets all go who are held and all who come.
+  public func open() {
+    let waiters = state.withLock { state in
+      state.isOpen = true
+      defer { state.waiters = [:] }
+      return state.waiters
+    }
+    held.add(-waiters.count)
+    for waiter in waiters.values { waiter.resume(returning: .success(())) }
+  }
+
+  /// Waits until the gate is open.
+  ///
+  /// - Throws: ``SourceError`` with code `cancelled` if the task is cancelled before that.
+  public func pass() async throws(SourceError) {
+    let ticket = state.withLock { state in
+      state.lastTicket += 1
+      return state.lastTicket
+    }
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { waiter in
+        let isOpen = state.withLock { state in
+          if !state.isOpen { state.waiters[ticket] = waiter }
+          return state.isOpen
+        }
+        if isOpen { return waiter.resume(returning: .success(())) }
+        held.add()
+        // The cancellation handler may have run before there was anything to end.
+        if Task.isCancelled { leave(ticket) }
+      }
+    } onCancel: {
+      leave(ticket)
+    }
+    try result.get()
+  }
+
+  private func leave(_ ticket: Int) {
+    guard let waiter = state.withLock({ $0.waiters.removeValue(forKey: ticket) }) else { return }
+    held.add(-1)
+    waiter.resume(returning: .failure(.cancelled))
+  }
+}
