@@ -27,7 +27,7 @@ struct Retry<Base: DataSource, C: Clock<Duration>>: Decorator {
   func around<Answer: Sendable>(
     _ kind: CallKind, _ call: @escaping @Sendable () async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer {
-    var bound = policy.firstWait
+    var bound = min(policy.firstWait, policy.longestWait)
     for _ in 1..<policy.attempts {
       do { return try await call() } catch where error.isTransient {
         let wait = max(bound * fraction(), error.retryAfter ?? .zero)
