@@ -5,7 +5,7 @@ extension DataSource {
   /// `circuitOpen`; after a pause one call is let through to see.
   ///
   /// Only failures of the service count: unreachable, broken connections, timeouts, 5xx. Answers such
-  /// as `notFound` or 429 show that it lives.
+  /// as `notFound` or 429 show that it lives. A call that never reached it tells nothing.
   ///
   /// - Parameters:
   ///   - policy: After how many failures, and for how long.
@@ -41,7 +41,7 @@ final class Circuit<C: Clock<Duration>>: Sendable {
     case alive
     /// The service failed.
     case failed
-    /// The caller left before it was known.
+    /// The service was not asked, or the caller left before it was known.
     case unknown
 
     init<Answer>(_ result: Result<Answer, SourceError>) {
@@ -53,7 +53,9 @@ final class Circuit<C: Clock<Duration>>: Sendable {
       case .unreachable, .connectionLost, .timedOut, .serverError: self = .failed
       // A deadline that passes cancels the call from outside: a service that stalls has failed.
       case .cancelled: self = Deadline.hasPassed ? .failed : .unknown
-      default: self = .alive
+      case .rateLimited where error.cause is QuotaUsedUp: self = .unknown
+      case .notFound, .rejected, .invalidKey, .rateLimited, .malformed, .tooLarge: self = .alive
+      default: self = .unknown
       }
     }
   }
@@ -83,7 +85,10 @@ final class Circuit<C: Clock<Duration>>: Sendable {
         return .failure(
           SourceError(
             .circuitOpen, "the service failed \(state.failures) times in a row and is left alone",
-            remedy: "it is asked again in \(pause.inWords)", retryAfter: pause))
+            remedy: pause > .zero
+              ? "it is asked again in \(pause.inWords)"
+              : "one call is finding out whether it is back, try again soon",
+            retryAfter: pause > .zero ? pause : nil))
       }
       state.isProbing = true
       return .success(true)

@@ -32,7 +32,7 @@ struct Fallback<First: DataSource, Second: DataSource<First.Item>>: DataSource,
     case .second(let cursor, let reason):
       return tagged(try await second.page(request.after(cursor)), reason)
     case nil:
-      do { return tagged(try await first.page(request), nil) } catch where condition(error) {
+      do { return tagged(try await first.page(request), nil) } catch  where condition(error) {
         Observer.current(.fellBack(error))
         return tagged(try await second.page(request), error)
       }
@@ -40,7 +40,7 @@ struct Fallback<First: DataSource, Second: DataSource<First.Item>>: DataSource,
   }
 
   func item(_ id: First.Item.ID) async throws(SourceError) -> Found<First.Item> {
-    do { return try await first.item(id) } catch where condition(error) {
+    do { return try await first.item(id) } catch  where condition(error) {
       let reason = error
       Observer.current(.fellBack(reason))
       do {

@@ -17,14 +17,20 @@ struct Observed<Base: DataSource>: DataSource, CustomStringConvertible {
   let name: String
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
-    try await watched(CallKind(request).rawValue) { ($0.provenance, $0.records.count) } _: {
-      () async throws(SourceError) in try await base.page(request)
+    try await watched(CallKind(request).rawValue) {
+      ($0.provenance, $0.records.count)
+    } _: {
+      () async throws(SourceError) in
+      try await base.page(request)
     }
   }
 
   func item(_ id: Base.Item.ID) async throws(SourceError) -> Found<Base.Item> {
-    try await watched("show \(id)") { ($0.provenance, 1) } _: {
-      () async throws(SourceError) in try await base.item(id)
+    try await watched("show \(id)") {
+      ($0.provenance, 1)
+    } _: {
+      () async throws(SourceError) in
+      try await base.item(id)
     }
   }
 

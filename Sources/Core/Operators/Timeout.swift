@@ -28,7 +28,8 @@ struct Timeout<Base: DataSource, C: Clock<Duration>>: Decorator {
         do { try await clock.sleep(for: limit) } catch { return .failure(.cancelled) }
         return .failure(
           SourceError(
-            .timedOut, "no answer within \(limit.inWords)", remedy: "allow more time, or try later"))
+            .timedOut, "no answer within \(limit.inWords)", remedy: "allow more time, or try later")
+        )
       }
       defer { group.cancelAll() }
       return await group.next() ?? .failure(.cancelled)

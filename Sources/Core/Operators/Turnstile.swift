@@ -15,6 +15,7 @@ final class Turnstile<C: Clock<Duration>>: Sendable {
 
   /// Waits for this call's turn.
   func pass(_ kind: CallKind) async throws(SourceError) {
+    guard !Task.isCancelled else { throw .cancelled }
     let now = start.duration(to: clock.now)
     let turn = windows.withLock { windows in
       windows[kind, default: SlidingWindow(rate)].reserve(at: now) { Deadline.leavesRoom(for: $0) }
@@ -23,7 +24,7 @@ final class Turnstile<C: Clock<Duration>>: Sendable {
     guard turn.isTaken else {
       throw SourceError(
         .rateLimited, "our own limit of \(rate) is used up",
-        remedy: "try again in \(wait.inWords)", retryAfter: wait)
+        remedy: "try again in \(wait.inWords)", retryAfter: wait, cause: QuotaUsedUp())
     }
     guard wait > .zero else { return }
     Observer.current(.waiting(wait, reason: "at most \(rate)"))
@@ -33,6 +34,9 @@ final class Turnstile<C: Clock<Duration>>: Sendable {
     }
   }
 }
+
+/// Why a call failed that was never made: tells our own quota from the service's.
+struct QuotaUsedUp: Error {}
 
 /// The times of the last calls: exact, where a token bucket would let twice the rate through when a
 /// burst follows a pause.
