@@ -84,7 +84,6 @@ struct LimitTests {
       #expect(error?.code == .timedOut)
       #expect(error?.message == "127.0.0.1:\(server.port) was silent for 100 ms")
       #expect(clock.now - begin >= .milliseconds(100))
-      #expect(clock.now - begin < .seconds(5))
     }
   }
 

@@ -3,9 +3,9 @@ import Foundation
 import SourceTesting
 import Testing
 
-/// What takes too long for every day, or measures the whole process: run it alone, in a release build.
+/// What takes too long for every day, or measures the whole process: run it alone.
 ///
-/// `AGGREGATOR_SOAK=1 swift test -c release --filter SoakTests`
+/// `AGGREGATOR_SOAK=1 swift test --filter SoakTests`
 @Suite(
   .enabled(if: ProcessInfo.processInfo.environment["AGGREGATOR_SOAK"] != nil), .serialized)
 struct SoakTests {
@@ -49,6 +49,25 @@ struct SoakTests {
       } when: {
         engine.isForeign
       }
+    }
+  }
+
+  @Test(arguments: Engine.allCases)
+  func `ends within milliseconds when it is cancelled`(engine: Engine) async throws {
+    try await withServer({ _ in .stalled }) { server in
+      let transport = engine.transport()
+      var waits: [Duration] = []
+      for number in 1...500 {
+        let task = Task { try await transport.send(HTTPRequest(.get, server.baseURL)) }
+        _ = await server.requests(atLeast: number)
+        let begin = ContinuousClock.now
+        task.cancel()
+        _ = await task.result
+        waits.append(.now - begin)
+      }
+      waits.sort()
+      print("\(engine): cancelled after \(waits[250]) (median), \(waits[494]) (p99), \(waits[499])")
+      #expect(waits[250] < .milliseconds(20))
     }
   }
 
