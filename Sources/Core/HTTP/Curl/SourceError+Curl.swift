@@ -2,21 +2,32 @@
   import Foundation
 
   /// What is known about a transfer that failed.
-  struct CurlCircumstances {
+  package struct CurlCircumstances {
     /// The host, and the port where it is not the scheme's own.
-    var place: String
-    var limits: HTTPLimits
+    package var place: String
+    package var limits: HTTPLimits
     /// Whether the connection stood, with TLS.
-    var isConnected: Bool
+    package var isConnected: Bool
     /// The `errno` of the last failed connect; 0 for none.
-    var systemError: Int32
+    package var systemError: Int32
     /// libcurl's own words; they may quote the server's certificate.
-    var words: String
+    package var words: String
+
+    package init(
+      place: String, limits: HTTPLimits, isConnected: Bool, systemError: Int32 = 0,
+      words: String = ""
+    ) {
+      self.place = place
+      self.limits = limits
+      self.isConnected = isConnected
+      self.systemError = systemError
+      self.words = words
+    }
   }
 
   extension SourceError {
     /// The failure that a code of libcurl stands for (libcurl-errors(3)).
-    init(curl code: Int32, _ circumstances: CurlCircumstances) {
+    package init(curl code: Int32, _ circumstances: CurlCircumstances) {
       let place = circumstances.place
       switch code {
       case 5: self.init(.unreachable, "the proxy for \(place) is unknown")
