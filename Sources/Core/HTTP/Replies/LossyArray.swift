@@ -28,10 +28,6 @@ public struct LossyArray<Element: Decodable>: Decodable {
     var unreadable = Unreadable.none
     while !container.isAtEnd {
       let row = container.currentIndex + 1
-      if try container.decodeNil() {
-        unreadable = unreadable + Unreadable(count: 1, firstReason: "row \(row): it is null")
-        continue
-      }
       do {
         elements.append(try container.decode(Element.self))
       } catch {
