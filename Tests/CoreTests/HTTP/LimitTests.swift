@@ -99,7 +99,8 @@ struct LimitTests {
 
   @Test(arguments: Engine.allCases)
   func `ends what takes too long overall`(engine: Engine) async throws {
-    let slow = LoopbackReply.dripping(Data(count: 1000), every: .milliseconds(20))
+    // It would be complete after 1.2 s.
+    let slow = LoopbackReply.dripping(Data(count: 60), every: .milliseconds(20))
     try await withServer(replies: slow) { server in
       let error = await #expect(throws: SourceError.self) {
         try await engine.transport().send(
@@ -127,6 +128,7 @@ struct LimitTests {
   func `ends a connection that does not come about`(engine: Engine) async throws {
     // Its queue is full, so the system does not answer further connections.
     let port = try UnansweringPort()
+    let begin = ContinuousClock.now
     let error = await #expect(throws: SourceError.self) {
       try await engine.transport().send(
         HTTPRequest(
@@ -134,6 +136,7 @@ struct LimitTests {
       )
     }
     #expect(error?.code == .timedOut)
+    #expect(ContinuousClock.now - begin < .seconds(30), "not the time of the whole")
     let message =
       engine.limitsConnecting
       ? "no connection to 127.0.0.1:\(port.port) within 100 ms"
