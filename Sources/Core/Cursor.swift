@@ -28,6 +28,23 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
   }
 }
 
+extension Cursor: Codable {
+  /// Reads a token, as part of another source's position; one that is none is an error.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    guard let cursor = Cursor(try container.decode(String.self)) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "no cursor")
+    }
+    self = cursor
+  }
+
+  /// Writes the token.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
+  }
+}
+
 extension UInt8 {
   fileprivate var isASCIILetter: Bool { (self | 0x20) &- 0x61 < 26 }
   fileprivate var isCursorCharacter: Bool {

@@ -43,7 +43,7 @@ public struct CursorSeal: Sendable {
     }
     let payload = "c" + json.base64URL
     guard let cursor = Cursor(joining: [payload, seal(of: payload)]) else {
-      throw SourceError(.malformed, "the service's own position is too long to keep")
+      throw .positionTooLong
     }
     return cursor
   }
@@ -95,17 +95,15 @@ extension SourceError {
       remedy: "start again without it")
   }
 
+  /// A position that does not fit into a token.
+  static var positionTooLong: SourceError {
+    SourceError(.malformed, "the service's own position is too long to keep")
+  }
+
   fileprivate static func foreign(_ cursor: Cursor) -> SourceError {
     SourceError(
       .invalidCursor, "the cursor '\(cursor)' was made by another source or for another query",
       remedy: "use it with the same source and query, or start again without it")
-  }
-}
-
-extension String {
-  /// The 64-bit FNV-1a hash (draft-eastlake-fnv): the same in every process, unlike `Hasher`.
-  fileprivate var fnv1a: UInt64 {
-    utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }
 }
 

@@ -9,13 +9,15 @@ extension DataSource {
   ///
   /// - Parameters:
   ///   - second: Who is asked instead.
-  ///   - condition: Which failures it stands in for; all that are not themselves an answer by default,
-  ///     see ``SourceError/allowsFallback``.
+  ///   - condition: Which of the failures that allow it (see ``SourceError/allowsFallback``) it stands
+  ///     in for; all by default.
   /// - Returns: This source, else `second`.
   public func fallback(
     to second: some DataSource<Item>,
-    when condition: @escaping @Sendable (SourceError) -> Bool = \.allowsFallback
-  ) -> some DataSource<Item> { Fallback(first: self, second: second, condition: condition) }
+    when condition: @escaping @Sendable (SourceError) -> Bool = { _ in true }
+  ) -> some DataSource<Item> {
+    Fallback(first: self, second: second) { $0.allowsFallback && condition($0) }
+  }
 }
 
 struct Fallback<First: DataSource, Second: DataSource<First.Item>>: DataSource,
@@ -28,19 +30,21 @@ struct Fallback<First: DataSource, Second: DataSource<First.Item>>: DataSource,
   func page(_ request: PageRequest) async throws(SourceError) -> Page<First.Item> {
     switch try Tier(of: request.cursor) {
     case .first(let cursor):
-      return tagged(try await first.page(request.after(cursor)), nil)
+      return try tagged(await first.page(request.after(cursor)), nil)
     case .second(let cursor, let reason):
-      return tagged(try await second.page(request.after(cursor)), reason)
+      return try tagged(await second.page(request.after(cursor)), reason)
     case nil:
-      do { return tagged(try await first.page(request), nil) } catch  where condition(error) {
+      let page: Page<First.Item>
+      do { page = try await first.page(request) } catch let error where condition(error) {
         Observer.current(.fellBack(error))
-        return tagged(try await second.page(request), error)
+        return try tagged(await second.page(request), error)
       }
+      return try tagged(page, nil)
     }
   }
 
   func item(_ id: First.Item.ID) async throws(SourceError) -> Found<First.Item> {
-    do { return try await first.item(id) } catch  where condition(error) {
+    do { return try await first.item(id) } catch let error where condition(error) {
       let reason = error
       Observer.current(.fellBack(reason))
       do {
@@ -62,9 +66,15 @@ struct Fallback<First: DataSource, Second: DataSource<First.Item>>: DataSource,
     }
   }
 
-  private func tagged(_ page: Page<First.Item>, _ reason: SourceError?) -> Page<First.Item> {
+  private func tagged(
+    _ page: Page<First.Item>, _ reason: SourceError?
+  ) throws(SourceError) -> Page<First.Item> {
     var page = page
-    page.next = page.next?.tagged(reason?.code.description ?? Tier.firstTag)
+    if let next = page.next {
+      page.next = next.tagged(reason?.code.description ?? Tier.firstTag)
+      // Without its cursor this page would look like the last.
+      guard page.next != nil else { throw .positionTooLong }
+    }
     if let reason { page.provenance = page.provenance.because(reason) }
     return page
   }
@@ -82,7 +92,8 @@ private enum Tier {
   /// `nil` for the start of a walk.
   init?(of cursor: Cursor?) throws(SourceError) {
     guard let cursor else { return nil }
-    let parts = cursor.description.split(separator: ".", maxSplits: 1)
+    let parts = cursor.description.split(
+      separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, let inner = Cursor(String(parts[1])) else { throw .damaged(cursor) }
     if parts[0] == Self.firstTag {
       self = .first(inner)
@@ -95,7 +106,6 @@ private enum Tier {
 }
 
 extension Cursor {
-  /// A tag is a short word in front of a token; one that makes it too long ends the walk, which no
-  /// position that a source keeps small ever does.
+  /// This token with a short word in front; `nil` if that makes it too long.
   fileprivate func tagged(_ tag: String) -> Cursor? { Cursor(joining: [tag, description]) }
 }

@@ -29,7 +29,7 @@ struct Retry<Base: DataSource, C: Clock<Duration>>: Decorator {
   ) async throws(SourceError) -> Answer {
     var bound = min(policy.firstWait, policy.longestWait)
     for _ in 1..<policy.attempts {
-      do { return try await call() } catch  where error.isTransient {
+      do { return try await call() } catch let error where error.isTransient {
         let wait = max(bound * fraction(), error.retryAfter ?? .zero)
         guard Deadline.leavesRoom(for: wait) else { throw error }
         Observer.current(.waiting(wait, reason: error.message))

@@ -1,17 +1,3 @@
-/// How far a local search has looked.
-struct ScanPosition: Codable {
-  /// The upstream page that is looked through.
-  var cursor: String?
-  /// How many of its records have been looked at.
-  var skip = 0
-  /// How many records were looked at before this page.
-  var passed = 0
-
-  private enum CodingKeys: String, CodingKey { case cursor = "c", skip = "s", passed = "n" }
-
-  var isStart: Bool { cursor == nil && skip == 0 }
-}
-
 /// One call of a local search: what it has found so far, and where to look on.
 struct Scan<Item: Record> {
   /// The records that match.
@@ -23,8 +9,11 @@ struct Scan<Item: Record> {
   /// The rows that could not be read, those of a page that is looked at again not counted twice.
   private(set) var unreadable = Unreadable.none
 
-  /// How many records this call has looked at.
-  private(set) var looked = 0
+  /// What the pages warn of, told once as well.
+  private(set) var warnings: [Warning] = []
+
+  /// How many records this call has looked at or was not shown, and does not give.
+  private(set) var hidden = 0
 
   /// Where the next call looks on; `nil` when the end was reached.
   private(set) var next: ScanPosition?
@@ -46,7 +35,7 @@ struct Scan<Item: Record> {
   }
 
   /// The upstream page to look through now.
-  var cursor: Cursor? { next?.cursor.flatMap { Cursor($0) } }
+  var cursor: Cursor? { next?.cursor }
 
   /// Whether the page is full, or the end was reached.
   var isDone: Bool { matches.count >= limit || next == nil }
@@ -55,25 +44,25 @@ struct Scan<Item: Record> {
   mutating func look(through step: WalkStep<Item>) {
     guard let position = next else { return }
     let page = step.page
-    // A source that leads nowhere ends the search.
-    let onward = step.end?.isStall == true ? nil : page.next
-    if position.skip == 0 { unreadable = unreadable + page.unreadable }
-    let hits = page.records.indices.dropFirst(position.skip).filter {
+    let skip = Int(position.skip)
+    if skip == 0 {
+      unreadable = unreadable + page.unreadable
+      warnings += page.warnings
+      hidden += page.hidden
+    }
+    let hits = page.records.indices.dropFirst(skip).filter {
       text(page.records[$0]).containsAll(words)
     }
-    let room = limit - matches.count
-    matches += hits.prefix(room).map { page.records[$0] }
+    let given = hits.prefix(limit - matches.count)
+    matches += given.map { page.records[$0] }
     // The first match that has no room is where the next call starts, so that it finds something.
-    let rest = hits.dropFirst(room).first
-    looked += max((rest ?? page.records.count) - position.skip, 0)
-    if let rest {
-      next?.skip = rest
-    } else {
-      next = onward.map {
-        ScanPosition(cursor: $0.description, passed: position.passed + page.records.count)
-      }
-    }
-    if position.isStart && onward == nil {
+    let rest = hits.dropFirst(given.count).first
+    hidden += max((rest ?? page.records.count) - skip, 0) - given.count
+    // A source that leads nowhere ends the search.
+    let onward = step.end?.isStall == true ? nil : page.next
+    let following = onward.flatMap { position.following($0, after: page.records.count) }
+    if let rest { next?.skip = UInt32(clamping: rest) } else { next = following }
+    if position.isStart && following == nil {
       total = hits.count
     } else if start.isStart && next == nil {
       total = matches.count
@@ -83,6 +72,6 @@ struct Scan<Item: Record> {
   /// What to say where the search stopped at its bound before the page was full.
   func warning(about name: String) -> Warning? {
     guard let next, matches.count < limit else { return nil }
-    return Warning("scanned", "searched the first \(next.passed + next.skip) \(name) only")
+    return Warning("scanned", "searched the first \(next.looked) \(name) only")
   }
 }

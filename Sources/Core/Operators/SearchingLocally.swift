@@ -42,8 +42,9 @@ struct SearchingLocally<Base: DataSource>: DataSource, CustomStringConvertible {
     guard var page = answer else { throw .cancelled }  // a walk has at least one step, or throws
     page.records = scan.matches
     page.total = scan.total
-    page.hidden = scan.looked - scan.matches.count
+    page.hidden = scan.hidden
     page.unreadable = scan.unreadable
+    page.warnings = scan.warnings
     page.next = try scan.next.map { next throws(SourceError) in try seal.close(next) }
     if let warning = scan.warning(about: name) { page.warnings.append(warning) }
     return page

@@ -27,6 +27,7 @@ final class SingleFlight<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   func answer(
     to key: Key, _ call: @escaping @Sendable (Key) async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer {
+    guard !Task.isCancelled else { throw .cancelled }
     let ticket = state.withLock { $0.nextNumber() }
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { waiter in

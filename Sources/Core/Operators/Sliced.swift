@@ -28,12 +28,13 @@ struct Sliced<Base: DataSource, C: Clock<Duration>>: DataSource, CustomStringCon
     let seal = seal(for: request)
     let position = try seal.open(request.cursor, as: Position.self) ?? Position()
     var page = try await latest.page(upstream(of: request, at: position), from: base)
-    let slice = page.records.dropFirst(position.skip).prefix(request.limit)
+    let slice = page.records.dropFirst(Int(position.skip)).prefix(request.limit)
     if slice.endIndex < page.records.endIndex {
-      page.next = try seal.close(Position(cursor: position.cursor, skip: slice.endIndex))
+      let skip = UInt32(clamping: slice.endIndex)
+      page.next = try seal.close(Position(cursor: position.cursor, skip: skip))
     } else {
       page.next = try page.next.map { next throws(SourceError) in
-        try seal.close(Position(cursor: next.description))
+        try seal.close(Position(cursor: next))
       }
     }
     page.records = Array(slice)
@@ -55,15 +56,15 @@ struct Sliced<Base: DataSource, C: Clock<Duration>>: DataSource, CustomStringCon
     guard var position = try? seal.open(request.cursor, as: Position.self) ?? Position() else {
       return nil
     }
-    let (sum, overflow) = position.skip.addingReportingOverflow(count)
+    let (sum, overflow) = Int(position.skip).addingReportingOverflow(count)
     guard !overflow else { return nil }
     if sum >= size {
       let skipped = base.cursor(
         skipping: sum / size * size, from: upstream(of: request, at: position))
       guard let skipped else { return nil }
-      position.cursor = skipped.description
+      position.cursor = skipped
     }
-    position.skip = sum % size
+    position.skip = UInt32(clamping: sum % size)
     return try? seal.close(position)
   }
 
@@ -74,16 +75,17 @@ struct Sliced<Base: DataSource, C: Clock<Duration>>: DataSource, CustomStringCon
   }
 
   private func upstream(of request: PageRequest, at position: Position) -> PageRequest {
-    PageRequest(
-      matching: request.query, after: position.cursor.flatMap { Cursor($0) }, limit: size)
+    PageRequest(matching: request.query, after: position.cursor, limit: size)
   }
 
   /// An upstream page, and how far into it.
+  ///
+  /// Its types refuse what no slice ever sealed.
   private struct Position: Codable {
-    var cursor: String?
-    var skip = 0
+    var cursor: Cursor?
+    var skip: UInt32
 
-    init(cursor: String? = nil, skip: Int = 0) {
+    init(cursor: Cursor? = nil, skip: UInt32 = 0) {
       self.cursor = cursor
       self.skip = skip
     }

@@ -34,7 +34,7 @@ extension Plugin {
     }
     let clock = environment.clock
     var chain: any DataSource<Item>
-    do { chain = try remote(in: environment) } catch where error.allowsFallback {
+    do { chain = try remote(in: environment) } catch let error where error.allowsFallback {
       return UnavailableSource<Item>(error)
     }
     if let setting = policy.rate, let rate = try environment.settings.rate(setting) {
@@ -50,7 +50,7 @@ extension Plugin {
       chain = chain.sliced(upstream: size, as: name, clock: clock)
     }
     if let bound = policy.localSearchBound {
-      chain = chain.searchingLocally(upTo: bound, by: policy.upstreamPageSize ?? 100, as: name) {
+      chain = chain.searchingLocally(upTo: bound, by: policy.upstreamPageSize ?? policy.largestPage, as: name) {
         [fields] in fields.searchableText(of: $0)
       }
     }
