@@ -28,7 +28,7 @@ struct Course<Item: Record> {
   func requests(
     atMost count: Int, guess: (_ skipping: Int, _ from: PageRequest) -> Cursor?
   ) -> [PageRequest] {
-    guard let request else { return [] }
+    guard let request, count > 0 else { return [] }
     var requests = [request]
     while requests.count < min(count, bound.pages.map { $0 - pages } ?? count) {
       let distance = requests.count * size

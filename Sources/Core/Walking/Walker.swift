@@ -20,12 +20,16 @@ final class Walker<Item: Record> {
     self.course = course
   }
 
-  deinit { for flight in flights { flight.task.cancel() } }
+  deinit { callBack(flights) }
 
   func next() async throws(SourceError) -> WalkStep<Item>? {
     guard !isOver, let request = course.request else { return nil }
     isOver = true  // until this page has come: a failure ends the walk
-    let page = try await landing(request)
+    let page: Page<Item>
+    do { page = try await landing(request) } catch {
+      callBack(flights)
+      throw error
+    }
     let step = course.take(page)
     isOver = step.end != nil
     let guess = source.cursor(skipping: request.limit, from: request)
@@ -34,6 +38,8 @@ final class Walker<Item: Record> {
   }
 
   private func landing(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
+    // A source that answers without waiting may never look.
+    guard !Task.isCancelled else { throw .cancelled }
     guard flights.first?.request == request else { return try await source.page(request) }
     let task = flights.removeFirst().task
     return try await withTaskCancellationHandler {
@@ -48,19 +54,24 @@ final class Walker<Item: Record> {
     let requests = course.requests(atMost: ahead) { count, request in
       guessing ? source.cursor(skipping: count, from: request) : nil
     }
-    let wanted = Set(requests)
-    flights.removeAll { flight in
-      guard !wanted.contains(flight.request) else { return false }
-      flight.task.cancel()
-      return true
-    }
-    let flying = Set(flights.map(\.request))
-    for request in requests where !flying.contains(request) {
-      // Unstructured, because it runs between two calls of `next`; `deinit` ends it.
-      let task = Task { [source] in
-        await Result { () async throws(SourceError) in try await source.page(request) }
+    var flying = flights
+    flights = requests.map { request in
+      guard let place = flying.firstIndex(where: { $0.request == request }) else {
+        return depart(request)
       }
-      flights.append(Flight(request: request, task: task))
+      return flying.remove(at: place)
     }
+    callBack(flying)
   }
+
+  private func depart(_ request: PageRequest) -> Flight {
+    // Unstructured, because it runs between two calls of `next`; `deinit` ends it at the latest.
+    let task = Task { [source] in
+      await Result { () async throws(SourceError) in try await source.page(request) }
+    }
+    return Flight(request: request, task: task)
+  }
+
+  /// Ends flights that nobody needs.
+  private func callBack(_ flights: [Flight]) { for flight in flights { flight.task.cancel() } }
 }
