@@ -1,7 +1,9 @@
 import Core
 
 extension Verb<Country> {
-  /// `deal [--seed N]`: a random country. The same seed picks the same one from the same list.
+  /// A random country: `deal [--seed N]`.
+  ///
+  /// The same seed picks the same one from the same list.
   static var deal: Verb<Country> {
     Verb(
       "deal", "Pick a country at random: the deal of the day",
@@ -18,7 +20,9 @@ extension Verb<Country> {
       guard var page = last, !countries.isEmpty else {
         throw SourceError(.malformed, "the list of countries is empty")
       }
-      let bits = call.values["seed"].map { UInt64($0).scrambled } ?? call.environment.random()
+      let bits =
+        call.values["seed"].map { UInt64(truncatingIfNeeded: $0).scrambled }
+        ?? call.environment.random()
       // The high half of a product maps all bits evenly onto the countries, the same in every version
       // of Swift, which `randomElement` does not promise.
       page.records = [countries[Int(bits.multipliedFullWidth(by: UInt64(countries.count)).high)]]

@@ -1,0 +1,25 @@
+import Core
+import Countries
+import FakeServices
+import Foundation
+
+extension FakeCountries {
+  /// The bare source over this service.
+  func countries() throws -> any DataSource<Country> {
+    try CountriesPlugin().remote(in: environment())
+  }
+
+  /// The whole chain over this service, which never waits between two attempts.
+  func chain(
+    at url: URL? = nil, reading: Reading = .normal, observer: Observer = .silent
+  ) throws -> any DataSource<Country> {
+    try CountriesPlugin().source(in: environment(at: url, observer: observer), reading: reading)
+  }
+
+  func environment(at url: URL? = nil, observer: Observer = .silent) -> PluginEnvironment {
+    PluginEnvironment(
+      settings: Settings(url.map { ["COUNTRIES_URL": $0.absoluteString] } ?? settings),
+      transport: transport, now: { Date(timeIntervalSince1970: 0) }, random: { 0 },
+      observer: observer)
+  }
+}
