@@ -1,0 +1,81 @@
+import Core
+import Countries
+import FakeServices
+import Foundation
+import SourceTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct CountriesChainTests {
+  @Test func `sends one request for all pages and a search`() async throws {
+    let service = try FakeCountries()
+    let chain = try service.chain()
+    var count = 0
+    for try await step in chain.pages(size: 20) {
+      count += step.items.count
+      #expect(step.page.provenance.origin == .live)
+    }
+    let found = try await chain.page(PageRequest(matching: try Query("curacao")))
+    #expect(count == 249)
+    #expect(found.records.map(\.code.description) == ["CW"])
+    #expect(found.total == 1)
+    #expect(service.requests.count == 1)
+  }
+
+  @Test(arguments: [
+    ("CURACAO", ["CW"]), ("réunion", ["RE"]), ("aland island", ["AX"]), ("washington d.c.", ["US"]),
+    ("kingston", ["JM", "NF"]), ("korea people's", ["KP"]), ("zzz", []),
+  ])
+  func `finds names and capitals without accents and case`(
+    text: String, codes: [String]
+  ) async throws {
+    let chain = try FakeCountries().chain()
+    let page = try await chain.page(PageRequest(matching: try Query(text)))
+    #expect(page.records.map(\.code.description) == codes)
+    #expect(page.next == nil)
+  }
+
+  @Test(arguments: [1, 2, 7])
+  func `finds everything once, whatever the limit`(limit: Int) async throws {
+    let service = try FakeCountries()
+    let chain = try service.chain()
+    let query = try Query("island")
+    let whole = try await chain.page(PageRequest(matching: query, limit: 500)).records
+    var names: [String] = []
+    for try await step in chain.pages(matching: query, size: limit, ahead: 0) {
+      names += step.page.records.map(\.name)
+    }
+    #expect(names == whole.map(\.name))
+    #expect(names.count > 10)
+    #expect(service.requests.count == 1)
+  }
+
+  @Test(
+    arguments: [
+      (.status(404, "404: Not Found"), .rejected, 1), (.status(500), .serverError, 3),
+      (.html(title: "x"), .malformed, 1),
+      (.status(429, "", headers: [("Retry-After", "60")]), .rateLimited, 1),
+      (.reset, .connectionLost, 3),
+    ] as [(LoopbackReply, SourceError.Code, Int)])
+  func `is answered by the bundle where the service fails`(
+    reply: LoopbackReply, code: SourceError.Code, requests: Int
+  ) async throws {
+    let service = try FakeCountries()
+    service.fail(with: reply)
+    let page = try await service.chain().page(PageRequest(limit: 1000))
+    #expect(page.records.count == 250)
+    #expect(page.provenance.origin == .bundled)
+    #expect(page.provenance.reason?.code == code)
+    #expect(service.requests.count == requests)
+  }
+
+  @Test func `is answered by the bundle at once where nobody listens`() async throws {
+    let nobody = try RefusingPort()
+    let log = EventLog()
+    let chain = try FakeCountries().chain(at: nobody.baseURL, observer: log.observer)
+    let page = try await chain.page(PageRequest(matching: try Query("paris")))
+    #expect(page.records.map(\.name) == ["France"])
+    #expect(page.provenance.reason?.code == .unreachable)
+    #expect(log.sentCount == 1)
+  }
+}
