@@ -3,21 +3,11 @@ import FakeServices
 import Foundation
 import Heroes
 import SourceTesting
-import Synchronization
 import Testing
 
 /// The key goes into the query of the request, and nowhere else.
 @Suite(.timeLimit(.minutes(1)))
 struct ComicVineKeyTests {
-  /// What an observer was told, as text.
-  private final class Notes: Sendable {
-    private let lines = Mutex<[String]>([])
-    var text: String { lines.withLock { $0.joined(separator: "\n") } }
-    var observer: Observer {
-      Observer { event in self.lines.withLock { $0.append(dumped(event)) } }
-    }
-  }
-
   /// The key, as it is and as it is written in addresses and in JSON.
   private static let forms = [
     FakeComicVine.key, "canary%2F7f3a%2B9c51e2d84b06", #"canary\/7f3a+9c51e2d84b06"#,
@@ -43,7 +33,7 @@ struct ComicVineKeyTests {
 
   @Test func `is in no provenance, record, cursor, description or event`() async throws {
     let service = try FakeComicVine()
-    let notes = Notes()
+    let notes = EventLog()
     let heroes = try service.chain(observer: notes.observer)
     let page = try await heroes.page(PageRequest(limit: 2))
     let found = try await heroes.item(1253)
@@ -67,7 +57,7 @@ struct ComicVineKeyTests {
   func `is in no error and no event of a failure`(reply: LoopbackReply) async throws {
     let service = try FakeComicVine()
     service.fail(with: reply)
-    let notes = Notes()
+    let notes = EventLog()
     let heroes = try service.chain(reading: .noFallback, observer: notes.observer)
     let error = await #expect(throws: SourceError.self) { try await heroes.page(PageRequest()) }
     expectNoKey(in: dumped(try #require(error)))
@@ -79,7 +69,7 @@ struct ComicVineKeyTests {
     let service = try FakeComicVine()
     let again = "\(service.url)/characters/?format=json&api_key=canary%2F7f3a%2B9c51e2d84b06"
     service.fail(with: .redirect(to: again, status: 301), times: 1)
-    let notes = Notes()
+    let notes = EventLog()
     let page = try await service.chain(observer: notes.observer).page(PageRequest())
     #expect(page.records.count == 20)
     #expect(service.requests.count == 2)
