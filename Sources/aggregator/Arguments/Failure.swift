@@ -34,3 +34,10 @@ struct Failure: Error {
       hint: error.hint(settings: plugin.settings))
   }
 }
+
+extension String {
+  /// Whether a person may type this in a shell as it is: letters, digits and dashes, not many.
+  var isPlainWord: Bool {
+    1...40 ~= utf8.count && first != "-" && allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" }
+  }
+}

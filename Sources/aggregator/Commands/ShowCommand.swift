@@ -60,7 +60,7 @@ extension Plugin {
       return .failure(
         SourceError(
           .notFound, "'\(text)' is no id of \(name)",
-          remedy: "aggregator \(name) search \(text)"))
+          remedy: "aggregator \(name) search \(text.isPlainWord ? text : "WORD…")"))
     }
     return await Result { () async throws(SourceError) in try await source.item(id) }
   }

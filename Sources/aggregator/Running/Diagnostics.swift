@@ -12,6 +12,9 @@ struct Diagnostics: Sendable {
   /// The most cells of one message: some four lines of a terminal.
   private static let mostCells = 320
 
+  /// The most cells of a note, which may hold a cursor of 512 characters that must not be cut.
+  private static let mostCellsOfNote = 720
+
   init(isQuiet: Bool, hasColor: Bool) {
     output = Output(descriptor: STDERR_FILENO)
     style = Style(isOn: hasColor)
@@ -24,7 +27,7 @@ struct Diagnostics: Sendable {
   func error(_ failure: Failure) {
     line(.error, "error", failure.message)
     if let suggestion = failure.suggestion {
-      put("\nDid you mean '\(suggestion.safeLine)'?")
+      put("\nDid you mean '\(suggestion.safeLine.fitted(to: Self.mostCells))'?")
     }
     if let hint = failure.hint { line(.hint, "hint", hint) }
   }
@@ -39,11 +42,13 @@ struct Diagnostics: Sendable {
   /// What the reader may want to know.
   func note(_ message: String) {
     guard !isQuiet else { return }
-    put(style(.label, message.safeLine))
+    put(style(.label, message.safeLine.fitted(to: Self.mostCellsOfNote)))
   }
 
   /// One line of what `--verbose` tells.
-  func trace(_ message: String) { put(style(.label, message.safeLine)) }
+  func trace(_ message: String) {
+    put(style(.label, message.safeLine.fitted(to: Self.mostCellsOfNote)))
+  }
 
   private func line(_ role: Style.Role, _ word: String, _ message: String) {
     put("\(style(role, word + ":")) \(message.safeLine.fitted(to: Self.mostCells))")
