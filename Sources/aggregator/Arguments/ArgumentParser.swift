@@ -25,13 +25,17 @@ struct ArgumentParser {
       return .help(tree.find(arguments.filter { !$0.hasPrefix("-") }).node)
     }
     let (node, rest) = tree.find(scan.words)
-    if asksForHelp { return .help(node) }
+    if asksForHelp || scan.options.keys.contains(.help) { return .help(node) }
     if scan.options.keys.contains(.version) { return .version }
     guard let command = node.command, rest.isEmpty || command.takesArguments else {
       guard let word = rest.first else { return .help(node) }
       throw tree.unknown(word, under: node, rest: rest)
     }
     for option in scan.order where !command.options.contains(option) {
+      if node.path.isEmpty {
+        throw Failure(
+          .usage, "\(option.spelling) needs a source or a command", hint: "aggregator help")
+      }
       throw Failure(
         .usage, "'\(node.path)' does not take \(option.spelling)",
         suggestion: nearest(to: option.name, in: command.options.map(\.name)).map { "--\($0)" },
@@ -73,6 +77,10 @@ struct ArgumentParser {
           throw Failure(.usage, "\(option.spelling) wants a value: \(option.synopsis)")
         }
         try kind.check(value, of: option)
+      } else if let others = value, !argument.hasPrefix("--"), others.first != "=" {
+        // `-qv` is `-q -v`.
+        value = nil
+        rest = ["-" + others] + rest
       } else if let value {
         throw Failure(.usage, "\(option.spelling) takes no value, but was given '\(value)'")
       }
@@ -81,7 +89,7 @@ struct ArgumentParser {
     return scan
   }
 
-  /// `--limit=5`, `--limit`, `-L5`, `-L=5`, `-L`.
+  /// `--limit=5`, `--limit`, `-L5`, `-L=5`, `-L`, `-qv`.
   private func split(
     _ argument: String, after words: [String]
   ) throws(Failure) -> (Option, String?) {
@@ -98,7 +106,7 @@ struct ArgumentParser {
     }
     let tail = argument.dropFirst(2)
     if tail.isEmpty { return (option, nil) }
-    return (option, String(tail.first == "=" ? tail.dropFirst() : tail))
+    return (option, String(tail.first == "=" && option.value != nil ? tail.dropFirst() : tail))
   }
 
   private func unknown(_ argument: String, _ name: String, _ words: [String]) -> Failure {

@@ -89,7 +89,9 @@ struct CommandTree: Sendable {
         suggestion: (["aggregator", source, word] + others).joined(separator: " "), hint: hint)
     }
     let what = node.path.isEmpty ? "source or command" : "verb"
-    let near = nearest(to: word, in: words)
+    // `sources heroes` for `sources show heroes`.
+    let shows = sources.contains(word) && words.contains("show")
+    let near = shows ? "show \(word)" : nearest(to: word, in: words)
     return Failure(
       .usage, "unknown \(what) '\(word)'" + (node.path.isEmpty ? "" : " of \(node.path)"),
       suggestion: near.map { node.path.isEmpty ? $0 : "\(node.path) \($0)" },
