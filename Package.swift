@@ -14,11 +14,13 @@ let package = Package(
   traits: [
     .trait(
       name: "URLSessionOnLinux",
-      description: "Compiles the engine of Apple systems on Linux too, beside libcurl, to check it."),
+      description: "Compiles the engine of Apple systems on Linux too, beside libcurl, to check it."
+    )
   ],
   targets: [
     .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
-    .target(name: "Core", dependencies: [.target(name: "CCurl", condition: .when(platforms: [.linux]))]),
+    .target(
+      name: "Core", dependencies: [.target(name: "CCurl", condition: .when(platforms: [.linux]))]),
     .source("Countries"),
     .source("Heroes"),
     .target(name: "SourceTesting", dependencies: ["Core"]),
@@ -30,7 +32,8 @@ let package = Package(
       path: "Plugins/EmbedJSON/Plugin"),
 
     .testTarget(name: "CoreTests", dependencies: ["Core", "SourceTesting"]),
-    .testTarget(name: "CountriesTests", dependencies: ["Countries", "FakeServices", "SourceTesting"]),
+    .testTarget(
+      name: "CountriesTests", dependencies: ["Countries", "FakeServices", "SourceTesting"]),
     .testTarget(name: "HeroesTests", dependencies: ["Heroes", "FakeServices", "SourceTesting"]),
     .testTarget(
       name: "aggregatorTests", dependencies: ["aggregator", "FakeServices", "SourceTesting"],

@@ -23,7 +23,9 @@ public struct Observer: Sendable {
   public func callAsFunction(_ event: Event) { report(event) }
 }
 
-/// Something that a source did. It holds no secret. New cases may come: switch with a `default`.
+/// Something that a source did.
+///
+/// It holds no secret. New cases may come: switch with a `default`.
 public enum Event: Sendable {
   /// A page or a record was asked for, in words: `list`, `search`, `show`.
   case asked(source: String, call: String)

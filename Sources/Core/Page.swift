@@ -15,7 +15,9 @@ public struct Page<Item: Record>: Sendable {
   /// The rows that were sent but could not be read.
   public var unreadable: Unreadable
 
-  /// How many records were left out on purpose. They count as progress of a walk.
+  /// How many records were left out on purpose.
+  ///
+  /// They count as progress of a walk.
   public var hidden: Int
 
   /// What the reader should be told about this page, beyond its provenance.

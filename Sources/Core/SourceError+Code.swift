@@ -1,5 +1,7 @@
 extension SourceError {
-  /// What kind of failure a ``SourceError`` is. New codes may come: switch with a `default`.
+  /// What kind of failure a ``SourceError`` is.
+  ///
+  /// New codes may come: switch with a `default`.
   public struct Code: Hashable, Sendable, LosslessStringConvertible {
     private enum Name: String, CaseIterable {
       case cancelled, badUsage, invalidCursor, notFound, badSettings
@@ -34,7 +36,7 @@ extension SourceError {
     public static let badSettings = Code(.badSettings)
     /// The caller forbade the network.
     public static let offline = Code(.offline)
-    /// No connection: refused, no route, unknown host, or TLS failed. Not retried.
+    /// No connection: refused, no route, unknown host, or TLS failed; not retried.
     public static let unreachable = Code(.unreachable)
     /// The connection broke before the reply was complete.
     public static let connectionLost = Code(.connectionLost)

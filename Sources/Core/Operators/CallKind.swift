@@ -1,4 +1,6 @@
-/// The three kinds of call to a source. Services count and limit them apart.
+/// The three kinds of call to a source.
+///
+/// Services count and limit them apart.
 public enum CallKind: String, Hashable, Sendable, CaseIterable {
   /// A page of everything.
   case list

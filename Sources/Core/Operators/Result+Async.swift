@@ -1,5 +1,7 @@
 extension Result {
-  /// What `body` returned or threw. `Task` and task groups erase typed errors; this carries them.
+  /// What `body` returned or threw.
+  ///
+  /// `Task` and task groups erase typed errors; this carries them.
   ///
   /// - Parameter body: What to run.
   package init(catching body: () async throws(Failure) -> Success) async {

@@ -1,4 +1,6 @@
-/// What kind of values a ``Field`` has. Any of them may also be null.
+/// What kind of values a ``Field`` has.
+///
+/// Any of them may also be null.
 public enum FieldKind: String, Hashable, Sendable {
   /// Text.
   case text

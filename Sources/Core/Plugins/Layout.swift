@@ -6,7 +6,8 @@ public struct Layout<Item>: Sendable {
     case columns
     /// A block: a heading on the left that wraps when it is long, a badge at the right edge that is
     /// never cut, and a detail below, indented.
-    case block(heading: @Sendable (Item) -> String, badge: @Sendable (Item) -> String,
+    case block(
+      heading: @Sendable (Item) -> String, badge: @Sendable (Item) -> String,
       detail: @Sendable (Item) -> String?)
   }
 

@@ -15,12 +15,14 @@ public struct Policy: Sendable {
   /// The most records that one page of the service can have.
   public var largestPage: Int
 
-  /// The one page size that upstream is asked for, where the caller's own cannot be passed on; see
-  /// ``DataSource/sliced(upstream:keptFor:clock:)``. `nil` passes it on.
+  /// The one page size that upstream is asked for; `nil` passes the caller's own on.
+  ///
+  /// For services that know one size only; see ``DataSource/sliced(upstream:as:keptFor:clock:)``.
   public var upstreamPageSize: Int?
 
-  /// For a service without search: how many records one call looks at, at most; see
-  /// ``DataSource/searchingLocally(upTo:by:text:)``. `nil` where the service searches itself.
+  /// How many records one search looks at, at most; `nil` where the service searches itself.
+  ///
+  /// See ``DataSource/searchingLocally(upTo:by:as:text:)``.
   public var localSearchBound: Int?
 
   /// A policy.

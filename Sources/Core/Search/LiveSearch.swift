@@ -42,7 +42,9 @@ private struct LiveSearch<Source: DataSource, C: Clock<Duration>>: Sendable {
   let pause: Duration
   let clock: C
   let answers: AsyncStream<SearchAnswer<Source.Item>>.Continuation
-  /// The number of the newest text. Held while an answer is given, so that none overtakes.
+  /// The number of the newest text.
+  ///
+  /// Held while an answer is given, so that none overtakes.
   private let newest: Newest
 
   /// A reference, because a `Mutex` cannot be copied with the struct.
