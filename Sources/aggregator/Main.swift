@@ -4,6 +4,7 @@ import Foundation
 @main
 enum Main {
   static func main() async {
+    StandardDescriptors.fill()
     Interruption.watch()
     let code = await run(
       Array(CommandLine.arguments.dropFirst()), variables: ProcessInfo.processInfo.environment)
