@@ -11,7 +11,9 @@ extension Plugin {
     ) { invocation, session in
       let id = try invocation.argument("an ID")
       guard let link = layout.link else {
-        throw Failure(.usage, "\(name) have no web pages", hint: "aggregator \(name) show \(id.isPlainWord ? id : "ID")")
+        throw Failure(
+          .usage, "\(name) have no web pages",
+          hint: "aggregator \(name) show \(id.isPlainWord ? id : "ID")")
       }
       let source = try ReadingOptions(invocation).source(of: self, in: session.environment())
       let found: Found<Item>

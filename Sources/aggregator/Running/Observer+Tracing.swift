@@ -1,24 +1,21 @@
 import Core
 
 extension Observer {
-  /// One line for everything that takes time or changes who answers.
+  /// One line for every request, once it is over, and for every wait before it begins.
+  ///
+  /// What is known comes first: an address may be too long for its line.
   ///
   /// - Parameter diagnostics: Where the lines go.
   init(tracing diagnostics: Diagnostics) {
     self.init { event in
       switch event {
-      case .sent(let method, let address): diagnostics.trace("→ \(method) \(address)")
-      case .received(let status, let bytes, let time, _):
-        diagnostics.trace("← \(status), \(bytes) bytes in \(time.inWords)")
-      case .lost(let error, let time, _):
-        diagnostics.trace("← \(error.message) after \(time.inWords)")
+      case .received(let status, let bytes, let time, let address):
+        diagnostics.trace("\(status), \(bytes) bytes in \(time.inWords): \(address)")
+      case .lost(let error, let time, let address):
+        diagnostics.trace("\(error.message) after \(time.inWords): \(address)")
       case .waiting(let time, let reason): diagnostics.trace("waiting \(time.inWords): \(reason)")
-      case .fellBack(let error): diagnostics.trace("falling back: \(error.message)")
-      case .answered(let source, let call, let provenance, let count):
-        diagnostics.trace("\(source) \(call): \(count) \(provenance.origin.rawValue)")
-      case .failed(let source, let call, let error):
-        diagnostics.trace("\(source) \(call): \(error.message)")
-      case .asked: break
+      // Who answered is said anyway.
+      case .asked, .answered, .failed, .fellBack, .sent: break
       }
     }
   }

@@ -1,0 +1,138 @@
+import Core
+import FakeServices
+import Foundation
+import Testing
+
+/// Where records and words go, and what happens when they cannot.
+@Suite struct OutputTests {
+  @Test func `a reader that leaves early is no failure`() async throws {
+    let pipe = try Pipe()
+    let run = try Binary.start(
+      "heroes list --all --offline --json", output: .descriptor(pipe.writeEnd))
+    pipe.close(pipe.writeEnd)
+    // More than a pipe holds is still to come.
+    #expect(await pipe.firstBytes() == Array("{".utf8))
+    pipe.close(pipe.readEnd)
+    let outcome = try await run.outcome()
+    #expect(outcome.status == 0)
+    #expect(outcome.errors == "")
+  }
+
+  @Test(arguments: [
+    "countries list --offline", "countries show FR --offline --json", "--version", "help",
+    "config path",
+    "countries deal --offline --csv", "heroes open 1443 --offline --print-url",
+  ])
+  func `a full disk is 74`(line: String) async throws {
+    guard FileManager.default.fileExists(atPath: "/dev/full") else { return }
+    let outcome = try await Binary.run(line, output: .file("/dev/full"))
+    #expect(outcome.status == 74)
+    #expect(
+      outcome.errors.contains("error: cannot write to standard output: No space left on device\n"))
+  }
+
+  @Test func `a closed standard output is 74, and nothing goes to the service instead`()
+    async throws
+  {
+    let service = try FakeComicVine()
+    let outcome = try await Binary.run(
+      "heroes list --limit 3", environment: service.settings, output: .closed)
+    #expect(outcome.status == 74)
+    #expect(service.requests.count == 1)
+    #expect(outcome.errors.hasPrefix("error: cannot write to standard output: Bad file descriptor"))
+  }
+
+  @Test func `in a pipe records are cells separated by tabs, without a header`() async throws {
+    let outcome = try await Binary.run("countries list --offline --limit 2")
+    #expect(outcome.output == "AF\tAfghanistan\tAS\tKabul\nAL\tAlbania\tEU\tTirana\n")
+    #expect(try await Binary.run("countries list --offline -L2 --tsv").output == outcome.output)
+  }
+
+  @Test func `CSV has a header and lines that end in CR LF`() async throws {
+    let outcome = try await Binary.run("countries show AF BO --offline --csv")
+    #expect(
+      outcome.output == "code,name,region,capital\r\n"
+        + "AF,Afghanistan,AS,Kabul\r\n"
+        + "BO,\"Bolivia, Plurinational State of\",SA,Sucre\r\n", "\(outcome.output)")
+  }
+
+  @Test func `ndjson is one object a line`() async throws {
+    let outcome = try await Binary.run("countries list --offline --limit 2 --ndjson")
+    #expect(
+      outcome.output == """
+        {"code":"AF","name":"Afghanistan","region":"AS","capital":"Kabul"}
+        {"code":"AL","name":"Albania","region":"EU","capital":"Tirana"}
+
+        """)
+  }
+
+  @Test(arguments: [
+    "countries list --offline", "countries search new --offline", "countries show FR --offline",
+    "countries deal --offline", "heroes list", "sources", "config list", "sources show heroes",
+  ])
+  func `JSON is one document with these keys in this order`(line: String) async throws {
+    let outcome = try await Binary.run("\(line) --json")
+    #expect(outcome.status == 0)
+    let document = try JSONDecoder().decode([String: Keys].self, from: Data(outcome.output.utf8))
+    let keys = ["schema", "source", "verb", "query", "items", "page", "provenance", "warnings"]
+    #expect(Set(document.keys) == Set(keys))
+    #expect(Self.order(of: keys, in: outcome.output, indentation: "\n  "))
+    #expect(document["page"]?.names == ["count", "total", "next"])
+    #expect(Self.order(of: ["count", "total", "next"], in: outcome.output))
+    if let provenance = document["provenance"]?.names, !provenance.isEmpty {
+      #expect(provenance == ["origin", "fetchedAt", "reason", "endpoint"])
+      #expect(Self.order(of: ["origin", "fetchedAt", "reason", "endpoint"], in: outcome.output))
+    }
+    #expect(outcome.output.hasSuffix("}\n"))
+    #expect(outcome.output.contains("\"schema\": \"aggregator/1\""))
+  }
+
+  @Test func `--quiet silences notes and warnings, but no error`() async throws {
+    for option in ["--quiet", "-q"] {
+      let quiet = try await Binary.run("heroes list \(option)")
+      #expect(quiet.status == 0)
+      #expect(quiet.lines.count == 20)
+      #expect(quiet.errors == "")
+      let failed = try await Binary.run("heroes list --no-fallback \(option)")
+      #expect(failed.status == 77)
+      #expect(failed.errors.hasPrefix("error: heroes: no COMIC_VINE_API_KEY\n"))
+    }
+  }
+
+  @Test func `--verbose has one line a request, without the key`() async throws {
+    let service = try FakeComicVine()
+    let outcome = try await Binary.run("heroes list --all -v", environment: service.settings)
+    #expect(outcome.status == 0)
+    #expect(outcome.errorLines.count == 3)
+    for line in outcome.errorLines {
+      #expect(line.contains(/^200, [0-9]+ bytes in [^:]+: http:/), "\(line)")
+      #expect(line.contains("\(service.url.absoluteString)/characters/?api_key="))
+    }
+    #expect(!outcome.errors.contains(FakeComicVine.key))
+  }
+
+  /// The names of an object's members; nothing of anything else.
+  private struct Keys: Decodable {
+    let names: Set<String>
+
+    private struct Name: CodingKey {
+      let stringValue: String
+      var intValue: Int? { nil }
+      init?(stringValue: String) { self.stringValue = stringValue }
+      init?(intValue: Int) { nil }
+    }
+
+    init(from decoder: any Decoder) throws {
+      names = Set((try? decoder.container(keyedBy: Name.self))?.allKeys.map(\.stringValue) ?? [])
+    }
+  }
+
+  /// Whether keys stand in this order, each for the first time.
+  private static func order(
+    of keys: [String], in text: String, indentation: String = ""
+  ) -> Bool {
+    let places = keys.map { text.range(of: "\(indentation)\"\($0)\":")?.lowerBound }
+    let found = places.compactMap(\.self)
+    return found.count == keys.count && found == found.sorted()
+  }
+}
