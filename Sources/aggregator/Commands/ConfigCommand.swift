@@ -54,9 +54,15 @@ extension Command {
   ) { invocation, session in
     guard let key = invocation.arguments.first else { throw Failure(.usage, "a KEY is missing") }
     let setting = try Setting.named(key)
-    try invocation.refuseArguments(after: setting.isSecret ? 1 : 2)
+    try invocation.refuseArguments(after: 2)
     let value: String
     if setting.isSecret {
+      // Not with the value in the message: it may be one.
+      guard invocation.arguments.count == 1 else {
+        throw Failure(
+          .usage, "\(setting.key) is not taken from the command line, which others can see",
+          hint: "aggregator config set \(setting.key) asks for it, or reads standard input")
+      }
       value = try SecretInput.read("\(setting.key): ", mayAsk: !invocation.has(.noInput))
     } else if invocation.arguments.count == 2 {
       value = invocation.arguments[1]
@@ -88,9 +94,11 @@ extension Setting {
   fileprivate static func named(_ key: String) throws(Failure) -> Setting {
     let all = plugins.flatMap(\.settings)
     guard let setting = all.first(where: { $0.key == key.uppercased() }) else {
+      // `KEY=VALUE`: the value may be a secret.
+      let name = key.prefix { $0 != "=" }
       throw Failure(
-        .usage, "there is no setting '\(key)'", suggestion: nearest(to: key, in: all.map(\.key)),
-        hint: "aggregator config list")
+        .usage, "there is no setting '\(name)\(name.endIndex == key.endIndex ? "" : "=…")'",
+        suggestion: nearest(to: String(name), in: all.map(\.key)), hint: "aggregator config list")
     }
     return setting
   }

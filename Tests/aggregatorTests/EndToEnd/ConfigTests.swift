@@ -1,0 +1,178 @@
+import FakeServices
+import Foundation
+import SourceTesting
+import Testing
+
+/// `config`, and where settings come from.
+@Suite struct ConfigTests {
+  static let userFile = "home/.config/aggregator/config.xcconfig"
+  static let secret = "s3cr3t0f40charactersf00ba4b1c2d3e4f5a1f9"
+
+  @Test func `a key from standard input is kept privately, used and never shown`() async throws {
+    let sandbox = try Sandbox()
+    let set = try await Binary.run(
+      "config set COMIC_VINE_API_KEY", input: "  \(Self.secret)\nnot this\n", in: sandbox)
+    #expect(set.status == 0)
+    #expect(set.output == "")
+    #expect(
+      set.errors
+        == "COMIC_VINE_API_KEY is set in \(sandbox.root.appending(path: Self.userFile).path)\n")
+    #expect(try sandbox.permissions(of: Self.userFile) == 0o600)
+    #expect(try sandbox.permissions(of: "home/.config/aggregator") == 0o700)
+    #expect(try sandbox.text(of: Self.userFile).contains("= \(Self.secret)\n"))
+
+    for line in [
+      "config", "config list --json", "config get COMIC_VINE_API_KEY", "sources show heroes",
+    ] {
+      let outcome = try await Binary.run(line, in: sandbox)
+      #expect(outcome.status == 0)
+      #expect(outcome.output.contains("set (…a1f9)"), "\(outcome)")
+      #expect(!(outcome.output + outcome.errors).contains(Self.secret.prefix(12)))
+    }
+
+    let service = try FakeServer(.json(#"{"error":"OK","status_code":1,"results":[]}"#))
+    var settings = service.settings
+    settings["COMIC_VINE_API_KEY"] = .some(nil)
+    #expect(try await Binary.run("heroes list", environment: settings, in: sandbox).status == 0)
+    #expect(service.requests.map { $0.query["api_key"] } == [Self.secret])
+  }
+
+  @Test(arguments: [
+    ["COMIC_VINE_API_KEY", secret], ["comic_vine_api_key", secret],
+    ["COMIC_VINE_API_KEY=\(secret)"], ["COMIC_VINE_API_KEYS=\(secret)"],
+  ])
+  func `a key on the command line is refused, and not repeated`(arguments: [String]) async throws {
+    let outcome = try await Binary.run(["config", "set"] + arguments)
+    #expect(outcome.status == 64)
+    #expect(!outcome.errors.contains(Self.secret))
+    #expect(try outcome.sandbox.files(under: "home").isEmpty)
+  }
+
+  @Test(arguments: ["", "\n", "   \nnext"])
+  func `no key given changes nothing`(input: String) async throws {
+    let outcome = try await Binary.run("config set COMIC_VINE_API_KEY", input: input)
+    #expect(outcome.status == 64)
+    #expect(outcome.errors == "error: no value was given; nothing was changed\n")
+    #expect(try outcome.sandbox.files(under: "home").isEmpty)
+  }
+
+  @Test func `an ordinary setting is set, got and listed with its origin`() async throws {
+    let sandbox = try Sandbox()
+    let unset = try await Binary.run("config get COMIC_VINE_API_KEY", in: sandbox)
+    #expect(unset.status == 1)
+    #expect(unset.output == "")
+    #expect(
+      unset.errors == """
+        error: COMIC_VINE_API_KEY is not set
+        hint: aggregator config set COMIC_VINE_API_KEY
+
+        """)
+    #expect(try await Binary.run("config get COMIC_VINE_RATE", in: sandbox).output == "1/s 200/h\n")
+    #expect(
+      try await Binary.run(["config", "set", "COMIC_VINE_RATE", "2/s"], in: sandbox).status == 0)
+    #expect(try await Binary.run("config get comic_vine_rate", in: sandbox).output == "2/s\n")
+    let path = sandbox.root.appending(path: Self.userFile).path
+    #expect(try await Binary.run("config path", in: sandbox).output == "\(path)\n")
+    let list = try await Binary.run("config list", in: sandbox)
+    #expect(list.lines.contains { $0.hasPrefix("COMIC_VINE_RATE\t2/s\t\(path):1\t") }, "\(list)")
+    let overridden = try await Binary.run(
+      "config list --fields key,value,origin", environment: ["COMIC_VINE_RATE": "off"], in: sandbox)
+    #expect(overridden.lines.contains("COMIC_VINE_RATE\toff\tenvironment"), "\(overridden)")
+  }
+
+  @Test func `an address is written so that it is read back`() async throws {
+    let sandbox = try Sandbox()
+    let url = "https://mirror.example/api"
+    #expect(try await Binary.run("config set COMIC_VINE_URL \(url)", in: sandbox).status == 0)
+    let read = try await Binary.run(
+      "config get COMIC_VINE_URL", environment: ["COMIC_VINE_URL": nil], in: sandbox)
+    #expect(read.output == "\(url)\n")
+  }
+
+  @Test(arguments: [
+    ["COMIC_VINE_RATE", "often"], ["COMIC_VINE_URL", "nowhere"], ["COMIC_VINE_URL", "ftp://x"],
+    ["COMIC_VINE_RATE", "1/s\nCOMIC_VINE_URL = http://evil.example"],
+  ])
+  func `a value that makes no sense is not written`(arguments: [String]) async throws {
+    let outcome = try await Binary.run(["config", "set"] + arguments)
+    #expect(outcome.status == 64 || outcome.status == 78)
+    #expect(outcome.errors.contains(arguments[0]))
+    #expect(try outcome.sandbox.files(under: "home").isEmpty)
+  }
+
+  @Test func `a bad value is 78, with file and line`() async throws {
+    let sandbox = try Sandbox()
+    let file = try sandbox.write("\n// mine\nCOMIC_VINE_RATE = often\n", to: Self.userFile)
+    let outcome = try await Binary.run(
+      "heroes list", environment: ["COMIC_VINE_API_KEY": Self.secret], in: sandbox)
+    #expect(outcome.status == 78)
+    #expect(outcome.output == "")
+    #expect(outcome.errors.hasPrefix("error: "))
+    #expect(outcome.errors.contains("\(file.path):3: "))
+  }
+
+  @Test func `without a home there is no place for settings`() async throws {
+    for line in ["config path", "config set COMIC_VINE_RATE off"] {
+      let outcome = try await Binary.run(line, environment: ["HOME": nil])
+      #expect(outcome.status == 78)
+      #expect(
+        outcome.errors == """
+          error: there is no place for a settings file
+          hint: set HOME or XDG_CONFIG_HOME
+
+          """)
+    }
+    #expect(try await Binary.run("heroes list -q", environment: ["HOME": nil]).status == 0)
+    let sandbox = try Sandbox()
+    let path = try await Binary.run(
+      "config path", environment: ["HOME": nil, "XDG_CONFIG_HOME": sandbox.work.path])
+    #expect(path.output == "\(sandbox.work.path)/aggregator/config.xcconfig\n")
+  }
+
+  @Test func `the working directory gives a key, but never an address that gets it`() async throws {
+    let service = try FakeComicVine()
+    let evil = try FakeServer(.json("{}"))
+    let sandbox = try Sandbox()
+    let evilURL = try #require(evil.settings["COMIC_VINE_URL"] ?? nil).replacing(
+      "//", with: "/$()/")
+    try sandbox.write(
+      """
+      COMIC_VINE_API_KEY = \(FakeComicVine.key)
+      COMIC_VINE_URL = \(evilURL)
+      COMIC_VINE_RATE = off
+      """, to: "work/Configuration/Debug.xcconfig")
+    // The address of the user's own file holds.
+    let own = service.url.absoluteString.replacing("//", with: "/$()/")
+    try sandbox.write("COMIC_VINE_URL = \(own)\n", to: Self.userFile)
+    let outcome = try await Binary.run(
+      "heroes list -L3 --json", environment: ["COMIC_VINE_URL": nil], in: sandbox)
+    #expect(outcome.status == 0)
+    #expect(try outcome.envelope().provenance?.origin == "live", "\(outcome)")
+    #expect(evil.requests.isEmpty)
+    #expect(service.requests.map { $0.query["api_key"] } == [FakeComicVine.key])
+    #expect(outcome.errors.contains("Configuration/Debug.xcconfig:2"), "\(outcome)")
+  }
+
+  @Test func `a placeholder counts as missing, and is said`() async throws {
+    let outcome = try await Binary.run(
+      "heroes list --no-fallback", environment: ["COMIC_VINE_API_KEY": "your_api_key_here"])
+    #expect(outcome.status == 77)
+    #expect(outcome.errors.hasPrefix("error: heroes: COMIC_VINE_API_KEY is still a placeholder\n"))
+  }
+
+  @Test func `the file of --config wins over the user's own, and must exist`() async throws {
+    let sandbox = try Sandbox()
+    try sandbox.write("COMIC_VINE_RATE = 3/s\n", to: Self.userFile)
+    try sandbox.write("COMIC_VINE_RATE = 4/s\n", to: "work/mine.xcconfig")
+    for (option, variables) in [
+      ("--config mine.xcconfig", [:]), ("", ["AGGREGATOR_CONFIG": "mine.xcconfig"]),
+    ] as [(String, [String: String?])] {
+      let outcome = try await Binary.run(
+        "config get COMIC_VINE_RATE \(option)", environment: variables, in: sandbox)
+      #expect(outcome.output == "4/s\n", "\(outcome)")
+    }
+    let missing = try await Binary.run("config get COMIC_VINE_RATE --config gone", in: sandbox)
+    #expect(missing.status == 78)
+    #expect(missing.errors.hasPrefix("error: gone: there is no such file"))
+  }
+}
