@@ -28,26 +28,35 @@ extension Plugin {
   ) async throws -> ExitCode {
     var printer = printer
     var tally = Tally(of: self)
-    var failures: [Failure] = []
+    var failures: [(error: SourceError, ids: [String])] = []
     for text in ids {
       switch await find(text, in: source) {
       case .success(let found):
         tally.add(found)
         try printer.print([found.item])
       case .failure(let error):
-        failures.append(Failure(error, of: self))
-        tally.fail(error)
+        let same = failures.firstIndex {
+          $0.error.code == error.code && $0.error.message == error.message
+        }
+        if let same { failures[same].ids.append(text) } else { failures.append((error, [text])) }
       }
     }
+    let errors = failures.map { failure -> SourceError in
+      // A message about a single id names it; one about the service needs the ids where there are more.
+      guard ids.count > 1, failure.error.code != .notFound else { return failure.error }
+      var error = failure.error
+      error.message += "; asked for \(failure.ids.joined(separator: ", "))"
+      return error
+    }
     if tally.hasAnswer {
+      for error in errors { tally.fail(error) }
       try printer.finish(tally.summary)
       tally.tell(session.diagnostics)
       return tally.isPartial ? .partial : .success
     }
+    for error in errors { session.diagnostics.error(Failure(error, of: self)) }
     // Nothing was found. What is worse than an unknown id decides about the exit code.
-    let worst = failures.first { $0.code != .notFound } ?? failures[0]
-    for failure in failures { session.diagnostics.error(failure) }
-    return worst.code
+    return errors.first { $0.code != .notFound }.map(ExitCode.init) ?? .notFound
   }
 
   /// The record with a typed id.

@@ -73,7 +73,9 @@ struct Tally {
   mutating func fail(_ error: SourceError) {
     isPartial = true
     remarks.append(
-      Remark(warning: Warning(error.code.description, error.message), hint: error.remedy))
+      Remark(
+        warning: Warning(error.code.description, error.message),
+        hint: error.hint(settings: settings)))
   }
 
   /// The same for programs.

@@ -50,3 +50,10 @@ final class Sandbox: Sendable {
     try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: path).path).sorted()
   }
 }
+
+extension Sandbox {
+  /// Lets a file be run.
+  func makeExecutable(_ file: URL) throws {
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+  }
+}

@@ -1,0 +1,129 @@
+import FakeServices
+import Foundation
+import SourceTesting
+import Testing
+
+/// `show` and `open`.
+@Suite struct ShowTests {
+  @Test func `ids that fail for the same reason are said together`() async throws {
+    let none = try await Binary.run("heroes show 999999998 999999999 abc")
+    #expect(none.status == 77)
+    #expect(none.output == "")
+    #expect(
+      none.errors == """
+        error: heroes: no COMIC_VINE_API_KEY; asked for 999999998, 999999999
+        hint: aggregator config set COMIC_VINE_API_KEY
+        error: heroes: 'abc' is no id of heroes
+        hint: aggregator heroes search abc
+
+        """)
+
+    let part = try await Binary.run("heroes show 999999998 1443 999999999 --fields name")
+    #expect(part.status == 3)
+    #expect(part.output == "Spider-Man\n")
+    #expect(
+      part.errors == """
+        warning: heroes: no COMIC_VINE_API_KEY; asked for 999999998, 999999999
+        hint: aggregator config set COMIC_VINE_API_KEY
+        warning: heroes: bundled data (no COMIC_VINE_API_KEY)
+        hint: aggregator config set COMIC_VINE_API_KEY
+
+        """)
+  }
+
+  @Test func `a hero is found in the bundle while its service is away`() async throws {
+    let outcome = try await Binary.run("heroes show 1443 --json")
+    #expect(outcome.status == 0)
+    #expect(try outcome.envelope().items.map(\.name) == ["Spider-Man"])
+    #expect(try outcome.envelope().provenance?.reason == "missingKey")
+  }
+
+  @Test func `an address is printed for a script`() async throws {
+    let service = try FakeComicVine()
+    let outcome = try await Binary.run(
+      "heroes open 1253 --print-url", environment: service.settings)
+    #expect(outcome.status == 0)
+    #expect(outcome.output == "https://comicvine.example/character/4005-1253/\n")
+    #expect(outcome.errors == "")
+  }
+
+  @Test func `without a program to open it the address is said`() async throws {
+    let sandbox = try Sandbox()
+    let outcome = try await Binary.run(
+      "heroes open 1443 --offline", environment: ["PATH": sandbox.work.path], in: sandbox)
+    #expect(outcome.status == 69)
+    #expect(outcome.output == "")
+    #expect(outcome.errors.hasPrefix("error: there is no "))
+    #expect(outcome.errors.hasSuffix("\nhint: add --print-url and open it yourself\n"))
+  }
+
+  #if os(Linux)
+    @Test(arguments: [0, 4])
+    func `the program that opens it is given the address`(status: Int32) async throws {
+      let sandbox = try Sandbox()
+      let opener = try sandbox.write(
+        "#!/bin/sh\nprintf '%s|' \"$@\" >../opened\nexit \(status)\n", to: "bin/xdg-open")
+      try sandbox.makeExecutable(opener)
+      let outcome = try await Binary.run(
+        "heroes open 1443 --offline",
+        environment: ["PATH": opener.deletingLastPathComponent().path], in: sandbox)
+      #expect(outcome.status == (status == 0 ? 0 : 69))
+      #expect(
+        try sandbox.text(of: "opened") == "https://comicvine.gamespot.com/spider-man/4005-1443/|")
+    }
+  #endif
+
+  @Test(arguments: ["javascript:alert(1)", "file:///etc/passwd", "--help", "//x", "http://", ""])
+  func `only addresses of the web are opened`(link: String) async throws {
+    let service = try FakeServer(
+      .json(
+        #"{"error":"OK","status_code":1,"results":{"id":1,"name":"X","site_detail_url":"\#(link)"}}"#
+      ))
+    let outcome = try await Binary.run("heroes open 1 --print-url", environment: service.settings)
+    #expect(outcome.status == 1)
+    #expect(outcome.output == "")
+    #expect(outcome.errors == "error: heroes: no web page is known of '1'\n")
+  }
+
+  @Test func `a deal is a random country, and the same for the same seed`() async throws {
+    let service = try FakeCountries()
+    let deals = try await [7, 7, 8].asyncMap { seed in
+      try await Binary.run(
+        "countries deal --seed \(seed) --format table", environment: service.settings)
+    }
+    #expect(deals.allSatisfy { $0.status == 0 && $0.errors == "Deal of the day!\n" })
+    #expect(deals[0].output == deals[1].output)
+    #expect(deals[0].output != deals[2].output)
+    let unseeded = try await Binary.run("countries deal --offline --tsv")
+    #expect(unseeded.lines.count == 1)
+    #expect(unseeded.errors.hasPrefix("warning: countries: bundled data"))
+  }
+
+  @Test func `sources are listed and explained`() async throws {
+    let list = try await Binary.run("sources")
+    #expect(list.status == 0)
+    #expect(list.lines.map { $0.prefix { $0 != "\t" } } == ["countries", "heroes"])
+    let shown = try await Binary.run(
+      "sources show heroes --fields chain --json", environment: ["COMIC_VINE_API_KEY": "x1y2z3w4"])
+    for operation in [
+      "ComicVine(", ".rateLimited(", ".circuitBreaker(", ".retry(", ".timeout(", ".coalesced()",
+      ".fallback(to: heroes.bundled)", ".observed()",
+    ] {
+      #expect(shown.output.contains(operation), "\(operation)")
+    }
+    let bare = try await Binary.run("sources show countries --no-fallback --fields chain")
+    #expect(!bare.output.contains("fallback"))
+    #expect(bare.output.contains(".searchingLocally("))
+  }
+}
+
+extension Sequence {
+  /// One after the other.
+  fileprivate func asyncMap<Value>(_ body: (Element) async throws -> Value) async rethrows
+    -> [Value]
+  {
+    var values: [Value] = []
+    for element in self { values.append(try await body(element)) }
+    return values
+  }
+}
