@@ -17,8 +17,10 @@ public struct Folded: Hashable, Sendable {
     if bytes.allSatisfy({ $0 < 0x80 }) {
       self.text = String(decoding: bytes.map(Self.lowercased), as: UTF8.self)
     } else {
+      // Folding leaves 한 in one piece or in three as it was, and bytes would tell them apart.
       self.text = text.folding(
-        options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
+        options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil
+      ).precomposedStringWithCanonicalMapping
     }
   }
 

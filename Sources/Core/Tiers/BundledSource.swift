@@ -46,7 +46,7 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
     _ name: String, fields: [Field<Item>],
     items: @escaping @Sendable () throws(SourceError) -> [Item]
   ) {
-    self.name = "\(name).bundled"
+    self.name = name
     entries = Lazily { () throws(SourceError) in
       try items().map { Entry(item: $0, text: fields.searchableText(of: $0)) }
     }
@@ -54,12 +54,12 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
 
   /// The records from the cursor's place on that match.
   public func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
-    let seal = CursorSeal(name, for: request.query)
+    let seal = CursorSeal(description, for: request.query)
     let offset = try seal.open(request.cursor, as: Int.self) ?? 0
     guard offset >= 0 else { throw .damaged(request.cursor) }
-    let words = request.query?.words ?? []
-    let matches = try entries.value().lazy.filter { $0.text.containsAll(words) }.map(\.item)
-    let records = Array(matches.dropFirst(offset).prefix(request.limit))
+    var matches = try entries.value()
+    if let words = request.query?.words { matches.removeAll { !$0.text.containsAll(words) } }
+    let records = matches.dropFirst(offset).prefix(request.limit).map(\.item)
     let total = matches.count
     let end = offset + records.count
     return Page(
@@ -77,14 +77,14 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
 
   /// The place `count` records on.
   public func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
-    let seal = CursorSeal(name, for: request.query)
+    let seal = CursorSeal(description, for: request.query)
     guard let offset = try? seal.open(request.cursor, as: Int.self) ?? 0 else { return nil }
     let (sum, overflow) = offset.addingReportingOverflow(count)
     return overflow ? nil : try? seal.close(sum)
   }
 
-  /// The source's name.
-  public var description: String { name }
+  /// The source's name and tier: `heroes.bundled`.
+  public var description: String { "\(name).bundled" }
 }
 
 /// A value that is made when it is first needed, and once.
