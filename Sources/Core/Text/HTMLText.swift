@@ -31,8 +31,12 @@ private struct HTMLReader {
   private var text = BlockText()
   private var tag = ""
   private var entity = ""
+  /// Whether `=` came last in a tag: only there a quote begins.
+  private var expectsValue = false
   /// The element whose content is left out, until its end tag.
   private var skipped: String?
+  /// Whether `<` means less, until an end tag.
+  private var isInCode: Bool { skipped == "script" || skipped == "style" }
 
   private static let notProse: Set = ["script", "style", "noscript", "figure", "template"]
   private static let blocks: Set = [
@@ -53,7 +57,9 @@ private struct HTMLReader {
       }
     case .tagOpen:
       tag = ""
-      if scalar.isASCIILetter || scalar == "/" || scalar == "!" || scalar == "?" {
+      expectsValue = false
+      let isTag = scalar.isASCIILetter || scalar == "!" || scalar == "?"
+      if scalar == "/" || isTag && !isInCode {
         tag.unicodeScalars.append(scalar)
         state = .tag(quote: nil)
       } else {
@@ -67,12 +73,16 @@ private struct HTMLReader {
       } else if scalar == ">" {
         state = .text
         endTag()
-      } else if scalar == "\"" || scalar == "'", tag.last == " " {
+      } else if scalar == "\"" || scalar == "'", expectsValue {
         state = .tag(quote: scalar)
+        expectsValue = false
       } else if tag == "!-", scalar == "-" {
-        state = .comment(dashes: 0)
+        state = .comment(dashes: 2)  // as the standard has it: `<!-->` is a whole comment
       } else if tag.utf8.count < 16, tag.last != " " {
-        tag.unicodeScalars.append(scalar.properties.isWhitespace ? " " : scalar)
+        let endsName = scalar == "/" || scalar.properties.isWhitespace
+        tag.unicodeScalars.append(endsName ? " " : scalar)
+      } else if !scalar.properties.isWhitespace {
+        expectsValue = scalar == "="
       }
     case .comment(let dashes):
       state = scalar == ">" && dashes >= 2 ? .text : .comment(dashes: scalar == "-" ? dashes + 1 : 0)
@@ -109,11 +119,12 @@ private struct HTMLReader {
       if !isEnd { skipped = name }
     } else if Self.blocks.contains(name) {
       text.breakLine(2)
+      if isEnd && (name == "ul" || name == "ol") { text.dropBullet() }
     } else if Self.lines.contains(name) {
       text.breakLine(1)
-    } else if name == "li", !isEnd {
+    } else if name == "li" {
       text.breakLine(1)
-      text.bullet()
+      if isEnd { text.dropBullet() } else { text.bullet() }
     } else if name == "td" || name == "th" {
       text.write(" ")
     }
@@ -144,12 +155,12 @@ private struct BlockText {
     finished.unicodeScalars.append(scalar)
   }
 
-  mutating func breakLine(_ count: Int) {
-    breaks = max(breaks, count)
-    needsBullet = false
-  }
+  mutating func breakLine(_ count: Int) { breaks = max(breaks, count) }
 
   mutating func bullet() { needsBullet = true }
+
+  /// An item without text has no bullet.
+  mutating func dropBullet() { needsBullet = false }
 }
 
 extension Unicode.Scalar {
