@@ -50,7 +50,8 @@ extension Plugin {
       chain = chain.sliced(upstream: size, as: name, clock: clock)
     }
     if let bound = policy.localSearchBound {
-      chain = chain.searchingLocally(upTo: bound, by: policy.upstreamPageSize ?? policy.largestPage, as: name) {
+      let size = policy.upstreamPageSize ?? policy.largestPage
+      chain = chain.searchingLocally(upTo: bound, by: size, as: name) {
         [fields] in fields.searchableText(of: $0)
       }
     }

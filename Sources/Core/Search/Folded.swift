@@ -18,9 +18,12 @@ public struct Folded: Hashable, Sendable {
       self.text = String(decoding: bytes.map(Self.lowercased), as: UTF8.self)
     } else {
       // Folding leaves 한 in one piece or in three as it was, and bytes would tell them apart.
-      self.text = text.folding(
-        options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil
-      ).precomposedStringWithCanonicalMapping
+      self.text =
+        text
+        .folding(
+          options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil
+        )
+        .precomposedStringWithCanonicalMapping
     }
   }
 
