@@ -4,7 +4,7 @@ extension Duration {
   package var inWords: String {
     let milliseconds = (self / .milliseconds(1)).rounded(.up)
     return switch milliseconds {
-    case ..<0: "0 s"
+    case ...0: "0 s"
     case ..<1000: "\(Int(milliseconds)) ms"
     case ..<120_000: "\(Int((milliseconds / 1000).rounded(.up))) s"
     case ..<7_200_000: "\(Int((milliseconds / 60_000).rounded(.up))) min"

@@ -1,0 +1,77 @@
+import SourceTesting
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct ManualClockTests {
+  private let clock = ManualClock()
+
+  @Test func `moves only when it is moved`() {
+    #expect(clock.now.offset == .zero)
+    clock.advance(by: .seconds(5))
+    clock.advance(by: .zero)
+    #expect(clock.now.offset == .seconds(5))
+    #expect(clock.now.duration(to: clock.now.advanced(by: .seconds(2))) == .seconds(2))
+  }
+
+  @Test func `wakes nobody early`() async throws {
+    async let sleep: Void = clock.sleep(for: .seconds(2))
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .seconds(2) - .nanoseconds(1))
+    #expect((clock.sleeperCount, clock.untilNextWake) == (1, .nanoseconds(1)))
+    clock.advance(by: .nanoseconds(1))
+    try await sleep
+    #expect((clock.sleeperCount, clock.untilNextWake) == (0, nil))
+  }
+
+  @MainActor
+  @Test func `wakes sleepers in the order of their times`() async throws {
+    let seconds = [5, 1, 4, 2, 3, 1]
+    let woken = Mutex<[Int]>([])
+    let sleeps = seconds.map { second in
+      Task { @MainActor [clock] in
+        try await clock.sleep(for: .seconds(second))
+        woken.withLock { $0.append(second) }
+      }
+    }
+    await clock.sleepers(atLeast: seconds.count)
+    clock.advance(by: .seconds(5))
+    for sleep in sleeps { try await sleep.value }
+    #expect(woken.withLock { $0 } == seconds.sorted())
+  }
+
+  @Test(arguments: [Duration.zero, .seconds(-1)])
+  func `does not sleep for no time`(duration: Duration) async throws {
+    try await clock.sleep(for: duration)
+  }
+
+  @Test func `ends a sleep that is cancelled`() async {
+    let sleep = Task { [clock] in try await clock.sleep(for: .seconds(1)) }
+    await clock.sleepers(atLeast: 1)
+    sleep.cancel()
+    await #expect(throws: CancellationError.self) { try await sleep.value }
+    #expect(clock.sleeperCount == 0)
+    clock.advance(by: .seconds(1))
+  }
+
+  @Test func `begins no sleep in a task that is cancelled`() async {
+    let sleep = Task { [clock] in
+      withUnsafeCurrentTask { $0?.cancel() }
+      try await clock.sleep(for: .zero)
+    }
+    await #expect(throws: CancellationError.self) { try await sleep.value }
+  }
+
+  @Test func `survives sleepers who leave while it moves`() async {
+    let sleeps = (0..<500).map { number in
+      Task { [clock] in try? await clock.sleep(for: .seconds(number % 7 + 1)) }
+    }
+    await clock.sleepers(atLeast: 500)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { for sleep in sleeps { sleep.cancel() } }
+      group.addTask { [clock] in for _ in 0..<7 { clock.advance(by: .seconds(1)) } }
+    }
+    for sleep in sleeps { await sleep.value }
+    #expect((clock.sleeperCount, clock.untilNextWake) == (0, nil))
+  }
+}
