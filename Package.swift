@@ -9,7 +9,9 @@ let package = Package(
     .library(name: "Core", targets: ["Core"]),
     .library(name: "Countries", targets: ["Countries"]),
     .library(name: "Heroes", targets: ["Heroes"]),
+    .library(name: "AggregatorCommand", targets: ["AggregatorCommand"]),
     .library(name: "SourceTesting", targets: ["SourceTesting"]),
+    .plugin(name: "EmbedJSON", targets: ["EmbedJSON"]),
   ],
   traits: [
     .trait(
@@ -24,7 +26,9 @@ let package = Package(
     .source("Countries"),
     .source("Heroes"),
     .target(name: "SourceTesting", dependencies: ["Core"]),
-    .executableTarget(name: "aggregator", dependencies: ["Core", "Countries", "Heroes"]),
+    .target(name: "AggregatorCommand", dependencies: ["Core"]),
+    .executableTarget(
+      name: "aggregator", dependencies: ["AggregatorCommand", "Core", "Countries", "Heroes"]),
 
     .executableTarget(name: "embed-json", path: "Plugins/EmbedJSON/Tool"),
     .plugin(
@@ -36,7 +40,8 @@ let package = Package(
       name: "CountriesTests", dependencies: ["Countries", "FakeServices", "SourceTesting"]),
     .testTarget(name: "HeroesTests", dependencies: ["Heroes", "FakeServices", "SourceTesting"]),
     .testTarget(
-      name: "aggregatorTests", dependencies: ["aggregator", "FakeServices", "SourceTesting"],
+      name: "aggregatorTests",
+      dependencies: ["AggregatorCommand", "aggregator", "FakeServices", "SourceTesting"],
       exclude: ["Rendering/Golden"]),
 
     .target(

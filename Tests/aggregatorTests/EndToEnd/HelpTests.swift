@@ -1,12 +1,13 @@
 import Core
 import Testing
 
+@testable import AggregatorCommand
 @testable import aggregator
 
 @Suite struct HelpTests {
   static let nodes: [String] = {
     var paths: [String] = []
-    CommandTree.standard.root.visit { paths.append($0.path) }
+    CommandTree("aggregator", plugins: plugins).root.visit { paths.append($0.path) }
     return paths
   }()
 

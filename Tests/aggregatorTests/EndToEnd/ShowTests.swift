@@ -14,7 +14,7 @@ import Testing
         error: heroes: no COMIC_VINE_API_KEY; asked for 999999998, 999999999
         hint: aggregator config set COMIC_VINE_API_KEY
         error: heroes: 'abc' is no id of heroes
-        hint: aggregator heroes search abc
+        hint: 'heroes search abc' finds ids
 
         """)
 

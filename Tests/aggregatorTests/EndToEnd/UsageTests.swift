@@ -14,11 +14,11 @@ import Testing
     ),
     (
       "list heroes",
-      "unknown source or command 'list'\n\nDid you mean 'aggregator heroes list'?\nhint: aggregator help"
+      "unknown source or command 'list'\n\nDid you mean 'heroes list'?\nhint: aggregator help"
     ),
     (
       "search heroes spider man",
-      "unknown source or command 'search'\n\nDid you mean 'aggregator heroes search spider man'?\nhint: aggregator help"
+      "unknown source or command 'search'\n\nDid you mean 'heroes search spider man'?\nhint: aggregator help"
     ),
     (
       "sources heroes",

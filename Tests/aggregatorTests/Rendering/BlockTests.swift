@@ -1,7 +1,7 @@
 import Core
 import Testing
 
-@testable import aggregator
+@testable import AggregatorCommand
 
 @Suite struct BlockTests {
   static let countries = [Country.afghanistan, .southGeorgia, .bouvet]

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import aggregator
+@testable import AggregatorCommand
 
 @Suite struct ColumnsTests {
   private func soft(_ natural: Int) -> Columns.Wish {

@@ -2,7 +2,7 @@ import Core
 import Foundation
 import Testing
 
-@testable import aggregator
+@testable import AggregatorCommand
 
 @Suite struct EnvelopeTests {
   @Test func `the document has its keys in order`() throws {

@@ -1,7 +1,7 @@
 import Core
 import Foundation
 
-@testable import aggregator
+@testable import AggregatorCommand
 
 /// A record that is listed in blocks.
 struct Country: Record {

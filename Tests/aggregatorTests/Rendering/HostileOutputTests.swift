@@ -1,7 +1,7 @@
 import Core
 import Testing
 
-@testable import aggregator
+@testable import AggregatorCommand
 
 /// Whatever a service sends, in every format, at every width.
 @Suite struct HostileOutputTests {

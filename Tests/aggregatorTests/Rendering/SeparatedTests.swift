@@ -1,7 +1,7 @@
 import Core
 import Testing
 
-@testable import aggregator
+@testable import AggregatorCommand
 
 @Suite struct SeparatedTests {
   @Test(arguments: [

@@ -1,7 +1,7 @@
 import Core
 import Testing
 
-@testable import aggregator
+@testable import AggregatorCommand
 
 @Suite struct TableTests {
   @Test(arguments: [200, 100, 56, 30])

@@ -29,7 +29,7 @@ struct Session: Sendable {
     self.invocation = invocation
     output = Output(descriptor: STDOUT_FILENO)
     diagnostics = Diagnostics(
-      isQuiet: invocation.has(.quiet),
+      of: tree.program, isQuiet: invocation.has(.quiet),
       hasColor: Self.hasColor(invocation, terminal, isTerminal: terminal.isError))
   }
 
@@ -53,7 +53,7 @@ struct Session: Sendable {
   /// Reads the settings.
   var settingsLoader: SettingsLoader {
     SettingsLoader(
-      plugins.map(\.settings), environment: variables,
+      tree.plugins.map(\.settings), environment: variables,
       workingDirectory: FileManager.default.currentDirectoryPath, build: Self.build)
   }
 

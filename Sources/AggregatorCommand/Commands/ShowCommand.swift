@@ -6,12 +6,12 @@ extension Plugin {
     Command(
       "ID…", options: Option.reading + Option.output, fields: fields,
       examples: [
-        "\(name) show \(example.id)": "all that is known of one",
-        "\(name) show \(example.id) --json": "the same for a program",
+        ("\(name) show \(example.id)", "all that is known of one"),
+        ("\(name) show \(example.id) --json", "the same for a program"),
       ]
     ) { invocation, session in
       guard !invocation.arguments.isEmpty else {
-        throw Failure(.usage, "an ID is missing", hint: "aggregator \(name) show \(example.id)")
+        throw Failure(.usage, "an ID is missing", hint: .command("\(name) show \(example.id)"))
       }
       let output = try OutputOptions(invocation, in: session)
       let listing = try output.listing(
@@ -69,7 +69,7 @@ extension Plugin {
       return .failure(
         SourceError(
           .notFound, "'\(text)' is no id of \(name)",
-          remedy: "aggregator \(name) search \(text.isPlainWord ? text : "WORD…")"))
+          remedy: "'\(name) search \(text.isPlainWord ? text : "WORD…")' finds ids"))
     }
     return await Result { () async throws(SourceError) in try await source.item(id) }
   }

@@ -30,7 +30,7 @@ struct Help {
       sections += command.notes.map(wrapped)
       if !command.examples.isEmpty {
         sections.append(
-          rows("Examples", command.examples.map { ("aggregator \($0.arguments)", $0.about) }))
+          rows("Examples", command.examples.map { ("\(tree.program) \($0.arguments)", $0.about) }))
       }
     }
     sections.append(wrapped(footer(of: node)))
@@ -43,28 +43,28 @@ struct Help {
 
   private func usage(of node: CommandTree.Node) -> [String] {
     if node.path.isEmpty {
-      return ["aggregator SOURCE VERB [ARGUMENT…] [OPTION…]", "aggregator COMMAND …"]
+      return ["\(tree.program) SOURCE VERB [ARGUMENT…] [OPTION…]", "\(tree.program) COMMAND …"]
     }
     var lines: [String] = []
     let word = isSource(node) ? "VERB" : "COMMAND"
     if let command = node.command {
       lines.append(
-        ["aggregator", node.path, command.arguments, "[OPTION…]"].filter { !$0.isEmpty }
+        [tree.program, node.path, command.arguments, "[OPTION…]"].filter { !$0.isEmpty }
           .joined(separator: " "))
     }
-    if !node.children.isEmpty { lines.append("aggregator \(node.path) \(word) …") }
+    if !node.children.isEmpty { lines.append("\(tree.program) \(node.path) \(word) …") }
     return lines
   }
 
   private func footer(of node: CommandTree.Node) -> String {
     if node.path.isEmpty {
-      return "aggregator help SOURCE, help SOURCE VERB and help COMMAND tell more; so do "
+      return "\(tree.program) help SOURCE, help SOURCE VERB and help COMMAND tell more; so do "
         + HelpTopic.allCases.map { "help \($0.rawValue)" }.joined(separator: ", ") + "."
     }
     return isSource(node) || node.command == nil
-      ? "aggregator help \(node.path) \(isSource(node) ? "VERB" : "COMMAND") tells more."
+      ? "\(tree.program) help \(node.path) \(isSource(node) ? "VERB" : "COMMAND") tells more."
       : "Every command also takes "
-        + Option.common.map(\.spelling).joined(separator: ", ") + ": aggregator help options."
+        + Option.common.map(\.spelling).joined(separator: ", ") + ": \(tree.program) help options."
   }
 
   private func isSource(_ node: CommandTree.Node) -> Bool { tree.sources.contains(node.path) }

@@ -11,11 +11,11 @@ struct Failure: Error {
   /// What the user may have meant.
   var suggestion: String?
 
-  /// The next command to try, or what to do.
-  var hint: String?
+  /// What to do next.
+  var hint: Hint?
 
   /// A failure.
-  init(_ code: ExitCode, _ message: String, suggestion: String? = nil, hint: String? = nil) {
+  init(_ code: ExitCode, _ message: String, suggestion: String? = nil, hint: Hint? = nil) {
     self.code = code
     self.message = message
     self.suggestion = suggestion
@@ -24,7 +24,7 @@ struct Failure: Error {
 
   /// What went wrong outside any source.
   init(_ error: SourceError) {
-    self.init(ExitCode(error), error.message, hint: error.remedy)
+    self.init(ExitCode(error), error.message, hint: error.remedy.map(Hint.words))
   }
 
   /// The failure of a source.

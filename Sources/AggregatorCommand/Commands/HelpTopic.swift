@@ -30,7 +30,7 @@ enum HelpTopic: String, CaseIterable {
         + help.wrapped(
           "69, 75, 76 and 77 are seen only when nothing else could answer, or with --no-fallback.")
     case .environment:
-      let settings = plugins.flatMap(\.settings).map { setting in
+      let settings = tree.settings.map { setting in
         let standard = setting.defaultValue.map { "; \($0) by default" } ?? ""
         return (setting.key, setting.about + standard)
       }
@@ -48,7 +48,7 @@ enum HelpTopic: String, CaseIterable {
           "A setting is looked for in this order: an environment variable of its name; the file of "
             + "--config or AGGREGATOR_CONFIG; Configuration/Debug.xcconfig or Release.xcconfig in the "
             + "working directory, as the program was built; ~/.config/aggregator/config.xcconfig; its "
-            + "default. 'aggregator config' shows what is set, and where.")
+            + "default. '\(tree.program) config' shows what is set, and where.")
     }
   }
 }

@@ -23,7 +23,7 @@ struct Tally {
   /// A warning, and what to do about it.
   struct Remark {
     let warning: Warning
-    var hint: String?
+    var hint: Hint?
   }
 
   init(of plugin: some Plugin) {
@@ -123,11 +123,12 @@ extension SourceError {
   ///
   /// - Parameter settings: The settings of the source that failed.
   /// - Returns: `nil` where nothing helps.
-  func hint(settings: [Setting]) -> String? {
-    switch code {
+  func hint(settings: [Setting]) -> Hint? {
+    let words = remedy.map(Hint.words)
+    return switch code {
     case .missingKey, .invalidKey:
-      settings.first(where: \.isSecret).map { "aggregator config set \($0.key)" } ?? remedy
-    default: remedy
+      settings.first(where: \.isSecret).map { .command("config set \($0.key)") } ?? words
+    default: words
     }
   }
 }

@@ -34,12 +34,12 @@ struct ArgumentParser {
     for option in scan.order where !command.options.contains(option) {
       if node.path.isEmpty {
         throw Failure(
-          .usage, "\(option.spelling) needs a source or a command", hint: "aggregator help")
+          .usage, "\(option.spelling) needs a source or a command", hint: .command("help"))
       }
       throw Failure(
         .usage, "'\(node.path)' does not take \(option.spelling)",
         suggestion: nearest(to: option.name, in: command.options.map(\.name)).map { "--\($0)" },
-        hint: "aggregator help \(node.path)")
+        hint: .command("help \(node.path)"))
     }
     return .run(command, Invocation(arguments: rest, values: scan.options))
   }
@@ -115,7 +115,7 @@ struct ArgumentParser {
     return Failure(
       .usage, "unknown option '\(argument)'",
       suggestion: nearest(to: name, in: options.map(\.name)).map { "--\($0)" },
-      hint: node.path.isEmpty ? "aggregator help options" : "aggregator help \(node.path)")
+      hint: .command(node.path.isEmpty ? "help options" : "help \(node.path)"))
   }
 }
 

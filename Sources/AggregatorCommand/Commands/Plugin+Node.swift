@@ -1,15 +1,5 @@
 import Core
 
-extension CommandTree {
-  /// The commands of this program: the same verbs for every source, each source's own, and what crosses
-  /// sources.
-  static let standard = CommandTree(
-    root: Node(
-      "", "Read data services from a terminal: live, else from what is at hand", .overview,
-      children: plugins.map { $0.node } + [.sources, .config, .help]),
-    sources: plugins.map(\.name))
-}
-
 extension Plugin {
   /// This source's word, and its verbs.
   var node: CommandTree.Node {

@@ -41,7 +41,7 @@ struct Command: Sendable {
   ///   - run: Does it.
   init(
     _ arguments: String = "", options: [Option] = [], fields: [Field<some Any>] = [Field<Never>](),
-    notes: [String] = [], examples: KeyValuePairs<String, String> = [:],
+    notes: [String] = [], examples: [(String, String)] = [],
     run: @escaping @Sendable (Invocation, Session) async throws -> ExitCode
   ) {
     self.arguments = arguments

@@ -6,9 +6,9 @@ extension Plugin {
     Command(
       options: Option.listing + Option.reading + Option.output, fields: fields,
       examples: [
-        "\(name) list": "the first 20",
-        "\(name) list --limit 5 --json": "five, for a program",
-        "\(name) list --all --offline": "all that is at hand, without the network",
+        ("\(name) list", "the first 20"),
+        ("\(name) list --limit 5 --json", "five, for a program"),
+        ("\(name) list --all --offline", "all that is at hand, without the network"),
       ]
     ) { invocation, session in
       try invocation.refuseArguments()
@@ -21,11 +21,11 @@ extension Plugin {
     Command(
       "QUERY…", options: Option.listing + Option.reading + Option.output, fields: fields,
       notes: ["Words are joined by spaces. Case and accents do not matter in local search."],
-      examples: ["\(name) search \(example.query)": "those that match"]
+      examples: [("\(name) search \(example.query)", "those that match")]
     ) { invocation, session in
       guard !invocation.arguments.isEmpty else {
         throw Failure(
-          .usage, "what to look for is missing", hint: "aggregator \(name) search WORD…")
+          .usage, "what to look for is missing", hint: .command("\(name) search WORD…"))
       }
       let query: Query
       do throws(SourceError) {

@@ -2,58 +2,74 @@ import Core
 
 extension CommandTree.Node {
   /// `aggregator config [list | get KEY | set KEY [VALUE] | path]`.
-  static let config = CommandTree.Node(
-    "config", "Show and change settings", .listSettings,
-    children: [
-      CommandTree.Node("config list", "Show every setting and where it comes from", .listSettings),
-      CommandTree.Node("config get", "Print the value of a setting", .getSetting),
-      CommandTree.Node("config set", "Write a setting into your settings file", .setSetting),
-      CommandTree.Node("config path", "Print where your settings file is", .settingsPath),
-    ])
+  static func config(_ plugins: [any Plugin]) -> CommandTree.Node {
+    let settings = plugins.flatMap(\.settings)
+    return CommandTree.Node(
+      "config", "Show and change settings", .listSettings,
+      children: [
+        .init("config list", "Show every setting and where it comes from", .listSettings),
+        .init("config get", "Print the value of a setting", .getSetting(settings)),
+        .init("config set", "Write a setting into your settings file", .setSetting(settings)),
+        .init("config path", "Print where your settings file is", .settingsPath),
+      ])
+  }
 }
 
 extension Command {
   fileprivate static let listSettings = Command(
     options: Option.output, fields: SettingEntry.fields,
-    examples: ["config": "what is set, and where"]
+    examples: [("config", "what is set, and where")]
   ) { invocation, session in
     try invocation.refuseArguments()
     let output = try OutputOptions(invocation, in: session)
     let settings = try session.environment().settings
-    let entries = plugins.flatMap(\.settings).map { SettingEntry($0, settings) }
+    let entries = session.tree.settings.map { SettingEntry($0, settings) }
     try RecordPrinter.print(
       entries, as: output.plainListing("config", SettingEntry.self), output, in: session)
     return .success
   }
 
-  fileprivate static let getSetting = Command(
-    "KEY", notes: ["A secret is never shown, only whether it is set."],
-    examples: ["config get COMIC_VINE_URL": "one value, for a script"]
-  ) { invocation, session in
-    let setting = try Setting.named(invocation.argument("a KEY"))
+  fileprivate static func getSetting(_ known: [Setting]) -> Command {
+    let examples = known.prefix(1).map { ("config get \($0.key)", "one value, for a script") }
+    return Command(
+      "KEY", notes: ["A secret is never shown, only whether it is set."], examples: examples,
+      run: getSetting)
+  }
+
+  private static func getSetting(
+    _ invocation: Invocation, _ session: Session
+  ) async throws -> ExitCode {
+    let setting = try session.tree.setting(named: invocation.argument("a KEY"))
     let settings = try session.environment().settings
     let shown = settings.shown(setting)
     guard shown != .notSet else {
       throw Failure(
-        .notFound, "\(setting.key) is not set", hint: "aggregator config set \(setting.key)")
+        .notFound, "\(setting.key) is not set", hint: .command("config set \(setting.key)"))
     }
     try session.output.write("\(shown.description.safeLine)\n")
     return .success
   }
 
-  fileprivate static let setSetting = Command(
-    "KEY [VALUE]",
-    notes: [
-      "A secret is asked for, or read from standard input: on the command line it would end up in the "
-        + "shell's history. The file is readable by you alone."
-    ],
-    examples: [
-      "config set COMIC_VINE_RATE 2/s": "a setting",
-      "config set COMIC_VINE_API_KEY": "a key, which is asked for",
-    ]
-  ) { invocation, session in
+  fileprivate static func setSetting(_ known: [Setting]) -> Command {
+    let plain = known.first { $0.defaultValue != nil && !$0.isSecret }
+    let examples =
+      plain.map { [("config set \($0.key) \($0.defaultValue ?? "")", "a setting")] } ?? []
+    let secrets = known.filter(\.isSecret).prefix(1).map {
+      ("config set \($0.key)", "a key, which is asked for")
+    }
+    return Command(
+      "KEY [VALUE]",
+      notes: [
+        "A secret is asked for, or read from standard input: on the command line it would end up in "
+          + "the shell's history. The file is readable by you alone."
+      ], examples: examples + secrets, run: setSetting)
+  }
+
+  private static func setSetting(
+    _ invocation: Invocation, _ session: Session
+  ) async throws -> ExitCode {
     guard let key = invocation.arguments.first else { throw Failure(.usage, "a KEY is missing") }
-    let setting = try Setting.named(key)
+    let setting = try session.tree.setting(named: key)
     try invocation.refuseArguments(after: 2)
     let value: String
     if setting.isSecret {
@@ -61,18 +77,18 @@ extension Command {
       guard invocation.arguments.count == 1 else {
         throw Failure(
           .usage, "\(setting.key) is not taken from the command line, which others can see",
-          hint: "aggregator config set \(setting.key) asks for it, or reads standard input")
+          hint: .command("config set \(setting.key) asks for it, or reads standard input"))
       }
       value = try SecretInput.read("\(setting.key): ", mayAsk: !invocation.has(.noInput))
     } else if invocation.arguments.count == 2 {
       value = invocation.arguments[1]
     } else {
       throw Failure(
-        .usage, "a VALUE is missing", hint: "aggregator config set \(setting.key) VALUE")
+        .usage, "a VALUE is missing", hint: .command("config set \(setting.key) VALUE"))
     }
     let path = try session.userSettingsFile()
     do throws(SourceError) {
-      try SettingsFile(path, settings: plugins.flatMap(\.settings)).set(setting.key, to: value)
+      try SettingsFile(path, settings: session.tree.settings).set(setting.key, to: value)
     } catch {
       throw Failure(error)
     }
@@ -81,7 +97,7 @@ extension Command {
   }
 
   fileprivate static let settingsPath = Command(
-    examples: ["config path": "where your settings file is, or would be"]
+    examples: [("config path", "where your settings file is, or would be")]
   ) { invocation, session in
     try invocation.refuseArguments()
     try session.output.write("\(session.userSettingsFile())\n")
@@ -89,16 +105,16 @@ extension Command {
   }
 }
 
-extension Setting {
+extension CommandTree {
   /// The setting with this key, in any case.
-  fileprivate static func named(_ key: String) throws(Failure) -> Setting {
-    let all = plugins.flatMap(\.settings)
-    guard let setting = all.first(where: { $0.key == key.uppercased() }) else {
+  fileprivate func setting(named key: String) throws(Failure) -> Setting {
+    guard let setting = settings.first(where: { $0.key == key.uppercased() }) else {
       // `KEY=VALUE`: the value may be a secret.
       let name = key.prefix { $0 != "=" }
       throw Failure(
         .usage, "there is no setting '\(name)\(name.endIndex == key.endIndex ? "" : "=…")'",
-        suggestion: nearest(to: String(name), in: all.map(\.key)), hint: "aggregator config list")
+        suggestion: nearest(to: String(name), in: settings.map(\.key)),
+        hint: .command("config list"))
     }
     return setting
   }

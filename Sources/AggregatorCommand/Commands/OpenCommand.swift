@@ -7,13 +7,14 @@ extension Plugin {
     Command(
       "ID", options: Option.reading + [.printURL],
       notes: layout.link == nil ? ["\(name) have no web pages."] : [],
-      examples: layout.link == nil ? [:] : ["\(name) open \(example.id) --print-url": "its address"]
+      examples: layout.link == nil
+        ? [] : [("\(name) open \(example.id) --print-url", "its address")]
     ) { invocation, session in
       let id = try invocation.argument("an ID")
       guard let link = layout.link else {
         throw Failure(
           .usage, "\(name) have no web pages",
-          hint: "aggregator \(name) show \(id.isPlainWord ? id : "ID")")
+          hint: .command("\(name) show \(id.isPlainWord ? id : "ID")"))
       }
       let source = try ReadingOptions(invocation).source(of: self, in: session.environment())
       let found: Found<Item>

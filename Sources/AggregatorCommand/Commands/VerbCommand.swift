@@ -12,7 +12,7 @@ extension Plugin {
     }
     return Command(
       options: options.map(\.option) + Option.reading + Option.output, fields: fields,
-      examples: ["\(name) \(verb.name)": verb.summary]
+      examples: [("\(name) \(verb.name)", verb.summary)]
     ) { invocation, session in
       try invocation.refuseArguments()
       let output = try OutputOptions(invocation, in: session)

@@ -2,35 +2,44 @@ import Core
 
 extension CommandTree.Node {
   /// `aggregator sources [show NAME]`.
-  static let sources = CommandTree.Node(
-    "sources", "Show which sources there are", .sources,
-    children: [
-      CommandTree.Node(
-        "sources show", "Show a source's settings, fields, verbs and how it answers", .showSource)
-    ])
+  static func sources(_ plugins: [any Plugin]) -> CommandTree.Node {
+    CommandTree.Node(
+      "sources", "Show which sources there are", .sources,
+      children: [
+        .init(
+          "sources show", "Show a source's settings, fields, verbs and how it answers",
+          .showSource(plugins.map(\.name)))
+      ])
+  }
 }
 
 extension Command {
   fileprivate static let sources = Command(
     options: Option.output, fields: SourceEntry.fields,
-    examples: ["sources": "which sources there are"]
+    examples: [("sources", "which sources there are")]
   ) { invocation, session in
     try invocation.refuseArguments()
     let output = try OutputOptions(invocation, in: session)
     let settings = try session.environment().settings
-    let entries = plugins.map { SourceEntry($0, settings) }
+    let entries = session.tree.plugins.map { SourceEntry($0, settings) }
     try RecordPrinter.print(
       entries, as: output.plainListing("sources", SourceEntry.self), output, in: session)
     return .success
   }
 
-  fileprivate static let showSource = Command(
-    "NAME", options: Option.reading + Option.output, fields: SourceDetail.fields,
-    examples: ["sources show heroes": "what there is to know about a source"]
-  ) { invocation, session in
+  fileprivate static func showSource(_ names: [String]) -> Command {
+    Command(
+      "NAME", options: Option.reading + Option.output, fields: SourceDetail.fields,
+      examples: names.prefix(1).map { ("sources show \($0)", "what there is to know about it") },
+      run: showSource)
+  }
+
+  private static func showSource(
+    _ invocation: Invocation, _ session: Session
+  ) async throws -> ExitCode {
     let name = try invocation.argument("a source's NAME")
-    guard let plugin = plugins.first(where: { $0.name == name }) else {
-      let names = plugins.map(\.name)
+    guard let plugin = session.tree.plugins.first(where: { $0.name == name }) else {
+      let names = session.tree.sources
       throw Failure(
         .usage, "there is no source '\(name)'", suggestion: nearest(to: name, in: names),
         hint: "the sources are \(names.joined(separator: ", "))")

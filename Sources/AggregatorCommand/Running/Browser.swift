@@ -15,7 +15,7 @@ enum Browser {
     // A directory that is relative would be whatever the working directory holds.
     let path = variables["PATH", default: ""].split(separator: ":").filter { $0.hasPrefix("/") }
       .map { "\($0)/\(opener)" }.first(where: FileManager.default.isExecutableFile)
-    let hint = "add --print-url and open it yourself"
+    let hint: Hint = "add --print-url and open it yourself"
     guard let path else {
       throw Failure(.unavailable, "there is no \(opener) to open \(url)", hint: hint)
     }

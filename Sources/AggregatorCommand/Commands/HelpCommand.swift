@@ -17,7 +17,7 @@ extension Command {
   fileprivate static let help = Command(
     "[SOURCE [VERB] | COMMAND | TOPIC]",
     notes: ["The topics are \(HelpTopic.allCases.map(\.rawValue).joined(separator: ", "))."],
-    examples: ["help heroes search": "one verb", "help exit-codes": "a topic"]
+    examples: [("help heroes search", "one verb"), ("help exit-codes", "a topic")]
   ) { invocation, session in
     let help = Help(session.tree, width: session.terminal.width)
     let words = invocation.arguments

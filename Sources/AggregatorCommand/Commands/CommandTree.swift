@@ -38,15 +38,32 @@ struct CommandTree: Sendable {
   /// What stands before everything.
   let root: Node
 
-  /// The sources among the children of the root.
-  let sources: [String]
+  /// What the program is called.
+  let program: String
+
+  /// The sources; each is a child of the root.
+  let plugins: [any Plugin]
+
+  /// Everything that can be set.
+  var settings: [Setting] { plugins.flatMap(\.settings) }
+
+  /// The names of the sources.
+  var sources: [String] { plugins.map(\.name) }
 
   private let byName: [String: Option]
   private let byLetter: [Character: Option]
 
-  init(root: Node, sources: [String]) {
-    self.root = root
-    self.sources = sources
+  /// The same verbs for every source, each source's own, and what crosses sources.
+  ///
+  /// - Parameters:
+  ///   - program: What the program is called.
+  ///   - plugins: The sources.
+  init(_ program: String, plugins: [any Plugin]) {
+    self.program = program
+    self.plugins = plugins
+    root = Node(
+      "", "Read data services from a terminal: live, else from what is at hand", .overview,
+      children: plugins.map { $0.node } + [.sources(plugins), .config(plugins), .help])
     var options: [Option] = [.version]
     root.visit { options += $0.command?.options ?? [] }
     byName = Dictionary(options.map { ($0.name, $0) }) { first, _ in first }
@@ -75,7 +92,7 @@ struct CommandTree: Sendable {
   /// What to say of a word that leads nowhere.
   func unknown(_ word: String, under node: Node, rest: [String]) -> Failure {
     let words = node.children.map(\.word)
-    let hint = node.path.isEmpty ? "aggregator help" : "aggregator help \(node.path)"
+    let hint = Hint.command(node.path.isEmpty ? "help" : "help \(node.path)")
     if words.isEmpty {
       return Failure(.usage, "'\(node.path)' takes no '\(word)'", hint: hint)
     }
@@ -86,7 +103,7 @@ struct CommandTree: Sendable {
       let others = rest.filter { $0 != word && $0 != source }
       return Failure(
         .usage, "unknown source or command '\(word)'",
-        suggestion: (["aggregator", source, word] + others).joined(separator: " "), hint: hint)
+        suggestion: ([source, word] + others).joined(separator: " "), hint: hint)
     }
     let what = node.path.isEmpty ? "source or command" : "verb"
     // `sources heroes` for `sources show heroes`.
@@ -96,7 +113,7 @@ struct CommandTree: Sendable {
       .usage, "unknown \(what) '\(word)'" + (node.path.isEmpty ? "" : " of \(node.path)"),
       suggestion: near.map { node.path.isEmpty ? $0 : "\(node.path) \($0)" },
       hint: near == nil && !node.path.isEmpty
-        ? "\(node.path) can \(words.joined(separator: ", "))" : hint)
+        ? .words("\(node.path) can \(words.joined(separator: ", "))") : hint)
   }
 }
 

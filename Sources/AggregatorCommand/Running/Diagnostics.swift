@@ -8,6 +8,7 @@ struct Diagnostics: Sendable {
   private let output: Output
   private let style: Style
   private let isQuiet: Bool
+  private let program: String
 
   /// The most cells of one message: some four lines of a terminal.
   private static let mostCells = 320
@@ -15,7 +16,14 @@ struct Diagnostics: Sendable {
   /// The most cells of a note, which may hold a cursor of 512 characters that must not be cut.
   private static let mostCellsOfNote = 720
 
-  init(isQuiet: Bool, hasColor: Bool) {
+  /// Words of a program.
+  ///
+  /// - Parameters:
+  ///   - program: What the program is called.
+  ///   - isQuiet: Whether only errors are told.
+  ///   - hasColor: Whether words are coloured.
+  init(of program: String, isQuiet: Bool, hasColor: Bool) {
+    self.program = program
     output = Output(descriptor: STDERR_FILENO)
     style = Style(isOn: hasColor)
     self.isQuiet = isQuiet
@@ -29,14 +37,14 @@ struct Diagnostics: Sendable {
     if let suggestion = failure.suggestion {
       put("\nDid you mean '\(suggestion.safeLine.fitted(to: Self.mostCells))'?")
     }
-    if let hint = failure.hint { line(.hint, "hint", hint) }
+    if let hint = failure.hint { self.hint(hint) }
   }
 
   /// What the reader should know, and what to do about it.
-  func warning(_ message: String, hint: String? = nil) {
+  func warning(_ message: String, hint: Hint? = nil) {
     guard !isQuiet else { return }
     line(.warning, "warning", message)
-    if let hint { line(.hint, "hint", hint) }
+    if let hint { self.hint(hint) }
   }
 
   /// What the reader may want to know.
@@ -48,6 +56,13 @@ struct Diagnostics: Sendable {
   /// One line of what `--verbose` tells.
   func trace(_ message: String) {
     put(style(.label, message.safeLine.fitted(to: Self.mostCellsOfNote)))
+  }
+
+  private func hint(_ hint: Hint) {
+    switch hint {
+    case .words(let words): line(.hint, "hint", words)
+    case .command(let command): line(.hint, "hint", "\(program) \(command)")
+    }
   }
 
   private func line(_ role: Style.Role, _ word: String, _ message: String) {

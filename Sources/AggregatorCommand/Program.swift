@@ -1,0 +1,68 @@
+public import Core
+import Foundation
+
+/// A command line over sources: `aggregator`, or a program of your own.
+///
+/// ```swift
+/// @main
+/// enum Main {
+///   static func main() async { await Program("planets", plugins: [PlanetsPlugin()]).main() }
+/// }
+/// ```
+public struct Program: Sendable {
+  private let name: String
+  private let version: String
+  private let plugins: [any Plugin]
+
+  /// A program.
+  ///
+  /// - Parameters:
+  ///   - name: What it is called, in help and hints.
+  ///   - version: What `--version` says after the name; this package's version by default.
+  ///   - plugins: The sources that it offers, in the order of its help.
+  public init(_ name: String, version: String? = nil, plugins: [any Plugin]) {
+    self.name = name
+    self.version = version ?? Version.current
+    self.plugins = plugins
+  }
+
+  /// Runs the command line of this process, and ends the process with its exit code.
+  ///
+  /// Call it first thing: it arranges what happens on signals, which holds for threads made later.
+  public func main() async -> Never {
+    StandardDescriptors.fill()
+    Interruption.watch()
+    let code = await run(
+      Array(CommandLine.arguments.dropFirst()), variables: ProcessInfo.processInfo.environment)
+    exit(code.rawValue)
+  }
+
+  /// Runs a command line, and says what went wrong.
+  private func run(_ arguments: [String], variables: [String: String]) async -> ExitCode {
+    let tree = CommandTree(name, plugins: plugins)
+    var session = Session(
+      Invocation(arguments: [], values: [:]), tree: tree, variables: variables)
+    do {
+      switch try ArgumentParser(tree).parse(arguments) {
+      case .version:
+        try session.output.write("\(name) \(version)\n")
+        return .success
+      case .help(let node):
+        try session.output.write(Help(tree, width: session.terminal.width).text(of: node))
+        return .success
+      case .run(let command, let invocation):
+        session = Session(invocation, tree: tree, variables: variables)
+        return try await command.run(invocation, session)
+      }
+    } catch is Output.ReaderGone {
+      return .success
+    } catch let failure as Failure {
+      session.diagnostics.error(failure)
+      return failure.code
+    } catch {
+      session.diagnostics.error(
+        Failure(.bug, "\(error)", hint: "please report this, with what you typed"))
+      return .bug
+    }
+  }
+}
