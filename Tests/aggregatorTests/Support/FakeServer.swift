@@ -3,8 +3,8 @@ import SourceTesting
 
 /// A loopback server in the place of Comic Vine and of the list of countries.
 final class FakeServer: Sendable {
-  /// The key of the settings: a canary, found in no other text.
-  static let key = "CANARY6f1e0c27"
+  /// The key of the settings: a canary, found in no other text, which percent-encoding changes.
+  static let key = "CANARY/6f1e+0c27"
 
   private let server: LoopbackServer
 
