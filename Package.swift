@@ -41,7 +41,9 @@ let package = Package(
     .testTarget(name: "HeroesTests", dependencies: ["Heroes", "FakeServices", "SourceTesting"]),
     .testTarget(
       name: "aggregatorTests",
-      dependencies: ["AggregatorCommand", "aggregator", "FakeServices", "SourceTesting"],
+      dependencies: [
+        "AggregatorCommand", "Core", "FakeServices", "Heroes", "SourceTesting", "aggregator",
+      ],
       exclude: ["Rendering/Golden"]),
 
     .target(

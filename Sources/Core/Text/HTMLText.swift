@@ -13,7 +13,9 @@ extension StringProtocol {
   }
 }
 
-/// Reads HTML one character at a time. As in the HTML standard, a tag that never ends swallows the rest.
+/// Reads HTML one character at a time.
+///
+/// As in the HTML standard, a tag that never ends swallows the rest.
 private struct HTMLReader {
   private enum State {
     case text
@@ -85,7 +87,8 @@ private struct HTMLReader {
         expectsValue = scalar == "="
       }
     case .comment(let dashes):
-      state = scalar == ">" && dashes >= 2 ? .text : .comment(dashes: scalar == "-" ? dashes + 1 : 0)
+      let isOver = scalar == ">" && dashes >= 2
+      state = isOver ? .text : .comment(dashes: scalar == "-" ? dashes + 1 : 0)
     case .entity:
       if scalar == ";" {
         state = .text

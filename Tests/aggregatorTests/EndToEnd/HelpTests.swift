@@ -2,12 +2,11 @@ import Core
 import Testing
 
 @testable import AggregatorCommand
-@testable import aggregator
 
 @Suite struct HelpTests {
   static let nodes: [String] = {
     var paths: [String] = []
-    CommandTree("aggregator", plugins: plugins).root.visit { paths.append($0.path) }
+    CommandTree.standard.root.visit { paths.append($0.path) }
     return paths
   }()
 

@@ -1,0 +1,20 @@
+import Core
+import Heroes
+
+// The Swift of the README, word for word, so that it compiles; `ReadmeTests` compares the two.
+
+func printSpiders(key: String) async throws {
+  let settings = Settings(["COMIC_VINE_API_KEY": key])
+  let environment = PluginEnvironment(settings: settings, transport: HTTPTransport.standard)
+  let heroes = try HeroesPlugin().source(in: environment)
+  for try await hero in heroes.items(matching: "spider", upTo: WalkBound(items: 50)) {
+    print(hero.name, hero.publisher ?? "")
+  }
+}
+
+func combine(
+  _ remote: some DataSource<Hero>, _ bundled: some DataSource<Hero>, _ rate: Rate
+) -> some DataSource<Hero> {
+  let source = remote.rateLimited(by: rate).retry().timeout(.seconds(15)).fallback(to: bundled)
+  return source
+}

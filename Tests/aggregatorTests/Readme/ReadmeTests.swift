@@ -1,0 +1,98 @@
+import Core
+import Foundation
+import Testing
+
+@testable import AggregatorCommand
+@testable import aggregator
+
+/// What the README promises is so.
+@Suite struct ReadmeTests {
+  static let readme = (try? Repository.text(of: "README.md")) ?? ""
+
+  @Test func `its session is what a terminal shows`() async throws {
+    let session = try #require(Self.blocks("console").first)
+    var shown = ""
+    for line in session.split(separator: "\n") where line.hasPrefix("$ ") {
+      let words = try #require(Self.commandLine(String(line.dropFirst(2))))
+      let outcome = try await Binary.run(
+        words, environment: ["AGGREGATOR_FORCE_TTY": "80", "TERM": "dumb", "NO_COLOR": "1"],
+        isMerged: true)
+      #expect(outcome.status == 0)
+      shown += "\(line)\n\(outcome.output)"
+    }
+    #expect(shown == session)
+  }
+
+  @Test func `its command lines work`() async throws {
+    let lines = Self.blocks("sh").flatMap { $0.split(separator: "\n").map(String.init) }
+    let inline = Self.readme.matches(of: /`(aggregator[^`]+)`/).map { String($0.1) }
+    let commands = (lines + inline).compactMap(Self.commandLine)
+    #expect(commands.count > 10)
+    for words in commands { try await Self.expectToWork(words) }
+  }
+
+  @Test func `the examples of the help work`() async throws {
+    var examples: [String] = []
+    CommandTree.standard.root.visit { examples += $0.command?.examples.map(\.arguments) ?? [] }
+    #expect(examples.count > 20)
+    for example in examples {
+      try await Self.expectToWork(example.split(separator: " ").map(String.init))
+    }
+  }
+
+  @Test func `its Swift is compiled`() throws {
+    let snippets = Self.blocks("swift")
+    #expect(snippets.count == 2)
+    func lines(_ text: String) -> [String] {
+      text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        .filter { !$0.isEmpty && !$0.hasPrefix("//") }
+    }
+    let path = "Tests/aggregatorTests/Readme/ReadmeSnippets.swift"
+    let compiled = lines(try Repository.text(of: path)).joined(separator: "\n")
+    for snippet in snippets {
+      #expect(compiled.contains(lines(snippet).joined(separator: "\n")), "\(snippet)")
+    }
+  }
+
+  @Test func `its exit codes are those of the program`() throws {
+    let section = try #require(Self.readme.split(separator: "## Exit codes").last)
+    let rows = section.matches(of: /\n\| ([0-9]+) \| (.+) \|/).map { (Int32($0.1), String($0.2)) }
+    #expect(rows.map(\.0) == ExitCode.allCases.map(\.rawValue))
+    #expect(rows.map { $0.1.replacing("`", with: "") } == ExitCode.allCases.map(\.about))
+  }
+
+  @Test func `its sources are those of the program`() {
+    for plugin in plugins { #expect(Self.readme.contains("\n| `\(plugin.name)` | ")) }
+  }
+
+  /// The blocks of code in a language.
+  private static func blocks(_ language: String) -> [String] {
+    readme.matches(of: /```(\w+)\n(.*?)```/.dotMatchesNewlines()).filter { $0.1 == language }
+      .map { String($0.2) }
+  }
+
+  /// The arguments of a line that runs the program; `nil` for any other line.
+  private static func commandLine(_ line: String) -> [String]? {
+    guard let match = line.wholeMatch(of: /(?:aggregator|Scripts\/run)(?:$| )(.*?) *(?:#.*)?/)
+    else {
+      return nil
+    }
+    return match.1.matches(of: /"([^"]*)"|([^ "]+)/).map { String($0.1 ?? $0.2 ?? "") }
+  }
+
+  /// Parses a command line, and runs it: without the network, unless it wants nothing else.
+  private static func expectToWork(_ words: [String]) async throws {
+    let line = words.joined(separator: " ")
+    guard case .run(let command, let invocation) = try ArgumentParser(.standard).parse(words) else {
+      Issue.record("\(line) does not run anything")
+      return
+    }
+    if invocation.has(.noFallback) { return }
+    let needsOffline = command.options.contains(.offline) && !invocation.has(.offline)
+    let outcome = try await Binary.run(
+      words + (needsOffline ? ["--offline"] : []),
+      // Nothing that opens a browser by chance.
+      environment: ["PATH": "/nowhere"], input: "a-key-for-a-test\n")
+    #expect(outcome.status == 0, "\(line): \(outcome)")
+  }
+}

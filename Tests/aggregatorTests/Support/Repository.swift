@@ -1,0 +1,19 @@
+import Foundation
+
+/// The files of this package.
+enum Repository {
+  /// Where the package is.
+  static let root = URL(filePath: #filePath).deletingLastPathComponent()
+    .appending(path: "../../..").standardizedFileURL
+
+  /// The text of a file.
+  static func text(of path: String) throws -> String {
+    String(decoding: try Data(contentsOf: root.appending(path: path)), as: UTF8.self)
+  }
+
+  /// The Swift files under a directory, as paths from the root.
+  static func swiftFiles(under directory: String) throws -> [String] {
+    try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: directory).path)
+      .filter { $0.hasSuffix(".swift") }.map { "\(directory)/\($0)" }.sorted()
+  }
+}
