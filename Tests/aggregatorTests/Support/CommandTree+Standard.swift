@@ -3,5 +3,5 @@
 
 extension CommandTree {
   /// The commands of the program that is tested.
-  static let standard = CommandTree("aggregator", plugins: plugins)
+  static let standard = CommandTree("aggregator", plugins: aggregator.plugins)
 }
