@@ -6,7 +6,7 @@ import Foundation
 /// ```swift
 /// @main
 /// enum Main {
-///   static func main() async { await Program("planets", plugins: [PlanetsPlugin()]).main() }
+///   static func main() { Program("planets", plugins: [PlanetsPlugin()]).main() }
 /// }
 /// ```
 public struct Program: Sendable {
@@ -29,12 +29,20 @@ public struct Program: Sendable {
   /// Runs the command line of this process, and ends the process with its exit code.
   ///
   /// Call it first thing: it arranges what happens on signals, which holds for threads made later.
-  public func main() async -> Never {
+  ///
+  /// It is not asynchronous on purpose: on Linux the main thread of an asynchronous `main` ends up in
+  /// `dispatch_main`, which lets all signals in again, and they would end the process without a
+  /// clean-up.
+  public func main() -> Never {
     StandardDescriptors.fill()
     Interruption.watch()
-    let code = await run(
-      Array(CommandLine.arguments.dropFirst()), variables: ProcessInfo.processInfo.environment)
-    exit(code.rawValue)
+    // The task ends the process; there is nobody to wait for it.
+    Task {
+      let code = await run(
+        Array(CommandLine.arguments.dropFirst()), variables: ProcessInfo.processInfo.environment)
+      exit(code.rawValue)
+    }
+    while true { pause() }
   }
 
   /// Runs a command line, and says what went wrong.

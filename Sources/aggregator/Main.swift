@@ -2,5 +2,5 @@ import AggregatorCommand
 
 @main
 enum Main {
-  static func main() async { await Program("aggregator", plugins: plugins).main() }
+  static func main() { Program("aggregator", plugins: plugins).main() }
 }

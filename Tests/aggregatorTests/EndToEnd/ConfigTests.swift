@@ -42,7 +42,7 @@ import Testing
     ["COMIC_VINE_API_KEY=\(secret)"], ["COMIC_VINE_API_KEYS=\(secret)"],
   ])
   func `a key on the command line is refused, and not repeated`(arguments: [String]) async throws {
-    let outcome = try await Binary.run(["config", "set"] + arguments)
+    let outcome = try await Binary.run(["config", "set"] + arguments, input: "another\n")
     #expect(outcome.status == 64)
     #expect(!outcome.errors.contains(Self.secret))
     #expect(try outcome.sandbox.files(under: "home").isEmpty)

@@ -52,12 +52,12 @@ enum Binary {
 
   /// Starts a command line; call `outcome()` on what is returned.
   static func start(
-    _ line: String, environment: [String: String?] = [:], in sandbox: Sandbox? = nil,
-    output: Sink = .captured
+    _ line: String, environment: [String: String?] = [:], terminal: Int32? = nil,
+    in sandbox: Sandbox? = nil, output: Sink = .captured, isMerged: Bool = false
   ) throws -> Run {
     try Run(
-      line.split(separator: " ").map(String.init), environment: environment, in: sandbox,
-      output: output)
+      line.split(separator: " ").map(String.init), environment: environment, terminal: terminal,
+      in: sandbox, output: output, isMerged: isMerged)
   }
 
   /// A port that refuses connections, for as long as the tests run.
@@ -85,7 +85,8 @@ enum Binary {
 
     init(
       _ arguments: [String], environment: [String: String?] = [:], input: String = "",
-      in sandbox: Sandbox? = nil, output sink: Sink = .captured, isMerged: Bool = false
+      terminal: Int32? = nil, in sandbox: Sandbox? = nil, output sink: Sink = .captured,
+      isMerged: Bool = false
     ) throws {
       self.sandbox = try sandbox ?? Sandbox()
       let files = self.sandbox.root.appending(path: UUID().uuidString)
@@ -120,7 +121,7 @@ enum Binary {
         [Binary.path] + arguments, environment: variables.compactMapValues(\.self),
         directory: self.sandbox.work.path,
         descriptors: [
-          opening(standardInput.path, O_RDONLY), standardOutput,
+          terminal ?? opening(standardInput.path, O_RDONLY), standardOutput,
           isMerged ? standardOutput : opening(errors.path, write),
         ])
     }

@@ -108,6 +108,21 @@ final class Child: Sendable {
     }
   #endif
 
+  #if os(Linux)
+    /// How many of its threads a signal can go to; one that waits for it counts.
+    func threadsTaking(_ signal: Int32) throws -> Int {
+      let tasks = "/proc/\(id)/task"
+      return try FileManager.default.contentsOfDirectory(atPath: tasks).count { task in
+        // A thread may have ended meanwhile.
+        let status = try? String(contentsOfFile: "\(tasks)/\(task)/status", encoding: .utf8)
+        guard let status else { return false }
+        let match = status.firstMatch(of: /SigBlk:\s+([0-9a-f]+)/)
+        let blocked = match.flatMap { UInt64($0.1, radix: 16) } ?? 0
+        return blocked & 1 << (signal - 1) == 0
+      }
+    }
+  #endif
+
   private func wait() -> Ending {
     // First without reaping, so that nobody sends a signal to another process of the same number.
     var info = siginfo_t()

@@ -1,0 +1,47 @@
+import Foundation
+
+/// A terminal that nobody sits at.
+final class PseudoTerminal: Sendable {
+  /// The end that a program takes for a terminal.
+  let descriptor: Int32
+
+  private let keyboard: Int32
+
+  init() throws {
+    #if os(Linux)
+      // What `grantpt` and its kin do, which Swift does not know here; see `ioctl_tty(2)`.
+      keyboard = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+      var number: UInt32 = 0
+      var isLocked: Int32 = 0
+      guard keyboard >= 0, ioctl(keyboard, 0x8004_5430, &number) == 0,
+        ioctl(keyboard, 0x4004_5431, &isLocked) == 0
+      else { throw POSIXError(.ENXIO) }
+      let name = "/dev/pts/\(number)"
+    #else
+      keyboard = posix_openpt(O_RDWR | O_NOCTTY)
+      guard keyboard >= 0, grantpt(keyboard) == 0, unlockpt(keyboard) == 0,
+        let name = ptsname(keyboard)
+      else { throw POSIXError(.ENXIO) }
+    #endif
+    descriptor = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw POSIXError(.ENXIO) }
+  }
+
+  deinit {
+    close(descriptor)
+    close(keyboard)
+  }
+
+  /// Whether what is typed is shown.
+  var showsTyping: Bool {
+    var attributes = termios()
+    tcgetattr(descriptor, &attributes)
+    return attributes.c_lflag & tcflag_t(ECHO) != 0
+  }
+
+  /// Types.
+  func type(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = write(keyboard, bytes, bytes.count)
+  }
+}
