@@ -93,7 +93,7 @@ struct ComicVineSearchTests {
     #expect(walk.pages.prefix(3).map(\.unreadable.count) == [3, 0, 0])
   }
 
-  @Test(arguments: [3, 10, 20])
+  @Test(arguments: [2, 3, 10, 20])
   func `loses nothing to a service that sends more than it says`(limit: Int) async throws {
     let service = try FakeComicVine(quirks: [.generous], searchLimit: 10)
     let walk = try await service.heroes().walked(matching: Self.query, size: limit)
