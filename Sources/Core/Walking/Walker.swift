@@ -40,7 +40,8 @@ final class Walker<Item: Record> {
   private func landing(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
     // A source that answers without waiting may never look.
     guard !Task.isCancelled else { throw .cancelled }
-    guard flights.first?.request == request else { return try await source.page(request) }
+    // `launch` left the flight of this very request in front, if it left any.
+    guard !flights.isEmpty else { return try await source.page(request) }
     let task = flights.removeFirst().task
     return try await withTaskCancellationHandler {
       await task.value
