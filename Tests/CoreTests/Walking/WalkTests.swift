@@ -145,22 +145,32 @@ struct WalkTests {
   }
 
   @Test func `ends its flights when a page fails`() async throws {
-    let gate = Gate()
-    let base = holding(gate)
-    let walk = base.pages(size: 10, ahead: 8)
-    let walking = Task {
-      let iterator = walk.makeAsyncIterator()
-      _ = try await iterator.next()
-      await gate.holds(8)
-      let step = try await iterator.next()
-      return step?.items.count
-    }
-    await gate.holds(8)
-    walking.cancel()
-    let error = await #expect(throws: SourceError.self) { try await walking.value }
-    #expect(error?.code == .cancelled)
+    let failing = Gate()
+    let others = Gate()
+    let notes = notebook(1000)
+    let base = ScriptedSource<Note>(
+      page: { request throws(SourceError) in
+        let page = try await notes.page(request)
+        switch page.records.first?.id {
+        case 1: return page
+        case 11:
+          try await failing.pass()
+          throw .because(.serverError)
+        default:
+          try await others.pass()
+          return page
+        }
+      }, skip: { notes.cursor(skipping: $0, from: $1) })
+    let walk = base.pages(size: 10, ahead: 8).makeAsyncIterator()
+    _ = try await walk.next()
+    await others.holds(7)
+    failing.open()
+    var failure: SourceError?
+    do throws(SourceError) { _ = try await walk.next() } catch { failure = error }
+    #expect(failure?.code == .serverError)
     await base.ends(atLeast: 9)
-    #expect(base.cancellations == 8)
+    #expect(base.cancellations == 7)
+    #expect(try await walk.next() == nil)
   }
 
   @Test(arguments: [0, 1])
