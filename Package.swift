@@ -10,6 +10,8 @@ let package = Package(
     .library(name: "Countries", targets: ["Countries"]),
     .library(name: "Heroes", targets: ["Heroes"]),
     .library(name: "AggregatorCommand", targets: ["AggregatorCommand"]),
+    .library(name: "Products", targets: ["Products"]),
+    .library(name: "Users", targets: ["Users"]),
     .library(name: "SourceTesting", targets: ["SourceTesting"]),
     .plugin(name: "EmbedJSON", targets: ["EmbedJSON"]),
   ],
@@ -25,10 +27,13 @@ let package = Package(
       name: "Core", dependencies: [.target(name: "CCurl", condition: .when(platforms: [.linux]))]),
     .source("Countries"),
     .source("Heroes"),
+    .source("Products"),
+    .source("Users"),
     .target(name: "SourceTesting", dependencies: ["Core"]),
     .target(name: "AggregatorCommand", dependencies: ["Core"]),
     .executableTarget(
-      name: "aggregator", dependencies: ["AggregatorCommand", "Core", "Countries", "Heroes"]),
+      name: "aggregator",
+      dependencies: ["AggregatorCommand", "Core", "Countries", "Heroes", "Products", "Users"]),
 
     .executableTarget(name: "embed-json", path: "Plugins/EmbedJSON/Tool"),
     .plugin(

@@ -7,7 +7,7 @@ extension SourceError {
       case cancelled, badUsage, invalidCursor, notFound, badSettings
       case offline, unreachable, connectionLost, timedOut
       case missingKey, invalidKey, rateLimited, rejected, serverError, circuitOpen
-      case malformed, tooLarge, stalled, storage
+      case malformed, tooLarge, stalled, storage, unsupported
     }
     private let name: Name
 
@@ -58,6 +58,8 @@ extension SourceError {
     public static let malformed = Code(.malformed)
     /// The reply is over the size cap.
     public static let tooLarge = Code(.tooLarge)
+    /// The service has no such call, such as looking up one record.
+    public static let unsupported = Code(.unsupported)
     /// A local file cannot be read or written: a full disk, missing permission.
     public static let storage = Code(.storage)
     /// A walk was stopped because the source's pages went nowhere; see ``WalkEnd``.
@@ -83,6 +85,7 @@ extension SourceError {
       case .circuitOpen: "the service failed often and is left alone"
       case .malformed: "the reply could not be understood"
       case .tooLarge: "the reply is too large"
+      case .unsupported: "the service has no such call"
       case .storage: "a local file cannot be read or written"
       case .stalled: "the pages went nowhere"
       }

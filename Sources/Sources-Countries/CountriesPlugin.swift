@@ -42,7 +42,7 @@ public struct CountriesPlugin: Plugin {
     card: ["code", "name", "region", "capital"])
 
   /// One request for the whole list, out of which pages are cut and in which searches look.
-  public let policy = Policy(largestPage: 500, upstreamPageSize: 500, localSearchBound: 500)
+  public let policy = Policy(largestPage: 500, upstreamPageSize: .fixed(500), localSearchBound: 500)
 
   /// The verb `deal`.
   public let verbs = [Verb.deal]

@@ -1,8 +1,12 @@
 import Core
 import Countries
 import Heroes
+import Products
+import Users
 
 /// Every source that this program offers: the only list.
 ///
 /// A new one is a line here and a target in `Package.swift`.
-let plugins: [any Plugin] = [CountriesPlugin(), HeroesPlugin()]
+let plugins: [any Plugin] = [
+  CountriesPlugin(), HeroesPlugin(), ProductsPlugin(), UsersPlugin(),
+]

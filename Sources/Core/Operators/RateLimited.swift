@@ -6,11 +6,14 @@ extension DataSource {
   ///
   /// - Parameters:
   ///   - rate: How many calls in what time.
+  ///   - cost: As how many a call counts, 1 or more; more than a bound allows counts as all of it.
   ///   - clock: What waits and measures.
   /// - Returns: The source, never asked more often than `rate` allows.
   public func rateLimited(
-    by rate: Rate, clock: some Clock<Duration> = ContinuousClock()
-  ) -> some DataSource<Item> { RateLimited(base: self, turnstile: Turnstile(rate, on: clock)) }
+    by rate: Rate, cost: Int = 1, clock: some Clock<Duration> = ContinuousClock()
+  ) -> some DataSource<Item> {
+    RateLimited(base: self, turnstile: Turnstile(rate, cost: cost, on: clock))
+  }
 }
 
 struct RateLimited<Base: DataSource, C: Clock<Duration>>: Decorator {

@@ -1,5 +1,6 @@
 extension DataSource {
-  /// Gives search to a source whose service has none: it looks through the source's pages.
+  /// Gives search to a source whose service has none: it looks through the source's pages. So does
+  /// looking up one record, if the source says that this is `unsupported`.
   ///
   /// A record matches when every word of the query occurs in its text. One call looks at no more than
   /// `bound` records; a page that ends there may be short, or empty, has a `next` to look further, and
@@ -31,8 +32,7 @@ struct SearchingLocally<Base: DataSource>: DataSource, CustomStringConvertible {
     var scan = Scan<Base.Item>(
       from: try seal.open(request.cursor) ?? ScanPosition(), limit: request.limit,
       words: query.words, text: text)
-    let pages = WalkBound(pages: max(bound / size, 1))
-    let walk = base.pages(after: scan.cursor, size: size, upTo: pages, ahead: 0)
+    let walk = base.pages(after: scan.cursor, size: size, upTo: bounds, ahead: 0)
     var answer: Page<Base.Item>?
     for try await step in walk {
       scan.look(through: step)
@@ -51,8 +51,22 @@ struct SearchingLocally<Base: DataSource>: DataSource, CustomStringConvertible {
   }
 
   func item(_ id: Base.Item.ID) async throws(SourceError) -> Found<Base.Item> {
-    try await base.item(id)
+    do { return try await base.item(id) } catch .unsupported { return try await find(id) }
   }
+
+  private func find(_ id: Base.Item.ID) async throws(SourceError) -> Found<Base.Item> {
+    var looked = 0
+    for try await step in base.pages(size: size, upTo: bounds, ahead: 0) {
+      if let item = step.items.first(where: { $0.id == id }) {
+        return Found(item, provenance: step.page.provenance)
+      }
+      looked += step.items.count
+    }
+    throw SourceError(.notFound, "none of the first \(looked) \(name) has the id '\(id)'")
+  }
+
+  /// How far one call looks.
+  private var bounds: WalkBound { WalkBound(pages: max(bound / size, 1)) }
 
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
     request.query == nil ? base.cursor(skipping: count, from: request) : nil

@@ -37,8 +37,10 @@ extension Plugin {
     do { chain = try remote(in: environment) } catch let error where error.allowsFallback {
       return UnavailableSource<Item>(error)
     }
+    let size = try policy.upstreamPageSize?.value(in: environment.settings)
     if let setting = policy.rate, let rate = try environment.settings.rate(setting) {
-      chain = chain.rateLimited(by: rate, clock: clock)
+      let cost = policy.rateUnit == .records ? size ?? policy.largestPage : 1
+      chain = chain.rateLimited(by: rate, cost: cost, clock: clock)
     }
     if let breaker = policy.breaker, reading != .refresh {
       chain = chain.circuitBreaker(breaker, clock: clock)
@@ -46,12 +48,11 @@ extension Plugin {
     chain = chain.retry(policy.retry, clock: clock, random: environment.random)
       .timeout(deadline, clock: clock)
       .coalesced()
-    if let size = policy.upstreamPageSize {
+    if let size {
       chain = chain.sliced(upstream: size, as: name, clock: clock)
     }
     if let bound = policy.localSearchBound {
-      let size = policy.upstreamPageSize ?? policy.largestPage
-      chain = chain.searchingLocally(upTo: bound, by: size, as: name) {
+      chain = chain.searchingLocally(upTo: bound, by: size ?? policy.largestPage, as: name) {
         [fields] in fields.searchableText(of: $0)
       }
     }

@@ -18,7 +18,10 @@ public struct Policy: Sendable {
   /// The one page size that upstream is asked for; `nil` passes the caller's own on.
   ///
   /// For services that know one size only; see ``DataSource/sliced(upstream:as:keptFor:clock:)``.
-  public var upstreamPageSize: Int?
+  public var upstreamPageSize: UpstreamPageSize?
+
+  /// What the rate counts.
+  public var rateUnit: RateUnit
 
   /// How many records one search looks at, at most; `nil` where the service searches itself.
   ///
@@ -32,22 +35,52 @@ public struct Policy: Sendable {
   ///   - retry: When failures are tried again; three attempts by default.
   ///   - breaker: When a failing service is left alone; after five failures for 30 s by default.
   ///   - rate: The setting that bounds how often each kind of call is made.
+  ///   - rateUnit: What the rate counts; calls by default.
   ///   - largestPage: The most records that one page of the service can have; 100 by default.
   ///   - upstreamPageSize: The one page size that upstream is asked for.
   ///   - localSearchBound: For a service without search: how many records one call looks at.
   public init(
     deadline: Duration = .seconds(15), retry: RetryPolicy = .standard,
-    breaker: BreakerPolicy? = .standard, rate: Setting? = nil, largestPage: Int = 100,
-    upstreamPageSize: Int? = nil, localSearchBound: Int? = nil
+    breaker: BreakerPolicy? = .standard, rate: Setting? = nil, rateUnit: RateUnit = .calls,
+    largestPage: Int = 100, upstreamPageSize: UpstreamPageSize? = nil, localSearchBound: Int? = nil
   ) {
     self.deadline = deadline
     self.retry = retry
     self.breaker = breaker
     self.rate = rate
+    self.rateUnit = rateUnit
     self.largestPage = largestPage
     self.upstreamPageSize = upstreamPageSize
     self.localSearchBound = localSearchBound
   }
+}
+
+/// The one page size that upstream is asked for.
+public enum UpstreamPageSize: Hashable, Sendable {
+  /// Always this many records.
+  case fixed(Int)
+  /// As many as a setting of the form `count` says.
+  case setting(Setting)
+
+  /// The number of records.
+  ///
+  /// - Parameter settings: What has been set.
+  /// - Returns: 1 or more.
+  /// - Throws: ``SourceError`` with code `badSettings` if the setting makes no sense.
+  func value(in settings: Settings) throws(SourceError) -> Int {
+    switch self {
+    case .fixed(let size): size
+    case .setting(let setting): try settings.count(setting)
+    }
+  }
+}
+
+/// What a rate counts.
+public enum RateUnit: Hashable, Sendable {
+  /// Calls.
+  case calls
+  /// Records asked for: as many as a page of upstream has.
+  case records
 }
 
 /// When a failed call is made again.

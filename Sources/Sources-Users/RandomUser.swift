@@ -1,0 +1,99 @@
+import Core
+import Foundation
+
+/// randomuser.me (https://randomuser.me/documentation): made-up people, in pages that never end.
+///
+/// A page is a function of seed, number and size, so all three must stay the same throughout a walk: this
+/// source asks for pages of one size only, and gives a caller who wants fewer a part of one. The service
+/// does not refuse what it cannot do but does something else, so its word on what it did is checked.
+struct RandomUser: DataSource, CustomStringConvertible {
+  /// After this page the service begins again at page 1.
+  static let lastPage = 10_000
+
+  /// The most people that the service gives at a time; of more it gives one.
+  static let largestPage = 5000
+
+  private static let service = "randomuser.me"
+
+  let url: URL
+  /// Which collection of people. Never 18 characters long: the service reads those as something else.
+  let seed: String
+  let size: Int
+  let transport: any Transport
+  let now: @Sendable () -> Date
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<User> {
+    guard request.query == nil else {
+      throw SourceError(.badUsage, "randomuser.me has no search of its own")
+    }
+    let seal = CursorSeal("users", for: nil)
+    let position = try seal.open(request.cursor) ?? Position()
+    guard 1...Self.lastPage ~= position.page, 0..<size ~= position.skip else {
+      throw .damaged(request.cursor)
+    }
+    guard position.size ?? size == size else { throw .resized(request.cursor) }
+    let (reply, provenance) = try await fetch(position.page)
+    // The service repeats addresses; one that comes again is the same user.
+    var emails: Set<String> = []
+    let users = reply.results.elements.map(\.user).filter { emails.insert($0.email).inserted }
+    let slice = users.dropFirst(position.skip).prefix(request.limit)
+    var next: Position?
+    if slice.endIndex < users.endIndex {
+      next = Position(page: position.page, skip: slice.endIndex, size: size)
+    } else if position.page < Self.lastPage {
+      next = Position(page: position.page + 1, size: size)
+    }
+    return Page(
+      Array(slice), next: try next.map { next throws(SourceError) in try seal.close(next) },
+      provenance: provenance, unreadable: position.skip == 0 ? reply.results.unreadable : .none)
+  }
+
+  /// The service cannot look people up.
+  func item(_ id: String) async throws(SourceError) -> Found<User> {
+    throw SourceError(.unsupported, "randomuser.me cannot look up one person")
+  }
+
+  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+    let seal = CursorSeal("users", for: nil)
+    guard request.query == nil, let position = try? seal.open(request.cursor) ?? Position(),
+      case let (sum, overflow) = position.skip.addingReportingOverflow(count), !overflow
+    else { return nil }
+    let page = position.page + sum / size
+    guard 1...Self.lastPage ~= page else { return nil }
+    return try? seal.close(Position(page: page, skip: sum % size, size: size))
+  }
+
+  var description: String { "RandomUser(\(url.absoluteString), seed: \(seed), size: \(size))" }
+
+  private func fetch(_ page: Int) async throws(SourceError) -> (RandomUserReply, Provenance) {
+    let request = HTTPRequest(
+      .get, url,
+      query: [
+        .init("seed", .plain(seed)), .init("page", "\(page)"), .init("results", "\(size)"),
+      ])
+    let response = try await transport.send(request)
+    if let failure = RandomUserFailure(response) { throw failure.error }
+    let reply: RandomUserReply = try response.checked(by: Self.service, now: now())
+      .decoded(by: Self.service)
+    try reply.info?.check(seed: seed, page: page, size: size)
+    return (reply, Provenance(.live, fetchedAt: now(), endpoint: request.endpoint))
+  }
+
+  /// A page of the service, and how many of its people were given already.
+  private struct Position: Codable {
+    var page = 1
+    var skip = 0
+    /// The page size that the page number counts in; `nil` at the start.
+    var size: Int?
+
+    private enum CodingKeys: String, CodingKey { case page = "p", skip = "s", size = "n" }
+  }
+}
+
+extension SourceError {
+  fileprivate static func resized(_ cursor: Cursor?) -> SourceError {
+    SourceError(
+      .invalidCursor, "the cursor was made with another page size",
+      remedy: "set RANDOM_USER_PAGE_SIZE as it was, or start again without the cursor")
+  }
+}

@@ -1,0 +1,84 @@
+public import Core
+public import Foundation
+
+/// The made-up people of randomuser.me.
+public struct UsersPlugin: Plugin {
+  /// `users`
+  public let name = "users"
+
+  /// What there is.
+  public let summary = "made-up people of randomuser.me"
+
+  /// A name and an address of the bundled data.
+  public let example = PluginExample(query: "aino", id: "aino.tormanen@example.com")
+
+  /// Where randomuser.me is.
+  public static let address = Setting(
+    "RANDOM_USER_URL", .url, default: "https://randomuser.me/api/", about: "where randomuser.me is")
+
+  /// How often randomuser.me is asked.
+  public static let rate = Setting(
+    "RANDOM_USER_RATE", .rate, default: "20000/5m", about: "how many people are asked for, or 'off'")
+
+  /// How many people are asked for at a time.
+  public static let pageSize = Setting(
+    "RANDOM_USER_PAGE_SIZE", .count(1...RandomUser.largestPage), default: "100",
+    about: "how many people to ask for at a time; other sizes give other people")
+
+  /// Address, rate and page size.
+  public let settings = [address, rate, pageSize]
+
+  /// What is known of a person. Names and e-mail addresses are searchable.
+  public let fields: [Field<User>]
+
+  /// A table of names; alone, a card of all that is known.
+  public let layout = Layout<User>(
+    card: [
+      "name", "email", "gender", "age", "birthDate", "nationality", "city", "state", "postcode",
+      "country", "phone", "username", "registeredAt", "picture",
+    ])
+
+  /// The people depend on the page size, so one size is always asked for; the service has no search.
+  public let policy = Policy(
+    rate: rate, rateUnit: .records, upstreamPageSize: .setting(pageSize), localSearchBound: 1000)
+
+  /// The people in the binary.
+  public let bundled: any DataSource<User>
+
+  /// The plugin.
+  ///
+  /// - Parameter now: What the calendar says when an age is read.
+  public init(now: @escaping @Sendable () -> Date = { Date() }) {
+    fields = [
+      Field("email", "E-mail", \.email, about: "The e-mail address, which identifies the person.", isSearchable: true),
+      Field("name", "Name", \.name, about: "Title, given name and family name."),
+      Field("title", "Title", \.title, about: "Mr, Ms, Madame.", isShown: false),
+      Field("firstName", "First name", \.firstName, about: "The given name.", isShown: false, isSearchable: true),
+      Field("lastName", "Last name", \.lastName, about: "The family name.", isShown: false, isSearchable: true),
+      Field("gender", "Gender", \.gender, about: "male or female.", isShown: false),
+      Field("age", "Age", .integer, about: "Years, computed from the day of birth.") { user in
+        user.age(at: now()).json
+      },
+      Field("birthDate", "Born", \.birthDate, about: "The day of birth.", isShown: false),
+      Field("nationality", "Nationality", \.nationality, about: "Two letters.", isShown: false),
+      Field("city", "City", \.city, about: "The city."),
+      Field("state", "State", \.state, about: "The state or province.", isShown: false),
+      Field("postcode", "Post code", \.postcode, about: "The post code.", isShown: false),
+      Field("country", "Country", \.country, about: "The country, in English."),
+      Field("phone", "Phone", \.phone, about: "The phone number.", isShown: false),
+      Field("username", "Username", \.username, about: "The login name.", isShown: false),
+      Field("uuid", "UUID", \.uuid, about: "The service's own id.", isShown: false),
+      Field("registeredAt", "Registered", \.registeredAt, about: "The day of registration.", isShown: false),
+      Field("picture", "Picture", \.picture, about: "The address of a portrait.", isShown: false),
+    ]
+    bundled = BundledSource("users", json: bundledUsers, fields: fields)
+  }
+
+  /// randomuser.me, with the address and page size of the settings.
+  public func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<User> {
+    RandomUser(
+      url: try environment.settings.url(Self.address), seed: "aggregator",
+      size: try environment.settings.count(Self.pageSize), transport: environment.transport,
+      now: environment.now)
+  }
+}
