@@ -40,7 +40,9 @@ extension Plugin {
   private func list(
     _ verb: String, matching query: Query?, _ invocation: Invocation, _ session: Session
   ) async throws -> ExitCode {
-    let bounds = try ListingOptions(invocation, largestPage: policy.largestPage)
+    let bounds = try ListingOptions(
+      invocation, largestPage: policy.largestPage,
+      isScan: query != nil && policy.localSearchBound != nil)
     let output = try OutputOptions(invocation, in: session)
     let listing = try output.listing(
       verb, of: name, query: query, fields: fields, layout: layout)
@@ -61,7 +63,7 @@ extension Plugin {
       }
       guard let step else { break }
       tally.add(step.page, showing: step.items.count)
-      if let end = step.end { tally.end(end) }
+      if let end = step.end, end != .pageLimit || bounds.isCapped { tally.end(end) }
       try printer.print(step.items)
     }
     try printer.finish(tally.summary)

@@ -11,6 +11,9 @@ struct ListingOptions {
   /// How many records to ask for at a time.
   let pageSize: Int
 
+  /// Whether ending at the bound on pages means that something asked for is missing.
+  let isCapped: Bool
+
   private static let standardLimit = 20
   private static let standardMaxPages = 25
 
@@ -20,22 +23,27 @@ struct ListingOptions {
   ///   - invocation: What was typed.
   ///   - largestPage: The most records that the service gives at a time. A listing asks for as many as
   ///     it wants, so that it costs the fewest requests.
+  ///   - isScan: Whether the answer is looked for among records that do not match. A page that is not
+  ///     full then means that the search stopped, and no more are asked for.
   /// - Throws: ``Failure`` with code `usage`.
-  init(_ invocation: Invocation, largestPage: Int) throws(Failure) {
+  init(_ invocation: Invocation, largestPage: Int, isScan: Bool) throws(Failure) {
     _ = try invocation.choice(of: [.limit, .all])
     cursor = try invocation.text(.cursor).map { text throws(Failure) in
       guard let cursor = Cursor(text) else { throw Failure(SourceError.damaged(text)) }
       return cursor
     }
     let maxPages = invocation.count(.maxPages)
+    isCapped = invocation.has(.all) || maxPages != nil
     if invocation.has(.all) {
       let pages = maxPages ?? Self.standardMaxPages
       bound = WalkBound(pages: pages == 0 ? nil : pages)
       pageSize = largestPage
     } else {
       let limit = invocation.count(.limit) ?? Self.standardLimit
-      bound = WalkBound(items: limit, pages: maxPages == 0 ? nil : maxPages)
       pageSize = min(limit, largestPage)
+      let fullPages = (limit + pageSize - 1) / pageSize
+      let pages = maxPages == 0 ? nil : maxPages ?? (isScan ? fullPages : nil)
+      bound = WalkBound(items: limit, pages: pages)
     }
   }
 }
