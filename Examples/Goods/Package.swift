@@ -1,0 +1,19 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "Goods",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "aggregator", path: "../..")],
+  targets: [
+    .target(
+      name: "Goods", dependencies: [.product(name: "Core", package: "aggregator")],
+      plugins: [.plugin(name: "EmbedJSON", package: "aggregator")]),
+    .executableTarget(
+      name: "goods-cli",
+      dependencies: [
+        "Goods", .product(name: "Countries", package: "aggregator"),
+        .product(name: "AggregatorCommand", package: "aggregator"),
+      ]),
+  ]
+)

@@ -1,0 +1,9 @@
+import Core
+
+/// Something in DummyJSON's shop.
+public struct Good: Record {
+  public let id: Int
+  public let title: String
+  public let brand: String?
+  public let category: String?
+}
