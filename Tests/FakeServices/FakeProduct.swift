@@ -1,0 +1,60 @@
+public import Core
+
+/// A product as the service of the nate challenge keeps it.
+public struct FakeProduct: Sendable {
+  /// A UUID, usually.
+  public var id: JSON
+  /// What it is; `null`, text, or something worse.
+  public var title: JSON
+  /// Who sells it.
+  public var merchant: JSON
+  /// The address of its page.
+  public var url: JSON
+  /// The addresses of its pictures, and what is sent instead of them.
+  public var images: JSON
+  /// When it was made, in milliseconds after 20 o'clock of 14 August 2020.
+  public var moment: Int
+
+  /// A product.
+  ///
+  /// - Parameters:
+  ///   - number: Its number, which becomes its id and its moment: later ones are newer.
+  ///   - title: What it is.
+  ///   - merchant: Who sells it.
+  ///   - url: The address of its page.
+  ///   - images: The addresses of its pictures.
+  public init(
+    _ number: Int, _ title: JSON, merchant: JSON = "shop.example",
+    url: JSON = "https://shop.example/p", images: JSON = ["https://cdn.example/1.jpg"]
+  ) {
+    id = .string(Self.id(number))
+    self.title = title
+    self.merchant = merchant
+    self.url = url
+    self.images = images
+    moment = number * 5
+  }
+
+  /// The id of the product with this number.
+  ///
+  /// - Parameter number: 0 or more.
+  /// - Returns: A UUID of version 4.
+  public static func id(_ number: Int) -> String {
+    "00000000-0000-4000-8000-\(padded(number, 12))"
+  }
+
+  var json: JSON {
+    let minute = Self.padded(moment / 60_000, 2)
+    let second = Self.padded(moment / 1000 % 60, 2)
+    let date = "2020-08-14T20:\(minute):\(second).\(Self.padded(moment % 1000, 3))Z"
+    return [
+      "id": id, "createdAt": .string(date), "updatedAt": .string(date), "title": title,
+      "images": images, "url": url, "merchant": merchant,
+    ]
+  }
+
+  private static func padded(_ number: Int, _ count: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, count - digits.count)) + digits
+  }
+}

@@ -1,0 +1,52 @@
+public import Core
+public import Foundation
+public import SourceTesting
+
+/// The products service of the nate challenge as it is, on 127.0.0.1.
+///
+/// It is stopped when nobody holds it any more.
+public final class FakeProducts: Sendable {
+  private let server: LoopbackServer
+  private let interruption = Interruption()
+
+  /// Starts the service.
+  ///
+  /// - Parameters:
+  ///   - products: What it has, in its order.
+  ///   - era: What it wraps around its rows.
+  ///   - quirks: What is wrong with its lists.
+  /// - Throws: ``SourceError`` with code `unreachable` if the system gives no socket.
+  public init(
+    _ products: [FakeProduct] = FakeProduct.shelf, era: ProductsEra = .products,
+    quirks: Set<ProductsQuirk> = []
+  ) throws(SourceError) {
+    let desk = ProductsDesk(products, era: era, quirks: quirks)
+    server = try LoopbackServer { [interruption] request in
+      interruption.next() ?? desk.reply(to: request)
+    }
+  }
+
+  /// What `PRODUCTS_URL` has to be.
+  public var url: URL { server.baseURL }
+
+  /// The address.
+  public var settings: [String: String] { ["PRODUCTS_URL": url.absoluteString] }
+
+  /// The real transport, which keeps this service alive.
+  public var transport: some Transport { KeepingTransport(service: self) }
+
+  /// All requests so far.
+  public var requests: [LoopbackRequest] { server.requests }
+
+  /// Answers the next requests with something else, whatever they ask for.
+  ///
+  /// - Parameters:
+  ///   - reply: What to answer.
+  ///   - times: How many requests; all that come by default.
+  public func fail(with reply: LoopbackReply, times: Int = .max) {
+    interruption.begin(reply, times)
+  }
+
+  /// Closes the port.
+  public func stop() { server.stop() }
+}

@@ -1,0 +1,62 @@
+public import Core
+public import Foundation
+public import SourceTesting
+
+/// randomuser.me v1.4 as it is, on 127.0.0.1: it refuses nothing, and silently does something else.
+///
+/// It is stopped when nobody holds it any more.
+public final class FakeRandomUser: Sendable {
+  private let server: LoopbackServer
+  private let interruption = Interruption()
+
+  /// Starts the service.
+  ///
+  /// - Parameter quirks: What is wrong with its pages.
+  /// - Throws: ``SourceError`` with code `unreachable` if the system gives no socket.
+  public init(quirks: Set<RandomUserQuirk> = []) throws(SourceError) {
+    let desk = RandomUserDesk(quirks: quirks)
+    server = try LoopbackServer { [interruption] request in
+      interruption.next() ?? desk.reply(to: request)
+    }
+  }
+
+  /// The e-mail addresses of a page, in the service's own case, with all repetitions.
+  ///
+  /// - Parameters:
+  ///   - page: Which page.
+  ///   - size: How many people it has.
+  ///   - seed: Of which collection.
+  /// - Returns: One address for each person.
+  public static func emails(onPage page: Int, of size: Int, seed: String) -> [String] {
+    (0..<size).map { FakePerson(seed: seed, page: Double(page), index: $0).email }
+  }
+
+  /// What `RANDOM_USER_URL` has to be.
+  public var url: URL { server.baseURL.appending(path: "api/") }
+
+  /// Address, a page size of 10, and no rate.
+  public var settings: [String: String] {
+    [
+      "RANDOM_USER_URL": url.absoluteString, "RANDOM_USER_RATE": "off",
+      "RANDOM_USER_PAGE_SIZE": "10",
+    ]
+  }
+
+  /// The real transport, which keeps this service alive.
+  public var transport: some Transport { KeepingTransport(service: self) }
+
+  /// All requests so far.
+  public var requests: [LoopbackRequest] { server.requests }
+
+  /// Answers the next requests with something else, whatever they ask for.
+  ///
+  /// - Parameters:
+  ///   - reply: What to answer; see ``RandomUserFault``.
+  ///   - times: How many requests; all that come by default.
+  public func fail(with reply: LoopbackReply, times: Int = .max) {
+    interruption.begin(reply, times)
+  }
+
+  /// Closes the port.
+  public func stop() { server.stop() }
+}
