@@ -100,6 +100,13 @@ extension SourceError {
     SourceError(.malformed, "the service's own position is too long to keep")
   }
 
+  /// A token that counts in pages of another size than are asked for now.
+  public static var resized: SourceError {
+    SourceError(
+      .invalidCursor, "the cursor was made with another page size",
+      remedy: "set the page size as it was, or start again without the cursor")
+  }
+
   fileprivate static func foreign(_ cursor: Cursor) -> SourceError {
     SourceError(
       .invalidCursor, "the cursor '\(cursor)' was made by another source or for another query",

@@ -77,9 +77,10 @@ extension SourceError {
   ///   - id: The id that was asked for.
   ///   - source: The source's name.
   /// - Returns: An error with code `notFound`.
-  public static func notFound(_ id: some LosslessStringConvertible, in source: String)
-    -> SourceError
-  {
-    SourceError(.notFound, "no \(source) record has the id '\(id)'")
+  public static func notFound(
+    _ id: some LosslessStringConvertible, in source: String
+  ) -> SourceError {
+    SourceError(
+      .notFound, "no \(source) record has the id '\(id.description.oneLine(atMost: 80))'")
   }
 }

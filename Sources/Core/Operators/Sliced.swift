@@ -26,15 +26,16 @@ struct Sliced<Base: DataSource, C: Clock<Duration>>: DataSource, CustomStringCon
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
     let seal = seal(for: request)
-    let position = try seal.open(request.cursor, as: Position.self) ?? Position()
+    let position = try seal.open(request.cursor, as: Position.self) ?? Position(size: size)
+    guard position.size == size else { throw .resized }
     var page = try await latest.page(upstream(of: request, at: position), from: base)
     let slice = page.records.dropFirst(Int(position.skip)).prefix(request.limit)
     if slice.endIndex < page.records.endIndex {
       let skip = UInt32(clamping: slice.endIndex)
-      page.next = try seal.close(Position(cursor: position.cursor, skip: skip))
+      page.next = try seal.close(Position(cursor: position.cursor, skip: skip, size: size))
     } else {
       page.next = try page.next.map { next throws(SourceError) in
-        try seal.close(Position(cursor: next))
+        try seal.close(Position(cursor: next, size: size))
       }
     }
     page.records = Array(slice)
@@ -53,9 +54,9 @@ struct Sliced<Base: DataSource, C: Clock<Duration>>: DataSource, CustomStringCon
 
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
     let seal = seal(for: request)
-    guard var position = try? seal.open(request.cursor, as: Position.self) ?? Position() else {
-      return nil
-    }
+    guard var position = try? seal.open(request.cursor, as: Position.self) ?? Position(size: size),
+      position.size == size
+    else { return nil }
     let (sum, overflow) = Int(position.skip).addingReportingOverflow(count)
     guard !overflow else { return nil }
     if sum >= size {
@@ -84,12 +85,15 @@ struct Sliced<Base: DataSource, C: Clock<Duration>>: DataSource, CustomStringCon
   private struct Position: Codable {
     var cursor: Cursor?
     var skip: UInt32
+    /// The upstream page size, without which the rest means nothing.
+    var size: Int
 
-    init(cursor: Cursor? = nil, skip: UInt32 = 0) {
+    init(cursor: Cursor? = nil, skip: UInt32 = 0, size: Int) {
       self.cursor = cursor
       self.skip = skip
+      self.size = size
     }
 
-    private enum CodingKeys: String, CodingKey { case cursor = "c", skip = "s" }
+    private enum CodingKeys: String, CodingKey { case cursor = "c", skip = "s", size = "n" }
   }
 }
