@@ -2,7 +2,9 @@ import Core
 import Foundation
 
 extension Product {
-  /// A product as the service sends it. What is missing, null, empty or of another type is not known.
+  /// A product as the service sends it.
+  ///
+  /// What is missing, null, empty or of another type is not known.
   struct Wire: Decodable {
     let product: Product
 
@@ -41,8 +43,8 @@ extension String {
   /// into one text without anything between them.
   var webAddresses: [String] {
     // An address that is a part of another, as in `?url=https://…` or `/https://…`, belongs to it.
-    let starts = ranges(of: /https?:\/\//).map(\.lowerBound).filter { start in
-      start == startIndex || !"=/%".contains(self[index(before: start)])
+    let starts = ranges(of: /https?:\/\//.ignoresCase()).map(\.lowerBound).filter { start in
+      start == startIndex || !"=/".contains(self[index(before: start)])
     }
     let whole = hasPrefix("//") ? ["https:" + self[..<(starts.first ?? endIndex)]] : []
     let ends = starts.dropFirst() + [endIndex]

@@ -4,7 +4,9 @@ public import Core
 ///
 /// The service knows little for sure: only the id is always there.
 public struct Product: Record {
-  /// The service's id, a UUID. It is not stable: the service makes new ones when it starts anew.
+  /// The service's id, a UUID.
+  ///
+  /// It is not stable: the service makes new ones when it starts anew.
   public let id: String
 
   /// What it is.

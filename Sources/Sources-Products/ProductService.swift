@@ -6,6 +6,16 @@ import Foundation
 /// It has no total and no search. Servers up to February 2022 call the list `posts`, later ones
 /// `products`, and the oldest send it bare; all are in use.
 struct ProductService: DataSource, CustomStringConvertible {
+  /// The most rows that are asked for at a time.
+  ///
+  /// The service itself knows no bound.
+  static let largestPage = 100
+
+  /// Where a page can begin.
+  ///
+  /// It comes out of cursors, which are hostile until they are checked.
+  private static let places = 0...1_000_000_000
+
   private static let service = "the products service"
 
   let url: URL
@@ -16,44 +26,52 @@ struct ProductService: DataSource, CustomStringConvertible {
     guard request.query == nil else {
       throw SourceError(.badUsage, "the products service has no search of its own")
     }
-    let seal = CursorSeal("products", for: nil)
-    let skip = try seal.open(request.cursor, as: Int.self) ?? 0
-    guard skip >= 0 else { throw .damaged(request.cursor) }
-    let take = request.limit
+    let skip = try skip(of: request.cursor)
+    let take = min(request.limit, Self.largestPage)
     let (reply, provenance) = try await ask(
       HTTPRequest(
         .post, url.appending(path: "products/offset"),
         headers: [.init("Content-Type", "application/json")],
         body: Data(#"{"skip":\#(skip),"take":\#(take)}"#.utf8)),
       as: ProductList.self)
-    let (end, overflow) = skip.addingReportingOverflow(take)
     // A short page is the last one, and so is an empty one.
-    let isLast = reply.rows.count < take || overflow
+    let isLast = reply.rows.count < take
     return Page(
-      reply.rows.elements.prefix(take).map(\.product), next: isLast ? nil : try seal.close(end),
+      reply.rows.elements.prefix(take).map(\.product),
+      next: isLast ? nil : try seal.close(skip + take),
       provenance: provenance, unreadable: reply.rows.unreadable)
   }
 
   func item(_ id: String) async throws(SourceError) -> Found<Product> {
     // An id is a part of an address here: what is none must not ask for something else.
-    guard id.wholeMatch(of: /[A-Za-z0-9_-]{1,64}/) != nil else { throw .notFound(id, in: "products") }
+    guard id.wholeMatch(of: /[A-Za-z0-9_-]{1,64}/) != nil else {
+      throw .notFound(id, in: "products")
+    }
     let (reply, provenance) = try await ask(
       HTTPRequest(.get, url.appending(path: "product").appending(component: id)),
       as: SingleProduct.self)
     guard let product = reply.product else { throw .notFound(id, in: "products") }
+    guard product.id == id else {
+      throw SourceError(.malformed, "\(Self.service) gave another product than it was asked for")
+    }
     return Found(product, provenance: provenance)
   }
 
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
-    let seal = CursorSeal("products", for: nil)
-    guard request.query == nil, let skip = try? seal.open(request.cursor, as: Int.self) ?? 0 else {
-      return nil
-    }
+    guard request.query == nil, let skip = try? skip(of: request.cursor) else { return nil }
     let (sum, overflow) = skip.addingReportingOverflow(count)
-    return overflow ? nil : try? seal.close(sum)
+    return !overflow && Self.places ~= sum ? try? seal.close(sum) : nil
   }
 
   var description: String { "ProductService(\(url.absoluteString))" }
+
+  private var seal: CursorSeal { CursorSeal("products", for: nil) }
+
+  private func skip(of cursor: Cursor?) throws(SourceError) -> Int {
+    let skip = try seal.open(cursor, as: Int.self) ?? 0
+    guard Self.places ~= skip else { throw .damaged(cursor) }
+    return skip
+  }
 
   private func ask<Reply: Decodable>(
     _ request: HTTPRequest, as type: Reply.Type

@@ -2,7 +2,7 @@ public import Core
 
 /// The products of the nate challenge's service.
 public struct ProductsPlugin: Plugin {
-  /// `products`
+  /// The name: `products`.
   public let name = "products"
 
   /// What there is.
@@ -18,7 +18,9 @@ public struct ProductsPlugin: Plugin {
   /// The address.
   public let settings = [address]
 
-  /// What is known of a product. Titles and merchants are searchable.
+  /// What is known of a product.
+  ///
+  /// Titles and merchants are searchable.
   public let fields: [Field<Product>] = [
     Field("id", "Id", \.id, about: "The service's id."),
     Field("title", "Title", \.title, about: "What it is.", isSearchable: true),
@@ -34,7 +36,8 @@ public struct ProductsPlugin: Plugin {
     card: ["title", "merchant", "id", "url", "images", "createdAt", "updatedAt"], link: \.url)
 
   /// The service has no search, so a search reads through its pages.
-  public let policy = Policy(localSearchBound: 1000)
+  public let policy = Policy(
+    largestPage: ProductService.largestPage, localSearchBound: 1000)
 
   /// The products in the binary.
   public let bundled: any DataSource<Product>

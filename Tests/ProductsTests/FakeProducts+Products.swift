@@ -1,0 +1,27 @@
+import Core
+import FakeServices
+import Foundation
+import Products
+
+/// Fri, 20 Nov 2026, 10:10:00 UTC.
+let tenPastTen = Date(timeIntervalSince1970: 1_795_169_400)
+
+extension FakeProducts {
+  /// The bare source over this service.
+  func products() throws -> any DataSource<Product> {
+    try ProductsPlugin().remote(in: environment())
+  }
+
+  /// The whole chain over this service, which never waits between two attempts.
+  func chain(
+    with changes: [String: String] = [:], reading: Reading = .normal
+  ) throws -> any DataSource<Product> {
+    try ProductsPlugin().source(in: environment(with: changes), reading: reading)
+  }
+
+  func environment(with changes: [String: String] = [:]) -> PluginEnvironment {
+    PluginEnvironment(
+      settings: Settings(settings.merging(changes) { $1 }), transport: transport,
+      now: { tenPastTen }, random: { 0 })
+  }
+}

@@ -1,0 +1,110 @@
+import Core
+import FakeServices
+import Products
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct ProductDecodingTests {
+  private func read(_ product: FakeProduct) async throws -> Product {
+    let page = try await FakeProducts([product]).products().page(PageRequest())
+    #expect(page.unreadable == .none)
+    return try #require(page.records.first)
+  }
+
+  @Test func `reads all that is known`() async throws {
+    let product = try await read(
+      FakeProduct(
+        5, "Mug | “Noon” // 2™", merchant: "Café & Co", url: "https://shop.example/mug?a=1&b=2",
+        images: ["https://cdn.example/a.jpg", "http://cdn.example/b.jpg"]))
+    #expect(product.id == FakeProduct.id(5))
+    #expect(product.title == "Mug | “Noon” // 2™")
+    #expect(product.merchant == "Café & Co")
+    #expect(product.url == "https://shop.example/mug?a=1&b=2")
+    #expect(product.images == ["https://cdn.example/a.jpg", "http://cdn.example/b.jpg"])
+    #expect(product.createdAt == "2020-08-14T20:00:00.025Z")
+    #expect(product.updatedAt == product.createdAt)
+  }
+
+  @Test(arguments: [JSON.null, "", "  \n", 7, [], [:], true])
+  func `takes text that is null, empty or no text for unknown`(value: JSON) async throws {
+    let product = try await read(FakeProduct(5, value, merchant: value, url: value, images: value))
+    #expect(product == Product(id: FakeProduct.id(5)).created(like: product))
+  }
+
+  @Test(arguments: [
+    "none", "javascript:alert(1)", "shop.example/mug", "/mug", "https://", "ftp://a.example/",
+  ])
+  func `does not take for an address what is none`(url: String) async throws {
+    #expect(try await read(FakeProduct(5, "Mug", url: .string(url))).url == nil)
+  }
+
+  @Test(arguments: [
+    ("", []), ("none", []), ("   ", []), ("https://", []), ("//", []),
+    ("data:image/png;base64,AAAA", []),
+    ("https://cdn.example/a.jpg", ["https://cdn.example/a.jpg"]),
+    ("HTTPS://CDN.example/a.jpg", ["HTTPS://CDN.example/a.jpg"]),
+    (" https://cdn.example/a.jpg\n", ["https://cdn.example/a.jpg"]),
+    ("//cdn.example/a.jpg?v=1", ["https://cdn.example/a.jpg?v=1"]),
+    (
+      "//cdn.example/a.jpghttp://cdn.example/b.jpg",
+      ["https://cdn.example/a.jpg", "http://cdn.example/b.jpg"]
+    ),
+    (
+      "https://a.example/1.jpghttps://a.example/2.jpg?x=1,0http://b.example/3",
+      ["https://a.example/1.jpg", "https://a.example/2.jpg?x=1,0", "http://b.example/3"]
+    ),
+    (
+      "https://a.example/1.jpg, https://a.example/2.jpg",
+      ["https://a.example/1.jpg", "https://a.example/2.jpg"]
+    ),
+    (
+      "https://proxy.example/?url=https://a.example/1.jpg",
+      ["https://proxy.example/?url=https://a.example/1.jpg"]
+    ),
+    (
+      "https://archive.example/2020/https://a.example/1.jpg",
+      ["https://archive.example/2020/https://a.example/1.jpg"]
+    ),
+    ("nonehttps://a.example/1.jpg", ["https://a.example/1.jpg"]),
+  ])
+  func `makes addresses of what is sent for pictures`(
+    text: String, images: [String]
+  ) async throws {
+    let product = try await read(FakeProduct(5, "Mug", images: [.string(text)]))
+    #expect(product.images == images)
+  }
+
+  @Test func `keeps the other pictures where one is none`() async throws {
+    let images: JSON = ["", nil, 7, "https://a.example/1.jpg", ["x"], "none", "//a.example/2.jpg"]
+    let product = try await read(FakeProduct(5, "Mug", images: images))
+    #expect(product.images == ["https://a.example/1.jpg", "https://a.example/2.jpg"])
+  }
+
+  @Test func `reads the service's own oddities`() async throws {
+    let page = try await FakeProducts().products().page(PageRequest(limit: 100))
+    func count(_ isOdd: (Product) -> Bool) -> Int { page.records.count(where: isOdd) }
+    #expect(count { $0.title == nil } == 4)
+    #expect(count { $0.merchant == nil } == 3)
+    #expect(count { $0.url == nil } == 2)
+    #expect(count { $0.images.isEmpty } == 2)
+    #expect(count { $0.images.count == 8 } == 1)
+    #expect(count { $0.images.count == 9 } == 2)
+  }
+
+  @Test func `drops a row without an id`() async throws {
+    var product = FakeProduct(5, "Mug")
+    product.id = ""
+    let page = try await FakeProducts([product]).products().page(PageRequest())
+    #expect(page.records.isEmpty)
+    #expect(page.unreadable.count == 1)
+  }
+}
+
+extension Product {
+  /// This product with the dates of another.
+  fileprivate func created(like other: Product) -> Product {
+    var product = self
+    (product.createdAt, product.updatedAt) = (other.createdAt, other.updatedAt)
+    return product
+  }
+}

@@ -1,0 +1,123 @@
+import Core
+import FakeServices
+import Foundation
+import Products
+import SourceTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct ProductListTests {
+  private static let everything = (1...30).reversed().map(FakeProduct.id)
+
+  @Test(arguments: [(1, 31), (7, 5), (10, 4), (20, 2), (29, 2), (30, 2), (31, 1), (1000, 1)])
+  func `walks through everything once, and once more where the last page is full`(
+    size: Int, requests: Int
+  ) async throws {
+    let service = try FakeProducts()
+    let walk = try await service.products().wholeWalk(size: size)
+    #expect(walk.ids == Self.everything)
+    #expect(walk.end == .exhausted)
+    #expect(service.requests.count == requests)
+    #expect(walk.pages.allSatisfy { $0.total == nil && $0.unreadable == .none })
+  }
+
+  @Test(arguments: ProductsEra.allCases)
+  func `reads the lists of every age of the service`(era: ProductsEra) async throws {
+    let walk = try await FakeProducts(era: era).products().wholeWalk(size: 20)
+    #expect(walk.ids == Self.everything)
+  }
+
+  @Test func `posts skip and take as JSON, in one request`() async throws {
+    let service = try FakeProducts()
+    let page = try await service.products().page(PageRequest(limit: 20))
+    _ = try await service.products().page(PageRequest(after: page.next, limit: 5))
+    #expect(service.requests.map(\.method) == ["POST", "POST"])
+    #expect(service.requests.map(\.path) == ["/products/offset", "/products/offset"])
+    #expect(
+      service.requests.map { $0.header("content-type") }
+        == Array(repeating: "application/json", count: 2))
+    #expect(
+      service.requests.map { String(decoding: $0.body, as: UTF8.self) } == [
+        #"{"skip":0,"take":20}"#, #"{"skip":20,"take":5}"#,
+      ])
+  }
+
+  @Test func `asks for a hundred at most, though the service has no bound`() async throws {
+    let service = try FakeProducts((0..<250).reversed().map { FakeProduct($0, "Mug") })
+    let walk = try await service.products().wholeWalk(size: 100_000)
+    #expect(walk.pages.map(\.records.count) == [100, 100, 50])
+    #expect(Set(walk.ids).count == 250)
+    #expect(
+      service.requests.allSatisfy {
+        String(decoding: $0.body, as: UTF8.self).hasSuffix(#","take":100}"#)
+      })
+  }
+
+  @Test func `says where and when it was told`() async throws {
+    let service = try FakeProducts()
+    let page = try await service.products().page(PageRequest())
+    #expect(page.provenance.origin == .live)
+    #expect(page.provenance.fetchedAt == tenPastTen)
+    #expect(page.provenance.endpoint == "\(service.url)/products/offset")
+  }
+
+  @Test(arguments: ["/", "/shop", "/shop/"])
+  func `takes an address with a path, or with a slash at its end`(suffix: String) async throws {
+    let service = try FakeProducts()
+    service.fail(with: .json(#"{"products":[]}"#))
+    let environment = service.environment(with: ["PRODUCTS_URL": "\(service.url)\(suffix)"])
+    _ = try await ProductsPlugin().remote(in: environment).page(PageRequest())
+    let prefix = suffix == "/" ? "" : "/shop"
+    #expect(service.requests.map(\.path) == ["\(prefix)/products/offset"])
+  }
+
+  @Test func `keeps two products that differ in nothing but their ids`() async throws {
+    let page = try await FakeProducts().products().page(PageRequest(limit: 2))
+    #expect(page.records.map(\.title) == ["Juan Soto Jersey | Home", "Juan Soto Jersey | Home"])
+    #expect(page.records.map(\.id) == [FakeProduct.id(30), FakeProduct.id(29)])
+  }
+
+  @Test func `takes an empty list for an answer`() async throws {
+    let service = try FakeProducts([])
+    let page = try await service.products().page(PageRequest())
+    #expect(page.records.isEmpty)
+    #expect(page.next == nil)
+    #expect(page.provenance.origin == .live)
+  }
+
+  // MARK: - What is wrong with lists
+
+  @Test func `gives what came twice once where new products shift the pages`() async throws {
+    let walk = try await FakeProducts(quirks: [.growing]).products().wholeWalk(size: 10)
+    #expect(walk.pages.map(\.records.count) == [10, 10, 10, 3])
+    #expect(walk.ids == Self.everything)
+  }
+
+  @Test func `drops rows that cannot be read, and counts them`() async throws {
+    let walk = try await FakeProducts(quirks: [.badRows]).products().wholeWalk(size: 20)
+    #expect(walk.pages.map(\.unreadable.count) == [3, 3])
+    #expect(walk.pages.first?.unreadable.firstReason == "row 2: id is missing")
+    #expect(walk.ids.count == 24)
+    #expect(walk.end == .exhausted)
+  }
+
+  @Test func `goes on after a full page with rows that cannot be read`() async throws {
+    let page = try await FakeProducts(quirks: [.badRows]).products().page(PageRequest(limit: 20))
+    #expect(page.records.count == 17)
+    #expect(page.next != nil)
+  }
+
+  @Test func `gives no more than was asked for`() async throws {
+    let walk = try await FakeProducts(quirks: [.generous]).products().wholeWalk(size: 7)
+    #expect(walk.ids == Self.everything)
+    #expect(walk.pages.allSatisfy { $0.records.count <= 7 })
+  }
+
+  @Test func `ends a walk through a service that skips nothing`() async throws {
+    let service = try FakeProducts(quirks: [.ignoresSkip])
+    let walk = try await service.products().wholeWalk(size: 10)
+    #expect(walk.end == .nothingNew(pages: 3))
+    #expect(walk.ids == Array(Self.everything.prefix(10)))
+    #expect(service.requests.count == 4)
+  }
+}
