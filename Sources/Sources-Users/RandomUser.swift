@@ -3,9 +3,10 @@ import Foundation
 
 /// randomuser.me (https://randomuser.me/documentation): made-up people, in pages that never end.
 ///
-/// A page is a function of seed, number and size, so all three must stay the same throughout a walk: this
-/// source asks for pages of one size only, and gives a caller who wants fewer a part of one. The service
-/// does not refuse what it cannot do but does something else, so its word on what it did is checked.
+/// A page is a function of seed, number and size, so seed and size must stay the same throughout a
+/// walk: this source asks for pages of one size only, and gives a caller who wants fewer a part of one.
+/// The service does not refuse what it cannot do but does something else, so its word on what it did is
+/// checked.
 struct RandomUser: DataSource, CustomStringConvertible {
   /// After this page the service begins again at page 1.
   static let lastPage = 10_000
@@ -16,7 +17,9 @@ struct RandomUser: DataSource, CustomStringConvertible {
   private static let service = "randomuser.me"
 
   let url: URL
-  /// Which collection of people. Never 18 characters long: the service reads those as something else.
+  /// Which collection of people.
+  ///
+  /// Never 18 characters long: the service reads those as something else.
   let seed: String
   let size: Int
   let transport: any Transport
@@ -26,16 +29,13 @@ struct RandomUser: DataSource, CustomStringConvertible {
     guard request.query == nil else {
       throw SourceError(.badUsage, "randomuser.me has no search of its own")
     }
-    let seal = CursorSeal("users", for: nil)
-    let position = try seal.open(request.cursor) ?? Position()
-    guard 1...Self.lastPage ~= position.page, 0..<size ~= position.skip else {
-      throw .damaged(request.cursor)
-    }
-    guard position.size ?? size == size else { throw .resized(request.cursor) }
+    let position = try position(of: request.cursor)
     let (reply, provenance) = try await fetch(position.page)
     // The service repeats addresses; one that comes again is the same user.
-    var emails: Set<String> = []
-    let users = reply.results.elements.map(\.user).filter { emails.insert($0.email).inserted }
+    var emails: Set<EmailAddress> = []
+    let users = reply.results.elements.prefix(size).map(\.user).filter {
+      emails.insert($0.email).inserted
+    }
     let slice = users.dropFirst(position.skip).prefix(request.limit)
     var next: Position?
     if slice.endIndex < users.endIndex {
@@ -49,21 +49,33 @@ struct RandomUser: DataSource, CustomStringConvertible {
   }
 
   /// The service cannot look people up.
-  func item(_ id: String) async throws(SourceError) -> Found<User> {
+  func item(_ id: EmailAddress) async throws(SourceError) -> Found<User> {
     throw SourceError(.unsupported, "randomuser.me cannot look up one person")
   }
 
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
-    let seal = CursorSeal("users", for: nil)
-    guard request.query == nil, let position = try? seal.open(request.cursor) ?? Position(),
-      case let (sum, overflow) = position.skip.addingReportingOverflow(count), !overflow
+    guard request.query == nil, let position = try? position(of: request.cursor),
+      case let (sum, overflow) = position.skip.addingReportingOverflow(count), !overflow,
+      sum / size <= Self.lastPage - position.page
     else { return nil }
-    let page = position.page + sum / size
-    guard 1...Self.lastPage ~= page else { return nil }
-    return try? seal.close(Position(page: page, skip: sum % size, size: size))
+    let ahead = Position(page: position.page + sum / size, skip: sum % size, size: size)
+    return try? seal.close(ahead)
   }
 
   var description: String { "RandomUser(\(url.absoluteString), seed: \(seed), size: \(size))" }
+
+  private var seal: CursorSeal { CursorSeal("users", for: nil) }
+
+  private func position(of cursor: Cursor?) throws(SourceError) -> Position {
+    guard let position = try seal.open(cursor, as: Position.self) else {
+      return Position(size: size)
+    }
+    guard position.size == size else { throw .resized }
+    guard 1...Self.lastPage ~= position.page, 0..<size ~= position.skip else {
+      throw .damaged(cursor)
+    }
+    return position
+  }
 
   private func fetch(_ page: Int) async throws(SourceError) -> (RandomUserReply, Provenance) {
     let request = HTTPRequest(
@@ -72,7 +84,7 @@ struct RandomUser: DataSource, CustomStringConvertible {
         .init("seed", .plain(seed)), .init("page", "\(page)"), .init("results", "\(size)"),
       ])
     let response = try await transport.send(request)
-    if let failure = RandomUserFailure(response) { throw failure.error }
+    if let failure = RandomUserFailure(response) { throw failure.error(at: now()) }
     let reply: RandomUserReply = try response.checked(by: Self.service, now: now())
       .decoded(by: Self.service)
     try reply.info?.check(seed: seed, page: page, size: size)
@@ -83,17 +95,9 @@ struct RandomUser: DataSource, CustomStringConvertible {
   private struct Position: Codable {
     var page = 1
     var skip = 0
-    /// The page size that the page number counts in; `nil` at the start.
-    var size: Int?
+    /// The page size that the page number counts in.
+    var size: Int
 
     private enum CodingKeys: String, CodingKey { case page = "p", skip = "s", size = "n" }
-  }
-}
-
-extension SourceError {
-  fileprivate static func resized(_ cursor: Cursor?) -> SourceError {
-    SourceError(
-      .invalidCursor, "the cursor was made with another page size",
-      remedy: "set RANDOM_USER_PAGE_SIZE as it was, or start again without the cursor")
   }
 }

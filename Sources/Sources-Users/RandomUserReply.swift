@@ -31,36 +31,44 @@ struct RandomUserReply: Decodable {
   }
 }
 
-/// What randomuser.me sends when something is wrong, with any status: `{"error": "…"}`.
-struct RandomUserFailure: Decodable {
-  let error: SourceError
+/// What randomuser.me says when it gives nothing, with any status: `{"error": "…"}`.
+struct RandomUserFailure {
+  private let words: String
+  private let response: HTTPResponse
 
-  private enum CodingKeys: String, CodingKey { case error }
-
-  /// `nil` if the body is no such failure.
+  /// `nil` if the reply is no such failure, or one that its status tells better.
   init?(_ response: HTTPResponse) {
     // A page of people is large and has no such key at its start.
     guard response.body.prefix(64).firstRange(of: Data(#""error""#.utf8)) != nil,
-      let failure = try? response.decoded(as: Self.self, by: "randomuser.me")
+      let envelope = try? response.decoded(as: Envelope.self, by: "randomuser.me")
     else { return nil }
-    self = failure
+    words = envelope.error
+    self.response = response
+    guard isAskedTooOften || 200..<300 ~= response.status else { return nil }
   }
 
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    let words = try container.decode(String.self, forKey: .error)
-    error =
-      if words.localizedStandardContains("ease up") {
-        SourceError(
-          .rateLimited, "randomuser.me gives no more people for now",
-          remedy: "try again in 5 minutes", retryAfter: .seconds(300))
-      } else {
-        SourceError(.serverError, "randomuser.me failed: \(words.prefix(120))")
-      }
+  /// The failure, which the service tells by its words and not by its status.
+  ///
+  /// - Parameter now: The date from which a `Retry-After` counts.
+  /// - Returns: `rateLimited`, or `serverError`.
+  func error(at now: Date) -> SourceError {
+    guard isAskedTooOften else {
+      return SourceError(.serverError, "randomuser.me failed: \(words.oneLine(atMost: 80))")
+    }
+    // It counts in windows of five minutes.
+    return SourceError(
+      .rateLimited, "randomuser.me gives no more people for now", remedy: "try again in 5 minutes",
+      retryAfter: response.retryAfter(from: now) ?? .seconds(300))
   }
+
+  private var isAskedTooOften: Bool { Folded(words).contains(Folded("ease up")) }
+
+  private struct Envelope: Decodable { let error: String }
 }
 
 extension Double {
   /// Without `.0`.
-  fileprivate var formatted: String { self == rounded() && magnitude < 1e15 ? "\(Int(self))" : "\(self)" }
+  fileprivate var formatted: String {
+    self == rounded() && magnitude < 1e15 ? "\(Int(self))" : "\(self)"
+  }
 }

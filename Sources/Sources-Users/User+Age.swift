@@ -1,16 +1,29 @@
+import Core
 public import Foundation
 
 extension User {
   /// How old the person is.
   ///
+  /// Who was born on 29 February has the birthday on 1 March in the years between.
+  ///
   /// - Parameter now: When it is asked.
-  /// - Returns: Whole years, by the calendar of Greenwich; `nil` if the day of birth is not known.
+  /// - Returns: 0 to 150 whole years, by the calendar of Greenwich; `nil` if the day of birth is not
+  ///   known or makes no sense.
   public func age(at now: Date) -> Int? {
-    var calendar = Calendar(identifier: .gregorian)
-    calendar.timeZone = .gmt
-    guard let birthDate, let birth = try? Date(birthDate, strategy: .iso8601.year().month().day()),
-      let years = calendar.dateComponents([.year], from: birth, to: now).year
+    // Days written as `1967-07-23` are ordered as text.
+    let today = now.iso8601.prefix(10)
+    guard let birthDate, birthDate.isDay, let year = Int(today.prefix(4)),
+      let birthYear = Int(birthDate.prefix(4))
     else { return nil }
+    let isBeforeBirthday = today.dropFirst(4) < birthDate.dropFirst(4)
+    let years = year - birthYear - (isBeforeBirthday ? 1 : 0)
     return 0...150 ~= years ? years : nil
+  }
+}
+
+extension String {
+  /// Whether this is a day such as `1967-07-23`.
+  var isDay: Bool {
+    wholeMatch(of: /[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])/) != nil
   }
 }

@@ -1,11 +1,10 @@
 import Core
-import Foundation
 
 extension User {
   /// A person as randomuser.me sends it.
   ///
-  /// Only name and e-mail are needed. The rest is taken if it is as expected: `postcode` is a number or
-  /// text, `id.value` may be null or nonsense and is not used, `dob.age` is true only today.
+  /// Only name and e-mail are needed. The rest is taken if it is as expected: `id.value` may be null or
+  /// nonsense and is not used, `dob.age` is true only today.
   struct Wire: Decodable {
     let user: User
 
@@ -13,57 +12,63 @@ extension User {
       case email, name, gender, nat, location, dob, registered, phone, login, picture
     }
     private struct Name: Decodable {
-      let title: String?
+      let title: LooseText?
       let first: String
       let last: String
     }
     private struct Location: Decodable {
-      let city: String?
-      let state: String?
-      let country: String?
-      let postcode: PostCode?
+      let city: LooseText?
+      let state: LooseText?
+      let country: LooseText?
+      let postcode: LooseText?
     }
-    fileprivate struct Moment: Decodable { let date: String? }
+    private struct Moment: Decodable {
+      let date: LooseText?
+
+      /// The day of `1967-07-23T09:18:33.666Z`; `nil` if it is none.
+      var day: String? {
+        let day = date?.text.map { String($0.prefix(10)) }
+        return day?.isDay == true ? day : nil
+      }
+    }
     private struct Login: Decodable {
-      let uuid: String?
-      let username: String?
+      let uuid: LooseText?
+      let username: LooseText?
     }
-    private struct Picture: Decodable { let large: String? }
+    private struct Picture: Decodable { let large: LooseText? }
 
     init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: CodingKeys.self)
-      func detail<Value: Decodable>(_ key: CodingKeys, as type: Value.Type = Value.self) -> Value? {
+      func detail<Value: Decodable>(_ key: CodingKeys, as type: Value.Type) -> Value? {
         (try? container.decodeIfPresent(Value.self, forKey: key)) ?? nil
       }
-      let email = try container.decode(String.self, forKey: .email)
-      guard email.contains("@") else {
-        throw DecodingError.dataCorruptedError(
-          forKey: .email, in: container, debugDescription: "the e-mail address has no @")
-      }
+      let email = try container.decode(EmailAddress.self, forKey: .email)
       let name = try container.decode(Name.self, forKey: .name)
       let location = detail(.location, as: Location.self)
       let login = detail(.login, as: Login.self)
       var user = User(email: email, firstName: name.first, lastName: name.last)
-      user.title = name.title?.nilIfEmpty
-      user.gender = detail(.gender)
-      user.nationality = detail(.nat)
-      user.city = location?.city?.nilIfEmpty
-      user.state = location?.state?.nilIfEmpty
-      user.country = location?.country?.nilIfEmpty
+      user.title = name.title?.text
+      user.gender = detail(.gender, as: LooseText.self)?.text
+      user.nationality = detail(.nat, as: LooseText.self)?.text
+      user.city = location?.city?.text
+      user.state = location?.state?.text
+      user.country = location?.country?.text
       user.postcode = location?.postcode?.text
       user.birthDate = detail(.dob, as: Moment.self)?.day
       user.registeredAt = detail(.registered, as: Moment.self)?.day
-      user.phone = detail(.phone)
-      user.uuid = login?.uuid
-      user.username = login?.username
-      user.picture = detail(.picture, as: Picture.self)?.large
+      user.phone = detail(.phone, as: LooseText.self)?.text
+      user.uuid = login?.uuid?.text
+      user.username = login?.username?.text
+      user.picture = detail(.picture, as: Picture.self)?.large?.text
       self.user = user
     }
   }
 }
 
-/// A post code: a number in 17 countries, text in the other four.
-private struct PostCode: Decodable {
+/// Text, or a whole number, as post codes are in 17 of 21 countries.
+///
+/// Everything else, and empty text, is not known.
+private struct LooseText: Decodable {
   let text: String?
 
   init(from decoder: any Decoder) throws {
@@ -71,21 +76,8 @@ private struct PostCode: Decodable {
     if let number = try? container.decode(Int.self) {
       text = String(number)
     } else {
-      text = try? container.decode(String.self)
+      let text = try? container.decode(String.self)
+      self.text = text?.isEmpty == true ? nil : text
     }
   }
-}
-
-extension User.Wire.Moment {
-  /// The day of `1967-07-23T09:18:33.666Z`; `nil` if it is none.
-  fileprivate var day: String? {
-    guard let day = date?.prefix(10), day.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}/) != nil else {
-      return nil
-    }
-    return String(day)
-  }
-}
-
-extension String {
-  fileprivate var nilIfEmpty: String? { isEmpty ? nil : self }
 }

@@ -2,9 +2,9 @@ public import Core
 
 /// A made-up person.
 public struct User: Record {
-  /// The e-mail address in lower case, which identifies the person: the service repeats addresses, and a
-  /// repeated one is the same user.
-  public let email: String
+  /// The e-mail address, which identifies the person: the service repeats addresses, and a repeated one
+  /// is the same user.
+  public let email: EmailAddress
 
   /// `Mr`, `Ms`, `Madame`.
   public var title: String?
@@ -33,7 +33,9 @@ public struct User: Record {
   /// The post code, as text: there are some with letters and some that begin with 0.
   public var postcode: String?
 
-  /// The day of birth: `1967-07-23`. An age is not kept, because it changes.
+  /// The day of birth, such as `1967-07-23`.
+  ///
+  /// An age is not kept, because it changes.
   public var birthDate: String?
 
   /// The day of registration.
@@ -52,7 +54,7 @@ public struct User: Record {
   public var picture: String?
 
   /// The e-mail address identifies the person.
-  public var id: String { email }
+  public var id: EmailAddress { email }
 
   /// Title, given name and family name.
   public var name: String {
@@ -62,11 +64,11 @@ public struct User: Record {
   /// A person of whom only this is known.
   ///
   /// - Parameters:
-  ///   - email: The e-mail address, in any case.
+  ///   - email: The e-mail address.
   ///   - firstName: The given name.
   ///   - lastName: The family name.
-  public init(email: String, firstName: String, lastName: String) {
-    self.email = email.lowercased()
+  public init(email: EmailAddress, firstName: String, lastName: String) {
+    self.email = email
     self.firstName = firstName
     self.lastName = lastName
   }

@@ -3,7 +3,7 @@ public import Foundation
 
 /// The made-up people of randomuser.me.
 public struct UsersPlugin: Plugin {
-  /// `users`
+  /// The name: `users`.
   public let name = "users"
 
   /// What there is.
@@ -18,7 +18,8 @@ public struct UsersPlugin: Plugin {
 
   /// How often randomuser.me is asked.
   public static let rate = Setting(
-    "RANDOM_USER_RATE", .rate, default: "20000/5m", about: "how many people are asked for, or 'off'")
+    "RANDOM_USER_RATE", .rate, default: "20000/5m", about: "how many people are asked for, or 'off'"
+  )
 
   /// How many people are asked for at a time.
   public static let pageSize = Setting(
@@ -28,7 +29,9 @@ public struct UsersPlugin: Plugin {
   /// Address, rate and page size.
   public let settings = [address, rate, pageSize]
 
-  /// What is known of a person. Names and e-mail addresses are searchable.
+  /// What is known of a person.
+  ///
+  /// Names and e-mail addresses are searchable.
   public let fields: [Field<User>]
 
   /// A table of names; alone, a card of all that is known.
@@ -50,11 +53,17 @@ public struct UsersPlugin: Plugin {
   /// - Parameter now: What the calendar says when an age is read.
   public init(now: @escaping @Sendable () -> Date = { Date() }) {
     fields = [
-      Field("email", "E-mail", \.email, about: "The e-mail address, which identifies the person.", isSearchable: true),
+      Field(
+        "email", "E-mail", \.email, about: "The e-mail address, which identifies the person.",
+        isSearchable: true),
       Field("name", "Name", \.name, about: "Title, given name and family name."),
       Field("title", "Title", \.title, about: "Mr, Ms, Madame.", isShown: false),
-      Field("firstName", "First name", \.firstName, about: "The given name.", isShown: false, isSearchable: true),
-      Field("lastName", "Last name", \.lastName, about: "The family name.", isShown: false, isSearchable: true),
+      Field(
+        "firstName", "First name", \.firstName, about: "The given name.", isShown: false,
+        isSearchable: true),
+      Field(
+        "lastName", "Last name", \.lastName, about: "The family name.", isShown: false,
+        isSearchable: true),
       Field("gender", "Gender", \.gender, about: "male or female.", isShown: false),
       Field("age", "Age", .integer, about: "Years, computed from the day of birth.") { user in
         user.age(at: now()).json
@@ -68,14 +77,17 @@ public struct UsersPlugin: Plugin {
       Field("phone", "Phone", \.phone, about: "The phone number.", isShown: false),
       Field("username", "Username", \.username, about: "The login name.", isShown: false),
       Field("uuid", "UUID", \.uuid, about: "The service's own id.", isShown: false),
-      Field("registeredAt", "Registered", \.registeredAt, about: "The day of registration.", isShown: false),
+      Field(
+        "registeredAt", "Registered", \.registeredAt, about: "The day of registration.",
+        isShown: false),
       Field("picture", "Picture", \.picture, about: "The address of a portrait.", isShown: false),
     ]
     bundled = BundledSource("users", json: bundledUsers, fields: fields)
   }
 
   /// randomuser.me, with the address and page size of the settings.
-  public func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<User> {
+  public func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<User>
+  {
     RandomUser(
       url: try environment.settings.url(Self.address), seed: "aggregator",
       size: try environment.settings.count(Self.pageSize), transport: environment.transport,

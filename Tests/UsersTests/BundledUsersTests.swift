@@ -1,0 +1,49 @@
+import Core
+import Foundation
+import Testing
+import Users
+
+@Suite struct BundledUsersTests {
+  private let plugin = UsersPlugin(now: { tenPastTen })
+
+  private func all() async throws -> [User] {
+    try await plugin.bundled.page(PageRequest(limit: 10_000)).records
+  }
+
+  @Test func `has enough people, of every nationality that the service has`() async throws {
+    let users = try await all()
+    #expect(users.count >= 100)
+    #expect(Set(users.map(\.id)).count == users.count)
+    #expect(
+      Set(users.compactMap(\.nationality)) == [
+        "AU", "BR", "CA", "CH", "DE", "DK", "ES", "FI", "FR", "GB", "IE", "IN", "IR", "MX", "NL",
+        "NO", "NZ", "RS", "TR", "UA", "US",
+      ])
+  }
+
+  @Test func `has nobody who could be real`() async throws {
+    for user in try await all() {
+      #expect(user.email.description.contains(/@example\.(com|net|org)$/), "\(user.email)")
+      #expect(user.picture == nil, "\(user.email)")
+    }
+  }
+
+  @Test func `knows everybody's age`() async throws {
+    for user in try await all() {
+      let age = try #require(user.age(at: tenPastTen), "\(user.email)")
+      #expect(16...100 ~= age, "\(user.email)")
+    }
+  }
+
+  @Test func `has what the help says to type`() async throws {
+    let query = try Query(plugin.example.query)
+    #expect(!(try await plugin.bundled.page(PageRequest(matching: query)).records.isEmpty))
+    let id = try #require(EmailAddress(plugin.example.id))
+    #expect(try await plugin.bundled.item(id).item.id == id)
+  }
+
+  @Test func `shows on a card what there is`() {
+    #expect(Set(plugin.fields.map(\.name)).count == plugin.fields.count)
+    #expect(Set(plugin.layout.card).isSubset(of: plugin.fields.map(\.name)))
+  }
+}

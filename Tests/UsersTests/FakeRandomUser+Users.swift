@@ -1,0 +1,37 @@
+import Core
+import FakeServices
+import Foundation
+import Users
+
+/// Fri, 20 Nov 2026, 10:10:00 UTC.
+let tenPastTen = Date(timeIntervalSince1970: 1_795_169_400)
+
+extension FakeRandomUser {
+  /// The bare source over this service.
+  func users(pagesOf size: Int = 10) throws -> any DataSource<User> {
+    try UsersPlugin().remote(in: environment(with: ["RANDOM_USER_PAGE_SIZE": "\(size)"]))
+  }
+
+  /// The whole chain over this service, which never waits between two attempts.
+  func chain(
+    with changes: [String: String] = [:], reading: Reading = .normal,
+    clock: any Clock<Duration> = ContinuousClock()
+  ) throws -> any DataSource<User> {
+    try UsersPlugin().source(in: environment(with: changes, clock: clock), reading: reading)
+  }
+
+  func environment(
+    with changes: [String: String] = [:], clock: any Clock<Duration> = ContinuousClock()
+  ) -> PluginEnvironment {
+    PluginEnvironment(
+      settings: Settings(settings.merging(changes) { $1 }), transport: transport, clock: clock,
+      now: { tenPastTen }, random: { 0 })
+  }
+
+  /// Who is on the first pages of the collection that the source reads, each once.
+  static func everybody(onPages pages: ClosedRange<Int>, of size: Int = 10) -> [EmailAddress] {
+    var seen: Set<EmailAddress> = []
+    return pages.flatMap { emails(onPage: $0, of: size, seed: "aggregator") }
+      .compactMap { EmailAddress($0) }.filter { seen.insert($0).inserted }
+  }
+}

@@ -1,0 +1,80 @@
+import Core
+import FakeServices
+import Foundation
+import SourceTesting
+import Testing
+import Users
+
+@Suite(.timeLimit(.minutes(1)))
+struct RandomUserErrorTests {
+  private func error(of reply: LoopbackReply) async throws -> SourceError {
+    let service = try FakeRandomUser()
+    service.fail(with: reply)
+    let users = try service.users()
+    let error = await #expect(throws: SourceError.self) { try await users.page(PageRequest()) }
+    #expect(service.requests.count == 1)
+    return try #require(error)
+  }
+
+  @Test(
+    arguments: [
+      (.tooMany, .rateLimited, "no more people for now"),
+      (.tooManyAs503, .rateLimited, "no more people for now"),
+      (.tooManyAs200, .rateLimited, "no more people for now"),
+      (.wrong, .serverError, "something has gone wrong"),
+      (.wrongAs200, .serverError, "something has gone wrong"),
+      (.broken, .serverError, "(500): Internal Server Error"),
+      (.unknownVersion, .rejected, "(404): Not Found"),
+      (.blocked, .rejected, "(403): Attention Required! | Cloudflare"),
+      (.outage, .serverError, "(503): 503 Service Unavailable"),
+      (.page, .malformed, "an HTML page instead of JSON: Random User Generator | Home"),
+    ] as [(RandomUserFault, SourceError.Code, String)])
+  func `tells what the service or its guard said`(
+    fault: RandomUserFault, code: SourceError.Code, words: String
+  ) async throws {
+    let error = try await error(of: fault.reply)
+    #expect(error.code == code)
+    #expect(error.message.contains(words))
+    #expect(error.retryAfter == (code == .rateLimited ? .seconds(300) : nil))
+  }
+
+  @Test func `believes the service where it says when to come back`() async throws {
+    let reply = LoopbackReply.status(
+      429, #"{"error":"Whoa, ease up there cowboy."}"#, headers: [("Retry-After", "77")])
+    #expect(try await error(of: reply).retryAfter == .seconds(77))
+  }
+
+  @Test(
+    arguments: [
+      (404, .rejected), (401, .invalidKey), (429, .rateLimited), (502, .serverError),
+      (200, .serverError),
+    ] as [(Int, SourceError.Code)])
+  func `lets the status speak where the words are not known`(
+    status: Int, code: SourceError.Code
+  ) async throws {
+    let error = try await error(of: .json(#"{"error":"No\nway"}"#, status: status))
+    #expect(error.code == code)
+    #expect(error.message.hasSuffix(": No way"))
+  }
+
+  @Test(arguments: [
+    "", "null", "[]", "{}", #"{"results":null}"#, #"{"results":{}}"#, #"{"results":["#,
+    #"{"error":7}"#, #"{"results":[],"info":7}"#, #"{"results":[],"info":{"page":"1"}}"#,
+  ])
+  func `cannot read what is no page of people`(body: String) async throws {
+    #expect(try await error(of: .json(body)).code == .malformed)
+  }
+
+  @Test func `has no search and looks nobody up`() async throws {
+    let service = try FakeRandomUser()
+    let users = try service.users()
+    let search = await #expect(throws: SourceError.self) {
+      try await users.page(PageRequest(matching: Query("ada")))
+    }
+    #expect(search?.code == .badUsage)
+    let address = try #require(EmailAddress("a@example.com"))
+    let item = await #expect(throws: SourceError.self) { try await users.item(address) }
+    #expect(item?.code == .unsupported)
+    #expect(service.requests.isEmpty)
+  }
+}

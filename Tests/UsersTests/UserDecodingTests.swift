@@ -1,0 +1,116 @@
+import Core
+import FakeServices
+import Foundation
+import SourceTesting
+import Testing
+import Users
+
+@Suite(.timeLimit(.minutes(1)))
+struct UserDecodingTests {
+  /// Everybody on a page that has people of all 21 nationalities.
+  private func people() async throws -> [User] {
+    let page = try await FakeRandomUser().users(pagesOf: 21).page(PageRequest(limit: 21))
+    #expect(page.unreadable == .none)
+    return page.records
+  }
+
+  private func person(from nationality: String) async throws -> User {
+    try #require(try await people().first { $0.nationality == nationality })
+  }
+
+  /// The first user of a reply that has only this row.
+  private func read(_ row: String) async throws -> User? {
+    let service = try FakeRandomUser()
+    service.fail(with: .json(#"{"results":[\#(row)]}"#))
+    return try await service.users().page(PageRequest()).records.first
+  }
+
+  @Test func `reads all that is known`() async throws {
+    let user = try await person(from: "AU")
+    let email = try #require(FakeRandomUser.emails(onPage: 1, of: 1, seed: "aggregator").first)
+    #expect(user.email.description == email)
+    #expect(user.id == user.email)
+    #expect(["Mr", "Mrs", "Ms", "Miss"].contains(user.title))
+    #expect(user.gender == "female")
+    #expect(user.city == "Coventry")
+    #expect(user.state == "Hedmark")
+    #expect(user.country == "Australia")
+    #expect(user.phone == "(096) E15-6505")
+    #expect(user.username == "bluecat481")
+    #expect(user.uuid?.hasPrefix("00000000-0000-4000-8000-") == true)
+    #expect(user.picture?.hasPrefix("https://randomuser.example/portraits/men/") == true)
+  }
+
+  @Test(arguments: [("US", "93027"), ("CA", "Z4B 4T0"), ("NO", "0150"), ("NL", "7044 TR")])
+  func `keeps a post code as it is written, number or text`(
+    nationality: String, postcode: String
+  ) async throws {
+    #expect(try await person(from: nationality).postcode == postcode)
+  }
+
+  @Test(arguments: ["IR", "NZ", "TR", "UA", "FI"])
+  func `reads people whose number is null or nonsense`(nationality: String) async throws {
+    _ = try await person(from: nationality)
+  }
+
+  @Test func `reads people whose coordinates and time zones are text`() async throws {
+    #expect(Set(try await people().compactMap(\.country)).count >= 18)
+  }
+
+  @Test func `keeps names in their own script, and titles of their own country`() async throws {
+    #expect(try await person(from: "IR").name == "Ms آوا کامروا")
+    #expect(try await person(from: "CH").title == "Mademoiselle")
+  }
+
+  @Test func `reads the day from a date with milliseconds, and one without`() async throws {
+    #expect(try await person(from: "AU").registeredAt == "2009-02-28")
+    #expect(try await person(from: "AU").birthDate?.hasSuffix("-07-23") == true)
+    let old = try await read(Self.row(#""dob":{"date":"1993-07-20T09:44:18Z","age":26}"#))
+    #expect(old?.birthDate == "1993-07-20")
+  }
+
+  @Test(arguments: [
+    #"null"#, #""1993-07-20 09:44:18""#, #"{"date":null}"#, #"{"date":12}"#, #"{"date":"soon"}"#,
+    #"{"date":"1993-13-20T00:00:00Z"}"#, #"{"date":"1993-00-20"}"#, #"{"date":"1993-01-32"}"#,
+    #"{"date":"１９９３-01-02"}"#,
+  ])
+  func `does not take for a day what is none`(dob: String) async throws {
+    let user = try #require(try await read(Self.row(#""dob":\#(dob)"#)))
+    #expect(user.birthDate == nil)
+  }
+
+  @Test func `reads a row of version 1·2`() async throws {
+    let page = try await FakeRandomUser(quirks: [.oldRow]).users().page(PageRequest())
+    let user = try #require(page.records.first)
+    #expect(user.name == "ms ada okafor")
+    #expect(user.city == "kilcoole")
+    #expect(user.postcode == "93027")
+    #expect(user.birthDate == "1993-07-20")
+    #expect(user.phone == nil)
+  }
+
+  @Test func `needs no more than a name and an address`() async throws {
+    let user = try await read(
+      Self.row(#""location":7,"login":null,"gender":[],"nat":"","phone":"""#))
+    let address = try #require(EmailAddress("a@example.com"))
+    #expect(user == User(email: address, firstName: "A", lastName: "B"))
+  }
+
+  @Test func `keeps of a place what it can read`() async throws {
+    let place =
+      #""location":{"city":[7],"state":"Kent","country":null,"postcode":1.5,"street":"x"}"#
+    let user = try #require(try await read(Self.row(place)))
+    #expect(user.state == "Kent")
+    #expect(user.city == nil && user.country == nil && user.postcode == nil)
+  }
+
+  @Test(arguments: ["", "a", "a@", "@b", "a@b@c", "a b@c", " a@b", "a@b\\n"])
+  func `drops a person whose address is none`(email: String) async throws {
+    let row = Self.row(#""nat":"NO""#).replacing("a@example.com", with: email)
+    #expect(try await read(row) == nil)
+  }
+
+  private static func row(_ rest: String) -> String {
+    #"{"email":"a@example.com","name":{"first":"A","last":"B"},\#(rest)}"#
+  }
+}

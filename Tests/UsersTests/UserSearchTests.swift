@@ -1,0 +1,95 @@
+import Core
+import FakeServices
+import Foundation
+import SourceTesting
+import Testing
+import Users
+
+@Suite(.timeLimit(.minutes(1)))
+struct UserSearchTests {
+  /// A service whose every page has these people.
+  private func service(of people: [(email: String, first: String, last: String)]) throws
+    -> FakeRandomUser
+  {
+    let service = try FakeRandomUser()
+    let rows = people.map { person -> JSON in
+      [
+        "email": .string(person.email), "nat": "NO",
+        "name": ["title": "Mr", "first": .string(person.first), "last": .string(person.last)],
+      ]
+    }
+    service.fail(with: .json(JSON.object([.init("results", .array(rows))]).text))
+    return service
+  }
+
+  @Test(arguments: [
+    ("AINO", ["a@example.com"]), ("tormanen", ["a@example.com"]),
+    ("TÖRMÄNEN aino", ["a@example.com"]),
+    ("jose", ["b@example.org"]), ("núñez", ["b@example.org"]), ("NUNEZ", ["b@example.org"]),
+    ("EXAMPLE.ORG", ["b@example.org"]), ("آوا", ["c@example.net"]), ("aino nunez", []), ("mr", []),
+  ])
+  func `finds by name, surname and e-mail, whatever the case and the accents`(
+    query: String, ids: [String]
+  ) async throws {
+    let service = try service(of: [
+      ("A@example.com", "Aino", "Törmänen"), ("b@example.org", "José", "Núñez"),
+      ("c@example.net", "آوا", "کامروا"),
+    ])
+    let page = try await service.chain().page(PageRequest(matching: Query(query), limit: 1))
+    #expect(page.records.map(\.id.description) == ids)
+  }
+
+  @Test func `looks at a thousand people, says so, and looks on when asked`() async throws {
+    let service = try FakeRandomUser()
+    let chain = try service.chain(with: ["RANDOM_USER_PAGE_SIZE": "100"])
+    let query = try Query("nobody-has-this-name")
+    let page = try await chain.page(PageRequest(matching: query, limit: 5))
+    #expect(page.records.isEmpty)
+    #expect(service.requests.count == 10)
+    // Ten of a hundred come twice on their page.
+    #expect(page.warnings.map(\.message) == ["searched the first 900 users only"])
+    _ = try await chain.page(PageRequest(matching: query, after: page.next, limit: 5))
+    #expect(service.requests.map { $0.query["page"] } == (1...20).map(String.init))
+  }
+
+  @Test func `finds everybody it meets once`() async throws {
+    let service = try FakeRandomUser()
+    let walk = try await service.chain(with: ["RANDOM_USER_PAGE_SIZE": "100"])
+      .wholeWalk(matching: "same.person", size: 30, upTo: WalkBound(pages: 3))
+    #expect(Set(walk.ids).count == walk.ids.count)
+    #expect(walk.ids.count == 10)
+  }
+
+  @Test func `shows a person by looking through the pages`() async throws {
+    let service = try FakeRandomUser()
+    let email = try #require(FakeRandomUser.emails(onPage: 3, of: 10, seed: "aggregator").first)
+    let id = try #require(EmailAddress(email.uppercased()))
+    let found = try await service.chain().item(id)
+    #expect(found.item.email.description == email)
+    #expect(found.provenance.origin == .live)
+    #expect(service.requests.map { $0.query["page"] } == ["1", "2", "3"])
+  }
+
+  @Test func `says how far it looked for a person`() async throws {
+    let service = try FakeRandomUser()
+    let chain = try service.chain(with: ["RANDOM_USER_PAGE_SIZE": "500"])
+    let id = try #require(EmailAddress("nobody@example.com"))
+    let error = await #expect(throws: SourceError.self) { try await chain.item(id) }
+    #expect(error?.code == .notFound)
+    // Of 500 on a page 50 come twice on it, and 50 again on the next.
+    #expect(error?.message == "none of the first 850 users has the id 'nobody@example.com'")
+    #expect(service.requests.count == 2)
+  }
+
+  @Test func `shows a person of the bundle where nobody listens`() async throws {
+    let port = try RefusingPort()
+    let chain = try FakeRandomUser().chain(with: ["RANDOM_USER_URL": port.baseURL.absoluteString])
+    let id = try #require(EmailAddress(UsersPlugin().example.id.uppercased()))
+    let found = try await chain.item(id)
+    #expect(found.provenance.origin == .bundled)
+    #expect(found.provenance.reason?.code == .unreachable)
+    let stranger = try #require(EmailAddress("nobody@example.com"))
+    let error = await #expect(throws: SourceError.self) { try await chain.item(stranger) }
+    #expect(error?.code == .unreachable)
+  }
+}
