@@ -44,7 +44,8 @@ let package = Package(
     .testTarget(
       name: "CountriesTests", dependencies: ["Countries", "FakeServices", "SourceTesting"]),
     .testTarget(name: "HeroesTests", dependencies: ["Heroes", "FakeServices", "SourceTesting"]),
-    .testTarget(name: "ProductsTests", dependencies: ["Products", "FakeServices", "SourceTesting"]),
+    .testTarget(
+      name: "ProductsTests", dependencies: ["Products", "FakeServices", "SourceTesting"]),
     .testTarget(name: "UsersTests", dependencies: ["Users", "FakeServices", "SourceTesting"]),
     .testTarget(
       name: "aggregatorTests",

@@ -39,8 +39,8 @@ extension String {
 
   /// The addresses of the web in this text.
   ///
-  /// The service sends `""`, `none`, addresses without a scheme (`//cdn…`), and several addresses joined
-  /// into one text without anything between them.
+  /// The service sends `""`, `none`, addresses without a scheme (`//cdn…`), and several addresses
+  /// joined into one text without anything between them.
   var webAddresses: [String] {
     // An address that is a part of another, as in `?url=https://…` or `/https://…`, belongs to it.
     let starts = ranges(of: /https?:\/\//.ignoresCase()).map(\.lowerBound).filter { start in

@@ -4,9 +4,9 @@ import Foundation
 /// randomuser.me (https://randomuser.me/documentation): made-up people, in pages that never end.
 ///
 /// A page is a function of seed, number and size, so seed and size must stay the same throughout a
-/// walk: this source asks for pages of one size only, and gives a caller who wants fewer a part of one.
-/// The service does not refuse what it cannot do but does something else, so its word on what it did is
-/// checked.
+/// walk: this source asks for pages of one size only, and gives a caller who wants fewer a part of
+/// one. The service does not refuse what it cannot do but does something else, so its word on what it
+/// did is checked.
 struct RandomUser: DataSource, CustomStringConvertible {
   /// After this page the service begins again at page 1.
   static let lastPage = 10_000

@@ -7,8 +7,8 @@ extension User {
   /// Who was born on 29 February has the birthday on 1 March in the years between.
   ///
   /// - Parameter now: When it is asked.
-  /// - Returns: 0 to 150 whole years, by the calendar of Greenwich; `nil` if the day of birth is not
-  ///   known or makes no sense.
+  /// - Returns: 0 to 150 whole years, by the calendar of Greenwich; `nil` if the day of birth is
+  ///   not known or makes no sense.
   public func age(at now: Date) -> Int? {
     // Days written as `1967-07-23` are ordered as text.
     let today = now.iso8601.prefix(10)

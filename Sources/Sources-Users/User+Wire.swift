@@ -3,8 +3,8 @@ import Core
 extension User {
   /// A person as randomuser.me sends it.
   ///
-  /// Only name and e-mail are needed. The rest is taken if it is as expected: `id.value` may be null or
-  /// nonsense and is not used, `dob.age` is true only today.
+  /// Only name and e-mail are needed. The rest is taken if it is as expected: `id.value` may be null
+  /// or nonsense and is not used, `dob.age` is true only today.
   struct Wire: Decodable {
     let user: User
 

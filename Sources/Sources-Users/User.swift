@@ -2,8 +2,9 @@ public import Core
 
 /// A made-up person.
 public struct User: Record {
-  /// The e-mail address, which identifies the person: the service repeats addresses, and a repeated one
-  /// is the same user.
+  /// The e-mail address, which identifies the person.
+  ///
+  /// The service repeats addresses, and a repeated one is the same user.
   public let email: EmailAddress
 
   /// `Mr`, `Ms`, `Madame`.

@@ -41,7 +41,9 @@ public struct UsersPlugin: Plugin {
       "country", "phone", "username", "registeredAt", "picture",
     ])
 
-  /// The people depend on the page size, so one size is always asked for; the service has no search.
+  /// How the service is treated.
+  ///
+  /// The people depend on the page size, so one size is always asked for; and there is no search.
   public let policy = Policy(
     rate: rate, rateUnit: .records, upstreamPageSize: .setting(pageSize), localSearchBound: 1000)
 
