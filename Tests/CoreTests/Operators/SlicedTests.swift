@@ -109,6 +109,8 @@ struct SlicedTests {
   private struct Forged: Codable {
     var c: String?
     var s: Int
+    /// The page size; the one that is asked for below.
+    var n = 10
   }
 
   @Test(
@@ -128,6 +130,13 @@ struct SlicedTests {
     let page = try await sliced(notebook(5)).page(PageRequest(after: forged))
     #expect(page.records.isEmpty)
     #expect(page.next == nil)
+  }
+
+  @Test func `refuses a cursor that counts in pages of another size`() async throws {
+    let next = try #require(await sliced(notebook(50), by: 9).page(PageRequest(limit: 4)).next)
+    let request = PageRequest(after: next)
+    #expect(await sliced(notebook(50)).failure(of: request)?.code == .invalidCursor)
+    #expect(sliced(notebook(50)).cursor(skipping: 10, from: request) == nil)
   }
 
   @Test func `refuses the cursor of another query`() async throws {

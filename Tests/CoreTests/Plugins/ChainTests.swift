@@ -140,7 +140,7 @@ struct ChainTests {
       #expect(request.query == nil)
       return try await notebook(30).page(request)
     }
-    let policy = Policy(largestPage: 50, upstreamPageSize: 10, localSearchBound: 20)
+    let policy = Policy(largestPage: 50, upstreamPageSize: .fixed(10), localSearchBound: 20)
     let source = try NotesPlugin(service: service, policy: policy)
       .source(in: environment(), reading: .noFallback)
     let page = try await source.page(PageRequest(matching: try Query("note 2"), limit: 50))
@@ -162,7 +162,7 @@ struct ChainTests {
 
   @Test func `describes itself in the order of its operators`() throws {
     let policy = Policy(
-      rate: NotesPlugin.rate, largestPage: 50, upstreamPageSize: 10, localSearchBound: 20)
+      rate: NotesPlugin.rate, largestPage: 50, upstreamPageSize: .fixed(10), localSearchBound: 20)
     let plugin = NotesPlugin(service: ScriptedSource(over: notebook(5)), policy: policy)
     #expect(
       "\(try plugin.source(in: environment()))" == """
