@@ -1,0 +1,89 @@
+import Core
+import Countries
+import Foundation
+import Heroes
+import Products
+import Testing
+import Users
+
+@testable import AggregatorCommand
+
+/// Every source in every format, on a terminal and in a pipe: what people and programs see.
+///
+/// A terminal's golden file is what its screen shows, without the sequences that make it so.
+@Suite struct SourceGoldenTests {
+  static let plugins: [any Plugin] = [
+    CountriesPlugin(), HeroesPlugin(), ProductsPlugin(),
+    // Ages change; here it is always this moment.
+    UsersPlugin(now: { Date(timeIntervalSince1970: 1_790_000_000) }),
+  ]
+
+  static let widths = [200, 100, 56, 30]
+
+  @Test(arguments: plugins.map(\.name), widths)
+  func `tables and cards fit a terminal`(source: String, width: Int) async throws {
+    let plugin = try #require(Self.plugins.first { $0.name == source })
+    for (shape, name) in [(Shape.rows, "list"), (.cards, "show")] {
+      let text = try await Self.text(of: plugin, shape, as: .table, on: .terminal(width))
+      let grid = TerminalGrid(text)
+      #expect(grid.refused.isEmpty)
+      // The UUID of a product is never cut, however narrow the terminal is.
+      #expect(grid.width <= max(width, source == "products" ? 36 : 0))
+      let screen = grid.lines.map { "\($0)\n" }.joined()
+      try expectGolden("Sources/\(source)-\(name)-table-\(width)", screen)
+    }
+  }
+
+  @Test(arguments: plugins.map(\.name), Format.allCases)
+  func `every format is as it was`(source: String, format: Format) async throws {
+    let plugin = try #require(Self.plugins.first { $0.name == source })
+    for (shape, name) in [(Shape.rows, "list"), (.cards, "show")] {
+      let text = try await Self.text(of: plugin, shape, as: format, on: .plain(100))
+      try expectGolden("Sources/\(source)-\(name)-\(format.rawValue)-pipe", text)
+      guard format != .table else { continue }
+      // Only tables know where they are shown.
+      let onTerminal = try await Self.text(of: plugin, shape, as: format, on: .terminal(56))
+      #expect(onTerminal == text)
+    }
+  }
+
+  private enum Shape { case rows, cards }
+
+  private static func text<P: Plugin>(
+    of plugin: P, _ shape: Shape, as format: Format, on surface: Surface
+  ) async throws -> String {
+    let page = try await plugin.bundled.page(PageRequest(limit: 4))
+    let records = page.records + [try hostile(page.records[0])]
+    let listing = Listing(
+      shape == .rows ? "list" : "show", of: plugin.name, fields: plugin.fields,
+      layout: plugin.layout, shape: shape == .rows ? .rows : .cards)
+    let summary = ListingSummary(
+      count: records.count, total: page.total, next: page.next,
+      provenance: CombinedProvenance(
+        page.provenance.because(SourceError(.unreachable, "nobody is there"))),
+      warnings: [SourceWarning(plugin.name, Warning("bundled", "bundled data"))])
+    return rendered([records], as: format, listing, on: surface, summary)
+  }
+
+  /// The record with a hostile text in every text that does not identify it.
+  private static func hostile<Item: Record>(_ record: Item) throws -> Item {
+    let data = try JSONEncoder().encode(record)
+    var members = try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
+    let keep = ["id", "code", "email"]
+    for (index, key) in members.keys.sorted().enumerated() where !keep.contains(key) {
+      let text = texts[index % texts.count]
+      if members[key] is String { members[key] = text }
+      if members[key] is [String] { members[key] = [text, text] }
+    }
+    let changed = try JSONSerialization.data(withJSONObject: members)
+    return try JSONDecoder().decode(Item.self, from: changed)
+  }
+
+  private static let texts = [
+    "\u{1B}]8;;https://evil.example\u{7}click\u{1B}]8;;\u{7} \u{1B}]52;c;ZXZpbA==\u{7}",
+    "=cmd|'/C calc'!A0 \u{202E}desrever\u{202C} \u{9B}31m",
+    "日本語の名前 👩🏽‍🚀 e\u{301}clair \u{200B}zero\u{FEFF}",
+    "tab\there\r\nline\\break, \"quoted\"", "Z\u{301}\u{302}\u{303}\u{304}\u{305}\u{306}algo שלום",
+    String(repeating: "very long ", count: 40),
+  ]
+}
