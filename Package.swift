@@ -50,7 +50,9 @@ let package = Package(
     .testTarget(
       name: "aggregatorTests",
       dependencies: [
-        "AggregatorCommand", "Core", "FakeServices", "Heroes", "SourceTesting", "aggregator",
+        "AggregatorCommand", "Core", "Countries", "FakeServices", "Heroes", "Products",
+        "SourceTesting",
+        "Users", "aggregator",
       ],
       exclude: ["Rendering/Golden"]),
 

@@ -1,6 +1,7 @@
 extension DataSource {
-  /// Gives search to a source whose service has none: it looks through the source's pages. So does
-  /// looking up one record, if the source says that this is `unsupported`.
+  /// Gives search to a source whose service has none: it looks through the source's pages.
+  ///
+  /// So does looking up one record, if the source says that this is `unsupported`.
   ///
   /// A record matches when every word of the query occurs in its text. One call looks at no more than
   /// `bound` records; a page that ends there may be short, or empty, has a `next` to look further, and

@@ -20,7 +20,9 @@ final class Turnstile<C: Clock<Duration>>: Sendable {
     guard !Task.isCancelled else { throw .cancelled }
     let now = start.duration(to: clock.now)
     let turn = windows.withLock { windows in
-      windows[kind, default: SlidingWindow(rate, cost: cost)].reserve(at: now) { Deadline.leavesRoom(for: $0) }
+      windows[kind, default: SlidingWindow(rate, cost: cost)].reserve(at: now) {
+        Deadline.leavesRoom(for: $0)
+      }
     }
     let wait = turn.time - now
     guard turn.isTaken else {

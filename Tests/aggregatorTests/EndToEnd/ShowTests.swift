@@ -102,7 +102,8 @@ import Testing
   @Test func `sources are listed and explained`() async throws {
     let list = try await Binary.run("sources")
     #expect(list.status == 0)
-    #expect(list.lines.map { $0.prefix { $0 != "\t" } } == ["countries", "heroes"])
+    #expect(
+      list.lines.map { $0.prefix { $0 != "\t" } } == ["countries", "heroes", "products", "users"])
     let shown = try await Binary.run(
       "sources show heroes --fields chain --json", environment: ["COMIC_VINE_API_KEY": "x1y2z3w4"])
     for operation in [

@@ -75,7 +75,8 @@ import Testing
     ("countries deal --seed -1", "--seed wants a whole number, 0 or more, not '-1'"),
     (
       "sources show heros",
-      "there is no source 'heros'\n\nDid you mean 'heroes'?\nhint: the sources are countries, heroes"
+      "there is no source 'heros'\n\nDid you mean 'heroes'?\n"
+        + "hint: the sources are countries, heroes, products, users"
     ),
     ("help serach", "unknown source or command 'serach'\nhint: aggregator help"),
     (

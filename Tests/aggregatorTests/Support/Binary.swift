@@ -99,6 +99,7 @@ enum Binary {
       var variables: [String: String?] = [
         "HOME": self.sandbox.home.path, "PATH": "/usr/bin:/bin", "LC_ALL": "C",
         "COUNTRIES_URL": "\(nowhere)/countries.json", "COMIC_VINE_URL": "\(nowhere)/api",
+        "PRODUCTS_URL": "\(nowhere)", "RANDOM_USER_URL": "\(nowhere)/api/",
       ]
       variables.merge(environment) { $1 }
       var opened: [Int32] = []
