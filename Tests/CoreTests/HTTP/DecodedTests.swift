@@ -15,6 +15,13 @@ struct DecodedTests {
     var link: URL?
   }
 
+  @Test func `reads what is not UTF-8 as broken letters, and loses no row`() throws {
+    let body = Data(#"{"results": [{"name": "An\#u{1}n"}, {"name": "Bob"}]}"#.utf8)
+    let broken = Data(body.map { $0 == 1 ? 0xFF : $0 })
+    let reply: Reply = try HTTPResponse(status: 200, body: broken).decoded(by: "it")
+    #expect(reply == Reply(results: [Row(name: "An\u{FFFD}n"), Row(name: "Bob")]))
+  }
+
   @Test(arguments: ["", "\u{FEFF}", " \n\t"])
   func `reads JSON, also after blanks and a byte order mark`(prefix: String) throws {
     let reply = try decode(prefix + #"{"results": [{"name": "Ann"}]}"#)

@@ -3,6 +3,8 @@ public import Foundation
 extension HTTPResponse {
   /// The body, read as JSON.
   ///
+  /// Bytes that are not UTF-8 are read as U+FFFD, so that a broken letter costs no row.
+  ///
   /// - Parameters:
   ///   - type: What to read.
   ///   - service: The service's name, for the message.
@@ -20,6 +22,7 @@ extension HTTPResponse {
       throw SourceError(.malformed, "\(service) sent an HTML page instead of JSON\(title)")
     default: break
     }
+    let body = body.repairedUTF8
     do {
       return try decoder.decode(type, from: body)
     } catch let error as SourceError {
@@ -33,6 +36,14 @@ extension HTTPResponse {
       let reason = error.decodingReason(below: 0) ?? "it cannot be understood"
       throw SourceError(.malformed, "the reply of \(service) cannot be read: \(reason)")
     }
+  }
+}
+
+extension Data {
+  /// These bytes if they are UTF-8, else with U+FFFD for those that are not.
+  fileprivate var repairedUTF8: Data {
+    let isValid = String(validating: self, as: UTF8.self) != nil
+    return isValid ? self : Data(String(decoding: self, as: UTF8.self).utf8)
   }
 }
 
