@@ -22,7 +22,7 @@ struct CircuitBreaker<Base: DataSource, C: Clock<Duration>>: Decorator {
   let base: Base
   let policy: BreakerPolicy
   let circuit: Circuit<C>
-  var label: String { "circuitBreaker(\(policy.failures) failures, \(policy.pause))" }
+  var label: String { "circuitBreaker(\(policy.failures) failures, \(policy.pause.inWords))" }
 
   func around<Answer: Sendable>(
     _ kind: CallKind, _ call: @escaping @Sendable () async throws(SourceError) -> Answer

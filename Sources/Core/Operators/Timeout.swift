@@ -14,7 +14,7 @@ struct Timeout<Base: DataSource, C: Clock<Duration>>: Decorator {
   let base: Base
   let limit: Duration
   let clock: C
-  var label: String { "timeout(\(limit))" }
+  var label: String { "timeout(\(limit.inWords))" }
 
   func around<Answer: Sendable>(
     _ kind: CallKind, _ call: @escaping @Sendable () async throws(SourceError) -> Answer

@@ -21,9 +21,9 @@ struct DescriptionTests {
       "\(source)" == """
         scripted
           .rateLimited(by: 1/s 200/h)
-          .circuitBreaker(5 failures, 30.0 seconds)
+          .circuitBreaker(5 failures, 30 s)
           .retry(3)
-          .timeout(15.0 seconds)
+          .timeout(15 s)
           .coalesced()
           .sliced(upstream: 100)
           .searchingLocally(upTo: 500)

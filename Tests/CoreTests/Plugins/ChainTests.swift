@@ -168,9 +168,9 @@ struct ChainTests {
       "\(try plugin.source(in: environment()))" == """
         scripted
           .rateLimited(by: 100/m)
-          .circuitBreaker(5 failures, 30.0 seconds)
+          .circuitBreaker(5 failures, 30 s)
           .retry(3)
-          .timeout(15.0 seconds)
+          .timeout(15 s)
           .coalesced()
           .sliced(upstream: 10)
           .searchingLocally(upTo: 20)
