@@ -40,6 +40,12 @@ public struct HTTPTransport: Transport {
   public func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
     let redactor = Redactor(request.secrets)
     var wire = try WireRequest(request)
+    if let deadline = Deadline.current?.remaining() {
+      // Whoever set a longer deadline means to wait for it.
+      wire.limits.idle = max(wire.limits.idle, deadline)
+      wire.limits.overall = max(wire.limits.overall, deadline)
+    }
+    let overall = wire.limits.overall
     var shown = request.shownAddress
     let begin = ContinuousClock.now
     for _ in 0...Self.redirectLimit {
@@ -48,7 +54,7 @@ public struct HTTPTransport: Transport {
         return redactor.redacted(response)
       }
       wire = next
-      wire.limits.overall = request.limits.overall - (.now - begin)
+      wire.limits.overall = overall - (.now - begin)
       // Without the query, because the service wrote it: who knows where it put the secrets.
       shown = redactor.redacted(
         "\(wire.address.scheme)://\(wire.address.place)\(wire.address.path)")

@@ -1,11 +1,13 @@
 extension Duration {
   /// This time as people say it, rounded up so that whoever waits for it waits long enough: `500 ms`,
-  /// `12 s`, `3 min`, `2 h`.
+  /// `1.4 s`, `12 s`, `3 min`, `2 h`.
   package var inWords: String {
     let milliseconds = (self / .milliseconds(1)).rounded(.up)
     return switch milliseconds {
     case ...0: "0 s"
     case ..<1000: "\(Int(milliseconds)) ms"
+    case ..<9_900 where milliseconds.truncatingRemainder(dividingBy: 1000) != 0:
+      "\((milliseconds / 100).rounded(.up) / 10) s"
     case ..<120_000: "\(Int((milliseconds / 1000).rounded(.up))) s"
     case ..<7_200_000: "\(Int((milliseconds / 60_000).rounded(.up))) min"
     case ..<8.64e15: "\(Int((milliseconds / 3_600_000).rounded(.up))) h"

@@ -1,4 +1,7 @@
 extension StringProtocol {
+  /// The most scalars of one character.
+  private static var mostScalars: Int { 12 }
+
   /// This text, which a stranger wrote, as a short piece of one line.
   ///
   /// - Parameter count: The most characters; what is cut off is shown as `…`.
@@ -12,7 +15,8 @@ extension StringProtocol {
         isGap = !line.isEmpty
         continue
       }
-      let visible = character.unicodeScalars.filter { !$0.isInvisible }
+      // A letter may carry any number of marks.
+      let visible = character.unicodeScalars.prefix(Self.mostScalars).filter { !$0.isInvisible }
       guard !visible.isEmpty else { continue }
       guard length + (isGap ? 2 : 1) <= count else { return line + "…" }
       if isGap { line += " " }

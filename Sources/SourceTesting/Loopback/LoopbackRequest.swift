@@ -55,7 +55,7 @@ public struct LoopbackRequest: Sendable {
   }
 
   /// The length of the body that belongs to the head.
-  var bodyLength: Int { header("content-length").flatMap { Int($0) } ?? 0 }
+  var bodyLength: Int { header("content-length").flatMap { Int($0) }.map { max($0, 0) } ?? 0 }
 
   private static func decoded(_ text: some StringProtocol) -> String {
     let text = String(text).replacing("+", with: " ")

@@ -15,11 +15,19 @@ struct CheckedTests {
   ])
   func `names the failure behind a status`(status: Int, code: SourceError.Code) throws {
     let error = #expect(throws: SourceError.self) {
-      try HTTPResponse(status: status).checked(by: "Comic Vine", now: now)
+      try HTTPResponse(status: status).checked(by: "Comic Vine", wantsKey: true, now: now)
     }
     #expect(error?.code == code)
     #expect(error?.message.contains("Comic Vine") == true)
     #expect(error?.message.contains("(\(status))") == true)
+  }
+
+  @Test(arguments: [401, 407])
+  func `does not speak of a key where there is none`(status: Int) throws {
+    let error = #expect(throws: SourceError.self) {
+      try HTTPResponse(status: status).checked(by: "the list", now: now)
+    }
+    #expect(error?.code == .rejected)
   }
 
   @Test(arguments: [200, 201, 204, 299])

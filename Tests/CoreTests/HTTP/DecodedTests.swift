@@ -90,8 +90,18 @@ struct DecodedTests {
   }
 }
 
-@Suite
+@Suite(.timeLimit(.minutes(1)))
 struct LossyArrayTests {
+  @Test func `gives up on a million rows that are none`() throws {
+    let body = "[0" + String(repeating: ",0", count: 999_999) + "]"
+    let error = #expect(throws: SourceError.self) {
+      let response = HTTPResponse(status: 200, body: Data(body.utf8))
+      _ = try response.decoded(as: LossyArray<DecodedTests.Row>.self, by: "it")
+    }
+    #expect(error?.code == .malformed)
+    #expect(error?.message.hasPrefix("10000 rows could not be read (row 1: ") == true)
+  }
+
   struct Row: Decodable, Equatable {
     var name: String
     var age: Int?

@@ -48,7 +48,7 @@ extension Data {
 extension String {
   /// The content of the first `title` element, with the five entities of XML decoded.
   fileprivate var htmlTitle: Substring? {
-    guard let title = firstMatch(of: /(?i)<title[^>]*>([^<]*)</) else { return nil }
+    guard let title = firstMatch(of: /(?i)<title[^<>]*>([^<]*)</) else { return nil }
     let entities = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")]
     return entities.reduce(title.1) { $0.replacing($1.0, with: $1.1)[...] }
   }

@@ -33,15 +33,29 @@ public struct LossyArray<Element: Decodable>: Decodable {
       } catch {
         // A container stays where it was when it failed.
         _ = try container.decode(Anything.self)
-        let reason = error.decodingReason(below: decoder.codingPath.count + 1)
-        unreadable =
-          unreadable
-          + Unreadable(
-            count: 1, firstReason: "row \(row): \(reason ?? "a value in it has a wrong form")")
+        if unreadable.count == 0 {
+          let reason = error.decodingReason(below: decoder.codingPath.count + 1)
+          unreadable.firstReason = "row \(row): \(reason ?? "a value in it has a wrong form")"
+        }
+        unreadable.count += 1
+        try Self.check(unreadable)
       }
     }
     self.elements = elements
     self.unreadable = unreadable
+  }
+
+  /// More unreadable rows than any page has.
+  private static var mostUnreadable: Int { 10_000 }
+
+  /// Ends the reading of what is no list of rows at all: each failure costs so much that a million of
+  /// them, which fit into two megabytes, would hold a processor for a minute.
+  private static func check(_ unreadable: Unreadable) throws(SourceError) {
+    guard !Task.isCancelled else { throw .cancelled }
+    guard unreadable.count < mostUnreadable else {
+      let reason = unreadable.firstReason.map { " (\($0))" } ?? ""
+      throw SourceError(.malformed, "\(unreadable.count) rows could not be read\(reason)")
+    }
   }
 }
 
