@@ -63,7 +63,7 @@ public struct CursorSeal: Sendable {
     guard parts.count == 2, parts[0].first == "c" else { throw .damaged(cursor) }
     let expected = seal(of: parts[0])
     guard parts[1].suffix(5) == expected.suffix(5) else { throw .damaged(cursor) }
-    guard parts[1] == expected else { throw .foreign(cursor) }
+    guard parts[1] == expected else { throw .foreign }
     guard let json = Data(base64URL: parts[0].dropFirst()),
       let position = try? JSONDecoder().decode(Position.self, from: json)
     else { throw .damaged(cursor) }
@@ -107,9 +107,9 @@ extension SourceError {
       remedy: "set the page size as it was, or start again without the cursor")
   }
 
-  fileprivate static func foreign(_ cursor: Cursor) -> SourceError {
+  fileprivate static var foreign: SourceError {
     SourceError(
-      .invalidCursor, "the cursor '\(cursor)' was made by another source or for another query",
+      .invalidCursor, "the cursor was made by another source or for another query",
       remedy: "use it with the same source and query, or start again without it")
   }
 }

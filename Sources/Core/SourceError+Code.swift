@@ -73,7 +73,7 @@ extension SourceError {
       case .invalidCursor: "the cursor is not valid"
       case .notFound: "there is no such record"
       case .badSettings: "a setting cannot be read"
-      case .offline: "offline"
+      case .offline: "the network is not to be used"
       case .unreachable: "the service cannot be reached"
       case .connectionLost: "the connection broke"
       case .timedOut: "the service did not answer in time"

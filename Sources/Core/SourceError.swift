@@ -12,7 +12,7 @@ public struct SourceError: Error, Sendable {
   /// What to do about it, in words for people; `nil` where nothing can be done.
   public var remedy: String?
 
-  /// The service's own time to wait before asking again.
+  /// How long to wait before asking again, if that is known: the service's word, or our own bound.
   public var retryAfter: Duration?
 
   /// The failure underneath.
@@ -24,7 +24,7 @@ public struct SourceError: Error, Sendable {
   ///   - code: What kind of failure it is.
   ///   - message: What went wrong, without a full stop and without secrets.
   ///   - remedy: What to do about it.
-  ///   - retryAfter: The service's own time to wait before asking again.
+  ///   - retryAfter: How long to wait before asking again, if that is known.
   ///   - cause: The failure underneath.
   public init(
     _ code: Code, _ message: String, remedy: String? = nil, retryAfter: Duration? = nil,

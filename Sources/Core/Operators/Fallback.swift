@@ -57,7 +57,10 @@ struct Fallback<First: DataSource, Second: DataSource<First.Item>>: DataSource,
   }
 
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
-    switch try? Tier(of: request.cursor) {
+    guard request.cursor != nil else {
+      return first.cursor(skipping: count, from: request)?.tagged(Tier.firstTag)
+    }
+    return switch try? Tier(of: request.cursor) {
     case .first(let cursor):
       first.cursor(skipping: count, from: request.after(cursor))?.tagged(Tier.firstTag)
     case .second(let cursor, let reason):

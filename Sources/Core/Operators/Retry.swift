@@ -28,16 +28,23 @@ struct Retry<Base: DataSource, C: Clock<Duration>>: Decorator {
     _ kind: CallKind, _ call: @escaping @Sendable () async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer {
     var bound = min(policy.firstWait, policy.longestWait)
+    var last: SourceError?
     for _ in 1..<policy.attempts {
       do { return try await call() } catch let error where error.isTransient {
+        last = error
         let wait = max(bound * fraction(), error.retryAfter ?? .zero)
         guard Deadline.leavesRoom(for: wait) else { throw error }
         Observer.current(.waiting(wait, reason: error.message))
         do { try await clock.sleep(for: wait) } catch { throw .cancelled }
         bound = min(bound * 2, policy.longestWait)
+      } catch let error where error.code == .circuitOpen {
+        throw last ?? error
       }
     }
-    return try await call()
+    // A circuit that this very call has opened says less than why.
+    do { return try await call() } catch let error where error.code == .circuitOpen {
+      throw last ?? error
+    }
   }
 
   /// A number from 0 up to 1.

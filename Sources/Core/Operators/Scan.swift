@@ -18,6 +18,9 @@ struct Scan<Item: Record> {
   /// Where the next call looks on; `nil` when the end was reached.
   private(set) var next: ScanPosition?
 
+  /// Whether the source led the search nowhere, so that it ended before the end.
+  private var isStalled = false
+
   private let start: ScanPosition
   private let limit: Int
   private let words: [Folded]
@@ -62,16 +65,20 @@ struct Scan<Item: Record> {
     let onward = step.end?.isStall == true ? nil : page.next
     let following = onward.flatMap { position.following($0, after: page.records.count) }
     if let rest { next?.skip = UInt32(clamping: rest) } else { next = following }
-    if position.isStart && following == nil {
+    if following == nil && page.next != nil {
+      isStalled = rest == nil
+    } else if position.isStart && following == nil {
       total = hits.count
     } else if start.isStart && next == nil {
       total = matches.count
     }
   }
 
-  /// What to say where the search stopped at its bound before the page was full.
-  func warning(about name: String) -> Warning? {
-    guard let next, matches.count < limit else { return nil }
-    return Warning("scanned", "searched the first \(next.looked) \(name) only")
+  /// What to say where the search stopped before the page was full: at its bound, or because the
+  /// source led it nowhere.
+  func ownWarnings(about name: String) -> [Warning] {
+    if isStalled { return [Warning("stopped", "stopped: the pages of \(name) lead nowhere")] }
+    guard let next, matches.count < limit else { return [] }
+    return [Warning("scanned", "searched the first \(next.looked) \(name) only")]
   }
 }

@@ -47,7 +47,7 @@ struct SearchingLocally<Base: DataSource>: DataSource, CustomStringConvertible {
     page.unreadable = scan.unreadable
     page.warnings = scan.warnings
     page.next = try scan.next.map { next throws(SourceError) in try seal.close(next) }
-    if let warning = scan.warning(about: name) { page.warnings.append(warning) }
+    page.warnings += scan.ownWarnings(about: name)
     return page
   }
 
@@ -57,13 +57,18 @@ struct SearchingLocally<Base: DataSource>: DataSource, CustomStringConvertible {
 
   private func find(_ id: Base.Item.ID) async throws(SourceError) -> Found<Base.Item> {
     var looked = 0
+    var end: WalkEnd?
     for try await step in base.pages(size: size, upTo: bounds, ahead: 0) {
       if let item = step.items.first(where: { $0.id == id }) {
         return Found(item, provenance: step.page.provenance)
       }
       looked += step.items.count
+      end = step.end
     }
-    throw SourceError(.notFound, "none of the first \(looked) \(name) has the id '\(id)'")
+    // Only who has seen everything can say that there is no such record.
+    throw SourceError(
+      end == .exhausted ? .notFound : .unsupported,
+      "none of the first \(looked) \(name) has the id '\(id)'")
   }
 
   /// How far one call looks.

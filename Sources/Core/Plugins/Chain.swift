@@ -22,14 +22,14 @@ extension Plugin {
     in environment: PluginEnvironment, reading: Reading = .normal, deadline: Duration? = nil
   ) throws(SourceError) -> any DataSource<Item> {
     let live = try live(in: environment, reading: reading, deadline: deadline ?? policy.deadline)
-    let answering = reading == .noFallback ? live : live.fallback(to: bundled)
+    let answering = !reading.mayFallBack ? live : live.fallback(to: bundled)
     return answering.observed(by: environment.observer, as: name)
   }
 
   private func live(
     in environment: PluginEnvironment, reading: Reading, deadline: Duration
   ) throws(SourceError) -> any DataSource<Item> {
-    guard reading != .offline else {
+    guard reading.mayAskService else {
       return UnavailableSource<Item>(SourceError(.offline, "the network is not to be used"))
     }
     let clock = environment.clock
@@ -42,7 +42,7 @@ extension Plugin {
       let cost = policy.rateUnit == .records ? size ?? policy.largestPage : 1
       chain = chain.rateLimited(by: rate, cost: cost, clock: clock)
     }
-    if let breaker = policy.breaker, reading != .refresh {
+    if let breaker = policy.breaker, !reading.passesBreaker {
       chain = chain.circuitBreaker(breaker, clock: clock)
     }
     chain = chain.retry(policy.retry, clock: clock, random: environment.random)

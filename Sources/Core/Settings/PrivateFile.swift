@@ -80,12 +80,20 @@ struct PrivateFile {
   }
 
   private static func makeDirectory(_ path: String) throws(SystemFailure) {
+    do throws(SystemFailure) { try makeOne(path) } catch let error
+      where error.code == ENOENT && path != "/"
+    {
+      try makeDirectory(directory(of: path))
+      // Once more and not for ever: below a link to nowhere, or in /proc, it stays impossible.
+      try makeOne(path)
+    }
+  }
+
+  private static func makeOne(_ path: String) throws(SystemFailure) {
     do throws(SystemFailure) {
       try SystemFailure.check { mkdir(path, 0o700) }
-    } catch  where error.code == EEXIST {
-    } catch  where error.code == ENOENT && path != "/" {
-      try makeDirectory(directory(of: path))
-      try makeDirectory(path)
+    } catch let error where error.code == EEXIST {
+      // It is there, or something else is, which opening it will tell.
     }
   }
 

@@ -162,7 +162,9 @@ public struct Settings: Sendable {
 
   /// The complaint about a value that makes no sense, with the place where it was set.
   private func wrong(_ setting: Setting, _ what: String, remedy: String? = nil) -> SourceError {
-    SourceError(.badSettings, "\(origin(of: setting)): \(setting.key) \(what)", remedy: remedy)
+    let origin = origin(of: setting)
+    let place = origin == .option ? "" : "\(origin): "
+    return SourceError(.badSettings, "\(place)\(setting.key) \(what)", remedy: remedy)
   }
 
   private func raw(_ setting: Setting) -> String? {

@@ -54,6 +54,17 @@ struct RetryTests {
     #expect(base.callCount == 3)
   }
 
+  @Test func `names the failure that opened a circuit, not the circuit`() async {
+    let base = ScriptedSource<Note>(pages: [
+      .failure(.because(.timedOut)), .failure(.because(.circuitOpen)),
+    ])
+    async let failure = retried(base).failure()
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .milliseconds(500))
+    #expect(await failure?.code == .timedOut)
+    #expect(base.callCount == 2)
+  }
+
   @Test func `makes one attempt where one is allowed`() async {
     let policy = RetryPolicy(attempts: 1, firstWait: .seconds(1), longestWait: .seconds(1))
     let base = failing(.timedOut, times: 1)

@@ -111,6 +111,38 @@ struct SearchingLocallyTests {
     }
   }
 
+  @Test(arguments: [1, 8])
+  func `does not call a search that was led nowhere complete`(bound: Int) async throws {
+    let circle = ScriptedSource<Note> { request throws(SourceError) in
+      let place = request.cursor?.place ?? 0
+      return .notes([place], next: .place((place + 1) % 3))
+    }
+    var request = PageRequest(matching: try Query("nowhere"), limit: 5)
+    let source = searching(circle, upTo: bound, by: 1)
+    var page = try await source.page(request)
+    for _ in 0..<20 where page.next != nil {
+      request = request.after(page.next)
+      page = try await source.page(request)
+    }
+    #expect(page.next == nil)
+    #expect(page.total == nil)
+    #expect(page.warnings.map(\.code) == ["stopped"])
+  }
+
+  @Test func `does not deny a record that it may not have come to`() async throws {
+    let endless = ScriptedSource<Note>(
+      page: { request throws(SourceError) in
+        let place = request.cursor?.place ?? 0
+        return .notes([place], next: place < 9 ? .place(place + 1) : nil)
+      }, item: { _ throws(SourceError) in throw .because(.unsupported) })
+    #expect(try await searching(endless, upTo: 5, by: 1).item(4).item.id == 4)
+    for (bound, code) in [(5, SourceError.Code.unsupported), (20, .notFound)] {
+      let source = searching(endless, upTo: bound, by: 1)
+      let error = await #expect(throws: SourceError.self) { try await source.item(99) }
+      #expect(error?.code == code)
+    }
+  }
+
   @Test func `tells once what was wrong, of every page it looked through`() async throws {
     let torn = ScriptedSource<Note> { request throws(SourceError) in
       let place = request.cursor?.place ?? 0

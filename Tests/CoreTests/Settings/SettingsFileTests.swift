@@ -111,19 +111,19 @@ import Testing
     ),
     (
       "COMIC_VINE_RATE", "often",
-      "option: COMIC_VINE_RATE is 'often', which is no rate (write '1/s 200/h', or 'off')"
+      "COMIC_VINE_RATE is 'often', which is no rate (write '1/s 200/h', or 'off')"
     ),
     (
       "COMIC_VINE_PAGE_SIZE", "101",
-      "option: COMIC_VINE_PAGE_SIZE is '101' (write a whole number from 1 to 100)"
+      "COMIC_VINE_PAGE_SIZE is '101' (write a whole number from 1 to 100)"
     ),
     (
       "COUNTRIES_URL", "ftp://host",
-      "option: COUNTRIES_URL is 'ftp://host', which is no http address"
+      "COUNTRIES_URL is 'ftp://host', which is no http address"
     ),
     (
       "AGGREGATOR_HOME", "here",
-      "option: AGGREGATOR_HOME is 'here', which is no absolute path (begin it with /)"
+      "AGGREGATOR_HOME is 'here', which is no absolute path (begin it with /)"
     ),
   ])
   func `refuses what makes no sense, and writes nothing`(key: String, value: String, words: String)
