@@ -34,6 +34,9 @@ struct ComicVine: DataSource, CustomStringConvertible {
     let (reply, provenance) = try await ask(
       "character/\(Self.characterType)-\(id)", fields: .detail, as: Hero.Wire.self)
     guard let results = reply.results else { throw .notFound(id, in: "heroes") }
+    guard results.hero.id == id else {
+      throw SourceError(.malformed, "Comic Vine sent character \(results.hero.id) instead of \(id)")
+    }
     return Found(results.hero, provenance: provenance)
   }
 

@@ -38,7 +38,7 @@ struct ComicVineReply<Results: Decodable>: Decodable {
       throw failure
     }
     do {
-      self = try response.checked(by: service, now: now).decoded(by: service)
+      self = try response.checked(by: service, wantsKey: true, now: now).decoded(by: service)
     } catch  where response.isLockout {
       throw SourceError(
         .rejected, "Comic Vine has locked this address out for abnormal traffic",

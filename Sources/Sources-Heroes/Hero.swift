@@ -26,7 +26,8 @@ public struct Hero: Record {
   /// Which teams the character belongs to; `nil` if not known.
   public var teams: [String]?
 
-  /// The issue in which it appeared first: `Amazing Fantasy #15 (1962)`.
+  /// The issue in which it appeared first: `Amazing Fantasy #15 (1962)` in the bundle; the service
+  /// gives the story's title instead of the series, as in `Spider-Man! (issue 15)`.
   public var firstAppearance: String?
 
   /// Who it is, in a line or two.

@@ -46,7 +46,7 @@ struct RandomUserErrorTests {
 
   @Test(
     arguments: [
-      (404, .rejected), (401, .invalidKey), (429, .rateLimited), (502, .serverError),
+      (404, .rejected), (401, .rejected), (429, .rateLimited), (502, .serverError),
       (200, .serverError),
     ] as [(Int, SourceError.Code)])
   func `lets the status speak where the words are not known`(

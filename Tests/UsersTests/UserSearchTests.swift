@@ -75,7 +75,8 @@ struct UserSearchTests {
     let chain = try service.chain(with: ["RANDOM_USER_PAGE_SIZE": "500"])
     let id = try #require(EmailAddress("nobody@example.com"))
     let error = await #expect(throws: SourceError.self) { try await chain.item(id) }
-    #expect(error?.code == .notFound)
+    // Nobody has seen all people, so nobody knows.
+    #expect(error?.code == .unsupported)
     // Of 500 on a page 50 come twice on it, and 50 again on the next.
     #expect(error?.message == "none of the first 850 users has the id 'nobody@example.com'")
     #expect(service.requests.count == 2)

@@ -15,6 +15,7 @@ struct DummyJSON: DataSource {
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Good> {
     let seal = CursorSeal("goods", for: request.query)
     let skip = try seal.open(request.cursor, as: Int.self) ?? 0
+    guard 0...1_000_000_000 ~= skip else { throw .damaged(request.cursor) }
     var query: [HTTPRequest.Item] = [.init("skip", "\(skip)"), .init("limit", "\(request.limit)")]
     if let words = request.query { query.append(.init("q", .plain(words.text))) }
     let (reply, provenance) = try await ask(
@@ -23,7 +24,8 @@ struct DummyJSON: DataSource {
     let end = skip + reply.products.count
     let isLast = reply.products.count == 0 || end >= reply.total
     return Page(
-      reply.products.elements, next: isLast ? nil : try seal.close(end), total: reply.total,
+      Array(reply.products.elements.prefix(request.limit)),
+      next: isLast ? nil : try seal.close(end), total: reply.total,
       provenance: provenance, unreadable: reply.products.unreadable)
   }
 
