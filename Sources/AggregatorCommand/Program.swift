@@ -60,7 +60,12 @@ public struct Program: Sendable {
         return .success
       case .run(let command, let invocation):
         session = Session(invocation, tree: tree, variables: variables)
-        return try await command.run(invocation, session)
+        do { return try await command.run(invocation, session) } catch var failure as Failure
+          where failure.code == .usage && failure.hint == nil
+        {
+          failure.hint = .command("help \(tree.find(arguments).node.path)")
+          throw failure
+        }
       }
     } catch is Output.ReaderGone {
       return .success

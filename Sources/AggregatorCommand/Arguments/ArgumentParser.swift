@@ -17,7 +17,10 @@ struct ArgumentParser {
   ///
   /// - Throws: ``Failure`` with code `usage`.
   func parse(_ arguments: [String]) throws(Failure) -> Parsed {
-    let asksForHelp = arguments.prefix { $0 != "--" }.contains { $0 == "--help" || $0 == "-h" }
+    let asksForHelp = arguments.prefix { $0 != "--" }.contains {
+      // Also among other letters: `-qh`.
+      $0.hasPrefix("--") ? $0 == "--help" || $0.hasPrefix("--help=") : $0.contains(/^-[A-Za-z]*h/)
+    }
     let scan: Scan
     do { scan = try self.scan(arguments) } catch {
       // Help wins over everything that is wrong.
@@ -115,7 +118,9 @@ struct ArgumentParser {
     return Failure(
       .usage, "unknown option '\(argument)'",
       suggestion: nearest(to: name, in: options.map(\.name)).map { "--\($0)" },
-      hint: .command(node.path.isEmpty ? "help options" : "help \(node.path)"))
+      hint: node.command?.takesArguments == true && !argument.hasPrefix("--")
+        ? "what begins with a dash and is no option goes after --"
+        : .command(node.path.isEmpty ? "help options" : "help \(node.path)"))
   }
 }
 
@@ -127,7 +132,8 @@ extension Option.Value {
       guard text.utf8.count < 20, let count = Int(text), range.contains(count) else {
         throw Failure(
           .usage,
-          "\(option.spelling) wants a whole number, \(range.lowerBound) or more, not '\(text)'")
+          "\(option.spelling) wants a whole number from \(range.lowerBound) to \(range.upperBound), "
+            + "not '\(text)'")
       }
     case .duration:
       guard Duration(typed: text) != nil else {

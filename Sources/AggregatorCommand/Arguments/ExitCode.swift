@@ -20,7 +20,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     self =
       switch error.code {
       case .cancelled: .interrupted
-      case .notFound: .notFound
+      case .notFound, .unsupported: .notFound
       case .badUsage, .invalidCursor: .usage
       case .badSettings: .settings
       case .missingKey, .invalidKey: .key

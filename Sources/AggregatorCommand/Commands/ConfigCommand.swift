@@ -42,9 +42,10 @@ extension Command {
     let setting = try session.tree.setting(named: invocation.argument("a KEY"))
     let settings = try session.environment().settings
     let shown = settings.shown(setting)
-    guard shown != .notSet else {
+    guard shown != .notSet, shown != .placeholder else {
+      let what = shown == .placeholder ? "has only a placeholder" : "is not set"
       throw Failure(
-        .notFound, "\(setting.key) is not set", hint: .command("config set \(setting.key)"))
+        .notFound, "\(setting.key) \(what)", hint: .command("config set \(setting.key)"))
     }
     try session.output.write("\(shown.description.safeLine)\n")
     return .success
@@ -90,7 +91,10 @@ extension Command {
     do throws(SourceError) {
       try SettingsFile(path, settings: session.tree.settings).set(setting.key, to: value)
     } catch {
-      throw Failure(error)
+      var failure = Failure(error)
+      // What is wrong with it was typed, not read.
+      if error.code == .badSettings { failure.code = .usage }
+      throw failure
     }
     session.diagnostics.note("\(setting.key) is set in \(path)")
     return .success

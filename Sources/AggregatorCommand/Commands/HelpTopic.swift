@@ -39,6 +39,8 @@ enum HelpTopic: String, CaseIterable {
           "Other variables",
           [
             ("AGGREGATOR_CONFIG", "one more settings file, as --config"),
+            ("XDG_CONFIG_HOME", "where aggregator/config.xcconfig is, instead of ~/.config"),
+            ("http_proxy, https_proxy, no_proxy", "as for curl"),
             ("COLUMNS", "how wide the output is"),
             ("NO_COLOR", "no colour if it is not empty"),
             ("AGGREGATOR_FORCE_TTY", "as if on a terminal of so many columns"),

@@ -25,7 +25,7 @@ extension Plugin {
       tally.add(found)
       // Only addresses of the web: anything else could make the opener run a program.
       guard let url = link(found.item).flatMap({ URL(string: $0) }),
-        ["http", "https"].contains(url.scheme), url.host()?.isEmpty == false
+        ["http", "https"].contains(url.scheme?.lowercased()), url.host()?.isEmpty == false
       else { throw Failure(.notFound, "\(name): no web page is known of '\(id)'") }
       if invocation.has(.printURL) {
         try session.output.write("\(url.absoluteString)\n")

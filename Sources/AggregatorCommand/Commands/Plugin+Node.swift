@@ -9,7 +9,12 @@ extension Plugin {
         .init("\(name) list", "Show \(name) from the start", listCommand),
         .init("\(name) search", "Show \(name) that match words", searchCommand),
         .init("\(name) show", "Show all that is known of single \(name)", showCommand),
-        .init("\(name) open", "Open a web page of \(name) in the browser", openCommand),
+        .init(
+          "\(name) open",
+          layout.link == nil
+            ? "Not possible: \(name) have no web pages"
+            : "Open a web page of \(name) in the browser",
+          openCommand),
       ] + verbs.map { .init("\(name) \($0.name)", $0.summary, command(for: $0)) })
   }
 }

@@ -9,16 +9,9 @@ struct ReadingOptions {
   init(_ invocation: Invocation) throws(Failure) {
     _ = try invocation.choice(of: [.offline, .refresh])
     _ = try invocation.choice(of: [.offline, .noFallback])
-    reading =
-      if invocation.has(.offline) {
-        .offline
-      } else if invocation.has(.noFallback) {
-        .noFallback
-      } else if invocation.has(.refresh) {
-        .refresh
-      } else {
-        .normal
-      }
+    reading = Reading(
+      mayAskService: !invocation.has(.offline), passesBreaker: invocation.has(.refresh),
+      mayFallBack: !invocation.has(.noFallback))
     deadline = invocation.duration(.timeout)
   }
 

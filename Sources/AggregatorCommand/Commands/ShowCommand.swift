@@ -42,8 +42,8 @@ extension Plugin {
       }
     }
     let errors = failures.map { failure -> SourceError in
-      // A message about a single id names it; one about the service needs the ids where there are more.
-      guard ids.count > 1, failure.error.code != .notFound else { return failure.error }
+      // A message about a single id names it; one about the service does not.
+      guard ExitCode(failure.error) != .notFound else { return failure.error }
       var error = failure.error
       error.message += "; asked for \(failure.ids.joined(separator: ", "))"
       return error
@@ -56,7 +56,7 @@ extension Plugin {
     }
     for error in errors { session.diagnostics.error(Failure(error, of: self)) }
     // Nothing was found. What is worse than an unknown id decides about the exit code.
-    return errors.first { $0.code != .notFound }.map(ExitCode.init) ?? .notFound
+    return errors.map(ExitCode.init).first { $0 != .notFound } ?? .notFound
   }
 
   /// The record with a typed id.

@@ -41,6 +41,7 @@ struct Tally {
     next = page.next
     provenances.append(page.provenance)
     unreadable = unreadable + page.unreadable
+    if page.warnings.contains(where: { $0.code == "stopped" }) { isPartial = true }
     for warning in page.warnings where !remarks.contains(where: { $0.warning == warning }) {
       remarks.append(Remark(warning: warning))
     }
@@ -61,7 +62,7 @@ struct Tally {
       remarks.append(
         Remark(
           warning: Warning("stopped", "stopped after \(provenances.count) pages"),
-          hint: "--max-pages 0 goes on to the end"))
+          hint: "--cursor goes on from here, and --max-pages N further at once"))
     case .cycle, .nothingNew:
       isPartial = true
       next = nil
@@ -88,7 +89,8 @@ struct Tally {
   /// Tells a person what the records alone do not say.
   func tell(_ diagnostics: Diagnostics, query: Query? = nil) {
     if count == 0, !isPartial {
-      diagnostics.note(query.map { "no \(source) match '\($0)'" } ?? "no \(source)")
+      diagnostics.note(
+        query.map { "no \(source) match '\($0.text.fitted(to: 80))'" } ?? "no \(source)")
     }
     if let next {
       let amount = total.map { "\(count) of \($0)" } ?? "\(count)"

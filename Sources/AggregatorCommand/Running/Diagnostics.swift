@@ -9,6 +9,8 @@ struct Diagnostics: Sendable {
   private let style: Style
   private let isQuiet: Bool
   private let program: String
+  /// How many cells a line has; `nil` where it is no terminal, which needs no breaks.
+  private let width: Int?
 
   /// The most cells of one message: some four lines of a terminal.
   private static let mostCells = 320
@@ -22,7 +24,9 @@ struct Diagnostics: Sendable {
   ///   - program: What the program is called.
   ///   - isQuiet: Whether only errors are told.
   ///   - hasColor: Whether words are coloured.
-  init(of program: String, isQuiet: Bool, hasColor: Bool) {
+  ///   - width: How many cells a line has; `nil` for no breaks.
+  init(of program: String, isQuiet: Bool, hasColor: Bool, width: Int? = nil) {
+    self.width = width
     self.program = program
     output = Output(descriptor: STDERR_FILENO)
     style = Style(isOn: hasColor)
@@ -50,7 +54,9 @@ struct Diagnostics: Sendable {
   /// What the reader may want to know.
   func note(_ message: String) {
     guard !isQuiet else { return }
-    put(style(.label, message.safeLine.fitted(to: Self.mostCellsOfNote)))
+    for line in lines(of: message.safeLine.fitted(to: Self.mostCellsOfNote)) {
+      put(style(.label, line))
+    }
   }
 
   /// One line of what `--verbose` tells.
@@ -66,7 +72,15 @@ struct Diagnostics: Sendable {
   }
 
   private func line(_ role: Style.Role, _ word: String, _ message: String) {
-    put("\(style(role, word + ":")) \(message.safeLine.fitted(to: Self.mostCells))")
+    let text = "\(word): \(message.safeLine.fitted(to: Self.mostCells))"
+    for (index, line) in lines(of: text).enumerated() {
+      let tail = line.dropFirst(word.count + 1)
+      put(index == 0 ? style(role, word + ":") + tail : line)
+    }
+  }
+
+  private func lines(of text: String) -> [String] {
+    width.map { Wrap($0).lines(of: text) } ?? [text]
   }
 
   private func put(_ text: String) {

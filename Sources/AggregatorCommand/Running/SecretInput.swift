@@ -17,18 +17,28 @@ enum SecretInput {
     guard !isTerminal || mayAsk else {
       throw Failure(.usage, "the value is missing", hint: "give it on standard input")
     }
-    let line = isTerminal ? ask(prompt) : readLine(upTo: mostBytes)
-    let value = line.trimmingCharacters(in: .whitespacesAndNewlines)
+    let bytes = isTerminal ? ask(prompt) : read { _ in false }
+    guard bytes.count <= mostBytes else {
+      throw Failure(.usage, "the value is longer than \(mostBytes) bytes; nothing was changed")
+    }
+    let value = String(decoding: bytes, as: UTF8.self)
+      .trimmingCharacters(in: .whitespacesAndNewlines)
     guard !value.isEmpty else { throw Failure(.usage, "no value was given; nothing was changed") }
+    guard !value.contains(where: \.isNewline) else {
+      throw Failure(.usage, "the value has more than one line; nothing was changed")
+    }
     return value
   }
 
-  private static func ask(_ prompt: String) -> String {
+  private static func ask(_ prompt: String) -> [UInt8] {
     let error = Output(descriptor: STDERR_FILENO)
     var shown = termios()
     tcgetattr(STDIN_FILENO, &shown)
     var hidden = shown
     hidden.c_lflag &= ~tcflag_t(ECHO)
+    // Not to be suspended: a shell brings the echo back, and would leave it on afterwards.
+    let disabled = cc_t(truncatingIfNeeded: fpathconf(STDIN_FILENO, Int32(_PC_VDISABLE)))
+    withUnsafeMutableBytes(of: &hidden.c_cc) { $0[Int(VSUSP)] = disabled }
     // A terminal left without echo would look dead, so an interruption brings it back too.
     Interruption.atEnd { [shown] in
       var shown = shown
@@ -36,22 +46,23 @@ enum SecretInput {
     }
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
     try? error.write(prompt)
-    let line = readLine(upTo: mostBytes)
+    let line = read { $0 == UInt8(ascii: "\n") }
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown)
     Interruption.atEnd(nil)
     try? error.write("\n")
     return line
   }
 
-  private static func readLine(upTo most: Int) -> String {
+  /// Reads up to a byte that ends it, or the end, or one byte more than a value can have.
+  private static func read(until isEnd: (UInt8) -> Bool) -> [UInt8] {
     var bytes: [UInt8] = []
     var byte: UInt8 = 0
-    while bytes.count < most {
+    while bytes.count <= mostBytes {
       let count = Foundation.read(STDIN_FILENO, &byte, 1)
       if count < 0, errno == EINTR { continue }
-      guard count == 1, byte != 0x0A else { break }
+      guard count == 1, !isEnd(byte) else { break }
       bytes.append(byte)
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return bytes
   }
 }

@@ -30,7 +30,8 @@ struct Session: Sendable {
     output = Output(descriptor: STDOUT_FILENO)
     diagnostics = Diagnostics(
       of: tree.program, isQuiet: invocation.has(.quiet),
-      hasColor: Self.hasColor(invocation, terminal, isTerminal: terminal.isError))
+      hasColor: Self.hasColor(invocation, terminal, isTerminal: terminal.isError),
+      width: terminal.isError ? terminal.width : nil)
   }
 
   /// What records are laid out on.

@@ -8,9 +8,6 @@ struct Terminal: Sendable {
   /// Whether standard error is a terminal.
   let isError: Bool
 
-  /// Whether standard input is a terminal.
-  let isInput: Bool
-
   /// How many cells a line has.
   let width: Int
 
@@ -31,7 +28,6 @@ struct Terminal: Sendable {
     let forced = variables["AGGREGATOR_FORCE_TTY"].flatMap { Self.width(in: $0) }
     isOutput = forced != nil || isatty(STDOUT_FILENO) == 1
     isError = forced != nil || isatty(STDERR_FILENO) == 1
-    isInput = isatty(STDIN_FILENO) == 1
     width =
       variables["COLUMNS"].flatMap { Self.width(in: $0) } ?? forced ?? Self.measuredWidth
       ?? Self.standardWidth

@@ -11,7 +11,7 @@ import Testing
   @Test func `a key from standard input is kept privately, used and never shown`() async throws {
     let sandbox = try Sandbox()
     let set = try await Binary.run(
-      "config set COMIC_VINE_API_KEY", input: "  \(Self.secret)\nnot this\n", in: sandbox)
+      "config set COMIC_VINE_API_KEY", input: "  \(Self.secret)\n", in: sandbox)
     #expect(set.status == 0)
     #expect(set.output == "")
     #expect(
@@ -48,12 +48,31 @@ import Testing
     #expect(try outcome.sandbox.files(under: "home").isEmpty)
   }
 
-  @Test(arguments: ["", "\n", "   \nnext"])
-  func `no key given changes nothing`(input: String) async throws {
+  @Test(arguments: [
+    ("", "no value was given"), ("\n", "no value was given"), (" \n \n", "no value was given"),
+    ("first\nsecond\n", "the value has more than one line"),
+    (String(repeating: "x", count: 4097), "the value is longer than 4096 bytes"),
+  ])
+  func `what is no key changes nothing`(input: String, words: String) async throws {
     let outcome = try await Binary.run("config set COMIC_VINE_API_KEY", input: input)
     #expect(outcome.status == 64)
-    #expect(outcome.errors == "error: no value was given; nothing was changed\n")
+    #expect(
+      outcome.errors == """
+        error: \(words); nothing was changed
+        hint: aggregator help config set
+
+        """)
     #expect(try outcome.sandbox.files(under: "home").isEmpty)
+  }
+
+  @Test func `a directory that leads nowhere is an error, and not the end`() async throws {
+    let sandbox = try Sandbox()
+    try FileManager.default.createSymbolicLink(
+      at: sandbox.home.appending(path: ".config"),
+      withDestinationURL: URL(filePath: "/nowhere/at/all"))
+    let outcome = try await Binary.run("config set COMIC_VINE_RATE 2/s", in: sandbox)
+    #expect(outcome.status == 74)
+    #expect(outcome.errors.hasPrefix("error: "))
   }
 
   @Test func `an ordinary setting is set, got and listed with its origin`() async throws {

@@ -152,7 +152,8 @@ import Testing
     #expect(outcome.status == 3)
     #expect(try outcome.envelope().items.count == 200)
     #expect(try outcome.envelope().page.next != nil)
-    #expect(outcome.errors.contains("warning: heroes: stopped after 2 pages\nhint: --max-pages 0"))
+    #expect(
+      outcome.errors.contains("warning: heroes: stopped after 2 pages\nhint: --cursor goes on"))
     #expect(service.requests.count == 2)
   }
 

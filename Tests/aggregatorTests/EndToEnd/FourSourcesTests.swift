@@ -84,6 +84,25 @@ import Testing
     #expect(unknown.errors.hasPrefix("error: users: none of the first "))
   }
 
+  @Test func `a user of the bundle is found beside a service that has no end`() async throws {
+    let service = try FakeRandomUser()
+    let shown = try await Binary.run(
+      "users show aino.tormanen@example.com --json", environment: service.settings)
+    #expect(shown.status == 0)
+    #expect(try listing(shown).items.map(\.email) == ["aino.tormanen@example.com"])
+    #expect(try listing(shown).provenance.origin == "bundled")
+    #expect(try listing(shown).provenance.reason == "unsupported")
+  }
+
+  @Test func `a hero that was not asked for is not shown`() async throws {
+    let reply = #"{"status_code":1,"error":"OK","results":{"id":99,"name":"Somebody Else"}}"#
+    let service = try FakeServer(.json(reply))
+    let shown = try await Binary.run(
+      "heroes show 1443 --no-fallback", environment: service.settings)
+    #expect(shown.status == 76)
+    #expect(shown.output == "")
+  }
+
   @Test func `a row that cannot be read is left out and counted`() async throws {
     let service = try FakeProducts(quirks: [.badRows])
     let outcome = try await Binary.run("products list --all --json", environment: service.settings)

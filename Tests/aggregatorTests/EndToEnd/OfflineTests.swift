@@ -42,7 +42,7 @@ import Testing
     let outcome = try await Binary.run("heroes show 999999999 --offline")
     #expect(outcome.status == 69)
     #expect(outcome.output == "")
-    #expect(outcome.errors == "error: heroes: the network is not to be used\n")
+    #expect(outcome.errors == "error: heroes: the network is not to be used; asked for 999999999\n")
   }
 
   @Test func `no key and no fallback is 77`() async throws {

@@ -31,6 +31,10 @@ import Testing
       "unknown option '--limt'\n\nDid you mean '--limit'?\nhint: aggregator help heroes list"
     ),
     ("heroes list --li 5", "unknown option '--li'\nhint: aggregator help heroes list"),
+    (
+      "heroes show -1",
+      "unknown option '-1'\nhint: what begins with a dash and is no option goes after --"
+    ),
     ("heroes list -x", "unknown option '-x'\nhint: aggregator help heroes list"),
     (
       "heroes list --seed 4",
@@ -44,14 +48,14 @@ import Testing
     ("heroes list --limit", "--limit wants a value: -L, --limit N"),
     ("heroes list --quiet=yes", "--quiet takes no value, but was given 'yes'"),
     ("heroes list -q=yes", "--quiet takes no value, but was given '=yes'"),
-    ("heroes list --limit 0", "--limit wants a whole number, 1 or more, not '0'"),
-    ("heroes list --limit -1", "--limit wants a whole number, 1 or more, not '-1'"),
-    ("heroes list -L-1", "--limit wants a whole number, 1 or more, not '-1'"),
-    ("heroes list --limit=", "--limit wants a whole number, 1 or more, not ''"),
-    ("heroes list --limit abc", "--limit wants a whole number, 1 or more, not 'abc'"),
+    ("heroes list --limit 0", "--limit wants a whole number from 1 to 1000000000, not '0'"),
+    ("heroes list --limit -1", "--limit wants a whole number from 1 to 1000000000, not '-1'"),
+    ("heroes list -L-1", "--limit wants a whole number from 1 to 1000000000, not '-1'"),
+    ("heroes list --limit=", "--limit wants a whole number from 1 to 1000000000, not ''"),
+    ("heroes list --limit abc", "--limit wants a whole number from 1 to 1000000000, not 'abc'"),
     (
       "heroes list --limit 9999999999999999999999",
-      "--limit wants a whole number, 1 or more, not '9999999999999999999999'"
+      "--limit wants a whole number from 1 to 1000000000, not '9999999999999999999999'"
     ),
     ("heroes list --timeout 5", "--timeout wants a time such as 500ms, 10s or 2m, not '5'"),
     ("heroes list --timeout 0s", "--timeout wants a time such as 500ms, 10s or 2m, not '0s'"),
@@ -62,17 +66,41 @@ import Testing
       "heroes list --format jsn",
       "--format wants one of table, tsv, csv, json, ndjson, not 'jsn'\n\nDid you mean '--format json'?"
     ),
-    ("heroes list --json --csv", "--json and --csv exclude each other"),
-    ("heroes list --json --format csv", "--json and --format csv exclude each other"),
-    ("heroes list --csv-raw --json", "--csv-raw is for --csv"),
-    ("heroes list --all --limit 5", "--limit and --all exclude each other"),
-    ("heroes list --offline --refresh", "--offline and --refresh exclude each other"),
+    (
+      "heroes list --json --csv",
+      "--json and --csv exclude each other\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list --json --format csv",
+      "--json and --format csv exclude each other\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list --csv-raw --json",
+      "--csv-raw is for --csv\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list --all --limit 5",
+      "--limit and --all exclude each other\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list --offline --refresh",
+      "--offline and --refresh exclude each other\nhint: aggregator help heroes list"
+    ),
     ("heroes search", "what to look for is missing\nhint: aggregator heroes search WORD…"),
     ("heroes show", "an ID is missing\nhint: aggregator heroes show 1443"),
-    ("heroes open", "an ID is missing"),
-    ("heroes open 1443 1453", "'1453' is one word too many"),
+    (
+      "heroes open",
+      "an ID is missing\nhint: aggregator help heroes open"
+    ),
+    (
+      "heroes open 1443 1453",
+      "'1453' is one word too many\nhint: aggregator help heroes open"
+    ),
     ("countries open FR", "countries have no web pages\nhint: aggregator countries show FR"),
-    ("countries deal --seed -1", "--seed wants a whole number, 0 or more, not '-1'"),
+    (
+      "countries deal --seed -1",
+      "--seed wants a whole number from 0 to 9223372036854775807, not '-1'"
+    ),
     (
       "sources show heros",
       "there is no source 'heros'\n\nDid you mean 'heroes'?\n"
