@@ -8,7 +8,7 @@ import Foundation
 /// ```swift
 /// func page(_ request: PageRequest) async throws(SourceError) -> Page<Hero> {
 ///   let seal = CursorSeal("heroes", for: request.query)
-///   let offset = try seal.open(request.cursor, as: Int.self) ?? 0
+///   let offset = try seal.openOffset(request.cursor)
 ///   …
 ///   return Page(records, next: try seal.close(offset + records.count), …)
 /// }

@@ -15,8 +15,7 @@ struct CountryList: DataSource, CustomStringConvertible {
       throw SourceError(.badUsage, "the list of countries has no search of its own")
     }
     let seal = CursorSeal("countries", for: nil)
-    let offset = try seal.open(request.cursor, as: Int.self) ?? 0
-    guard offset >= 0 else { throw .damaged(request.cursor) }
+    let offset = try seal.openOffset(request.cursor)
     let (all, unreadable, provenance) = try await fetch()
     let countries = all.dropFirst(offset).prefix(request.limit)
     let isLast = countries.endIndex >= all.endIndex
@@ -34,13 +33,8 @@ struct CountryList: DataSource, CustomStringConvertible {
   }
 
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
-    let seal = CursorSeal("countries", for: nil)
-    guard request.query == nil, let offset = try? seal.open(request.cursor, as: Int.self) ?? 0
-    else {
-      return nil
-    }
-    let (sum, overflow) = offset.addingReportingOverflow(count)
-    return overflow ? nil : try? seal.close(sum)
+    guard request.query == nil else { return nil }
+    return CursorSeal("countries", for: nil).offset(skipping: count, from: request.cursor)
   }
 
   var description: String { "CountryList(\(url.absoluteString))" }

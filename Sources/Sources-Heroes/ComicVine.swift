@@ -7,11 +7,6 @@ struct ComicVine: DataSource, CustomStringConvertible {
   /// The most rows that the service gives at a time.
   static let largestPage = 100
 
-  /// Where a list can begin.
-  ///
-  /// Offsets come out of cursors, which are hostile until they are checked.
-  private static let offsets = 0...1_000_000_000
-
   /// The type number of characters: their ids are written `4005-1443` in addresses.
   private static let characterType = 4005
 
@@ -43,9 +38,7 @@ struct ComicVine: DataSource, CustomStringConvertible {
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
     let seal = CursorSeal("heroes", for: request.query)
     if request.query == nil {
-      guard let offset = try? seal.open(request.cursor, as: Int.self) ?? 0 else { return nil }
-      let (sum, overflow) = offset.addingReportingOverflow(count)
-      return !overflow && Self.offsets ~= sum ? try? seal.close(sum) : nil
+      return seal.offset(skipping: count, from: request.cursor)
     }
     let start = SearchPosition(size: min(request.limit, Self.largestPage))
     guard let position = try? seal.open(request.cursor) ?? start else { return nil }
@@ -58,8 +51,7 @@ struct ComicVine: DataSource, CustomStringConvertible {
 
   private func list(_ request: PageRequest) async throws(SourceError) -> Page<Hero> {
     let seal = CursorSeal("heroes", for: nil)
-    let offset = try seal.open(request.cursor, as: Int.self) ?? 0
-    guard Self.offsets ~= offset else { throw .damaged(request.cursor) }
+    let offset = try seal.openOffset(request.cursor)
     let limit = min(request.limit, Self.largestPage)
     let (reply, provenance) = try await ask(
       "characters", fields: .list, query: [("limit", "\(limit)"), ("offset", "\(offset)")],

@@ -11,11 +11,6 @@ struct ProductService: DataSource, CustomStringConvertible {
   /// The service itself knows no bound.
   static let largestPage = 100
 
-  /// Where a page can begin.
-  ///
-  /// It comes out of cursors, which are hostile until they are checked.
-  private static let places = 0...1_000_000_000
-
   private static let service = "the products service"
 
   let url: URL
@@ -26,7 +21,7 @@ struct ProductService: DataSource, CustomStringConvertible {
     guard request.query == nil else {
       throw SourceError(.badUsage, "the products service has no search of its own")
     }
-    let skip = try skip(of: request.cursor)
+    let skip = try seal.openOffset(request.cursor)
     let take = min(request.limit, Self.largestPage)
     let (reply, provenance) = try await ask(
       HTTPRequest(
@@ -58,20 +53,12 @@ struct ProductService: DataSource, CustomStringConvertible {
   }
 
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
-    guard request.query == nil, let skip = try? skip(of: request.cursor) else { return nil }
-    let (sum, overflow) = skip.addingReportingOverflow(count)
-    return !overflow && Self.places ~= sum ? try? seal.close(sum) : nil
+    request.query == nil ? seal.offset(skipping: count, from: request.cursor) : nil
   }
 
   var description: String { "ProductService(\(url.absoluteString))" }
 
   private var seal: CursorSeal { CursorSeal("products", for: nil) }
-
-  private func skip(of cursor: Cursor?) throws(SourceError) -> Int {
-    let skip = try seal.open(cursor, as: Int.self) ?? 0
-    guard Self.places ~= skip else { throw .damaged(cursor) }
-    return skip
-  }
 
   private func ask<Reply: Decodable>(
     _ request: HTTPRequest, as type: Reply.Type

@@ -55,8 +55,7 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
   /// The records from the cursor's place on that match.
   public func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
     let seal = CursorSeal(description, for: request.query)
-    let offset = try seal.open(request.cursor, as: Int.self) ?? 0
-    guard offset >= 0 else { throw .damaged(request.cursor) }
+    let offset = try seal.openOffset(request.cursor)
     var matches = try entries.value()
     if let words = request.query?.words { matches.removeAll { !$0.text.containsAll(words) } }
     let records = matches.dropFirst(offset).prefix(request.limit).map(\.item)
@@ -77,10 +76,7 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
 
   /// The place `count` records on.
   public func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
-    let seal = CursorSeal(description, for: request.query)
-    guard let offset = try? seal.open(request.cursor, as: Int.self) ?? 0 else { return nil }
-    let (sum, overflow) = offset.addingReportingOverflow(count)
-    return overflow ? nil : try? seal.close(sum)
+    CursorSeal(description, for: request.query).offset(skipping: count, from: request.cursor)
   }
 
   /// The source's name and tier: `heroes.bundled`.

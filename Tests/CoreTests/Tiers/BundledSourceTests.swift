@@ -45,13 +45,13 @@ struct BundledSourceTests {
     #expect(error?.message == "no notes record has the id '\(id)'")
   }
 
-  @Test(arguments: [-1, Int.min])
+  @Test(arguments: [-1, Int.min, 1_000_000_001, Int.max])
   func `refuses a forged cursor`(offset: Int) async throws {
     let cursor = try CursorSeal("notes.bundled", for: nil).close(offset)
     #expect(await notebook(5).failure(of: PageRequest(after: cursor))?.code == .invalidCursor)
   }
 
-  @Test(arguments: [5, 6, Int.max])
+  @Test(arguments: [5, 6, 1_000_000_000])
   func `ends after the last record`(offset: Int) async throws {
     let cursor = try CursorSeal("notes.bundled", for: nil).close(offset)
     let page = try await notebook(5).page(PageRequest(after: cursor))

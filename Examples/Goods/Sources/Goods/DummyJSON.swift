@@ -14,8 +14,7 @@ struct DummyJSON: DataSource {
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Good> {
     let seal = CursorSeal("goods", for: request.query)
-    let skip = try seal.open(request.cursor, as: Int.self) ?? 0
-    guard 0...1_000_000_000 ~= skip else { throw .damaged(request.cursor) }
+    let skip = try seal.openOffset(request.cursor)
     var query: [HTTPRequest.Item] = [.init("skip", "\(skip)"), .init("limit", "\(request.limit)")]
     if let words = request.query { query.append(.init("q", .plain(words.text))) }
     let (reply, provenance) = try await ask(
