@@ -105,6 +105,12 @@ struct CommandTree: Sendable {
         .usage, "unknown source or command '\(word)'",
         suggestion: ([source, word] + others).joined(separator: " "), hint: hint)
     }
+    // `search spider` without saying of what.
+    if node.path.isEmpty, sources.contains(where: { find([$0, word]).rest.isEmpty }) {
+      return Failure(
+        .usage, "'\(word)' needs a source before it",
+        hint: "the sources are \(sources.joined(separator: ", "))")
+    }
     let what = node.path.isEmpty ? "source or command" : "verb"
     // `sources heroes` for `sources show heroes`.
     let shows = sources.contains(word) && words.contains("show")

@@ -8,7 +8,7 @@ extension CommandTree.Node {
 
 extension Command {
   /// `aggregator` alone.
-  static let overview = Command { invocation, session in
+  static let overview = Command(options: [.version]) { invocation, session in
     let help = Help(session.tree, width: session.terminal.width)
     try session.output.write(help.text(of: session.tree.root))
     return .success

@@ -24,6 +24,14 @@ import Testing
       "sources heroes",
       "unknown verb 'heroes' of sources\n\nDid you mean 'sources show heroes'?\nhint: aggregator help sources"
     ),
+    (
+      "search spider",
+      "'search' needs a source before it\nhint: the sources are countries, heroes, products, users"
+    ),
+    (
+      "--versoin",
+      "unknown option '--versoin'\n\nDid you mean '--version'?\nhint: aggregator help options"
+    ),
     ("heroes fly", "unknown verb 'fly' of heroes\nhint: heroes can list, search, show, open"),
     ("heroes list spider", "'heroes list' takes no 'spider'\nhint: aggregator help heroes list"),
     (
