@@ -19,7 +19,7 @@ public final class FakeCountries: Sendable {
     let headers = [
       ("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff"),
     ]
-    let list = LoopbackReply.status(200, Self.list.indentedText + "\n", headers: headers)
+    let list = LoopbackReply.status(200, Self.list.text + "\n", headers: headers)
     let missing = LoopbackReply.status(404, "404: Not Found", headers: headers)
     server = try LoopbackServer { [interruption] request in
       interruption.next() ?? (request.path == Self.path ? list : missing)

@@ -9,19 +9,10 @@ extension JSON {
     return text
   }
 
-  /// This value as JSON text over several lines, two spaces for each level.
-  public var indentedText: String {
-    var text = ""
-    write(to: &text, indentation: 0)
-    return text
-  }
-
-  /// Writes this value as JSON text.
+  /// Writes this value as JSON text on one line.
   ///
-  /// - Parameters:
-  ///   - text: What to append to.
-  ///   - indentation: The level to indent at; `nil` writes one line.
-  public func write(to text: inout String, indentation: Int? = nil) {
+  /// - Parameter text: What to append to.
+  public func write(to text: inout String) {
     switch self {
     case .null: text += "null"
     case .bool(let bool): text += bool ? "true" : "false"
@@ -29,33 +20,22 @@ extension JSON {
     case .number(let number): text += number.isFinite ? String(number) : "null"
     case .string(let string): Self.write(string, to: &text)
     case .array(let values):
-      Self.write(values, between: ("[", "]"), to: &text, indentation: indentation) {
-        value, text, inner in
-        value.write(to: &text, indentation: inner)
+      text += "["
+      for (index, value) in values.enumerated() {
+        if index > 0 { text += "," }
+        value.write(to: &text)
       }
+      text += "]"
     case .object(let members):
-      Self.write(members, between: ("{", "}"), to: &text, indentation: indentation) {
-        member, text, inner in
+      text += "{"
+      for (index, member) in members.enumerated() {
+        if index > 0 { text += "," }
         Self.write(member.name, to: &text)
-        text += inner == nil ? ":" : ": "
-        member.value.write(to: &text, indentation: inner)
+        text += ":"
+        member.value.write(to: &text)
       }
+      text += "}"
     }
-  }
-
-  private static func write<Element>(
-    _ elements: [Element], between brackets: (String, String), to text: inout String,
-    indentation: Int?, _ write: (Element, inout String, Int?) -> Void
-  ) {
-    text += brackets.0
-    let inner = elements.isEmpty ? nil : indentation.map { $0 + 1 }
-    for (index, element) in elements.enumerated() {
-      if index > 0 { text += "," }
-      if let inner { text += "\n" + String(repeating: "  ", count: inner) }
-      write(element, &text, inner)
-    }
-    if let inner { text += "\n" + String(repeating: "  ", count: inner - 1) }
-    text += brackets.1
   }
 
   private static func write(_ string: String, to text: inout String) {

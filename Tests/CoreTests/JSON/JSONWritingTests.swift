@@ -19,24 +19,6 @@ struct JSONWritingTests {
     #expect(json.text == text)
   }
 
-  @Test func `writes several lines`() {
-    let json: JSON = ["z": [1, ["a": nil]], "empty": [], "none": [:], "y": "x"]
-    #expect(
-      json.indentedText == """
-        {
-          "z": [
-            1,
-            {
-              "a": null
-            }
-          ],
-          "empty": [],
-          "none": {},
-          "y": "x"
-        }
-        """)
-  }
-
   @Test(arguments: [
     ("\"", #"\""#), ("\\", #"\\"#), ("\n", #"\n"#), ("\r", #"\r"#), ("\t", #"\t"#),
     ("\r\n", #"\r\n"#), ("/", "/"), ("\0", #"\u0000"#), ("\u{8}", #"\u0008"#),
