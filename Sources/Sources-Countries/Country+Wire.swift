@@ -19,12 +19,8 @@ extension Country {
       }
       country = Country(
         code: try container.decode(CountryCode.self, forKey: .code), name: name,
-        region: try container.decodeIfPresent(String.self, forKey: .region)?.nilIfEmpty,
-        capital: try container.decodeIfPresent(String.self, forKey: .capital)?.nilIfEmpty)
+        region: try container.decodeIfPresent(String.self, forKey: .region)?.nonBlank,
+        capital: try container.decodeIfPresent(String.self, forKey: .capital)?.nonBlank)
     }
   }
-}
-
-extension String {
-  fileprivate var nilIfEmpty: String? { isEmpty ? nil : self }
 }

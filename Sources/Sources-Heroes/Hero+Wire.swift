@@ -1,5 +1,4 @@
 import Core
-import Foundation
 
 extension Hero {
   /// A character as Comic Vine sends it, in a list, a search or alone.
@@ -38,22 +37,22 @@ extension Hero {
         // A detail that cannot be read is a detail that is not known.
         (try? container.decodeIfPresent(Value.self, forKey: key)) ?? nil
       }
-      let name = try container.decode(String.self, forKey: .name).trimmed
+      let name = try container.decode(String.self, forKey: .name).nonBlank
       guard let name else {
         throw DecodingError.dataCorruptedError(
           forKey: .name, in: container, debugDescription: "the name is empty")
       }
       var hero = Hero(id: try container.decode(Int.self, forKey: .id), name: name)
-      hero.realName = detail(.realName, as: String.self)?.trimmed
-      hero.publisher = detail(.publisher, as: Named.self)?.name?.trimmed
+      hero.realName = detail(.realName, as: String.self)?.nonBlank
+      hero.publisher = detail(.publisher, as: Named.self)?.name?.nonBlank
       // `null` says that there are none; a list without the field says nothing.
       let hasNoAlias = (try? container.decodeNil(forKey: .aliases)) ?? false
       hero.aliases = hasNoAlias ? [] : detail(.aliases, as: String.self)?.nonEmptyLines
       hero.powers = detail(.powers, as: LossyArray<Named>.self)?.names
       hero.teams = detail(.teams, as: LossyArray<Named>.self)?.names
       hero.firstAppearance = detail(.firstIssue, as: Issue.self)?.inWords
-      hero.summary = detail(.deck, as: String.self)?.trimmed
-      hero.biography = detail(.description, as: String.self)?.strippingHTML().trimmed
+      hero.summary = detail(.deck, as: String.self)?.nonBlank
+      hero.biography = detail(.description, as: String.self)?.strippingHTML().nonBlank
       hero.image = detail(.image, as: Image.self)?.picture
       hero.link = detail(.link, as: String.self).flatMap(\.webAddress)
       self.hero = hero
@@ -62,7 +61,7 @@ extension Hero {
 }
 
 extension LossyArray<Hero.Wire.Named> {
-  fileprivate var names: [String] { elements.compactMap { $0.name?.trimmed } }
+  fileprivate var names: [String] { elements.compactMap { $0.name?.nonBlank } }
 }
 
 extension Hero.Wire.Issue {
@@ -70,7 +69,7 @@ extension Hero.Wire.Issue {
   ///
   /// The number is text: there are issues ½ and 200014. Either may be missing.
   fileprivate var inWords: String? {
-    switch (name?.trimmed, number?.trimmed) {
+    switch (name?.nonBlank, number?.nonBlank) {
     case (let name?, let number?): "\(name) (issue \(number))"
     case (let name?, nil): name
     case (nil, let number?): "issue \(number)"
@@ -87,23 +86,10 @@ extension Hero.Wire.Image {
 }
 
 extension String {
-  /// The text without white space around it; `nil` if nothing is left.
-  fileprivate var trimmed: String? {
-    let text = trimmingCharacters(in: .whitespacesAndNewlines)
-    return text.isEmpty ? nil : text
-  }
-
   /// The lines that say something.
   ///
   /// Comic Vine ends them with `\n` or `\r\n`.
   fileprivate var nonEmptyLines: [String] {
-    split(whereSeparator: \.isNewline).compactMap { String($0).trimmed }
-  }
-
-  /// This text if it is an address of the web.
-  fileprivate var webAddress: String? {
-    guard let url = URL(string: self), ["http", "https"].contains(url.scheme), url.host() != nil
-    else { return nil }
-    return self
+    split(whereSeparator: \.isNewline).compactMap { String($0).nonBlank }
   }
 }

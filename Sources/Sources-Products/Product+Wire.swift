@@ -16,7 +16,7 @@ extension Product {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       func text(_ key: CodingKeys) -> String? {
         let text = try? container.decodeIfPresent(String.self, forKey: key)
-        return text?.trimmingCharacters(in: .whitespacesAndNewlines).nilIfEmpty
+        return text?.nonBlank
       }
       let id = try container.decode(String.self, forKey: .id)
       guard !id.isEmpty else {
@@ -35,8 +35,6 @@ extension Product {
 }
 
 extension String {
-  fileprivate var nilIfEmpty: String? { isEmpty ? nil : self }
-
   /// The addresses of the web in this text.
   ///
   /// The service sends `""`, `none`, addresses without a scheme (`//cdn…`), and several addresses
@@ -49,9 +47,7 @@ extension String {
     let whole = hasPrefix("//") ? ["https:" + self[..<(starts.first ?? endIndex)]] : []
     let ends = starts.dropFirst() + [endIndex]
     return (whole + zip(starts, ends).map { String(self[$0..<$1]) }).compactMap {
-      let text = $0.trimmingCharacters(in: CharacterSet(charactersIn: " ,;|\t\r\n"))
-      guard let url = URL(string: text), url.host()?.isEmpty == false else { return nil }
-      return text
+      $0.trimmingCharacters(in: CharacterSet(charactersIn: " ,;|\t\r\n")).webAddress
     }
   }
 }

@@ -59,7 +59,7 @@ extension User {
       user.phone = detail(.phone, as: LooseText.self)?.text
       user.uuid = login?.uuid?.text
       user.username = login?.username?.text
-      user.picture = detail(.picture, as: Picture.self)?.large?.text
+      user.picture = detail(.picture, as: Picture.self)?.large?.text?.webAddress
       self.user = user
     }
   }

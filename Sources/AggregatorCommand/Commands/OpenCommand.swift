@@ -23,10 +23,9 @@ extension Plugin {
       }
       var tally = Tally(of: self)
       tally.add(found)
-      // Only addresses of the web: anything else could make the opener run a program.
-      guard let url = link(found.item).flatMap({ URL(string: $0) }),
-        ["http", "https"].contains(url.scheme?.lowercased()), url.host()?.isEmpty == false
-      else { throw Failure(.notFound, "\(name): no web page is known of '\(id)'") }
+      guard let url = link(found.item)?.webAddress.flatMap({ URL(string: $0) }) else {
+        throw Failure(.notFound, "\(name): no web page is known of '\(id)'")
+      }
       if invocation.has(.printURL) {
         try session.output.write("\(url.absoluteString)\n")
       } else {
