@@ -23,8 +23,12 @@ let package = Package(
   ],
   targets: [
     .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"]), .yum(["sqlite-devel"])]),
     .target(
-      name: "Core", dependencies: [.target(name: "CCurl", condition: .when(platforms: [.linux]))]),
+      name: "Core",
+      dependencies: ["CSQLite", .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
     .source("Countries"),
     .source("Heroes"),
     .source("Products"),

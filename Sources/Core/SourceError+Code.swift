@@ -7,7 +7,7 @@ extension SourceError {
       case cancelled, badUsage, invalidCursor, notFound, badSettings
       case offline, unreachable, connectionLost, timedOut
       case missingKey, invalidKey, rateLimited, rejected, serverError, circuitOpen
-      case malformed, tooLarge, stalled, storage, unsupported
+      case malformed, tooLarge, stalled, storage, busy, nothingStored, unsupported
     }
     private let name: Name
 
@@ -62,6 +62,10 @@ extension SourceError {
     public static let unsupported = Code(.unsupported)
     /// A local file cannot be read or written: a full disk, missing permission.
     public static let storage = Code(.storage)
+    /// Another process kept the local store, or a place, locked for too long.
+    public static let busy = Code(.busy)
+    /// Nothing of this source is in the local store.
+    public static let nothingStored = Code(.nothingStored)
     /// A walk was stopped because the source's pages went nowhere; see ``WalkEnd``.
     public static let stalled = Code(.stalled)
 
@@ -87,6 +91,8 @@ extension SourceError {
       case .tooLarge: "the reply is too large"
       case .unsupported: "the service has no such call"
       case .storage: "a local file cannot be read or written"
+      case .busy: "another process is at work on it"
+      case .nothingStored: "nothing is stored"
       case .stalled: "the pages went nowhere"
       }
     }

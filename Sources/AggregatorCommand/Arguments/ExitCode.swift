@@ -24,7 +24,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
       case .badUsage, .invalidCursor: .usage
       case .badSettings: .settings
       case .missingKey, .invalidKey: .key
-      case .timedOut, .rateLimited: .tryLater
+      case .timedOut, .rateLimited, .busy: .tryLater
       case .malformed, .tooLarge: .notUnderstood
       case .storage: .io
       case .stalled: .partial

@@ -1,0 +1,12 @@
+// SQLite (https://sqlite.org/c3ref/intro.html), and what of it Swift cannot call as it is.
+#include <sqlite3.h>
+
+// SQLITE_TRANSIENT is a cast, and sqlite3_db_config has variable arguments.
+
+static inline int csqlite_bind_text(sqlite3_stmt *statement, int index, const char *text, int count) {
+  return sqlite3_bind_text(statement, index, text, count, SQLITE_TRANSIENT);
+}
+
+static inline int csqlite_switch(sqlite3 *database, int option, int isOn) {
+  return sqlite3_db_config(database, option, isOn, (int *)0);
+}
