@@ -1,10 +1,10 @@
 // SQLite (https://sqlite.org/c3ref/intro.html), and what of it Swift cannot call as it is.
 #include <sqlite3.h>
 
-// SQLITE_TRANSIENT is a cast, and sqlite3_db_config has variable arguments.
+// SQLITE_TRANSIENT is a cast, no address would bind null instead of an empty text, and sqlite3_db_config has variable arguments.
 
 static inline int csqlite_bind_text(sqlite3_stmt *statement, int index, const char *text, int count) {
-  return sqlite3_bind_text(statement, index, text, count, SQLITE_TRANSIENT);
+  return sqlite3_bind_text(statement, index, text ? text : "", count, SQLITE_TRANSIENT);
 }
 
 static inline int csqlite_switch(sqlite3 *database, int option, int isOn) {

@@ -55,14 +55,19 @@ public struct Found<Item: Record>: Sendable {
   /// Who answered.
   public var provenance: Provenance
 
+  /// What the reader should be told about it, beyond its provenance.
+  public var warnings: [Warning]
+
   /// A found record.
   ///
   /// - Parameters:
   ///   - item: The record.
   ///   - provenance: Who answered.
-  public init(_ item: Item, provenance: Provenance) {
+  ///   - warnings: What else the reader should be told.
+  public init(_ item: Item, provenance: Provenance, warnings: [Warning] = []) {
     self.item = item
     self.provenance = provenance
+    self.warnings = warnings
   }
 }
 

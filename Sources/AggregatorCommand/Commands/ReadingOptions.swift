@@ -10,7 +10,7 @@ struct ReadingOptions {
     _ = try invocation.choice(of: [.offline, .refresh])
     _ = try invocation.choice(of: [.offline, .noFallback])
     reading = Reading(
-      mayAskService: !invocation.has(.offline), passesBreaker: invocation.has(.refresh),
+      mayAskService: !invocation.has(.offline), refreshes: invocation.has(.refresh),
       mayFallBack: !invocation.has(.noFallback))
     deadline = invocation.duration(.timeout)
   }

@@ -4,8 +4,8 @@ extension DataSource {
   /// Only the *first* page of a walk, or a record, falls back; the reason is kept in the provenance and
   /// in the cursor, so that the second page, and the next process, still know it. A cursor belongs to
   /// whoever made it, so a walk never mixes the two; a failure in the middle of a walk is a failure.
-  /// Where the second source does not know an id, the first one's failure is thrown: nobody could say
-  /// that there is no such record.
+  /// Where the second source fails too, the first one's failure is thrown; also where it does not know an
+  /// id, because then nobody could say that there is no such record.
   ///
   /// - Parameters:
   ///   - second: Who is asked instead.
@@ -37,7 +37,7 @@ struct Fallback<First: DataSource, Second: DataSource<First.Item>>: DataSource,
       let page: Page<First.Item>
       do { page = try await first.page(request) } catch let error where condition(error) {
         Observer.current(.fellBack(error))
-        return try tagged(await second.page(request), error)
+        return try tagged(await standIn(for: request, after: error), error)
       }
       return try tagged(page, nil)
     }
@@ -49,10 +49,22 @@ struct Fallback<First: DataSource, Second: DataSource<First.Item>>: DataSource,
       Observer.current(.fellBack(reason))
       do {
         let found = try await second.item(id)
-        return Found(found.item, provenance: found.provenance.because(reason))
-      } catch .notFound {
+        return Found(
+          found.item, provenance: found.provenance.because(reason), warnings: found.warnings)
+      } catch let error where error.code == .notFound || error.allowsFallback {
         throw reason
       }
+    }
+  }
+
+  /// The second source's first page.
+  ///
+  /// Where it fails as well, the first one's failure is the one to tell: it says what to do.
+  private func standIn(
+    for request: PageRequest, after reason: SourceError
+  ) async throws(SourceError) -> Page<First.Item> {
+    do { return try await second.page(request) } catch let error where error.allowsFallback {
+      throw reason
     }
   }
 

@@ -1,5 +1,8 @@
+import Foundation
+
 extension Plugin {
-  /// The whole chain of this source: the service, politely asked, and who answers in its place.
+  /// The whole chain of this source: the service, politely asked, the store, and who answers in their
+  /// place.
   ///
   /// The order matters, innermost first:
   ///
@@ -7,26 +10,85 @@ extension Plugin {
   /// 2. `circuitBreaker` sees every attempt, and a retry ends when it opens.
   /// 3. `retry` is inside `timeout`: the deadline is for a page with its retries.
   /// 4. `coalesced` shares what is left; a shared call keeps its own deadline.
-  /// 5. `sliced` and `searchingLocally` shape pages above all that, so that each of their upstream pages
-  ///    is retried, limited and timed apart.
-  /// 6. `fallback` comes last: by then a failure is final.
+  /// 5. `cached` keeps what the service gave, in pages of the service: one kept page answers for every
+  ///    slice and every local search. Or `accumulating`, for a collection that grows.
+  /// 6. `sliced` and `searchingLocally` shape pages above all that, so that each of their upstream pages
+  ///    is kept, retried, limited and timed apart.
+  /// 7. `fallback` comes late: by then a failure is final. The store first, then the bundled data.
+  /// 8. `hidingDeleted` is last, because nobody may bring back what was deleted.
   ///
   /// - Parameters:
   ///   - environment: Everything that the source may touch.
   ///   - reading: Which tiers may answer.
   ///   - deadline: How long one page may take, with its retries; the policy's own by default.
-  /// - Returns: The chain. Build it once and keep it: rates and breakers live in it.
+  /// - Returns: The chain. Build it once and keep it: what is in flight is shared within it.
   /// - Throws: ``SourceError`` with code `badSettings`; any other failure to set up the service is what
   ///   the service's calls fail with, so that others can answer.
   public func source(
     in environment: PluginEnvironment, reading: Reading = .normal, deadline: Duration? = nil
   ) throws(SourceError) -> any DataSource<Item> {
-    let live = try live(in: environment, reading: reading, deadline: deadline ?? policy.deadline)
-    let answering = !reading.mayFallBack ? live : live.fallback(to: bundled)
-    return answering.observed(by: environment.observer, as: name)
+    let service = try service(
+      in: environment, reading: reading, deadline: deadline ?? policy.deadline)
+    var chain: any DataSource<Item>
+    switch (policy.precedence, environment.store.map(shelf)) {
+    case (.localFirst, let shelf?):
+      chain = service.accumulating(
+        in: shelf, by: try upstreamPageSize(in: environment),
+        growing: reading.mayAskService ? reading.growth : .never, now: environment.now)
+      if reading.mayFallBack { chain = chain.fallback(to: bundled) }
+      chain = chain.hidingDeleted(in: shelf)
+    case (.liveFirst(let freshness), let shelf?):
+      chain = service.cached(
+        in: shelf, freshFor: freshness, of: try scope(in: environment.settings),
+        CachePolicy(givesFresh: !reading.refreshes, givesStale: reading.mayFallBack),
+        now: environment.now)
+      chain = try shaped(chain, in: environment)
+      if reading.mayFallBack { chain = chain.fallback(to: shelf.records).fallback(to: bundled) }
+      chain = chain.hidingDeleted(in: shelf)
+    case (_, nil):
+      chain = try shaped(service, in: environment)
+      if reading.mayFallBack { chain = chain.fallback(to: bundled) }
+    }
+    return chain.observed(by: environment.observer, as: name)
   }
 
-  private func live(
+  /// What fetches more of a source that grows, for verbs that do.
+  ///
+  /// - Parameters:
+  ///   - environment: Everything that the source may touch.
+  ///   - reading: Whether the service may be asked.
+  ///   - deadline: How long one page may take, with its retries.
+  /// - Returns: `nil` without a store.
+  /// - Throws: ``SourceError`` with code `badSettings`.
+  public func intake(
+    in environment: PluginEnvironment, reading: Reading = .normal, deadline: Duration? = nil
+  ) throws(SourceError) -> (any Intaking)? {
+    let service = try service(
+      in: environment, reading: reading, deadline: deadline ?? policy.deadline)
+    return try environment.store.map { store throws(SourceError) in
+      try intake(
+        service.observed(by: environment.observer, as: name), into: shelf(in: store), environment)
+    }
+  }
+
+  private func intake(
+    _ service: some DataSource<Item>, into shelf: Shelf<Item>, _ environment: PluginEnvironment
+  ) throws(SourceError) -> any Intaking {
+    Intake(
+      base: service, shelf: shelf, size: try upstreamPageSize(in: environment),
+      now: environment.now)
+  }
+
+  /// This source's part of a store.
+  ///
+  /// - Parameter store: The store.
+  /// - Returns: Its records, searched by the searchable fields.
+  public func shelf(in store: any Store) -> Shelf<Item> {
+    Shelf(name, in: store) { [fields] in fields.searchableText(of: $0) }
+  }
+
+  /// The service, politely asked; or why it cannot be.
+  private func service(
     in environment: PluginEnvironment, reading: Reading, deadline: Duration
   ) throws(SourceError) -> any DataSource<Item> {
     guard reading.mayAskService else {
@@ -37,25 +99,46 @@ extension Plugin {
     do { chain = try remote(in: environment) } catch let error where error.allowsFallback {
       return UnavailableSource<Item>(error)
     }
-    let size = try policy.upstreamPageSize?.value(in: environment.settings)
     if let setting = policy.rate, let rate = try environment.settings.rate(setting) {
-      let cost = policy.rateUnit == .records ? size ?? policy.largestPage : 1
+      let cost = policy.rateUnit == .records ? try upstreamPageSize(in: environment) : 1
       chain = chain.rateLimited(by: rate, cost: cost, clock: clock)
     }
-    if let breaker = policy.breaker, !reading.passesBreaker {
+    if let breaker = policy.breaker, !reading.refreshes {
       chain = chain.circuitBreaker(breaker, clock: clock)
     }
-    chain = chain.retry(policy.retry, clock: clock, random: environment.random)
+    return chain.retry(policy.retry, clock: clock, random: environment.random)
       .timeout(deadline, clock: clock)
       .coalesced()
-    if let size {
-      chain = chain.sliced(upstream: size, as: name, clock: clock)
+  }
+
+  /// Pages and search where the service has none of its own.
+  private func shaped(
+    _ source: any DataSource<Item>, in environment: PluginEnvironment
+  ) throws(SourceError) -> any DataSource<Item> {
+    var chain = source
+    if policy.upstreamPageSize != nil {
+      let size = try upstreamPageSize(in: environment)
+      chain = chain.sliced(upstream: size, as: name, clock: environment.clock)
     }
     if let bound = policy.localSearchBound {
-      chain = chain.searchingLocally(upTo: bound, by: size ?? policy.largestPage, as: name) {
-        [fields] in fields.searchableText(of: $0)
+      let size = try upstreamPageSize(in: environment)
+      chain = chain.searchingLocally(upTo: bound, by: size, as: name) { [fields] in
+        fields.searchableText(of: $0)
       }
     }
     return chain
+  }
+
+  private func upstreamPageSize(in environment: PluginEnvironment) throws(SourceError) -> Int {
+    try policy.upstreamPageSize?.value(in: environment.settings) ?? policy.largestPage
+  }
+
+  /// What tells this service from others of its kind: its addresses.
+  private func scope(in settings: Settings) throws(SourceError) -> String {
+    var addresses: [String] = []
+    for setting in self.settings where setting.form == .url {
+      addresses.append(try settings.url(setting).absoluteString)
+    }
+    return String(addresses.joined(separator: " ").fnv1a, radix: 36)
   }
 }

@@ -28,6 +28,9 @@ public struct Policy: Sendable {
   /// See ``DataSource/searchingLocally(upTo:by:as:text:)``.
   public var localSearchBound: Int?
 
+  /// Who is asked first.
+  public var precedence: Precedence
+
   /// A policy.
   ///
   /// - Parameters:
@@ -39,10 +42,12 @@ public struct Policy: Sendable {
   ///   - largestPage: The most records that one page of the service can have; 100 by default.
   ///   - upstreamPageSize: The one page size that upstream is asked for.
   ///   - localSearchBound: For a service without search: how many records one call looks at.
+  ///   - precedence: Who is asked first; by default the service, unless it was asked a minute ago.
   public init(
     deadline: Duration = .seconds(15), retry: RetryPolicy = .standard,
     breaker: BreakerPolicy? = .standard, rate: Setting? = nil, rateUnit: RateUnit = .calls,
-    largestPage: Int = 100, upstreamPageSize: UpstreamPageSize? = nil, localSearchBound: Int? = nil
+    largestPage: Int = 100, upstreamPageSize: UpstreamPageSize? = nil, localSearchBound: Int? = nil,
+    precedence: Precedence = .liveFirst(freshFor: .seconds(60))
   ) {
     self.deadline = deadline
     self.retry = retry
@@ -52,7 +57,16 @@ public struct Policy: Sendable {
     self.largestPage = largestPage
     self.upstreamPageSize = upstreamPageSize
     self.localSearchBound = localSearchBound
+    self.precedence = precedence
   }
+}
+
+/// Who of a service and a store is asked first.
+public enum Precedence: Hashable, Sendable {
+  /// The service; what it said stays true for a while, and is better than nothing after that.
+  case liveFirst(freshFor: Duration)
+  /// The store, which grows when it comes to its end.
+  case localFirst
 }
 
 /// The one page size that upstream is asked for.

@@ -3,33 +3,42 @@ public struct Reading: Hashable, Sendable {
   /// Whether the service may be asked; if not, no socket is opened.
   public var mayAskService = true
 
-  /// Whether the service is asked even if it has failed so often that it would be left alone.
-  public var passesBreaker = false
+  /// Whether the service is asked even if what is stored is fresh, or if it has failed so often that it
+  /// would be left alone.
+  public var refreshes = false
 
-  /// Whether what is at hand may answer in the service's place.
+  /// Whether what is at hand, but old, may answer in the service's place.
   public var mayFallBack = true
 
-  /// The service, else what is at hand.
+  /// When a local-first source asks its service for more.
+  public var growth = Growth.atEnd
+
+  /// What is fresh, else the service, else what is at hand.
   public static let normal = Reading()
 
   /// What is at hand; opens no socket.
   public static let offline = Reading(mayAskService: false)
 
-  /// The service, even if it failed of late; else what is at hand.
-  public static let refresh = Reading(passesBreaker: true)
+  /// The service, even if what is stored is fresh; else what is at hand.
+  public static let refresh = Reading(refreshes: true)
 
-  /// The service or nothing.
+  /// The service or what is fresh, or nothing.
   public static let noFallback = Reading(mayFallBack: false)
 
   /// A reading.
   ///
   /// - Parameters:
   ///   - mayAskService: Whether the service may be asked.
-  ///   - passesBreaker: Whether it is asked even if it failed of late.
+  ///   - refreshes: Whether it is asked even if what is stored is fresh, or if it failed of late.
   ///   - mayFallBack: Whether what is at hand may answer in its place.
-  public init(mayAskService: Bool = true, passesBreaker: Bool = false, mayFallBack: Bool = true) {
+  ///   - growth: When a local-first source asks its service for more.
+  public init(
+    mayAskService: Bool = true, refreshes: Bool = false, mayFallBack: Bool = true,
+    growth: Growth = .atEnd
+  ) {
     self.mayAskService = mayAskService
-    self.passesBreaker = passesBreaker
+    self.refreshes = refreshes
     self.mayFallBack = mayFallBack
+    self.growth = growth
   }
 }

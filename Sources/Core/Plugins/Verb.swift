@@ -9,8 +9,11 @@ public struct Verb<Item: Record>: Sendable {
   /// What it does, in one line without a full stop.
   public let summary: String
 
-  /// What it takes.
+  /// What it takes as options.
   public let parameters: [Parameter]
+
+  /// What it takes as a word of its own, which may be left out; `nil` for nothing.
+  public let argument: Parameter?
 
   /// Does it.
   public let run: @Sendable (VerbCall<Item>) async throws(SourceError) -> VerbResult<Item>
@@ -20,15 +23,17 @@ public struct Verb<Item: Record>: Sendable {
   /// - Parameters:
   ///   - name: The word a person types.
   ///   - summary: What it does, in one line without a full stop.
-  ///   - parameters: What it takes.
+  ///   - parameters: What it takes as options.
+  ///   - argument: What it takes as a word of its own, which may be left out.
   ///   - run: Does it.
   public init(
-    _ name: String, _ summary: String, parameters: [Parameter] = [],
+    _ name: String, _ summary: String, parameters: [Parameter] = [], argument: Parameter? = nil,
     run: @escaping @Sendable (VerbCall<Item>) async throws(SourceError) -> VerbResult<Item>
   ) {
     self.name = name
     self.summary = summary
     self.parameters = parameters
+    self.argument = argument
     self.run = run
   }
 }
@@ -70,6 +75,9 @@ public struct VerbCall<Item: Record>: Sendable {
   /// The source's whole chain.
   public let source: any DataSource<Item>
 
+  /// What fetches more of a source that grows; `nil` where nothing is remembered.
+  public let intake: (any Intaking)?
+
   /// Settings, clock, random numbers.
   public let environment: PluginEnvironment
 
@@ -78,12 +86,15 @@ public struct VerbCall<Item: Record>: Sendable {
   /// - Parameters:
   ///   - values: The values given, by parameter name.
   ///   - source: The source's whole chain.
+  ///   - intake: What fetches more of a source that grows.
   ///   - environment: Settings, clock, random numbers.
   public init(
-    values: [String: Int] = [:], source: any DataSource<Item>, environment: PluginEnvironment
+    values: [String: Int] = [:], source: any DataSource<Item>, intake: (any Intaking)? = nil,
+    environment: PluginEnvironment
   ) {
     self.values = values
     self.source = source
+    self.intake = intake
     self.environment = environment
   }
 }
@@ -92,4 +103,7 @@ public struct VerbCall<Item: Record>: Sendable {
 public enum VerbResult<Item: Record>: Sendable {
   /// Records to show, and a title for people.
   case records(Page<Item>, title: String?)
+
+  /// Something was done: what, for people, and the failure that ended it before all was done.
+  case done(String, failure: SourceError?)
 }

@@ -79,7 +79,8 @@ struct PrivateFile {
     }
   }
 
-  private static func makeDirectory(_ path: String) throws(SystemFailure) {
+  /// Makes a directory with mode 0700, and those above it, where there are none.
+  static func makeDirectory(_ path: String) throws(SystemFailure) {
     do throws(SystemFailure) { try makeOne(path) } catch let error
       where error.code == ENOENT && path != "/"
     {
@@ -97,7 +98,8 @@ struct PrivateFile {
     }
   }
 
-  private static func directory(of path: String) -> String {
+  /// The directory that a file is in.
+  static func directory(of path: String) -> String {
     let parent = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
     return parent.isEmpty ? "/" : String(parent)
   }

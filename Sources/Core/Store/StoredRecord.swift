@@ -111,31 +111,23 @@ public struct FetchedPage: Hashable, Codable, Sendable {
 /// How much a ``Store`` has of a source.
 public struct StoreStatus: Hashable, Sendable {
   /// How many records, without those deleted.
-  public var records: Int
+  public var records = 0
+
+  /// How many stored records are deleted.
+  public var hidden = 0
 
   /// How many ids are deleted, stored or not.
-  public var deleted: Int
+  public var deleted = 0
 
   /// How many pages are kept.
-  public var pages: Int
+  public var pages = 0
 
-  /// When a page was fetched last; `nil` if none ever was.
+  /// When a page was fetched last; `nil` if none is kept.
   public var fetchedAt: Date?
 
   /// Nothing.
-  public static let empty = StoreStatus(records: 0, deleted: 0, pages: 0, fetchedAt: nil)
+  public init() {}
 
-  /// How much there is.
-  ///
-  /// - Parameters:
-  ///   - records: How many records, without those deleted.
-  ///   - deleted: How many ids are deleted.
-  ///   - pages: How many pages are kept.
-  ///   - fetchedAt: When a page was fetched last.
-  public init(records: Int, deleted: Int, pages: Int, fetchedAt: Date?) {
-    self.records = records
-    self.deleted = deleted
-    self.pages = pages
-    self.fetchedAt = fetchedAt
-  }
+  /// Whether no record is stored, not even a deleted one.
+  public var isEmpty: Bool { records + hidden == 0 }
 }

@@ -1,0 +1,146 @@
+public import Foundation
+
+extension DataSource {
+  /// Gives what is stored, and fetches more when that runs out: a collection that grows.
+  ///
+  /// Pages come from the store in first-seen order. Where it ends, upstream is asked, and only what was
+  /// never seen before is kept, until a page is full or ten upstream pages in a row brought nothing new.
+  /// A page is either stored or live as a whole. With a query it answers from the store alone, and never
+  /// fetches by itself. While nothing at all is stored it fails where upstream fails, so that a `fallback`
+  /// answers.
+  ///
+  /// - Parameters:
+  ///   - shelf: Where records are kept.
+  ///   - size: How many records upstream is asked for at a time, 1 or more.
+  ///   - growth: When upstream is asked.
+  ///   - now: What the calendar says.
+  /// - Returns: The collection.
+  public func accumulating(
+    in shelf: Shelf<Item>, by size: Int, growing growth: Growth = .atEnd,
+    now: @escaping @Sendable () -> Date = { Date() }
+  ) -> some DataSource<Item> {
+    Accumulating(
+      intake: Intake(base: self, shelf: shelf, size: size, now: now), growth: growth)
+  }
+}
+
+/// When a collection that grows asks for more.
+public enum Growth: String, Hashable, Sendable {
+  /// Never: what is stored is all there is.
+  case never
+  /// When nothing is stored yet.
+  case whenEmpty
+  /// When what is stored comes to its end.
+  case atEnd
+}
+
+struct Accumulating<Base: DataSource>: DataSource, CustomStringConvertible {
+  let intake: Intake<Base>
+  let growth: Growth
+
+  private var shelf: Shelf<Base.Item> { intake.shelf }
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
+    let seal = CursorSeal("\(shelf.source).stored", for: request.query)
+    let start = try seal.open(request.cursor, as: StoredPosition.self)
+    let slice = try await slice(of: request, after: start)
+    if let query = request.query { return try await found(slice, matching: query, start, seal) }
+    guard slice.records.isEmpty else {
+      return try await page(slice, seal)
+    }
+    let mayGrow =
+      switch growth {
+      case .never: false
+      case .whenEmpty: try await shelf.store.status(of: shelf.source).isEmpty
+      case .atEnd: true
+      }
+    guard mayGrow else {
+      try await refuseEmptiness()
+      return try shelf.page(slice, next: nil, seal)
+    }
+    return try await grown(for: request, after: start, seal)
+  }
+
+  func item(_ id: Base.Item.ID) async throws(SourceError) -> Found<Base.Item> {
+    if let found = try await stored(id) { return found }
+    if try await shelf.store.status(of: shelf.source).isEmpty {
+      guard growth != .never else { throw .nothingStored(of: shelf.source) }
+      let result = await intake.take(1) { _ in }
+      if let failure = result.failure { throw failure }
+      if let found = try await stored(id) { return found }
+    }
+    throw .notFound(id, in: shelf.source)
+  }
+
+  var description: String {
+    chained(intake.base, "accumulating(in: \(shelf.source), growing: \(growth))")
+  }
+
+  // MARK: - What is stored
+
+  private func slice(
+    of request: PageRequest, after start: StoredPosition?
+  ) async throws(SourceError) -> StoredSlice {
+    try await shelf.store.records(
+      of: shelf.source, matching: request.query?.words ?? [], after: start?.position ?? 0,
+      limit: request.limit)
+  }
+
+  private func stored(_ id: Base.Item.ID) async throws(SourceError) -> Found<Base.Item>? {
+    try await shelf.item(id).map {
+      Found($0.item, provenance: Provenance(.stored, fetchedAt: $0.savedAt))
+    }
+  }
+
+  /// A page that the store fills. Whether there is a next one depends on who may be asked then.
+  private func page(
+    _ slice: StoredSlice, _ seal: CursorSeal
+  ) async throws(SourceError) -> Page<Base.Item> {
+    var hasNext = slice.hasMore
+    if !hasNext, growth == .atEnd { hasNext = try await !intake.isAtEnd() }
+    var page = try shelf.page(
+      slice, next: hasNext ? slice.records.last.map { StoredPosition($0) } : nil, seal)
+    if growth == .atEnd { page.total = nil }
+    return page
+  }
+
+  private func found(
+    _ slice: StoredSlice, matching query: Query, _ start: StoredPosition?, _ seal: CursorSeal
+  ) async throws(SourceError) -> Page<Base.Item> {
+    if slice.records.isEmpty { try await refuseEmptiness() }
+    var page = try shelf.page(
+      slice, next: slice.hasMore ? slice.records.last.map { StoredPosition($0) } : nil, seal)
+    if start == nil {
+      let count = try await shelf.store.status(of: shelf.source).records
+      page.warnings.append(
+        Warning("storedOnly", "searched the \(count) \(shelf.source) that are stored"))
+    }
+    return page
+  }
+
+  private func refuseEmptiness() async throws(SourceError) {
+    guard try await !shelf.store.status(of: shelf.source).isEmpty else {
+      throw .nothingStored(of: shelf.source)
+    }
+  }
+
+  // MARK: - What is fetched
+
+  private func grown(
+    for request: PageRequest, after start: StoredPosition?, _ seal: CursorSeal
+  ) async throws(SourceError) -> Page<Base.Item> {
+    let result = await intake.take(request.limit) { _ in }
+    let slice = try await slice(of: request, after: start)
+    if slice.records.isEmpty, let failure = result.failure { throw failure }
+    var page = try await page(slice, seal)
+    if let provenance = result.provenance {
+      page.provenance = provenance
+      page.provenance.reason = result.failure
+    }
+    page.unreadable = page.unreadable + result.unreadable
+    if let end = result.end, end != .exhausted {
+      page.warnings.append(Warning("stopped", "stopped: \(end.inWords)"))
+    }
+    return page
+  }
+}

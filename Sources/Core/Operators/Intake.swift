@@ -1,0 +1,105 @@
+import Foundation
+
+/// Fetches more of a source that grows; one page after another.
+public protocol Intaking: Sendable {
+  /// Fetches until enough is new.
+  ///
+  /// - Parameters:
+  ///   - count: How many new records are wanted, 1 or more. As whole pages are fetched it may get more.
+  ///   - progress: Called after each page with the number of new records so far.
+  /// - Returns: What it got, and why it got no more.
+  func take(_ count: Int, progress: (_ added: Int) -> Void) async -> IntakeResult
+}
+
+/// Fetches records that were never seen before from an endless source into the store.
+///
+/// Each upstream page is one transaction: its records, and where upstream goes on. So whoever comes
+/// next, in this process or another, goes on at the very next page.
+struct Intake<Base: DataSource>: Intaking {
+  let base: Base
+  let shelf: Shelf<Base.Item>
+  /// How many records upstream is asked for at a time.
+  let size: Int
+  let now: @Sendable () -> Date
+
+  /// So many upstream pages in a row without anything new end it.
+  static var patience: Int { 10 }
+
+  private static var place: String { "upstream" }
+  /// Where upstream goes on once it has said that there is no more. No cursor looks like it.
+  private static var end: String { "." }
+
+  func take(_ count: Int, progress: (_ added: Int) -> Void) async -> IntakeResult {
+    var result = IntakeResult()
+    var barren = 0
+    while result.added < count {
+      do throws(SourceError) {
+        guard let page = try await takePage() else {
+          result.end = .exhausted
+          return result
+        }
+        result.add(page.page, page.changes)
+        barren = page.changes.added.isEmpty ? barren + 1 : 0
+        progress(result.added)
+      } catch {
+        result.failure = error
+        return result
+      }
+      guard barren < Self.patience else {
+        result.end = .nothingNew(pages: barren)
+        return result
+      }
+    }
+    return result
+  }
+
+  /// Whether upstream has said that there is no more.
+  func isAtEnd() async throws(SourceError) -> Bool {
+    try await shelf.store.place(Self.place, of: shelf.source) == Self.end
+  }
+
+  /// Fetches one upstream page; `nil` at upstream's end.
+  private func takePage() async throws(SourceError) -> (
+    page: Page<Base.Item>, changes: StoreChanges
+  )? {
+    let place = try await shelf.store.place(Self.place, of: shelf.source)
+    guard place != Self.end else { return nil }
+    let page: Page<Base.Item>
+    do {
+      page = try await base.page(PageRequest(after: place.flatMap(Cursor.init), limit: size))
+    } catch .invalidCursor where place != nil {
+      // The settings ask for another upstream now. What is known stays known.
+      page = try await base.page(PageRequest(limit: size))
+    }
+    let move = PlaceMove(Self.place, from: place, to: page.next?.description ?? Self.end)
+    return (page, try await shelf.save(page.records, move: move, at: now()))
+  }
+}
+
+/// What an ``Intaking`` got.
+public struct IntakeResult: Sendable {
+  /// How many records were new.
+  public private(set) var added = 0
+
+  /// How many upstream pages were fetched.
+  public private(set) var pages = 0
+
+  /// The rows that could not be read.
+  public private(set) var unreadable = Unreadable.none
+
+  /// Who answered last; `nil` if nobody did.
+  public private(set) var provenance: Provenance?
+
+  /// Why upstream gave no more, if it did not.
+  public internal(set) var end: WalkEnd?
+
+  /// The failure that ended it, if one did.
+  public internal(set) var failure: SourceError?
+
+  mutating func add(_ page: Page<some Record>, _ changes: StoreChanges) {
+    added += changes.added.count
+    pages += 1
+    unreadable = unreadable + page.unreadable
+    provenance = page.provenance
+  }
+}

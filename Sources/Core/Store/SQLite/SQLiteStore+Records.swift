@@ -1,0 +1,146 @@
+import Foundation
+
+extension SQLiteStore {
+  /// More matches than these are not counted.
+  static let mostCounted = 1000
+
+  public func records(
+    of source: String, matching words: [Folded], after position: Int64, limit: Int
+  ) async throws(SourceError) -> StoredSlice {
+    let search = StoredSearch(words)
+    return try await read { connection throws(SQLiteFailure) in
+      guard let number = try connection.number(of: source) else { return .empty }
+      let range = PositionRange(of: number)
+      // One more than wanted tells whether there are more. Positions outside are nobody's.
+      var records = try connection.records(
+        search, of: number, after: min(max(position, range.start), range.end), to: range.end,
+        limit: limit + 1)
+      let hasMore = records.count > limit
+      if hasMore { records.removeLast() }
+      var total: Int?
+      if !search.isEverything, position <= range.start {
+        let count =
+          hasMore
+          ? try connection.count(search, of: number, in: range, atMost: Self.mostCounted + 1)
+          : records.count
+        total = count > Self.mostCounted ? nil : count
+      } else if search.isEverything {
+        total = try connection.recordCount(of: number)
+      }
+      return StoredSlice(records: records, hasMore: hasMore, total: total)
+    } ?? .empty
+  }
+
+  public func record(
+    _ id: String, of source: String
+  ) async throws(SourceError) -> StoredRecord? {
+    let found = try await read { connection throws(SQLiteFailure) in
+      try connection.row(
+        """
+        SELECT position, saved, json FROM records
+        WHERE source = (SELECT number FROM sources WHERE name = ?1) AND id = ?2
+        """, source, id, read: StoredRecord.init)
+    }
+    return found ?? nil
+  }
+}
+
+/// A query, as the store can look for it: the index finds pieces of three characters and more.
+struct StoredSearch: Sendable {
+  /// What the index is asked for; `nil` if it cannot help.
+  let match: String?
+  /// A word that must be looked for in every text; `nil` if the index finds all.
+  let scanned: String?
+  /// Further such words, as a JSON array.
+  let furtherScanned: String?
+
+  /// Whether every record matches.
+  var isEverything: Bool { match == nil && scanned == nil }
+
+  init(_ words: [Folded]) {
+    // The index counts in Unicode scalars, and ends at a zero byte.
+    let words = words.map(\.text).filter { !$0.isEmpty }
+    let indexed = words.filter { $0.unicodeScalars.count >= 3 && !$0.utf8.contains(0) }
+    let others = words.filter { !indexed.contains($0) }
+    match =
+      indexed.isEmpty
+      ? nil
+      : indexed.map { "\"\($0.replacing("\"", with: "\"\""))\"" }.joined(separator: " AND ")
+    scanned = others.first
+    furtherScanned = others.count > 1 ? others.dropFirst().jsonArray : nil
+  }
+}
+
+extension Connection {
+  /// Records in the order of their positions, without those deleted.
+  fileprivate mutating func records(
+    _ search: StoredSearch, of source: Int64, after start: Int64, to end: Int64, limit: Int
+  ) throws(SQLiteFailure) -> [StoredRecord] {
+    if let match = search.match {
+      try rows(
+        """
+        SELECT r.position, r.saved, r.json FROM search JOIN records r ON r.position = search.rowid
+        WHERE search MATCH ?1 AND search.rowid > ?2 AND search.rowid <= ?3
+          AND (?4 IS NULL OR instr(r.folded, ?4) > 0)
+          AND (?5 IS NULL OR NOT EXISTS
+            (SELECT 1 FROM json_each(?5) w WHERE instr(r.folded, w.value) = 0))
+          AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?6 AND t.id = r.id)
+        ORDER BY search.rowid LIMIT ?7
+        """, match, start, end, search.scanned, search.furtherScanned, source, limit,
+        read: StoredRecord.init)
+    } else {
+      try rows(
+        """
+        SELECT r.position, r.saved, r.json FROM records r
+        WHERE r.position > ?1 AND r.position <= ?2
+          AND (?3 IS NULL OR instr(r.folded, ?3) > 0)
+          AND (?4 IS NULL OR NOT EXISTS
+            (SELECT 1 FROM json_each(?4) w WHERE instr(r.folded, w.value) = 0))
+          AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?5 AND t.id = r.id)
+        ORDER BY r.position LIMIT ?6
+        """, start, end, search.scanned, search.furtherScanned, source, limit,
+        read: StoredRecord.init)
+    }
+  }
+
+  /// How many records match, counted up to a bound.
+  fileprivate mutating func count(
+    _ search: StoredSearch, of source: Int64, in range: PositionRange, atMost bound: Int
+  ) throws(SQLiteFailure) -> Int {
+    // Counting without the index would look at every record.
+    guard let match = search.match else { return bound }
+    let count = try row(
+      """
+      SELECT count(*) FROM (
+        SELECT 1 FROM search JOIN records r ON r.position = search.rowid
+        WHERE search MATCH ?1 AND search.rowid > ?2 AND search.rowid <= ?3
+          AND (?4 IS NULL OR instr(r.folded, ?4) > 0)
+          AND (?5 IS NULL OR NOT EXISTS
+            (SELECT 1 FROM json_each(?5) w WHERE instr(r.folded, w.value) = 0))
+          AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?6 AND t.id = r.id)
+        LIMIT ?7)
+      """, match, range.start, range.end, search.scanned, search.furtherScanned, source, bound
+    ) { $0.integer(0) }
+    return Int(count ?? 0)
+  }
+
+  /// How many records there are of a source, without those deleted.
+  mutating func recordCount(of source: Int64) throws(SQLiteFailure) -> Int {
+    let count = try row(
+      """
+      SELECT records - (
+        SELECT count(*) FROM tombstones t JOIN records r USING (source, id) WHERE t.source = ?1)
+      FROM sources WHERE number = ?1
+      """, source
+    ) { $0.integer(0) }
+    return Int(count ?? 0)
+  }
+}
+
+extension StoredRecord {
+  /// The row `position, saved, json`.
+  fileprivate init(_ row: borrowing Statement) {
+    self.init(
+      position: row.integer(0), json: row.bytes(2), savedAt: row.date(1) ?? .distantPast)
+  }
+}

@@ -1,0 +1,36 @@
+extension SQLiteStore {
+  public func change(
+    _ key: String, _ body: @escaping @Sendable (String?) -> String?
+  ) async throws(SourceError) {
+    try await write { connection throws(SQLiteFailure) in
+      let old = try connection.row("SELECT value FROM shared WHERE key = ?1", key) { $0.text(0) }
+      guard let new = body(old ?? nil), new != old else { return }
+      try connection.run(
+        """
+        INSERT INTO shared (key, value) VALUES (?1, ?2)
+        ON CONFLICT (key) DO UPDATE SET value = excluded.value
+        """, key, new)
+    }
+  }
+
+  public func status(of source: String) async throws(SourceError) -> StoreStatus {
+    try await read { connection throws(SQLiteFailure) in
+      var status = StoreStatus()
+      guard let number = try connection.number(of: source) else { return status }
+      let row = try connection.row(
+        """
+        SELECT (SELECT records FROM sources WHERE number = ?1),
+          (SELECT count(*) FROM tombstones WHERE source = ?1), count(*), max(fetched)
+        FROM pages WHERE source = ?1
+        """, number
+      ) { (stored: $0.integer(0), deleted: $0.integer(1), pages: $0.integer(2), at: $0.date(3)) }
+      guard let row else { return status }
+      status.records = try connection.recordCount(of: number)
+      status.hidden = Int(row.stored) - status.records
+      status.deleted = Int(row.deleted)
+      status.pages = Int(row.pages)
+      status.fetchedAt = row.at
+      return status
+    } ?? StoreStatus()
+  }
+}

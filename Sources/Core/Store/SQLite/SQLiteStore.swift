@@ -1,0 +1,88 @@
+import Foundation
+
+/// The store in one SQLite file (https://sqlite.org), shared by any number of processes.
+///
+/// It is opened when it is first needed, and made when something is first saved. A file that is damaged,
+/// or is none of ours, or was written by a later version of this program, is moved aside, never deleted.
+public final class SQLiteStore: Store {
+  /// Where the file is, or will be.
+  public let path: String
+
+  private let writer: StoreConnection
+  private let reader: StoreConnection
+
+  /// A store.
+  ///
+  /// - Parameters:
+  ///   - path: The absolute path of its file. Missing directories are made, for their owner alone.
+  ///   - report: Who is told that a file was moved aside.
+  public init(at path: String, report: @escaping @Sendable (Warning) -> Void = { _ in }) {
+    self.path = path
+    let file = StoreFile(path: path, report: report)
+    writer = StoreConnection(to: file, for: .writing)
+    // Readers never wait for a writer if they have a connection of their own.
+    reader = StoreConnection(to: file, for: .reading)
+  }
+
+  /// Reads; `nil` if there is no file.
+  func read<Answer: Sendable>(
+    _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer
+  ) async throws(SourceError) -> Answer? { try await reader.perform(body) }
+
+  /// Writes all of it or nothing.
+  func write<Answer: Sendable>(
+    _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer
+  ) async throws(SourceError) -> Answer {
+    let answer = try await writer.perform { connection throws(SQLiteFailure) in
+      try connection.transaction(body)
+    }
+    guard let answer else {
+      throw SourceError(.storage, "\(path) cannot be made", remedy: "set AGGREGATOR_HOME")
+    }
+    return answer
+  }
+
+  /// Gives the room of what was deleted back to the disk, if nobody else is at work on the file.
+  func compact() async throws(SourceError) {
+    _ = try await writer.perform { connection throws(SQLiteFailure) in
+      // What is not needed may fail: another process reads, or the disk has no room for a copy.
+      try? connection.execute("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+  }
+}
+
+extension Connection {
+  /// The number of a source; `nil` if nothing of it was ever saved.
+  mutating func number(of source: String) throws(SQLiteFailure) -> Int64? {
+    try row("SELECT number FROM sources WHERE name = ?1", source) { $0.integer(0) }
+  }
+
+  /// The number of a source, which it gets if it has none.
+  mutating func numbered(_ source: String) throws(SQLiteFailure) -> Int64 {
+    if let number = try number(of: source) { return number }
+    try run(
+      """
+      INSERT INTO sources (number, name, last, records)
+      SELECT n, ?1, n << ?2, 0 FROM (SELECT coalesce(max(number), 0) + 1 AS n FROM sources)
+      """, source, Schema.positionBits)
+    return try number(of: source) ?? 0
+  }
+}
+
+/// The positions that a source's records can have.
+struct PositionRange {
+  /// Before the first.
+  let start: Int64
+  /// The last.
+  let end: Int64
+
+  init(of source: Int64) {
+    start = source << Schema.positionBits
+    end = start | (1 << Schema.positionBits - 1)
+  }
+}
+
+extension Sequence<String> {
+  /// A JSON array, for SQLite's `json_each`.
+  var jsonArray: String { JSON.array(map(JSON.string)).text }
+}

@@ -1,0 +1,85 @@
+import Foundation
+
+/// One source's part of a ``Store``: its records as the type that they are.
+public struct Shelf<Item: Record>: Sendable {
+  /// The source's name.
+  public let source: String
+
+  /// Where the records are kept.
+  public let store: any Store
+
+  private let text: @Sendable (Item) -> Folded
+
+  /// A source's part of a store.
+  ///
+  /// - Parameters:
+  ///   - source: The source's name.
+  ///   - store: Where the records are kept.
+  ///   - text: The folded text of a record that queries look into.
+  public init(
+    _ source: String, in store: any Store, text: @escaping @Sendable (Item) -> Folded
+  ) {
+    self.source = source
+    self.store = store
+    self.text = text
+  }
+
+  /// Saves what a page brought.
+  ///
+  /// - Parameters:
+  ///   - items: The records.
+  ///   - page: The page that they make, and what it is saved under.
+  ///   - move: Where a walk goes on.
+  ///   - date: The date of the fetching.
+  /// - Returns: What was new, and what had changed.
+  func save(
+    _ items: [Item], page: (key: String, page: FetchedPage)? = nil, move: PlaceMove? = nil,
+    at date: Date
+  ) async throws(SourceError) -> StoreChanges {
+    let encoder = JSONEncoder()
+    // One encoding for all: the store compares bytes.
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    var entries: [StoreEntry] = []
+    for item in items {
+      guard let json = try? encoder.encode(item) else {
+        throw SourceError(.malformed, "a record of \(source) cannot be written down")
+      }
+      entries.append(entry(item, json))
+    }
+    return try await store.save(
+      StoreBatch(entries, page: page, move: move), of: source, at: date)
+  }
+
+  private func entry(_ item: Item, _ json: Data) -> StoreEntry {
+    StoreEntry(id: item.id.description, json: json) {
+      text(item)
+    } completed: { known in
+      // What was written by another version may be unreadable: then there is nothing to keep of it.
+      guard let known = try? JSONDecoder().decode(Item.self, from: known) else { return nil }
+      let merged = item.merged(over: known)
+      guard merged != item else { return nil }
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      return (try? encoder.encode(merged)).map { ($0, text(merged)) }
+    }
+  }
+
+  /// The records that can still be read, and how many cannot.
+  func items(_ stored: [StoredRecord]) -> (items: [Item], unreadable: Unreadable) {
+    let decoder = JSONDecoder()
+    var items: [Item] = []
+    var unreadable = Unreadable.none
+    for record in stored {
+      do { items.append(try decoder.decode(Item.self, from: record.json)) } catch {
+        unreadable = unreadable + Unreadable(count: 1, firstReason: "stored by another version")
+      }
+    }
+    return (items, unreadable)
+  }
+
+  /// The stored record with this id, deleted or not; `nil` if there is none that can be read.
+  func item(_ id: Item.ID) async throws(SourceError) -> (item: Item, savedAt: Date)? {
+    guard let record = try await store.record(id.description, of: source) else { return nil }
+    return items([record]).items.first.map { ($0, record.savedAt) }
+  }
+}
