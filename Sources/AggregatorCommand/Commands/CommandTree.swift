@@ -44,8 +44,11 @@ struct CommandTree: Sendable {
   /// The sources; each is a child of the root.
   let plugins: [any Plugin]
 
+  /// Everything that can be set, source by source; what is the program's own comes last.
+  var settingGroups: [[Setting]] { plugins.map(\.settings) + [[Directories.home]] }
+
   /// Everything that can be set.
-  var settings: [Setting] { plugins.flatMap(\.settings) }
+  var settings: [Setting] { settingGroups.flatMap(\.self) }
 
   /// The names of the sources.
   var sources: [String] { plugins.map(\.name) }

@@ -54,7 +54,7 @@ struct Session: Sendable {
   /// Reads the settings.
   var settingsLoader: SettingsLoader {
     SettingsLoader(
-      tree.plugins.map(\.settings), environment: variables,
+      tree.settingGroups, environment: variables,
       workingDirectory: FileManager.default.currentDirectoryPath, build: Self.build)
   }
 

@@ -1,9 +1,14 @@
 import Foundation
 
 /// A small file that only its owner may read, replaced as a whole or not at all.
-struct PrivateFile {
+package struct PrivateFile: Sendable {
   /// The absolute path; where it is a symbolic link, what it leads to is replaced.
-  let path: String
+  package let path: String
+
+  /// A file, which need not exist.
+  ///
+  /// - Parameter path: The absolute path.
+  package init(path: String) { self.path = path }
 
   /// Replaces the file's contents.
   ///
@@ -21,9 +26,49 @@ struct PrivateFile {
     let directory = try openDirectory(of: target)
     // Some network file systems have no locks; there the last of two writers wins, as without one.
     _ = try? SystemFailure.check { flock(directory.descriptor, LOCK_EX) }
-    let edited = try edit(try contents(of: target))
+    try write(try edit(try contents(of: target)), to: target, in: directory)
+  }
+
+  /// Replaces the file's contents, whatever they were, as ``replace(_:)`` does.
+  ///
+  /// - Parameter bytes: The new contents.
+  /// - Throws: ``SourceError`` with code `storage`.
+  package func write(_ bytes: [UInt8]) throws(SourceError) {
+    let target = try target()
+    try write(bytes, to: target, in: openDirectory(of: target))
+  }
+
+  /// Reads the file.
+  ///
+  /// Only a regular file is read: a named pipe would hang the program.
+  ///
+  /// - Parameter limit: The most bytes that it may have.
+  /// - Returns: Its contents; `nil` if there is no such file.
+  /// - Throws: ``SourceError`` with code `malformed` if it is larger or no regular file, and `storage`
+  ///   if the system refuses it.
+  package func contents(atMost limit: Int) throws(SourceError) -> [UInt8]? {
+    let bytes: [UInt8]?
     do throws(SystemFailure) {
-      try write(edited, to: target)
+      let file = try OpenFile(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+      let isRegular = try file.mode() & S_IFMT == S_IFREG
+      bytes = isRegular ? try file.contents(atMost: limit + 1) : nil
+    } catch {
+      if error.isMissing { return nil }
+      throw SourceError(
+        .storage, "\(path) cannot be read: \(error.words)", remedy: "see that it is yours")
+    }
+    guard let bytes, bytes.count <= limit else {
+      throw SourceError(
+        .malformed, "\(path) is \(bytes == nil ? "no regular file" : "larger than \(limit) bytes")")
+    }
+    return bytes
+  }
+
+  private func write(
+    _ bytes: [UInt8], to target: String, in directory: borrowing OpenFile
+  ) throws(SourceError) {
+    do throws(SystemFailure) {
+      try write(bytes, to: target)
       try SystemFailure.check { fsync(directory.descriptor) }
     } catch {
       throw unwritable(error)
@@ -72,19 +117,30 @@ struct PrivateFile {
   private func openDirectory(of target: String) throws(SourceError) -> OpenFile {
     let directory = Self.directory(of: target)
     do throws(SystemFailure) {
-      try Self.makeDirectory(directory)
+      try Self.make(directory)
       return try OpenFile(directory, O_RDONLY | O_DIRECTORY)
     } catch {
       throw unwritable(error)
     }
   }
 
-  /// Makes a directory with mode 0700, and those above it, where there are none.
-  static func makeDirectory(_ path: String) throws(SystemFailure) {
+  /// Makes a directory, and those above it that are missing, with mode 0700.
+  ///
+  /// One that is there stays as it is.
+  ///
+  /// - Parameter path: The absolute path.
+  /// - Throws: ``SourceError`` with code `storage`.
+  package static func makeDirectory(_ path: String) throws(SourceError) {
+    do throws(SystemFailure) { try make(path) } catch {
+      throw PrivateFile(path: path).unwritable(error)
+    }
+  }
+
+  private static func make(_ path: String) throws(SystemFailure) {
     do throws(SystemFailure) { try makeOne(path) } catch let error
       where error.code == ENOENT && path != "/"
     {
-      try makeDirectory(directory(of: path))
+      try make(directory(of: path))
       // Once more and not for ever: below a link to nowhere, or in /proc, it stays impossible.
       try makeOne(path)
     }
@@ -98,7 +154,6 @@ struct PrivateFile {
     }
   }
 
-  /// The directory that a file is in.
   static func directory(of path: String) -> String {
     let parent = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
     return parent.isEmpty ? "/" : String(parent)

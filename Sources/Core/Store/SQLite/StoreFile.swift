@@ -116,8 +116,8 @@ struct StoreFile: Sendable {
   /// Makes an empty file that only its owner can read.
   private func make() throws(SourceError) {
     guard identity == nil else { return }
+    try PrivateFile.makeDirectory(PrivateFile.directory(of: path))
     do throws(SystemFailure) {
-      try PrivateFile.makeDirectory(PrivateFile.directory(of: path))
       _ = try OpenFile(path, O_RDWR | O_CREAT, mode: 0o600)
     } catch {
       throw SourceError(
