@@ -59,7 +59,8 @@ public struct HeroesPlugin: Plugin {
 
   /// A cold list took the service 9.4 s, so a page may take half a minute.
   public let policy = Policy(
-    deadline: .seconds(30), rate: rate, largestPage: ComicVine.largestPage)
+    deadline: .seconds(30), rate: rate, largestPage: ComicVine.largestPage,
+    precedence: .liveFirst(freshFor: .seconds(20 * 60)))
 
   /// The heroes in the binary.
   public let bundled: any DataSource<Hero>

@@ -64,7 +64,8 @@ struct RandomUser: DataSource, CustomStringConvertible {
 
   var description: String { "RandomUser(\(url.absoluteString), seed: \(seed), size: \(size))" }
 
-  private var seal: CursorSeal { CursorSeal("users", for: nil) }
+  /// Another seed gives other people: its cursors are not ours.
+  private var seal: CursorSeal { CursorSeal("users.\(seed)", for: nil) }
 
   private func position(of cursor: Cursor?) throws(SourceError) -> Position {
     guard let position = try seal.open(cursor, as: Position.self) else {

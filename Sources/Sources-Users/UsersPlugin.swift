@@ -26,8 +26,16 @@ public struct UsersPlugin: Plugin {
     "RANDOM_USER_PAGE_SIZE", .count(1...RandomUser.largestPage), default: "100",
     about: "how many people to ask for at a time; other sizes give other people")
 
-  /// Address, rate and page size.
-  public let settings = [address, rate, pageSize]
+  /// Which people are asked for.
+  ///
+  /// No seed is 18 characters long: the service reads those as something else.
+  public static let seed = Setting(
+    "RANDOM_USER_SEED", .text, default: "aggregator",
+    about: "which people: another seed gives others"
+  )
+
+  /// Address, rate, page size and seed.
+  public let settings = [address, rate, pageSize, seed]
 
   /// What is known of a person.
   ///
@@ -43,9 +51,14 @@ public struct UsersPlugin: Plugin {
 
   /// How the service is treated.
   ///
-  /// The people depend on the page size, so one size is always asked for; and there is no search.
+  /// The people depend on the page size, so one size is always asked for; and there is no search. There
+  /// is no end of people either, so those that are stored come first.
   public let policy = Policy(
-    rate: rate, rateUnit: .records, upstreamPageSize: .setting(pageSize), localSearchBound: 1000)
+    rate: rate, rateUnit: .records, upstreamPageSize: .setting(pageSize), localSearchBound: 1000,
+    precedence: .localFirst)
+
+  /// The verb `load`.
+  public let verbs = [Verb.load]
 
   /// The people in the binary.
   public let bundled: any DataSource<User>
@@ -91,8 +104,24 @@ public struct UsersPlugin: Plugin {
   public func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<User>
   {
     RandomUser(
-      url: try environment.settings.url(Self.address), seed: "aggregator",
+      url: try environment.settings.url(Self.address), seed: try seed(in: environment.settings),
       size: try environment.settings.count(Self.pageSize), transport: environment.transport,
       now: environment.now)
   }
+
+  private func seed(in settings: Settings) throws(SourceError) -> String {
+    let seed = settings.text(Self.seed) ?? ""
+    guard 1...64 ~= seed.utf8.count, seed.utf8.count != 18,
+      seed.utf8.allSatisfy({ Character(UnicodeScalar($0)).isPlain })
+    else {
+      throw SourceError(
+        .badSettings, "\(Self.seed.key) is no seed: '\(seed.oneLine(atMost: 80))'",
+        remedy: "use 1 to 64 letters, digits and dashes, but not 18")
+    }
+    return seed
+  }
+}
+
+extension Character {
+  fileprivate var isPlain: Bool { isASCII && (isLetter || isNumber) || self == "-" }
 }

@@ -20,9 +20,10 @@ extension Option {
     about: "stop --all after so many pages; 25 by default, 0 for no stop")
   static let cursor = Option("cursor", .text, "TOKEN", about: "go on where an earlier answer ended")
   static let offline = Option("offline", about: "open no connection; answer from what is at hand")
-  static let refresh = Option("refresh", about: "ask the service even if it failed of late")
+  static let refresh = Option(
+    "refresh", about: "ask the service even if what is stored is fresh, or if it failed of late")
   static let noFallback = Option(
-    "no-fallback", about: "fail rather than answer from bundled data")
+    "no-fallback", about: "fail rather than answer from old or bundled data")
   static let timeout = Option(
     "timeout", .duration, "D", about: "how long one page may take: 500ms, 10s, 2m")
   static let config = Option("config", .text, "FILE", about: "one more settings file")
@@ -31,6 +32,9 @@ extension Option {
   static let quiet = Option("quiet", letter: "q", about: "no notes and no warnings")
   static let verbose = Option("verbose", letter: "v", about: "one line for every request")
   static let noInput = Option("no-input", about: "never ask")
+  static let yes = Option("yes", letter: "y", about: "do it without asking")
+  static let dryRun = Option("dry-run", about: "say what would be done, and do nothing")
+  static let forgetDeleted = Option("deleted", about: "also forget what was deleted")
   static let printURL = Option("print-url", about: "print the address instead of opening it")
   static let help = Option("help", letter: "h", about: "show this help")
   static let version = Option("version", about: "show the version")

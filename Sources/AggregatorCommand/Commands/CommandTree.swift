@@ -66,7 +66,9 @@ struct CommandTree: Sendable {
     self.plugins = plugins
     root = Node(
       "", "Read data services from a terminal: live, else from what is at hand", .overview,
-      children: plugins.map { $0.node } + [.sources(plugins), .config(plugins), .help])
+      children: plugins.map { $0.node } + [
+        .sources(plugins), .store(plugins), .config(plugins), .help,
+      ])
     var options: [Option] = [.version]
     root.visit { options += $0.command?.options ?? [] }
     byName = Dictionary(options.map { ($0.name, $0) }) { first, _ in first }
@@ -90,6 +92,16 @@ struct CommandTree: Sendable {
       rest = rest.dropFirst()
     }
     return (node, Array(rest))
+  }
+
+  /// The source with this name.
+  func plugin(named name: String) throws(Failure) -> any Plugin {
+    guard let plugin = plugins.first(where: { $0.name == name }) else {
+      throw Failure(
+        .usage, "there is no source '\(name)'", suggestion: nearest(to: name, in: sources),
+        hint: "the sources are \(sources.joined(separator: ", "))")
+    }
+    return plugin
   }
 
   /// What to say of a word that leads nowhere.

@@ -50,7 +50,7 @@ extension Plugin {
     let source = try ReadingOptions(invocation).source(of: self, in: environment)
 
     var printer = RecordPrinter(listing, output, in: session)
-    var tally = Tally(of: self)
+    var tally = Tally(of: self, at: environment.now())
     let walk = source.pages(
       matching: query, after: bounds.cursor, size: bounds.pageSize, upTo: bounds.bound
     ).makeAsyncIterator()

@@ -16,12 +16,13 @@ extension Plugin {
           .usage, "\(name) have no web pages",
           hint: .command("\(name) show \(id.isPlainWord ? id : "ID")"))
       }
-      let source = try ReadingOptions(invocation).source(of: self, in: session.environment())
+      let environment = try session.environment()
+      let source = try ReadingOptions(invocation).source(of: self, in: environment)
       let found: Found<Item>
       do throws(SourceError) { found = try await find(id, in: source).get() } catch {
         throw Failure(error, of: self)
       }
-      var tally = Tally(of: self)
+      var tally = Tally(of: self, at: environment.now())
       tally.add(found)
       guard let url = link(found.item)?.webAddress.flatMap({ URL(string: $0) }) else {
         throw Failure(.notFound, "\(name): no web page is known of '\(id)'")

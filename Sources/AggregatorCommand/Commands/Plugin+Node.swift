@@ -9,6 +9,8 @@ extension Plugin {
         .init("\(name) list", "Show \(name) from the start", listCommand),
         .init("\(name) search", "Show \(name) that match words", searchCommand),
         .init("\(name) show", "Show all that is known of single \(name)", showCommand),
+        .init("\(name) delete", "Hide \(name) here, until they are restored", deleteCommand),
+        .init("\(name) restore", "Bring deleted \(name) back", restoreCommand),
         .init(
           "\(name) open",
           layout.link == nil

@@ -16,11 +16,29 @@ struct ReadingOptions {
   }
 
   /// The chain of a source.
+  ///
+  /// - Parameters:
+  ///   - plugin: The source.
+  ///   - environment: Everything that it may touch.
+  ///   - growth: When a local-first source fetches more: by default only what there is to begin with.
   func source<P: Plugin>(
-    of plugin: P, in environment: PluginEnvironment
+    of plugin: P, in environment: PluginEnvironment, growing growth: Growth = .whenEmpty
   ) throws(Failure) -> any DataSource<P.Item> {
+    var reading = reading
+    reading.growth = growth
     do {
       return try plugin.source(in: environment, reading: reading, deadline: deadline)
+    } catch {
+      throw Failure(error, of: plugin)
+    }
+  }
+
+  /// What fetches more of a source that grows.
+  func intake(
+    of plugin: some Plugin, in environment: PluginEnvironment
+  ) throws(Failure) -> (any Intaking)? {
+    do {
+      return try plugin.intake(in: environment, reading: reading, deadline: deadline)
     } catch {
       throw Failure(error, of: plugin)
     }

@@ -16,18 +16,20 @@ extension Plugin {
       let output = try OutputOptions(invocation, in: session)
       let listing = try output.listing(
         "show", of: name, fields: fields, layout: layout, shape: .cards)
-      let source = try ReadingOptions(invocation).source(of: self, in: session.environment())
+      let environment = try session.environment()
+      let source = try ReadingOptions(invocation).source(of: self, in: environment)
       return try await show(
-        invocation.arguments, of: source, RecordPrinter(listing, output, in: session), session)
+        invocation.arguments, of: source, RecordPrinter(listing, output, in: session),
+        Tally(of: self, at: environment.now()), session)
     }
   }
 
   private func show(
     _ ids: [String], of source: any DataSource<Item>, _ printer: consuming RecordPrinter<Item>,
-    _ session: Session
+    _ tally: consuming Tally, _ session: Session
   ) async throws -> ExitCode {
     var printer = printer
-    var tally = Tally(of: self)
+    var tally = tally
     var failures: [(error: SourceError, ids: [String])] = []
     for text in ids {
       switch await find(text, in: source) {

@@ -38,12 +38,7 @@ extension Command {
     _ invocation: Invocation, _ session: Session
   ) async throws -> ExitCode {
     let name = try invocation.argument("a source's NAME")
-    guard let plugin = session.tree.plugins.first(where: { $0.name == name }) else {
-      let names = session.tree.sources
-      throw Failure(
-        .usage, "there is no source '\(name)'", suggestion: nearest(to: name, in: names),
-        hint: "the sources are \(names.joined(separator: ", "))")
-    }
+    let plugin = try session.tree.plugin(named: name)
     let output = try OutputOptions(invocation, in: session)
     let entry = try SourceDetail(
       plugin, session.environment(), ReadingOptions(invocation))

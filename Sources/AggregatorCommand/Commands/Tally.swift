@@ -1,4 +1,5 @@
 import Core
+import Foundation
 
 /// What a listing has come to so far: who answered, what is to be said about it, how it ends.
 struct Tally {
@@ -16,6 +17,7 @@ struct Tally {
 
   private let source: String
   private let settings: [Setting]
+  private let now: Date
   private var provenances: [Provenance] = []
   private var unreadable = Unreadable.none
   private var remarks: [Remark] = []
@@ -26,9 +28,15 @@ struct Tally {
     var hint: Hint?
   }
 
-  init(of plugin: some Plugin) {
+  /// A tally of nothing yet.
+  ///
+  /// - Parameters:
+  ///   - plugin: The source.
+  ///   - now: The date from which ages count.
+  init(of plugin: some Plugin, at now: Date) {
     source = plugin.name
     settings = plugin.settings
+    self.now = now
   }
 
   /// Whether anybody answered at all.
@@ -41,16 +49,21 @@ struct Tally {
     next = page.next
     provenances.append(page.provenance)
     unreadable = unreadable + page.unreadable
-    if page.warnings.contains(where: { $0.code == "stopped" }) { isPartial = true }
-    for warning in page.warnings where !remarks.contains(where: { $0.warning == warning }) {
-      remarks.append(Remark(warning: warning))
-    }
+    add(page.warnings)
   }
 
   /// Counts in a single record.
   mutating func add<Item>(_ found: Found<Item>) {
     count += 1
     provenances.append(found.provenance)
+    add(found.warnings)
+  }
+
+  private mutating func add(_ warnings: [Warning]) {
+    if warnings.contains(where: { $0.code == "stopped" }) { isPartial = true }
+    for warning in warnings where !remarks.contains(where: { $0.warning == warning }) {
+      remarks.append(Remark(warning: warning))
+    }
   }
 
   /// Notes that the walk ended before its time.
@@ -96,6 +109,7 @@ struct Tally {
       let amount = total.map { "\(count) of \($0)" } ?? "\(count)"
       diagnostics.note("\(amount) \(source) · more: --cursor \(next) · all: --all")
     }
+    if let stored, stale == nil { diagnostics.note("note: saved \(stored.age)") }
     for remark in allRemarks {
       diagnostics.warning("\(source): \(remark.warning.message)", hint: remark.hint)
     }
@@ -109,6 +123,7 @@ struct Tally {
       let reason = unreadable.firstReason.map { " (\($0))" } ?? ""
       all.append(Remark(warning: Warning("unreadable", "\(rows) could not be read\(reason)")))
     }
+    if let stale { all.append(Remark(warning: stale.warning, hint: stale.hint)) }
     if let bundled = provenances.first(where: { $0.origin == .bundled }) {
       let reason = bundled.reason.map { " (\($0.message))" } ?? ""
       all.append(
@@ -117,6 +132,39 @@ struct Tally {
           hint: bundled.reason?.hint(settings: settings)))
     }
     return all
+  }
+
+  /// The stored part of the answer; its age is that of the oldest.
+  private var stored: (age: String, reason: SourceError?)? {
+    let stored = provenances.filter { $0.origin == .stored }
+    guard let oldest = stored.compactMap(\.fetchedAt).min() else { return nil }
+    return (oldest.age(at: now), stored.lazy.compactMap(\.reason).first)
+  }
+
+  /// What is to be warned of in stored records: that they stand in for the service, or are mixed with
+  /// others. That the network was not to be used is no news.
+  private var stale: Remark? {
+    guard let stored else { return nil }
+    let isMixed = provenances.contains { $0.origin != .stored }
+    guard isMixed || stored.reason.map({ $0.code != .offline }) ?? false else { return nil }
+    let reason = stored.reason.map { " (\($0.message))" } ?? ""
+    return Remark(
+      warning: Warning("stored", "\(isMixed ? "partly " : "")saved \(stored.age)\(reason)"),
+      hint: stored.reason?.hint(settings: settings))
+  }
+}
+
+extension Date {
+  /// How long ago this was, in words: `3 hours ago`.
+  func age(at now: Date) -> String {
+    let seconds = now.timeIntervalSince(self)
+    let units = [("day", 86_400.0), ("hour", 3600), ("minute", 60), ("second", 1)]
+    // A clock that was set back knows no better.
+    guard seconds >= 5, let unit = units.first(where: { seconds >= $0.1 }) else {
+      return "just now"
+    }
+    let count = Int(min(seconds / unit.1, 1e9))
+    return "\(count) \(unit.0)\(count == 1 ? "" : "s") ago"
   }
 }
 

@@ -11,17 +11,25 @@ extension Plugin {
       )
     }
     return Command(
+      verb.argument.map { "[\($0.placeholder)]" } ?? "",
       options: options.map(\.option) + Option.reading + Option.output, fields: fields,
+      notes: verb.argument.map { ["\($0.placeholder) is \($0.about)."] } ?? [],
       examples: [("\(name) \(verb.name)", verb.summary)]
     ) { invocation, session in
-      try invocation.refuseArguments()
+      var values: [String: Int] = [:]
+      for (name, option) in options { values[name] = invocation.count(option) }
+      if let argument = verb.argument {
+        values[argument.name] = try invocation.count(for: argument)
+      } else {
+        try invocation.refuseArguments()
+      }
       let output = try OutputOptions(invocation, in: session)
       let listing = try output.listing(verb.name, of: name, fields: fields, layout: layout)
       let environment = try session.environment()
+      let reading = try ReadingOptions(invocation)
       let call = VerbCall(
-        values: options.reduce(into: [:]) { $0[$1.name] = invocation.count($1.option) },
-        source: try ReadingOptions(invocation).source(of: self, in: environment),
-        environment: environment)
+        values: values, source: try reading.source(of: self, in: environment),
+        intake: try reading.intake(of: self, in: environment), environment: environment)
       let result: VerbResult<Item>
       do throws(SourceError) { result = try await verb.run(call) } catch {
         throw Failure(error, of: self)
@@ -30,13 +38,35 @@ extension Plugin {
       case .records(let page, let title):
         if let title, output.isForPeople { session.diagnostics.note(title) }
         var printer = RecordPrinter(listing, output, in: session)
-        var tally = Tally(of: self)
+        var tally = Tally(of: self, at: environment.now())
         tally.add(page, showing: page.records.count)
         try printer.print(page.records)
         try printer.finish(tally.summary)
         tally.tell(session.diagnostics)
+        return .success
+      case .done(let words, let failure):
+        session.diagnostics.note(words)
+        guard let failure else { return .success }
+        session.diagnostics.warning(
+          "\(name): \(failure.message)", hint: failure.hint(settings: settings))
+        return .partial
       }
-      return .success
     }
+  }
+}
+
+extension Invocation {
+  /// The number given as a word of its own; `nil` if it was left out.
+  fileprivate func count(for parameter: Parameter) throws(Failure) -> Int? {
+    try refuseArguments(after: 1)
+    guard let text = arguments.first else { return nil }
+    guard let number = Int(text), parameter.range.contains(number) else {
+      throw Failure(
+        .usage, "'\(text)' is no \(parameter.placeholder)",
+        hint:
+          "give a whole number from \(parameter.range.lowerBound) to \(parameter.range.upperBound)"
+      )
+    }
+    return number
   }
 }

@@ -69,7 +69,17 @@ struct Session: Sendable {
     for warning in loaded.warnings { diagnostics.warning(warning.message) }
     return PluginEnvironment(
       settings: loaded.settings, transport: HTTPTransport.standard,
+      store: try storePath(loaded.settings).map { path in
+        SQLiteStore(at: path) { [diagnostics] in diagnostics.warning($0.message) }
+      },
       observer: invocation.has(.verbose) ? Observer(tracing: diagnostics) : .silent)
+  }
+
+  /// Where the store's file is, or would be; `nil` where there is no place for it.
+  ///
+  /// - Parameter settings: What is set.
+  func storePath(_ settings: Settings) throws(Failure) -> String? {
+    try Directories(settings, variables: variables).data.map { "\($0)/store.sqlite" }
   }
 
   /// Where the user's own settings file is, or would be.

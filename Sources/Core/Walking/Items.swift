@@ -52,7 +52,7 @@ private struct Items<Item: Record>: AsyncSequence, Sendable {
         guard let step = try await walk?.next() else {
           guard let end, end.isStall else { return nil }
           self.end = nil
-          throw SourceError(.stalled, "the source was left: \(end.inWords)")
+          throw .stalled(end)
         }
         waiting = step.items[...]
         end = step.end

@@ -33,6 +33,16 @@ public enum WalkEnd: Hashable, Sendable {
   }
 }
 
+extension SourceError {
+  /// A walk was left before it had what was wanted.
+  ///
+  /// - Parameter end: Why.
+  /// - Returns: An error with code `stalled`.
+  public static func stalled(_ end: WalkEnd) -> SourceError {
+    SourceError(.stalled, "the source was left: \(end.inWords)")
+  }
+}
+
 /// How far a walk may go.
 public struct WalkBound: Hashable, Sendable {
   /// The most records; `nil` for no bound.

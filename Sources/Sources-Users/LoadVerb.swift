@@ -1,0 +1,21 @@
+import Core
+
+extension Verb<User> {
+  /// `users load [COUNT]`: more people, kept in the store.
+  static let load = Verb(
+    "load", "Fetch more users into the store",
+    argument: Parameter(
+      "count", "COUNT", in: 1...1_000_000, about: "how many new users to fetch, 100 by default")
+  ) { call throws(SourceError) in
+    guard let intake = call.intake else {
+      throw SourceError(
+        .storage, "there is no place to keep users", remedy: "set HOME or AGGREGATOR_HOME")
+    }
+    let count = call.values["count"] ?? 100
+    let result = await intake.take(count) { _ in }
+    if let failure = result.failure, result.added == 0 { throw failure }
+    let words =
+      result.added == 1 ? "1 more user is stored" : "\(result.added) more users are stored"
+    return .done(words, failure: result.failure ?? result.end.map(SourceError.stalled))
+  }
+}
