@@ -41,8 +41,9 @@ public struct CountriesPlugin: Plugin {
       badge: \.code.description, detail: \.capital),
     card: ["code", "name", "region", "capital"])
 
-  /// One request for the whole list, out of which pages are cut and in which searches look. The
-  /// list hardly ever changes, so a week-old one is good.
+  /// One request for the whole list, out of which pages are cut and in which searches look.
+  ///
+  /// The list hardly ever changes, so a week-old one is good.
   public let policy = Policy(
     largestPage: 500, upstreamPageSize: .fixed(500), localSearchBound: 500,
     precedence: .liveFirst(freshFor: .seconds(7 * 86_400)))

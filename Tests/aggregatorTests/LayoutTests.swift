@@ -6,7 +6,7 @@ import Testing
   static let files = (try? Repository.swiftFiles(under: "Sources")) ?? []
 
   /// What comes with every system.
-  static let system: Set = ["Foundation", "Synchronization", "Darwin", "Glibc", "Musl"]
+  static let system: Set = ["Dispatch", "Foundation", "Synchronization", "Darwin", "Glibc", "Musl"]
 
   /// The modules of sources: `Heroes` is in `Sources/Sources-Heroes`.
   static let sources: Set<String> = {

@@ -68,14 +68,10 @@ extension Plugin {
         try await store.restore(texts?.map { Item.ID($0)?.description ?? $0 }, of: name)
       }
       let missing = (texts ?? []).filter { !restored.contains(Item.ID($0)?.description ?? $0) }
-      for text in missing {
-        session.diagnostics.error(
-          Failure(.notFound, "no \(name) record with the id '\(text)' is deleted"))
-      }
+      for text in missing { session.diagnostics.note("\(text) was not deleted") }
       if !restored.isEmpty || texts == nil {
         session.diagnostics.note("restored \(restored.count) of \(name)")
       }
-      guard missing.isEmpty else { return restored.isEmpty ? .notFound : .partial }
       return .success
     }
   }

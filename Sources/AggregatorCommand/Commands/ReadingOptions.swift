@@ -21,6 +21,8 @@ struct ReadingOptions {
   ///   - plugin: The source.
   ///   - environment: Everything that it may touch.
   ///   - growth: When a local-first source fetches more: by default only what there is to begin with.
+  /// - Returns: The chain.
+  /// - Throws: ``Failure`` with code `settings`.
   func source<P: Plugin>(
     of plugin: P, in environment: PluginEnvironment, growing growth: Growth = .whenEmpty
   ) throws(Failure) -> any DataSource<P.Item> {

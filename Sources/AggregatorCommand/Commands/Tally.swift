@@ -141,8 +141,9 @@ struct Tally {
     return (oldest.age(at: now), stored.lazy.compactMap(\.reason).first)
   }
 
-  /// What is to be warned of in stored records: that they stand in for the service, or are mixed with
-  /// others. That the network was not to be used is no news.
+  /// What is to be warned of in stored records: they stand in for the service, or are mixed with others.
+  ///
+  /// That the network was not to be used is no news.
   private var stale: Remark? {
     guard let stored else { return nil }
     let isMixed = provenances.contains { $0.origin != .stored }

@@ -78,6 +78,8 @@ struct Session: Sendable {
   /// Where the store's file is, or would be; `nil` where there is no place for it.
   ///
   /// - Parameter settings: What is set.
+  /// - Returns: An absolute path.
+  /// - Throws: ``Failure`` with code `settings` if `AGGREGATOR_HOME` is none.
   func storePath(_ settings: Settings) throws(Failure) -> String? {
     try Directories(settings, variables: variables).data.map { "\($0)/store.sqlite" }
   }

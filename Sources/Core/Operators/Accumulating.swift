@@ -62,13 +62,10 @@ struct Accumulating<Base: DataSource>: DataSource, CustomStringConvertible {
   }
 
   func item(_ id: Base.Item.ID) async throws(SourceError) -> Found<Base.Item> {
-    if let found = try await stored(id) { return found }
-    if try await shelf.store.status(of: shelf.source).isEmpty {
-      guard growth != .never else { throw .nothingStored(of: shelf.source) }
-      let result = await intake.take(1) { _ in }
-      if let failure = result.failure { throw failure }
-      if let found = try await stored(id) { return found }
+    if let found = try await shelf.item(id) {
+      return Found(found.item, provenance: Provenance(.stored, fetchedAt: found.savedAt))
     }
+    try await refuseEmptiness()
     throw .notFound(id, in: shelf.source)
   }
 
@@ -86,13 +83,9 @@ struct Accumulating<Base: DataSource>: DataSource, CustomStringConvertible {
       limit: request.limit)
   }
 
-  private func stored(_ id: Base.Item.ID) async throws(SourceError) -> Found<Base.Item>? {
-    try await shelf.item(id).map {
-      Found($0.item, provenance: Provenance(.stored, fetchedAt: $0.savedAt))
-    }
-  }
-
-  /// A page that the store fills. Whether there is a next one depends on who may be asked then.
+  /// A page that the store fills.
+  ///
+  /// Whether there is a next one depends on who may be asked then.
   private func page(
     _ slice: StoredSlice, _ seal: CursorSeal
   ) async throws(SourceError) -> Page<Base.Item> {
@@ -107,7 +100,7 @@ struct Accumulating<Base: DataSource>: DataSource, CustomStringConvertible {
   private func found(
     _ slice: StoredSlice, matching query: Query, _ start: StoredPosition?, _ seal: CursorSeal
   ) async throws(SourceError) -> Page<Base.Item> {
-    if slice.records.isEmpty { try await refuseEmptiness() }
+    if slice.records.isEmpty { try await refuseEmptiness(matching: query) }
     var page = try shelf.page(
       slice, next: slice.hasMore ? slice.records.last.map { StoredPosition($0) } : nil, seal)
     if start == nil {
@@ -118,9 +111,9 @@ struct Accumulating<Base: DataSource>: DataSource, CustomStringConvertible {
     return page
   }
 
-  private func refuseEmptiness() async throws(SourceError) {
+  private func refuseEmptiness(matching query: Query? = nil) async throws(SourceError) {
     guard try await !shelf.store.status(of: shelf.source).isEmpty else {
-      throw .nothingStored(of: shelf.source)
+      throw .nothingStored(of: shelf.source, matching: query)
     }
   }
 

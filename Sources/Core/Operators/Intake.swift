@@ -26,7 +26,9 @@ struct Intake<Base: DataSource>: Intaking {
   static var patience: Int { 10 }
 
   private static var place: String { "upstream" }
-  /// Where upstream goes on once it has said that there is no more. No cursor looks like it.
+  /// Where upstream goes on once it has said that there is no more.
+  ///
+  /// No cursor looks like it.
   private static var end: String { "." }
 
   func take(_ count: Int, progress: (_ added: Int) -> Void) async -> IntakeResult {

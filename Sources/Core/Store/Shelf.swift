@@ -32,6 +32,7 @@ public struct Shelf<Item: Record>: Sendable {
   ///   - move: Where a walk goes on.
   ///   - date: The date of the fetching.
   /// - Returns: What was new, and what had changed.
+  /// - Throws: ``SourceError`` with code `storage`, `busy` or `malformed`.
   func save(
     _ items: [Item], page: (key: String, page: FetchedPage)? = nil, move: PlaceMove? = nil,
     at date: Date

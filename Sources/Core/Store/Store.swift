@@ -21,6 +21,7 @@ public protocol Store: Sendable {
   ///   - position: The position after which to begin; 0 for the start.
   ///   - limit: How many records at most, 1 or more.
   /// - Returns: The records, and whether there are more.
+  /// - Throws: ``SourceError`` with code `storage` or `busy`.
   func records(
     of source: String, matching words: [Folded], after position: Int64, limit: Int
   ) async throws(SourceError) -> StoredSlice
@@ -31,6 +32,7 @@ public protocol Store: Sendable {
   ///   - id: The record's id.
   ///   - source: The source's name.
   /// - Returns: `nil` if it was never stored.
+  /// - Throws: ``SourceError`` with code `storage` or `busy`.
   func record(_ id: String, of source: String) async throws(SourceError) -> StoredRecord?
 
   /// A page as a service gave it, with its records as they are now.
@@ -39,6 +41,7 @@ public protocol Store: Sendable {
   ///   - key: What the page was saved under.
   ///   - source: The source's name.
   /// - Returns: `nil` if it was never saved, or was dropped for newer ones.
+  /// - Throws: ``SourceError`` with code `storage` or `busy`.
   func page(_ key: String, of source: String) async throws(SourceError) -> StoredPage?
 
   /// A text saved under a name, such as where a walk goes on.
@@ -47,6 +50,7 @@ public protocol Store: Sendable {
   ///   - name: The name.
   ///   - source: The source's name.
   /// - Returns: `nil` if there is none.
+  /// - Throws: ``SourceError`` with code `storage` or `busy`.
   func place(_ name: String, of source: String) async throws(SourceError) -> String?
 
   /// Saves what one page brought, all of it or nothing.
@@ -56,6 +60,7 @@ public protocol Store: Sendable {
   ///   - source: The source's name.
   ///   - date: The date of the fetching.
   /// - Returns: What was new, and what had changed.
+  /// - Throws: ``SourceError`` with code `storage` or `busy`.
   func save(
     _ batch: StoreBatch, of source: String, at date: Date
   ) async throws(SourceError) -> StoreChanges
@@ -67,6 +72,7 @@ public protocol Store: Sendable {
   ///   - source: The source's name.
   ///   - date: Today.
   /// - Returns: Those that were not deleted before.
+  /// - Throws: ``SourceError`` with code `storage` or `busy`.
   func delete(
     _ ids: [String], of source: String, at date: Date
   ) async throws(SourceError) -> [String]
@@ -77,6 +83,7 @@ public protocol Store: Sendable {
   ///   - ids: The ids; `nil` for all of the source.
   ///   - source: The source's name.
   /// - Returns: Those that were deleted before.
+  /// - Throws: ``SourceError`` with code `storage` or `busy`.
   func restore(_ ids: [String]?, of source: String) async throws(SourceError) -> [String]
 
   /// Which of some ids are deleted.
@@ -85,6 +92,7 @@ public protocol Store: Sendable {
   ///   - ids: The ids.
   ///   - source: The source's name.
   /// - Returns: Those that are deleted.
+  /// - Throws: ``SourceError`` with code `storage` or `busy`.
   func deleted(among ids: [String], of source: String) async throws(SourceError) -> Set<String>
 
   /// Changes a small text that all processes share, one after another.
@@ -93,6 +101,7 @@ public protocol Store: Sendable {
   ///   - key: The text's name.
   ///   - body: From the text, `nil` at first, to the new one; `nil` to leave it as it is. It may be
   ///     called again if the first time came to nothing.
+  /// - Throws: ``SourceError`` with code `storage` or `busy`.
   func change(
     _ key: String, _ body: @escaping @Sendable (String?) -> String?
   ) async throws(SourceError)
@@ -100,6 +109,8 @@ public protocol Store: Sendable {
   /// How much there is of a source.
   ///
   /// - Parameter source: The source's name.
+  /// - Returns: The numbers.
+  /// - Throws: ``SourceError`` with code `storage` or `busy`.
   func status(of source: String) async throws(SourceError) -> StoreStatus
 
   /// Forgets a source's records, pages and places; nothing comes back in its old place after that.
@@ -107,5 +118,6 @@ public protocol Store: Sendable {
   /// - Parameters:
   ///   - source: The source's name.
   ///   - forgetsDeleted: Whether it is also forgotten what was deleted.
+  /// - Throws: ``SourceError`` with code `storage` or `busy`.
   func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError)
 }

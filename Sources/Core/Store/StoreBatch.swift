@@ -34,11 +34,14 @@ public struct StoreEntry: Sendable {
   /// The record, in the one encoding that the store compares.
   public var json: Data
 
-  /// The text that queries look into. Asked for only if the record is new or changed.
+  /// The text that queries look into.
+  ///
+  /// Asked for only if the record is new or changed.
   public var text: @Sendable () -> Folded
 
-  /// This record completed by what an earlier form of it tells, and the text of both; `nil` for this
-  /// record as it is. Asked for only if the two differ.
+  /// This record completed by what an earlier form of it tells, and the text of both.
+  ///
+  /// `nil` stands for this record as it is. Asked for only if the two differ.
   public var completed: @Sendable (_ known: Data) -> (json: Data, text: Folded)?
 
   /// A record.

@@ -110,12 +110,20 @@ struct FallbackTests {
     #expect(error?.code == .unreachable)
   }
 
-  @Test func `passes the second source's other failures on`() async {
+  @Test func `tells the first source's failure where the second one fails too`() async {
     let broken = UnavailableSource<Note>(.because(.malformed))
     let source = service(failing: [.unreachable]).fallback(to: broken)
-    #expect(await source.failure()?.code == .malformed)
+    #expect(await source.failure()?.code == .unreachable)
     let error = await #expect(throws: SourceError.self) { try await source.item(1) }
-    #expect(error?.code == .malformed)
+    #expect(error?.code == .unreachable)
+  }
+
+  @Test func `passes on that the second source was left`() async {
+    let left = UnavailableSource<Note>(.cancelled)
+    let source = service(failing: [.unreachable]).fallback(to: left)
+    #expect(await source.failure()?.code == .cancelled)
+    let error = await #expect(throws: SourceError.self) { try await source.item(1) }
+    #expect(error?.code == .cancelled)
   }
 
   @Test func `nests`() async throws {
@@ -126,7 +134,7 @@ struct FallbackTests {
     }
     for (first, second, reason, start) in [
       (nil, nil, nil, 101), (.unreachable, nil, .unreachable, 101),
-      (.unreachable, .malformed, .malformed, 1),
+      (.unreachable, .malformed, .unreachable, 1),
     ] as [(SourceError.Code?, SourceError.Code?, SourceError.Code?, Int)] {
       let page = try await chain(first, second).page(PageRequest(limit: 5))
       #expect(page.provenance.reason?.code == reason)

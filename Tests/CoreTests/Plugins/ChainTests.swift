@@ -180,6 +180,8 @@ struct ChainTests {
     #expect(
       "\(try plugin.source(in: environment(), reading: .offline))" == """
         unavailable: the network is not to be used
+          .sliced(upstream: 10)
+          .searchingLocally(upTo: 20)
           .fallback(to: notes.bundled)
           .observed()
         """)

@@ -59,39 +59,48 @@ import Testing
     #expect(unknown.output == "")
   }
 
-  @Test func `users are listed without an end, searched and shown by their address`() async throws {
+  @Test func `users are fetched once, and then listed, searched and shown as stored`() async throws
+  {
     let service = try FakeRandomUser()
-    let some = try await Binary.run(
-      "users list --all --max-pages 3 --json", environment: service.settings)
-    #expect(some.status == 3)
-    let emails = try listing(some).items.compactMap(\.email)
-    #expect(emails.count > 20)
-    #expect(Set(emails).count == emails.count)
+    let sandbox = try Sandbox()
+    func run(_ line: String) async throws -> Outcome {
+      try await Binary.run(line, environment: service.settings, in: sandbox)
+    }
+    let first = try listing(try await run("users list --json"))
+    #expect(first.provenance.origin == "live")
+    let emails = first.items.compactMap(\.email)
+    #expect(!emails.isEmpty && Set(emails).count == emails.count)
     #expect(emails.allSatisfy { $0 == $0.lowercased() })
-    #expect(some.errors.contains("warning: users: stopped after 3 pages"))
+    let count = service.requests.count
 
+    let again = try listing(try await run("users list --all --json"))
+    #expect(again.items.compactMap(\.email).starts(with: emails))
+    #expect(again.provenance.origin == "stored")
     let email = try #require(emails.last)
-    let shown = try await Binary.run(
-      "users show \(email.uppercased()) --json", environment: service.settings)
-    #expect(shown.status == 0)
-    #expect(try listing(shown).items.map(\.email) == [email])
-    let found = try await Binary.run("users search \(email) --json", environment: service.settings)
-    #expect(try listing(found).items.map(\.email) == [email])
-    #expect(try listing(found).warnings.map(\.code) == ["scanned"])
-    let unknown = try await Binary.run(
-      "users show nobody@nowhere.example", environment: service.settings)
+    let shown = try listing(try await run("users show \(email.uppercased()) --json"))
+    #expect(shown.items.map(\.email) == [email])
+    let found = try listing(try await run("users search \(email) --json"))
+    #expect(found.items.map(\.email) == [email])
+    #expect(found.warnings.map(\.code) == ["storedOnly"])
+    let unknown = try await run("users show nobody@nowhere.example")
     #expect(unknown.status == 1)
-    #expect(unknown.errors.hasPrefix("error: users: none of the first "))
+    #expect(unknown.errors.hasPrefix("error: users: no users record has the id "))
+    #expect(service.requests.count == count)
   }
 
-  @Test func `a user of the bundle is found beside a service that has no end`() async throws {
+  @Test func `bundled users answer only while none is stored`() async throws {
     let service = try FakeRandomUser()
-    let shown = try await Binary.run(
-      "users show aino.tormanen@example.com --json", environment: service.settings)
-    #expect(shown.status == 0)
-    #expect(try listing(shown).items.map(\.email) == ["aino.tormanen@example.com"])
-    #expect(try listing(shown).provenance.origin == "bundled")
-    #expect(try listing(shown).provenance.reason == "unsupported")
+    let sandbox = try Sandbox()
+    let show = "users show aino.tormanen@example.com --json"
+    let bundled = try await Binary.run(show, environment: service.settings, in: sandbox)
+    #expect(bundled.status == 0)
+    #expect(try listing(bundled).items.map(\.email) == ["aino.tormanen@example.com"])
+    #expect(try listing(bundled).provenance.origin == "bundled")
+    #expect(try listing(bundled).provenance.reason == "nothingStored")
+    #expect(service.requests.isEmpty)
+    let loaded = try await Binary.run("users load 1", environment: service.settings, in: sandbox)
+    #expect(loaded.status == 0)
+    #expect(try await Binary.run(show, environment: service.settings, in: sandbox).status == 1)
   }
 
   @Test func `a hero that was not asked for is not shown`() async throws {
@@ -122,9 +131,12 @@ import Testing
       let listing = try listing(outcome)
       #expect(!listing.items.isEmpty)
       #expect(listing.provenance.origin == "bundled")
-      #expect(listing.provenance.reason == "unreachable")
+      // A search of users never asks the service.
+      let isLocal = source == "users" && verb != "list"
+      #expect(listing.provenance.reason == (isLocal ? "nothingStored" : "unreachable"))
       #expect(listing.warnings.map(\.code) == ["bundled"])
-      #expect(outcome.errors.contains("warning: \(source): bundled data (cannot connect to "))
+      let reason = isLocal ? "no stored users match 'aino'" : "cannot connect to "
+      #expect(outcome.errors.contains("warning: \(source): bundled data (\(reason)"))
       let refused = try await Binary.run(
         "\(source) \(verb) --no-fallback", environment: ["COMIC_VINE_API_KEY": "x1y2z3w4"])
       #expect(refused.status == 69)

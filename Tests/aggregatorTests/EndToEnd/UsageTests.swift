@@ -32,7 +32,10 @@ import Testing
       "--versoin",
       "unknown option '--versoin'\n\nDid you mean '--version'?\nhint: aggregator help options"
     ),
-    ("heroes fly", "unknown verb 'fly' of heroes\nhint: heroes can list, search, show, open"),
+    (
+      "heroes fly",
+      "unknown verb 'fly' of heroes\nhint: heroes can list, search, show, delete, restore, open"
+    ),
     ("heroes list spider", "'heroes list' takes no 'spider'\nhint: aggregator help heroes list"),
     (
       "heroes list --limt 5",

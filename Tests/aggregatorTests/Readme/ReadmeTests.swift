@@ -1,4 +1,5 @@
 import Core
+import FakeServices
 import Foundation
 import Testing
 
@@ -88,11 +89,15 @@ import Testing
       return
     }
     if invocation.has(.noFallback) { return }
-    let needsOffline = command.options.contains(.offline) && !invocation.has(.offline)
+    // Loading is asking the service, of which there is one here.
+    let service = words.contains("load") ? try FakeRandomUser() : nil
+    let needsOffline =
+      command.options.contains(.offline) && !invocation.has(.offline) && service == nil
+    let settings: [String: String?] = service?.settings ?? [:]
     let outcome = try await Binary.run(
       words + (needsOffline ? ["--offline"] : []),
       // Nothing that opens a browser by chance.
-      environment: ["PATH": "/nowhere"], input: "a-key-for-a-test\n")
+      environment: ["PATH": "/nowhere"].merging(settings) { $1 }, input: "a-key-for-a-test\n")
     #expect(outcome.status == 0, "\(line): \(outcome)")
   }
 }

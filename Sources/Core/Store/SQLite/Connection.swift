@@ -51,8 +51,9 @@ struct Connection: ~Copyable {
 
   /// A statement, ready to run.
   ///
-  /// - Parameter sql: One statement, with `?1`, `?2` … where values go.
-  /// - Parameter values: The values, in order.
+  /// - Parameters:
+  ///   - sql: One statement, with `?1`, `?2` … where values go.
+  ///   - values: The values, in order.
   /// - Returns: The statement, which must not outlive the connection.
   /// - Throws: ``SQLiteFailure``.
   mutating func statement(

@@ -1,6 +1,7 @@
 public import Foundation
 
 extension SQLiteStore {
+  /// Marks ids as deleted.
   public func delete(
     _ ids: [String], of source: String, at date: Date
   ) async throws(SourceError) -> [String] {
@@ -15,6 +16,7 @@ extension SQLiteStore {
     }
   }
 
+  /// Takes the mark of deletion away.
   public func restore(_ ids: [String]?, of source: String) async throws(SourceError) -> [String] {
     try await write { connection throws(SQLiteFailure) in
       guard let number = try connection.number(of: source) else { return [] }
@@ -27,6 +29,7 @@ extension SQLiteStore {
     }
   }
 
+  /// Which of some ids are deleted.
   public func deleted(
     among ids: [String], of source: String
   ) async throws(SourceError) -> Set<String> {
@@ -41,6 +44,7 @@ extension SQLiteStore {
     return Set(found ?? [])
   }
 
+  /// Forgets a source's records, pages and places, and gives their room back to the disk.
   public func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError) {
     try await write { connection throws(SQLiteFailure) in
       guard let number = try connection.number(of: source) else { return }

@@ -1,6 +1,7 @@
 import Foundation
 
 extension SQLiteStore {
+  /// A page as a service gave it, with its records as they are now.
   public func page(_ key: String, of source: String) async throws(SourceError) -> StoredPage? {
     let found = try await read { connection throws(SQLiteFailure) in
       try connection.page(key, of: source)
@@ -8,6 +9,7 @@ extension SQLiteStore {
     return found ?? nil
   }
 
+  /// A text saved under a name.
   public func place(_ name: String, of source: String) async throws(SourceError) -> String? {
     let found = try await read { connection throws(SQLiteFailure) in
       try connection.row(

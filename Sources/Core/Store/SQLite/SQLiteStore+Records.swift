@@ -4,6 +4,7 @@ extension SQLiteStore {
   /// More matches than these are not counted.
   static let mostCounted = 1000
 
+  /// Records in first-seen order, without those deleted.
   public func records(
     of source: String, matching words: [Folded], after position: Int64, limit: Int
   ) async throws(SourceError) -> StoredSlice {
@@ -31,6 +32,7 @@ extension SQLiteStore {
     } ?? .empty
   }
 
+  /// A record, even if it was deleted.
   public func record(
     _ id: String, of source: String
   ) async throws(SourceError) -> StoredRecord? {

@@ -4,6 +4,7 @@ extension SQLiteStore {
   /// More pages of one source are not kept; the oldest go first.
   static let mostPages = 2000
 
+  /// Saves what one page brought, in one transaction.
   public func save(
     _ batch: StoreBatch, of source: String, at date: Date
   ) async throws(SourceError) -> StoreChanges {

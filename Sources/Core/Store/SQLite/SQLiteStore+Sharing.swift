@@ -1,4 +1,5 @@
 extension SQLiteStore {
+  /// Changes a small text that all processes share.
   public func change(
     _ key: String, _ body: @escaping @Sendable (String?) -> String?
   ) async throws(SourceError) {
@@ -13,6 +14,7 @@ extension SQLiteStore {
     }
   }
 
+  /// How much there is of a source.
   public func status(of source: String) async throws(SourceError) -> StoreStatus {
     try await read { connection throws(SQLiteFailure) in
       var status = StoreStatus()

@@ -131,6 +131,7 @@ struct StoreFile: Sendable {
   /// Gives the file, and what belongs to it, another name, so that nothing in it is lost.
   ///
   /// - Parameter why: What is wrong with it, after its name.
+  /// - Throws: ``SourceError`` with code `storage` if it cannot be.
   func moveAside(_ why: String) throws(SourceError) {
     let found = identity
     do throws(SystemFailure) {
