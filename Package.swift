@@ -24,8 +24,8 @@ let package = Package(
   targets: [
     .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .systemLibrary(
-      name: "CSQLite", pkgConfig: "sqlite3",
-      providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"]), .yum(["sqlite-devel"])]),
+      name: "CSQLite",
+      providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]),
     .target(
       name: "Core",
       dependencies: ["CSQLite", .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
