@@ -16,7 +16,20 @@ extension DataSource {
     to second: some DataSource<Item>,
     when condition: @escaping @Sendable (SourceError) -> Bool = { _ in true }
   ) -> some DataSource<Item> {
-    Fallback(first: self, second: second) { $0.allowsFallback && condition($0) }
+    Fallback(first: self, second: second, condition: { $0.allowsFallback && condition($0) })
+  }
+
+  /// This source alone, with the cursors that it would have with a ``fallback(to:when:)``.
+  ///
+  /// A walk that began with the one goes on with the other. If the second source made the cursor, the
+  /// call fails.
+  ///
+  /// - Returns: This source.
+  func withoutFallback() -> some DataSource<Item> {
+    let refusal = SourceError(
+      .unreachable, "the listing began on data at hand, which is not to be used")
+    return Fallback(
+      first: self, second: UnavailableSource(refusal), condition: { _ in false }, isShown: false)
   }
 }
 
@@ -26,6 +39,8 @@ struct Fallback<First: DataSource, Second: DataSource<First.Item>>: DataSource,
   let first: First
   let second: Second
   let condition: @Sendable (SourceError) -> Bool
+  /// Whether it is named in the description.
+  var isShown = true
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<First.Item> {
     switch try Tier(of: request.cursor) {
@@ -94,7 +109,7 @@ struct Fallback<First: DataSource, Second: DataSource<First.Item>>: DataSource,
     return page
   }
 
-  var description: String { chained(first, "fallback(to: \(second))") }
+  var description: String { isShown ? chained(first, "fallback(to: \(second))") : "\(first)" }
 }
 
 /// Who made a cursor: the source that it goes back to, and the cursor that this source knows.

@@ -35,21 +35,26 @@ extension Plugin {
       chain = service.accumulating(
         in: shelf, by: try upstreamPageSize(in: environment),
         growing: reading.mayAskService ? reading.growth : .never, now: environment.now)
-      if reading.mayFallBack { chain = chain.fallback(to: bundled) }
-      chain = chain.hidingDeleted(in: shelf)
+      chain = backed(chain, by: bundled, for: reading).hidingDeleted(in: shelf)
     case (.liveFirst(let freshness), let shelf?):
       chain = service.cached(
         in: shelf, freshFor: freshness, of: try scope(in: environment.settings),
         CachePolicy(givesFresh: !reading.refreshes, givesStale: reading.mayFallBack),
         now: environment.now)
       chain = try shaped(chain, in: environment)
-      if reading.mayFallBack { chain = chain.fallback(to: shelf.records).fallback(to: bundled) }
-      chain = chain.hidingDeleted(in: shelf)
+      chain = backed(chain, by: shelf.records, for: reading)
+      chain = backed(chain, by: bundled, for: reading).hidingDeleted(in: shelf)
     case (_, nil):
-      chain = try shaped(service, in: environment)
-      if reading.mayFallBack { chain = chain.fallback(to: bundled) }
+      chain = backed(try shaped(service, in: environment), by: bundled, for: reading)
     }
     return chain.observed(by: environment.observer, as: name)
+  }
+
+  /// A source with another that stands in for it, if it may.
+  private func backed(
+    _ first: some DataSource<Item>, by second: some DataSource<Item>, for reading: Reading
+  ) -> any DataSource<Item> {
+    reading.mayFallBack ? first.fallback(to: second) : first.withoutFallback()
   }
 
   /// What fetches more of a source that grows, for verbs that do.

@@ -160,6 +160,19 @@ struct ChainTests {
     #expect(service.requests.map(\.limit) == [6, 6])
   }
 
+  @Test func `a walk goes on with another reading`() async throws {
+    let plugin = NotesPlugin(service: ScriptedSource(over: notebook(5)))
+    var cursor: Cursor?
+    var ids: [Int] = []
+    for reading in [Reading.normal, .noFallback, .refresh] {
+      let source = try plugin.source(in: environment(), reading: reading)
+      let page = try await source.page(PageRequest(after: cursor, limit: 2))
+      ids += page.records.map(\.id)
+      cursor = page.next
+    }
+    #expect(ids == [1, 2, 3, 4, 5])
+  }
+
   @Test func `describes itself in the order of its operators`() throws {
     let policy = Policy(
       rate: NotesPlugin.rate, largestPage: 50, upstreamPageSize: .fixed(10), localSearchBound: 20)
