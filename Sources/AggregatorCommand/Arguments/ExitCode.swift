@@ -37,13 +37,13 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     switch self {
     case .success:
       "fine; also an empty list, an answer from bundled data (with a warning), a reader that went away"
-    case .notFound: "no such record"
+    case .notFound: "no such record; next at the end, or at a place that is no longer valid"
     case .partial: "a part failed, or a listing was stopped; what was printed is valid"
     case .usage: "wrong command line, also a blank query or a foreign or damaged --cursor"
     case .unavailable: "nothing could answer: refused, unknown host, TLS, server error, --offline"
     case .bug: "a bug of this program"
     case .io: "cannot write or read: disk full, permissions"
-    case .tryLater: "try later: timeout, too many requests, own quota used up"
+    case .tryLater: "try later: timeout, too many requests, own quota used up, a place in use"
     case .notUnderstood: "the reply could not be understood, or is too large"
     case .key: "key missing, wrong or expired"
     case .settings: "wrong settings"

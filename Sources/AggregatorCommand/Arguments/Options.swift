@@ -19,6 +19,11 @@ extension Option {
     "max-pages", .count(0...1_000_000_000), "N",
     about: "stop --all after so many pages; 25 by default, 0 for no stop")
   static let cursor = Option("cursor", .text, "TOKEN", about: "go on where an earlier answer ended")
+  static let session = Option(
+    "session", .text, "NAME", about: "whose place next goes on from; 'default' by default")
+  static let reset = Option("reset", about: "start the same listing over")
+  static let back = Option("back", about: "show the page before the one shown last")
+  static let peek = Option("peek", about: "show what comes next, and stay")
   static let offline = Option("offline", about: "open no connection; answer from what is at hand")
   static let refresh = Option(
     "refresh", about: "ask the service even if what is stored is fresh, or if it failed of late")
@@ -49,5 +54,8 @@ extension Option {
   static let reading: [Option] = [offline, refresh, noFallback, timeout]
 
   /// What bounds a listing.
-  static let listing: [Option] = [limit, all, maxPages, cursor]
+  static let listing: [Option] = [limit, all, maxPages, cursor, session]
+
+  /// What says how to go on.
+  static let position: [Option] = [limit, reset, back, peek, session]
 }

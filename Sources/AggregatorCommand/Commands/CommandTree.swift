@@ -108,6 +108,11 @@ struct CommandTree: Sendable {
   func unknown(_ word: String, under node: Node, rest: [String]) -> Failure {
     let words = node.children.map(\.word)
     let hint = Hint.command(node.path.isEmpty ? "help" : "help \(node.path)")
+    if node.word == "next", let source = node.path.split(separator: " ").first {
+      return Failure(
+        .usage, "'\(node.path)' takes no query: it goes on with the last one",
+        hint: .command("\(source) search \(word.isPlainWord ? word : "WORD…")"))
+    }
     if words.isEmpty {
       return Failure(.usage, "'\(node.path)' takes no '\(word)'", hint: hint)
     }

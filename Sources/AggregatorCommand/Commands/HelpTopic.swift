@@ -40,6 +40,7 @@ enum HelpTopic: String, CaseIterable {
           [
             ("AGGREGATOR_CONFIG", "one more settings file, as --config"),
             ("XDG_CONFIG_HOME", "where aggregator/config.xcconfig is, instead of ~/.config"),
+            ("XDG_STATE_HOME", "where aggregator/positions is, instead of ~/.local/state"),
             ("http_proxy, https_proxy, no_proxy", "as for curl"),
             ("COLUMNS", "how wide the output is"),
             ("NO_COLOR", "no colour if it is not empty"),

@@ -47,8 +47,13 @@ extension Plugin {
     let listing = try output.listing(
       verb, of: name, query: query, fields: fields, layout: layout)
     let environment = try session.environment()
-    let source = try ReadingOptions(invocation).source(of: self, in: environment)
+    let reading = try ReadingOptions(invocation)
+    let source = try reading.source(of: self, in: environment)
+    let keeper = try PlaceKeeper(
+      PlaceName(of: name, invocation), for: environment, waiting: reading.deadline, in: session,
+      isWanted: invocation.has(.session))
 
+    var page = ShownPage(from: bounds.cursor)
     var printer = RecordPrinter(listing, output, in: session)
     var tally = Tally(of: self, at: environment.now())
     let walk = source.pages(
@@ -63,10 +68,15 @@ extension Plugin {
       }
       guard let step else { break }
       tally.add(step.page, showing: step.items.count)
+      page.add(step)
       if let end = step.end, end != .pageLimit || bounds.isCapped { tally.end(end) }
       try printer.print(step.items)
     }
     try printer.finish(tally.summary)
+    let limit = bounds.bound.items ?? max(page.count, 1)
+    if let command = await keeper?.keep(Leg.beginning(of: query).place(after: page, limit: limit)) {
+      tally.onward = .listing(command)
+    }
     tally.tell(session.diagnostics, query: query)
     return tally.isPartial ? .partial : .success
   }

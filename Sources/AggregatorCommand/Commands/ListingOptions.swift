@@ -14,7 +14,9 @@ struct ListingOptions {
   /// Whether ending at the bound on pages means that something asked for is missing.
   let isCapped: Bool
 
-  private static let standardLimit = 20
+  /// How many records a page has where nobody says so.
+  static let standardLimit = 20
+
   private static let standardMaxPages = 25
 
   /// Reads ``Option/listing``.
@@ -25,8 +27,12 @@ struct ListingOptions {
   ///     it wants, so that it costs the fewest requests.
   ///   - isScan: Whether the answer is looked for among records that do not match. A page that is not
   ///     full then means that the search stopped, and no more are asked for.
+  ///   - standardLimit: How many records are listed where nobody says so.
   /// - Throws: ``Failure`` with code `usage`.
-  init(_ invocation: Invocation, largestPage: Int, isScan: Bool) throws(Failure) {
+  init(
+    _ invocation: Invocation, largestPage: Int, isScan: Bool,
+    standardLimit: Int = ListingOptions.standardLimit
+  ) throws(Failure) {
     _ = try invocation.choice(of: [.limit, .all])
     cursor = try invocation.text(.cursor).map { text throws(Failure) in
       guard let cursor = Cursor(text) else { throw Failure(SourceError.damaged(text)) }
@@ -39,7 +45,7 @@ struct ListingOptions {
       bound = WalkBound(pages: pages == 0 ? nil : pages)
       pageSize = largestPage
     } else {
-      let limit = invocation.count(.limit) ?? Self.standardLimit
+      let limit = invocation.count(.limit) ?? standardLimit
       pageSize = min(limit, largestPage)
       let fullPages = (limit + pageSize - 1) / pageSize
       let pages = maxPages == 0 ? nil : maxPages ?? (isScan ? fullPages : nil)

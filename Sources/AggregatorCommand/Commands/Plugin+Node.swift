@@ -7,6 +7,9 @@ extension Plugin {
       name, summary, nil,
       children: [
         .init("\(name) list", "Show \(name) from the start", listCommand),
+        .init(
+          "\(name) next", "Show the \(name) after those shown last",
+          nextCommand(goesOnAfterEnd: policy.precedence == .localFirst)),
         .init("\(name) search", "Show \(name) that match words", searchCommand),
         .init("\(name) show", "Show all that is known of single \(name)", showCommand),
         .init("\(name) delete", "Hide \(name) here, until they are restored", deleteCommand),

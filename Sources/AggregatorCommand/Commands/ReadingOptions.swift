@@ -3,7 +3,9 @@ import Core
 /// What the options say about who answers.
 struct ReadingOptions {
   private let reading: Reading
-  private let deadline: Duration?
+
+  /// How long one page may take; `nil` leaves it to the source.
+  let deadline: Duration?
 
   /// Reads ``Option/reading``.
   init(_ invocation: Invocation) throws(Failure) {

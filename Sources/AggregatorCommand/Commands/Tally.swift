@@ -15,12 +15,19 @@ struct Tally {
   /// Whether a part of what was asked for is missing.
   private(set) var isPartial = false
 
+  /// How the listing goes on, for people.
+  var onward = Onward.cursor
+
+  /// What to type to leave a listing that began on bundled data; `nil` if it begins here.
+  var restart: Hint?
+
   private let source: String
   private let settings: [Setting]
   private let now: Date
   private var provenances: [Provenance] = []
   private var unreadable = Unreadable.none
   private var remarks: [Remark] = []
+  private var isCapped = false
 
   /// A warning, and what to do about it.
   struct Remark {
@@ -72,15 +79,19 @@ struct Tally {
     case .exhausted, .itemLimit: return
     case .pageLimit:
       isPartial = true
-      remarks.append(
-        Remark(
-          warning: Warning("stopped", "stopped after \(provenances.count) pages"),
-          hint: "--cursor goes on from here, and --max-pages N further at once"))
+      isCapped = true
     case .cycle, .nothingNew:
       isPartial = true
       next = nil
       remarks.append(Remark(warning: Warning("stopped", "stopped: \(end.inWords)")))
     }
+  }
+
+  /// Notes that it was left for now, because many pages in a row had nothing new.
+  mutating func pause(after pages: Int) {
+    isPartial = true
+    remarks.append(
+      Remark(warning: Warning("stopped", "stopped: \(WalkEnd.nothingNew(pages: pages).inWords)")))
   }
 
   /// Notes that a part failed.
@@ -101,13 +112,13 @@ struct Tally {
 
   /// Tells a person what the records alone do not say.
   func tell(_ diagnostics: Diagnostics, query: Query? = nil) {
-    if count == 0, !isPartial {
+    if count == 0, !isPartial, restart == nil {
       diagnostics.note(
         query.map { "no \(source) match '\($0.text.fitted(to: 80))'" } ?? "no \(source)")
     }
     if let next {
       let amount = total.map { "\(count) of \($0)" } ?? "\(count)"
-      diagnostics.note("\(amount) \(source) · more: --cursor \(next) · all: --all")
+      diagnostics.note("\(amount) \(source) · \(onward.words(next))")
     }
     if let stored, stale == nil { diagnostics.note("note: saved \(stored.age)") }
     for remark in allRemarks {
@@ -118,6 +129,12 @@ struct Tally {
   /// What is to be said, the most important last.
   private var allRemarks: [Remark] {
     var all = remarks
+    if isCapped {
+      all.append(
+        Remark(
+          warning: Warning("stopped", "stopped after \(provenances.count) pages"),
+          hint: .words("\(onward.action) goes on from here, and --max-pages N further at once")))
+    }
     if unreadable.count > 0 {
       let rows = unreadable.count == 1 ? "1 row" : "\(unreadable.count) rows"
       let reason = unreadable.firstReason.map { " (\($0))" } ?? ""
@@ -129,7 +146,7 @@ struct Tally {
       all.append(
         Remark(
           warning: Warning("bundled", "bundled data\(reason)"),
-          hint: bundled.reason?.hint(settings: settings)))
+          hint: restart ?? bundled.reason?.hint(settings: settings)))
     }
     return all
   }

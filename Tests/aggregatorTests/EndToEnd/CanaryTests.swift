@@ -5,7 +5,8 @@ import Testing
 /// The key is nowhere but in the requests to its service.
 @Suite struct CanaryTests {
   static let commands = [
-    "heroes list --all", "heroes list --json", "heroes search spider", "heroes search spider --csv",
+    "heroes list --all", "heroes list --json", "heroes next", "heroes search spider",
+    "heroes search spider --csv",
     "heroes show 1443 7", "heroes show 7 --ndjson --no-fallback", "heroes list --no-fallback",
     "heroes open 1443 --print-url", "countries list", "countries deal", "sources show heroes",
     "config list --json", "config get COMIC_VINE_API_KEY",
@@ -50,7 +51,9 @@ import Testing
     let service = try FakeServer(try #require(Self.faults[fault]))
     let sandbox = try Sandbox()
     for command in Self.commands {
-      let waits = ["list", "search", "show", "deal", "open"].contains { command.contains(" \($0)") }
+      let waits = ["list", "next", "search", "show", "deal", "open"].contains {
+        command.contains(" \($0)")
+      }
       let outcome = try await Binary.run(
         "\(command) --verbose" + (waits ? " --timeout 300ms" : ""), environment: service.settings,
         in: sandbox)

@@ -155,6 +155,9 @@ import Testing
     #expect(
       outcome.errors.contains("warning: heroes: stopped after 2 pages\nhint: --cursor goes on"))
     #expect(service.requests.count == 2)
+    let seen = try await Binary.run(
+      "heroes list --all --max-pages 2 --session mine", environment: service.settings)
+    #expect(seen.errors.contains("hint: 'aggregator heroes next --session mine' goes on from here"))
   }
 
   #if os(Linux)

@@ -68,6 +68,7 @@ import Testing
 
   @Test(arguments: [
     "countries list --offline", "countries search new --offline", "countries show FR --offline",
+    "countries next --offline",
     "countries deal --offline", "heroes list", "sources", "config list", "sources show heroes",
   ])
   func `JSON is one document with these keys in this order`(line: String) async throws {

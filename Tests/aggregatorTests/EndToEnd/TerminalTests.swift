@@ -77,6 +77,8 @@ import Testing
     let outcome = try await Binary.run(
       "countries list --offline",
       environment: ["AGGREGATOR_FORCE_TTY": "80", "TERM": "dumb"])
-    #expect(outcome.errors.hasPrefix("20 of 250 countries · more: --cursor offline."))
+    #expect(
+      outcome.errors.hasPrefix(
+        "20 of 250 countries · more: aggregator countries next · all: --all\n"))
   }
 }

@@ -34,7 +34,7 @@ import Testing
     ),
     (
       "heroes fly",
-      "unknown verb 'fly' of heroes\nhint: heroes can list, search, show, delete, restore, open"
+      "unknown verb 'fly' of heroes\nhint: heroes can list, next, search, show, delete, restore, open"
     ),
     ("heroes list spider", "'heroes list' takes no 'spider'\nhint: aggregator help heroes list"),
     (
@@ -98,6 +98,23 @@ import Testing
       "--offline and --refresh exclude each other\nhint: aggregator help heroes list"
     ),
     ("heroes search", "what to look for is missing\nhint: aggregator heroes search WORD…"),
+    (
+      "heroes next spider",
+      "'heroes next' takes no query: it goes on with the last one\nhint: aggregator heroes search spider"
+    ),
+    (
+      "heroes next --back --peek",
+      "--back and --peek exclude each other\nhint: aggregator help heroes next"
+    ),
+    (
+      "heroes next --cursor x",
+      "'heroes next' does not take --cursor\nhint: aggregator help heroes next"
+    ),
+    (
+      "heroes list --session ../x",
+      "'../x' is no name for a session\n"
+        + "hint: a name has up to 64 of A-Z a-z 0-9 . _ -, and begins with none of . -"
+    ),
     ("heroes show", "an ID is missing\nhint: aggregator heroes show 1443"),
     (
       "heroes open",

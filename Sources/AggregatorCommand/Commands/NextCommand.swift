@@ -1,0 +1,172 @@
+import Core
+
+extension Plugin {
+  /// `aggregator SOURCE next`.
+  ///
+  /// - Parameter goesOnAfterEnd: Whether the end is only that of what is known so far, so that the
+  ///   source is asked on there.
+  /// - Returns: The command.
+  func nextCommand(goesOnAfterEnd: Bool) -> Command {
+    Command(
+      options: Option.position + Option.reading + Option.output, fields: fields,
+      notes: [
+        "It goes on with the last list or search that was shown on a terminal, or with --session. The "
+          + "place moves once the whole page was written, and no two processes get the same page."
+      ],
+      examples: [
+        ("\(name) next", "what comes after the page shown last"),
+        ("\(name) next --peek", "the same, without going there"),
+        ("\(name) next --reset --session mine", "from the start, with a place of its own"),
+      ]
+    ) { invocation, session in
+      try invocation.refuseArguments()
+      return try await NextPage(
+        of: self, invocation, session, goesOnAfterEnd: goesOnAfterEnd
+      ).show()
+    }
+  }
+}
+
+/// One run of `next`.
+private struct NextPage<P: Plugin> {
+  private typealias Item = P.Item
+
+  /// So many pages in a row without anything new are enough for one call.
+  private static var mostBarren: Int { 10 }
+
+  private let plugin: P
+  private let invocation: Invocation
+  private let session: Session
+  private let goesOnAfterEnd: Bool
+  private let move: Option?
+  private let output: OutputOptions
+  private let environment: PluginEnvironment
+  private let reading: ReadingOptions
+  private let source: any DataSource<P.Item>
+  private let file: PlaceFile
+
+  init(
+    of plugin: P, _ invocation: Invocation, _ session: Session, goesOnAfterEnd: Bool
+  ) throws(Failure) {
+    self.plugin = plugin
+    self.invocation = invocation
+    self.session = session
+    self.goesOnAfterEnd = goesOnAfterEnd
+    move = try invocation.choice(of: [.reset, .back, .peek])
+    output = try OutputOptions(invocation, in: session)
+    let name = try PlaceName(of: plugin.name, invocation)
+    environment = try session.environment()
+    reading = try ReadingOptions(invocation)
+    source = try reading.source(of: plugin, in: environment, growing: .atEnd)
+    file = try PlaceFile(
+      name, in: Directories(environment.settings, variables: session.variables))
+  }
+
+  /// Shows the page, and moves the place.
+  func show() async throws -> ExitCode {
+    // Places are replaced as a whole, so whoever only looks needs no lock.
+    if move == .peek { return try await go() }
+    return try await file.holding(within: reading.deadline, clock: environment.clock) {
+      try await go()
+    }
+  }
+
+  private func go() async throws -> ExitCode {
+    let place = try read()
+    guard let leg = try leg(from: place) else { return sayEnd() }
+    let bounds = try ListingOptions(
+      invocation, largestPage: plugin.policy.largestPage,
+      isScan: leg.query != nil && plugin.policy.localSearchBound != nil,
+      standardLimit: leg.limit ?? ListingOptions.standardLimit)
+    let listing = try output.listing(
+      "next", of: plugin.name, query: leg.query, fields: plugin.fields, layout: plugin.layout)
+    var (items, page, tally) = try await gather(leg, bounds)
+    let isEnd = items.isEmpty && page.next == nil && leg.latest != nil && !tally.isPartial
+    if !isEnd {
+      var printer = RecordPrinter(listing, output, in: session)
+      try printer.print(items)
+      try printer.finish(tally.summary)
+    }
+    let command = "\(session.tree.program) \(file.name.command())"
+    if move == .peek {
+      tally.onward = .peek(command)
+    } else {
+      try file.write(leg.place(after: page, limit: bounds.bound.items ?? max(page.count, 1)))
+      tally.onward = .next(command)
+    }
+    tally.tell(session.diagnostics, query: leg.query)
+    if isEnd { return sayEnd() }
+    return tally.isPartial ? .partial : .success
+  }
+
+  private func read() throws(Failure) -> Place? {
+    do throws(Failure) { return try file.read() } catch let failure
+      where failure.code == .notFound && move == .reset
+    {
+      session.diagnostics.warning(
+        "\(failure.message), and what it was about is not known: \(plugin.name) from the start")
+      return nil
+    }
+  }
+
+  /// The way to the page that is to be shown; `nil` at the end.
+  private func leg(from place: Place?) throws(Failure) -> Leg? {
+    switch (move, place) {
+    case (.reset, _): return .beginning(of: place?.query)
+    case (.back, nil):
+      throw Failure(
+        .notFound, "\(plugin.name): nothing was shown yet", hint: .command(file.name.command()))
+    case (.back, let place?):
+      guard let leg = place.back else {
+        throw Failure(
+          .notFound,
+          "\(plugin.name): "
+            + (place.hasForgotten
+              ? "no page before this one is remembered" : "there is no page before the first"),
+          hint: .command(file.name.command(.reset)))
+      }
+      return leg
+    case (_, nil): return .beginning(of: nil)
+    case (_, let place?): return place.onward(goesOnAfterEnd: goesOnAfterEnd)
+    }
+  }
+
+  /// Fetches the whole page before any of it is written, so that a failure loses nothing and shows
+  /// nothing twice.
+  private func gather(
+    _ leg: Leg, _ bounds: ListingOptions
+  ) async throws(Failure) -> (items: [P.Item], page: ShownPage, tally: Tally) {
+    var items: [P.Item] = []
+    var page = ShownPage(from: leg.start)
+    var tally = Tally(of: plugin, at: environment.now())
+    if leg.start != nil { tally.restart = .command(file.name.command(.reset)) }
+    let walk = source.leavingOut(leg.leftOut).pages(
+      matching: leg.query, after: leg.start, size: bounds.pageSize, upTo: bounds.bound, ahead: 0
+    ).makeAsyncIterator()
+    var barren = 0
+    do throws(SourceError) {
+      while let step = try await walk.next() {
+        items += step.items
+        page.add(step)
+        tally.add(step.page, showing: step.items.count)
+        if let end = step.end, end != .pageLimit { tally.end(end) }
+        barren = step.items.isEmpty ? barren + 1 : 0
+        if barren == Self.mostBarren, step.end == nil {
+          tally.pause(after: barren)
+          break
+        }
+      }
+    } catch .invalidCursor where leg.start != nil {
+      throw file.invalid(nil)
+    } catch {
+      throw Failure(error, of: plugin)
+    }
+    return (items, page, tally)
+  }
+
+  private func sayEnd() -> ExitCode {
+    let command = "\(session.tree.program) \(file.name.command(.reset))"
+    session.diagnostics.note("that was all: \(command) starts over")
+    return .notFound
+  }
+}

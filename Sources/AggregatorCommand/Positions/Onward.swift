@@ -1,0 +1,34 @@
+import Core
+
+/// How a listing goes on, in words for people.
+enum Onward {
+  /// With the cursor of its answer, where no place is kept.
+  case cursor
+  /// With this command, or all at once with `--all`.
+  case listing(String)
+  /// With this command.
+  case next(String)
+  /// Not yet: this command shows the same once more.
+  case peek(String)
+
+  /// What to do for more.
+  var action: String {
+    switch self {
+    case .cursor: "--cursor"
+    case .listing(let command), .next(let command), .peek(let command): "'\(command)'"
+    }
+  }
+
+  /// What stands after the number of records, where more follow.
+  ///
+  /// - Parameter next: Where the next page starts.
+  /// - Returns: `more: aggregator heroes next`.
+  func words(_ next: Cursor) -> String {
+    switch self {
+    case .cursor: "more: --cursor \(next) · all: --all"
+    case .listing(let command): "more: \(command) · all: --all"
+    case .next(let command): "more: \(command)"
+    case .peek(let command): "not moved: \(command) shows these"
+    }
+  }
+}

@@ -1,0 +1,261 @@
+import FakeServices
+import Foundation
+import SourceTesting
+import Testing
+
+/// `next`: the page after the one shown last.
+@Suite struct NextTests {
+  private let service: FakeComicVine
+  private let sandbox: Sandbox
+
+  init() throws {
+    service = try FakeComicVine()
+    sandbox = try Sandbox()
+  }
+
+  static let cast = FakeCharacter.cast.map(\.id)
+  static let terminal: [String: String?] = ["AGGREGATOR_FORCE_TTY": "100", "TERM": "dumb"]
+  private static let place = "home/.local/state/aggregator/positions/default/heroes.json"
+
+  /// Runs a line about heroes; `--tsv` unless it says otherwise.
+  private func heroes(
+    _ line: String, _ environment: [String: String?] = [:], output: Binary.Sink = .captured
+  ) async throws -> Outcome {
+    let variables = service.settings.mapValues(Optional.some).merging(environment) { $1 }
+    let format = line.contains("--json") ? "" : " --tsv"
+    return try await Binary.run(
+      "heroes \(line)\(format)", environment: variables, in: sandbox, output: output)
+  }
+
+  @Test func `three in a row give three pages that join`() async throws {
+    var ids: [Int] = []
+    for _ in 0..<3 {
+      let outcome = try await heroes("next --limit 30")
+      #expect(outcome.status == 0)
+      #expect(outcome.errors == "30 of 257 heroes · more: aggregator heroes next\n")
+      ids += outcome.ids
+    }
+    #expect(ids == Array(Self.cast.prefix(90)))
+    #expect(try await heroes("next").ids == Self.cast[90..<110].map(\.self))
+    #expect(try sandbox.permissions(of: Self.place) == 0o600)
+    #expect(try sandbox.permissions(of: "home/.local/state/aggregator/positions/default") == 0o700)
+  }
+
+  @Test func `it goes on with what a person saw, not with what a script read`() async throws {
+    let seen = try await heroes("list --limit 5", Self.terminal)
+    #expect(seen.errors == "5 of 257 heroes · more: aggregator heroes next · all: --all\n")
+    let script = try await heroes("search spider --limit 2")
+    #expect(script.errors.hasPrefix("2 of 16 heroes · more: --cursor "))
+    #expect(try await heroes("next --limit 5").ids == Self.cast[5..<10].map(\.self))
+  }
+
+  @Test func `it goes on with what a real terminal showed`() async throws {
+    let terminal = try PseudoTerminal()
+    let shown = try await heroes("list --limit 3", output: .descriptor(terminal.descriptor))
+    #expect(shown.status == 0)
+    #expect(try await heroes("next --limit 3").ids == Self.cast[3..<6].map(\.self))
+  }
+
+  @Test func `it goes on with a search, and says what was looked for`() async throws {
+    let search = try await heroes("search spider --limit 10", Self.terminal)
+    let next = try await heroes("next --json").envelope()
+    #expect(next.verb == "next")
+    #expect(next.query == "spider")
+    #expect(next.items.count == 6)
+    #expect(Set(next.items.compactMap(\.id)).isDisjoint(with: search.ids))
+    #expect(next.items.allSatisfy { $0.name.hasPrefix("Spider-") })
+  }
+
+  @Test func `sessions have places of their own`() async throws {
+    _ = try await heroes("list --limit 4", Self.terminal)
+    let other = try await heroes("list --limit 2 --session other.1_-")
+    #expect(
+      other.errors
+        == "2 of 257 heroes · more: aggregator heroes next --session other.1_- · all: --all\n")
+    #expect(
+      try await heroes("next --limit 2 --session other.1_-").ids == Self.cast[2..<4].map(\.self))
+    #expect(try await heroes("next --limit 2").ids == Self.cast[4..<6].map(\.self))
+  }
+
+  @Test(arguments: [
+    ".", "..", "-x", ".x", "a/b", "a b", "é", "a\n", String(repeating: "a", count: 65),
+  ])
+  func `a session has a plain name`(name: String) async throws {
+    for verb in ["next", "list", "search"] {
+      let words = ["heroes", verb] + (verb == "search" ? ["x"] : []) + ["--session", name]
+      let outcome = try await Binary.run(words, in: sandbox)
+      #expect(outcome.status == 64, "\(outcome)")
+      #expect(outcome.output == "")
+    }
+    #expect(try sandbox.files(under: "home").isEmpty)
+  }
+
+  @Test func `--peek moves nothing, --back shows the page before, --reset the first`() async throws
+  {
+    for expected in [0..<4, 4..<8] {
+      let peeked = try await heroes("next --limit 4 --peek")
+      #expect(peeked.ids == Self.cast[expected].map(\.self))
+      #expect(peeked.errors.contains("not moved: aggregator heroes next shows these"))
+      #expect(try await heroes("next --limit 4").ids == peeked.ids)
+    }
+    #expect(try await heroes("next --limit 6").ids == Self.cast[8..<14].map(\.self))
+    #expect(try await heroes("next --back").ids == Self.cast[4..<8].map(\.self))
+    #expect(try await heroes("next --back").ids == Self.cast[0..<4].map(\.self))
+    let first = try await heroes("next --back")
+    #expect(first.status == 1)
+    #expect(first.output == "")
+    #expect(first.errors.hasPrefix("error: heroes: there is no page before the first\n"))
+    #expect(try await heroes("next --limit 2").ids == Self.cast[4..<6].map(\.self))
+    #expect(try await heroes("next --reset --limit 3").ids == Self.cast[0..<3].map(\.self))
+    #expect(try await heroes("next --limit 3").ids == Self.cast[3..<6].map(\.self))
+  }
+
+  @Test func `nothing to go back to before anything was shown, and nothing kept by looking`()
+    async throws
+  {
+    let back = try await heroes("next --back")
+    #expect(back.status == 1)
+    #expect(back.errors == "error: heroes: nothing was shown yet\nhint: aggregator heroes next\n")
+    #expect(try await heroes("next --peek").ids == Array(Self.cast.prefix(20)))
+    #expect(throws: (any Error).self) { try sandbox.text(of: Self.place) }
+  }
+
+  @Test func `a search starts over as the same search`() async throws {
+    let first = try await heroes("search spider --limit 5 --session s")
+    _ = try await heroes("next --session s")
+    #expect(try await heroes("next --reset --limit 5 --session s").ids == first.ids)
+  }
+
+  @Test(arguments: ["", "--json", "--peek"])
+  func `at the end it prints nothing and says how to start over`(option: String) async throws {
+    _ = try await heroes("list --limit 250 --session s")
+    #expect(try await heroes("next --session s").ids == Self.cast[250...].map(\.self))
+    let before = service.requests.count
+    let end = try await heroes("next --session s \(option)")
+    #expect(end.status == 1)
+    #expect(end.output == "")
+    #expect(end.errors == "that was all: aggregator heroes next --reset --session s starts over\n")
+    #expect(service.requests.count == before)
+    #expect(try await heroes("next --back --session s").ids == Array(Self.cast.prefix(250)))
+  }
+
+  @Test func `a last page that turns out empty is the end too`() async throws {
+    let empty = try FakeServer { request in
+      let isFirst = request.query["offset"] == "0"
+      return .json(Self.rows(isFirst ? 0..<5 : 0..<0, total: 1000))
+    }
+    #expect(try await heroes("next --limit 5", empty.settings).ids == Array(0..<5))
+    let end = try await heroes("next --limit 5 --json", empty.settings)
+    #expect(end.status == 1)
+    #expect(end.output == "")
+    #expect(end.errors == "that was all: aggregator heroes next --reset starts over\n")
+  }
+
+  @Test func `rows that shift between two pages come once, and pages are full`() async throws {
+    let shifting = try FakeComicVine(quirks: [.shifting])
+    let settings = shifting.settings.mapValues(Optional.some)
+    var ids: [Int] = []
+    for _ in 0..<3 { ids += try await heroes("next", settings).ids }
+    #expect(ids == Array(Self.cast.prefix(60)))
+  }
+
+  @Test func `a service that repeats itself for ever is left, and the place moves on`()
+    async throws
+  {
+    let stuck = try FakeServer { _ in .json(Self.rows(0..<20, total: 1_000_000)) }
+    #expect(try await heroes("next", stuck.settings).ids == Array(0..<20))
+    for calls in [11, 21] {
+      let outcome = try await heroes("next", stuck.settings)
+      #expect(outcome.status == 3, "\(outcome)")
+      #expect(outcome.output == "")
+      #expect(
+        outcome.errors.contains(
+          "warning: heroes: stopped: 10 pages in a row brought nothing new\n"))
+      #expect(stuck.requests.count == calls)
+    }
+  }
+
+  @Test func `a failure in the middle shows nothing and leaves the place`() async throws {
+    _ = try await heroes("next --limit 1")
+    let broken = try FakeServer { request in
+      request.query["offset"] == "1"
+        ? .json(Self.rows(1..<101, total: 300)) : ComicVineFault.page.reply
+    }
+    let failed = try await heroes("next --limit 150", broken.settings)
+    #expect(failed.status == 76)
+    #expect(failed.output == "")
+    #expect(broken.requests.count == 2)
+    #expect(try await heroes("next --limit 150").ids == Self.cast[1..<151].map(\.self))
+  }
+
+  @Test func `a walk that began on bundled data stays there and says so`() async throws {
+    let offline = try await heroes("next --limit 5 --offline --json").envelope()
+    #expect(offline.provenance?.origin == "bundled")
+    let next = try await heroes("next --limit 5")
+    #expect(next.status == 0)
+    #expect(service.requests.isEmpty)
+    #expect(
+      next.errors == """
+        5 of 107 heroes · more: aggregator heroes next
+        warning: heroes: bundled data (the network is not to be used)
+        hint: aggregator heroes next --reset
+
+        """)
+    let live = try await heroes("next --reset --limit 5")
+    #expect(live.ids == Array(Self.cast.prefix(5)))
+    #expect(live.errors == "5 of 257 heroes · more: aggregator heroes next\n")
+  }
+
+  @Test func `a walk goes on with --no-fallback and without`() async throws {
+    _ = try await heroes("next --limit 2 --offline --session bundled")
+    let refused = try await heroes("next --no-fallback --session bundled")
+    #expect(refused.status == 69)
+    #expect(refused.output == "")
+    #expect(
+      refused.errors
+        == "error: heroes: the listing began on data at hand, which is not to be used\n")
+    #expect(service.requests.isEmpty)
+
+    _ = try await heroes("next --limit 2")
+    #expect(try await heroes("next --limit 2 --no-fallback").ids == Self.cast[2..<4].map(\.self))
+    #expect(try await heroes("next --limit 2").ids == Self.cast[4..<6].map(\.self))
+  }
+
+  @Test func `users are fetched when those that are stored are at their end`() async throws {
+    let users = try FakeRandomUser()
+    let settings = users.settings.mapValues(Optional.some)
+    func emails(_ line: String) async throws -> (status: Int32?, lines: [String]) {
+      let outcome = try await Binary.run(
+        "users \(line) --fields email --tsv", environment: settings, in: sandbox)
+      return (outcome.status, outcome.lines)
+    }
+    var seen = try await emails("list --all --session s").lines
+    for _ in 0..<5 {
+      let next = try await emails("next --limit 70 --session s")
+      #expect(next.status == 0)
+      #expect(next.lines.count == 70)
+      seen += next.lines
+    }
+    #expect(Set(seen).count == seen.count)
+    let rest = try await emails("next --limit 1000 --offline --session s")
+    #expect(Set(seen).isDisjoint(with: rest.lines))
+    let end = try await emails("next --offline --session s")
+    #expect((end.status, end.lines) == (1, []))
+    let more = try await emails("next --limit 70 --session s")
+    #expect(more.lines.count == 70)
+    #expect(Set(seen + rest.lines).isDisjoint(with: more.lines))
+    let all = try await emails("list --all --offline").lines
+    #expect(Array(all.prefix(seen.count + rest.lines.count)) == seen + rest.lines)
+  }
+
+  static func rows(_ ids: Range<Int>, total: Int) -> String {
+    let rows = ids.map { #"{"id":\#($0),"name":"Hero \#($0)"}"# }.joined(separator: ",")
+    return #"{"error":"OK","limit":100,"offset":0,"number_of_page_results":\#(ids.count),"#
+      + #""number_of_total_results":\#(total),"status_code":1,"results":[\#(rows)]}"#
+  }
+}
+
+extension Outcome {
+  /// The numbers in the first column of tab-separated lines.
+  var ids: [Int] { lines.compactMap { $0.split(separator: "\t").first.flatMap { Int($0) } } }
+}
