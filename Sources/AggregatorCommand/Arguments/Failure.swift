@@ -36,8 +36,9 @@ struct Failure: Error {
 }
 
 extension String {
-  /// Whether a person may type this in a shell as it is: letters, digits and dashes, not many.
+  /// Whether a person may type this in a shell as it is: letters, digits and some marks, not many.
   var isPlainWord: Bool {
-    1...40 ~= utf8.count && first != "-" && allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" }
+    1...64 ~= utf8.count && first != "-"
+      && allSatisfy { $0.isLetter || $0.isNumber || "-_.@+".contains($0) }
   }
 }

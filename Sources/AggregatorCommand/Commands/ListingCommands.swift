@@ -41,8 +41,7 @@ extension Plugin {
     _ verb: String, matching query: Query?, _ invocation: Invocation, _ session: Session
   ) async throws -> ExitCode {
     let bounds = try ListingOptions(
-      invocation, largestPage: policy.largestPage,
-      isScan: query != nil && policy.localSearchBound != nil)
+      invocation, policy, isSearch: query != nil)
     let output = try OutputOptions(invocation, in: session)
     let listing = try output.listing(
       verb, of: name, query: query, fields: fields, layout: layout)
@@ -56,6 +55,7 @@ extension Plugin {
     var page = ShownPage(from: bounds.cursor)
     var printer = RecordPrinter(listing, output, in: session)
     var tally = Tally(of: self, at: environment.now())
+    tally.canGrow = policy.precedence == .localFirst
     let walk = source.pages(
       matching: query, after: bounds.cursor, size: bounds.pageSize, upTo: bounds.bound
     ).makeAsyncIterator()

@@ -23,14 +23,14 @@ struct ListingOptions {
   ///
   /// - Parameters:
   ///   - invocation: What was typed.
-  ///   - largestPage: The most records that the service gives at a time. A listing asks for as many as
-  ///     it wants, so that it costs the fewest requests.
-  ///   - isScan: Whether the answer is looked for among records that do not match. A page that is not
-  ///     full then means that the search stopped, and no more are asked for.
+  ///   - policy: How the source is treated. A listing asks for as many records at a time as it wants
+  ///     and the service gives, so that it costs the fewest requests.
+  ///   - isSearch: Whether something is looked for. Where that is done among records that do not match,
+  ///     a page that is not full means that the search stopped, and no more are asked for.
   ///   - standardLimit: How many records are listed where nobody says so.
   /// - Throws: ``Failure`` with code `usage`.
   init(
-    _ invocation: Invocation, largestPage: Int, isScan: Bool,
+    _ invocation: Invocation, _ policy: Policy, isSearch: Bool,
     standardLimit: Int = ListingOptions.standardLimit
   ) throws(Failure) {
     _ = try invocation.choice(of: [.limit, .all])
@@ -38,10 +38,14 @@ struct ListingOptions {
       guard let cursor = Cursor(text) else { throw Failure(SourceError.damaged(text)) }
       return cursor
     }
+    let largestPage = policy.largestPage
+    let isStored = policy.precedence == .localFirst
+    let isScan = isSearch && policy.localSearchBound != nil && !isStored
     let maxPages = invocation.count(.maxPages)
     isCapped = invocation.has(.all) || maxPages != nil
     if invocation.has(.all) {
-      let pages = maxPages ?? Self.standardMaxPages
+      // All that is stored costs no request.
+      let pages = maxPages ?? (isStored ? 0 : Self.standardMaxPages)
       bound = WalkBound(pages: pages == 0 ? nil : pages)
       pageSize = largestPage
     } else {

@@ -75,8 +75,7 @@ private struct NextPage<P: Plugin> {
     let place = try read()
     guard let leg = try leg(from: place) else { return sayEnd() }
     let bounds = try ListingOptions(
-      invocation, largestPage: plugin.policy.largestPage,
-      isScan: leg.query != nil && plugin.policy.localSearchBound != nil,
+      invocation, plugin.policy, isSearch: leg.query != nil,
       standardLimit: leg.limit ?? ListingOptions.standardLimit)
     let listing = try output.listing(
       "next", of: plugin.name, query: leg.query, fields: plugin.fields, layout: plugin.layout)

@@ -56,7 +56,13 @@ extension Plugin {
       tally.tell(session.diagnostics)
       return tally.isPartial ? .partial : .success
     }
-    for error in errors { session.diagnostics.error(Failure(error, of: self)) }
+    for (error, ids) in zip(errors, failures.map(\.ids)) {
+      var failure = Failure(error, of: self)
+      if error.cause is DeletedRecord, let id = ids.first, id.isPlainWord {
+        failure.hint = .command("\(name) restore \(id)")
+      }
+      session.diagnostics.error(failure)
+    }
     // Nothing was found. What is worse than an unknown id decides about the exit code.
     return errors.map(ExitCode.init).first { $0 != .notFound } ?? .notFound
   }

@@ -21,7 +21,11 @@ struct Tally {
   /// What to type to leave a listing that began on bundled data; `nil` if it begins here.
   var restart: Hint?
 
+  /// Whether it lists a collection that grows, of which more can be fetched at the end.
+  var canGrow = false
+
   private let source: String
+  private let isLocalFirst: Bool
   private let settings: [Setting]
   private let now: Date
   private var provenances: [Provenance] = []
@@ -33,6 +37,8 @@ struct Tally {
   struct Remark {
     let warning: Warning
     var hint: Hint?
+    /// Whether it is news for people, and nothing that they should mind.
+    var isNote = false
   }
 
   /// A tally of nothing yet.
@@ -42,6 +48,7 @@ struct Tally {
   ///   - now: The date from which ages count.
   init(of plugin: some Plugin, at now: Date) {
     source = plugin.name
+    isLocalFirst = plugin.policy.precedence == .localFirst
     settings = plugin.settings
     self.now = now
   }
@@ -69,7 +76,7 @@ struct Tally {
   private mutating func add(_ warnings: [Warning]) {
     if warnings.contains(where: { $0.code == "stopped" }) { isPartial = true }
     for warning in warnings where !remarks.contains(where: { $0.warning == warning }) {
-      remarks.append(Remark(warning: warning))
+      remarks.append(Remark(warning: warning, isNote: warning.code == "storedOnly"))
     }
   }
 
@@ -116,14 +123,28 @@ struct Tally {
       diagnostics.note(
         query.map { "no \(source) match '\($0.text.fitted(to: 80))'" } ?? "no \(source)")
     }
+    if let grown = growth(query, diagnostics) { diagnostics.note(grown) }
     if let next {
       let amount = total.map { "\(count) of \($0)" } ?? "\(count)"
       diagnostics.note("\(amount) \(source) · \(onward.words(next))")
     }
     if let stored, stale == nil { diagnostics.note("note: saved \(stored.age)") }
     for remark in allRemarks {
+      guard !remark.isNote else {
+        diagnostics.note("note: \(remark.warning.message)")
+        continue
+      }
       diagnostics.warning("\(source): \(remark.warning.message)", hint: remark.hint)
     }
+  }
+
+  /// How a collection that grows gets more, at the end of what is stored.
+  private func growth(_ query: Query?, _ diagnostics: Diagnostics) -> String? {
+    guard canGrow, hasAnswer, next == nil, !isPartial,
+      !provenances.contains(where: { $0.origin == .bundled })
+    else { return nil }
+    let verb = query == nil ? "next" : "load"
+    return "\(count == 1 ? "1 of" : "\(count)") \(source) · more: \(diagnostics.command("\(source) \(verb)"))"
   }
 
   /// What is to be said, the most important last.
@@ -140,7 +161,7 @@ struct Tally {
       let reason = unreadable.firstReason.map { " (\($0))" } ?? ""
       all.append(Remark(warning: Warning("unreadable", "\(rows) could not be read\(reason)")))
     }
-    if let stale { all.append(Remark(warning: stale.warning, hint: stale.hint)) }
+    if let stale { all.append(stale) }
     if let bundled = provenances.first(where: { $0.origin == .bundled }) {
       let reason = bundled.reason.map { " (\($0.message))" } ?? ""
       all.append(
@@ -168,7 +189,9 @@ struct Tally {
     let reason = stored.reason.map { " (\($0.message))" } ?? ""
     return Remark(
       warning: Warning("stored", "\(isMixed ? "partly " : "")saved \(stored.age)\(reason)"),
-      hint: stored.reason?.hint(settings: settings))
+      hint: stored.reason?.hint(settings: settings),
+      // A collection that grows is made of both.
+      isNote: isLocalFirst && stored.reason == nil)
   }
 }
 

@@ -59,6 +59,9 @@ struct Diagnostics: Sendable {
     }
   }
 
+  /// A command line of this program.
+  func command(_ words: String) -> String { "\(program) \(words)" }
+
   /// One line of what `--verbose` tells.
   func trace(_ message: String) {
     put(style(.label, message.safeLine.fitted(to: Self.mostCellsOfNote)))

@@ -71,6 +71,9 @@ extension SourceError {
   static func deleted(_ id: some LosslessStringConvertible, in source: String) -> SourceError {
     SourceError(
       .notFound, "the \(source) record '\(id.description.oneLine(atMost: 80))' is deleted",
-      remedy: "restore it to see it again")
+      remedy: "restore it to see it again", cause: DeletedRecord())
   }
 }
+
+/// Why a record is not found that a person deleted: tells it from one that never was.
+package struct DeletedRecord: Error {}
