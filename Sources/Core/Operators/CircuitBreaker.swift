@@ -53,7 +53,7 @@ final class Circuit<C: Clock<Duration>>: Sendable {
       case .unreachable, .connectionLost, .timedOut, .serverError: self = .failed
       // A deadline that passes cancels the call from outside: a service that stalls has failed.
       case .cancelled: self = Deadline.hasPassed ? .failed : .unknown
-      case .rateLimited where error.cause is QuotaUsedUp: self = .unknown
+      case .rateLimited where error.cause is NotAsked: self = .unknown
       case .notFound, .rejected, .invalidKey, .rateLimited, .malformed, .tooLarge: self = .alive
       default: self = .unknown
       }

@@ -1,77 +1,81 @@
-import Synchronization
-
-/// Lets calls through at a rate, in the order of their coming.
+/// Lets calls through at a rate, in the order of their coming, and none while the service wants to be
+/// left alone.
 final class Turnstile<C: Clock<Duration>>: Sendable {
-  let rate: Rate
+  let rate: Rate?
   private let cost: Int
   private let clock: C
-  private let start: C.Instant
-  private let windows = Mutex<[CallKind: SlidingWindow]>([:])
+  private let now: @Sendable () -> Duration
+  private let turns: Shared<Turns>
 
-  init(_ rate: Rate, cost: Int, on clock: C) {
+  /// A turnstile.
+  ///
+  /// - Parameters:
+  ///   - rate: What is never exceeded; `nil` for no bound.
+  ///   - cost: As how many a call counts.
+  ///   - clock: What waits.
+  ///   - board: What tells the time, and where the turns are written down.
+  init(_ rate: Rate?, cost: Int, on clock: C, sharing board: Noticeboard) {
+    precondition(cost > 0, "a call that costs \(cost)")
     self.rate = rate
     self.cost = cost
     self.clock = clock
-    start = clock.now
+    now = board.now
+    turns = board.shared("turns", Turns())
   }
 
   /// Waits for this call's turn.
+  ///
+  /// - Throws: ``SourceError``; `rateLimited` at once if the deadline comes first, with ``NotAsked`` as
+  ///   its cause.
   func pass(_ kind: CallKind) async throws(SourceError) {
-    guard !Task.isCancelled else { throw .cancelled }
-    let now = start.duration(to: clock.now)
-    let turn = windows.withLock { windows in
-      windows[kind, default: SlidingWindow(rate, cost: cost)].reserve(at: now) {
-        Deadline.leavesRoom(for: $0)
+    while true {
+      guard !Task.isCancelled else { throw .cancelled }
+      let patience = Deadline.current?.remaining() ?? Turns.longestWait
+      let turn = await turns.update { [rate, cost, now] turns in
+        turns.reserve(kind, cost: cost, by: rate, at: now(), patience: patience)
       }
+      let reason = reason(for: turn)
+      guard turn.isTaken else {
+        throw SourceError(
+          .rateLimited, reason.refusal, remedy: "try again in \(turn.wait.inWords)",
+          retryAfter: turn.wait, cause: NotAsked())
+      }
+      guard await comes(turn, because: reason.wait) else {
+        await turns.update { [cost] in $0.giveBack(turn, of: kind, cost: cost) }
+        throw .cancelled
+      }
+      guard turn.wait > .zero else { return }
+      // Meanwhile the service may have asked to be left alone.
+      let isClosed = await turns.update { [cost, now] turns in
+        guard turns.isClosed(at: now()) else { return false }
+        turns.giveBack(turn, of: kind, cost: cost)
+        return true
+      }
+      guard isClosed else { return }
     }
-    let wait = turn.time - now
-    guard turn.isTaken else {
-      throw SourceError(
-        .rateLimited, "our own limit of \(rate) is used up",
-        remedy: "try again in \(wait.inWords)", retryAfter: wait, cause: QuotaUsedUp())
+  }
+
+  /// Leaves the service alone for as long as it wants.
+  func close(for wait: Duration) async {
+    await turns.update { [now] in $0.close(for: wait, at: now()) }
+  }
+
+  /// Waits for a turn; `false` if the caller leaves before.
+  private func comes(_ turn: SlidingWindow.Turn, because reason: String) async -> Bool {
+    guard turn.wait > .zero else { return !Task.isCancelled }
+    Observer.current(.waiting(turn.wait, reason: reason))
+    do { try await clock.sleep(for: turn.wait) } catch { return false }
+    return true
+  }
+
+  private func reason(for turn: SlidingWindow.Turn) -> (wait: String, refusal: String) {
+    guard let rate, !turn.isOpening else {
+      let words = "the service asked to be left alone"
+      return (words, words)
     }
-    guard wait > .zero else { return }
-    Observer.current(.waiting(wait, reason: "at most \(rate)"))
-    do { try await clock.sleep(for: wait) } catch {
-      windows.withLock { $0[kind]?.giveBack(turn.time) }
-      throw .cancelled
-    }
+    return ("at most \(rate)", "our own limit of \(rate) is used up")
   }
 }
 
-/// Why a call failed that was never made: tells our own quota from the service's.
-struct QuotaUsedUp: Error {}
-
-/// The times of the last calls: exact, where a token bucket would let twice the rate through when a
-/// burst follows a pause.
-struct SlidingWindow: Sendable {
-  /// At most so many calls in any such period.
-  private let bounds: [(count: Int, period: Duration)]
-  private let longest: Duration
-  /// The times of calls that still count, ascending; some lie ahead.
-  private var turns: [Duration] = []
-
-  init(_ rate: Rate, cost: Int = 1) {
-    precondition(cost > 0, "a call that costs \(cost)")
-    bounds = rate.bounds.map { (max($0.count / cost, 1), $0.period) }
-    longest = rate.bounds.map(\.period).max() ?? .zero
-  }
-
-  /// The next free time; taken if `accepts` agrees to wait for it.
-  mutating func reserve(
-    at now: Duration, accepts: (Duration) -> Bool
-  ) -> (time: Duration, isTaken: Bool) {
-    turns.removeFirst(turns.prefix { $0 + longest <= now }.count)
-    // A turn that is given back may leave a gap; later callers still queue behind the last one.
-    let time = bounds.reduce(max(now, turns.last ?? now)) { time, bound in
-      turns.count < bound.count ? time : max(time, turns[turns.count - bound.count] + bound.period)
-    }
-    let isTaken = time <= now || accepts(time - now)
-    if isTaken { turns.append(time) }
-    return (time, isTaken)
-  }
-
-  mutating func giveBack(_ time: Duration) {
-    if let index = turns.lastIndex(of: time) { turns.remove(at: index) }
-  }
-}
+/// Why a call failed that was never made: tells our own politeness from the service's word.
+struct NotAsked: Error {}

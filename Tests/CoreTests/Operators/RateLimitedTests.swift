@@ -131,4 +131,10 @@ struct RateLimitedTests {
     let failure = await source.timeout(.seconds(1), clock: clock).failure()
     #expect(failure?.code == .rateLimited)
   }
+
+  @Test func `lets nobody wait for a day`() async throws {
+    let source = try limited("1/24h")
+    _ = try await source.page(PageRequest())
+    #expect(await source.failure()?.retryAfter == .seconds(86_400))
+  }
 }
