@@ -144,7 +144,8 @@ struct Tally {
       !provenances.contains(where: { $0.origin == .bundled })
     else { return nil }
     let verb = query == nil ? "next" : "load"
-    return "\(count == 1 ? "1 of" : "\(count)") \(source) · more: \(diagnostics.command("\(source) \(verb)"))"
+    return
+      "\(count == 1 ? "1 of" : "\(count)") \(source) · more: \(diagnostics.command("\(source) \(verb)"))"
   }
 
   /// What is to be said, the most important last.

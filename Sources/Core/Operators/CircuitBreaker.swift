@@ -9,16 +9,18 @@ extension DataSource {
   ///
   /// - Parameters:
   ///   - policy: After how many failures, and for how long.
+  ///   - passes: Whether calls are made even while the service is left alone. What comes of them counts.
   ///   - clock: What measures the pause, without a board.
   ///   - board: Where processes that ask this source share its failures; by default every operator
   ///     keeps its own.
   /// - Returns: The source behind a circuit breaker.
   public func circuitBreaker(
-    _ policy: BreakerPolicy = .standard, clock: some Clock<Duration> = ContinuousClock(),
+    _ policy: BreakerPolicy = .standard, passing passes: Bool = false,
+    clock: some Clock<Duration> = ContinuousClock(),
     sharing board: Noticeboard? = nil
   ) -> some DataSource<Item> {
     CircuitBreaker(
-      base: self, policy: policy,
+      base: self, policy: policy, passes: passes,
       circuit: Circuit(policy, sharing: board ?? Noticeboard(on: clock)))
   }
 }
@@ -26,13 +28,14 @@ extension DataSource {
 struct CircuitBreaker<Base: DataSource>: Decorator {
   let base: Base
   let policy: BreakerPolicy
+  let passes: Bool
   let circuit: Circuit
   var label: String { "circuitBreaker(\(policy.failures) failures, \(policy.pause.inWords))" }
 
   func around<Answer: Sendable>(
     _ kind: CallKind, _ call: @escaping @Sendable () async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer {
-    let probe = try await circuit.enter()
+    let probe = passes ? nil : try await circuit.enter()
     let result = await Result(catching: call)
     await circuit.leave(probe, after: Circuit.Outcome(result))
     return try result.get()

@@ -6,7 +6,7 @@ extension Plugin {
   ///
   /// The order matters, innermost first:
   ///
-  /// 1. `rateLimited` is next to the service, so that retries and every slice count.
+  /// 1. `rateLimited`, or `heedingRetryAfter` without a rate, is next to the service, so that retries and every slice count.
   /// 2. `circuitBreaker` sees every attempt, and a retry ends when it opens.
   /// 3. `retry` is inside `timeout`: the deadline is for a page with its retries.
   /// 4. `coalesced` shares what is left; a shared call keeps its own deadline.
@@ -104,12 +104,20 @@ extension Plugin {
     do { chain = try remote(in: environment) } catch let error where error.allowsFallback {
       return UnavailableSource<Item>(error)
     }
+    // Processes that ask the same address share what it asks of them.
+    let scope = try scope(in: environment.settings)
+    let board = environment.store.map {
+      Noticeboard(of: "\(name) \(scope)", in: $0, now: environment.now)
+    }
     if let setting = policy.rate, let rate = try environment.settings.rate(setting) {
       let cost = policy.rateUnit == .records ? try upstreamPageSize(in: environment) : 1
-      chain = chain.rateLimited(by: rate, cost: cost, clock: clock)
+      chain = chain.rateLimited(by: rate, cost: cost, clock: clock, sharing: board)
+    } else {
+      chain = chain.heedingRetryAfter(clock: clock, sharing: board)
     }
-    if let breaker = policy.breaker, !reading.refreshes {
-      chain = chain.circuitBreaker(breaker, clock: clock)
+    if let breaker = policy.breaker {
+      chain = chain.circuitBreaker(
+        breaker, passing: reading.refreshes, clock: clock, sharing: board)
     }
     return chain.retry(policy.retry, clock: clock, random: environment.random)
       .timeout(deadline, clock: clock)
