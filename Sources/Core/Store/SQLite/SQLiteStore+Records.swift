@@ -105,33 +105,34 @@ extension Connection {
     }
   }
 
-  /// How many records match, counted up to a bound.
+  /// How many records match, counted up to a bound, by the index alone.
+  ///
+  /// - Returns: The bound where the index does not suffice: looking into every record takes too long.
   fileprivate mutating func count(
     _ search: StoredSearch, of source: Int64, in range: PositionRange, atMost bound: Int
   ) throws(SQLiteFailure) -> Int {
-    // Counting without the index would look at every record.
-    guard let match = search.match else { return bound }
+    guard let match = search.match, search.scanned == nil else { return bound }
     let count = try row(
       """
       SELECT count(*) FROM (
-        SELECT 1 FROM search JOIN records r ON r.position = search.rowid
-        WHERE search MATCH ?1 AND search.rowid > ?2 AND search.rowid <= ?3
-          AND (?4 IS NULL OR instr(r.folded, ?4) > 0)
-          AND (?5 IS NULL OR NOT EXISTS
-            (SELECT 1 FROM json_each(?5) w WHERE instr(r.folded, w.value) = 0))
-          AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?6 AND t.id = r.id)
-        LIMIT ?7)
-      """, match, range.start, range.end, search.scanned, search.furtherScanned, source, bound
+        SELECT 1 FROM search WHERE search MATCH ?1 AND rowid > ?2 AND rowid <= ?3
+          AND rowid NOT IN (
+            SELECT r.position FROM tombstones t
+            CROSS JOIN records r ON r.source = t.source AND r.id = t.id WHERE t.source = ?4)
+        LIMIT ?5)
+      """, match, range.start, range.end, source, bound
     ) { $0.integer(0) }
     return Int(count ?? 0)
   }
 
-  /// How many records there are of a source, without those deleted.
+  /// How many records there are of a source, without those deleted: counted once, but for the few that
+  /// are deleted.
   mutating func recordCount(of source: Int64) throws(SQLiteFailure) -> Int {
     let count = try row(
       """
       SELECT records - (
-        SELECT count(*) FROM tombstones t JOIN records r USING (source, id) WHERE t.source = ?1)
+        SELECT count(*) FROM tombstones t WHERE t.source = ?1 AND EXISTS (
+          SELECT 1 FROM records r WHERE r.source = t.source AND r.id = t.id))
       FROM sources WHERE number = ?1
       """, source
     ) { $0.integer(0) }
