@@ -5,7 +5,9 @@ import Heroes
 
 func printSpiders(key: String) async throws {
   let settings = Settings(["COMIC_VINE_API_KEY": key])
-  let environment = PluginEnvironment(settings: settings, transport: HTTPTransport.standard)
+  let store = SQLiteStore(at: "/tmp/heroes/store.sqlite")
+  let environment = PluginEnvironment(
+    settings: settings, transport: HTTPTransport.standard, store: store)
   let heroes = try HeroesPlugin().source(in: environment)
   for try await hero in heroes.items(matching: "spider", upTo: WalkBound(items: 50)) {
     print(hero.name, hero.publisher ?? "")
