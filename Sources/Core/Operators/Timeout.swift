@@ -19,13 +19,18 @@ struct Timeout<Base: DataSource, C: Clock<Duration>>: Decorator {
   func around<Answer: Sendable>(
     _ kind: CallKind, _ call: @escaping @Sendable () async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer {
+    let end = clock.now.advanced(by: limit)
     let deadline = Deadline(after: limit, on: clock).tightened
     let result = await withTaskGroup(of: Result<Answer, SourceError>.self) { group in
       group.addTask {
         await Deadline.$current.withValue(deadline) { await Result(catching: call) }
       }
       group.addTask {
-        do { try await clock.sleep(for: limit) } catch { return .failure(.cancelled) }
+        // Not a wait inside of the call around this one: it is what ends this one.
+        let isOver = await Deadline.$current.withValue(nil) {
+          (try? await clock.sleep(until: end, tolerance: nil)) != nil
+        }
+        guard isOver else { return .failure(.cancelled) }
         return .failure(
           SourceError(
             .timedOut, "no answer within \(limit.inWords)", remedy: "allow more time, or try later")
