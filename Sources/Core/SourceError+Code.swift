@@ -8,6 +8,7 @@ extension SourceError {
       case offline, unreachable, connectionLost, timedOut
       case missingKey, invalidKey, rateLimited, rejected, serverError, circuitOpen
       case malformed, tooLarge, stalled, storage, busy, nothingStored, unsupported
+      case notRecorded
     }
     private let name: Name
 
@@ -66,6 +67,9 @@ extension SourceError {
     public static let busy = Code(.busy)
     /// Nothing of this source is in the local store.
     public static let nothingStored = Code(.nothingStored)
+    /// An exchange is not in the recording that is replayed, or could not be put into the one that is
+    /// made.
+    public static let notRecorded = Code(.notRecorded)
     /// A walk was stopped because the source's pages went nowhere; see ``WalkEnd``.
     public static let stalled = Code(.stalled)
 
@@ -94,6 +98,7 @@ extension SourceError {
       case .busy: "another process is at work on it"
       case .nothingStored: "nothing is stored"
       case .stalled: "the pages went nowhere"
+      case .notRecorded: "the request is not in the recording"
       }
     }
   }

@@ -50,11 +50,11 @@ public struct SourceError: Error, Sendable {
 
   /// Whether another source may be asked instead.
   ///
-  /// It may not when the caller went away, when the answer is that there is no such record, or when
-  /// what was asked is itself wrong.
+  /// It may not when the caller went away, when the answer is that there is no such record, when what
+  /// was asked is itself wrong, or when a recording has a gap, which nobody should fill unseen.
   public var allowsFallback: Bool {
     switch code {
-    case .cancelled, .notFound, .invalidCursor, .badUsage, .badSettings: false
+    case .cancelled, .notFound, .invalidCursor, .badUsage, .badSettings, .notRecorded: false
     default: true
     }
   }

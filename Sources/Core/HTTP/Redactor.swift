@@ -77,8 +77,8 @@ extension Data {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Where `needle`, which is not empty, first occurs.
-  fileprivate func offset(of needle: [UInt8]) -> Int? {
+  /// Where `needle` first occurs; `nil` if it does not, or is empty.
+  func offset(of needle: [UInt8]) -> Int? {
     guard let start = baseAddress, let first = needle.first else { return nil }
     var at = 0
     // Glibc's module does not export memmem; memchr skips most of the bytes as quickly.

@@ -52,6 +52,13 @@ struct OpenFile: ~Copyable {
     return status.st_mode
   }
 
+  /// How many bytes a regular file has.
+  borrowing func size() throws(SystemFailure) -> Int {
+    var status = stat()
+    try SystemFailure.check { fstat(descriptor, &status) }
+    return Int(status.st_size)
+  }
+
   /// Reads the start of the file.
   ///
   /// - Parameter limit: The most bytes wanted.

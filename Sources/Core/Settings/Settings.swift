@@ -50,7 +50,7 @@ public struct Settings: Sendable {
     }
   }
 
-  private let entries: [String: Entry]
+  private var entries: [String: Entry]
 
   /// What a loader found.
   ///
@@ -62,6 +62,16 @@ public struct Settings: Sendable {
   /// - Parameter values: The values by key.
   public init(_ values: [String: String] = [:]) {
     self.init(entries: values.mapValues { Entry($0, origin: .option) })
+  }
+
+  /// These settings, some with another value.
+  ///
+  /// - Parameter values: The values by key; they count as written down in code.
+  /// - Returns: The settings.
+  func replaced(_ values: [String: String]) -> Settings {
+    var settings = self
+    settings.entries.merge(Settings(values).entries) { $1 }
+    return settings
   }
 
   /// Where the value of a setting comes from.
