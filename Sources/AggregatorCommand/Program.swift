@@ -60,7 +60,11 @@ public struct Program: Sendable {
         return .success
       case .run(let command, let invocation):
         session = Session(invocation, tree: tree, variables: variables)
-        do { return try await command.run(invocation, session) } catch var failure as Failure
+        do {
+          return try await Now.$date.withValue({ [calendar = session.calendar] in calendar.date }) {
+            try await command.run(invocation, session)
+          }
+        } catch var failure as Failure
           where failure.code == .usage && failure.hint == nil
         {
           failure.hint = .command("help \(tree.find(arguments).node.path)")

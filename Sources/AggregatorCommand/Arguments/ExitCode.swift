@@ -28,6 +28,8 @@ enum ExitCode: Int32, CaseIterable, Sendable {
       case .malformed, .tooLarge: .notUnderstood
       case .storage: .io
       case .stalled: .partial
+      // The cause is why nothing could be written down.
+      case .notRecorded: (error.cause as? SourceError).map(Self.init) ?? .unavailable
       default: .unavailable
       }
   }
@@ -40,7 +42,8 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case .notFound: "no such record; next at the end, or at a place that is no longer valid"
     case .partial: "a part failed, or a listing was stopped; what was printed is valid"
     case .usage: "wrong command line, also a blank query or a foreign or damaged --cursor"
-    case .unavailable: "nothing could answer: refused, unknown host, TLS, server error, --offline"
+    case .unavailable:
+      "nothing could answer: refused, unknown host, TLS, server error, --offline, not in --replay"
     case .bug: "a bug of this program"
     case .io: "cannot write or read: disk full, permissions"
     case .tryLater: "try later: timeout, too many requests, own quota used up, a place in use"

@@ -31,6 +31,10 @@ extension Option {
     "no-fallback", about: "fail rather than answer from old or bundled data")
   static let timeout = Option(
     "timeout", .duration, "D", about: "how long one page may take: 500ms, 10s, 2m")
+  static let record = Option(
+    "record", .text, "DIR", about: "write each request and reply into files there, without keys")
+  static let replay = Option(
+    "replay", .text, "DIR", about: "answer from such files; open no connection, need no key")
   static let config = Option("config", .text, "FILE", about: "one more settings file")
   static let color = Option(
     "color", .choice(["auto", "always", "never"]), "WHEN", about: "auto, always or never")
@@ -51,7 +55,7 @@ extension Option {
   static let output: [Option] = [format, json, ndjson, csv, tsv, csvRaw, fields]
 
   /// What chooses who answers.
-  static let reading: [Option] = [offline, refresh, noFallback, timeout]
+  static let reading: [Option] = [offline, refresh, noFallback, timeout, record, replay]
 
   /// What bounds a listing.
   static let listing: [Option] = [limit, all, maxPages, cursor, session]

@@ -45,7 +45,9 @@ struct CommandTree: Sendable {
   let plugins: [any Plugin]
 
   /// Everything that can be set, source by source; what is the program's own comes last.
-  var settingGroups: [[Setting]] { plugins.map(\.settings) + [[Directories.home]] }
+  var settingGroups: [[Setting]] {
+    plugins.map(\.settings) + [[Directories.home] + RecordingOptions.settings]
+  }
 
   /// Everything that can be set.
   var settings: [Setting] { settingGroups.flatMap(\.self) }

@@ -3,7 +3,7 @@ import Core
 extension CommandTree.Node {
   /// `aggregator config [list | get KEY | set KEY [VALUE] | path]`.
   static func config(_ plugins: [any Plugin]) -> CommandTree.Node {
-    let settings = plugins.flatMap(\.settings)
+    let settings = plugins.flatMap(\.settings) + RecordingOptions.settings
     return CommandTree.Node(
       "config", "Show and change settings", .listSettings,
       children: [
@@ -22,7 +22,7 @@ extension Command {
   ) { invocation, session in
     try invocation.refuseArguments()
     let output = try OutputOptions(invocation, in: session)
-    let settings = try session.environment().settings
+    let settings = try session.settings()
     let entries = session.tree.settings.map { SettingEntry($0, settings) }
     try RecordPrinter.print(
       entries, as: output.plainListing("config", SettingEntry.self), output, in: session)
@@ -40,7 +40,7 @@ extension Command {
     _ invocation: Invocation, _ session: Session
   ) async throws -> ExitCode {
     let setting = try session.tree.setting(named: invocation.argument("a KEY"))
-    let settings = try session.environment().settings
+    let settings = try session.settings()
     let shown = settings.shown(setting)
     guard shown != .notSet, shown != .placeholder else {
       let what = shown == .placeholder ? "has only a placeholder" : "is not set"

@@ -16,7 +16,7 @@ extension Plugin {
       ]
     ) { invocation, session in
       let texts = try invocation.ids(of: self)
-      let environment = try session.environment()
+      let environment = try session.world()
       let store = try environment.requiredStore()
       let choice = try await choose(texts, in: store)
       for text in choice.unknown {
@@ -63,7 +63,7 @@ extension Plugin {
       } else {
         texts = try invocation.ids(of: self)
       }
-      let store = try session.environment().requiredStore()
+      let store = try session.world().requiredStore()
       let restored = try await failing(self) { () async throws(SourceError) in
         try await store.restore(texts?.map { Item.ID($0)?.description ?? $0 }, of: name)
       }

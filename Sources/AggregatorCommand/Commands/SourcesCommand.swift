@@ -20,7 +20,7 @@ extension Command {
   ) { invocation, session in
     try invocation.refuseArguments()
     let output = try OutputOptions(invocation, in: session)
-    let settings = try session.environment().settings
+    let settings = try session.settings()
     let entries = session.tree.plugins.map { SourceEntry($0, settings) }
     try RecordPrinter.print(
       entries, as: output.plainListing("sources", SourceEntry.self), output, in: session)

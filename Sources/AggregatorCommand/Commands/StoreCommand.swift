@@ -21,7 +21,7 @@ extension Command {
   ) { invocation, session in
     try invocation.refuseArguments()
     let output = try OutputOptions(invocation, in: session)
-    let environment = try session.environment()
+    let environment = try session.world()
     let store = try environment.requiredStore()
     var entries: [StoreEntry] = []
     for plugin in session.tree.plugins {
@@ -63,7 +63,7 @@ extension Command {
   ) async throws -> ExitCode {
     let name = try invocation.argument("a SOURCE")
     let plugin = try session.tree.plugin(named: name)
-    let store = try session.environment().requiredStore()
+    let store = try session.world().requiredStore()
     func clearing<Answer: Sendable>(
       _ body: () async throws(SourceError) -> Answer
     ) async throws(Failure) -> Answer {
@@ -95,7 +95,7 @@ extension Command {
     examples: [("store path", "where the store's file is, or would be")]
   ) { invocation, session in
     try invocation.refuseArguments()
-    let environment = try session.environment()
+    let environment = try session.world()
     _ = try environment.requiredStore()
     try session.output.write("\(session.storePath(environment.settings) ?? "")\n")
     return .success

@@ -18,6 +18,9 @@ struct Session: Sendable {
   /// Words for people.
   let diagnostics: Diagnostics
 
+  /// What the calendar says.
+  let calendar = SessionCalendar()
+
   private let invocation: Invocation
 
   /// A run of a command.
@@ -58,18 +61,33 @@ struct Session: Sendable {
       workingDirectory: FileManager.default.currentDirectoryPath, build: Self.build)
   }
 
-  /// Everything that a plugin may touch.
-  ///
-  /// - Returns: The real world, with the settings of this run.
-  func environment() throws(Failure) -> PluginEnvironment {
+  /// What is set in this run.
+  func settings() throws(Failure) -> Settings {
     let loaded: SettingsLoader.Loaded
     do { loaded = try settingsLoader.load(configFile: invocation.text(.config)) } catch {
       throw Failure(error)
     }
     for warning in loaded.warnings { diagnostics.warning(warning.message) }
+    return loaded.settings
+  }
+
+  /// Everything that a plugin may touch, for a command that asks services.
+  ///
+  /// - Returns: The real world with the settings of this run, recorded or replayed if they say so.
+  func environment() throws(Failure) -> PluginEnvironment {
+    let world = try world()
+    let environment = try RecordingOptions(invocation, world.settings).applied(
+      to: world, knowing: tree.settings)
+    calendar.follow(environment.now)
+    return environment
+  }
+
+  /// The real world with the settings of this run, for a command that only works on what is stored.
+  func world() throws(Failure) -> PluginEnvironment {
+    let settings = try settings()
     return PluginEnvironment(
-      settings: loaded.settings, transport: HTTPTransport.standard,
-      store: try storePath(loaded.settings).map { path in
+      settings: settings, transport: HTTPTransport.standard,
+      store: try storePath(settings).map { path in
         SQLiteStore(at: path) { [diagnostics] in diagnostics.warning($0.message) }
       },
       observer: invocation.has(.verbose) ? Observer(tracing: diagnostics) : .silent)

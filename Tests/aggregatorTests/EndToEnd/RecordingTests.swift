@@ -1,0 +1,234 @@
+import FakeServices
+import Foundation
+import SourceTesting
+import Testing
+
+/// `--record` and `--replay` through the built program.
+@Suite struct RecordingTests {
+  private let sandbox: Sandbox
+
+  init() throws { sandbox = try Sandbox() }
+
+  /// Runs a command line with the settings of a service.
+  private func run(_ line: String, _ settings: [String: String] = [:]) async throws -> Outcome {
+    try await Binary.run(line, environment: settings.mapValues(\.self), in: sandbox)
+  }
+
+  /// Runs a command while it is recorded, and again as a replay, with no key and once the service is
+  /// gone.
+  private func replayed(
+    _ line: String, _ settings: [String: String], then stop: () -> Void
+  ) async throws -> (live: Outcome, replay: Outcome) {
+    let live = try await run("\(line) --record tape", settings)
+    stop()
+    let keyless = settings.filter { $0.key != "COMIC_VINE_API_KEY" }
+    return (live, try await run("\(line) --replay tape", keyless))
+  }
+
+  /// The names of the recordings, and what they say together.
+  private func tape() throws -> (names: [String], text: String) {
+    let directory = sandbox.work.appending(path: "tape").path
+    let names = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
+    return (names, try names.map { try sandbox.text(of: "work/tape/\($0)") }.joined())
+  }
+
+  @Test(arguments: [
+    "heroes search spider", "heroes search spider --json", "heroes list --all --ndjson",
+    "heroes show 1443 --json", "heroes show 1443 999999",
+  ])
+  func `heroes are replayed byte for byte, without a service and without a key`(
+    line: String
+  ) async throws {
+    let service = try FakeComicVine()
+    let (live, replay) = try await replayed(line, service.settings, then: service.stop)
+    #expect(!live.output.isEmpty)
+    #expect(live.output == replay.output)
+    #expect(live.errors == replay.errors)
+    #expect(live.status == replay.status)
+    let (names, text) = try tape()
+    #expect(names.first?.hasPrefix("0001-get-api-") == true)
+    #expect(text.contains("api_key=REDACTED"))
+    for part in FakeComicVine.key.split(whereSeparator: { !$0.isLetter && !$0.isNumber })
+      .dropFirst()
+    {
+      #expect(!(text + names.joined()).lowercased().contains(part))
+    }
+  }
+
+  @Test(arguments: ["list --json", "list --all --max-pages 2 --csv", "search a --json"])
+  func `every source is replayed byte for byte`(verb: String) async throws {
+    let countries = try FakeCountries()
+    let heroes = try FakeComicVine()
+    let products = try FakeProducts()
+    let users = try FakeRandomUser()
+    // One directory for all of them: each finds its own.
+    for (source, settings, stop) in [
+      ("countries", countries.settings, countries.stop), ("heroes", heroes.settings, heroes.stop),
+      ("products", products.settings, products.stop), ("users", users.settings, users.stop),
+    ] {
+      let (live, replay) = try await replayed("\(source) \(verb)", settings, then: stop)
+      #expect(live.output.utf8.count > 100)
+      #expect(live.output == replay.output)
+      #expect(live.errors == replay.errors)
+      #expect(live.status == replay.status)
+    }
+  }
+
+  @Test func `a replay opens no connection, and takes no turns`() async throws {
+    let reply = #"{"status_code":1,"error":"OK","results":{"id":1443,"name":"Spider-Man"}}"#
+    let service = try FakeServer(.json(reply))
+    var settings = service.settings.compactMapValues(\.self)
+    settings["COMIC_VINE_RATE"] = "1/h"
+    let (live, replay) = try await replayed("heroes show 1443 --verbose", settings) {}
+    #expect(service.connectionCount == 1)
+    #expect(replay.output == live.output)
+    #expect(replay.errors.contains("/api/character/4005-1443/?api_key=REDACTED&format=json"))
+    let again = try await run("heroes show 1443 1443 1443 --replay tape", settings)
+    #expect(again.status == 0)
+    #expect(service.connectionCount == 1)
+  }
+
+  static let faults: [(name: String, reply: LoopbackReply, words: String)] = [
+    (
+      "429", .status(429, "slow down", headers: [("Retry-After", "3600")]),
+      "Comic Vine asks to slow down (429): slow down"
+    ),
+    ("500", .html(title: "Oh no", status: 500), "Comic Vine failed (500): Oh no"),
+    ("cut", .cut(after: Data("{\"a\":".utf8), of: 100), "in the middle of the reply"),
+    ("reset", .reset, "broke"),
+    ("closed", .closed, "without a reply"),
+    ("stalled", .stalled, "no answer within 200 ms"),
+    ("page", .html(title: "Comic Vine"), "sent an HTML page instead of JSON: Comic Vine"),
+    ("not UTF-8", .ok(Data([0xFF, 0xFE, 0x00])), "something that is not JSON"),
+  ]
+
+  @Test(arguments: faults.indices, ["--json", "--no-fallback"])
+  func `faults are replayed as themselves`(index: Int, option: String) async throws {
+    let fault = Self.faults[index]
+    let service = try FakeComicVine()
+    service.fail(with: fault.reply)
+    let bound = fault.name == "stalled" ? "--timeout 200ms" : ""
+    let (live, replay) = try await replayed(
+      "heroes list \(bound) \(option)", service.settings, then: service.stop)
+    #expect(live.errors.contains(fault.words), "\(live.errors)")
+    #expect(live.errors == replay.errors)
+    #expect(live.output == replay.output)
+    #expect(live.status == replay.status)
+  }
+
+  @Test func `a refused connection and a retry that helped are replayed`() async throws {
+    let (refused, again) = try await replayed("countries list --json", [:]) {}
+    #expect(try refused.envelope().provenance?.reason == "unreachable")
+    #expect(refused.output == again.output)
+
+    let service = try FakeComicVine()
+    service.fail(with: ComicVineFault.unavailable.reply, times: 1)
+    let (live, replay) = try await replayed(
+      "heroes list --json", service.settings, then: service.stop)
+    #expect(live.output == replay.output)
+    #expect(try replay.envelope().provenance?.origin == "live")
+    #expect(try tape().text.contains("### HTTP 503"))
+  }
+
+  @Test func `a request that was not recorded fails, whatever could answer instead`() async throws {
+    let service = try FakeComicVine()
+    _ = try await run("heroes search spider --record tape", service.settings)
+    let other = try await run("heroes search batman --replay tape", service.settings)
+    #expect(other.status == 69)
+    #expect(other.output == "")
+    #expect(
+      other.errors == """
+        error: heroes: GET \(service.url.absoluteString)/search/ is not in the recording tape: the \
+        nearest, 0001-get-api-search.http, has query=spider, not query=batman
+        hint: record it: the same command with --record instead of --replay
+
+        """)
+    // In the middle of a walk too, after what there is.
+    _ = try await run("heroes list --all --max-pages 1 --record tape", service.settings)
+    let walk = try await run("heroes list --all --replay tape", service.settings)
+    #expect(walk.status == 3)
+    #expect(!walk.output.isEmpty)
+    #expect(walk.errors.contains("is not in the recording tape: the nearest, 0002-get-api-ch"))
+  }
+
+  @Test(arguments: [
+    ("--record a --replay b", [:], "--record and --replay exclude each other"),
+    ("--record a", ["AGGREGATOR_REPLAY": "b"], "--record and AGGREGATOR_REPLAY exclude each other"),
+    (
+      "", ["AGGREGATOR_RECORD": "a", "AGGREGATOR_REPLAY": "b"],
+      "AGGREGATOR_RECORD and AGGREGATOR_REPLAY exclude each other"
+    ),
+  ])
+  func `recording and replaying exclude each other`(
+    options: String, variables: [String: String], words: String
+  ) async throws {
+    let outcome = try await run("heroes list \(options)", variables)
+    #expect(outcome.status == 64)
+    #expect(outcome.errors.contains(words))
+  }
+
+  @Test func `settings name the directory too, from where one works`() async throws {
+    let service = try FakeComicVine()
+    let live = try await run(
+      "heroes list", service.settings.merging(["AGGREGATOR_RECORD": "tape"]) { $1 })
+    #expect(live.status == 0)
+    service.stop()
+    let replay = try await run(
+      "heroes list", service.settings.merging(["AGGREGATOR_REPLAY": "tape"]) { $1 })
+    #expect(replay.output == live.output)
+    // What reads no source does not mind.
+    #expect(try await run("config list", ["AGGREGATOR_REPLAY": "nothing"]).status == 0)
+  }
+
+  @Test func `a directory that cannot be used is an error`() async throws {
+    let missing = try await run("heroes list --replay nothing")
+    #expect(missing.status == 74)
+    #expect(missing.errors.hasPrefix("error: nothing cannot be read: No such file or directory"))
+    try sandbox.write("x", to: "work/file")
+    let file = try await run("heroes list --record file")
+    #expect(file.status == 74)
+    #expect(file.errors.hasPrefix("error: file cannot be written: Not a directory"))
+    try sandbox.write("GET http://host/\n", to: "work/tape/1.http")
+    let foreign = try await run("heroes list --replay tape")
+    #expect(foreign.status == 76)
+    #expect(foreign.errors.hasPrefix("error: tape/1.http:1: this is no recording"))
+    try sandbox.write("COUNTRIES_RATE = 1\nAGGREGATOR_REPLAY = tape\n", to: "work/my.xcconfig")
+    let relative = try await run("heroes list --config my.xcconfig")
+    #expect(relative.status == 78)
+    #expect(relative.errors.contains("my.xcconfig:2: AGGREGATOR_REPLAY is 'tape'"))
+  }
+
+  @Test func `what is stored neither answers nor changes`() async throws {
+    let service = try FakeCountries()
+    let temporary = sandbox.root.appending(path: "tmp")
+    try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
+    let settings = service.settings.merging(["TMPDIR": temporary.path]) { $1 }
+    // Stored and fresh, but what is recorded was asked for.
+    _ = try await run("countries list", settings)
+    let (live, replay) = try await replayed("countries list --json", settings) {}
+    #expect(try live.envelope().provenance?.origin == "live")
+    #expect(live.output == replay.output)
+    #expect(service.requests.count == 2)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path).isEmpty)
+    // What is deleted is deleted for good, whatever the environment says about recordings.
+    let variables = settings.merging(["AGGREGATOR_REPLAY": "tape"]) { $1 }
+    #expect(try await run("countries delete FR --yes", variables).status == 0)
+    #expect(try await run("countries show FR", settings).status == 1)
+  }
+
+  @Test func `ages are those of the day of the recording`() async throws {
+    let service = try FakeRandomUser()
+    let line = "users list --limit 3 --fields age"
+    let live = try await run("\(line) --record tape", service.settings)
+    for name in try tape().names {
+      let text = try sandbox.text(of: "work/tape/\(name)")
+      try sandbox.write(text.replacing(/\n# 20\d\d-/, with: "\n# 2096-"), to: "work/tape/\(name)")
+    }
+    let replay = try await run("\(line) --replay tape", service.settings)
+    let ages = live.lines.compactMap { Int($0) }
+    #expect(ages.count == 3)
+    let years = zip(ages, replay.lines.compactMap { Int($0) }).map { $1 - $0 }
+    #expect(Set(years).count == 1)
+    #expect((years.first ?? 0) > 40)
+  }
+}
