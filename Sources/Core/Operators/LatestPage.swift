@@ -21,6 +21,8 @@ final class LatestPage<Item: Record, C: Clock<Duration>>: Sendable {
   func page(
     _ request: PageRequest, from source: some DataSource<Item>
   ) async throws(SourceError) -> Page<Item> {
+    // The page kept is given without waiting, and so without looking.
+    guard !Task.isCancelled else { throw .cancelled }
     let now = clock.now
     if let kept = kept.withLock({ $0 }), kept.request == request, now < kept.goodUntil {
       return kept.page

@@ -54,6 +54,7 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
 
   /// The records from the cursor's place on that match.
   public func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
+    guard !Task.isCancelled else { throw .cancelled }
     let seal = CursorSeal(description, for: request.query)
     let offset = try seal.openOffset(request.cursor)
     var matches = try entries.value()
@@ -68,6 +69,7 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
 
   /// The record with this id.
   public func item(_ id: Item.ID) async throws(SourceError) -> Found<Item> {
+    guard !Task.isCancelled else { throw .cancelled }
     guard let entry = try entries.value().first(where: { $0.item.id == id }) else {
       throw .notFound(id, in: name)
     }

@@ -55,6 +55,17 @@ struct SlicedTests {
     #expect(base.callCount == 2)
   }
 
+  @Test func `gives what it kept to nobody who went away`() async throws {
+    let source = sliced(notebook(10))
+    _ = try await source.page(PageRequest(limit: 3))
+    let code = await withTaskGroup(of: SourceError.Code?.self) { group in
+      group.cancelAll()
+      group.addTask { await source.failure(of: PageRequest(limit: 3))?.code }
+      return await group.next() ?? nil
+    }
+    #expect(code == .cancelled)
+  }
+
   @Test func `keeps no failure`() async throws {
     let base = ScriptedSource<Note>(pages: [
       .failure(.because(.serverError)), .success(.notes(1...3)),

@@ -117,4 +117,19 @@ struct BundledSourceTests {
     #expect(error?.code == .missingKey)
     #expect(source.cursor(skipping: 1, from: PageRequest()) == nil)
   }
+
+  @Test func `answers nobody who went away`() async {
+    let codes = await withTaskGroup(of: SourceError.Code?.self) { group in
+      group.cancelAll()
+      group.addTask { await notebook(5).failure()?.code }
+      group.addTask {
+        do throws(SourceError) {
+          _ = try await notebook(5).item(4)
+          return nil
+        } catch { return error.code }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(codes == [.cancelled, .cancelled])
+  }
 }
