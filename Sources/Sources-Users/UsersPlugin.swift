@@ -52,10 +52,10 @@ public struct UsersPlugin: Plugin {
   /// How the service is treated.
   ///
   /// The people depend on the page size, so one size is always asked for; and there is no search. There
-  /// is no end of people either, so those that are stored come first.
+  /// is no end of people either, so those that are stored come first; and some have the same address.
   public let policy = Policy(
     rate: rate, rateUnit: .records, upstreamPageSize: .setting(pageSize), localSearchBound: 1000,
-    precedence: .localFirst)
+    precedence: .localFirst, isEndless: true, repeatsRecords: true)
 
   /// The verb `load`.
   public let verbs = [Verb.load]

@@ -31,6 +31,12 @@ public struct Policy: Sendable {
   /// Who is asked first.
   public var precedence: Precedence
 
+  /// Whether the service never comes to an end, so that every walk needs a bound.
+  public var isEndless: Bool
+
+  /// Whether the service gives a record again in a later page; whoever walks leaves it out.
+  public var repeatsRecords: Bool
+
   /// A policy.
   ///
   /// - Parameters:
@@ -43,11 +49,14 @@ public struct Policy: Sendable {
   ///   - upstreamPageSize: The one page size that upstream is asked for.
   ///   - localSearchBound: For a service without search: how many records one call looks at.
   ///   - precedence: Who is asked first; by default the service, unless it was asked a minute ago.
+  ///   - isEndless: Whether the service never comes to an end; not by default.
+  ///   - repeatsRecords: Whether the service gives a record again in a later page; not by default.
   public init(
     deadline: Duration = .seconds(15), retry: RetryPolicy = .standard,
     breaker: BreakerPolicy? = .standard, rate: Setting? = nil, rateUnit: RateUnit = .calls,
     largestPage: Int = 100, upstreamPageSize: UpstreamPageSize? = nil, localSearchBound: Int? = nil,
-    precedence: Precedence = .liveFirst(freshFor: .seconds(60))
+    precedence: Precedence = .liveFirst(freshFor: .seconds(60)),
+    isEndless: Bool = false, repeatsRecords: Bool = false
   ) {
     self.deadline = deadline
     self.retry = retry
@@ -58,6 +67,8 @@ public struct Policy: Sendable {
     self.upstreamPageSize = upstreamPageSize
     self.localSearchBound = localSearchBound
     self.precedence = precedence
+    self.isEndless = isEndless
+    self.repeatsRecords = repeatsRecords
   }
 }
 
