@@ -24,10 +24,13 @@ public final class SQLiteStore: Store {
     reader = StoreConnection(to: file, for: .reading)
   }
 
-  /// Reads; `nil` if there is no file.
+  /// Reads, unless the task is cancelled; `nil` if there is no file.
   func read<Answer: Sendable>(
     _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer
-  ) async throws(SourceError) -> Answer? { try await reader.perform(body) }
+  ) async throws(SourceError) -> Answer? {
+    guard !Task.isCancelled else { throw .cancelled }
+    return try await reader.perform(body)
+  }
 
   /// Writes all of it or nothing.
   func write<Answer: Sendable>(
