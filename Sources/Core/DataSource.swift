@@ -14,6 +14,8 @@
 /// 7. One unreadable row never loses a page: it is left out and counted in ``Page/unreadable``.
 /// 8. No secret enters a ``SourceError``.
 /// 9. A source that talks to a service makes at most one HTTP request per call.
+///
+/// ``Law`` has these promises as laws, which `expectLaws` of SourceTesting asserts in a test.
 public protocol DataSource<Item>: Sendable {
   /// What this source gives.
   associatedtype Item: Record

@@ -1,0 +1,11 @@
+extension Law {
+  /// All laws, each after those that it rests on.
+  public static let all: [Law] = [
+    idsUnique, walkStable, walkEnds, anyPageSize, limitKept, positionsTrue,
+    cursorLasts, cursorForeign, cursorDamaged,
+    searchMatches, searchWithinList, searchComplete,
+    knownFound, unknownNotFound, mergeKeeps,
+    recordRoundTrip, fieldKinds, searchableText,
+    cancellation, oneRequest, noSecret,
+  ]
+}

@@ -1,0 +1,27 @@
+import Core
+import Countries
+import FakeServices
+import SourceTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct LawTests {
+  @Test func `the list of countries keeps the laws`() async throws {
+    let report = try await expectLaws(
+      ofRemoteOf: CountriesPlugin(), in: try FakeCountries().environment())
+    #expect(
+      report.notApplicable.map(\.law.name) == [
+        "search-matches", "search-within-list", "search-complete", "no-secret",
+      ])
+  }
+
+  @Test func `the bundled countries keep the laws`() async {
+    let report = await expectLaws(ofBundledOf: CountriesPlugin())
+    #expect(report.notApplicable.map(\.law.name) == ["one-request", "no-secret"])
+  }
+
+  @Test func `the whole chain keeps the laws`() async throws {
+    let chain = try LawSubject(chainOf: CountriesPlugin(), in: try FakeCountries().environment())
+    let report = await expectLaws(of: chain)
+    #expect(report.notApplicable.map(\.law.name) == ["one-request", "no-secret"])
+  }
+}

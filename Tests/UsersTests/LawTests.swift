@@ -1,0 +1,47 @@
+import Core
+import FakeServices
+import Foundation
+import SourceTesting
+import Testing
+import Users
+
+@Suite(.timeLimit(.minutes(5))) struct LawTests {
+  @Test func `randomuser.me keeps the laws`() async throws {
+    var remote = try LawSubject(remoteOf: UsersPlugin(), in: try FakeRandomUser().environment())
+    // The service sends passwords, which nobody wants to have.
+    remote.secrets = [Secret("canary-password")]
+    let report = await expectLaws(of: remote)
+    #expect(
+      report.notApplicable.map(\.law.name) == [
+        "ids-unique", "positions-true", "search-matches", "search-within-list", "search-complete",
+        "known-found", "unknown-not-found",
+      ])
+  }
+
+  @Test func `the bundled users keep the laws`() async {
+    let report = await expectLaws(ofBundledOf: UsersPlugin())
+    #expect(report.notApplicable.map(\.law.name) == ["one-request", "no-secret"])
+  }
+
+  @Test func `the whole chain keeps the laws`() async throws {
+    var chain = try LawSubject(chainOf: UsersPlugin(), in: try FakeRandomUser().environment())
+    chain.query = try Query("ada")
+    let report = await expectLaws(of: chain)
+    #expect(
+      report.notApplicable.map(\.law.name) == [
+        "ids-unique", "positions-true", "search-within-list", "search-complete",
+        "unknown-not-found", "one-request", "no-secret",
+      ])
+  }
+
+  @Test func `the chain over a store keeps the laws`() async throws {
+    let home = URL.temporaryDirectory.appending(path: "laws-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: home) }
+    var environment = try FakeRandomUser().environment()
+    environment.store = SQLiteStore(at: home.appending(path: "store.sqlite").path)
+    var chain = try LawSubject(chainOf: UsersPlugin(), in: environment)
+    // Every page is a transaction.
+    chain.bound = WalkBound(items: 60, pages: 12)
+    await expectLaws(of: chain)
+  }
+}
