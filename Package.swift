@@ -44,7 +44,7 @@ let package = Package(
       name: "EmbedJSON", capability: .buildTool(), dependencies: ["embed-json"],
       path: "Plugins/EmbedJSON/Plugin"),
 
-    .testTarget(name: "CoreTests", dependencies: ["Core", "SourceTesting"]),
+    .testTarget(name: "CoreTests", dependencies: ["CSQLite", "Core", "SourceTesting"]),
     .testTarget(
       name: "CountriesTests", dependencies: ["Countries", "FakeServices", "SourceTesting"]),
     .testTarget(name: "HeroesTests", dependencies: ["Heroes", "FakeServices", "SourceTesting"]),

@@ -7,15 +7,21 @@ import Foundation
 /// gets into it.
 struct Connection: ~Copyable {
   private let database: OpaquePointer
+  /// How long to wait before a locked file is tried again.
+  private static let wait = Duration.milliseconds(5)
+
   private var prepared: [UnsafePointer<UInt8>: OpaquePointer] = [:]
 
   /// Opens a database that is there.
   ///
   /// - Parameters:
   ///   - path: The path, or a `file:` address.
+  ///   - patience: How long to wait for others who keep it locked.
   ///   - flags: As for `sqlite3_open_v2`.
   /// - Throws: ``SQLiteFailure``.
-  init(_ path: String, flags: Int32 = SQLITE_OPEN_READWRITE) throws(SQLiteFailure) {
+  init(
+    _ path: String, patience: Duration, flags: Int32 = SQLITE_OPEN_READWRITE
+  ) throws(SQLiteFailure) {
     var opened: OpaquePointer?
     let code = sqlite3_open_v2(
       path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
@@ -25,10 +31,20 @@ struct Connection: ~Copyable {
       throw failure
     }
     database = opened
-    sqlite3_busy_timeout(database, 5000)
+    // As `sqlite3_busy_timeout` does it, but nobody waits for what is cancelled.
+    let waits = Int(patience / Self.wait)
+    sqlite3_busy_handler(
+      database,
+      { most, count in
+        guard !Task.isCancelled, count < Int(bitPattern: most) else { return 0 }
+        usleep(UInt32(Connection.wait / .microseconds(1)))
+        return 1
+      }, UnsafeMutableRawPointer(bitPattern: waits))
     // A file may be somebody else's: no view or trigger of it may call a function with effects.
     csqlite_switch(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     csqlite_switch(database, SQLITE_DBCONFIG_DEFENSIVE, 1)
+    // And it stays as it is, its log beside it, until it is known to be ours.
+    csqlite_switch(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
   }
 
   deinit {
@@ -38,6 +54,18 @@ struct Connection: ~Copyable {
 
   /// Whether nothing can be written.
   var isReadOnly: Bool { sqlite3_db_readonly(database, "main") == 1 }
+
+  /// Whether the file has another name by now, or none.
+  var hasMoved: Bool {
+    var answer: Int32 = 0
+    let code = sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &answer)
+    return code == SQLITE_OK && answer != 0
+  }
+
+  /// Lets the log go into the file when the last connection is closed.
+  borrowing func tidyUpWhenClosed() {
+    csqlite_switch(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+  }
 
   /// Runs statements that give no rows.
   ///
@@ -115,8 +143,17 @@ struct Connection: ~Copyable {
   /// It takes the right to write at once, so that what it reads stays true until it has written.
   mutating func transaction<Answer>(
     _ body: (inout Connection) throws(SQLiteFailure) -> Answer
+  ) throws(SQLiteFailure) -> Answer { try enclosed("BEGIN IMMEDIATE", body) }
+
+  /// Reads several things as they are at one moment.
+  mutating func snapshot<Answer>(
+    _ body: (inout Connection) throws(SQLiteFailure) -> Answer
+  ) throws(SQLiteFailure) -> Answer { try enclosed("BEGIN", body) }
+
+  private mutating func enclosed<Answer>(
+    _ begin: StaticString, _ body: (inout Connection) throws(SQLiteFailure) -> Answer
   ) throws(SQLiteFailure) -> Answer {
-    try execute("BEGIN IMMEDIATE")
+    try execute(begin)
     do throws(SQLiteFailure) {
       let answer = try body(&self)
       try execute("COMMIT")

@@ -15,21 +15,27 @@ public final class SQLiteStore: Store {
   ///
   /// - Parameters:
   ///   - path: The absolute path of its file. Missing directories are made, for their owner alone.
+  ///   - patience: How long to wait for other processes that keep the file locked; 5 s by default.
   ///   - report: Who is told that a file was moved aside.
-  public init(at path: String, report: @escaping @Sendable (Warning) -> Void = { _ in }) {
+  public init(
+    at path: String, patience: Duration = .seconds(5),
+    report: @escaping @Sendable (Warning) -> Void = { _ in }
+  ) {
     self.path = path
-    let file = StoreFile(path: path, report: report)
+    let file = StoreFile(path: path, patience: patience, report: report)
     writer = StoreConnection(to: file, for: .writing)
     // Readers never wait for a writer if they have a connection of their own.
     reader = StoreConnection(to: file, for: .reading)
   }
 
-  /// Reads, unless the task is cancelled; `nil` if there is no file.
+  /// Reads all of it at one moment, unless the task is cancelled; `nil` if there is no file.
   func read<Answer: Sendable>(
     _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer
   ) async throws(SourceError) -> Answer? {
     guard !Task.isCancelled else { throw .cancelled }
-    return try await reader.perform(body)
+    return try await reader.perform { connection throws(SQLiteFailure) in
+      try connection.snapshot(body)
+    }
   }
 
   /// Writes all of it or nothing.
@@ -48,8 +54,11 @@ public final class SQLiteStore: Store {
   /// Gives the room of what was deleted back to the disk, if nobody else is at work on the file.
   func compact() async throws(SourceError) {
     _ = try await writer.perform { connection throws(SQLiteFailure) in
-      // What is not needed may fail: another process reads, or the disk has no room for a copy.
-      try? connection.execute("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
+      // What is not needed may fail: another process reads, or the disk has no room for a copy. The
+      // copy is a file: in memory it could be of any size.
+      try? connection.execute(
+        "PRAGMA temp_store = FILE; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
+      try connection.execute("PRAGMA temp_store = MEMORY")
     }
   }
 }

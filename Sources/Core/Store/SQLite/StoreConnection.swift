@@ -6,8 +6,6 @@ actor StoreConnection {
   private let purpose: StoreFile.Purpose
   private let executor: QueueExecutor
   private var connection: Connection?
-  /// The file that the connection is to, whatever it is called by now.
-  private var identity: FileIdentity?
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -26,28 +24,35 @@ actor StoreConnection {
   /// - Throws: ``SourceError`` with code `storage` or `busy`.
   func perform<Answer: Sendable>(
     _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer
+  ) throws(SourceError) -> Answer? { try perform(body, onceMore: true) }
+
+  private func perform<Answer: Sendable>(
+    _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer, onceMore: Bool
   ) throws(SourceError) -> Answer? {
-    // The file may be gone, or have been moved aside by another process.
-    if file.identity != identity { connection = nil }
-    for attempt in 0... {
-      if connection == nil {
-        connection = try file.open(for: purpose)
-        identity = file.identity
-      }
-      guard var open = connection.take() else { return nil }
-      do throws(SQLiteFailure) {
-        let answer = try body(&open)
+    guard var open = try take() else { return nil }
+    do throws(SQLiteFailure) {
+      let answer = try body(&open)
+      connection = consume open
+      return answer
+    } catch {
+      let hasMoved = open.hasMoved
+      guard onceMore, error.isDamage || hasMoved else {
         connection = consume open
-        return answer
-      } catch {
-        guard error.isDamage, attempt == 0 else {
-          connection = consume open
-          throw error.error(of: file.path)
-        }
-        _ = consume open
-        try file.moveAside("is damaged")
+        throw error.error(of: file.path)
       }
+      // It is closed only after that, so that closing it leaves it as it is.
+      if error.isDamage { try file.moveAside("is damaged", if: { !open.hasMoved }) }
+      _ = consume open
     }
-    return nil  // not reached: the range has no end
+    return try perform(body, onceMore: false)
+  }
+
+  /// The connection, for as long as it is needed; `nil` if there is no file to read.
+  private func take() throws(SourceError) -> Connection? {
+    if let open = connection.take() {
+      // The file may be gone, or have been moved aside by another process.
+      if !open.hasMoved { return open }
+    }
+    return try file.open(for: purpose)
   }
 }

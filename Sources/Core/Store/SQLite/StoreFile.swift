@@ -6,11 +6,11 @@ struct StoreFile: Sendable {
   /// The absolute path.
   let path: String
 
+  /// How long to wait for others who keep it locked.
+  let patience: Duration
+
   /// Who is told that a file was moved aside.
   let report: @Sendable (Warning) -> Void
-
-  /// What a file is, apart from its name; `nil` if there is none.
-  var identity: FileIdentity? { FileIdentity(path) }
 
   /// What a connection is for.
   enum Purpose { case reading, writing }
@@ -21,36 +21,55 @@ struct StoreFile: Sendable {
   /// - Returns: A connection; `nil` for reading where there is no file.
   /// - Throws: ``SourceError`` with code `storage` or `busy`.
   func open(for purpose: Purpose) throws(SourceError) -> Connection? {
-    // Twice at most: a file that was moved aside makes room for a new one.
-    for _ in 0..<2 {
-      guard purpose == .writing || identity != nil else { return nil }
+    // Again where other processes made, moved or deleted the file at the same time; not for ever.
+    for _ in 0..<5 {
       if purpose == .writing { try make() }
-      guard identity?.isDirectory != true else {
+      guard let found = identity else {
+        if purpose == .reading { return nil }
+        continue
+      }
+      guard !found.isDirectory else {
         throw SourceError(
           .storage, "\(path) is a directory", remedy: "move it away, or set AGGREGATOR_HOME")
       }
       let fault: String
       do throws(SQLiteFailure) {
-        switch try opened() {
-        case .ours(let connection): return connection
+        // Whoever opens a file while it gets another name may take the next one's log for its own.
+        switch try locked(LOCK_SH, opened) {
+        case .ours(let connection):
+          try Self.settle(connection)
+          return connection
         case .empty where purpose == .reading: return nil
         case .empty(var connection):
-          try Self.migrate(&connection, to: Schema.version)
+          try Self.settle(connection)
+          try migrate(&connection)
           return connection
         case .older(var connection):
+          try Self.settle(connection)
           guard !connection.isReadOnly else { return connection }
-          try Self.migrate(&connection, to: Schema.version)
+          try migrate(&connection)
           return connection
         case .foreign: fault = "is no store of this program"
         case .newer: fault = "was written by a later version of this program"
         }
       } catch {
+        guard identity == found else { continue }
         guard error.isDamage else { throw error.error(of: path) }
         fault = error.primary == SQLITE_NOTADB ? "is no database" : "is damaged"
       }
-      try moveAside(fault)
+      try moveAside(fault, if: { identity == found })
     }
     throw SourceError(.busy, "\(path) is being replaced", remedy: "try again in a moment")
+  }
+
+  /// What the file is, apart from its name; `nil` if there is none.
+  private var identity: FileIdentity? { FileIdentity(path) }
+
+  /// The path without symbolic links; SQLite's further files lie beside it.
+  private var realPath: String {
+    guard let found = realpath(path, nil) else { return path }
+    defer { free(found) }
+    return String(cString: found)
   }
 
   // MARK: - Opening
@@ -65,16 +84,17 @@ struct StoreFile: Sendable {
 
   private func opened() throws(SQLiteFailure) -> Opened {
     do throws(SQLiteFailure) {
-      return try Self.classified(Connection(path))
+      return try Self.classified(Connection(path, patience: patience))
     } catch let error where error.primary == SQLITE_CANTOPEN || error.primary == SQLITE_READONLY {
       // In a directory that nobody may write to, the files that readers share cannot be made. Without
       // a log, and so without a writer, nobody needs them.
-      guard FileIdentity(path + "-wal").map({ $0.size == 0 }) ?? true,
+      guard FileIdentity(realPath + "-wal").map({ $0.size == 0 }) ?? true,
         let name = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed)
       else { throw error }
       return try Self.classified(
         Connection(
-          "file:\(name)?immutable=1", flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI))
+          "file:\(name)?immutable=1", patience: patience,
+          flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI))
     }
   }
 
@@ -82,13 +102,23 @@ struct StoreFile: Sendable {
     _ connection: consuming Connection
   ) throws(SQLiteFailure) -> Opened {
     var connection = connection
-    // Reading the tables' names finds a file that is too short.
-    let tables = try connection.row("SELECT count(*) FROM sqlite_schema") { $0.integer(0) } ?? 0
-    let mark = try connection.row("PRAGMA application_id") { $0.integer(0) } ?? 0
-    let version = try connection.row("PRAGMA user_version") { $0.integer(0) } ?? 0
+    // At one moment, or a file that another process is about to make would look like nobody's.
+    let (tables, mark, version) = try connection.snapshot { connection throws(SQLiteFailure) in
+      // Reading the tables' names finds a file that is too short.
+      let tables = try connection.row("SELECT count(*) FROM sqlite_schema") { $0.integer(0) }
+      let mark = try connection.row("PRAGMA application_id") { $0.integer(0) }
+      let version = try connection.row("PRAGMA user_version") { $0.integer(0) }
+      return (tables ?? 0, mark ?? 0, version ?? 0)
+    }
     if tables == 0, mark == 0, version == 0 { return .empty(connection) }
     guard mark == Schema.applicationID, version > 0 else { return .foreign }
     guard version <= Schema.version else { return .newer }
+    return version == Schema.version ? .ours(connection) : .older(connection)
+  }
+
+  /// Makes ready a connection to a file that is ours.
+  private static func settle(_ connection: borrowing Connection) throws(SQLiteFailure) {
+    connection.tidyUpWhenClosed()
     try connection.execute(
       """
       PRAGMA synchronous = NORMAL;
@@ -96,14 +126,14 @@ struct StoreFile: Sendable {
       PRAGMA temp_store = MEMORY;
       PRAGMA journal_size_limit = 16777216;
       """)
-    return version == Schema.version ? .ours(connection) : .older(connection)
   }
 
-  /// Makes an empty file, an older one or none a file of ours.
-  private static func migrate(
-    _ connection: inout Connection, to version: Int64
-  ) throws(SQLiteFailure) {
-    try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")
+  /// Makes an empty file, or an older one, a file of this version.
+  private func migrate(_ connection: inout Connection) throws(SQLiteFailure) {
+    // SQLite waits for nobody to change the kind of its log.
+    try locked(LOCK_EX) { () throws(SQLiteFailure) in
+      try connection.execute("PRAGMA journal_mode = WAL")
+    }
     try connection.transaction { connection throws(SQLiteFailure) in
       // Another process may have been first.
       let found = try connection.row("PRAGMA user_version") { $0.integer(0) } ?? 0
@@ -118,7 +148,12 @@ struct StoreFile: Sendable {
     guard identity == nil else { return }
     try PrivateFile.makeDirectory(PrivateFile.directory(of: path))
     do throws(SystemFailure) {
-      _ = try OpenFile(path, O_RDWR | O_CREAT, mode: 0o600)
+      try locked(LOCK_EX) { () throws(SystemFailure) in
+        // If it is there by now, a connection of this process may be open. Closing the file here would
+        // end that one's locks (https://sqlite.org/howtocorrupt.html, 2.2).
+        guard identity == nil else { return }
+        _ = try OpenFile(path, O_RDWR | O_CREAT, mode: 0o600)
+      }
     } catch {
       throw SourceError(
         .storage, "\(path) cannot be made: \(error.words)",
@@ -130,19 +165,21 @@ struct StoreFile: Sendable {
 
   /// Gives the file, and what belongs to it, another name, so that nothing in it is lost.
   ///
-  /// - Parameter why: What is wrong with it, after its name.
+  /// - Parameters:
+  ///   - why: What is wrong with it, after its name.
+  ///   - isStillThere: Whether it is still what goes by that name. Another process that found the same
+  ///     may have been first.
   /// - Throws: ``SourceError`` with code `storage` if it cannot be.
-  func moveAside(_ why: String) throws(SourceError) {
-    let found = identity
+  func moveAside(_ why: String, if isStillThere: () -> Bool) throws(SourceError) {
     do throws(SystemFailure) {
-      let lock = try OpenFile(path + ".lock", O_RDWR | O_CREAT, mode: 0o600)
-      try SystemFailure.check { flock(lock.descriptor, LOCK_EX) }
-      // Another process that found the same may have been first.
-      guard let found, identity == found else { return }
-      let name = unusedName()
-      try SystemFailure.check { rename(path, name) }
-      for suffix in ["-wal", "-shm"] { rename(path + suffix, name + suffix) }
-      report(Warning("movedAside", "\(path) \(why); it is kept as \(name)"))
+      try locked(LOCK_EX) { () throws(SystemFailure) in
+        guard isStillThere() else { return }
+        let file = realPath
+        let name = unusedName(beside: file)
+        try SystemFailure.check { rename(file, name) }
+        for suffix in ["-wal", "-shm", "-journal"] { rename(file + suffix, name + suffix) }
+        report(Warning("movedAside", "\(path) \(why); it is kept as \(name)"))
+      }
     } catch {
       throw SourceError(
         .storage, "\(path) \(why), and cannot be moved aside: \(error.words)",
@@ -150,17 +187,28 @@ struct StoreFile: Sendable {
     }
   }
 
-  private func unusedName() -> String {
-    for number in 1... {
-      let name = "\(path).aside-\(number)"
-      if FileIdentity(name) == nil { return name }
-    }
-    return path  // not reached: the range has no end
+  /// Does something with the name: alone to make the file or to move it, together with others to open
+  /// it.
+  private func locked<Answer: ~Copyable, Failure: Error>(
+    _ kind: Int32, _ body: () throws(Failure) -> Answer
+  ) throws(Failure) -> Answer {
+    guard let directory = try? OpenFile(PrivateFile.directory(of: path), O_RDONLY | O_DIRECTORY)
+    else { return try body() }
+    // Some network file systems have no locks; there it is as likely to go well as without one.
+    _ = try? SystemFailure.check { flock(directory.descriptor, kind) }
+    defer { flock(directory.descriptor, LOCK_UN) }
+    return try body()
+  }
+
+  private func unusedName(beside file: String) -> String {
+    var number = 1
+    while FileIdentity("\(file).aside-\(number)") != nil { number += 1 }
+    return "\(file).aside-\(number)"
   }
 }
 
 /// What tells a file from every other, whatever it is called.
-struct FileIdentity: Hashable, Sendable {
+struct FileIdentity: Equatable {
   private let device: UInt64
   private let number: UInt64
 
@@ -182,10 +230,5 @@ struct FileIdentity: Hashable, Sendable {
 
   static func == (one: Self, other: Self) -> Bool {
     one.device == other.device && one.number == other.number
-  }
-
-  func hash(into hasher: inout Hasher) {
-    hasher.combine(device)
-    hasher.combine(number)
   }
 }
