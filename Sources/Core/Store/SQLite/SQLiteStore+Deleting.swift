@@ -7,12 +7,17 @@ extension SQLiteStore {
   ) async throws(SourceError) -> [String] {
     try await write { connection throws(SQLiteFailure) in
       let number = try connection.numbered(source)
-      return try connection.rows(
-        """
-        INSERT INTO tombstones (source, id, deleted) SELECT ?1, value, ?3 FROM json_each(?2)
-        WHERE true ON CONFLICT DO NOTHING RETURNING id
-        """, number, ids.jsonArray, date
-      ) { $0.text(0) ?? "" }
+      var deleted: [String] = []
+      for id in ids {
+        let isNew = try connection.row(
+          """
+          INSERT INTO tombstones (source, id, deleted) VALUES (?1, ?2, ?3)
+          ON CONFLICT DO NOTHING RETURNING true
+          """, number, id, date
+        ) { _ in true }
+        if isNew == true { deleted.append(id) }
+      }
+      return deleted
     }
   }
 
@@ -20,12 +25,19 @@ extension SQLiteStore {
   public func restore(_ ids: [String]?, of source: String) async throws(SourceError) -> [String] {
     try await write { connection throws(SQLiteFailure) in
       guard let number = try connection.number(of: source) else { return [] }
-      return try connection.rows(
-        """
-        DELETE FROM tombstones
-        WHERE source = ?1 AND (?2 IS NULL OR id IN (SELECT value FROM json_each(?2))) RETURNING id
-        """, number, ids?.jsonArray
-      ) { $0.text(0) ?? "" }
+      guard let ids else {
+        return try connection.rows(
+          "DELETE FROM tombstones WHERE source = ?1 RETURNING id", number
+        ) { $0.text(0) ?? "" }
+      }
+      var restored: [String] = []
+      for id in ids {
+        let wasDeleted = try connection.row(
+          "DELETE FROM tombstones WHERE source = ?1 AND id = ?2 RETURNING true", number, id
+        ) { _ in true }
+        if wasDeleted == true { restored.append(id) }
+      }
+      return restored
     }
   }
 
@@ -33,15 +45,17 @@ extension SQLiteStore {
   public func deleted(
     among ids: [String], of source: String
   ) async throws(SourceError) -> Set<String> {
-    let found = try await read { connection throws(SQLiteFailure) in
-      guard let number = try connection.number(of: source) else { return [String]() }
-      return try connection.rows(
-        """
-        SELECT id FROM tombstones WHERE source = ?1 AND id IN (SELECT value FROM json_each(?2))
-        """, number, ids.jsonArray
-      ) { $0.text(0) ?? "" }
-    }
-    return Set(found ?? [])
+    try await read { connection throws(SQLiteFailure) in
+      var deleted: Set<String> = []
+      guard let number = try connection.number(of: source) else { return deleted }
+      for id in ids {
+        let isDeleted = try connection.row(
+          "SELECT true FROM tombstones WHERE source = ?1 AND id = ?2", number, id
+        ) { _ in true }
+        if isDeleted == true { deleted.insert(id) }
+      }
+      return deleted
+    } ?? []
   }
 
   /// Forgets a source's records, pages and places, and gives their room back to the disk.
@@ -56,6 +70,8 @@ extension SQLiteStore {
         """, range.start, range.end)
       try connection.run(
         "DELETE FROM records WHERE position > ?1 AND position <= ?2", range.start, range.end)
+      // Without this the index keeps what was in it, and that it is no longer there.
+      try connection.run("INSERT INTO search (search) VALUES ('optimize')")
       try connection.run("DELETE FROM pages WHERE source = ?1", number)
       try connection.run("DELETE FROM places WHERE source = ?1", number)
       if forgetsDeleted {

@@ -15,7 +15,7 @@ extension SQLiteStore {
       // One more than wanted tells whether there are more. Positions outside are nobody's.
       var records = try connection.records(
         search, of: number, after: min(max(position, range.start), range.end), to: range.end,
-        limit: limit + 1)
+        limit: min(limit, .max - 1) + 1)
       let hasMore = records.count > limit
       if hasMore { records.removeLast() }
       var total: Int?
@@ -60,9 +60,12 @@ struct StoredSearch: Sendable {
   var isEverything: Bool { match == nil && scanned == nil }
 
   init(_ words: [Folded]) {
-    // The index counts in Unicode scalars, and ends at a zero byte.
-    let words = words.map(\.text).filter { !$0.isEmpty }
-    let indexed = words.filter { $0.unicodeScalars.count >= 3 && !$0.utf8.contains(0) }
+    let words = words.map(\.stored).filter { !$0.isEmpty }
+    // The index counts in Unicode scalars, and takes the last three of the first plane for one.
+    let indexed = words.filter { word in
+      word.unicodeScalars.count >= 3
+        && !word.unicodeScalars.contains { 0xFFFD...0xFFFF ~= $0.value }
+    }
     let others = words.filter { !indexed.contains($0) }
     match =
       indexed.isEmpty
@@ -138,6 +141,12 @@ extension Connection {
     ) { $0.integer(0) }
     return Int(count ?? 0)
   }
+}
+
+extension Folded {
+  /// This text as the store keeps and compares it: with a sign for zero bytes, at which SQLite would
+  /// end it.
+  var stored: String { text.utf8.contains(0) ? text.replacing("\0", with: "\u{2400}") : text }
 }
 
 extension StoredRecord {

@@ -61,7 +61,8 @@ private struct Saving {
     changes.changed += 1
     try connection.update(
       known.position, json: completed?.json ?? entry.json,
-      text: (completed?.text ?? entry.text()).stored, at: date)
+      text: (completed?.text ?? entry.text()).stored, at: date,
+      isIndexed: last.map { known.position <= $0.before } ?? true)
   }
 
   private mutating func insert(
@@ -107,21 +108,18 @@ private struct Saving {
 extension Connection {
   /// Replaces a record, and its text in the search index if that has changed.
   fileprivate mutating func update(
-    _ position: Int64, json: Data, text: String, at date: Date
+    _ position: Int64, json: Data, text: String, at date: Date, isIndexed: Bool
   ) throws(SQLiteFailure) {
     let old = try row("SELECT folded FROM records WHERE position = ?1", position) { $0.text(0) }
     if let old = old ?? nil, old != text {
-      // The index must be told what it holds, or it keeps it.
-      try run(
-        "INSERT INTO search (search, rowid, folded) VALUES ('delete', ?1, ?2)", position, old)
-      try run("INSERT INTO search (rowid, folded) VALUES (?1, ?2)", position, text)
+      if isIndexed {
+        // The index must be told what it holds, or it keeps it.
+        try run(
+          "INSERT INTO search (search, rowid, folded) VALUES ('delete', ?1, ?2)", position, old)
+        try run("INSERT INTO search (rowid, folded) VALUES (?1, ?2)", position, text)
+      }
       try run("UPDATE records SET folded = ?2 WHERE position = ?1", position, text)
     }
     try run("UPDATE records SET json = ?2, saved = ?3 WHERE position = ?1", position, json, date)
   }
-}
-
-extension Folded {
-  /// This text without zero bytes, at which SQLite would end it.
-  fileprivate var stored: String { text.utf8.contains(0) ? text.replacing("\0", with: " ") : text }
 }

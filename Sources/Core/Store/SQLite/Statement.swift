@@ -89,9 +89,9 @@ extension Int: SQLiteValue {
 }
 
 extension Date: SQLiteValue {
-  /// Milliseconds since 1970.
+  /// Milliseconds since 1970, rounded down: nothing is kept as if it came from the future.
   func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
-    let milliseconds = (timeIntervalSince1970 * 1000).rounded()
+    let milliseconds = (timeIntervalSince1970 * 1000).rounded(.down)
     return (Int64(exactly: milliseconds) ?? 0).bind(to: statement, at: index)
   }
 }
