@@ -55,8 +55,12 @@ struct Cached<Base: DataSource>: DataSource, CustomStringConvertible {
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
     let key = key(
       CallKind(request), request.query?.text, request.cursor?.description, "\(request.limit)")
-    let kept = await kept(key).map(page)
-    if let kept, isFresh(kept.provenance) { return kept }
+    let stored = await kept(key)
+    let kept = stored.map(page)
+    // Rows that only another version can read are worth a call.
+    if let kept, isFresh(kept.provenance), kept.records.count == stored?.records.count {
+      return kept
+    }
     var page: Page<Base.Item>
     do { page = try await base.page(request) } catch {
       guard var kept = try stale(kept, instead: error) else { throw error }

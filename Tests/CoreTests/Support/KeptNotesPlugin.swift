@@ -1,0 +1,78 @@
+import Core
+import Foundation
+import SourceTesting
+
+/// A plugin whose service a test makes up, and whose bundle is one note.
+struct KeptNotesPlugin: Plugin {
+  static let url = Setting("NOTES_URL", .url, default: "https://notes.test/api", about: "Where.")
+
+  let service: any DataSource<Note>
+  var policy: Policy
+  var setUp: @Sendable (PluginEnvironment) throws(SourceError) -> Void = { _ in }
+
+  init(
+    over service: any DataSource<Note>, _ precedence: Precedence, upstream size: Int? = nil
+  ) {
+    self.service = service
+    policy = Policy(
+      retry: RetryPolicy(attempts: 1, firstWait: .zero, longestWait: .zero), breaker: nil,
+      upstreamPageSize: size.map { .fixed($0) }, precedence: precedence)
+  }
+
+  let name = "notes"
+  let summary = "notes of a test"
+  let example = PluginExample(query: "bundled", id: "900")
+  let settings = [KeptNotesPlugin.url]
+  let fields = Note.fields
+  let layout = Layout<Note>(card: ["title"])
+
+  func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<Note> {
+    try setUp(environment)
+    return service
+  }
+
+  var bundled: any DataSource<Note> {
+    BundledSource("notes", items: [Note(900, "bundled")], fields: fields)
+  }
+}
+
+/// A service that a test can take down; while it is up, it is a notebook that says it is live.
+final class Service: DataSource, CustomStringConvertible {
+  private let notes: ScriptedSource<Note>
+  private let fault = Fault()
+
+  init(_ count: Int) {
+    let notebook = notebook(count)
+    notes = ScriptedSource(
+      page: { [fault] request throws(SourceError) in
+        try fault.strike()
+        var page = try await notebook.page(request)
+        page.provenance = Service.live
+        return page
+      },
+      item: { [fault] id throws(SourceError) in
+        try fault.strike()
+        return Found(try await notebook.item(id).item, provenance: Service.live)
+      })
+  }
+
+  private static var live: Provenance {
+    Provenance(.live, fetchedAt: .day(), endpoint: "https://notes.test/api")
+  }
+
+  /// What it was asked.
+  var requests: [PageRequest] { notes.requests }
+  /// How often it was asked.
+  var callCount: Int { notes.callCount }
+
+  /// Makes every further call fail; `nil` for none.
+  func fail(with code: SourceError.Code?) { fault.set(code) }
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<Note> {
+    try await notes.page(request)
+  }
+
+  func item(_ id: Int) async throws(SourceError) -> Found<Note> { try await notes.item(id) }
+
+  var description: String { "service" }
+}
