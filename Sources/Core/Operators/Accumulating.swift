@@ -51,7 +51,7 @@ struct Accumulating<Base: DataSource>: DataSource, CustomStringConvertible {
     let mayGrow =
       switch growth {
       case .never: false
-      case .whenEmpty: try await shelf.store.status(of: shelf.source).isEmpty
+      case .whenEmpty: try await isEmpty()
       case .atEnd: true
       }
     guard mayGrow else {
@@ -89,12 +89,23 @@ struct Accumulating<Base: DataSource>: DataSource, CustomStringConvertible {
   private func page(
     _ slice: StoredSlice, _ seal: CursorSeal
   ) async throws(SourceError) -> Page<Base.Item> {
+    let last = slice.records.last.map { StoredPosition($0) }
     var hasNext = slice.hasMore
-    if !hasNext, growth == .atEnd { hasNext = try await !intake.isAtEnd() }
-    var page = try shelf.page(
-      slice, next: hasNext ? slice.records.last.map { StoredPosition($0) } : nil, seal)
+    if !hasNext, growth == .atEnd {
+      hasNext = try await !intake.isAtEnd()
+      // Another process may have fetched the rest since the slice was read.
+      if !hasNext { hasNext = try await isAnything(after: last) }
+    }
+    var page = try shelf.page(slice, next: hasNext ? last : nil, seal)
     if growth == .atEnd { page.total = nil }
     return page
+  }
+
+  private func isAnything(after last: StoredPosition?) async throws(SourceError) -> Bool {
+    guard let last else { return false }
+    return try await !shelf.store.records(
+      of: shelf.source, matching: [], after: last.position, limit: 1
+    ).records.isEmpty
   }
 
   private func found(
@@ -111,8 +122,13 @@ struct Accumulating<Base: DataSource>: DataSource, CustomStringConvertible {
     return page
   }
 
+  /// Whether nothing at all is stored, not even what is deleted.
+  private func isEmpty() async throws(SourceError) -> Bool {
+    try await shelf.store.status(of: shelf.source).isEmpty
+  }
+
   private func refuseEmptiness(matching query: Query? = nil) async throws(SourceError) {
-    guard try await !shelf.store.status(of: shelf.source).isEmpty else {
+    guard try await !isEmpty() else {
       throw .nothingStored(of: shelf.source, matching: query)
     }
   }
@@ -122,14 +138,28 @@ struct Accumulating<Base: DataSource>: DataSource, CustomStringConvertible {
   private func grown(
     for request: PageRequest, after start: StoredPosition?, _ seal: CursorSeal
   ) async throws(SourceError) -> Page<Base.Item> {
-    let result = await intake.take(request.limit) { _ in }
-    let slice = try await slice(of: request, after: start)
-    if slice.records.isEmpty, let failure = result.failure { throw failure }
-    var page = try await page(slice, seal)
-    if let provenance = result.provenance {
-      page.provenance = provenance
-      page.provenance.reason = result.failure
+    var result = IntakeResult()
+    var slice = StoredSlice.empty
+    var barren = 0
+    // Of what is new some may have been deleted before it came: then it takes more to fill a page.
+    repeat {
+      let known = slice.records.count
+      result.add(await intake.take(request.limit - known) { _ in })
+      slice = try await self.slice(of: request, after: start)
+      barren = slice.records.count > known ? 0 : barren + 1
+      // A forged position lies behind all that ever comes.
+      if barren == Intake<Base>.patience { result.end = .nothingNew(pages: result.pages) }
+    } while slice.records.count < request.limit && result.end == nil && result.failure == nil
+    if let failure = result.failure {
+      guard failure.code != .cancelled else { throw failure }
+      if slice.records.isEmpty {
+        // Where all that is stored is deleted, nobody may bring in others in its place.
+        guard start == nil, try await !isEmpty() else { throw failure }
+      }
     }
+    var page = try await page(slice, seal)
+    if let provenance = result.provenance { page.provenance = provenance }
+    page.provenance.reason = result.failure
     page.unreadable = page.unreadable + result.unreadable
     if let end = result.end, end != .exhausted {
       page.warnings.append(Warning("stopped", "stopped: \(end.inWords)"))

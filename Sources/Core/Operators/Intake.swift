@@ -41,7 +41,8 @@ struct Intake<Base: DataSource>: Intaking {
           return result
         }
         result.add(page.page, page.changes)
-        barren = page.changes.added.isEmpty ? barren + 1 : 0
+        // Where another process was faster, what is new has gone to it.
+        if page.changes.hasMoved { barren = page.changes.added.isEmpty ? barren + 1 : 0 }
         progress(result.added)
       } catch {
         result.failure = error
@@ -103,5 +104,15 @@ public struct IntakeResult: Sendable {
     pages += 1
     unreadable = unreadable + page.unreadable
     provenance = page.provenance
+  }
+
+  /// Adds what was got after this.
+  mutating func add(_ later: IntakeResult) {
+    added += later.added
+    pages += later.pages
+    unreadable = unreadable + later.unreadable
+    provenance = later.provenance ?? provenance
+    end = later.end
+    failure = later.failure
   }
 }
