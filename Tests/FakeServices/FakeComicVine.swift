@@ -56,6 +56,14 @@ public final class FakeComicVine: Sendable {
   /// All requests so far.
   public var requests: [LoopbackRequest] { server.requests }
 
+  /// Waits until so many requests have come.
+  ///
+  /// - Parameter count: How many.
+  /// - Returns: All requests so far.
+  public func requests(atLeast count: Int) async -> [LoopbackRequest] {
+    await server.requests(atLeast: count)
+  }
+
   /// Answers the next requests with something else, whatever they ask for.
   ///
   /// - Parameters:

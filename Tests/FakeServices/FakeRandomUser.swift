@@ -48,13 +48,22 @@ public final class FakeRandomUser: Sendable {
   /// All requests so far.
   public var requests: [LoopbackRequest] { server.requests }
 
+  /// Waits until so many requests have come.
+  ///
+  /// - Parameter count: How many.
+  /// - Returns: All requests so far.
+  public func requests(atLeast count: Int) async -> [LoopbackRequest] {
+    await server.requests(atLeast: count)
+  }
+
   /// Answers the next requests with something else, whatever they ask for.
   ///
   /// - Parameters:
   ///   - reply: What to answer; see ``RandomUserFault``.
   ///   - times: How many requests; all that come by default.
-  public func fail(with reply: LoopbackReply, times: Int = .max) {
-    interruption.begin(reply, times)
+  ///   - delay: How many requests are answered as always before that; none by default.
+  public func fail(with reply: LoopbackReply, times: Int = .max, after delay: Int = 0) {
+    interruption.begin(reply, times, after: delay)
   }
 
   /// Closes the port.

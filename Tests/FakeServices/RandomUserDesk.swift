@@ -24,6 +24,13 @@ struct RandomUserDesk {
   private func body(seed: String, page: Double, count: Int) -> JSON {
     let sent = quirks.contains(.nobody) ? 0 : count + (quirks.contains(.generous) ? 3 : 0)
     var rows = (0..<sent).map { FakePerson(seed: seed, page: page, index: $0).json }
+    if quirks.contains(.repeating), page > 1 {
+      let half = rows.count / 2
+      rows[..<half] = ArraySlice(
+        (rows.count - half..<rows.count).map {
+          FakePerson(seed: seed, page: page - 1, index: $0).json
+        })
+    }
     if quirks.contains(.badRows), rows.count > 3 {
       rows[1...3] = [["name": ["first": "A", "last": "B"]], ["email": "a@example.com"], nil]
     }

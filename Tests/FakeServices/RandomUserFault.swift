@@ -60,4 +60,6 @@ public enum RandomUserQuirk: CaseIterable, Sendable {
   case oldRow
   /// Nobody comes.
   case nobody
+  /// The first half of a page is the second half of the page before.
+  case repeating
 }

@@ -25,16 +25,18 @@ enum Binary {
   ///   - sandbox: Home and working directory; fresh ones by default.
   ///   - output: Where standard output goes.
   ///   - isMerged: Whether standard error goes to the same place.
+  ///   - program: Another program that runs ours, with its arguments: `/usr/bin/strace -f`.
   /// - Returns: What came of it.
   /// - Throws: `POSIXError` if it cannot be started.
   static func run(
     _ arguments: [String], environment: [String: String?] = [:], input: String = "",
-    in sandbox: Sandbox? = nil, output: Sink = .captured, isMerged: Bool = false
+    in sandbox: Sandbox? = nil, output: Sink = .captured, isMerged: Bool = false,
+    by program: [String] = []
   ) async throws -> Outcome {
     let run = try await Crew.standard.work {
       let run = try Run(
         arguments, environment: environment, input: input, in: sandbox, output: output,
-        isMerged: isMerged)
+        isMerged: isMerged, by: program)
       return (run, await run.child.ending())
     }
     return try run.0.outcome(run.1)
@@ -43,11 +45,12 @@ enum Binary {
   /// Runs a command line whose arguments have a space between them.
   static func run(
     _ line: String, environment: [String: String?] = [:], input: String = "",
-    in sandbox: Sandbox? = nil, output: Sink = .captured, isMerged: Bool = false
+    in sandbox: Sandbox? = nil, output: Sink = .captured, isMerged: Bool = false,
+    by program: [String] = []
   ) async throws -> Outcome {
     try await run(
       line.split(separator: " ").map(String.init), environment: environment, input: input,
-      in: sandbox, output: output, isMerged: isMerged)
+      in: sandbox, output: output, isMerged: isMerged, by: program)
   }
 
   /// Starts a command line; call `outcome()` on what is returned.
@@ -86,7 +89,7 @@ enum Binary {
     init(
       _ arguments: [String], environment: [String: String?] = [:], input: String = "",
       terminal: Int32? = nil, in sandbox: Sandbox? = nil, output sink: Sink = .captured,
-      isMerged: Bool = false
+      isMerged: Bool = false, by program: [String] = []
     ) throws {
       self.sandbox = try sandbox ?? Sandbox()
       let files = self.sandbox.root.appending(path: UUID().uuidString)
@@ -119,7 +122,7 @@ enum Binary {
         case .descriptor(let descriptor): descriptor
         }
       child = try Child(
-        [Binary.path] + arguments, environment: variables.compactMapValues(\.self),
+        program + [Binary.path] + arguments, environment: variables.compactMapValues(\.self),
         directory: self.sandbox.work.path,
         descriptors: [
           terminal ?? opening(standardInput.path, O_RDONLY), standardOutput,

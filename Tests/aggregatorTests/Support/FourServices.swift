@@ -1,0 +1,48 @@
+import FakeServices
+import Foundation
+import SourceTesting
+
+/// All four services of the program, each with its own server.
+final class FourServices: Sendable {
+  let countries: FakeCountries
+  let heroes: FakeComicVine
+  let products: FakeProducts
+  let users: FakeRandomUser
+
+  /// The sources, and the field with their ids.
+  static let sources = [
+    (name: "countries", id: "code"), (name: "heroes", id: "id"), (name: "products", id: "id"),
+    (name: "users", id: "email"),
+  ]
+
+  init() throws {
+    countries = try FakeCountries()
+    heroes = try FakeComicVine()
+    products = try FakeProducts()
+    users = try FakeRandomUser()
+  }
+
+  /// Where they are, without rates.
+  var settings: [String: String] {
+    [countries.settings, heroes.settings, products.settings, users.settings].reduce(into: [:]) {
+      $0.merge($1) { $1 }
+    }
+  }
+
+  /// How many requests came to a source's service, or to all.
+  func requestCount(of source: String? = nil) -> Int {
+    let counts = [
+      "countries": countries.requests.count, "heroes": heroes.requests.count,
+      "products": products.requests.count, "users": users.requests.count,
+    ]
+    return source.map { counts[$0] ?? 0 } ?? counts.values.reduce(0, +)
+  }
+
+  /// Closes all ports.
+  func stop() {
+    countries.stop()
+    heroes.stop()
+    products.stop()
+    users.stop()
+  }
+}

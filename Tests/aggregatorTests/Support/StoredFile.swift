@@ -1,0 +1,59 @@
+@testable import Core
+
+/// The file of a store, as somebody reads it who knows its tables.
+struct StoredFile {
+  /// The absolute path.
+  let path: String
+
+  /// What SQLite, and its search index, have to say against the file; nothing if all is well.
+  func faults() throws -> [String] {
+    var connection = try Connection(path)
+    var faults = try connection.rows("PRAGMA integrity_check") { $0.text(0) ?? "" }
+    faults.removeAll { $0 == "ok" }
+    do {
+      // With a rank it compares the index with the records.
+      try connection.run("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)")
+    } catch {
+      faults.append("the search index is not that of the records")
+    }
+    let counts = try connection.rows(
+      """
+      SELECT name FROM sources
+      WHERE records <> (SELECT count(*) FROM records WHERE source = sources.number)
+      """
+    ) { $0.text(0) ?? "" }
+    return faults + counts.map { "\($0) are miscounted" }
+  }
+
+  /// The ids of a source's records in first-seen order, those deleted too.
+  func ids(of source: String) throws -> [String] {
+    var connection = try Connection(path)
+    return try connection.rows(
+      """
+      SELECT id FROM records WHERE source = (SELECT number FROM sources WHERE name = ?1)
+      ORDER BY position
+      """, source
+    ) { $0.text(0) ?? "" }
+  }
+
+  /// Every record with its place and the time when it was written.
+  func records() throws -> [String] {
+    var connection = try Connection(path)
+    return try connection.rows(
+      "SELECT position || ' ' || id || ' ' || saved || ' ' || json FROM records ORDER BY position"
+    ) { $0.text(0) ?? "" }
+  }
+
+  /// Makes all that was fetched older.
+  func age(byDays days: Int) throws {
+    var connection = try Connection(path)
+    let milliseconds = days * 86_400_000
+    try connection.run("UPDATE pages SET fetched = fetched - ?1", milliseconds)
+    try connection.run("UPDATE records SET saved = saved - ?1", milliseconds)
+  }
+
+  /// Makes it the file of a version that is not written yet.
+  func makeNewer() throws {
+    try Connection(path).execute("PRAGMA user_version = 99; PRAGMA wal_checkpoint(TRUNCATE)")
+  }
+}
