@@ -12,15 +12,19 @@ extension DataSource {
   /// - Parameters:
   ///   - shelf: Where records are kept.
   ///   - size: How many records upstream is asked for at a time, 1 or more.
+  ///   - collection: Which of upstream's collections it is, where settings choose: each goes on where it
+  ///     ended.
   ///   - growth: When upstream is asked.
   ///   - now: What the calendar says.
   /// - Returns: The collection.
   public func accumulating(
-    in shelf: Shelf<Item>, by size: Int, growing growth: Growth = .atEnd,
+    in shelf: Shelf<Item>, by size: Int, of collection: String = "",
+    growing growth: Growth = .atEnd,
     now: @escaping @Sendable () -> Date = { Date() }
   ) -> some DataSource<Item> {
     Accumulating(
-      intake: Intake(base: self, shelf: shelf, size: size, now: now), growth: growth)
+      intake: Intake(base: self, shelf: shelf, size: size, collection: collection, now: now),
+      growth: growth)
   }
 }
 

@@ -20,12 +20,14 @@ struct Intake<Base: DataSource>: Intaking {
   let shelf: Shelf<Base.Item>
   /// How many records upstream is asked for at a time.
   let size: Int
+  /// Which of upstream's collections it is, where settings choose: each goes on where it ended.
+  let collection: String
   let now: @Sendable () -> Date
 
   /// So many upstream pages in a row without anything new end it.
   static var patience: Int { 10 }
 
-  private static var place: String { "upstream" }
+  private var place: String { collection.isEmpty ? "upstream" : "upstream \(collection)" }
   /// Where upstream goes on once it has said that there is no more.
   ///
   /// No cursor looks like it.
@@ -58,23 +60,23 @@ struct Intake<Base: DataSource>: Intaking {
 
   /// Whether upstream has said that there is no more.
   func isAtEnd() async throws(SourceError) -> Bool {
-    try await shelf.store.place(Self.place, of: shelf.source) == Self.end
+    try await shelf.store.place(place, of: shelf.source) == Self.end
   }
 
   /// Fetches one upstream page; `nil` at upstream's end.
   private func takePage() async throws(SourceError) -> (
     page: Page<Base.Item>, changes: StoreChanges
   )? {
-    let place = try await shelf.store.place(Self.place, of: shelf.source)
-    guard place != Self.end else { return nil }
+    let start = try await shelf.store.place(place, of: shelf.source)
+    guard start != Self.end else { return nil }
     let page: Page<Base.Item>
     do {
-      page = try await base.page(PageRequest(after: place.flatMap(Cursor.init), limit: size))
-    } catch .invalidCursor where place != nil {
-      // The settings ask for another upstream now. What is known stays known.
+      page = try await base.page(PageRequest(after: start.flatMap(Cursor.init), limit: size))
+    } catch .invalidCursor where start != nil {
+      // Upstream counts in another way now. What is known stays known.
       page = try await base.page(PageRequest(limit: size))
     }
-    let move = PlaceMove(Self.place, from: place, to: page.next?.description ?? Self.end)
+    let move = PlaceMove(place, from: start, to: page.next?.description ?? Self.end)
     return (page, try await shelf.save(page.records, move: move, at: now()))
   }
 }

@@ -34,6 +34,7 @@ extension Plugin {
     case (.localFirst, let shelf?):
       chain = service.accumulating(
         in: shelf, by: try upstreamPageSize(in: environment),
+        of: collection(in: environment.settings),
         growing: reading.mayAskService ? reading.growth : .never, now: environment.now)
       chain = backed(chain, by: bundled, for: reading).hidingDeleted(in: shelf)
     case (.liveFirst(let freshness), let shelf?):
@@ -81,7 +82,7 @@ extension Plugin {
   ) throws(SourceError) -> any Intaking {
     Intake(
       base: service, shelf: shelf, size: try upstreamPageSize(in: environment),
-      now: environment.now)
+      collection: collection(in: environment.settings), now: environment.now)
   }
 
   /// This source's part of a store.
@@ -144,6 +145,15 @@ extension Plugin {
 
   private func upstreamPageSize(in environment: PluginEnvironment) throws(SourceError) -> Int {
     try policy.upstreamPageSize?.value(in: environment.settings) ?? policy.largestPage
+  }
+
+  /// What tells a collection that grows from others of the service: all that is set, but not how fast
+  /// it is asked, or by whom.
+  private func collection(in settings: Settings) -> String {
+    let texts = self.settings.filter { $0.form != .rate && !$0.isSecret }.map { setting in
+      "\(setting.key)=\(settings.text(setting) ?? "")"
+    }
+    return String(texts.joined(separator: " ").fnv1a, radix: 36)
   }
 
   /// What tells this service from others of its kind: its addresses.

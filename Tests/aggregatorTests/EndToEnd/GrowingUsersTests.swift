@@ -1,0 +1,148 @@
+import FakeServices
+import Foundation
+import SourceTesting
+import Testing
+
+/// Users: a collection that grows when somebody asks for more, and never forgets.
+@Suite struct GrowingUsersTests {
+  private let service: FakeRandomUser
+  private let home: Household
+
+  init() throws {
+    service = try FakeRandomUser()
+    home = try Household(service.settings)
+  }
+
+  @Test(arguments: [[], [RandomUserQuirk.repeating]])
+  func `three times next is 60 different people, however often the service repeats them`(
+    quirks: [RandomUserQuirk]
+  ) async throws {
+    let service = try FakeRandomUser(quirks: Set(quirks))
+    let home = try Household(service.settings)
+    var emails: [String] = []
+    for _ in 0..<3 {
+      let page = try await home.column("email", "users next")
+      #expect(page.count == 20)
+      emails += page
+    }
+    #expect(Set(emails).count == 60)
+    #expect(try home.file.ids(of: "users").starts(with: emails))
+    #expect(service.pagesAskedFor == Array(1...service.requests.count))
+  }
+
+  @Test func `a list fetches only while nothing is stored`() async throws {
+    let first = try await home.column("email", "users list")
+    #expect(first.count == 20)
+    let count = service.requests.count
+    for line in ["users list", "users list --limit 1000", "users list --all"] {
+      let again = try await home.column("email", line)
+      #expect(again.starts(with: first))
+    }
+    #expect(service.requests.count == count)
+  }
+
+  @Test func `a search of nothing stored looks into the bundle, and asks nobody`() async throws {
+    let found = try await home.run("users search aino.tormanen --fields email --tsv")
+    #expect(found.status == 0)
+    #expect(found.lines == ["aino.tormanen@example.com"])
+    #expect(
+      found.errors == "warning: users: bundled data (no stored users match 'aino.tormanen')\n",
+      "\(found)")
+    #expect(service.requests.isEmpty)
+  }
+
+  @Test func `all that is stored is listed, however much`() async throws {
+    let large: [String: String?] = ["RANDOM_USER_PAGE_SIZE": "1000"]
+    let loaded = try await home.run("users load 2600", large)
+    #expect(loaded.status == 0)
+    let pages = service.requests.count
+    let all = try await home.run("users list --all --fields email --tsv", large)
+    #expect(all.status == 0)
+    #expect(all.lines.count > 2600)
+    #expect(all.lines == FakeRandomUser.people(onPages: 1..<pages + 1, of: 1000))
+    #expect(loaded.errors == "\(all.lines.count) more users are stored\n")
+    #expect(service.requests.count == pages)
+  }
+
+  @Test func `load keeps nothing of a service that is down`() async throws {
+    service.stop()
+    let outcome = try await home.run("users load 30")
+    #expect(outcome.status == 69)
+    #expect(outcome.output == "")
+    #expect(outcome.errors.hasPrefix("error: users: cannot connect to 127.0.0.1:"))
+    #expect(
+      try await home.run("users list -L1 --offline --json").envelope().provenance?.origin
+        == "bundled")
+  }
+
+  @Test func `what came before a failure is kept, and load goes on behind it`() async throws {
+    service.fail(with: RandomUserFault.page.reply, times: 1, after: 3)
+    let failed = try await home.run("users load 100")
+    #expect(failed.status == 3)
+    let people = FakeRandomUser.people(onPages: 1..<4)
+    #expect(
+      failed.errors.hasPrefix("\(people.count) more users are stored\nwarning: users: "),
+      "\(failed)")
+    #expect(try home.file.ids(of: "users") == people)
+    #expect(try await home.run("users load 1").status == 0)
+    #expect(service.pagesAskedFor == [1, 2, 3, 4, 4])
+    #expect(try home.file.ids(of: "users") == FakeRandomUser.people(onPages: 1..<5))
+  }
+
+  @Test(arguments: [["RANDOM_USER_SEED": "other"], ["RANDOM_USER_PAGE_SIZE": "7"]])
+  func `another seed or page size brings others, and keeps who is there`(
+    settings: [String: String]
+  ) async throws {
+    #expect(try await home.run("users load 20").status == 0)
+    let before = try home.file.ids(of: "users")
+    let others = settings.mapValues(Optional.some)
+    #expect(try await home.run("users load 20", others).status == 0)
+    let after = try home.file.ids(of: "users")
+    #expect(after.starts(with: before))
+    #expect(after.count >= before.count + 20)
+    #expect(Set(after).count == after.count)
+    let listed = try await home.run("users list --all --fields email --tsv", others)
+    #expect(listed.lines == after)
+    let pages = FakeRandomUser.people(
+      onPages: 1..<9, of: Int(settings["RANDOM_USER_PAGE_SIZE"] ?? "10") ?? 10,
+      seed: settings["RANDOM_USER_SEED"] ?? "aggregator")
+    #expect(Set(pages).isSuperset(of: after[before.count...]))
+  }
+
+  @Test func `who comes back to a seed goes on with people, not with pages known`() async throws {
+    #expect(try await home.run("users load 120").status == 0)
+    #expect(try await home.run("users load 5", ["RANDOM_USER_SEED": "other"]).status == 0)
+    let back = try await home.run("users load 20")
+    #expect(back.status == 0, "\(back)")
+    let pages = service.requests.filter { $0.query["seed"] == "aggregator" }
+      .compactMap { $0.query["page"] }
+    #expect(Set(pages).count == pages.count)
+  }
+
+  @Test func `behind what is stored is 69 while the service is down, and the place stays`()
+    async throws
+  {
+    let first = try await home.column("email", "users next")
+    service.fail(with: .closed)
+    let count = try home.file.ids(of: "users").count
+    #expect(count > 20)
+    for line in ["users next", "users next --peek"] {
+      let failed = try await home.run(line)
+      #expect(failed.status == 69, "\(failed)")
+      #expect(failed.output == "")
+    }
+    let rest = try await home.column("email", "users next --offline")
+    #expect(first + rest == (try home.file.ids(of: "users")))
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM])
+  func `a signal while users are loaded leaves the store in order`(signal: Int32) async throws {
+    service.fail(with: .stalled, times: 1, after: 3)
+    let run = try home.start("users load 100")
+    _ = await service.requests(atLeast: 4)
+    run.child.send(signal)
+    #expect(try await run.outcome().ending == .signal(signal))
+    #expect(try home.file.faults() == [])
+    #expect(try home.file.ids(of: "users") == FakeRandomUser.people(onPages: 1..<4))
+  }
+}
