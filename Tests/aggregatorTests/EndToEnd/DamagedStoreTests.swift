@@ -1,0 +1,162 @@
+import FakeServices
+import Foundation
+import SourceTesting
+import Testing
+
+@testable import Core
+
+/// A store's file that is no good: it is told, nothing in it is lost, and the program goes on.
+@Suite struct DamagedStoreTests {
+  private let service: FakeRandomUser
+  private let home: Household
+
+  init() throws {
+    service = try FakeRandomUser()
+    home = try Household(service.settings)
+  }
+
+  private func bytes(_ suffix: String = "") throws -> Data {
+    try Data(contentsOf: URL(filePath: home.file.path + suffix))
+  }
+
+  private func replace(by bytes: Data) throws {
+    try bytes.write(to: URL(filePath: home.file.path))
+  }
+
+  /// What may have become of a file that was in order.
+  static let damages: [(what: String, change: @Sendable (Data) -> Data)] = [
+    ("is damaged", { $0.prefix(50) }),
+    ("is damaged", { $0.prefix(1000) }),
+    ("is damaged", { $0.prefix(4096) }),
+    ("is damaged", { $0.prefix($0.count / 2) }),
+    ("is damaged", { $0.prefix($0.count - 4096) }),
+    ("is no database", { _ in noise(5000) }),
+    ("is no database", { noise(4096) + $0.dropFirst(4096) }),
+    ("is damaged", { $0.prefix(4096) + noise($0.count - 4096) }),
+  ]
+
+  private static func noise(_ count: Int) -> Data {
+    // Not by chance the head of a database.
+    Data((0..<count).map { _ in UInt8.random(in: 128...255) })
+  }
+
+  @Test(arguments: damages.indices)
+  func `a damaged file is moved aside as it is, and said once`(index: Int) async throws {
+    let (what, change) = Self.damages[index]
+    #expect(try await home.run("users load 30").status == 0)
+    let damaged = change(try bytes())
+    for (number, line) in ["users list --offline", "users load 5", "users next", "store status"]
+      .enumerated()
+    {
+      try replace(by: damaged)
+      let outcome = try await home.run(line)
+      #expect(outcome.status == 0, "\(line): \(outcome)")
+      let aside = "\(home.file.path).aside-\(number + 1)"
+      #expect(
+        outcome.errors.contains("warning: \(home.file.path) \(what); it is kept as \(aside)\n"),
+        "\(line): \(outcome)")
+      #expect(try bytes(".aside-\(number + 1)") == damaged, "\(line)")
+      #expect(try await !home.run("store status").errors.contains("warning"))
+    }
+    #expect(try await home.run("users load 5").status == 0)
+    #expect(try home.file.faults() == [])
+  }
+
+  @Test(arguments: [
+    "users list --offline", "users load 5", "users delete aino.tormanen@example.com --yes",
+  ])
+  func `the file of a later version, or of another program, is left to it`(line: String)
+    async throws
+  {
+    #expect(try await home.run("users load 30").status == 0)
+    try home.file.makeNewer()
+    let newer = try bytes()
+    let later = try await home.run(line)
+    #expect(later.status == 0)
+    #expect(
+      later.errors.contains(
+        "warning: \(home.file.path) was written by a later version of this program; it is kept as "),
+      "\(later)")
+    #expect(try bytes(".aside-1") == newer)
+
+    for suffix in ["", "-wal", "-shm"] {
+      try? FileManager.default.removeItem(atPath: home.file.path + suffix)
+    }
+    try makeForeign()
+    let foreign = try bytes()
+    let other = try await home.run(line)
+    #expect(other.status == 0)
+    #expect(
+      other.errors.contains(
+        "warning: \(home.file.path) is no store of this program; it is kept as "),
+      "\(other)")
+    #expect(try bytes(".aside-2") == foreign)
+  }
+
+  /// A database of another program.
+  private func makeForeign() throws {
+    let flags: Int32 = 0x2 | 0x4  // to read and write, and to make
+    try Connection(home.file.path, flags: flags).execute(
+      "CREATE TABLE songs (title TEXT); INSERT INTO songs VALUES ('Blue')")
+  }
+
+  /// A process that has saved some pages and waits for the next.
+  private func stalled() async throws -> Binary.Run {
+    service.fail(with: .stalled, after: 5)
+    let count = service.requests.count
+    let run = try home.start("users load 100")
+    _ = await service.requests(atLeast: count + 6)
+    return run
+  }
+
+  @Test func `what a killed process left beside a damaged file goes with it`() async throws {
+    #expect(try await home.run("users load 200").status == 0)
+    let run = try await stalled()
+    run.child.send(SIGKILL)
+    _ = try await run.outcome()
+    let log = try bytes("-wal")
+    #expect(log.count > 20_000)
+    // The log has the last pages, and the first one may be among them.
+    let damaged = try Self.noise(bytes().count)
+    try replace(by: damaged)
+    let outcome = try await home.run("users list --offline")
+    #expect(outcome.status == 0)
+    #expect(try bytes(".aside-1") == damaged)
+    #expect(try bytes(".aside-1-wal") == log)
+  }
+
+  @Test func `the log of a later version is kept as it is`() async throws {
+    let run = try await stalled()
+    // Beside a process that is still at work, nothing is brought from the log into the file.
+    try Connection(home.file.path).execute("PRAGMA user_version = 99")
+    run.child.send(SIGKILL)
+    _ = try await run.outcome()
+    let (file, log) = (try bytes(), try bytes("-wal"))
+    #expect(log.count > 20_000)
+    let outcome = try await home.run("users list --offline")
+    #expect(outcome.errors.contains("was written by a later version"))
+    #expect(try bytes(".aside-1") == file)
+    #expect(try bytes(".aside-1-wal") == log)
+  }
+
+  @Test func `a directory in its place is said, and left`() async throws {
+    try home.sandbox.write("mine", to: "\(Household.store)/file")
+    let list = try await home.run("users list --offline")
+    #expect(list.status == 0)
+    #expect(list.errors.contains("store.sqlite is a directory"), "\(list)")
+    let lines = [
+      "users delete aino.tormanen@example.com --yes", "users restore --all", "users load 5",
+      "store status", "store clear users --yes",
+    ]
+    for line in lines {
+      let outcome = try await home.run(line)
+      #expect(outcome.status == 74, "\(line): \(outcome)")
+      #expect(outcome.output == "")
+      #expect(
+        outcome.errors.contains(
+          "store.sqlite is a directory\nhint: move it away, or set AGGREGATOR_HOME\n"), "\(outcome)"
+      )
+    }
+    #expect(try home.sandbox.text(of: "\(Household.store)/file") == "mine")
+  }
+}
