@@ -156,14 +156,3 @@ extension [String] {
     return filter { seen.insert($0).inserted }
   }
 }
-
-extension PluginEnvironment {
-  /// The store, where there must be one.
-  func requiredStore() throws(Failure) -> any Store {
-    guard let store else {
-      throw Failure(
-        .io, "there is no place for a store", hint: "set HOME, XDG_DATA_HOME or AGGREGATOR_HOME")
-    }
-    return store
-  }
-}

@@ -40,12 +40,13 @@ extension Plugin {
   private func list(
     _ verb: String, matching query: Query?, _ invocation: Invocation, _ session: Session
   ) async throws -> ExitCode {
-    let bounds = try ListingOptions(
-      invocation, policy, isSearch: query != nil)
     let output = try OutputOptions(invocation, in: session)
     let listing = try output.listing(
       verb, of: name, query: query, fields: fields, layout: layout)
     let environment = try session.environment()
+    let bounds = try ListingOptions(
+      invocation, policy, hasStore: environment.store != nil, isSearch: query != nil)
+    environment.tellIfForgetful(session.diagnostics)
     let reading = try ReadingOptions(invocation)
     let source = try reading.source(of: self, in: environment)
     let keeper = try PlaceKeeper(

@@ -25,12 +25,13 @@ struct ListingOptions {
   ///   - invocation: What was typed.
   ///   - policy: How the source is treated. A listing asks for as many records at a time as it wants
   ///     and the service gives, so that it costs the fewest requests.
+  ///   - hasStore: Whether records are kept; if not, a source that would begin with those has no end.
   ///   - isSearch: Whether something is looked for. Where that is done among records that do not match,
   ///     a page that is not full means that the search stopped, and no more are asked for.
   ///   - standardLimit: How many records are listed where nobody says so.
   /// - Throws: ``Failure`` with code `usage`.
   init(
-    _ invocation: Invocation, _ policy: Policy, isSearch: Bool,
+    _ invocation: Invocation, _ policy: Policy, hasStore: Bool, isSearch: Bool,
     standardLimit: Int = ListingOptions.standardLimit
   ) throws(Failure) {
     _ = try invocation.choice(of: [.limit, .all])
@@ -39,7 +40,7 @@ struct ListingOptions {
       return cursor
     }
     let largestPage = policy.largestPage
-    let isStored = policy.precedence == .localFirst
+    let isStored = policy.precedence == .localFirst && hasStore
     let isScan = isSearch && policy.localSearchBound != nil && !isStored
     let maxPages = invocation.count(.maxPages)
     isCapped = invocation.has(.all) || maxPages != nil

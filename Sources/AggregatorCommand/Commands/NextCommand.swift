@@ -75,7 +75,7 @@ private struct NextPage<P: Plugin> {
     let place = try read()
     guard let leg = try leg(from: place) else { return sayEnd() }
     let bounds = try ListingOptions(
-      invocation, plugin.policy, isSearch: leg.query != nil,
+      invocation, plugin.policy, hasStore: environment.store != nil, isSearch: leg.query != nil,
       standardLimit: leg.limit ?? ListingOptions.standardLimit)
     let listing = try output.listing(
       "next", of: plugin.name, query: leg.query, fields: plugin.fields, layout: plugin.layout)

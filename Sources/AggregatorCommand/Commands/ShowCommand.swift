@@ -17,6 +17,7 @@ extension Plugin {
       let listing = try output.listing(
         "show", of: name, fields: fields, layout: layout, shape: .cards)
       let environment = try session.environment()
+      environment.tellIfForgetful(session.diagnostics)
       let source = try ReadingOptions(invocation).source(of: self, in: environment)
       return try await show(
         invocation.arguments, of: source, RecordPrinter(listing, output, in: session),

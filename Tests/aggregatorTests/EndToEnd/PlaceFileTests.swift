@@ -75,6 +75,8 @@ import Testing
     #expect(
       list.errors.hasPrefix(
         """
+        warning: nothing is remembered: there is no place for a store
+        hint: set HOME, XDG_DATA_HOME or AGGREGATOR_HOME
         warning: countries: the place for next was not kept: there is no directory to keep a place in
         hint: set HOME or AGGREGATOR_HOME
         1 of 250 countries · more: --cursor offline.

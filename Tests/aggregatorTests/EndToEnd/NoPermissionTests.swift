@@ -1,0 +1,133 @@
+import FakeServices
+import Foundation
+import Testing
+
+/// A store that this person may not write, or not even read, and a program that has no home.
+@Suite struct NoPermissionTests {
+  private let service: FakeRandomUser
+  private let home: Household
+
+  init() throws {
+    service = try FakeRandomUser()
+    home = try Household(service.settings)
+  }
+
+  private static let deletion = "users delete aino.tormanen@example.com --yes"
+
+  /// Runs a line as a person to whom nothing here belongs.
+  private static let nobody = [
+    "/usr/bin/setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+  ]
+
+  /// Whether that is possible, and that person may run the program.
+  @Sendable private static func canBeNobody() async throws -> Bool {
+    guard geteuid() == 0, FileManager.default.isExecutableFile(atPath: nobody[0]) else {
+      return false
+    }
+    return try await Binary.run("--version", by: nobody).status == 0
+  }
+
+  private func expect(
+    _ line: String, status: Int32, _ words: String, _ environment: [String: String?] = [:],
+    by program: [String] = []
+  ) async throws {
+    let outcome = try await home.run(line, environment, by: program)
+    #expect(outcome.status == status, "\(line): \(outcome)")
+    #expect(outcome.errors.contains(words), "\(line): \(outcome)")
+    #expect((outcome.output == "") == (status != 0), "\(line): \(outcome)")
+  }
+
+  private func chmod(_ path: String, _ mode: mode_t) {
+    #expect(Foundation.chmod(home.sandbox.root.appending(path: path).path, mode) == 0)
+  }
+
+  private func openDirectories() {
+    for directory in ["home/.local", "home/.local/share", "home/.local/share/aggregator"] {
+      chmod(directory, 0o755)
+    }
+  }
+
+  @Test(.enabled("nobody cannot be played here", canBeNobody))
+  func `what may not be read is warned of, and cannot be changed`() async throws {
+    #expect(try await home.run("users load 20").status == 0)
+    openDirectories()
+    let words = "store.sqlite cannot be opened or written: Permission denied"
+    try await expect("users list", status: 0, words, by: Self.nobody)
+    try await expect("users search aino", status: 0, words, by: Self.nobody)
+    for line in [Self.deletion, "users load 5", "store status", "store clear users --yes"] {
+      try await expect(line, status: 74, words, by: Self.nobody)
+    }
+  }
+
+  @Test(.enabled("nobody cannot be played here", canBeNobody))
+  func `what may only be read still answers, and cannot be changed`() async throws {
+    #expect(try await home.run("users load 20").status == 0)
+    let id = try home.file.ids(of: "users")[0]
+    #expect(try await home.run("users delete \(id) --yes").status == 0)
+    openDirectories()
+    chmod(Household.store, 0o644)
+    let before = try Data(contentsOf: URL(filePath: home.file.path))
+    let listed = try await home.run(
+      "users list --all --fields email --tsv", by: Self.nobody)
+    #expect(listed.status == 0)
+    #expect(listed.lines == Array(try home.file.ids(of: "users").dropFirst()))
+    #expect(try await home.run("store status", by: Self.nobody).status == 0)
+    for line in ["users delete \(listed.lines[0]) --yes", "users restore --all", "users load 5"] {
+      let outcome = try await home.run(line, by: Self.nobody)
+      #expect(outcome.status == 74, "\(line): \(outcome)")
+      #expect(outcome.errors.contains("store.sqlite cannot be opened or written: "), "\(outcome)")
+    }
+    #expect(try Data(contentsOf: URL(filePath: home.file.path)) == before)
+  }
+
+  @Test(.enabled("nobody cannot be played here", canBeNobody))
+  func `a directory that may not be written is warned of`() async throws {
+    let words = "/home/.local/share/aggregator cannot be written: Permission denied"
+    let countries = try FakeCountries()
+    let list = try await home.run(
+      "countries list", countries.settings.mapValues(Optional.some), by: Self.nobody)
+    #expect(list.status == 0)
+    #expect(list.lines.count == 20)
+    #expect(list.errors.contains(words), "\(list)")
+    try await expect("users list", status: 0, words, by: Self.nobody)
+    for line in [Self.deletion, "users load 5"] {
+      try await expect(line, status: 74, words, by: Self.nobody)
+    }
+  }
+
+  @Test func `AGGREGATOR_HOME that is no directory is said`() async throws {
+    let file = try home.sandbox.write("mine", to: "home/file").path
+    let place: [String: String?] = ["AGGREGATOR_HOME": file]
+    for line in [Self.deletion, "users load 5"] {
+      try await expect(line, status: 74, "\(file)/store.sqlite cannot be ", place)
+    }
+    try await expect(
+      "users list", status: 0, "bundled data (\(file)/store.sqlite cannot be made: ", place)
+    #expect(try home.sandbox.text(of: "home/file") == "mine")
+    try await expect("users list", status: 78, "AGGREGATOR_HOME", ["AGGREGATOR_HOME": "relative"])
+  }
+
+  @Test func `without a home everything answers but nothing is remembered, which is said`()
+    async throws
+  {
+    let homeless: [String: String?] = ["HOME": nil]
+    for line in ["users list --limit 3", "users search ada --limit 3", "countries show AF"] {
+      try await expect(
+        line, status: 0,
+        "warning: nothing is remembered: there is no place for a store\nhint: set HOME, ",
+        homeless)
+    }
+    // Nobody goes to the end of what has none.
+    let all = try await home.run("users list --all --max-pages 3 --fields email --tsv", homeless)
+    #expect(all.status == 3)
+    #expect(service.requests.count < 110)
+    let lines = [
+      Self.deletion, "users restore --all", "users load 5", "store status", "store path",
+      "store clear users --yes",
+    ]
+    for line in lines {
+      try await expect(line, status: 74, "there is no place ", homeless)
+    }
+    #expect(try home.sandbox.files(under: "home").isEmpty)
+  }
+}
