@@ -1,0 +1,110 @@
+import Foundation
+import Testing
+
+/// How `delete` and `restore` are called, asked and refused.
+@Suite struct DeleteCommandTests {
+  private let home: Household
+
+  init() throws { home = try Household() }
+
+  /// Which of the first three countries are left.
+  private func left() async throws -> [String] {
+    try await home.column("code", "countries list --offline --limit 3")
+  }
+
+  @Test func `ids are typed, or come from standard input`() async throws {
+    let typed = try await home.run("countries delete AF al --yes")
+    #expect(typed.status == 0)
+    #expect(
+      typed.errors == "deleted 2 of countries · back with: aggregator countries restore ID…\n")
+    let read = try await home.run("countries delete - --yes", input: "  DZ\n\nDZ\nAS")
+    #expect(read.status == 0)
+    #expect(read.errors.hasPrefix("deleted 2 of countries"))
+    #expect(try await left() == ["AD", "AO", "AI"])
+    #expect(try await home.run("countries restore -", input: "AF\nAS\n").status == 0)
+    #expect(try await left() == ["AF", "AS", "AD"])
+    let all = try await home.run("countries restore --all")
+    #expect(all.errors == "restored 2 of countries\n")
+    #expect(try await left() == ["AF", "AL", "DZ"])
+  }
+
+  @Test func `twice is no error`() async throws {
+    for _ in 0..<2 { #expect(try await home.run("countries delete AF --yes").status == 0) }
+    for words in ["restored 1 of countries\n", "AF was not deleted\n"] {
+      let restored = try await home.run("countries restore AF")
+      #expect(restored.status == 0)
+      #expect(restored.errors == words)
+    }
+    #expect(try await home.run("countries restore --all").errors == "restored 0 of countries\n")
+  }
+
+  @Test func `an unknown id is 1, and some unknown ids are 3`() async throws {
+    let unknown = try await home.run("countries delete XX --yes")
+    #expect(unknown.status == 1)
+    #expect(unknown.output == "")
+    #expect(
+      unknown.errors == """
+        error: no countries record with the id 'XX' is stored or bundled
+        hint: aggregator countries search WORD…
+
+        """)
+    let mixed = try await home.run("countries delete XX AF nonsense! --yes")
+    #expect(mixed.status == 3)
+    #expect(mixed.errors.contains("'XX'") && mixed.errors.contains("'nonsense!'"))
+    #expect(try await left() == ["AL", "DZ", "AS"])
+  }
+
+  @Test(arguments: [
+    "countries delete AF", "countries delete AF --no-input", "countries delete",
+    "countries delete --yes", "countries restore", "countries restore AF --all",
+  ])
+  func `without a word from a person nothing is done`(line: String) async throws {
+    let outcome = try await home.run(line)
+    #expect(outcome.status == 64)
+    #expect(outcome.output == "")
+    #expect(outcome.errors.hasPrefix("error: "))
+    #expect(try await left() == ["AF", "AL", "DZ"])
+  }
+
+  @Test func `ids on standard input need --yes, for nobody is there to ask`() async throws {
+    let outcome = try await home.run("countries delete -", input: "AF\n")
+    #expect(outcome.status == 64)
+    #expect(outcome.errors == "error: not without being asked to\nhint: give --yes to delete AF\n")
+    #expect(try await home.run("countries delete - --yes").status == 64)
+    #expect(try await left() == ["AF", "AL", "DZ"])
+  }
+
+  @Test func `--dry-run only says what would be done`() async throws {
+    for line in ["countries delete AF AL --dry-run", "countries delete AF AL --dry-run --yes"] {
+      let outcome = try await home.run(line)
+      #expect(outcome.status == 0)
+      #expect(outcome.errors == "would delete AF, AL\n")
+    }
+    #expect(try await home.run("countries delete AF XX --dry-run").status == 3)
+    #expect(try sandboxIsEmpty())
+  }
+
+  private func sandboxIsEmpty() throws -> Bool { try home.sandbox.files(under: "home").isEmpty }
+
+  static let answers: [(typed: String, isYes: Bool)] = [
+    ("y\n", true), ("Yes\n", true), ("\n", false), ("n\n", false), ("yeah\n", false),
+    ("\u{4}", false),
+  ]
+
+  @Test(arguments: answers.indices)
+  func `on a terminal it asks, and only yes is yes`(index: Int) async throws {
+    let (typed, isYes) = Self.answers[index]
+    let terminal = try PseudoTerminal()
+    let pipe = try Pipe()
+    let run = try Binary.start(
+      "countries delete AF", terminal: terminal.descriptor, in: home.sandbox,
+      output: .descriptor(pipe.writeEnd), isMerged: true)
+    let question = await pipe.firstBytes(atMost: 100)
+    #expect(String(decoding: question, as: UTF8.self) == "delete AF? [y/N] ")
+    terminal.type(typed)
+    #expect(try await run.outcome().status == 0)
+    let answer = String(decoding: await pipe.firstBytes(atMost: 100), as: UTF8.self)
+    #expect(answer.hasPrefix(isYes ? "deleted 1 of countries" : "nothing was deleted\n"))
+    #expect(try await left().first == (isYes ? "AL" : "AF"))
+  }
+}

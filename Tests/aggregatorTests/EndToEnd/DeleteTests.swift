@@ -1,0 +1,112 @@
+import FakeServices
+import Foundation
+import Testing
+
+/// What a person deleted stays away, whoever sends it and whichever tier answers, until it is restored.
+@Suite struct DeleteTests {
+  private let services: FourServices
+  private let home: Household
+
+  init() throws {
+    services = try FourServices()
+    home = try Household(services.settings)
+  }
+
+  /// Ways to be answered: by what is fresh, by the service, by what is stored.
+  private static let ways = ["", " --refresh", " --offline"]
+
+  private func ids(_ line: String, of source: (name: String, id: String)) async throws -> [String] {
+    try await home.column(source.id, "\(source.name) \(line)")
+  }
+
+  @Test(arguments: FourServices.sources.indices)
+  func `what is deleted is nowhere, and restored it is where it was`(index: Int) async throws {
+    let source = FourServices.sources[index]
+    let before = try await ids("list --all", of: source)
+    let name = source.name == "products" ? "title" : source.name == "users" ? "lastName" : "name"
+    let rows = try await home.run("\(source.name) list --fields \(source.id),\(name) --tsv").lines
+    // Not all have a name.
+    let row = try #require(
+      rows.dropFirst(3).map { $0.split { "\t ".contains($0) } }.first { $0.count > 1 })
+    let (id, word) = (String(row[0]), row[1])
+    #expect(try await ids("search \(word) --limit 100", of: source).contains(id))
+    let deleted = try await home.run("\(source.name) delete \(id) --yes")
+    #expect(deleted.status == 0)
+    #expect(deleted.output == "")
+
+    let without = before.filter { $0 != id }
+    for way in Self.ways {
+      try await expectNowhere(id, word, without, source, way)
+    }
+    services.stop()
+    // Old, and the service does not answer.
+    try home.file.age(byDays: 30)
+    for way in Self.ways {
+      try await expectNowhere(id, word, without, source, way)
+    }
+    let restored = try await home.run("\(source.name) restore \(id)")
+    #expect(restored.status == 0)
+    #expect(try await ids("list --all", of: source) == before)
+    #expect(try await home.run("\(source.name) show \(id)").status == 0)
+  }
+
+  private func expectNowhere(
+    _ id: String, _ word: Substring, _ others: [String], _ source: (name: String, id: String),
+    _ way: String
+  ) async throws {
+    let comment = Comment(rawValue: "\(source.name)\(way)")
+    #expect(try await ids("list --all\(way)", of: source) == others, comment)
+    #expect(
+      try await !home.run("\(source.name) list --all --json\(way)").output.contains("\"\(id)\""),
+      comment)
+    let found = try await home.run(
+      "\(source.name) search \(word) --limit 100 --fields \(source.id) --tsv\(way)")
+    #expect(found.status == 0, comment)
+    #expect(!found.lines.contains(id), comment)
+    let pages =
+      try await ids("next --reset --limit 3\(way)", of: source)
+      + ids("next --limit 3\(way)", of: source)
+    #expect(pages == Array(others.prefix(6)), comment)
+    let shown = try await home.run("\(source.name) show \(id)\(way)")
+    #expect(shown.status == 1, comment)
+    #expect(shown.output == "", comment)
+    #expect(
+      shown.errors == """
+        error: \(source.name): the \(source.name) record '\(id)' is deleted
+        hint: aggregator \(source.name) restore \(id)
+
+        """, comment)
+  }
+
+  @Test func `a user that is deleted is not in later pages that bring it again`() async throws {
+    // One person is the last of every page.
+    let id = "same.person9@example.com"
+    #expect(try await ids("list --all", of: FourServices.sources[3]).contains(id))
+    #expect(try await home.run("users delete \(id.uppercased()) --yes").status == 0)
+    let next = try await ids("next --limit 100", of: FourServices.sources[3])
+    #expect(next.count == 100)
+    #expect(!next.contains(id))
+    #expect(try await home.run("users load 20").status == 0)
+    #expect(try await !ids("list --all", of: FourServices.sources[3]).contains(id))
+  }
+
+  @Test(arguments: FourServices.sources.indices)
+  func `a bundled record is deleted as well`(index: Int) async throws {
+    let source = FourServices.sources[index]
+    let home = try Household()
+    func ids(_ line: String) async throws -> [String] {
+      try await home.column(source.id, "\(source.name) \(line)")
+    }
+    let before = try await ids("list --all --offline")
+    let id = before[2]
+    #expect(try await home.run("\(source.name) delete \(id) --yes").status == 0)
+    for way in ["", " --offline"] {
+      #expect(try await ids("list --all\(way)") == before.filter { $0 != id })
+      let shown = try await home.run("\(source.name) show \(id)\(way)")
+      #expect(shown.status == 1)
+      #expect(shown.errors.contains("hint: aggregator \(source.name) restore \(id)\n"))
+    }
+    #expect(try await home.run("\(source.name) restore --all").status == 0)
+    #expect(try await ids("list --all --offline") == before)
+  }
+}

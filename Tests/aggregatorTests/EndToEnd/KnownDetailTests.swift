@@ -1,0 +1,56 @@
+import FakeServices
+import SourceTesting
+import Testing
+
+/// What a record's long form told stays known, and what did not change is not written.
+@Suite struct KnownDetailTests {
+  private let service: FakeComicVine
+  private let home: Household
+
+  init() throws {
+    service = try FakeComicVine()
+    home = try Household(service.settings)
+  }
+
+  @Test func `powers that were shown are known after a list that has none`() async throws {
+    let shown = try await home.run("heroes show 1253 --json").envelope().items
+    let powers = try #require(shown.first?.powers)
+    #expect(!powers.isEmpty)
+    for line in ["list --all --refresh", "search spider --refresh", "list --limit 10 --refresh"] {
+      #expect(try await home.run("heroes \(line)").status == 0)
+      let known = try await home.run("heroes show 1253 --offline --json").envelope().items.first
+      #expect(known?.powers == powers)
+      #expect(known?.teams == shown.first?.teams)
+      #expect(known?.biography == shown.first?.biography)
+    }
+    #expect(service.requests.count { $0.path.contains("/character/") } == 1)
+  }
+
+  @Test func `a refresh of what did not change writes no record`() async throws {
+    _ = try await home.run("heroes show 1253")
+    _ = try await home.run("heroes list --all")
+    let before = try home.file.records()
+    #expect(before.count == 257)
+    let count = service.requests.count
+    for line in ["list --all --refresh", "search spider --refresh", "show 1253 --refresh"] {
+      #expect(try await home.run("heroes \(line)").status == 0)
+    }
+    #expect(service.requests.count == count + 5)
+    #expect(try home.file.records() == before)
+  }
+
+  @Test func `only what changed is written`() async throws {
+    let sent = try FakeServer { _ in .json(NextTests.rows(0..<5, total: 5)) }
+    let changed = try FakeServer { _ in
+      .json(NextTests.rows(0..<5, total: 5).replacing("Hero 3", with: "Hero III"))
+    }
+    let home = try Household(sent.settings)
+    _ = try await home.run("heroes list")
+    let before = try home.file.records()
+    let after = try await home.run("heroes list --refresh --tsv", changed.settings)
+    #expect(after.output.contains("Hero III"))
+    let written = zip(before, try home.file.records()).filter { $0 != $1 }
+    #expect(written.count == 1)
+    #expect(written.first?.1.contains("Hero III") == true)
+  }
+}

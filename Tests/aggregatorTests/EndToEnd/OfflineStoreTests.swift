@@ -1,0 +1,190 @@
+import Core
+import FakeServices
+import Foundation
+import SourceTesting
+import Testing
+
+/// What the store answers: while it is fresh, when the service is down, and with `--offline`.
+@Suite struct OfflineStoreTests {
+  private let services: FourServices
+  private let home: Household
+
+  init() throws {
+    services = try FourServices()
+    home = try Household(services.settings)
+  }
+
+  /// What all envelopes have.
+  private struct Answer: Decodable {
+    let provenance: Envelope.Provenance?
+    let warnings: [Envelope.Warning]
+  }
+
+  private func answer(_ outcome: Outcome) throws -> Answer {
+    try JSONDecoder().decode(Answer.self, from: Data(outcome.output.utf8))
+  }
+
+  @Test(arguments: FourServices.sources.indices)
+  func `a listing is answered again from the store, with its age and the reason`(index: Int)
+    async throws
+  {
+    let (source, id) = FourServices.sources[index]
+    let isLocalFirst = source == "users"
+    let live = try await home.run("\(source) list --json")
+    #expect(try answer(live).provenance?.origin == "live")
+    let ids = try await home.column(id, "\(source) list")
+    #expect(ids.count == 20)
+    try home.file.age(byDays: 30)
+    services.stop()
+
+    let again = try await home.run("\(source) list --json")
+    #expect(again.status == 0)
+    let stored = try answer(again)
+    #expect(stored.provenance?.origin == "stored")
+    #expect(stored.provenance?.reason == (isLocalFirst ? nil : "unreachable"))
+    let fetchedAt = try #require(try answer(live).provenance?.fetchedAt)
+    let date = try #require(try? Date(fetchedAt, strategy: .iso8601))
+    #expect(
+      try #require(try? Date(stored.provenance?.fetchedAt ?? "", strategy: .iso8601))
+        == date.addingTimeInterval(-30 * 86_400))
+    #expect(stored.warnings.map(\.code) == (isLocalFirst ? [] : ["stored"]))
+    #expect(
+      again.errors.contains(
+        isLocalFirst
+          ? "note: saved 30 days ago\n"
+          : "warning: \(source): saved 30 days ago (cannot connect to "),
+      "\(again)")
+    #expect(try await home.column(id, "\(source) list") == ids)
+    #expect(try await home.run("\(source) list --no-fallback").status == (isLocalFirst ? 0 : 69))
+
+    let offline = try await home.run("\(source) list --offline --json")
+    #expect(try answer(offline).provenance?.origin == "stored")
+    #expect(try answer(offline).provenance?.reason == (isLocalFirst ? nil : "offline"))
+    // That the network was not to be used is no news.
+    #expect(try answer(offline).warnings.isEmpty)
+    #expect(offline.errors.contains("note: saved 30 days ago\n"), "\(offline)")
+  }
+
+  @Test(arguments: FourServices.sources.indices)
+  func `a query never asked before is looked for in what is stored`(index: Int) async throws {
+    let (source, id) = FourServices.sources[index]
+    _ = try await home.run("\(source) list")
+    let title = source == "products" ? "title" : source == "users" ? "lastName" : "name"
+    let rows = try await home.run("\(source) list --fields \(id),\(title) --tsv").lines
+    let row = try #require(rows.map { $0.split(separator: "\t") }.first { $0.count == 2 })
+    let (wanted, name) = (String(row[0]), String(row[1]))
+    services.stop()
+    for line in ["--refresh", "--offline"] {
+      let found = try await Binary.run(
+        [source, "search", name, "--json", line], environment: home.environment, in: home.sandbox)
+      #expect(found.status == 0)
+      #expect(try answer(found).provenance?.origin == "stored", "\(found)")
+      #expect(found.output.contains(#""\#(id)":"#) && found.output.contains(wanted))
+    }
+  }
+
+  @Test(arguments: ["countries", "heroes", "products"])
+  func `what is fresh is not asked for again, and --refresh asks`(source: String) async throws {
+    let first = try await home.run("\(source) list --limit 5")
+    let count = services.requestCount(of: source)
+    #expect(count == 1)
+    let again = try await home.run("\(source) list --limit 5")
+    #expect(again.output == first.output)
+    #expect(again.errors.contains("note: saved "), "\(again)")
+    #expect(services.requestCount(of: source) == count)
+    let refreshed = try await home.run("\(source) list --limit 5 --refresh")
+    #expect(refreshed.output == first.output)
+    #expect(!refreshed.errors.contains("saved"))
+    #expect(services.requestCount(of: source) == count + 1)
+    try home.file.age(byDays: 30)
+    #expect(try await home.run("\(source) list --limit 5").output == first.output)
+    #expect(services.requestCount(of: source) == count + 2)
+  }
+
+  @Test func `an empty store leaves it to the bundle`() async throws {
+    services.stop()
+    for (source, _) in FourServices.sources {
+      let outcome = try await home.run("\(source) list --json")
+      #expect(outcome.status == 0)
+      #expect(try answer(outcome).provenance?.origin == "bundled")
+      #expect(try answer(outcome).provenance?.reason == "unreachable")
+    }
+  }
+
+  @Test func `another address has no pages of the one before`() async throws {
+    func countries(_ code: String) throws -> LoopbackServer {
+      let row = #"[{"code":"\#(code)","name":"Land \#(code)","region":"EU","capital":"C"}]"#
+      return try LoopbackServer { _ in .json(row) }
+    }
+    let (one, two) = (try countries("AA"), try countries("BB"))
+    for (server, code) in [(one, "AA"), (two, "BB"), (one, "AA"), (two, "BB")] {
+      let listed = try await home.run(
+        "countries list --fields code --tsv", ["COUNTRIES_URL": "\(server.baseURL)/c.json"])
+      #expect(listed.lines == [code])
+    }
+    #expect((one.requests.count, two.requests.count) == (1, 1))
+
+    let other = try FakeProducts([FakeProduct(100, "Newcomer")])
+    let titles = try await home.column("title", "products list --limit 1")
+    let changed = try await home.run(
+      "products list --fields title --tsv", ["PRODUCTS_URL": other.url.absoluteString])
+    #expect(changed.lines == ["Newcomer"])
+    #expect(try await home.column("title", "products list --limit 1") == titles)
+    #expect(other.requests.count == 1)
+  }
+
+  /// What can be told not to use the network, and what never does.
+  private static let lines =
+    FourServices.sources.flatMap { source, _ in
+      [
+        "\(source) list --offline", "\(source) list --all --offline --json",
+        "\(source) next --offline", "\(source) search a --offline", "\(source) show x --offline",
+        "\(source) delete x --yes", "\(source) restore --all",
+      ]
+    } + [
+      "countries deal --offline", "users load 5 --offline",
+      "countries open AF --print-url --offline",
+      "store status", "store path", "store clear users --yes", "sources", "sources show heroes",
+      "config list", "help", "--version",
+    ]
+
+  @Test func `--offline opens no connection in any verb`() async throws {
+    for line in Self.lines { #expect(try await home.run(line).status != 70, "\(line)") }
+    #expect(services.requestCount() == 0)
+  }
+
+  @Test(.enabled(if: Strace.isThere, "strace is not installed"))
+  func `--offline makes no socket in any verb`() async throws {
+    let live = try await home.run("countries list", by: Strace.command(home.sandbox))
+    #expect(live.status == 0, "\(live)")
+    #expect(try Strace.calls(home.sandbox).contains { $0.contains("AF_INET") })
+    for line in Self.lines {
+      _ = try await home.run(line, by: Strace.command(home.sandbox))
+      #expect(try Strace.calls(home.sandbox) == [], "\(line)")
+    }
+  }
+}
+
+/// Watches the calls to the system that have to do with the network.
+private enum Strace {
+  private static let path = "/usr/bin/strace"
+
+  /// Whether it is there, and may watch.
+  static var isThere: Bool { FileManager.default.isExecutableFile(atPath: path) }
+
+  static func command(_ sandbox: Sandbox) -> [String] {
+    [
+      path, "-f", "-q", "--seccomp-bpf", "-e", "trace=%network", "-e", "signal=none", "-o",
+      trace(sandbox).path,
+    ]
+  }
+
+  /// The calls of the last run.
+  static func calls(_ sandbox: Sandbox) throws -> [String] {
+    try String(contentsOf: trace(sandbox), encoding: .utf8).split(separator: "\n").map(String.init)
+      // The names of users and groups may be asked of a daemon here.
+      .filter { $0.contains("socket(") && !$0.contains("AF_UNIX") }
+  }
+
+  private static func trace(_ sandbox: Sandbox) -> URL { sandbox.root.appending(path: "trace") }
+}
