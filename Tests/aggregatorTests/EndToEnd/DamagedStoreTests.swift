@@ -96,7 +96,7 @@ import Testing
   /// A database of another program.
   private func makeForeign() throws {
     let flags: Int32 = 0x2 | 0x4  // to read and write, and to make
-    try Connection(home.file.path, flags: flags).execute(
+    try Connection(home.file.path, patience: .seconds(5), flags: flags).execute(
       "CREATE TABLE songs (title TEXT); INSERT INTO songs VALUES ('Blue')")
   }
 
@@ -128,7 +128,7 @@ import Testing
   @Test func `the log of a later version is kept as it is`() async throws {
     let run = try await stalled()
     // Beside a process that is still at work, nothing is brought from the log into the file.
-    try Connection(home.file.path).execute("PRAGMA user_version = 99")
+    try Connection(home.file.path, patience: .seconds(5)).execute("PRAGMA user_version = 99")
     run.child.send(SIGKILL)
     _ = try await run.outcome()
     let (file, log) = (try bytes(), try bytes("-wal"))
