@@ -61,7 +61,9 @@ public struct Program: Sendable {
       case .run(let command, let invocation):
         session = Session(invocation, tree: tree, variables: variables)
         do {
-          return try await Now.$date.withValue({ [calendar = session.calendar] in calendar.date }) {
+          return try await Now.$current.withValue(
+            Now { [calendar = session.calendar] in calendar.date }
+          ) {
             try await command.run(invocation, session)
           }
         } catch var failure as Failure

@@ -66,7 +66,7 @@ public struct UsersPlugin: Plugin {
   /// The plugin.
   ///
   /// - Parameter now: What the calendar says when an age is read.
-  public init(now: @escaping @Sendable () -> Date = { Now.date() }) {
+  public init(now: @escaping @Sendable () -> Date = { Now.current.date }) {
     fields = [
       Field(
         "email", "E-mail", \.email, about: "The e-mail address, which identifies the person.",
