@@ -4,6 +4,10 @@ extension SQLiteStore {
   /// More matches than these are not counted.
   static let mostCounted = 1000
 
+  /// Among more records than these the matches of several words are not counted: each word may be
+  /// everywhere, and both hardly anywhere.
+  static let mostIntersected = 100_000
+
   /// Records in first-seen order, without those deleted.
   public func records(
     of source: String, matching words: [Folded], after position: Int64, limit: Int
@@ -51,6 +55,8 @@ extension SQLiteStore {
 struct StoredSearch: Sendable {
   /// What the index is asked for; `nil` if it cannot help.
   let match: String?
+  /// Whether the index is asked for more than one word.
+  let hasSeveralWords: Bool
   /// A word that must be looked for in every text; `nil` if the index finds all.
   let scanned: String?
   /// Further such words, as a JSON array.
@@ -66,6 +72,7 @@ struct StoredSearch: Sendable {
       word.unicodeScalars.count >= 3
         && !word.unicodeScalars.contains { 0xFFFD...0xFFFF ~= $0.value }
     }
+    hasSeveralWords = indexed.count > 1
     let others = words.filter { !indexed.contains($0) }
     match =
       indexed.isEmpty
@@ -115,6 +122,9 @@ extension Connection {
     _ search: StoredSearch, of source: Int64, in range: PositionRange, atMost bound: Int
   ) throws(SQLiteFailure) -> Int {
     guard let match = search.match, search.scanned == nil else { return bound }
+    if search.hasSeveralWords {
+      guard try recordCount(of: source) <= SQLiteStore.mostIntersected else { return bound }
+    }
     let count = try row(
       """
       SELECT count(*) FROM (
