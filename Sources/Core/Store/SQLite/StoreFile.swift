@@ -49,6 +49,7 @@ struct StoreFile: Sendable {
           guard !connection.isReadOnly else { return connection }
           try migrate(&connection)
           return connection
+        case .cut: fault = "is damaged"
         case .foreign: fault = "is no store of this program"
         case .newer: fault = "was written by a later version of this program"
         }
@@ -78,38 +79,44 @@ struct StoreFile: Sendable {
     case ours(Connection)
     case older(Connection)
     case empty(Connection)
+    case cut
     case foreign
     case newer
   }
 
   private func opened() throws(SQLiteFailure) -> Opened {
     do throws(SQLiteFailure) {
-      return try Self.classified(Connection(path, patience: patience))
+      return try classified(Connection(path, patience: patience))
     } catch let error where error.primary == SQLITE_CANTOPEN || error.primary == SQLITE_READONLY {
       // In a directory that nobody may write to, the files that readers share cannot be made. Without
       // a log, and so without a writer, nobody needs them.
-      guard FileIdentity(realPath + "-wal").map({ $0.size == 0 }) ?? true,
+      guard !hasLog,
         let name = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed)
       else { throw error }
-      return try Self.classified(
+      return try classified(
         Connection(
           "file:\(name)?immutable=1", patience: patience,
           flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI))
     }
   }
 
-  private static func classified(
-    _ connection: consuming Connection
-  ) throws(SQLiteFailure) -> Opened {
+  /// Whether there are changes that are not yet in the file itself.
+  private var hasLog: Bool { FileIdentity(realPath + "-wal").map { $0.size > 0 } ?? false }
+
+  private func classified(_ connection: consuming Connection) throws(SQLiteFailure) -> Opened {
     var connection = connection
     // At one moment, or a file that another process is about to make would look like nobody's.
-    let (tables, mark, version) = try connection.snapshot { connection throws(SQLiteFailure) in
-      // Reading the tables' names finds a file that is too short.
+    let (tables, mark, version, page) = try connection.snapshot {
+      connection throws(SQLiteFailure) in
+      // Reading the tables' names finds a file that lacks whole pages.
       let tables = try connection.row("SELECT count(*) FROM sqlite_schema") { $0.integer(0) }
       let mark = try connection.row("PRAGMA application_id") { $0.integer(0) }
       let version = try connection.row("PRAGMA user_version") { $0.integer(0) }
-      return (tables ?? 0, mark ?? 0, version ?? 0)
+      let page = try connection.row("PRAGMA page_size") { $0.integer(0) }
+      return (tables ?? 0, mark ?? 0, version ?? 0, page ?? 1)
     }
+    // For a part of the last page that is missing SQLite takes zeros.
+    if let size = identity?.size, !size.isMultiple(of: page), !hasLog { return .cut }
     if tables == 0, mark == 0, version == 0 { return .empty(connection) }
     guard mark == Schema.applicationID, version > 0 else { return .foreign }
     guard version <= Schema.version else { return .newer }
