@@ -66,6 +66,9 @@ public final class FakeRandomUser: Sendable {
     interruption.begin(reply, times, after: delay)
   }
 
+  /// Answers as always again.
+  public func recover() { interruption.end() }
+
   /// Closes the port.
   public func stop() { server.stop() }
 }

@@ -10,6 +10,9 @@ final class Interruption: Sendable {
     left.withLock { $0 = (reply, times, delay) }
   }
 
+  /// Gives no other reply any more.
+  func end() { left.withLock { $0 = nil } }
+
   func next() -> LoopbackReply? {
     left.withLock { left in
       guard let (reply, times, delay) = left else { return nil }

@@ -28,6 +28,7 @@ struct Intake<Base: DataSource>: Intaking {
   static var patience: Int { 10 }
 
   private var place: String { collection.isEmpty ? "upstream" : "upstream \(collection)" }
+
   /// Where upstream goes on once it has said that there is no more.
   ///
   /// No cursor looks like it.

@@ -62,7 +62,7 @@ import Testing
     let home = try Household(service.settings)
     let known = try await home.run("heroes list --limit 5 --tsv")
     try home.file.age(byDays: 1)
-    service.fail(with: Self.asking(for: 60), times: 1)
+    service.fail(with: Self.asking(for: 3600), times: 1)
     #expect(try await home.run("heroes list --limit 5 --tsv").output == known.output)
     let count = service.requests.count
     #expect(count == 2)
@@ -97,7 +97,7 @@ import Testing
   @Test func `with nothing stored the bundle answers, and says when to come back`() async throws {
     let service = try FakeComicVine()
     let home = try Household(service.settings)
-    service.fail(with: Self.asking(for: 60))
+    service.fail(with: Self.asking(for: 3600))
     for calls in [1, 1] {
       let outcome = try await home.run("heroes list --limit 5 --json")
       #expect(outcome.status == 0)

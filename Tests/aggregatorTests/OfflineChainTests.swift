@@ -1,0 +1,41 @@
+import Core
+import Foundation
+import Testing
+
+@testable import aggregator
+
+/// The whole chains of the program's sources, with a transport that must not be used.
+@Suite struct OfflineChainTests {
+  /// Fails the test of whoever sends something.
+  private struct Trap: Transport {
+    func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
+      Issue.record("\(request.endpoint) was asked")
+      throw SourceError(.offline, "nobody was to be asked")
+    }
+  }
+
+  @Test(arguments: aggregator.plugins.map(\.name))
+  func `offline nothing is sent, whatever is asked for`(name: String) async throws {
+    let plugin = try #require(aggregator.plugins.first { $0.name == name })
+    let sandbox = try Sandbox()
+    let store = SQLiteStore(at: sandbox.root.appending(path: "store.sqlite").path)
+    let environment = PluginEnvironment(
+      settings: Settings(["COMIC_VINE_API_KEY": "x1y2z3w4"]), transport: Trap(), store: store)
+    try await ask(plugin, in: environment)
+    // What is deleted makes a file, and no difference.
+    _ = try await store.delete(["x"], of: name, at: Date(timeIntervalSince1970: 0))
+    try await ask(plugin, in: environment)
+  }
+
+  private func ask<P: Plugin>(_ plugin: P, in environment: PluginEnvironment) async throws {
+    let source = try plugin.source(in: environment, reading: .offline)
+    let page = try await source.page(PageRequest(limit: 5))
+    #expect(page.records.count == 5)
+    _ = try await source.page(PageRequest(after: page.next, limit: 5))
+    let query = try Query(plugin.example.query)
+    #expect(try await !source.page(PageRequest(matching: query, limit: 5)).records.isEmpty)
+    _ = try await source.item(#require(page.records.first?.id))
+    let intake = try #require(try plugin.intake(in: environment, reading: .offline))
+    #expect(await intake.take(5) { _ in }.failure?.code == .offline)
+  }
+}
