@@ -62,6 +62,9 @@ struct CheckedTests {
   @Test(arguments: [
     ("120", Duration.seconds(120)), ("0", nil), ("-5", nil), ("1.5", nil), ("", nil), ("soon", nil),
     ("86401", .seconds(86400)), ("99999999999999999999999999", .seconds(86400)), ("٣", nil),
+    // The seconds since 1970: in a minute, now, a minute ago, in a day and more.
+    ("784111837", .seconds(60)), ("784111777", nil), ("784111717", nil),
+    ("784198178", .seconds(86400)),
     ("Sun, 06 Nov 1994 08:50:37 GMT", .seconds(60)),
     ("Sunday, 06-Nov-94 08:50:37 GMT", .seconds(60)),
     ("Sun Nov  6 08:50:37 1994", .seconds(60)),

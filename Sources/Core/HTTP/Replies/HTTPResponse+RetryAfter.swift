@@ -13,7 +13,7 @@ extension HTTPResponse {
     guard let text = header("retry-after") else { return nil }
     let wait: Duration
     if !text.isEmpty, text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) {
-      wait = Int32(text).map { .seconds(Int($0)) } ?? Self.longestWait
+      wait = Int64(text).map { Self.wait($0, from: now) } ?? Self.longestWait
     } else if let date = Date(httpDate: text) {
       let seconds = date.timeIntervalSince(now)
       wait = .seconds(min(seconds, 24 * 3600).rounded(.up))
@@ -21,6 +21,13 @@ extension HTTPResponse {
       return nil
     }
     return wait > .zero ? min(wait, Self.longestWait) : nil
+  }
+
+  /// Some services write the seconds since 1970 there: a number within a day of now is taken for that.
+  private static func wait(_ seconds: Int64, from now: Date) -> Duration {
+    let rest = Double(seconds) - now.timeIntervalSince1970
+    let isDate = rest.magnitude <= longestWait / .seconds(1)
+    return .seconds(isDate ? rest.rounded(.up) : min(Double(seconds), longestWait / .seconds(1)))
   }
 }
 
