@@ -47,6 +47,14 @@ public struct Page<Item: Record>: Sendable {
   }
 }
 
+extension Page {
+  /// Whether rows came and none of them could be read: more likely the service is out of order, or
+  /// speaks another way now, than that there is nothing.
+  ///
+  /// One row alone tells nothing.
+  var isUnreadable: Bool { records.isEmpty && unreadable.count > 1 }
+}
+
 /// One record, and where it came from.
 public struct Found<Item: Record>: Sendable {
   /// The record.

@@ -67,6 +67,8 @@ struct Cached<Base: DataSource>: DataSource, CustomStringConvertible {
       kept.provenance.reason = error
       return kept
     }
+    // Nobody should be given that once more, nor in the place of what was kept before.
+    guard !page.isUnreadable else { return page }
     let fetched = FetchedPage(
       next: page.next, total: page.total, endpoint: page.provenance.endpoint,
       unreadable: page.unreadable)

@@ -77,8 +77,17 @@ struct Intake<Base: DataSource>: Intaking {
       // Upstream counts in another way now. What is known stays known.
       page = try await base.page(PageRequest(limit: size))
     }
+    // Whoever went on would never come back to these records.
+    guard !page.isUnreadable else { throw .unreadable(page.unreadable) }
     let move = PlaceMove(place, from: start, to: page.next?.description ?? Self.end)
     return (page, try await shelf.save(page.records, move: move, at: now()))
+  }
+}
+
+extension SourceError {
+  fileprivate static func unreadable(_ rows: Unreadable) -> SourceError {
+    let reason = rows.firstReason.map { " (\($0))" } ?? ""
+    return SourceError(.malformed, "none of \(rows.count) rows could be read\(reason)")
   }
 }
 

@@ -41,6 +41,22 @@ struct CachedTests {
     #expect(second.provenance.reason == nil)
   }
 
+  @Test func `keeps no page of which no row could be read`() async throws {
+    var unread = Page<Note>.notes([])
+    unread.unreadable = Unreadable(count: 4, firstReason: "row 1: id is missing")
+    let base = ScriptedSource<Note>(pages: [
+      .success(.notes(1...4)), .success(unread), .failure(.because(.timedOut)),
+    ])
+    let source = base.cached(
+      in: Shelf("notes", in: store, text: Note.text), freshFor: .seconds(60), now: today.now)
+    _ = try await source.page(PageRequest())
+    today.turn(by: 61)
+    #expect(try await source.page(PageRequest()).unreadable.count == 4)
+    let third = try await source.page(PageRequest())
+    #expect(third.records.map(\.id) == [1, 2, 3, 4])
+    #expect(third.provenance.reason?.code == .timedOut)
+  }
+
   @Test func `is fresh at once, whatever fraction of a second it is`() async throws {
     today.turn(by: 0.0006)
     for _ in 0..<2 { _ = try await cached().page(PageRequest()) }

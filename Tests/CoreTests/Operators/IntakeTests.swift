@@ -55,6 +55,29 @@ struct IntakeTests {
     #expect(try await store.found(of: "notes").count == 10)
   }
 
+  @Test func `stays where no row can be read`() async throws {
+    var unread = Page<Note>.notes([], next: .place(2))
+    unread.unreadable = Unreadable(count: 10, firstReason: "row 1: id is missing")
+    let base = ScriptedSource<Note>(pages: [
+      .success(.notes(1...10, next: .place(1))), .success(unread),
+      .success(.notes(11...20, next: .place(2))),
+    ])
+    let result = try await intake(base).take(100) { _ in }
+    #expect((result.added, result.failure?.code) == (10, .malformed))
+    #expect(result.failure?.message == "none of 10 rows could be read (row 1: id is missing)")
+    _ = try await intake(base).take(10) { _ in }
+    #expect(base.requests[1] == base.requests[2])
+    #expect(try await store.found(of: "notes").count == 20)
+  }
+
+  @Test func `goes past a page of one row that cannot be read`() async throws {
+    var unread = Page<Note>.notes([], next: .place(1))
+    unread.unreadable = Unreadable(count: 1, firstReason: "row 1: id is missing")
+    let base = ScriptedSource<Note>(pages: [.success(unread), .success(.notes([2]))])
+    let result = try await intake(base, by: 1).take(1) { _ in }
+    #expect((result.added, result.unreadable.count, result.failure == nil) == (1, 1, true))
+  }
+
   @Test func `gives up after ten pages in a row without anything new`() async throws {
     let base = ScriptedSource<Note> { _ throws(SourceError) in .notes(1...10, next: .place(1)) }
     let result = try await intake(base).take(100) { _ in }
