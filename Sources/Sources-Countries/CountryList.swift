@@ -25,8 +25,14 @@ struct CountryList: DataSource, CustomStringConvertible {
   }
 
   func item(_ id: CountryCode) async throws(SourceError) -> Found<Country> {
-    let (countries, _, provenance) = try await fetch()
+    let (countries, unreadable, provenance) = try await fetch()
     guard let country = countries.first(where: { $0.id == id }) else {
+      // It may be one of those: then others may know it.
+      guard unreadable.count == 0 else {
+        throw SourceError(
+          .malformed, "\(id) is none of the countries that can be read, and others cannot",
+          cause: unreadable.firstReason.map { SourceError(.malformed, $0) })
+      }
       throw .notFound(id, in: "countries")
     }
     return Found(country, provenance: provenance)

@@ -26,6 +26,18 @@ struct CountryListTests {
     #expect(names != names.sorted())
   }
 
+  @Test func `does not deny a country that may be one that cannot be read`() async throws {
+    let service = try FakeCountries()
+    service.fail(with: .json(#"[{"code": "FR", "name": "France"}, {"code": 7}]"#))
+    let error = await #expect(throws: SourceError.self) {
+      try await service.countries().item(try #require(CountryCode("DE")))
+    }
+    #expect(error?.code == .malformed)
+    #expect(
+      try await service.countries().item(try #require(CountryCode("FR"))).item.name == "France")
+    #expect(try await service.chain().item(try #require(CountryCode("DE"))).item.name == "Germany")
+  }
+
   @Test func `takes an empty capital for none`() async throws {
     let without = try await everywhere().filter { $0.capital == nil }
     #expect(without.map(\.code.description).sorted() == ["BV", "HM", "MO", "UM"])

@@ -57,17 +57,19 @@ struct SearchingLocally<Base: DataSource>: DataSource, CustomStringConvertible {
 
   private func find(_ id: Base.Item.ID) async throws(SourceError) -> Found<Base.Item> {
     var looked = 0
+    var unreadable = 0
     var end: WalkEnd?
     for try await step in base.pages(size: size, upTo: bounds, ahead: 0) {
       if let item = step.items.first(where: { $0.id == id }) {
         return Found(item, provenance: step.page.provenance)
       }
       looked += step.items.count
+      unreadable += step.page.unreadable.count
       end = step.end
     }
     // Only who has seen everything can say that there is no such record.
     throw SourceError(
-      end == .exhausted ? .notFound : .unsupported,
+      end == .exhausted && unreadable == 0 ? .notFound : .unsupported,
       "none of the first \(looked) \(name) has the id '\(id)'")
   }
 

@@ -129,6 +129,19 @@ struct SearchingLocallyTests {
     #expect(page.warnings.map(\.code) == ["stopped"])
   }
 
+  @Test func `does not deny a record that may be one that cannot be read`() async throws {
+    let base = ScriptedSource<Note>(
+      page: { _ throws(SourceError) in
+        var page = Page<Note>.notes(1...3)
+        page.unreadable = Unreadable(count: 1, firstReason: "row 4: id is missing")
+        return page
+      }, item: { _ throws(SourceError) in throw .because(.unsupported) })
+    let error = await #expect(throws: SourceError.self) {
+      try await searching(base, upTo: 20, by: 10).item(4)
+    }
+    #expect(error?.code == .unsupported)
+  }
+
   @Test func `does not deny a record that it may not have come to`() async throws {
     let endless = ScriptedSource<Note>(
       page: { request throws(SourceError) in
