@@ -60,6 +60,12 @@ let package = Package(
       ],
       exclude: ["Rendering/Golden"]),
 
+    .executableTarget(
+      name: "weather-report",
+      dependencies: [
+        "Core", "Countries", "FakeServices", "Heroes", "Products", "SourceTesting", "Users",
+      ],
+      path: "Tests/WeatherReport"),
     .target(
       name: "FakeServices", dependencies: ["Core", "SourceTesting"], path: "Tests/FakeServices"),
   ],

@@ -68,7 +68,7 @@ public struct Settings: Sendable {
   ///
   /// - Parameter values: The values by key; they count as written down in code.
   /// - Returns: The settings.
-  func replaced(_ values: [String: String]) -> Settings {
+  package func replaced(_ values: [String: String]) -> Settings {
     var settings = self
     settings.entries.merge(Settings(values).entries) { $1 }
     return settings

@@ -51,6 +51,11 @@ public final class ReplayClock: Clock, Sendable {
     }
   }
 
+  /// Moves the clock on, and wakes whose time has come.
+  ///
+  /// - Parameter duration: How far; zero or more.
+  package func advance(by duration: Duration) { move(to: now.advanced(by: duration)) }
+
   /// Moves the clock to the deadline of the running call, and waits until whoever watches over it ends
   /// the call.
   ///

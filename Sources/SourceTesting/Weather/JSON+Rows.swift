@@ -1,0 +1,108 @@
+import Core
+import Foundation
+
+extension JSON {
+  /// The JSON value in bytes; `nil` if there is none.
+  init?(reading bytes: Data) {
+    guard let read = try? JSONDecoder().decode(ReadJSON.self, from: bytes) else { return nil }
+    self = read.value
+  }
+
+  /// The rows of a reply: its largest list of objects; `nil` if it has none.
+  var rows: [JSON]? { rowsPath().map { value(at: $0.path) }?.elements }
+
+  /// This value with other rows; `nil` if it has none, or they stay the same.
+  func replacingRows(_ change: ([JSON]) -> [JSON]) -> JSON? {
+    guard let path = rowsPath()?.path, let rows = value(at: path).elements else { return nil }
+    let changed = change(rows)
+    return changed == rows ? nil : replacing(path[...], with: .array(changed))
+  }
+
+  /// This value with smaller totals; `nil` if it tells none.
+  func dividingTotals(by divisor: Int) -> JSON? {
+    let names: Set = ["total", "totalcount", "totalresults", "numberoftotalresults", "count"]
+    guard case .object(let members) = self else { return nil }
+    var changed = false
+    let smaller = members.map { member -> Member in
+      let name = member.name.lowercased().filter(\.isLetter)
+      if names.contains(name), case .integer(let total) = member.value {
+        changed = true
+        return Member(member.name, .integer(total / divisor))
+      }
+      guard case .object = member.value, let value = member.value.dividingTotals(by: divisor)
+      else { return member }
+      changed = true
+      return Member(member.name, value)
+    }
+    return changed ? .object(smaller) : nil
+  }
+
+  private var elements: [JSON]? { if case .array(let elements) = self { elements } else { nil } }
+
+  /// The names that lead to the rows, and how many there are.
+  ///
+  /// Lists within rows do not count.
+  private func rowsPath() -> (path: [String], count: Int)? {
+    switch self {
+    case .array(let elements):
+      let isRows = elements.contains { if case .object = $0 { true } else { false } }
+      return isRows ? ([], elements.count) : nil
+    case .object(let members):
+      let paths = members.compactMap { member in
+        member.value.rowsPath().map { (path: [member.name] + $0.path, count: $0.count) }
+      }
+      return paths.max { $0.count < $1.count }
+    default: return nil
+    }
+  }
+
+  private func value(at path: [String]) -> JSON { path.reduce(self) { $0[$1] ?? .null } }
+
+  private func replacing(_ path: ArraySlice<String>, with value: JSON) -> JSON {
+    guard let name = path.first, case .object(let members) = self else { return value }
+    return .object(
+      members.map { member in
+        member.name == name
+          ? Member(name, member.value.replacing(path.dropFirst(), with: value)) : member
+      })
+  }
+}
+
+/// A JSON value, read with its members in alphabetical order.
+private struct ReadJSON: Decodable {
+  let value: JSON
+
+  private struct Key: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  init(from decoder: any Decoder) throws {
+    // What is most frequent comes first: each failure costs much.
+    let single = try decoder.singleValueContainer()
+    if single.decodeNil() {
+      value = .null
+    } else if let string = try? single.decode(String.self) {
+      value = .string(string)
+    } else if let object = try? decoder.container(keyedBy: Key.self) {
+      let keys = object.allKeys.sorted { $0.stringValue < $1.stringValue }
+      value = .object(
+        try keys.map { key in
+          JSON.Member(key.stringValue, try object.decode(ReadJSON.self, forKey: key).value)
+        })
+    } else if let integer = try? single.decode(Int.self) {
+      value = .integer(integer)
+    } else if let bool = try? single.decode(Bool.self) {
+      value = .bool(bool)
+    } else if let number = try? single.decode(Double.self) {
+      value = .number(number)
+    } else {
+      var array = try decoder.unkeyedContainer()
+      var elements: [JSON] = []
+      while !array.isAtEnd { elements.append(try array.decode(ReadJSON.self).value) }
+      value = .array(elements)
+    }
+  }
+}

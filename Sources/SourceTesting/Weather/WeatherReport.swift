@@ -1,0 +1,75 @@
+public import Core
+import Foundation
+
+/// What a source did in all weathers.
+public struct WeatherReport: Sendable {
+  /// What a source did in one weather.
+  public struct Entry: Sendable {
+    /// The weather.
+    public let weather: Weather
+
+    /// Whether the service has anything that this weather can change.
+    public let isFelt: Bool
+
+    /// Where a promise is not kept.
+    public let breaches: [WeatherBreach]
+
+    /// What the laws came to; `nil` if they were not checked, because the source never came to an end.
+    public let laws: LawReport?
+
+    /// Whether nothing is wrong.
+    public var isFine: Bool { breaches.isEmpty && laws?.violations.isEmpty != false }
+  }
+
+  /// The source's name.
+  public let source: String
+
+  /// The weathers in order.
+  public let entries: [Entry]
+
+  /// Whether nothing is wrong in any weather.
+  public var isFine: Bool { entries.allSatisfy(\.isFine) }
+
+  /// So many weathers are played at a time: most of them are spent waiting.
+  private static let width = 4
+
+  /// Plays the weathers to a source.
+  ///
+  /// - Parameters:
+  ///   - plugin: The source.
+  ///   - environment: What leads to its service, which must be in order. Nobody waits in it, rates are
+  ///     off, and its store is not used.
+  ///   - weathers: Which weathers; all by default.
+  ///   - patience: How long a call may really take; 10 seconds by default, far more than any needs.
+  /// - Throws: What the source throws in fair weather, before any other.
+  public init<Source: Plugin>(
+    of plugin: Source, in environment: PluginEnvironment, _ weathers: [Weather] = Weather.all,
+    patience: Duration = .seconds(10)
+  ) async throws(SourceError) {
+    let world = try WeatherWorld(over: environment, for: plugin)
+    let remote = try plugin.remote(in: world.environment)
+    let query = plugin.policy.localSearchBound == nil ? try Query(plugin.example.query) : nil
+    let truth = await within(patience * 10) {
+      await Result { () async throws(SourceError) in
+        try await Truth(remote, query: query, size: plugin.policy.largestPage)
+      }
+    }
+    guard let truth = try truth?.get() else {
+      throw SourceError(.timedOut, "the service of \(plugin.name) never comes to an end")
+    }
+    source = plugin.name
+    entries = await withTaskGroup(of: (Int, Entry).self) { group in
+      var entries: [Int: Entry] = [:]
+      for (index, weather) in weathers.enumerated() {
+        if index >= Self.width, let (index, entry) = await group.next() { entries[index] = entry }
+        group.addTask {
+          let trial = WeatherTrial(
+            of: plugin, in: weather, over: environment, truth: truth, patience: patience)
+          return (index, await trial.entry())
+        }
+      }
+      for await (index, entry) in group { entries[index] = entry }
+      return weathers.indices.compactMap { entries[$0] }
+    }
+  }
+}

@@ -1,0 +1,14 @@
+import FakeServices
+import Products
+import SourceTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct WeatherTests {
+  @Test func `keeps its promises in all weather`() async throws {
+    let report = try await expectLawsInAllWeather(
+      of: ProductsPlugin(), in: try FakeProducts().environment())
+    // The service tells no total.
+    #expect(
+      report.entries.filter { !$0.isFelt }.map(\.weather.name) == ["fair", "shrinking-total"])
+  }
+}
