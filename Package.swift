@@ -45,12 +45,10 @@ let package = Package(
       path: "Plugins/EmbedJSON/Plugin"),
 
     .testTarget(name: "CoreTests", dependencies: ["CSQLite", "Core", "SourceTesting"]),
-    .testTarget(
-      name: "CountriesTests", dependencies: ["Countries", "FakeServices", "SourceTesting"]),
-    .testTarget(name: "HeroesTests", dependencies: ["Heroes", "FakeServices", "SourceTesting"]),
-    .testTarget(
-      name: "ProductsTests", dependencies: ["Products", "FakeServices", "SourceTesting"]),
-    .testTarget(name: "UsersTests", dependencies: ["Users", "FakeServices", "SourceTesting"]),
+    .sourceTests("Countries"),
+    .sourceTests("Heroes"),
+    .sourceTests("Products"),
+    .sourceTests("Users"),
     .testTarget(
       name: "aggregatorTests",
       dependencies: [
@@ -92,5 +90,13 @@ extension Target {
     .target(
       name: name, dependencies: ["Core"], path: "Sources/Sources-\(name)",
       exclude: ["Resources/README.md"], plugins: ["EmbedJSON"])
+  }
+
+  /// The tests of a data-source module, with the recordings that they replay.
+  static func sourceTests(_ name: String) -> Target {
+    .testTarget(
+      name: "\(name)Tests",
+      dependencies: [.byName(name: name), "FakeServices", "SourceTesting"],
+      exclude: ["Recordings"])
   }
 }

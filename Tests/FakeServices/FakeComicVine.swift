@@ -12,7 +12,7 @@ public import SourceTesting
 /// ```
 ///
 /// It is stopped when nobody holds it any more.
-public final class FakeComicVine: Sendable {
+public final class FakeComicVine: FakeService {
   /// The key that it accepts: a canary, found in no other text, which percent-encoding and JSON change.
   public static let key = "canary/7f3a+9c51e2d84b06"
 

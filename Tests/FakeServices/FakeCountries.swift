@@ -5,7 +5,7 @@ public import SourceTesting
 /// The file of countries as GitHub serves it, on 127.0.0.1: 249 rows with all the holes of the real one.
 ///
 /// It is stopped when nobody holds it any more.
-public final class FakeCountries: Sendable {
+public final class FakeCountries: FakeService {
   private static let path = "/raw/countries.json"
 
   private let server: LoopbackServer
@@ -13,13 +13,14 @@ public final class FakeCountries: Sendable {
 
   /// Starts the service.
   ///
+  /// - Parameter codes: The countries that it knows; all of them by default.
   /// - Throws: ``SourceError`` with code `unreachable` if the system gives no socket.
-  public init() throws(SourceError) {
+  public init(_ codes: Set<String>? = nil) throws(SourceError) {
     // Not `application/json`, and told not to guess.
     let headers = [
       ("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff"),
     ]
-    let list = LoopbackReply.status(200, Self.list.text + "\n", headers: headers)
+    let list = LoopbackReply.status(200, Self.list(of: codes).text + "\n", headers: headers)
     let missing = LoopbackReply.status(404, "404: Not Found", headers: headers)
     server = try LoopbackServer { [interruption] request in
       interruption.next() ?? (request.path == Self.path ? list : missing)
@@ -56,7 +57,10 @@ extension FakeCountries {
   private static let withNativeName: Set = ["CV", "CL", "GQ", "FI", "JE", "ZA", "LK", "US", "ZW"]
   private static let demonyms = ["KY": "Caymanian", "FR": "French"]
 
-  static let list = JSON.array(rows.map { row in country(row[0], row[1], row[2], row[3]) })
+  private static func list(of codes: Set<String>?) -> JSON {
+    let known = rows.filter { codes?.contains($0[0]) ?? true }
+    return .array(known.map { row in country(row[0], row[1], row[2], row[3]) })
+  }
 
   private static func country(
     _ code: String, _ name: String, _ region: String, _ capital: String

@@ -5,7 +5,7 @@ public import SourceTesting
 /// The products service of the nate challenge as it is, on 127.0.0.1.
 ///
 /// It is stopped when nobody holds it any more.
-public final class FakeProducts: Sendable {
+public final class FakeProducts: FakeService {
   private let server: LoopbackServer
   private let interruption = Interruption()
 

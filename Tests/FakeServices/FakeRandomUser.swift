@@ -5,7 +5,7 @@ public import SourceTesting
 /// randomuser.me v1.4 as it is, on 127.0.0.1: it refuses nothing, and silently does something else.
 ///
 /// It is stopped when nobody holds it any more.
-public final class FakeRandomUser: Sendable {
+public final class FakeRandomUser: FakeService {
   private let server: LoopbackServer
   private let interruption = Interruption()
 

@@ -1,0 +1,102 @@
+import Core
+import Countries
+import FakeServices
+import Foundation
+import SourceTesting
+import Testing
+
+/// The list of countries from files, which need no service.
+@Suite(.timeLimit(.minutes(1))) struct RecordedTests {
+  private static let plugin = CountriesPlugin()
+  private static let fair = Fixture("fair")
+  private static let failing = Fixture("failing")
+
+  private func chain(
+    _ fixture: Fixture, _ reading: Reading = .normal
+  ) throws -> any DataSource<Country> {
+    try Self.plugin.source(in: fixture.environment(for: Self.plugin), reading: reading)
+  }
+
+  // MARK: - Recording
+
+  @Test func `recording the service again changes nothing`() async throws {
+    // Those with holes, accents and odd names, and a few others.
+    let service = try FakeCountries([
+      "AX", "BV", "CI", "CL", "CW", "FI", "FR", "GR", "HM", "HT", "JP", "KP", "KR", "MY", "UM",
+      "VA",
+    ])
+    let files = try await Self.fair.recordedAnew(from: service, for: Self.plugin) { countries in
+      _ = try await countries.page(PageRequest(limit: 500))
+    }
+    #expect(try files == Self.fair.files())
+  }
+
+  @Test func `recording a failure again changes nothing`() async throws {
+    let service = try FakeCountries()
+    service.fail(with: .html(title: "503 Service Unavailable", status: 503))
+    let files = try await Self.failing.recordedAnew(from: service, for: Self.plugin) { countries in
+      _ = try? await countries.page(PageRequest(limit: 500))
+    }
+    #expect(try files == Self.failing.files())
+  }
+
+  // MARK: - Replaying
+
+  @Test func `lists`() async throws {
+    let page = try await chain(Self.fair).page(PageRequest(limit: 20))
+    #expect(
+      page.records.map(\.code.description) == [
+        "AX", "BV", "CL", "CW", "FI", "FR", "GR", "HT", "HM", "VA", "CI", "JP", "MY", "KP", "KR",
+        "UM",
+      ])
+    #expect(page.records.filter { $0.capital == nil }.map(\.name).count == 3)
+    #expect(page.total == 16)
+    #expect(page.next == nil)
+    #expect(page.unreadable == .none)
+    #expect(page.provenance.origin == .live)
+    let address = try #require(CountriesPlugin.address.defaultValue)
+    #expect(page.provenance.endpoint == address)
+    let fetchedAt = try #require(page.provenance.fetchedAt)
+    #expect(0..<30 ~= fetchedAt.timeIntervalSince(Fixture.date))
+  }
+
+  @Test func `searches`() async throws {
+    let walk = try await chain(Self.fair).wholeWalk(matching: "rep korea", size: 1)
+    #expect(walk.ids.map(\.description) == ["KP", "KR"])
+    let paris = try await chain(Self.fair).wholeWalk(matching: "PARIS", size: 5)
+    #expect(paris.ids.map(\.description) == ["FR"])
+  }
+
+  @Test func `shows`() async throws {
+    let country = try await chain(Self.fair).item(#require(CountryCode("CW"))).item
+    #expect(country.name == "Curaçao")
+    #expect(country.region == "NA")
+    #expect(country.capital == "Willemstad")
+  }
+
+  @Test func `knows which there is not`() async throws {
+    let error = await #expect(throws: SourceError.self) {
+      try await chain(Self.fair).item(#require(CountryCode("DE")))
+    }
+    #expect(error?.code == .notFound)
+  }
+
+  @Test func `keeps the laws`() async throws {
+    let environment = try Self.fair.environment(for: Self.plugin)
+    try await expectLaws(ofRemoteOf: Self.plugin, in: environment)
+    var chain = try LawSubject(chainOf: Self.plugin, in: environment)
+    chain.query = try Query("korea")
+    let report = await expectLaws(of: chain)
+    #expect(report.notApplicable.map(\.law.name) == ["one-request", "no-secret"])
+  }
+
+  @Test func `says what failed, and who answered instead`() async throws {
+    let page = try await chain(Self.failing).page(PageRequest(limit: 20))
+    #expect(page.provenance.origin == .bundled)
+    #expect(page.provenance.reason?.code == .serverError)
+    let error = await #expect(throws: SourceError.self) {
+      try await chain(Self.failing, .noFallback).page(PageRequest(limit: 20))
+    }
+    #expect(error?.code == .serverError)
+  }
+}

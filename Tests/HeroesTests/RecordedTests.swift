@@ -1,0 +1,135 @@
+import Core
+import FakeServices
+import Foundation
+import Heroes
+import SourceTesting
+import Testing
+
+/// Comic Vine from files, which need no service.
+@Suite(.timeLimit(.minutes(1))) struct RecordedTests {
+  private static let plugin = HeroesPlugin()
+  private static let fair = Fixture("fair")
+  private static let failing = Fixture("failing")
+  private static let unknown = 999_999_999
+
+  /// Those who are odd, and all whose name begins with `Spider`, up to the third.
+  private static let cast = FakeCharacter.cast.filter {
+    $0.id <= 1261 || $0.id <= 1295 && $0.name.hasPrefix("Spider")
+  }
+
+  private func chain(
+    _ fixture: Fixture, _ reading: Reading = .normal
+  ) throws -> any DataSource<Hero> {
+    try Self.plugin.source(in: fixture.environment(for: Self.plugin), reading: reading)
+  }
+
+  // MARK: - Recording
+
+  @Test func `recording the service again changes nothing`() async throws {
+    let spider = try Query("spider")
+    let service = try FakeComicVine(Self.cast)
+    let files = try await Self.fair.recordedAnew(from: service, for: Self.plugin) { heroes in
+      for size in [1, 2, 7, 20] {
+        _ = try await heroes.wholeWalk(size: size, upTo: WalkBound(pages: 2))
+      }
+      for limit in [1, 20] {
+        _ = try await heroes.page(PageRequest(matching: spider, limit: limit))
+      }
+      _ = try await heroes.wholeWalk(matching: "spider", size: 2)
+      _ = try await heroes.item(1253)
+      _ = try? await heroes.item(Self.unknown)
+    }
+    #expect(try files == Self.fair.files())
+  }
+
+  @Test func `recording a failure again changes nothing`() async throws {
+    let service = try FakeComicVine()
+    service.fail(with: ComicVineFault.quota.reply)
+    let files = try await Self.failing.recordedAnew(from: service, for: Self.plugin) { heroes in
+      _ = try? await heroes.page(PageRequest(limit: 20))
+    }
+    #expect(try files == Self.failing.files())
+  }
+
+  @Test(arguments: [fair, failing]) func `no key is in it`(fixture: Fixture) throws {
+    let files = try fixture.files()
+    #expect(!files.isEmpty)
+    for (name, text) in files {
+      #expect(text.contains("?api_key=REDACTED&"), "\(name)")
+      for form in [FakeComicVine.key, "7f3a", "9c51e2d84b06"] {
+        #expect(!text.contains(form), "\(name)")
+      }
+    }
+  }
+
+  // MARK: - Replaying
+
+  @Test func `lists`() async throws {
+    let page = try await chain(Self.fair).page(PageRequest(limit: 20))
+    #expect(
+      page.records.map(\.name) == [
+        "Doctor Meridian", "Nobody", "Señor Niebla 🌫", "Late Arrival", "Spider-Anvil",
+        "Amber Anvil", "Spider-Badger", "Spider-Comet",
+      ])
+    #expect(page.records.map(\.id) == [1253, 1254, 1255, 1256, 1260, 1261, 1277, 1295])
+    #expect(page.total == 8)
+    #expect(page.next == nil)
+    #expect(page.unreadable == .none)
+    #expect(page.provenance.origin == .live)
+    #expect(page.provenance.endpoint == "https://comicvine.gamespot.com/api/characters/")
+    let fetchedAt = try #require(page.provenance.fetchedAt)
+    #expect(0..<30 ~= fetchedAt.timeIntervalSince(Fixture.date))
+  }
+
+  @Test func `lists page by page`() async throws {
+    let walk = try await chain(Self.fair).wholeWalk(size: 7)
+    #expect(walk.pages.map(\.records.count) == [7, 1])
+    #expect(walk.end == .exhausted)
+  }
+
+  @Test func `searches`() async throws {
+    let walk = try await chain(Self.fair).wholeWalk(matching: "spider", size: 2)
+    #expect(walk.ids == [1260, 1277, 1295])
+    #expect(walk.pages.first?.total == 3)
+  }
+
+  @Test func `shows`() async throws {
+    let hero = try await chain(Self.fair).item(1253).item
+    #expect(hero.realName == "Ilse Varga")
+    #expect(hero.aliases == ["Noon", "The Line", "Zénith"])
+    #expect(hero.powers == ["Cartography", "Flight"])
+    #expect(hero.biography == "Origin\n\nIlse met No & Co.\n\nLater\n\nShe went on.")
+  }
+
+  @Test func `knows whom there is not`() async throws {
+    let error = await #expect(throws: SourceError.self) {
+      try await chain(Self.fair).item(Self.unknown)
+    }
+    #expect(error?.code == .notFound)
+  }
+
+  @Test func `keeps the laws`() async throws {
+    var heroes = try LawSubject(
+      remoteOf: Self.plugin, in: Self.fair.environment(for: Self.plugin))
+    heroes.sizes = [2, 7, 20]
+    heroes.bound = WalkBound(pages: 2)
+    heroes.unknown = Self.unknown
+    // These look at more records, and at more pages, than were recorded.
+    let laws = Law.all.filter { !["positions-true", "merge-keeps"].contains($0.name) }
+    let report = await expectLaws(of: heroes, laws)
+    #expect(
+      report.notApplicable.map(\.law.name) == [
+        "search-matches", "search-within-list", "search-complete",
+      ])
+  }
+
+  @Test func `says what failed, and who answered instead`() async throws {
+    let page = try await chain(Self.failing).page(PageRequest(limit: 20))
+    #expect(page.provenance.origin == .bundled)
+    #expect(page.provenance.reason?.code == .rateLimited)
+    let error = await #expect(throws: SourceError.self) {
+      try await chain(Self.failing, .noFallback).page(PageRequest(limit: 20))
+    }
+    #expect(error?.code == .rateLimited)
+  }
+}

@@ -1,0 +1,118 @@
+import Core
+import FakeServices
+import Foundation
+import Products
+import SourceTesting
+import Testing
+
+/// The products service from files, which need no service.
+@Suite(.timeLimit(.minutes(1))) struct RecordedTests {
+  private static let plugin = ProductsPlugin()
+  private static let fair = Fixture("fair")
+  private static let failing = Fixture("failing")
+  private static let unknown = FakeProduct.id(404)
+
+  /// Every third of the shelf: 30, 27, 24 and so on.
+  private static let shelf = FakeProduct.shelf.enumerated()
+    .filter { $0.offset.isMultiple(of: 3) }.map(\.element)
+
+  private func chain(
+    _ fixture: Fixture, _ reading: Reading = .normal
+  ) throws -> any DataSource<Product> {
+    try Self.plugin.source(in: fixture.environment(for: Self.plugin), reading: reading)
+  }
+
+  // MARK: - Recording
+
+  @Test func `recording the service again changes nothing`() async throws {
+    let service = try FakeProducts(Self.shelf)
+    let files = try await Self.fair.recordedAnew(from: service, for: Self.plugin) { products in
+      for size in [1, 2, 7, 20, 100] {
+        _ = try await products.wholeWalk(size: size, upTo: WalkBound(pages: 2))
+      }
+      for number in [30, 24] { _ = try await products.item(FakeProduct.id(number)) }
+      _ = try? await products.item(Self.unknown)
+    }
+    #expect(try files == Self.fair.files())
+  }
+
+  @Test func `recording a failure again changes nothing`() async throws {
+    let service = try FakeProducts()
+    // All that it says of what it catches.
+    service.fail(with: .json("{}", status: 500))
+    let files = try await Self.failing.recordedAnew(from: service, for: Self.plugin) { products in
+      _ = try? await products.page(PageRequest(limit: 20))
+    }
+    #expect(try files == Self.failing.files())
+  }
+
+  // MARK: - Replaying
+
+  @Test func `lists`() async throws {
+    let page = try await chain(Self.fair).page(PageRequest(limit: 20))
+    #expect(page.records.map(\.id) == [30, 27, 24, 21, 18, 15, 12, 9, 6, 3].map(FakeProduct.id))
+    #expect(
+      page.records.map(\.title) == [
+        "Juan Soto Jersey | Home", nil, "Table Lamp // Brass™", "Toaster", "Poster", "Gloves",
+        "Parka", "Mug No. 9", "Mug No. 6", "Mug No. 3",
+      ])
+    #expect(page.next == nil)
+    #expect(page.unreadable == .none)
+    #expect(page.provenance.origin == .live)
+    #expect(page.provenance.endpoint == "http://localhost:3000/products/offset")
+    let fetchedAt = try #require(page.provenance.fetchedAt)
+    #expect(0..<30 ~= fetchedAt.timeIntervalSince(Fixture.date))
+  }
+
+  @Test func `lists page by page`() async throws {
+    let walk = try await chain(Self.fair).wholeWalk(size: 7)
+    #expect(walk.pages.map(\.records.count) == [7, 3])
+    #expect(walk.end == .exhausted)
+  }
+
+  @Test func `searches`() async throws {
+    let walk = try await chain(Self.fair).wholeWalk(matching: "mug", size: 2)
+    #expect(walk.ids == [9, 6, 3].map(FakeProduct.id))
+    let lamp = try await chain(Self.fair).page(PageRequest(matching: Query("lumiere"), limit: 5))
+    #expect(lamp.records.map(\.id) == [FakeProduct.id(24)])
+  }
+
+  @Test func `shows`() async throws {
+    let product = try await chain(Self.fair).item(FakeProduct.id(24)).item
+    #expect(product.merchant == "Lumière & Co")
+    #expect(product.url == "https://shop.example/p")
+    #expect(product.images == ["https://cdn.example/1.jpg"])
+    #expect(product.createdAt == "2020-08-14T20:00:00.120Z")
+  }
+
+  @Test func `knows which there is not`() async throws {
+    let error = await #expect(throws: SourceError.self) {
+      try await chain(Self.fair).item(Self.unknown)
+    }
+    #expect(error?.code == .notFound)
+  }
+
+  @Test func `keeps the laws`() async throws {
+    var products = try LawSubject(
+      remoteOf: Self.plugin, in: Self.fair.environment(for: Self.plugin))
+    products.sizes = [7, 20, 100]
+    products.unknown = Self.unknown
+    // These look at more records, and at more pages, than were recorded.
+    let laws = Law.all.filter { !["positions-true", "merge-keeps"].contains($0.name) }
+    let report = await expectLaws(of: products, laws)
+    #expect(
+      report.notApplicable.map(\.law.name) == [
+        "search-matches", "search-within-list", "search-complete", "no-secret",
+      ])
+  }
+
+  @Test func `says what failed, and who answered instead`() async throws {
+    let page = try await chain(Self.failing).page(PageRequest(limit: 20))
+    #expect(page.provenance.origin == .bundled)
+    #expect(page.provenance.reason?.code == .serverError)
+    let error = await #expect(throws: SourceError.self) {
+      try await chain(Self.failing, .noFallback).page(PageRequest(limit: 20))
+    }
+    #expect(error?.code == .serverError)
+  }
+}
