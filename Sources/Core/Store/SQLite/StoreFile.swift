@@ -116,7 +116,8 @@ struct StoreFile: Sendable {
       return (tables ?? 0, mark ?? 0, version ?? 0, page ?? 1)
     }
     // For a part of the last page that is missing SQLite takes zeros.
-    if let size = identity?.size, !size.isMultiple(of: page), !hasLog { return .cut }
+    // The log first: it is gone only when all of it is in the file.
+    if !hasLog, let size = identity?.size, !size.isMultiple(of: page) { return .cut }
     if tables == 0, mark == 0, version == 0 { return .empty(connection) }
     guard mark == Schema.applicationID, version > 0 else { return .foreign }
     guard version <= Schema.version else { return .newer }
