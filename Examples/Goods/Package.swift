@@ -15,5 +15,8 @@ let package = Package(
         "Goods", .product(name: "Countries", package: "aggregator"),
         .product(name: "AggregatorCommand", package: "aggregator"),
       ]),
+    .testTarget(
+      name: "GoodsTests",
+      dependencies: ["Goods", .product(name: "SourceTesting", package: "aggregator")]),
   ]
 )

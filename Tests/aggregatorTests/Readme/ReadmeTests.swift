@@ -43,16 +43,24 @@ import Testing
 
   @Test func `its Swift is compiled`() throws {
     let snippets = Self.blocks("swift")
-    #expect(snippets.count == 2)
+    #expect(snippets.count == 3)
     func lines(_ text: String) -> [String] {
       text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         .filter { !$0.isEmpty && !$0.hasPrefix("//") }
     }
-    let path = "Tests/aggregatorTests/Readme/ReadmeSnippets.swift"
-    let compiled = lines(try Repository.text(of: path)).joined(separator: "\n")
+    let files = ["ReadmeSnippets", "ReadmeTestingSnippet"]
+    let compiled = try files.map { file in
+      lines(try Repository.text(of: "Tests/aggregatorTests/Readme/\(file).swift"))
+        .joined(separator: "\n")
+    }.joined(separator: "\n")
     for snippet in snippets {
       #expect(compiled.contains(lines(snippet).joined(separator: "\n")), "\(snippet)")
     }
+  }
+
+  @Test func `the example's test is as short as it says`() throws {
+    let test = try Repository.text(of: "Examples/Goods/Tests/GoodsTests/GoodsTests.swift")
+    #expect(Self.readme.contains("in \(test.count { $0 == "\n" }) lines altogether"))
   }
 
   @Test func `its exit codes are those of the program`() throws {

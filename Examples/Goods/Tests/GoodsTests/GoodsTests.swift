@@ -1,0 +1,15 @@
+import Goods
+import SourceTesting
+import Testing
+
+@Test func `keeps its promises in all weather`() async throws {
+  let goods = (1...30).map { #"{"id": \#($0), "title": "Kettle \#($0)", "brand": "Sol"}"# }
+  try await expectLawsInAllWeather(of: GoodsPlugin()) { request in
+    func number(_ name: String) -> Int { request.query[name].flatMap { Int($0) } ?? 0 }
+    if let id = Int(request.path.split(separator: "/").last ?? "") {
+      return goods.indices.contains(id - 1) ? .json(goods[id - 1]) : .json("{}", status: 404)
+    }
+    let page = goods.dropFirst(number("skip")).prefix(number("limit")).joined(separator: ",")
+    return .json(#"{"products": [\#(page)], "total": \#(goods.count)}"#)
+  }
+}

@@ -1,0 +1,11 @@
+import Core
+import Countries
+import SourceTesting
+import Testing
+
+// More Swift of the README, word for word.
+
+func testCountries(in environment: PluginEnvironment) async throws {
+  try await expectLawsInAllWeather(of: CountriesPlugin(), in: environment)
+  await expectLaws(ofBundledOf: CountriesPlugin())
+}
