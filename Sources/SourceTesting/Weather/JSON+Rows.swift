@@ -1,25 +1,25 @@
-import Core
-import Foundation
+package import Core
+package import Foundation
 
 extension JSON {
   /// The JSON value in bytes; `nil` if there is none.
-  init?(reading bytes: Data) {
+  package init?(reading bytes: Data) {
     guard let read = try? JSONDecoder().decode(ReadJSON.self, from: bytes) else { return nil }
     self = read.value
   }
 
   /// The rows of a reply: its largest list of objects; `nil` if it has none.
-  var rows: [JSON]? { rowsPath().map { value(at: $0.path) }?.elements }
+  package var rows: [JSON]? { rowsPath().map { value(at: $0.path) }?.elements }
 
   /// This value with other rows; `nil` if it has none, or they stay the same.
-  func replacingRows(_ change: ([JSON]) -> [JSON]) -> JSON? {
+  package func replacingRows(_ change: ([JSON]) -> [JSON]) -> JSON? {
     guard let path = rowsPath()?.path, let rows = value(at: path).elements else { return nil }
     let changed = change(rows)
     return changed == rows ? nil : replacing(path[...], with: .array(changed))
   }
 
   /// This value with smaller totals; `nil` if it tells none.
-  func dividingTotals(by divisor: Int) -> JSON? {
+  package func dividingTotals(by divisor: Int) -> JSON? {
     let names: Set = ["total", "totalcount", "totalresults", "numberoftotalresults", "count"]
     guard case .object(let members) = self else { return nil }
     var changed = false

@@ -16,18 +16,27 @@ struct Truth<Item: Record>: Sendable {
   /// A record that the service can look up, in its long form; `nil` if it cannot, or has none.
   private(set) var item: Item?
 
+  /// What stands in for the service.
+  let bundle: Set<Item>
+
   private var forms: [Item.ID: Set<Item>] = [:]
 
   /// Reads a source in fair weather.
   ///
   /// - Parameters:
   ///   - remote: The bare service.
+  ///   - bundle: What stands in for it.
   ///   - query: Words that it is searched for, if it has a search.
   ///   - size: How many records the service is asked for at a time.
   /// - Throws: What the service throws.
   init(
-    _ remote: any DataSource<Item>, query: Query?, size: Int
+    _ remote: any DataSource<Item>, bundle: any DataSource<Item>, query: Query?, size: Int
   ) async throws(SourceError) {
+    var bundled: Set<Item> = []
+    for try await step in bundle.pages(upTo: WalkBound(pages: 100), ahead: 0) {
+      bundled.formUnion(step.items)
+    }
+    self.bundle = bundled
     for try await step in remote.pages(size: size, upTo: Self.bound, ahead: 0) {
       guard step.page.unreadable.count == 0 else {
         throw SourceError(

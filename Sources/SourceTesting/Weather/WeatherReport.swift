@@ -51,7 +51,8 @@ public struct WeatherReport: Sendable {
     let query = plugin.policy.localSearchBound == nil ? try Query(plugin.example.query) : nil
     let truth = await within(patience * 10) {
       await Result { () async throws(SourceError) in
-        try await Truth(remote, query: query, size: plugin.policy.largestPage)
+        try await Truth(
+          remote, bundle: plugin.bundled, query: query, size: plugin.policy.largestPage)
       }
     }
     guard let truth = try truth?.get() else {
