@@ -39,8 +39,8 @@ public func expectLawsInAllWeather(
 ///   - plugin: The source.
 ///   - settings: What has been set. Whatever address they lead to, the handler answers.
 ///   - weathers: Which weathers; all by default.
-///   - handler: Makes the service's reply to a request.
 ///   - location: Where issues are shown.
+///   - handler: Makes the service's reply to a request.
 /// - Returns: What came of each weather.
 /// - Throws: What the source throws in fair weather, before any other.
 @discardableResult

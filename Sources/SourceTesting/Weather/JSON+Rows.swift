@@ -15,7 +15,9 @@ extension JSON {
   package func replacingRows(_ change: ([JSON]) -> [JSON]) -> JSON? {
     guard let path = rowsPath()?.path, let rows = value(at: path).elements else { return nil }
     let changed = change(rows)
-    return changed == rows ? nil : replacing(path[...], with: .array(changed))
+    // `nil` in a conditional expression would be JSON's null.
+    guard changed != rows else { return nil }
+    return replacing(path[...], with: .array(changed))
   }
 
   /// This value with smaller totals; `nil` if it tells none.
@@ -34,7 +36,8 @@ extension JSON {
       changed = true
       return Member(member.name, value)
     }
-    return changed ? .object(smaller) : nil
+    guard changed else { return nil }
+    return .object(smaller)
   }
 
   private var elements: [JSON]? { if case .array(let elements) = self { elements } else { nil } }

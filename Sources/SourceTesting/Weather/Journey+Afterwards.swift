@@ -8,7 +8,9 @@ extension Journey {
     guard !isStuck else { return }
     do throws(SourceError) {
       for fault in try await store.faults() { note(.store, "the file", "no fault", fault) }
-      try await store.checkIndex()
+      if try await !store.isIndexTrue() {
+        note(.store, "the search index", "the texts of the records", "others")
+      }
       let all = try await store.records(of: plugin.name, matching: [], after: 0, limit: 10_000)
       for stored in all.records {
         let record = try? JSONDecoder().decode(Item.self, from: stored.json)

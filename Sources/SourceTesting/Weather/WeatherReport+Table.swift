@@ -5,7 +5,7 @@ extension WeatherReport {
   /// not be judged because the service failed, as it does then.
   public var table: String {
     let names = WeatherPromise.allCases.map(\.rawValue)
-    let head = Self.row(source, names.map { $0.filled(14) } + ["laws kept/violated/n/a/–"])
+    let head = Self.row(source, names.map { $0.filled(13) } + ["laws ok/bad/n/a/–"])
     return ([head] + entries.map(\.row)).joined(separator: "\n")
   }
 
@@ -18,7 +18,7 @@ extension WeatherReport {
   }
 
   fileprivate static func row(_ name: String, _ cells: [String]) -> String {
-    name.filled(17) + cells.joined()
+    name.filled(16) + cells.joined()
   }
 }
 
@@ -36,7 +36,7 @@ extension WeatherReport.Entry {
 
   fileprivate var row: String {
     WeatherReport.row(
-      weather.name, WeatherPromise.allCases.map { cell(of: $0).filled(14) } + [lawCell])
+      weather.name, WeatherPromise.allCases.map { cell(of: $0).filled(13) } + [lawCell])
   }
 
   private var lawCell: String {
@@ -45,7 +45,7 @@ extension WeatherReport.Entry {
     let exempt = laws.notApplicable.count + weather.suspended.count
     let unjudged = laws.unjudged.count
     let kept = laws.entries.count - violated - laws.notApplicable.count - unjudged
-    return "\(kept)/\(violated == 0 ? "0" : "VIOLATED (\(violated))")/\(exempt)/\(unjudged)"
+    return "\(kept)/\(violated == 0 ? "0" : "VIOLATED \(violated)")/\(exempt)/\(unjudged)"
   }
 }
 

@@ -53,6 +53,7 @@ struct LeafPlugin: Plugin {
   /// The service: `GET /leaves?skip=0&take=10` and `GET /leaf/1`.
   ///
   /// - Parameter mark: What all titles end with.
+  /// - Returns: What answers.
   static func serve(_ mark: String = "") -> LoopbackServer.Handler {
     let leaves = (1...40).map { id -> JSON in
       ["id": .integer(id), "title": .string("leaf \(id)\(mark)")]

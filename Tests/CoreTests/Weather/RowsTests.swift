@@ -21,7 +21,7 @@ import Testing
     let page = try json(#"{"data": {"rows": [{"a": 1.5}, {"a": true}], "x": null}, "n": "2"}"#)
     let changed = page.replacingRows { [.null] + $0.dropFirst() }
     #expect(changed?.text == #"{"data":{"rows":[null,{"a":true}],"x":null},"n":"2"}"#)
-    #expect(page.replacingRows { $0 } == nil)
+    #expect(page.replacingRows { $0 } == JSON?.none)
   }
 
   @Test func `makes totals smaller, wherever they are`() throws {
@@ -30,10 +30,10 @@ import Testing
     #expect(
       page.dividingTotals(by: 2)?.text
         == #"{"count":"9","id":9,"meta":{"total":4},"number_of_total_results":128}"#)
-    #expect(try json(#"{"id": 1}"#).dividingTotals(by: 2) == nil)
+    #expect(try json(#"{"id": 1}"#).dividingTotals(by: 2) == JSON?.none)
   }
 
   @Test func `reads no JSON from what is none`() {
-    #expect(JSON(reading: Data("{".utf8)) == nil)
+    #expect(JSON(reading: Data("{".utf8)) == JSON?.none)
   }
 }

@@ -31,11 +31,18 @@ extension SQLiteStore {
 
   /// Whether the search index holds exactly the texts of the records.
   ///
-  /// - Throws: ``SourceError`` with code `storage` if it does not.
-  package func checkIndex() async throws(SourceError) {
+  /// - Returns: `false` if it does not. The file is left where it is.
+  /// - Throws: ``SourceError`` with code `storage` or `busy`.
+  package func isIndexTrue() async throws(SourceError) -> Bool {
     try await write { connection throws(SQLiteFailure) in
-      // It writes nothing, but only a statement that could is able to ask.
-      try connection.run("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)")
+      do throws(SQLiteFailure) {
+        // It writes nothing, but only a statement that could is able to ask.
+        try connection.run("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)")
+        return true
+      } catch {
+        guard error.isDamage else { throw error }
+        return false
+      }
     }
   }
 }
