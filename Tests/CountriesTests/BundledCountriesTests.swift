@@ -2,7 +2,7 @@ import Core
 import Countries
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BundledCountriesTests {
   private let plugin = CountriesPlugin()
 

@@ -5,7 +5,7 @@ import Foundation
 import SourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CountriesChainTests {
   @Test func `sends one request for all pages and a search`() async throws {
     let service = try FakeCountries()

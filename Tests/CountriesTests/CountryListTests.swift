@@ -5,7 +5,7 @@ import Foundation
 import SourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CountryListTests {
   private func everywhere() async throws -> [Country] {
     try await FakeCountries().countries().page(PageRequest(limit: 1000)).records

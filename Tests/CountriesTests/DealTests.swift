@@ -4,7 +4,7 @@ import FakeServices
 import SourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DealTests {
   private func deal(
     seed: Int? = nil, random: UInt64 = 0, from source: (any DataSource<Country>)? = nil

@@ -4,7 +4,7 @@ import Foundation
 import Heroes
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BundledHeroesTests {
   private let plugin = HeroesPlugin()
 

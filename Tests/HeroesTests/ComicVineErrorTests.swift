@@ -5,7 +5,7 @@ import Heroes
 import SourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ComicVineErrorTests {
   private func error(
     of reply: LoopbackReply, at now: Date = tenPastTen

@@ -6,7 +6,7 @@ import SourceTesting
 import Testing
 
 /// The key goes into the query of the request, and nowhere else.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ComicVineKeyTests {
   /// The key, as it is and as it is written in addresses and in JSON.
   private static let forms = [

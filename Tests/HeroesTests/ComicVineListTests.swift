@@ -4,7 +4,7 @@ import Heroes
 import SourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ComicVineListTests {
   private static let everybody = FakeCharacter.cast.map(\.id)
 

@@ -4,7 +4,7 @@ import Heroes
 import SourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ComicVineSearchTests {
   /// Both words match one, each word fifteen more.
   private static let query = "spider anvil"

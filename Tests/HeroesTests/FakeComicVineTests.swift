@@ -5,7 +5,7 @@ import SourceTesting
 import Testing
 
 /// The stand-in is as awkward as the real service: else the other tests would prove nothing.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct FakeComicVineTests {
   private static let key = HTTPRequest.Item("api_key", .plain(FakeComicVine.key))
   private static let json = HTTPRequest.Item("format", "json")

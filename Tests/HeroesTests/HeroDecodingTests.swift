@@ -5,7 +5,7 @@ import Heroes
 import SourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct HeroDecodingTests {
   @Test func `reads the long form of a character`() async throws {
     let service = try FakeComicVine()

@@ -6,7 +6,7 @@ import SourceTesting
 import Testing
 
 /// The service, and who answers in its place.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct HeroesChainTests {
   private func expectBundle(
     of chain: any DataSource<Hero>, because code: SourceError.Code,

@@ -6,7 +6,7 @@ import SourceTesting
 import Testing
 
 /// Comic Vine from files, which need no service.
-@Suite(.timeLimit(.minutes(1))) struct RecordedTests {
+@Suite(.timeLimit(.minutes(5))) struct RecordedTests {
   private static let plugin = HeroesPlugin()
   private static let fair = Fixture("fair")
   private static let failing = Fixture("failing")

@@ -5,7 +5,7 @@ import SourceTesting
 import Testing
 
 /// The stand-in is as awkward as the real service: else the other tests would prove nothing.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct FakeProductsTests {
   private static let json = "application/json"
 

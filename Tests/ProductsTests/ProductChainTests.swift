@@ -5,7 +5,7 @@ import Products
 import SourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ProductChainTests {
   @Test func `answers from the bundle where nobody listens, and says why`() async throws {
     let port = try RefusingPort()

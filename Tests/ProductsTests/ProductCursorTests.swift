@@ -4,7 +4,7 @@ import Products
 import SourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ProductCursorTests {
   @Test(arguments: [1, 7, 20, 29])
   func `guesses the next cursor`(limit: Int) async throws {

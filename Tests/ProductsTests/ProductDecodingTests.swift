@@ -3,7 +3,7 @@ import FakeServices
 import Products
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ProductDecodingTests {
   private func read(_ product: FakeProduct) async throws -> Product {
     let page = try await FakeProducts([product]).products().page(PageRequest())

@@ -5,7 +5,7 @@ import Products
 import SourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ProductErrorTests {
   private static let replies: [(LoopbackReply, SourceError.Code, String)] = [
     (.json("{}", status: 500), .serverError, "failed (500)"),

@@ -5,7 +5,7 @@ import Products
 import SourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ProductItemTests {
   @Test(arguments: ProductsEra.allCases)
   func `finds one product by its id, in one request`(era: ProductsEra) async throws {

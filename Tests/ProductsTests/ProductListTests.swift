@@ -5,7 +5,7 @@ import Products
 import SourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ProductListTests {
   private static let everything = (1...30).reversed().map(FakeProduct.id)
 

@@ -5,7 +5,7 @@ import SourceTesting
 import Testing
 import Users
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RandomUserCursorTests {
   @Test func `guesses the next cursor`() async throws {
     let users = try FakeRandomUser().users()

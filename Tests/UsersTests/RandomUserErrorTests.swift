@@ -5,7 +5,7 @@ import SourceTesting
 import Testing
 import Users
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RandomUserErrorTests {
   private func error(of reply: LoopbackReply) async throws -> SourceError {
     let service = try FakeRandomUser()

@@ -5,7 +5,7 @@ import SourceTesting
 import Testing
 import Users
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RandomUserPageTests {
   @Test func `asks for page after page of one collection and one size`() async throws {
     let service = try FakeRandomUser()

@@ -5,7 +5,7 @@ import SourceTesting
 import Testing
 import Users
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct UserChainTests {
   @Test(arguments: [1, 3, 7, 10, 25])
   func `gives everybody once, whatever the limit, with one request a page`(

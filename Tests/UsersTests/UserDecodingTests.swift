@@ -5,7 +5,7 @@ import SourceTesting
 import Testing
 import Users
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct UserDecodingTests {
   /// Everybody on a page that has people of all 21 nationalities.
   private func people() async throws -> [User] {

@@ -5,7 +5,7 @@ import SourceTesting
 import Testing
 import Users
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct UserSearchTests {
   /// A service whose every page has these people.
   private func service(of people: [(email: String, first: String, last: String)]) throws

@@ -43,7 +43,9 @@ struct Crowd: DataSource {
       provenance: Provenance(.live))
   }
 
-  func item(_ id: User.ID) async throws(SourceError) -> Found<User> { throw .notFound(id, in: "crowd") }
+  func item(_ id: User.ID) async throws(SourceError) -> Found<User> {
+    throw .notFound(id, in: "crowd")
+  }
 
   private static func user(_ number: Int) -> User {
     let given = givenNames[number % givenNames.count]

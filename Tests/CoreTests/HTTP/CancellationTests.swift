@@ -3,7 +3,7 @@ import Foundation
 import SourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CancellationTests {
   @Test(arguments: Engine.allCases)
   func `sends nothing for a task that is cancelled already`(engine: Engine) async throws {

@@ -4,7 +4,7 @@
   import SourceTesting
   import Testing
 
-  @Suite(.timeLimit(.minutes(1)))
+  @Suite(.timeLimit(.minutes(5)))
   struct CurlTests {
     @Test func `says how to install libcurl where it is missing`() async throws {
       try await withServer({ _ in .json("{}") }) { server in

@@ -3,7 +3,7 @@ import Foundation
 import SourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ExchangeTests {
   @Test(arguments: Engine.allCases)
   func `gives status, head and body`(engine: Engine) async throws {

@@ -3,7 +3,7 @@ import Foundation
 import SourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct FaultTests {
   static let faults: [(LoopbackReply, SourceError.Code, String)] = [
     (.closed, .connectionLost, "closed the connection without a reply"),

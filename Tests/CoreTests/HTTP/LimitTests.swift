@@ -3,7 +3,7 @@ import Foundation
 import SourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LimitTests {
   private func limits(
     _ bodyBytes: Int = 16 << 20, connect: Duration = .seconds(10), idle: Duration = .seconds(30),

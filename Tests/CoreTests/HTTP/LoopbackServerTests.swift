@@ -3,7 +3,7 @@ import Foundation
 import SourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LoopbackServerTests {
   @Test func `ends with stop, and lets go of everybody`() async throws {
     let server = try LoopbackServer { _ in .stalled }

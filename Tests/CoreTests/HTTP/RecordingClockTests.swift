@@ -6,7 +6,7 @@ import Testing
 @testable import Core
 
 /// Time in a replay: waits cost nothing, and deadlines hold as they did.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RecordingClockTests {
   private let tape = Tape()
   private let clock = ReplayClock()

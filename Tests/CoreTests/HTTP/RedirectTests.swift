@@ -3,7 +3,7 @@ import Foundation
 import SourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RedirectTests {
   @Test(
     arguments: Engine.allCases, ["/b?x=1", "b?x=1", "//127.0.0.1:PORT/b?x=1", "BASE/b?x=1#part"])

@@ -4,7 +4,7 @@ import SourceTesting
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SecretTests {
   /// A key that looks different in every encoding.
   static let key = "Canary+7/k3y ä&="

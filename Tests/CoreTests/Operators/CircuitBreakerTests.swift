@@ -3,7 +3,7 @@ import SourceTesting
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CircuitBreakerTests {
   /// A service that fails as long as it is told to.
   private final class Service: Sendable {

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// What happens after a service has said when to come back.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RetryAfterTests {
   private let clock = ManualClock()
   private let wall: WallClock

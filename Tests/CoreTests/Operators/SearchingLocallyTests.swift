@@ -2,7 +2,7 @@ import Core
 import SourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SearchingLocallyTests {
   /// Every third of 31 notes matches `red`.
   private let notes = (1...31).map { Note($0, $0 % 3 == 0 ? "a Réd one" : "a green one") }

@@ -2,7 +2,7 @@ import Core
 import SourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TimeoutTests {
   let clock = ManualClock()
   let gate = Gate()

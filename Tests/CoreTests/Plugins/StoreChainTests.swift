@@ -4,7 +4,7 @@ import SourceTesting
 import Testing
 
 /// The whole chain with a store: what people see on good days and on bad ones.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct StoreChainTests {
   private let directory: StoreDirectory
   private let today = Today()

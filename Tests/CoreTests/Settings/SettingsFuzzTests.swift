@@ -2,7 +2,7 @@ import Core
 import Testing
 
 /// Texts put together at random, the same ones in every run.
-@Suite(.timeLimit(.minutes(1))) struct SettingsFuzzTests {
+@Suite(.timeLimit(.minutes(5))) struct SettingsFuzzTests {
   private static let canary = "c4n4ry0123456789abcdef"
 
   private static let parts = [

@@ -2,7 +2,7 @@ import Core
 import SourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ScriptedSourceTests {
   @Test func `answers by its script and remembers what it was asked`() async throws {
     let source = ScriptedSource<Note>(pages: [

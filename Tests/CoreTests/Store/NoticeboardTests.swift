@@ -4,7 +4,7 @@ import SourceTesting
 import Testing
 
 /// Two stores over one file stand for two processes.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct NoticeboardTests {
   private let directory = FileManager.default.temporaryDirectory
     .appending(path: "noticeboard-\(UUID().uuidString)")

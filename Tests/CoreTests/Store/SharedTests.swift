@@ -4,7 +4,7 @@ import Testing
 @testable import Core
 
 /// Two values over the same text stand for two processes.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SharedTests {
   private struct Count: Codable, Equatable, Sendable {
     var number = 0

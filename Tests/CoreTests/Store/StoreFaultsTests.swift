@@ -2,7 +2,7 @@ import Core
 import SourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct StoreFaultsTests {
   private let directory: StoreDirectory
   private let store: SQLiteStore

@@ -2,7 +2,7 @@ import Core
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct StoreSearchTests {
   private let directory: StoreDirectory
   private let store: SQLiteStore

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Two stores on one file stand for two processes: they share nothing but the file.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct StoreSharingTests {
   private let directory: StoreDirectory
 
@@ -114,7 +114,7 @@ struct StoreSharingTests {
   }
 
   @Test func `waits for another process, and lets others work meanwhile`() async throws {
-    let store = directory.store()
+    let store = directory.store(patience: .seconds(600))
     try await store.save([StoreEntry("a")])
     let other = try directory.database()
     try other.execute("BEGIN IMMEDIATE")
@@ -122,7 +122,7 @@ struct StoreSharingTests {
     // More of them than the pool has threads.
     async let saved: Void = withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<8 {
-        let store = directory.store()
+        let store = directory.store(patience: .seconds(600))
         group.addTask {
           try await store.save([StoreEntry("\(number)")])
           isSaved.add()

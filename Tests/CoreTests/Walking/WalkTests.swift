@@ -2,7 +2,7 @@ import Core
 import SourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct WalkTests {
   @Test(arguments: [0, 1, 8], [1, 7, 100])
   func `gives every page in order and says that it was the last`(

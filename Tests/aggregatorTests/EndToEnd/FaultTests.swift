@@ -78,7 +78,7 @@ import Testing
     async throws
   {
     let service = try FakeServer(.stalled)
-    let run = try Binary.start("heroes list --json", environment: service.settings)
+    let run = try Binary.start("heroes list --json --timeout 10m", environment: service.settings)
     _ = await service.requests(atLeast: 1)
     #if os(Linux)
       // The one that cleans up first; any other would end the program at once.

@@ -138,7 +138,7 @@ import Testing
   @Test(arguments: [SIGINT, SIGTERM])
   func `a signal while users are loaded leaves the store in order`(signal: Int32) async throws {
     service.fail(with: .stalled, times: 1, after: 3)
-    let run = try home.start("users load 100")
+    let run = try home.start("users load 100 --timeout 10m")
     _ = await service.requests(atLeast: 4)
     run.child.send(signal)
     #expect(try await run.outcome().ending == .signal(signal))
