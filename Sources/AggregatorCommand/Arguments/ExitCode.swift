@@ -38,7 +38,8 @@ enum ExitCode: Int32, CaseIterable, Sendable {
   var about: String {
     switch self {
     case .success:
-      "fine; also an empty list, an answer from bundled data (with a warning), a reader that went away"
+      "fine; also an empty list, an answer from stored or bundled data (with a warning), a reader that "
+        + "went away"
     case .notFound: "no such record; next at the end, or at a place that is no longer valid"
     case .partial: "a part failed, or a listing was stopped; what was printed is valid"
     case .usage: "wrong command line, also a blank query or a foreign or damaged --cursor"
