@@ -40,6 +40,7 @@ enum HelpTopic: String, CaseIterable {
           [
             ("AGGREGATOR_CONFIG", "one more settings file, as --config"),
             ("XDG_CONFIG_HOME", "where aggregator/config.xcconfig is, instead of ~/.config"),
+            ("XDG_DATA_HOME", "where aggregator/store.sqlite is, instead of ~/.local/share"),
             ("XDG_STATE_HOME", "where aggregator/positions is, instead of ~/.local/state"),
             ("http_proxy, https_proxy, no_proxy", "as for curl"),
             ("COLUMNS", "how wide the output is"),

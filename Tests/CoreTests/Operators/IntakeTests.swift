@@ -16,7 +16,7 @@ struct IntakeTests {
   private func intake(
     _ base: any DataSource<Note>, by size: Int = 10, _ reading: Reading = .normal
   ) throws -> any Intaking {
-    let plugin = KeptNotesPlugin(over: base, .localFirst, upstream: size)
+    let plugin = NotesPlugin(over: base, .localFirst, upstream: size)
     let environment = PluginEnvironment(
       settings: Settings(), transport: TrappingTransport(), store: store, clock: ManualClock(),
       now: { .day() })
@@ -105,7 +105,7 @@ struct IntakeTests {
     let service = Service(100)
     let result = try await intake(service, .offline).take(10) { _ in }
     #expect((result.failure?.code, service.callCount) == (.offline, 0))
-    let plugin = KeptNotesPlugin(over: service, .localFirst)
+    let plugin = NotesPlugin(over: service, .localFirst)
     let environment = PluginEnvironment(settings: Settings(), transport: TrappingTransport())
     #expect(try plugin.intake(in: environment) == nil)
   }

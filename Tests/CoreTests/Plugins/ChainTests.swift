@@ -9,7 +9,7 @@ struct ChainTests {
 
   private func environment(_ values: [String: String] = [:]) -> PluginEnvironment {
     PluginEnvironment(
-      settings: Settings(values), transport: NoTransport(), clock: clock, random: { 0 },
+      settings: Settings(values), transport: TrappingTransport(), clock: clock, random: { 0 },
       observer: journal.observer)
   }
 
@@ -198,38 +198,5 @@ struct ChainTests {
           .fallback(to: notes.bundled)
           .observed()
         """)
-  }
-}
-
-/// A transport that must not be used.
-private struct NoTransport: Transport {
-  func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
-    Issue.record("\(request) was sent")
-    throw .because(.unreachable)
-  }
-}
-
-/// A plugin whose service a test makes up, and whose bundle is one note.
-private struct NotesPlugin: Plugin {
-  static let rate = Setting("NOTES_RATE", .rate, default: "100/m", about: "How often.")
-
-  let service: ScriptedSource<Note>
-  var policy = Policy(rate: NotesPlugin.rate)
-  var setUp: @Sendable (PluginEnvironment) throws(SourceError) -> Void = { _ in }
-
-  let name = "notes"
-  let summary = "notes of a test"
-  let example = PluginExample(query: "bundled", id: "900")
-  let settings = [NotesPlugin.rate]
-  let fields = Note.fields
-  let layout = Layout<Note>(card: ["title"])
-
-  func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<Note> {
-    try setUp(environment)
-    return service
-  }
-
-  var bundled: any DataSource<Note> {
-    BundledSource("notes", items: [Note(900, "bundled")], fields: fields)
   }
 }

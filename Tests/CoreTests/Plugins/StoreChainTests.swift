@@ -18,7 +18,7 @@ struct StoreChainTests {
     settings: [String: String] = [:],
     setUp: @escaping @Sendable (PluginEnvironment) throws(SourceError) -> Void = { _ in }
   ) throws(SourceError) -> any DataSource<Note> {
-    var plugin = KeptNotesPlugin(
+    var plugin = NotesPlugin(
       over: service, precedence, upstream: precedence == .localFirst ? 10 : nil)
     plugin.setUp = setUp
     return try plugin.source(

@@ -1,40 +1,5 @@
 import Core
-import Foundation
 import SourceTesting
-
-/// A plugin whose service a test makes up, and whose bundle is one note.
-struct KeptNotesPlugin: Plugin {
-  static let url = Setting("NOTES_URL", .url, default: "https://notes.test/api", about: "Where.")
-
-  let service: any DataSource<Note>
-  var policy: Policy
-  var setUp: @Sendable (PluginEnvironment) throws(SourceError) -> Void = { _ in }
-
-  init(
-    over service: any DataSource<Note>, _ precedence: Precedence, upstream size: Int? = nil
-  ) {
-    self.service = service
-    policy = Policy(
-      retry: RetryPolicy(attempts: 1, firstWait: .zero, longestWait: .zero), breaker: nil,
-      upstreamPageSize: size.map { .fixed($0) }, precedence: precedence)
-  }
-
-  let name = "notes"
-  let summary = "notes of a test"
-  let example = PluginExample(query: "bundled", id: "900")
-  let settings = [KeptNotesPlugin.url]
-  let fields = Note.fields
-  let layout = Layout<Note>(card: ["title"])
-
-  func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<Note> {
-    try setUp(environment)
-    return service
-  }
-
-  var bundled: any DataSource<Note> {
-    BundledSource("notes", items: [Note(900, "bundled")], fields: fields)
-  }
-}
 
 /// A service that a test can take down; while it is up, it is a notebook that says it is live.
 final class Service: DataSource, CustomStringConvertible {
