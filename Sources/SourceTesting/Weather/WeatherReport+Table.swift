@@ -12,8 +12,7 @@ extension WeatherReport {
   /// A line for each thing that is wrong: the weather, the promise or law, and what was found.
   public var details: [String] {
     entries.flatMap { entry in
-      (entry.breaches.map(\.description) + (entry.laws?.violations.map(\.description) ?? []))
-        .map { "\(source) in \(entry.weather.name): \($0)" }
+      entry.faults.map { "\(source) in \(entry.weather.name): \($0)" }
     }
   }
 

@@ -18,7 +18,15 @@ public struct WeatherReport: Sendable {
     public let laws: LawReport?
 
     /// Whether nothing is wrong.
-    public var isFine: Bool { breaches.isEmpty && laws?.violations.isEmpty != false }
+    public var isFine: Bool { faults.isEmpty }
+
+    /// What is wrong, in words: promises and laws that are not kept, and in fair weather also laws that
+    /// the source's own failures keep from being judged.
+    public var faults: [String] {
+      let unjudged = weather.name == Weather.fair.name ? laws?.unjudged ?? [] : []
+      return breaches.map(\.description) + (laws?.violations.map(\.description) ?? [])
+        + unjudged.map { "\($0.law.name): \($0.verdict)" }
+    }
   }
 
   /// The source's name.

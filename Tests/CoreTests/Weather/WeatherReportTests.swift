@@ -30,6 +30,17 @@ import Testing
     try await expectLawsInAllWeather(of: LeafPlugin(), servedBy: LeafPlugin.serve())
   }
 
+  @Test func `tells who fails where there is no such record`() async throws {
+    let serve = LeafPlugin.serve()
+    let report = try await report(on: LeafPlugin(), in: "fair") { request in
+      let id = request.path.split(separator: "/").last.flatMap { Int($0) }
+      return id.map { 1...40 ~= $0 } == false ? .status(410) : serve(request)
+    }
+    #expect(!report.isFine)
+    #expect(report.details.allSatisfy { $0.contains(": could not be judged: rejected: ") })
+    #expect(report.details.contains { $0.contains("unknown-not-found") })
+  }
+
   @Test func `tells whose call never ends`() async throws {
     let gate = Gate()
     defer { gate.open() }
