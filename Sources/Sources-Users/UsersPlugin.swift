@@ -71,7 +71,8 @@ public struct UsersPlugin: Plugin {
       Field(
         "email", "E-mail", \.email, about: "The e-mail address, which identifies the person.",
         isSearchable: true),
-      Field("name", "Name", \.name, about: "Title, given name and family name."),
+      Field("name", "Name", \.name, about: "Title, given name and family name.")
+        .stored(at: nil),
       Field("title", "Title", \.title, about: "Mr, Ms, Madame.", isShown: false),
       Field(
         "firstName", "First name", \.firstName, about: "The given name.", isShown: false,

@@ -20,6 +20,13 @@ public struct Field<Item>: Sendable {
   /// Whether local search looks into it.
   public let isSearchable: Bool
 
+  /// Where its value is in the record's stored JSON: names of members, joined by dots; `nil` where it
+  /// is not.
+  ///
+  /// By default a property is stored under the field's name, and what is computed is not stored.
+  /// Queries see the fields that are stored.
+  public private(set) var path: String?
+
   private let read: @Sendable (Item) -> JSON
 
   /// A field that is computed.
@@ -61,6 +68,18 @@ public struct Field<Item>: Sendable {
     self.init(
       name, label, Value.fieldKind, about: about, isShown: isShown, isSearchable: isSearchable
     ) { $0[keyPath: path].json }
+    self.path = name
+  }
+
+  /// The same field, with its value somewhere else in the stored record.
+  ///
+  /// - Parameter path: Names of members, joined by dots, as in `location.city`; `nil` for a property
+  ///   that is computed and not stored.
+  /// - Returns: The field.
+  public func stored(at path: String?) -> Field {
+    var field = self
+    field.path = path
+    return field
   }
 
   /// The value of this field.

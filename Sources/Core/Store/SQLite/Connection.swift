@@ -6,7 +6,7 @@ import Foundation
 /// Statements are prepared once. The text of a statement is a literal, so that nothing foreign ever
 /// gets into it.
 struct Connection: ~Copyable {
-  private let database: OpaquePointer
+  let database: OpaquePointer
   /// How long to wait before a locked file is tried again.
   private static let wait = Duration.milliseconds(5)
 

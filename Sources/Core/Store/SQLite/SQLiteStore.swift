@@ -8,6 +8,7 @@ public final class SQLiteStore: Store {
   /// Where the file is, or will be.
   public let path: String
 
+  let file: StoreFile
   private let writer: StoreConnection
   private let reader: StoreConnection
 
@@ -22,7 +23,7 @@ public final class SQLiteStore: Store {
     report: @escaping @Sendable (Warning) -> Void = { _ in }
   ) {
     self.path = path
-    let file = StoreFile(path: path, patience: patience, report: report)
+    file = StoreFile(path: path, patience: patience, report: report)
     writer = StoreConnection(to: file, for: .writing)
     // Readers never wait for a writer if they have a connection of their own.
     reader = StoreConnection(to: file, for: .reading)
