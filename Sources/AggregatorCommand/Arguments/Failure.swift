@@ -23,8 +23,9 @@ struct Failure: Error {
   }
 
   /// What went wrong outside any source.
-  init(_ error: SourceError) {
-    self.init(ExitCode(error), error.message, hint: error.remedy.map(Hint.words))
+  init(_ error: SourceError, suggestion: String? = nil) {
+    self.init(
+      ExitCode(error), error.message, suggestion: suggestion, hint: error.remedy.map(Hint.words))
   }
 
   /// The failure of a source.

@@ -69,7 +69,7 @@ struct CommandTree: Sendable {
     root = Node(
       "", "Read data services from a terminal: live, else from what is at hand", .overview,
       children: plugins.map { $0.node } + [
-        .sources(plugins), .store(plugins), .config(plugins), .help,
+        .sources(plugins), .sql(plugins), .store(plugins), .config(plugins), .help,
       ])
     var options: [Option] = [.version]
     root.visit { options += $0.command?.options ?? [] }

@@ -30,7 +30,7 @@ struct OutputOptions {
     layout: Layout<Item>, shape: Listing<Item>.Shape = .rows
   ) throws(Failure) -> Listing<Item> {
     Listing(
-      verb, of: source, query: query, fields: all, layout: layout, shape: shape,
+      verb, of: source, query: query?.text, fields: all, layout: layout, shape: shape,
       chosen: try choose(from: all), isRaw: isRaw)
   }
 
@@ -49,6 +49,13 @@ struct OutputOptions {
     Listing(
       verb, of: nil, fields: Item.fields, layout: Layout(card: Item.fields.map(\.name)),
       shape: shape, chosen: namesFields ? try choose(from: Item.fields) : nil, isRaw: isRaw)
+  }
+
+  /// A listing of a query's answer, with all of its columns.
+  func listing(of text: String, _ columns: [Field<QueryRow>]) -> Listing<QueryRow> {
+    Listing(
+      "sql", of: nil, query: text, fields: columns, layout: Layout(card: columns.map(\.name)),
+      isRaw: isRaw)
   }
 
   /// Who writes a listing.

@@ -17,7 +17,7 @@ struct EnvelopeWriter<Item: Record>: RecordWriter {
       "schema": "aggregator/1",
       "source": \(listing.source.json.text),
       "verb": \(JSON.string(listing.verb).text),
-      "query": \((listing.query?.text).json.text),
+      "query": \(listing.query.json.text),
       "items": [
     """
   }

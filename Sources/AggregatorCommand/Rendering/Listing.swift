@@ -11,8 +11,8 @@ struct Listing<Item: Record>: Sendable {
   /// The word that was typed: `list`, `next`, `search`, `show`.
   var verb: String
 
-  /// What was looked for.
-  var query: Query?
+  /// What was looked for, or asked in SQL.
+  var query: String?
 
   /// Everything that can be read of a record.
   var fields: [Field<Item>]
@@ -34,14 +34,14 @@ struct Listing<Item: Record>: Sendable {
   /// - Parameters:
   ///   - verb: The word that was typed.
   ///   - source: The source's name.
-  ///   - query: What was looked for.
+  ///   - query: What was looked for, or asked in SQL.
   ///   - fields: Everything that can be read of a record.
   ///   - layout: How a person sees a record.
   ///   - shape: Rows, or each record in full.
   ///   - chosen: The fields asked for by name, in that order.
   ///   - isRaw: Whether CSV cells that a spreadsheet takes for formulas stay as they are.
   init(
-    _ verb: String, of source: String?, query: Query? = nil, fields: [Field<Item>],
+    _ verb: String, of source: String?, query: String? = nil, fields: [Field<Item>],
     layout: Layout<Item>, shape: Shape = .rows, chosen: [Field<Item>]? = nil, isRaw: Bool = false
   ) {
     self.source = source

@@ -37,7 +37,7 @@ import Testing
     CommandTree.standard.root.visit { examples += $0.command?.examples.map(\.arguments) ?? [] }
     #expect(examples.count > 20)
     for example in examples {
-      try await Self.expectToWork(example.split(separator: " ").map(String.init))
+      try await Self.expectToWork(#require(Self.commandLine("aggregator \(example)")))
     }
   }
 

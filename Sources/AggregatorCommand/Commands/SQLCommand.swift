@@ -1,0 +1,75 @@
+import Core
+
+extension CommandTree.Node {
+  /// `aggregator sql QUERY…`.
+  static func sql(_ plugins: [any Plugin]) -> CommandTree.Node {
+    CommandTree.Node("sql", "Ask in SQL for what is stored; it only reads", .sql(plugins))
+  }
+}
+
+extension Command {
+  /// How long SQLite may work on a query where nobody says.
+  private static let usualTime = Duration.seconds(30)
+
+  /// The most memory that SQLite takes, in bytes: a few large values, and what sorting needs.
+  private static let mostMemory = 64 << 20
+
+  fileprivate static func sql(_ plugins: [any Plugin]) -> Command {
+    let views = plugins.map { QueryView($0) }
+    let first = plugins.first?.name ?? "SOURCE"
+    return Command(
+      "QUERY…", options: [.timeout] + Option.output.filter { $0 != .fields },
+      notes: [
+        "Each source is a table of what is stored of it, without what was deleted; no service is asked. "
+          + "Lists are JSON text, for json_each; yes and no are 1 and 0; bytes are shown in "
+          + "hexadecimal digits. With - the query is read from standard input. SQLite (sqlite.org) may "
+          + "work on it for 30 s, or --timeout."
+      ] + views.map { "\($0.name): \($0.columns.joined(separator: ", "))" },
+      examples: [
+        ("sql \"SELECT count(*) FROM \(first)\"", "how many are stored"),
+        ("sql \"SELECT * FROM \(first)\" --csv", "all of them, for a spreadsheet"),
+      ]
+    ) { invocation, session in
+      try await sql(over: views, invocation, session)
+    }
+  }
+
+  private static func sql(
+    over views: [QueryView], _ invocation: Invocation, _ session: Session
+  ) async throws -> ExitCode {
+    guard !invocation.arguments.isEmpty else { throw Failure(.usage, "a QUERY is missing") }
+    let text =
+      invocation.arguments == ["-"]
+      ? try QueryInput.read() : invocation.arguments.joined(separator: " ")
+    let output = try OutputOptions(invocation, in: session)
+    guard let store = try session.world().requiredStore() as? SQLiteStore else {
+      throw Failure(.notFound, "this store cannot be asked in SQL")
+    }
+    SQLiteStore.boundMemory(to: mostMemory)
+    do {
+      let query = try await store.query(
+        text, over: views, within: invocation.duration(.timeout) ?? usualTime)
+      let columns = await query.columns
+      var rows = try await query.page()
+      let listing = output.listing(of: text, QueryRow.fields(columns, like: rows ?? []))
+      var printer = RecordPrinter(listing, output, in: session)
+      var count = 0
+      do {
+        while let page = rows {
+          try printer.print(page.map { QueryRow($0) })
+          count += page.count
+          rows = try await query.page()
+        }
+      } catch let error as SourceError {
+        // What was printed is a whole document all the same.
+        let warning = SourceWarning(nil, Warning(error.code.description, error.message))
+        try printer.finish(ListingSummary(count: count, warnings: [warning]))
+        throw error
+      }
+      try printer.finish(ListingSummary(count: count, total: count))
+    } catch let error as SourceError {
+      throw Failure(error, suggestion: (error.cause as? QueryTypo)?.nearest)
+    }
+    return .success
+  }
+}

@@ -1,0 +1,148 @@
+import FakeServices
+import Foundation
+import Testing
+
+/// `sql`: what is stored, asked for in SQL.
+@Suite struct SQLTests {
+  private let services: FourServices
+  private let home: Household
+
+  init() throws {
+    services = try FourServices()
+    home = try Household(services.settings)
+  }
+
+  private func sql(_ text: String, _ options: String...) async throws -> Outcome {
+    try await Binary.run(
+      ["sql", text] + options, environment: home.environment, in: home.sandbox)
+  }
+
+  @Test func `every source is a table, and tables can be joined`() async throws {
+    for source in ["countries", "heroes", "products"] {
+      #expect(try await home.run("\(source) list --all").status == 0)
+    }
+    #expect(try await home.run("users load 10").status == 0)
+    let count = try await sql(
+      "SELECT (SELECT count(*) FROM countries), (SELECT count(*) FROM heroes), "
+        + "(SELECT count(*) > 5 FROM products), (SELECT count(*) >= 10 FROM users)")
+    #expect(count.output == "249\t257\t1\t1\n", "\(count)")
+    let joined = try await sql(
+      "SELECT u.email, c.name FROM users u JOIN countries c ON c.code = u.nationality")
+    #expect(joined.status == 0)
+    let users = try home.file.ids(of: "users")
+    #expect(joined.lines.allSatisfy { users.contains(String($0.prefix { $0 != "\t" })) })
+    #expect(!joined.lines.isEmpty)
+
+    #expect(try await home.run("heroes delete 1253 --yes").status == 0)
+    let hidden = try await sql("SELECT count(*), sum(id = 1253) FROM heroes")
+    #expect(hidden.output == "256\t0\n")
+    #expect(try await home.run("heroes restore 1253").status == 0)
+    #expect(try await sql("SELECT id FROM heroes WHERE id = 1253").output == "1253\n")
+    #expect(try home.file.faults() == [])
+  }
+
+  @Test(arguments: [
+    ("--tsv", "1\tx'\t\t2.5\t0AFF\n"),
+    ("--csv", "a,b,c,a_2,d\r\n1,x',,2.5,0AFF\r\n"),
+    ("--ndjson", #"{"a":1,"b":"x'","c":null,"a_2":2.5,"d":"0AFF"}"# + "\n"),
+    ("--format=table", "a  b   c  a_2  d\n1  x'     2.5  0AFF\n"),
+  ])
+  func `an answer comes in every format`(option: String, text: String) async throws {
+    let outcome = try await sql("SELECT 1 a, 'x''' b, NULL c, 2.5 a, x'0aff' d", option)
+    #expect(outcome.output == text)
+    #expect(outcome.status == 0)
+  }
+
+  @Test func `the envelope has the query as it was typed`() async throws {
+    let outcome = try await sql("SELECT 'a  b' AS name", "--json")
+    let envelope = try outcome.envelope()
+    #expect(envelope.verb == "sql")
+    #expect(envelope.source == nil)
+    #expect(envelope.query == "SELECT 'a  b' AS name")
+    #expect(envelope.items.map(\.name) == ["a  b"])
+    #expect(envelope.page.count == 1)
+    #expect(envelope.page.total == 1)
+    #expect(outcome.errors == "")
+  }
+
+  @Test func `without a store all tables are empty, and none is made`() async throws {
+    for (source, id) in FourServices.sources {
+      let outcome = try await sql("SELECT \(id) FROM \(source)", "--csv")
+      #expect(outcome.output == "\(id)\r\n")
+      #expect(outcome.status == 0)
+    }
+    #expect(try home.sandbox.files(under: "home").isEmpty)
+  }
+
+  @Test func `a query can be words, or come from standard input`() async throws {
+    #expect(try await home.run("sql SELECT 1 + 1").output == "2\n")
+    #expect(try await home.run("sql -", input: "-- two\nSELECT\n2;\n").output == "2\n")
+    #expect(try await home.run("sql -", input: "").status == 64)
+    #expect(
+      try await home.run("sql -", input: String(repeating: "x", count: 300_000)).status == 64)
+  }
+
+  @Test(arguments: [
+    (
+      "SELECT nam FROM heroes",
+      "error: no such column: nam, at character 8\n\nDid you mean 'name'?\n"
+        + "hint: aggregator help sql\n"
+    ),
+    (
+      "SELECT * FROM hero",
+      "error: no such table: hero\n\nDid you mean 'heroes'?\n"
+        + "hint: the tables are countries, heroes, products, users\n"
+    ),
+    ("DROP TABLE heroes", "error: sql only reads\nhint: write one SELECT\n"),
+    ("SELEC", "error: near \"SELEC\": syntax error, at character 1\nhint: aggregator help sql\n"),
+  ])
+  func `a mistake is 64, and explained`(text: String, words: String) async throws {
+    let outcome = try await sql(text, "--json")
+    #expect(outcome.status == 64)
+    #expect(outcome.output == "")
+    #expect(outcome.errors == words)
+    #expect(try await home.run("sql").status == 64)
+    #expect(try await sql("SELECT 1", "--fields", "a").status == 64)
+  }
+
+  @Test func `a query that does not end is 75, and what it printed is whole`() async throws {
+    let endless = "WITH RECURSIVE c(name) AS (SELECT 'a' UNION ALL SELECT name FROM c) "
+    let silent = try await sql(endless + "SELECT count(*) FROM c", "--timeout", "200ms", "--json")
+    #expect(silent.status == 75)
+    #expect(silent.output == "")
+    #expect(
+      silent.errors == "error: the query took too long\nhint: give it more time with --timeout\n")
+    let talking = try await sql(endless + "SELECT name FROM c", "--timeout", "50ms", "--json")
+    #expect(talking.status == 75)
+    let envelope = try talking.envelope()
+    #expect(envelope.page.count == envelope.items.count)
+    #expect(envelope.warnings.map(\.code) == ["timedOut"])
+  }
+
+  @Test func `a query that sorts without bound runs out of its own memory only`() async throws {
+    let outcome = try await sql(
+      "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) "
+        + "SELECT n || hex(zeroblob(5000)) AS x FROM c ORDER BY x")
+    #expect(outcome.status == 64)
+    #expect(outcome.errors.hasPrefix("error: the query needs too much memory\n"))
+  }
+
+  @Test func `a reader that leaves early is no failure`() async throws {
+    let pipe = try Pipe()
+    let run = try Binary.start(
+      "sql WITH RECURSIVE c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c) SELECT n FROM c",
+      output: .descriptor(pipe.writeEnd))
+    pipe.close(pipe.writeEnd)
+    #expect(await pipe.firstBytes() == Array("1".utf8))
+    pipe.close(pipe.readEnd)
+    let outcome = try await run.outcome()
+    #expect(outcome.status == 0)
+    #expect(outcome.errors == "")
+  }
+
+  @Test func `help names the tables and their columns`() async throws {
+    let help = try await Binary.run("sql --help")
+    #expect(help.output.contains("\ncountries: code, name, region, capital\n"))
+    #expect(help.output.contains("\nusers: email, title, "))
+  }
+}

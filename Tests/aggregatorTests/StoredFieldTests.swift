@@ -1,0 +1,57 @@
+import Core
+import Foundation
+import Testing
+import Users
+
+@testable import AggregatorCommand
+@testable import aggregator
+
+/// What a query sees of a record is what every other command shows of it.
+@Suite struct StoredFieldTests {
+  @Test(arguments: aggregator.plugins.map(\.name))
+  func `every stored field is where its path says`(name: String) async throws {
+    let plugin = try #require(aggregator.plugins.first { $0.name == name })
+    try await compare(plugin)
+  }
+
+  private func compare<P: Plugin>(_ plugin: P) async throws {
+    let sandbox = try Sandbox()
+    let store = SQLiteStore(at: sandbox.root.appending(path: "store.sqlite").path)
+    let items = try await plugin.bundled.page(PageRequest(limit: 500)).records
+    #expect(items.count > 20)
+    let encoder = JSONEncoder()
+    let entries = try items.map { item in
+      StoreEntry(id: item.id.description, json: try encoder.encode(item)) {
+        Folded("")
+      } completed: { _ in
+        nil
+      }
+    }
+    _ = try await store.save(
+      StoreBatch(entries), of: plugin.name, at: Date(timeIntervalSince1970: 0))
+    let query = try await store.query(
+      "SELECT * FROM \(plugin.name)", over: [QueryView(plugin)], within: .seconds(60))
+    var rows: [[QueryValue]] = []
+    while let page = try await query.page() { rows += page }
+    let fields = plugin.fields.filter { $0.path != nil }
+    #expect(await query.columns == fields.map(\.name))
+    #expect(rows.count == items.count)
+    for (item, row) in zip(items, rows) {
+      for (field, value) in zip(fields, row) {
+        // A list is the text of a JSON array.
+        if field.kind == .list, case .text(let text) = value {
+          let list = try JSONDecoder().decode([String].self, from: Data(text.utf8))
+          #expect(field[item] == list.json, "\(field.name) of \(item.id)")
+        } else {
+          #expect(field[item] == value.json, "\(field.name) of \(item.id)")
+        }
+      }
+    }
+  }
+
+  @Test func `what is computed is not stored`() {
+    let users = QueryView(UsersPlugin())
+    #expect(!users.columns.contains("age") && !users.columns.contains("name"))
+    #expect(users.columns.contains("email"))
+  }
+}
