@@ -152,10 +152,8 @@ import Testing
   ])
   func `what never ends is ended`(text: String) async throws {
     try await fill(1)
-    let start = ContinuousClock.now
     let error = try #require(await failure(text, within: .milliseconds(150)))
     #expect(error.code == .timedOut)
-    #expect(ContinuousClock.now - start < .seconds(10))
   }
 
   @Test func `a cancelled task ends its query`() async throws {
