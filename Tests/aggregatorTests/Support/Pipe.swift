@@ -7,9 +7,16 @@ final class Pipe: Sendable {
   let writeEnd: Int32
   private let open: Mutex<Set<Int32>>
 
+  private static let making = Mutex(())
+
+  /// Does something that must know of every pipe there is, such as starting a program without them.
+  static func whileNoneIsMade<Result>(_ body: () throws -> Result) rethrows -> Result {
+    try making.withLock { _ in try body() }
+  }
+
   init() throws {
     var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw POSIXError(.EMFILE) }
+    guard Self.whileNoneIsMade({ pipe(&ends) }) == 0 else { throw POSIXError(.EMFILE) }
     (readEnd, writeEnd) = (ends[0], ends[1])
     open = Mutex(Set(ends))
   }
