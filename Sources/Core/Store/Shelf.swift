@@ -79,8 +79,10 @@ public struct Shelf<Item: Record>: Sendable {
   }
 
   /// The stored record with this id, deleted or not; `nil` if there is none that can be read.
-  func item(_ id: Item.ID) async throws(SourceError) -> (item: Item, savedAt: Date)? {
+  func item(
+    _ id: Item.ID
+  ) async throws(SourceError) -> (item: Item, savedAt: Date, vanishedAt: Date?)? {
     guard let record = try await store.record(id.description, of: source) else { return nil }
-    return items([record]).items.first.map { ($0, record.savedAt) }
+    return items([record]).items.first.map { ($0, record.savedAt, record.vanishedAt) }
   }
 }

@@ -13,7 +13,7 @@ public import Foundation
 /// 4. A record that did not change is not written again.
 /// 5. Failures are `storage`, or `busy` if others kept it locked too long.
 public protocol Store: Sendable {
-  /// Records in first-seen order, without those deleted.
+  /// Records in first-seen order, without those deleted and those that vanished.
   ///
   /// - Parameters:
   ///   - source: The source's name.
@@ -26,7 +26,7 @@ public protocol Store: Sendable {
     of source: String, matching words: [Folded], after position: Int64, limit: Int
   ) async throws(SourceError) -> StoredSlice
 
-  /// A record, even if it was deleted.
+  /// A record, even if it was deleted or has vanished.
   ///
   /// - Parameters:
   ///   - id: The record's id.

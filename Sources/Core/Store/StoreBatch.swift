@@ -73,19 +73,46 @@ public struct PlaceMove: Hashable, Sendable {
   /// Where the walk stood; `nil` at the start.
   public var from: String?
 
-  /// Where it goes on.
-  public var to: String
+  /// Where it goes on; `nil` if it is over, and the place is forgotten.
+  public var to: String?
+
+  /// What the step is to a census; `nil` for a walk that is none.
+  public var census: Census?
 
   /// A step.
   ///
   /// - Parameters:
   ///   - name: The place's name.
   ///   - from: Where the walk stood.
-  ///   - to: Where it goes on.
-  public init(_ name: String, from: String?, to: String) {
+  ///   - to: Where it goes on; `nil` if it is over.
+  ///   - census: What it is to a census.
+  public init(_ name: String, from: String?, to: String?, census: Census? = nil) {
     self.name = name
     self.from = from
     self.to = to
+    self.census = census
+  }
+}
+
+/// A walk through all that a service has, to find out what it no longer has.
+///
+/// Each step notes which records it met, beside them and not in them, so that nothing is written to a
+/// record that is as it was. The notes are forgotten with the place.
+public struct Census: Hashable, Sendable {
+  /// Whether it begins with this step, and notes of an earlier walk are void.
+  public var begins: Bool
+
+  /// Whether it is complete with this step: records of the source that no step met have vanished.
+  public var isComplete: Bool
+
+  /// A step of a census.
+  ///
+  /// - Parameters:
+  ///   - begins: Whether it begins with this step.
+  ///   - isComplete: Whether it is complete with this step.
+  public init(begins: Bool, isComplete: Bool) {
+    self.begins = begins
+    self.isComplete = isComplete
   }
 }
 
@@ -99,6 +126,9 @@ public struct StoreChanges: Hashable, Sendable {
 
   /// How many records were as they had been, and were not written.
   public var same = 0
+
+  /// How many records have vanished: a complete ``Census`` did not meet them.
+  public var vanished = 0
 
   /// Whether the walk's place was moved; `false` if another process had moved it.
   public var hasMoved = false

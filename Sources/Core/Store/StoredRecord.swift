@@ -11,16 +11,21 @@ public struct StoredRecord: Hashable, Sendable {
   /// When it was last fetched in another form than the one before.
   public var savedAt: Date
 
+  /// When it was found that the service no longer has it; `nil` if it has, as far as is known.
+  public var vanishedAt: Date?
+
   /// A stored record.
   ///
   /// - Parameters:
   ///   - position: Its place in first-seen order.
   ///   - json: The record.
   ///   - savedAt: When it was last fetched in another form than the one before.
-  public init(position: Int64, json: Data, savedAt: Date) {
+  ///   - vanishedAt: When it was found that the service no longer has it.
+  public init(position: Int64, json: Data, savedAt: Date, vanishedAt: Date? = nil) {
     self.position = position
     self.json = json
     self.savedAt = savedAt
+    self.vanishedAt = vanishedAt
   }
 }
 
@@ -110,7 +115,7 @@ public struct FetchedPage: Hashable, Codable, Sendable {
 
 /// How much a ``Store`` has of a source.
 public struct StoreStatus: Hashable, Sendable {
-  /// How many records, without those deleted.
+  /// How many records, without those deleted and those that vanished.
   public var records = 0
 
   /// How many stored records are deleted.
@@ -118,6 +123,9 @@ public struct StoreStatus: Hashable, Sendable {
 
   /// How many ids are deleted, stored or not.
   public var deleted = 0
+
+  /// How many records the service no longer has.
+  public var vanished = 0
 
   /// How many pages are kept.
   public var pages = 0
@@ -129,5 +137,5 @@ public struct StoreStatus: Hashable, Sendable {
   public init() {}
 
   /// Whether no record is stored, not even a deleted one.
-  public var isEmpty: Bool { records + hidden == 0 }
+  public var isEmpty: Bool { records + hidden + vanished == 0 }
 }

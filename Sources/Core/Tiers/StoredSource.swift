@@ -1,7 +1,8 @@
 import Foundation
 
 extension Shelf {
-  /// What is stored of the source, in the order in which it was first seen, without what was deleted.
+  /// What is stored of the source, in the order in which it was first seen, without what was deleted or
+  /// has vanished.
   ///
   /// Where nothing matches, the first page fails with `nothingStored`, so that a `fallback` asks who
   /// knows more.
@@ -26,7 +27,9 @@ struct StoredSource<Item: Record>: DataSource, CustomStringConvertible {
 
   func item(_ id: Item.ID) async throws(SourceError) -> Found<Item> {
     guard let found = try await shelf.item(id) else { throw .notFound(id, in: shelf.source) }
-    return Found(found.item, provenance: Provenance(.stored, fetchedAt: found.savedAt))
+    return Found(
+      found.item, provenance: Provenance(.stored, fetchedAt: found.savedAt),
+      warnings: found.vanishedAt.map { [.vanished(id, at: $0)] } ?? [])
   }
 
   var description: String { "\(shelf.source).stored" }
@@ -52,6 +55,14 @@ extension Shelf {
       total: slice.total,
       provenance: Provenance(.stored, fetchedAt: slice.records.map(\.savedAt).min()),
       unreadable: unreadable)
+  }
+}
+
+extension Warning {
+  fileprivate static func vanished(_ id: some LosslessStringConvertible, at date: Date) -> Warning {
+    Warning(
+      "vanished",
+      "the service no longer had \(id.description.oneLine(atMost: 80)) at \(date.iso8601)")
   }
 }
 

@@ -40,7 +40,7 @@ struct StoreFileTests {
     try await store.save([StoreEntry("a")])
     let database = try directory.database()
     #expect(try database.texts("PRAGMA journal_mode") == ["wal"])
-    #expect(try database.texts("PRAGMA user_version") == ["1"])
+    #expect(try database.texts("PRAGMA user_version") == ["2"])
     #expect(try await directory.store().ids() == ["a"])
   }
 
@@ -155,5 +155,25 @@ struct StoreFileTests {
       }
       #expect(error?.code == .storage)
     }
+  }
+
+  @Test func `makes the file of the first version one of its own, and keeps what is in it`()
+    async throws
+  {
+    try await directory.store().save([StoreEntry("a"), StoreEntry("b")])
+    _ = try await directory.store().delete(["b"], of: "things", at: .day())
+    let database = try directory.database()
+    try database.execute(
+      """
+      DROP TABLE met; DROP INDEX records_vanished; ALTER TABLE records DROP COLUMN vanished;
+      ALTER TABLE sources DROP COLUMN vanished; PRAGMA user_version = 1
+      """)
+    let store = directory.store()
+    #expect(try await store.ids() == ["a"])
+    #expect(try database.texts("PRAGMA user_version") == ["2"])
+    try await store.save([StoreEntry("c")])
+    #expect(try await store.ids() == ["a", "c"])
+    #expect(try await store.status(of: "things").deleted == 1)
+    #expect(directory.warnings.isEmpty)
   }
 }

@@ -113,6 +113,9 @@ struct Connection: ~Copyable {
     while try statement.step() {}
   }
 
+  /// How many rows the last statement inserted, changed or deleted.
+  borrowing func changeCount() -> Int { Int(sqlite3_changes(database)) }
+
   /// The rows of a statement.
   ///
   /// - Parameters:

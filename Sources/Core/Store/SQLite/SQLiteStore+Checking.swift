@@ -21,6 +21,12 @@ extension SQLiteStore {
         WHERE records <> (SELECT count(*) FROM records WHERE source = sources.number)
         """
       ) { "the records of \($0.text(0) ?? "") are miscounted" }
+      faults += try connection.rows(
+        """
+        SELECT name FROM sources WHERE vanished <>
+          (SELECT count(*) FROM records WHERE source = sources.number AND vanished IS NOT NULL)
+        """
+      ) { "the vanished records of \($0.text(0) ?? "") are miscounted" }
       faults += try connection.rows("SELECT id FROM records WHERE NOT json_valid(json)") {
         "the record \($0.text(0) ?? "") is no JSON"
       }

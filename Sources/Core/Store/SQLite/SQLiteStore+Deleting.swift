@@ -74,11 +74,12 @@ extension SQLiteStore {
       try connection.run("INSERT INTO search (search) VALUES ('optimize')")
       try connection.run("DELETE FROM pages WHERE source = ?1", number)
       try connection.run("DELETE FROM places WHERE source = ?1", number)
+      try connection.run("DELETE FROM met WHERE source = ?1", number)
       if forgetsDeleted {
         try connection.run("DELETE FROM tombstones WHERE source = ?1", number)
       }
       // Positions are never given twice: an old cursor must not lead among new records.
-      try connection.run("UPDATE sources SET records = 0 WHERE number = ?1", number)
+      try connection.run("UPDATE sources SET records = 0, vanished = 0 WHERE number = ?1", number)
     }
     try await compact()
   }

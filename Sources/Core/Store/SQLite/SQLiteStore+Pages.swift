@@ -56,13 +56,12 @@ extension Connection {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
     guard let json = try? encoder.encode(page) else { return }
-    let list = "[\(positions.map(String.init).joined(separator: ","))]"
     try run(
       """
       INSERT INTO pages (source, key, fetched, positions, page) VALUES (?1, ?2, ?3, ?4, ?5)
       ON CONFLICT (source, key) DO UPDATE SET
         fetched = excluded.fetched, positions = excluded.positions, page = excluded.page
-      """, source, key, date, list, json)
+      """, source, key, date, positions.jsonArray, json)
     try run(
       """
       DELETE FROM pages WHERE number IN (
@@ -70,17 +69,21 @@ extension Connection {
       """, source, most)
   }
 
-  /// Moves a place, unless it is somewhere else than the walk thinks.
+  /// Moves or forgets a place, unless it is somewhere else than the walk thinks.
   mutating func move(_ move: PlaceMove, of source: Int64) throws(SQLiteFailure) -> Bool {
     let found = try row(
       "SELECT value FROM places WHERE source = ?1 AND name = ?2", source, move.name
     ) { $0.text(0) }
     guard (found ?? nil) == move.from else { return false }
+    guard let to = move.to else {
+      try run("DELETE FROM places WHERE source = ?1 AND name = ?2", source, move.name)
+      return true
+    }
     try run(
       """
       INSERT INTO places (source, name, value) VALUES (?1, ?2, ?3)
       ON CONFLICT (source, name) DO UPDATE SET value = excluded.value
-      """, source, move.name, move.to)
+      """, source, move.name, to)
     return true
   }
 }

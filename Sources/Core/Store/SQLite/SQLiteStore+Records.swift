@@ -8,7 +8,7 @@ extension SQLiteStore {
   /// everywhere, and both hardly anywhere.
   static let mostIntersected = 100_000
 
-  /// Records in first-seen order, without those deleted.
+  /// Records in first-seen order, without those deleted and those that vanished.
   public func records(
     of source: String, matching words: [Folded], after position: Int64, limit: Int
   ) async throws(SourceError) -> StoredSlice {
@@ -36,14 +36,14 @@ extension SQLiteStore {
     } ?? .empty
   }
 
-  /// A record, even if it was deleted.
+  /// A record, even if it was deleted or has vanished.
   public func record(
     _ id: String, of source: String
   ) async throws(SourceError) -> StoredRecord? {
     let found = try await read { connection throws(SQLiteFailure) in
       try connection.row(
         """
-        SELECT position, saved, json FROM records
+        SELECT position, saved, json, vanished FROM records
         WHERE source = (SELECT number FROM sources WHERE name = ?1) AND id = ?2
         """, source, id, read: StoredRecord.init)
     }
@@ -84,15 +84,16 @@ struct StoredSearch: Sendable {
 }
 
 extension Connection {
-  /// Records in the order of their positions, without those deleted.
+  /// Records in the order of their positions, without those deleted and those that vanished.
   fileprivate mutating func records(
     _ search: StoredSearch, of source: Int64, after start: Int64, to end: Int64, limit: Int
   ) throws(SQLiteFailure) -> [StoredRecord] {
     if let match = search.match {
       try rows(
         """
-        SELECT r.position, r.saved, r.json FROM search JOIN records r ON r.position = search.rowid
-        WHERE search MATCH ?1 AND search.rowid > ?2 AND search.rowid <= ?3
+        SELECT r.position, r.saved, r.json, NULL
+        FROM search JOIN records r ON r.position = search.rowid
+        WHERE search MATCH ?1 AND search.rowid > ?2 AND search.rowid <= ?3 AND r.vanished IS NULL
           AND (?4 IS NULL OR instr(r.folded, ?4) > 0)
           AND (?5 IS NULL OR NOT EXISTS
             (SELECT 1 FROM json_each(?5) w WHERE instr(r.folded, w.value) = 0))
@@ -103,8 +104,8 @@ extension Connection {
     } else {
       try rows(
         """
-        SELECT r.position, r.saved, r.json FROM records r
-        WHERE r.position > ?1 AND r.position <= ?2
+        SELECT r.position, r.saved, r.json, NULL FROM records r
+        WHERE r.position > ?1 AND r.position <= ?2 AND r.vanished IS NULL
           AND (?3 IS NULL OR instr(r.folded, ?3) > 0)
           AND (?4 IS NULL OR NOT EXISTS
             (SELECT 1 FROM json_each(?4) w WHERE instr(r.folded, w.value) = 0))
@@ -132,20 +133,22 @@ extension Connection {
           AND rowid NOT IN (
             SELECT r.position FROM tombstones t
             CROSS JOIN records r ON r.source = t.source AND r.id = t.id WHERE t.source = ?4)
+          AND rowid NOT IN (SELECT position FROM records WHERE vanished IS NOT NULL)
         LIMIT ?5)
       """, match, range.start, range.end, source, bound
     ) { $0.integer(0) }
     return Int(count ?? 0)
   }
 
-  /// How many records there are of a source, without those deleted: counted once, but for the few that
-  /// are deleted.
+  /// How many records there are of a source, without those deleted and those that vanished: counted
+  /// once, but for the few that are deleted.
   mutating func recordCount(of source: Int64) throws(SQLiteFailure) -> Int {
     let count = try row(
       """
-      SELECT records - (
+      SELECT records - vanished - (
         SELECT count(*) FROM tombstones t WHERE t.source = ?1 AND EXISTS (
-          SELECT 1 FROM records r WHERE r.source = t.source AND r.id = t.id))
+          SELECT 1 FROM records r
+          WHERE r.source = t.source AND r.id = t.id AND r.vanished IS NULL))
       FROM sources WHERE number = ?1
       """, source
     ) { $0.integer(0) }
@@ -160,9 +163,10 @@ extension Folded {
 }
 
 extension StoredRecord {
-  /// The row `position, saved, json`.
+  /// The row `position, saved, json, vanished`.
   fileprivate init(_ row: borrowing Statement) {
     self.init(
-      position: row.integer(0), json: row.bytes(2), savedAt: row.date(1) ?? .distantPast)
+      position: row.integer(0), json: row.bytes(2), savedAt: row.date(1) ?? .distantPast,
+      vanishedAt: row.date(3))
   }
 }

@@ -21,6 +21,10 @@ extension SQLiteStore {
       }
       if let move = batch.move {
         saving.changes.hasMoved = try connection.move(move, of: number)
+        if let census = move.census, saving.changes.hasMoved {
+          saving.changes.vanished = try connection.take(
+            census, at: move, meeting: saving.positions, of: number, at: date)
+        }
       }
       return saving.changes
     }
@@ -47,15 +51,19 @@ private struct Saving {
     _ entry: StoreEntry, _ index: Int, in connection: inout Connection
   ) throws(SQLiteFailure) {
     let known = try connection.row(
-      "SELECT position, json FROM records WHERE source = ?1 AND id = ?2", source, entry.id
+      "SELECT position, json, vanished FROM records WHERE source = ?1 AND id = ?2", source, entry.id
     ) { row in
-      (position: row.integer(0), json: row.holds(entry.json, in: 1) ? nil : row.bytes(1))
+      (
+        position: row.integer(0), json: row.holds(entry.json, in: 1) ? nil : row.bytes(1),
+        hasVanished: row.date(2) != nil
+      )
     }
     guard let known else { return try insert(entry, index, in: &connection) }
     positions.append(known.position)
+    if known.hasVanished { try connection.bringBack(known.position, of: source) }
     let completed = known.json.flatMap(entry.completed)
     guard let old = known.json, old != completed?.json else {
-      changes.same += 1
+      if known.hasVanished { changes.changed += 1 } else { changes.same += 1 }
       return
     }
     changes.changed += 1

@@ -22,15 +22,22 @@ extension SQLiteStore {
       let row = try connection.row(
         """
         SELECT (SELECT records FROM sources WHERE number = ?1),
+          (SELECT vanished FROM sources WHERE number = ?1),
           (SELECT count(*) FROM tombstones WHERE source = ?1), count(*), max(fetched)
         FROM pages WHERE source = ?1
         """, number
-      ) { (stored: $0.integer(0), deleted: $0.integer(1), pages: $0.integer(2), at: $0.date(3)) }
+      ) { row in
+        (
+          stored: Int(row.integer(0)), vanished: Int(row.integer(1)), deleted: Int(row.integer(2)),
+          pages: Int(row.integer(3)), at: row.date(4)
+        )
+      }
       guard let row else { return status }
       status.records = try connection.recordCount(of: number)
-      status.hidden = Int(row.stored) - status.records
-      status.deleted = Int(row.deleted)
-      status.pages = Int(row.pages)
+      status.vanished = row.vanished
+      status.hidden = row.stored - row.vanished - status.records
+      status.deleted = row.deleted
+      status.pages = row.pages
       status.fetchedAt = row.at
       return status
     } ?? StoreStatus()

@@ -99,3 +99,8 @@ extension Sequence<String> {
   /// A JSON array, for SQLite's `json_each`.
   var jsonArray: String { JSON.array(map(JSON.string)).text }
 }
+
+extension [Int64] {
+  /// These numbers as a JSON array.
+  var jsonArray: String { "[\(map(String.init).joined(separator: ","))]" }
+}

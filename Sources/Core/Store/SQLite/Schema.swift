@@ -60,7 +60,20 @@ enum Schema {
       value TEXT NOT NULL
     ) STRICT, WITHOUT ROWID;
     PRAGMA user_version = 1;
+    """,
     """
+    ALTER TABLE records ADD COLUMN vanished INTEGER;  -- when a census did not meet it
+    ALTER TABLE sources ADD COLUMN vanished INTEGER NOT NULL DEFAULT 0;  -- how many of its records
+    CREATE INDEX records_vanished ON records (position) WHERE vanished IS NOT NULL;
+    CREATE TABLE met (
+      number INTEGER PRIMARY KEY,
+      source INTEGER NOT NULL,
+      census TEXT NOT NULL,         -- the name of the place
+      positions TEXT NOT NULL       -- those of one page, a JSON array
+    ) STRICT;
+    CREATE INDEX met_by_census ON met (source, census);
+    PRAGMA user_version = 2;
+    """,
   ]
 
   /// The version of a file that this program writes.

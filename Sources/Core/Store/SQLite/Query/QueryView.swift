@@ -1,4 +1,4 @@
-/// What a query sees of a source: a table of its stored fields, without what was deleted.
+/// What a query sees of a source: a table of its stored fields, without what was deleted or has vanished.
 package struct QueryView: Sendable {
   /// The source's name, which is the table's.
   package let name: String
@@ -39,7 +39,7 @@ package struct QueryView: Sendable {
       body = """
         SELECT \(values.joined(separator: ", ")) FROM main.records
         WHERE position BETWEEN \(first) AND \(first + (1 << Schema.positionBits) - 1)
-        AND id NOT IN (SELECT id FROM main.tombstones WHERE source = \(number))
+        AND vanished IS NULL AND id NOT IN (SELECT id FROM main.tombstones WHERE source = \(number))
         """
     } else {
       body = "SELECT \(names.map { "NULL AS \($0)" }.joined(separator: ", ")) WHERE 0"
