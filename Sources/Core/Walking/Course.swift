@@ -7,19 +7,31 @@ struct Course<Item: Record> {
   private let bound: WalkBound
   /// How many pages without anything new are followed before giving up.
   private let patience: Int
+  private let memory: WalkMemory
 
   private var ids: Set<Item.ID> = []
+  /// What stands for the pages met, where their records are not remembered.
+  private var digests: Set<Int> = []
+  /// How many records the walk has given.
+  private var given = 0
+  /// How many records come before ``request``; `nil` if nobody knows.
+  private var passed: Int?
+  /// How many records there are altogether, by the service's last word.
+  private var total: Int?
   /// The number of the page that each cursor led to.
   private var visits: [Cursor?: Int] = [:]
   private var pages = 0
   private var barren = 0
 
   init(
-    matching query: Query?, after cursor: Cursor?, size: Int, bound: WalkBound, patience: Int = 3
+    matching query: Query?, after cursor: Cursor?, passing passed: Int? = nil, size: Int,
+    bound: WalkBound, patience: Int = 3, remembering memory: WalkMemory = .records
   ) {
     self.size = size
     self.bound = bound
     self.patience = patience
+    self.memory = memory
+    self.passed = passed ?? (cursor == nil ? 0 : nil)
     request = PageRequest(matching: query, after: cursor, limit: min(size, bound.items ?? size))
     visits[cursor] = 0
   }
@@ -32,7 +44,8 @@ struct Course<Item: Record> {
     var requests = [request]
     while requests.count < min(count, bound.pages.map { $0 - pages } ?? count) {
       let distance = requests.count * size
-      let left = bound.items.map { $0 - ids.count - distance } ?? size
+      let left = bound.items.map { $0 - given - distance } ?? size
+      if let passed, let total, passed + distance >= total { break }
       guard left > 0, let cursor = guess(distance, request) else { break }
       requests.append(
         PageRequest(matching: request.query, after: cursor, limit: min(size, left)))
@@ -42,17 +55,33 @@ struct Course<Item: Record> {
 
   /// Takes in the answer to ``request``.
   mutating func take(_ page: Page<Item>) -> WalkStep<Item> {
-    var items = page.records.filter { ids.insert($0.id).inserted }
-    if let most = bound.items, ids.count > most { items.removeLast(ids.count - most) }
+    var items = news(of: page)
+    let isNews = !items.isEmpty
+    if let most = bound.items, given + items.count > most {
+      items.removeLast(given + items.count - most)
+    }
+    given += items.count
     pages += 1
-    barren = items.isEmpty && page.hidden == 0 ? barren + 1 : 0
+    barren = isNews || page.hidden > 0 ? 0 : barren + 1
+    passed = passed.map { $0 + page.records.count + page.hidden + page.unreadable.count }
+    total = page.total ?? total
     let end = end(after: page)
     request = end == nil ? following(page.next) : nil
     return WalkStep(items: items, page: page, end: end)
   }
 
+  /// The records of a page that the walk had not met before.
+  private mutating func news(of page: Page<Item>) -> [Item] {
+    switch memory {
+    case .records: return page.records.filter { ids.insert($0.id).inserted }
+    case .pages:
+      guard !page.records.isEmpty else { return [] }
+      return digests.insert(page.records.map(\.id).hashValue).inserted ? page.records : []
+    }
+  }
+
   private mutating func end(after page: Page<Item>) -> WalkEnd? {
-    if let most = bound.items, ids.count >= most { return .itemLimit }
+    if let most = bound.items, given >= most { return .itemLimit }
     guard let next = page.next else { return .exhausted }
     if let visit = visits.updateValue(pages, forKey: next) { return .cycle(length: pages - visit) }
     if barren >= patience { return .nothingNew(pages: barren) }
@@ -61,9 +90,18 @@ struct Course<Item: Record> {
   }
 
   private func following(_ cursor: Cursor?) -> PageRequest? {
-    let left = bound.items.map { $0 - ids.count } ?? size
+    let left = bound.items.map { $0 - given } ?? size
     return request.map {
       PageRequest(matching: $0.query, after: cursor, limit: max(min(size, left), 1))
     }
   }
+}
+
+/// What a walk remembers of where it has been.
+public enum WalkMemory: Sendable {
+  /// Every record: those met before are left out.
+  case records
+  /// Every page: one that has come before is nothing new. For whoever knows the records anyway, as a
+  /// store does, and walks through so many that remembering them would take much memory.
+  case pages
 }

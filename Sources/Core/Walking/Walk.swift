@@ -20,14 +20,20 @@ extension DataSource {
   ///   - ahead: How many pages to ask for before they are needed; 0 for none. More than one takes
   ///     effect where pages can be addressed, see ``cursor(skipping:from:)``. No page beyond the bound
   ///     is asked for.
+  ///   - passed: How many records come before `cursor`, if that is known: then no page is guessed
+  ///     beyond the total that the service names.
+  ///   - memory: What is remembered to tell what is new.
   /// - Returns: A sequence of steps, which starts anew for every iterator.
   public func pages(
     matching query: Query? = nil, after cursor: Cursor? = nil, size: Int = 100,
-    upTo bound: WalkBound = WalkBound(), ahead: Int = 1
+    upTo bound: WalkBound = WalkBound(), ahead: Int = 1, passing passed: Int? = nil,
+    remembering memory: WalkMemory = .records
   ) -> Walk<Item> {
     Walk(
       source: self, ahead: max(ahead, 0),
-      course: Course(matching: query, after: cursor, size: size, bound: bound))
+      course: Course(
+        matching: query, after: cursor, passing: passed, size: size, bound: bound,
+        remembering: memory))
   }
 }
 

@@ -43,11 +43,16 @@ final class Walker<Item: Record> {
     // `launch` left the flight of this very request in front, if it left any.
     guard !flights.isEmpty else { return try await source.page(request) }
     let task = flights.removeFirst().task
-    return try await withTaskCancellationHandler {
-      await task.value
-    } onCancel: {
-      task.cancel()
-    }.get()
+    do {
+      return try await withTaskCancellationHandler {
+        await task.value
+      } onCancel: {
+        task.cancel()
+      }.get()
+    } catch let error where error.cause is NotAsked {
+      // A guess may have been too far ahead for its deadline. Now it is this page's turn.
+      return try await source.page(request)
+    }
   }
 
   /// Keeps up to `ahead` pages in flight: the certain one, and guesses while they come true.
