@@ -25,8 +25,13 @@ public struct HeroesPlugin: Plugin {
     "COMIC_VINE_RATE", .rate, default: "1/s 200/h",
     about: "how often each kind of request is made, or 'off'")
 
-  /// Key, address and rate.
-  public let settings = [key, address, rate]
+  /// How many heroes a sync asks for at a time.
+  public static let pageSize = Setting(
+    "COMIC_VINE_PAGE_SIZE", .count(1...ComicVine.largestPage), default: "100",
+    about: "how many heroes sync asks for at a time")
+
+  /// Key, address, rate and page size.
+  public let settings = [key, address, rate, pageSize]
 
   /// What is known of a hero.
   ///
@@ -60,6 +65,7 @@ public struct HeroesPlugin: Plugin {
   /// A cold list took the service 9.4 s, so a page may take half a minute.
   public let policy = Policy(
     deadline: .seconds(30), rate: rate, largestPage: ComicVine.largestPage,
+    syncPageSize: .setting(pageSize),
     precedence: .liveFirst(freshFor: .seconds(20 * 60)))
 
   /// The heroes in the binary.

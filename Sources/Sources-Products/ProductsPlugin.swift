@@ -15,8 +15,13 @@ public struct ProductsPlugin: Plugin {
   public static let address = Setting(
     "PRODUCTS_URL", .url, default: "http://localhost:3000", about: "where the products service is")
 
-  /// The address.
-  public let settings = [address]
+  /// How many products a sync asks for at a time.
+  public static let pageSize = Setting(
+    "PRODUCTS_PAGE_SIZE", .count(1...ProductService.largestPage), default: "100",
+    about: "how many products sync asks for at a time")
+
+  /// Address and page size.
+  public let settings = [address, pageSize]
 
   /// What is known of a product.
   ///
@@ -37,7 +42,8 @@ public struct ProductsPlugin: Plugin {
 
   /// The service has no search, so a search reads through its pages.
   public let policy = Policy(
-    largestPage: ProductService.largestPage, localSearchBound: 1000)
+    largestPage: ProductService.largestPage, syncPageSize: .setting(pageSize),
+    localSearchBound: 1000)
 
   /// The products in the binary.
   public let bundled: any DataSource<Product>

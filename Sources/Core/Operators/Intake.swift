@@ -27,12 +27,17 @@ struct Intake<Base: DataSource>: Intaking {
   /// So many upstream pages in a row without anything new end it.
   static var patience: Int { 10 }
 
-  private var place: String { collection.isEmpty ? "upstream" : "upstream \(collection)" }
+  private var place: String { Self.place(of: collection) }
+
+  /// The name of the place where upstream goes on.
+  static func place(of collection: String) -> String {
+    collection.isEmpty ? "upstream" : "upstream \(collection)"
+  }
 
   /// Where upstream goes on once it has said that there is no more.
   ///
   /// No cursor looks like it.
-  private static var end: String { "." }
+  static var end: String { "." }
 
   func take(_ count: Int, progress: (_ added: Int) -> Void) async -> IntakeResult {
     var result = IntakeResult()
@@ -85,7 +90,8 @@ struct Intake<Base: DataSource>: Intaking {
 }
 
 extension SourceError {
-  fileprivate static func unreadable(_ rows: Unreadable) -> SourceError {
+  /// No row of a page could be read.
+  static func unreadable(_ rows: Unreadable) -> SourceError {
     let reason = rows.firstReason.map { " (\($0))" } ?? ""
     return SourceError(.malformed, "none of \(rows.count) rows could be read\(reason)")
   }

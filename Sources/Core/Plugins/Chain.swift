@@ -85,6 +85,38 @@ extension Plugin {
       collection: collection(in: environment.settings), now: environment.now)
   }
 
+  /// What fetches all that the service has into the store.
+  ///
+  /// It is the chain below everything that may stand in for the service: nothing bundled or stored could
+  /// make a record look vanished, or known.
+  ///
+  /// - Parameters:
+  ///   - environment: Everything that the source may touch.
+  ///   - reading: Whether the service may be asked.
+  ///   - deadline: How long one page may take, with its retries.
+  /// - Returns: `nil` without a store.
+  /// - Throws: ``SourceError`` with code `badSettings`.
+  public func syncing(
+    in environment: PluginEnvironment, reading: Reading = .normal, deadline: Duration? = nil
+  ) throws(SourceError) -> (any Syncing)? {
+    let service = try service(
+      in: environment, reading: reading, deadline: deadline ?? policy.deadline)
+    return try environment.store.map { store throws(SourceError) in
+      try sync(
+        service.observed(by: environment.observer, as: name), into: shelf(in: store), environment)
+    }
+  }
+
+  private func sync(
+    _ service: some DataSource<Item>, into shelf: Shelf<Item>, _ environment: PluginEnvironment
+  ) throws(SourceError) -> any Syncing {
+    let collection = collection(in: environment.settings)
+    return Sync(
+      base: service, shelf: shelf, size: try syncPageSize(in: environment),
+      course: policy.isEndless ? .growth(of: collection) : .pass(of: collection),
+      clock: environment.clock, now: environment.now, observer: environment.observer)
+  }
+
   /// This source's part of a store.
   ///
   /// - Parameter store: The store.
@@ -145,6 +177,11 @@ extension Plugin {
 
   private func upstreamPageSize(in environment: PluginEnvironment) throws(SourceError) -> Int {
     try policy.upstreamPageSize?.value(in: environment.settings) ?? policy.largestPage
+  }
+
+  private func syncPageSize(in environment: PluginEnvironment) throws(SourceError) -> Int {
+    guard let size = policy.syncPageSize else { return try upstreamPageSize(in: environment) }
+    return try size.value(in: environment.settings)
   }
 
   /// What tells a collection that grows from others of the service: all that is set, but not how fast

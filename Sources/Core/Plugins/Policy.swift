@@ -20,6 +20,9 @@ public struct Policy: Sendable {
   /// For services that know one size only; see ``DataSource/sliced(upstream:as:keptFor:clock:)``.
   public var upstreamPageSize: UpstreamPageSize?
 
+  /// How many records a sync asks for at a time; `nil` for as many as upstream's pages have.
+  public var syncPageSize: UpstreamPageSize?
+
   /// What the rate counts.
   public var rateUnit: RateUnit
 
@@ -47,6 +50,7 @@ public struct Policy: Sendable {
   ///   - rateUnit: What the rate counts; calls by default.
   ///   - largestPage: The most records that one page of the service can have; 100 by default.
   ///   - upstreamPageSize: The one page size that upstream is asked for.
+  ///   - syncPageSize: How many records a sync asks for at a time.
   ///   - localSearchBound: For a service without search: how many records one call looks at.
   ///   - precedence: Who is asked first; by default the service, unless it was asked a minute ago.
   ///   - isEndless: Whether the service never comes to an end; not by default.
@@ -54,7 +58,8 @@ public struct Policy: Sendable {
   public init(
     deadline: Duration = .seconds(15), retry: RetryPolicy = .standard,
     breaker: BreakerPolicy? = .standard, rate: Setting? = nil, rateUnit: RateUnit = .calls,
-    largestPage: Int = 100, upstreamPageSize: UpstreamPageSize? = nil, localSearchBound: Int? = nil,
+    largestPage: Int = 100, upstreamPageSize: UpstreamPageSize? = nil,
+    syncPageSize: UpstreamPageSize? = nil, localSearchBound: Int? = nil,
     precedence: Precedence = .liveFirst(freshFor: .seconds(60)),
     isEndless: Bool = false, repeatsRecords: Bool = false
   ) {
@@ -65,6 +70,7 @@ public struct Policy: Sendable {
     self.rateUnit = rateUnit
     self.largestPage = largestPage
     self.upstreamPageSize = upstreamPageSize
+    self.syncPageSize = syncPageSize
     self.localSearchBound = localSearchBound
     self.precedence = precedence
     self.isEndless = isEndless
