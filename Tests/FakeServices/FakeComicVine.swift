@@ -69,9 +69,13 @@ public final class FakeComicVine: FakeService {
   /// - Parameters:
   ///   - reply: What to answer; see ``ComicVineFault``.
   ///   - times: How many requests; all that come by default.
-  public func fail(with reply: LoopbackReply, times: Int = .max) {
-    interruption.begin(reply, times)
+  ///   - count: How many are answered well before that.
+  public func fail(with reply: LoopbackReply, times: Int = .max, after count: Int = 0) {
+    interruption.begin(reply, times, after: count)
   }
+
+  /// Answers well again.
+  public func recover() { interruption.end() }
 
   /// Closes the port.
   public func stop() { server.stop() }

@@ -38,14 +38,26 @@ public final class FakeProducts: FakeService {
   /// All requests so far.
   public var requests: [LoopbackRequest] { server.requests }
 
+  /// Waits until so many requests have come.
+  ///
+  /// - Parameter count: How many.
+  /// - Returns: All requests so far.
+  public func requests(atLeast count: Int) async -> [LoopbackRequest] {
+    await server.requests(atLeast: count)
+  }
+
   /// Answers the next requests with something else, whatever they ask for.
   ///
   /// - Parameters:
   ///   - reply: What to answer.
   ///   - times: How many requests; all that come by default.
-  public func fail(with reply: LoopbackReply, times: Int = .max) {
-    interruption.begin(reply, times)
+  ///   - count: How many are answered well before that.
+  public func fail(with reply: LoopbackReply, times: Int = .max, after count: Int = 0) {
+    interruption.begin(reply, times, after: count)
   }
+
+  /// Answers well again.
+  public func recover() { interruption.end() }
 
   /// Closes the port.
   public func stop() { server.stop() }

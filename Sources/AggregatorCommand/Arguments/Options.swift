@@ -17,7 +17,11 @@ extension Option {
   static let all = Option("all", about: "every record there is")
   static let maxPages = Option(
     "max-pages", .count(0...1_000_000_000), "N",
-    about: "stop --all after so many pages; 25 by default, 0 for no stop")
+    about: "stop after so many pages; --all stops after 25 by default, 0 for no stop")
+  static let jobs = Option(
+    "jobs", .count(1...16), "N", about: "how many pages to ask for at a time; 1 by default")
+  static let wait = Option(
+    "wait", about: "when no more may be asked for, wait until it may")
   static let cursor = Option("cursor", .text, "TOKEN", about: "go on where an earlier answer ended")
   static let session = Option(
     "session", .text, "NAME", about: "whose place next goes on from; 'default' by default")
@@ -56,6 +60,9 @@ extension Option {
 
   /// What chooses who answers.
   static let reading: [Option] = [offline, refresh, noFallback, timeout, record, replay]
+
+  /// What chooses who answers, for what only a service can answer.
+  static let asking: [Option] = [refresh, timeout, record, replay]
 
   /// What bounds a listing.
   static let listing: [Option] = [limit, all, maxPages, cursor, session]

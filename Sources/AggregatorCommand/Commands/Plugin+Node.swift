@@ -12,6 +12,9 @@ extension Plugin {
           nextCommand(goesOnAfterEnd: policy.precedence == .localFirst)),
         .init("\(name) search", "Show \(name) that match words", searchCommand),
         .init("\(name) show", "Show all that is known of single \(name)", showCommand),
+        .init(
+          "\(name) sync", "Fetch all \(name) into the store, and go on where that stopped",
+          syncCommand),
         .init("\(name) delete", "Hide \(name) here, until they are restored", deleteCommand),
         .init("\(name) restore", "Bring deleted \(name) back", restoreCommand),
         .init(

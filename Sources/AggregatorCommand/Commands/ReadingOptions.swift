@@ -37,6 +37,17 @@ struct ReadingOptions {
     }
   }
 
+  /// What fetches all that a service has.
+  func syncing(
+    of plugin: some Plugin, in environment: PluginEnvironment
+  ) throws(Failure) -> (any Syncing)? {
+    do {
+      return try plugin.syncing(in: environment, reading: reading, deadline: deadline)
+    } catch {
+      throw Failure(error, of: plugin)
+    }
+  }
+
   /// What fetches more of a source that grows.
   func intake(
     of plugin: some Plugin, in environment: PluginEnvironment

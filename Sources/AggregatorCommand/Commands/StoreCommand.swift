@@ -74,7 +74,7 @@ extension Command {
     }
     let forgetsDeleted = invocation.has(.forgetDeleted)
     let what =
-      "\(status.records + status.hidden) stored \(name)"
+      "\(status.records + status.hidden + status.vanished) stored \(name)"
       + (forgetsDeleted ? " and \(status.deleted) deletions" : "")
     guard !invocation.has(.dryRun) else {
       session.diagnostics.note("would forget \(what)")
@@ -107,6 +107,7 @@ private struct StoreEntry: Entry {
   let id: String
   let records: Int
   let deleted: Int
+  let vanished: Int
   let pages: Int
   let fetchedAt: String?
 
@@ -114,14 +115,18 @@ private struct StoreEntry: Entry {
     id = name
     records = status.records
     deleted = status.deleted
+    vanished = status.vanished
     pages = status.pages
     fetchedAt = status.fetchedAt?.iso8601
   }
 
   static let fields: [Field<StoreEntry>] = [
     Field("source", "Source", \.id, about: "The source."),
-    Field("records", "Records", \.records, about: "How many records, without those deleted."),
+    Field(
+      "records", "Records", \.records, about: "How many records, without those deleted or vanished."
+    ),
     Field("deleted", "Deleted", \.deleted, about: "How many ids are deleted, stored or not."),
+    Field("vanished", "Vanished", \.vanished, about: "How many the service no longer has."),
     Field("pages", "Pages", \.pages, about: "How many pages of the service are kept."),
     Field("fetchedAt", "Last page", \.fetchedAt, about: "When the newest of them was fetched."),
   ]

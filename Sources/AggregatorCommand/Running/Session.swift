@@ -37,6 +37,9 @@ struct Session: Sendable {
       width: terminal.isError ? terminal.width : nil)
   }
 
+  /// Whether only errors are told.
+  var isQuiet: Bool { invocation.has(.quiet) }
+
   /// What records are laid out on.
   var surface: Surface {
     Surface(

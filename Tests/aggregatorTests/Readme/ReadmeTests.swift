@@ -98,10 +98,11 @@ import Testing
     }
     if invocation.has(.noFallback) { return }
     // Loading is asking the service, of which there is one here.
-    let service = words.contains("load") ? try FakeRandomUser() : nil
+    let services =
+      words.contains("load") || words.contains("sync") ? try FourServices() : nil
     let needsOffline =
-      command.options.contains(.offline) && !invocation.has(.offline) && service == nil
-    let settings: [String: String?] = service?.settings ?? [:]
+      command.options.contains(.offline) && !invocation.has(.offline) && services == nil
+    let settings: [String: String?] = services.map { $0.settings.mapValues(Optional.some) } ?? [:]
     let outcome = try await Binary.run(
       words + (needsOffline ? ["--offline"] : []),
       // Nothing that opens a browser by chance.

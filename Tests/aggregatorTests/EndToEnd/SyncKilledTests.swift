@@ -1,0 +1,80 @@
+import Core
+import FakeServices
+import Foundation
+import SourceTesting
+import Testing
+
+/// `kill -9` in the middle of a sync: the next one asks for what is missing, and the end is the same.
+///
+/// `AGGREGATOR_SOAK=1 swift test --filter SyncKilledTests` does 100 rounds of each.
+@Suite struct SyncKilledTests {
+  /// Kills a sync some time after the service got as many requests as are waited for.
+  private func kill(
+    _ line: String, in home: Household, _ requests: () async -> [LoopbackRequest]
+  ) async throws {
+    let run = try home.start(line)
+    _ = await requests()
+    for _ in 0..<Int.random(in: 0..<500) { sched_yield() }
+    run.child.send(SIGKILL)
+    #expect(try await run.outcome().ending == .signal(SIGKILL))
+  }
+
+  /// What was asked for, all told, where each page begins once, but at most one twice.
+  private func expectResumed(_ starts: [String?], _ whole: [String], _ comment: Comment) {
+    var counts: [String: Int] = [:]
+    for start in starts { counts[start ?? "", default: 0] += 1 }
+    #expect(Set(counts.keys) == Set(whole), comment)
+    #expect(starts.count <= whole.count + 1, comment)
+  }
+
+  @Test func `heroes`() async throws {
+    for round in Soak.rounds(4) {
+      let service = try FakeComicVine()
+      let home = try Household(service.settings.merging(["COMIC_VINE_PAGE_SIZE": "10"]) { $1 })
+      let moment = Int.random(in: 1..<23)
+      // Should killing take long, the service keeps the process waiting.
+      service.fail(with: .stalled, after: moment + 3)
+      try await kill("heroes sync --timeout 10m", in: home) {
+        await service.requests(atLeast: moment)
+      }
+      service.recover()
+      let comment: Comment = "round \(round), killed after request \(moment)"
+      let isThere = FileManager.default.fileExists(atPath: home.file.path)
+      if isThere { #expect(try home.file.faults() == [], comment) }
+
+      let rest = try await home.run("heroes sync")
+      #expect(rest.status == 0, "\(comment): \(rest)")
+      #expect(try home.file.ids(of: "heroes") == NextTests.cast.map(String.init), comment)
+      #expect(try home.file.faults() == [], comment)
+      let again = try await home.run("heroes sync")
+      #expect(again.lines == ["heroes\t0\t0\t257\t0\t26\ttrue"], comment)
+      let offsets = service.requests.map { $0.query["offset"] }
+      expectResumed(offsets.dropLast(26), (0..<26).map { "\($0 * 10)" }, comment)
+    }
+  }
+
+  @Test func `products`() async throws {
+    for round in Soak.rounds(4) {
+      let service = try FakeProducts((0..<195).map { FakeProduct($0, "Thing") })
+      let home = try Household(service.settings.merging(["PRODUCTS_PAGE_SIZE": "10"]) { $1 })
+      let moment = Int.random(in: 1..<17)
+      service.fail(with: .stalled, after: moment + 3)
+      try await kill("products sync --timeout 10m", in: home) {
+        await service.requests(atLeast: moment)
+      }
+      service.recover()
+      let comment: Comment = "round \(round), killed after request \(moment)"
+      let rest = try await home.run("products sync")
+      #expect(rest.status == 0, "\(comment): \(rest)")
+      #expect(try home.file.ids(of: "products") == (0..<195).map(FakeProduct.id), comment)
+      #expect(try home.file.faults() == [], comment)
+      let again = try await home.run("products sync")
+      #expect(again.lines == ["products\t0\t0\t195\t0\t20\ttrue"], comment)
+      let skips = service.requests.map { request in
+        String(decoding: request.body, as: UTF8.self)
+      }
+      expectResumed(
+        skips.dropLast(20), (0..<20).map { #"{"skip":\#($0 * 10),"take":10}"# }, comment)
+    }
+  }
+}

@@ -1,0 +1,221 @@
+import Core
+import FakeServices
+import Foundation
+import SourceTesting
+import Testing
+
+/// `SOURCE sync`: everything a service has, in the store, and what came of it in one line.
+@Suite struct SyncTests {
+  /// Products with these numbers.
+  private static func products(
+    _ numbers: some Sequence<Int>, changed: Set<Int> = []
+  ) throws -> FakeProducts {
+    try FakeProducts(
+      numbers.map { FakeProduct($0, .string(changed.contains($0) ? "New \($0)" : "Thing \($0)")) })
+  }
+
+  /// The variables that lead to a service.
+  private static func settings(_ service: FakeProducts) -> [String: String?] {
+    service.settings.mapValues(Optional.some)
+  }
+
+  @Test func `stores everything of each source, and what was stored answers offline`() async throws
+  {
+    let services = try FourServices()
+    let home = try Household(services.settings)
+    let counts = ["countries": 249, "heroes": 257, "products": 30]
+    for (source, count) in counts.sorted(by: { $0.key < $1.key }) {
+      let first = try await home.run("\(source) sync")
+      #expect(first.status == 0, "\(first)")
+      #expect(first.lines == ["\(source)\t\(count)\t0\t0\t0\t\(count > 249 ? 3 : 1)\ttrue"])
+      #expect(first.errors == "")
+      let second = try await home.run("\(source) sync")
+      #expect(second.lines == ["\(source)\t0\t0\t\(count)\t0\t\(count > 249 ? 3 : 1)\ttrue"])
+      let listed = try await home.run("\(source) list --all --offline --tsv")
+      #expect(listed.lines.count == count)
+    }
+    #expect(try home.file.faults() == [])
+  }
+
+  @Test func `asks for as many at a time as is set`() async throws {
+    let service = try FakeComicVine()
+    let home = try Household(service.settings)
+    #expect(try await home.run("heroes sync", ["COMIC_VINE_PAGE_SIZE": "30"]).status == 0)
+    #expect(service.requests.map { $0.query["limit"] } == Array(repeating: "30", count: 9))
+    #expect(service.requests.map { $0.query["offset"] } == (0..<9).map { "\($0 * 30)" })
+  }
+
+  @Test func `a second one writes what changed, and nothing else`() async throws {
+    let before = try Self.products(0..<299)
+    let home = try Household(before.settings)
+    #expect(try await home.run("products sync").status == 0)
+    let records = try home.file.records()
+    let same = try await home.run("products sync --ndjson --fields same,changed")
+    #expect(same.output == "{\"same\":299,\"changed\":0}\n", "\(same)")
+    #expect(try home.file.records() == records)
+
+    let after = try Self.products(0..<299, changed: [5, 77, 290])
+    let changed = try await home.run("products sync", Self.settings(after))
+    #expect(changed.lines == ["products\t0\t3\t296\t0\t3\ttrue"], "\(changed)")
+    let written = zip(records, try home.file.records()).filter { $0 != $1 }
+    #expect(written.count == 3)
+    #expect(try home.file.faults() == [])
+  }
+
+  @Test func `what a complete one does not meet has vanished`() async throws {
+    let before = try Self.products(0..<250)
+    let home = try Household(before.settings)
+    #expect(try await home.run("products sync").status == 0)
+    let after = try Self.products((0..<250).filter { $0 != 7 && $0 != 248 })
+    let there: [String: String?] = Self.settings(after)
+
+    let partial = try await home.run("products sync --max-pages 1", there)
+    #expect(partial.status == 3)
+    #expect(partial.errors == "100 products · more: aggregator products sync\n")
+    let all = try await home.run("products list --all --offline --tsv", there)
+    #expect(all.lines.count == 250)
+
+    let complete = try await home.run("products sync", there)
+    #expect(complete.lines == ["products\t0\t0\t148\t2\t2\ttrue"], "\(complete)")
+    #expect(complete.errors == "went on after page 1\n")
+    for line in ["list", "search thing"] {
+      let listed = try await home.run("products \(line) --all --offline --fields id --tsv", there)
+      #expect(listed.lines.count == 248, "\(listed)")
+      #expect(!listed.lines.contains(FakeProduct.id(7)))
+    }
+    let query = "SELECT count(*) FROM products"
+    let counted = try await Binary.run(
+      ["sql", query], environment: home.environment, in: home.sandbox)
+    #expect(counted.lines == ["248"])
+    let shown = try await home.run("products show \(FakeProduct.id(7)) --offline", there)
+    #expect(shown.status == 0)
+    #expect(
+      shown.errors.contains("warning: products: the service no longer had \(FakeProduct.id(7)) at"),
+      "\(shown)")
+    let status = try await home.run("store status --fields source,records,vanished --tsv")
+    #expect(status.lines.contains("products\t248\t2"), "\(status)")
+
+    // It comes again.
+    let back = try await home.run("products sync", Self.settings(before))
+    #expect(back.lines == ["products\t0\t2\t248\t0\t3\ttrue"], "\(back)")
+    #expect(try home.file.faults() == [])
+  }
+
+  @Test func `says that what vanished is not known where rows cannot be read`() async throws {
+    let service = try FakeComicVine()
+    let home = try Household(service.settings)
+    #expect(try await home.run("heroes sync").status == 0)
+    let bad = try FakeComicVine(quirks: [.badRows])
+    let outcome = try await home.run("heroes sync", bad.settings.mapValues(Optional.some))
+    #expect(outcome.status == 0)
+    #expect(outcome.lines == ["heroes\t0\t0\t254\t0\t3\ttrue"], "\(outcome)")
+    #expect(outcome.errors.contains("warning: heroes: 3 rows could not be read"))
+    #expect(outcome.errors.contains("warning: heroes: what has vanished is not known: some rows"))
+    #expect(try home.file.ids(of: "heroes").count == 257)
+  }
+
+  @Test func `a quota that is used up ends it with 75, and the next goes on`() async throws {
+    let service = try FakeComicVine()
+    let home = try Household(
+      service.settings.merging(["COMIC_VINE_RATE": "5/h", "COMIC_VINE_PAGE_SIZE": "20"]) { $1 })
+    let first = try await home.run("heroes sync")
+    #expect(first.status == 75)
+    #expect(first.lines == ["heroes\t100\t0\t0\t0\t5\tfalse"])
+    #expect(
+      first.errors.firstMatch(
+        of:
+          /error: heroes: our own limit of 5\/h is used up\nhint: try again in \d+ min.*: sync goes on from here; with --wait it stays until then\n/
+      ) != nil, "\(first)")
+    let second = try await home.run("heroes sync")
+    #expect(second.status == 75)
+    #expect(second.output == "")
+    #expect(service.requests.count == 5)
+    let third = try await home.run("heroes sync", ["COMIC_VINE_RATE": "off"])
+    #expect(third.lines == ["heroes\t157\t0\t0\t0\t8\ttrue"], "\(third)")
+    #expect(service.requests.map { $0.query["offset"] } == (0..<13).map { "\($0 * 20)" })
+  }
+
+  @Test func `a failure keeps what came before, and tells what it was`() async throws {
+    let service = try FakeRandomUser()
+    let home = try Household(service.settings)
+    service.fail(with: RandomUserFault.page.reply, times: .max, after: 3)
+    let failed = try await home.run("users sync --max-pages 9")
+    #expect(failed.status == 3)
+    #expect(try home.file.ids(of: "users") == FakeRandomUser.people(onPages: 1..<4))
+    #expect(failed.errors.hasPrefix("error: users: "), "\(failed)")
+    let nothing = try await home.run("users sync --max-pages 9")
+    #expect(nothing.status == 69 || nothing.status == 76, "\(nothing)")
+    #expect(nothing.output == "")
+  }
+
+  @Test func `users need a bound, and go on where load and next ended`() async throws {
+    let service = try FakeRandomUser()
+    let home = try Household(service.settings)
+    for line in ["users sync", "users sync --max-pages 0"] {
+      let outcome = try await home.run(line)
+      #expect(outcome.status == 64)
+      #expect(outcome.errors.contains("hint: aggregator users sync --max-pages 10"), "\(outcome)")
+    }
+    #expect(service.requests.isEmpty)
+    #expect(try await home.run("users load 5").status == 0)
+    let synced = try await home.run("users sync --max-pages 3 --jobs 3")
+    #expect(synced.status == 0)
+    #expect(synced.errors == "")
+    #expect(try await home.run("users load 5").status == 0)
+    #expect(try home.file.ids(of: "users") == FakeRandomUser.people(onPages: 1..<6))
+  }
+
+  @Test func `with several jobs the end is the same, and pages are asked for once`() async throws {
+    let service = try FakeComicVine()
+    let home = try Household(service.settings)
+    let outcome = try await home.run("heroes sync --jobs 8", ["COMIC_VINE_PAGE_SIZE": "10"])
+    #expect(outcome.lines == ["heroes\t257\t0\t0\t0\t26\ttrue"], "\(outcome)")
+    #expect(service.requests.count == 26)
+    #expect(try home.file.ids(of: "heroes") == NextTests.cast.map(String.init))
+  }
+
+  @Test func `two at once do not fetch everything twice`() async throws {
+    let service = try FakeComicVine()
+    let home = try Household(service.settings)
+    service.fail(with: .stalled, times: 1)
+    let first = try home.start("heroes sync --timeout 10m")
+    _ = await service.requests(atLeast: 1)
+    let second = try await home.run("heroes sync")
+    #expect(second.status == 75)
+    #expect(
+      second.errors
+        == "error: heroes: another process is at it already\nhint: let it finish, or stop it\n")
+    // Another source is not concerned.
+    #expect(
+      try await home.run("products sync", ["PRODUCTS_URL": "http://127.0.0.1:1"]).status == 69)
+    first.child.send(SIGKILL)
+    _ = try await first.outcome()
+    #expect(try await home.run("heroes sync").status == 0)
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM])
+  func `a signal says how to go on`(signal: Int32) async throws {
+    let service = try FakeRandomUser()
+    let home = try Household(service.settings)
+    service.fail(with: .stalled, times: 1, after: 2)
+    let run = try home.start("users sync --max-pages 9 --timeout 10m")
+    _ = await service.requests(atLeast: 3)
+    run.child.send(signal)
+    let outcome = try await run.outcome()
+    #expect(outcome.ending == .signal(signal))
+    #expect(
+      outcome.errors
+        == "stopped · what was fetched is kept, go on: aggregator users sync --max-pages 9\n",
+      "\(outcome)")
+    #expect(try home.file.ids(of: "users") == FakeRandomUser.people(onPages: 1..<3))
+    #expect(try home.file.faults() == [])
+  }
+
+  @Test func `needs a place for the store`() async throws {
+    let service = try FakeComicVine()
+    let home = try Household(service.settings)
+    let outcome = try await home.run("heroes sync", ["HOME": nil])
+    #expect(outcome.status == 74)
+    #expect(service.requests.isEmpty)
+  }
+}
