@@ -5,7 +5,7 @@ extension Law {
     cursorLasts, cursorForeign, cursorDamaged,
     searchMatches, searchWithinList, searchComplete,
     knownFound, unknownNotFound, mergeKeeps,
-    recordRoundTrip, fieldKinds, searchableText,
+    recordRoundTrip, fieldKinds, fieldStored, searchableText,
     cancellation, oneRequest, noSecret,
   ]
 }

@@ -40,6 +40,17 @@ extension Breach {
         subject.fields.append(Field("ids", "Ids", .list, about: "Wrong.") { [.integer($0.id)] })
       }
     },
+    Breach("field-stored", "a field is stored under another name") {
+      Diary().subject().with { subject in
+        subject.fields.append(Field("words", "Words", \.title, about: "Wrong."))
+      }
+    },
+    Breach("field-stored", "a path leads to another field") {
+      Diary().subject().with { subject in
+        subject.fields.append(
+          Field("number", "Number", \.id, about: "Wrong.").stored(at: "title"))
+      }
+    },
   ]
 
   static let manners = [
