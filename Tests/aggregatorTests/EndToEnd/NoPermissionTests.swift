@@ -72,6 +72,10 @@ import Testing
     #expect(listed.status == 0)
     #expect(listed.lines == Array(try home.file.ids(of: "users").dropFirst()))
     #expect(try await home.run("store status", by: Self.nobody).status == 0)
+    let counted = try await Binary.run(
+      ["sql", "SELECT count(*) FROM users"], environment: home.environment, in: home.sandbox,
+      by: Self.nobody)
+    #expect(counted.lines == ["\(listed.lines.count)"], "\(counted)")
     for line in ["users delete \(listed.lines[0]) --yes", "users restore --all", "users load 5"] {
       let outcome = try await home.run(line, by: Self.nobody)
       #expect(outcome.status == 74, "\(line): \(outcome)")

@@ -145,4 +145,33 @@ import Testing
     #expect(help.output.contains("\ncountries: code, name, region, capital\n"))
     #expect(help.output.contains("\nusers: email, title, "))
   }
+
+  @Test func `a damaged store is moved aside as by any other command`() async throws {
+    #expect(try await home.run("heroes list").status == 0)
+    let path = home.file.path
+    let damaged = try Data(contentsOf: URL(filePath: path)).prefix(1000)
+    try damaged.write(to: URL(filePath: path))
+    let outcome = try await sql("SELECT count(*) FROM heroes")
+    #expect(outcome.status == 0)
+    #expect(outcome.output == "0\n")
+    #expect(
+      outcome.errors == "warning: \(path) is damaged; it is kept as \(path).aside-1\n", "\(outcome)"
+    )
+    #expect(try Data(contentsOf: URL(filePath: path + ".aside-1")) == damaged)
+  }
+
+  @Test func `beside a process that writes it sees whole pages`() async throws {
+    let load = try home.start("users load 300 --timeout 10m")
+    _ = await services.users.requests(atLeast: 5)
+    var counts: [Int] = []
+    for _ in 0..<5 {
+      let outcome = try await sql("SELECT count(*) FROM users")
+      #expect(outcome.status == 0, "\(outcome)")
+      counts.append(try #require(outcome.lines.first.flatMap { Int($0) }))
+    }
+    #expect(try await load.outcome().status == 0)
+    #expect(counts == counts.sorted())
+    let pages = (0...60).map { FakeRandomUser.people(onPages: 1..<$0 + 1).count }
+    #expect(counts.allSatisfy(pages.contains), "\(counts)")
+  }
 }

@@ -35,6 +35,8 @@ package struct QueryView: Sendable {
         let members = path.split(separator: ".").map { ".\"\($0)\"" }.joined()
         return "json_extract(json, \("$\(members)".sqlText)) AS \(name)"
       }
+      // It must read some column of `records`, as it does `position`: of a table of which no column is
+      // read (`SELECT count(*) FROM heroes`) SQLite does not tell the guard which view reads it.
       let first = number << Schema.positionBits
       body = """
         SELECT \(values.joined(separator: ", ")) FROM main.records
