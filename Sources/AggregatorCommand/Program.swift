@@ -60,6 +60,11 @@ public struct Program: Sendable {
         return .success
       case .run(let command, let invocation):
         session = Session(invocation, tree: tree, variables: variables)
+        let drawing = session.progress.begin()
+        defer {
+          drawing?.cancel()
+          BottomLine.erase()
+        }
         do {
           return try await Now.$current.withValue(
             Now { [calendar = session.calendar] in calendar.date }

@@ -28,21 +28,19 @@ extension Plugin {
     let output = try OutputOptions(invocation, in: session)
     let listing = try output.plainListing("sync", SyncEntry.self)
     let bound = policy.isEndless ? pages.map { " --max-pages \($0)" } ?? "" : ""
-    let progress = SyncProgress(of: name, goingOnBy: "\(name) sync\(bound)", in: session)
-    var environment = try session.environment()
+    let environment = try session.environment()
     _ = try environment.requiredStore()
-    environment.observer = environment.observer.telling(progress)
     guard let syncing = try ReadingOptions(invocation).syncing(of: self, in: environment) else {
       return .io
     }
     let lock = try SyncLock(of: name, environment.settings, session)
     let result = try await lock.holding {
-      await progress.during {
-        await syncing.sync(
-          upTo: pages, jobs: invocation.count(.jobs) ?? 1, waits: invocation.has(.wait),
-          progress: progress.show)
-      }
+      let progress = SyncProgress(of: name, goingOnBy: "\(name) sync\(bound)", in: session)
+      return await syncing.sync(
+        upTo: pages, jobs: invocation.count(.jobs) ?? 1, waits: invocation.has(.wait),
+        progress: progress.show)
     }
+    Interruption.atEnd(nil)
     if let failure = result.failure, result.pages == 0 {
       throw Failure(failure, of: self, onSync: session)
     }

@@ -50,6 +50,7 @@ enum Interruption {
 
   /// Ends the process by a signal.
   private static func die(of number: Int32) {
+    BottomLine.erase()
     cleanUp.withLock { $0?() }
     signal(number, SIG_DFL)
     // A blocked signal would only stay pending.

@@ -18,7 +18,9 @@ struct Output: Sendable {
   /// - Throws: ``ReaderGone``, or ``Failure`` with code `io`.
   func write(_ text: String) throws {
     var text = text
-    try text.withUTF8 { try write(UnsafeRawBufferPointer($0)) }
+    try text.withUTF8 { bytes in
+      try BottomLine.aside { try write(UnsafeRawBufferPointer(bytes)) }
+    }
   }
 
   private func write(_ bytes: UnsafeRawBufferPointer) throws {

@@ -18,6 +18,9 @@ struct Session: Sendable {
   /// Words for people.
   let diagnostics: Diagnostics
 
+  /// What takes so long.
+  let progress: Progress
+
   /// What the calendar says.
   let calendar = SessionCalendar()
 
@@ -31,14 +34,12 @@ struct Session: Sendable {
     self.terminal = terminal
     self.invocation = invocation
     output = Output(descriptor: STDOUT_FILENO)
+    progress = Progress(on: terminal, isQuiet: invocation.has(.quiet))
     diagnostics = Diagnostics(
       of: tree.program, isQuiet: invocation.has(.quiet),
       hasColor: Self.hasColor(invocation, terminal, isTerminal: terminal.isError),
       width: terminal.isError ? terminal.width : nil)
   }
-
-  /// Whether only errors are told.
-  var isQuiet: Bool { invocation.has(.quiet) }
 
   /// What records are laid out on.
   var surface: Surface {
@@ -93,7 +94,8 @@ struct Session: Sendable {
       store: try storePath(settings).map { path in
         SQLiteStore(at: path) { [diagnostics] in diagnostics.warning($0.message) }
       },
-      observer: invocation.has(.verbose) ? Observer(tracing: diagnostics) : .silent)
+      observer: (invocation.has(.verbose) ? Observer(tracing: diagnostics) : .silent)
+        .telling(progress))
   }
 
   /// Where the store's file is, or would be; `nil` where there is no place for it.

@@ -1,0 +1,92 @@
+import FakeServices
+import Foundation
+import SourceTesting
+import Testing
+
+/// What a person sees while something takes long, and that nothing of it stays.
+@Suite struct ProgressTests {
+  private static let erasure = "\r\u{1B}[K"
+
+  /// Starts a line on a terminal, and reads what it writes until that contains some words.
+  private func start(
+    _ line: String, in home: Household, _ variables: [String: String?] = [:], until words: String
+  ) async throws -> (run: Binary.Run, pipe: Pipe, written: String) {
+    let pipe = try Pipe()
+    let run = try Binary.start(
+      line,
+      environment: home.environment.merging(["AGGREGATOR_FORCE_TTY": "60"]) { $1 }
+        .merging(variables) { $1 },
+      in: home.sandbox, output: .descriptor(pipe.writeEnd), isMerged: true)
+    pipe.close(pipe.writeEnd)
+    var written = ""
+    while !written.contains(words) {
+      let bytes = await pipe.firstBytes(atMost: 4096)
+      try #require(!bytes.isEmpty, "\(written)")
+      written += String(decoding: bytes, as: UTF8.self)
+    }
+    return (run, pipe, written)
+  }
+
+  private func rest(of pipe: Pipe) async -> String {
+    var rest = ""
+    while case let bytes = await pipe.firstBytes(atMost: 4096), !bytes.isEmpty {
+      rest += String(decoding: bytes, as: UTF8.self)
+    }
+    return rest
+  }
+
+  @Test(arguments: [
+    ("heroes list", "heroes: asking"), ("heroes sync", "heroes: 0 pages, 0, 0/s"),
+    ("heroes show 1443", "heroes: asking"),
+  ])
+  func `says what it waits for, and takes it away on Ctrl-C`(
+    line: String, words: String
+  ) async throws {
+    let service = try FakeComicVine()
+    service.fail(with: .stalled)
+    let home = try Household(service.settings)
+    let (run, pipe, written) = try await start("\(line) --timeout 10m", in: home, until: words)
+    #expect(written.hasPrefix("\r\(words)"), "\(written)")
+    run.child.send(SIGINT)
+    #expect(try await run.outcome().ending == .signal(SIGINT))
+    let all = written + (await rest(of: pipe))
+    // After the last erasure there is nothing but words that stay.
+    let last = try #require(all.range(of: Self.erasure, options: .backwards))
+    let left = all[last.upperBound...]
+    #expect(!left.contains("asking") && !left.contains("/s"), "\(all)")
+    #expect(left == "" || left.contains("stopped · what was fetched is kept"), "\(all)")
+  }
+
+  @Test func `takes it away before an answer`() async throws {
+    let service = try FakeComicVine()
+    service.fail(with: .stalled)
+    let home = try Household(service.settings)
+    let (run, pipe, written) = try await start(
+      "heroes list -L 1 --timeout 1s", in: home, until: "asking")
+    let all = written + (await rest(of: pipe))
+    #expect(try await run.outcome().status == 0)
+    let answer = try #require(all.range(of: "Name"))
+    let last = try #require(all.range(of: Self.erasure, options: .backwards))
+    #expect(last.upperBound <= answer.lowerBound, "\(all)")
+  }
+
+  @Test(
+    arguments: [
+      ("--quiet", [:]), ("", ["TERM": "dumb"]), ("", ["AGGREGATOR_FORCE_TTY": nil]),
+    ] as [(String, [String: String?])])
+  func `says nothing where nobody would see it, or wants it`(
+    option: String, variables: [String: String?]
+  ) async throws {
+    let service = try FakeComicVine()
+    service.fail(with: .stalled)
+    let home = try Household(service.settings)
+    let line = "heroes list -L 1 --timeout 1s \(option)"
+    let outcome = try await Binary.run(
+      line,
+      environment: home.environment.merging(["AGGREGATOR_FORCE_TTY": "60"]) { $1 }
+        .merging(variables) { $1 },
+      in: home.sandbox, isMerged: true)
+    #expect(outcome.status == 0)
+    #expect(!outcome.output.contains("asking") && !outcome.output.contains("\r"), "\(outcome)")
+  }
+}
