@@ -12,8 +12,11 @@ extension Option {
   static let csvRaw = Option("csv-raw", about: "CSV without the ' before what looks like a formula")
   static let fields = Option(
     "fields", .list, "A,B", about: "which fields, in which order; 'help' lists them")
+  static let source = Option(
+    "source", .list, "A,B", about: "only these sources")
   static let limit = Option(
-    "limit", letter: "L", .count(1...1_000_000_000), "N", about: "how many records; 20 by default")
+    "limit", letter: "L", .count(1...1_000_000_000), "N",
+    about: "how many records; 20 by default, 5 of each source in a search of all")
   static let all = Option("all", about: "every record there is")
   static let maxPages = Option(
     "max-pages", .count(0...1_000_000_000), "N",

@@ -69,7 +69,8 @@ struct CommandTree: Sendable {
     root = Node(
       "", "Read data services from a terminal: live, else from what is at hand", .overview,
       children: plugins.map { $0.node } + [
-        .sources(plugins), .sql(plugins), .store(plugins), .config(plugins), .help,
+        .search(plugins), .sources(plugins), .sql(plugins), .store(plugins), .config(plugins),
+        .help,
       ])
     var options: [Option] = [.version]
     root.visit { options += $0.command?.options ?? [] }
@@ -127,7 +128,7 @@ struct CommandTree: Sendable {
         .usage, "unknown source or command '\(word)'",
         suggestion: ([source, word] + others).joined(separator: " "), hint: hint)
     }
-    // `search spider` without saying of what.
+    // `list` without saying of what.
     if node.path.isEmpty, sources.contains(where: { find([$0, word]).rest.isEmpty }) {
       return Failure(
         .usage, "'\(word)' needs a source before it",

@@ -2,7 +2,8 @@ import Core
 
 /// What the options say about who answers.
 struct ReadingOptions {
-  private let reading: Reading
+  /// Which tiers may answer.
+  let reading: Reading
 
   /// How long one page may take; `nil` leaves it to the source.
   let deadline: Duration?

@@ -39,6 +39,12 @@ struct Tally {
     var hint: Hint?
     /// Whether it is news for people, and nothing that they should mind.
     var isNote = false
+
+    /// Tells it of a source, or of several.
+    func tell(_ diagnostics: Diagnostics, of source: String) {
+      guard !isNote else { return diagnostics.note("note: \(warning.message)") }
+      diagnostics.warning("\(source): \(warning.message)", hint: hint)
+    }
   }
 
   /// A tally of nothing yet.
@@ -124,17 +130,22 @@ struct Tally {
         query.map { "no \(source) match '\($0.text.fitted(to: 80))'" } ?? "no \(source)")
     }
     if let grown = growth(query, diagnostics) { diagnostics.note(grown) }
+    tellAmount(diagnostics)
+    for remark in allRemarks { remark.tell(diagnostics, of: source) }
+  }
+
+  /// Tells how many of how many there are, how to get more, and how old they are.
+  ///
+  /// - Parameters:
+  ///   - diagnostics: Where.
+  ///   - isNamed: Whether the age is told of the source by its name, because there are others.
+  func tellAmount(_ diagnostics: Diagnostics, isNamed: Bool = false) {
     if let next {
       let amount = total.map { "\(count) of \($0)" } ?? "\(count)"
       diagnostics.note("\(amount) \(source) · \(onward.words(next))")
     }
-    if let stored, stale == nil { diagnostics.note("note: saved \(stored.age)") }
-    for remark in allRemarks {
-      guard !remark.isNote else {
-        diagnostics.note("note: \(remark.warning.message)")
-        continue
-      }
-      diagnostics.warning("\(source): \(remark.warning.message)", hint: remark.hint)
+    if let stored, stale == nil {
+      diagnostics.note("note: \(isNamed ? "\(source): " : "")saved \(stored.age)")
     }
   }
 
@@ -149,7 +160,7 @@ struct Tally {
   }
 
   /// What is to be said, the most important last.
-  private var allRemarks: [Remark] {
+  var allRemarks: [Remark] {
     var all = remarks
     if isCapped {
       all.append(

@@ -36,12 +36,13 @@ struct CombinedProvenance: Sendable {
 
   /// The provenance of several answers; `nil` of none.
   init?(_ provenances: some Sequence<Provenance>) {
-    var combined: CombinedProvenance?
-    for provenance in provenances {
-      combined = combined?.joined(by: CombinedProvenance(provenance)) ?? Self(provenance)
-    }
-    guard let combined else { return nil }
-    self = combined
+    self.init(joining: provenances.map { CombinedProvenance($0) })
+  }
+
+  /// The provenance of several answers; `nil` of none.
+  init?(joining provenances: [CombinedProvenance]) {
+    guard let first = provenances.first else { return nil }
+    self = provenances.dropFirst().reduce(first) { $0.joined(by: $1) }
   }
 
   /// This and the provenance of a later answer.

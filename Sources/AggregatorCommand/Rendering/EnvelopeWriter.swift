@@ -3,13 +3,9 @@ import Core
 /// Writes the one document of `--json`: an indented envelope with each record on a line of its own.
 struct EnvelopeWriter<Item: Record>: RecordWriter {
   private let listing: Listing<Item>
-  private let fields: [Field<Item>]
   private var isFirst = true
 
-  init(_ listing: Listing<Item>) {
-    self.listing = listing
-    fields = listing.fieldsForPrograms
-  }
+  init(_ listing: Listing<Item>) { self.listing = listing }
 
   mutating func begin() -> String {
     """
@@ -27,7 +23,7 @@ struct EnvelopeWriter<Item: Record>: RecordWriter {
     for record in records {
       text += isFirst ? "\n    " : ",\n    "
       isFirst = false
-      fields.object(of: record).write(to: &text)
+      listing.object(of: record).write(to: &text)
     }
     return text
   }
@@ -35,7 +31,7 @@ struct EnvelopeWriter<Item: Record>: RecordWriter {
   mutating func finish(_ summary: ListingSummary) -> String {
     """
     \(isFirst ? "" : "\n  ")],
-      "page": \(summary.page.text),
+      "page": \(summary.page.text),\(sources(summary))
       "provenance": \((summary.provenance?.json ?? .null).text),
       "warnings": \(JSON.array(summary.warnings.map(\.json)).text)
     }
@@ -44,14 +40,21 @@ struct EnvelopeWriter<Item: Record>: RecordWriter {
   }
 }
 
+extension EnvelopeWriter {
+  /// The member about single sources, where there are several.
+  private func sources(_ summary: ListingSummary) -> String {
+    summary.sources.isEmpty ? "" : "\n  \"sources\": \(JSON.object(summary.sources).text),"
+  }
+}
+
 /// Writes one JSON object a line.
-struct NDJSONWriter<Item>: RecordWriter {
-  let fields: [Field<Item>]
+struct NDJSONWriter<Item: Record>: RecordWriter {
+  let listing: Listing<Item>
 
   mutating func append(_ records: [Item]) -> String {
     var text = ""
     for record in records {
-      fields.object(of: record).write(to: &text)
+      listing.object(of: record).write(to: &text)
       text += "\n"
     }
     return text

@@ -27,7 +27,7 @@ enum Format: String, CaseIterable, Sendable {
     case .tsv: TSVWriter(fields: listing.fieldsForPeople)
     case .csv: CSVWriter(fields: listing.fieldsForPeople, isRaw: listing.isRaw)
     case .json: EnvelopeWriter(listing)
-    case .ndjson: NDJSONWriter(fields: listing.fieldsForPrograms)
+    case .ndjson: NDJSONWriter(listing: listing)
     }
   }
 }

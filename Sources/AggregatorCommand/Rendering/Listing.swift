@@ -26,6 +26,9 @@ struct Listing<Item: Record>: Sendable {
   /// The fields asked for by name, in that order; `nil` leaves the choice to the format.
   var chosen: [Field<Item>]?
 
+  /// A record for JSON where no fields were asked for; `nil` for all of ``fields``.
+  var object: (@Sendable (Item) -> JSON)?
+
   /// Whether CSV cells that a spreadsheet takes for formulas stay as they are.
   var isRaw: Bool
 
@@ -54,8 +57,11 @@ struct Listing<Item: Record>: Sendable {
     self.isRaw = isRaw
   }
 
-  /// The fields of JSON: all, unless some were asked for.
-  var fieldsForPrograms: [Field<Item>] { chosen ?? fields }
+  /// A record for JSON: all fields, unless some were asked for.
+  func object(of record: Item) -> JSON {
+    if chosen == nil, let object { return object(record) }
+    return (chosen ?? fields).object(of: record)
+  }
 
   /// The fields of tables, TSV and CSV: those of a row or of a card, unless some were asked for.
   var fieldsForPeople: [Field<Item>] {

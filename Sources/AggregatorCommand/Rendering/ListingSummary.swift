@@ -17,6 +17,9 @@ struct ListingSummary: Sendable {
   /// What the reader should know.
   var warnings: [SourceWarning]
 
+  /// What there is to know of each source, where there are several.
+  var sources: [JSON.Member] = []
+
   /// A summary.
   ///
   /// - Parameters:

@@ -17,16 +17,16 @@ import Testing
       "unknown source or command 'list'\n\nDid you mean 'heroes list'?\nhint: aggregator help"
     ),
     (
-      "search heroes spider man",
-      "unknown source or command 'search'\n\nDid you mean 'heroes search spider man'?\nhint: aggregator help"
+      "show heroes 1443",
+      "unknown source or command 'show'\n\nDid you mean 'heroes show 1443'?\nhint: aggregator help"
     ),
     (
       "sources heroes",
       "unknown verb 'heroes' of sources\n\nDid you mean 'sources show heroes'?\nhint: aggregator help sources"
     ),
     (
-      "search spider",
-      "'search' needs a source before it\nhint: the sources are countries, heroes, products, users"
+      "list spider",
+      "'list' needs a source before it\nhint: the sources are countries, heroes, products, users"
     ),
     (
       "--versoin",
@@ -134,7 +134,7 @@ import Testing
       "there is no source 'heros'\n\nDid you mean 'heroes'?\n"
         + "hint: the sources are countries, heroes, products, users"
     ),
-    ("help serach", "unknown source or command 'serach'\nhint: aggregator help"),
+    ("help serach", "unknown source or command 'serach'\n\nDid you mean 'search'?\nhint: aggregator help"),
     (
       "help exit-code",
       "unknown source or command 'exit-code'\n\nDid you mean 'help exit-codes'?\nhint: aggregator help"

@@ -1,0 +1,199 @@
+import Core
+import FakeServices
+import Foundation
+import SourceTesting
+import Testing
+
+/// `aggregator search`: all sources at once.
+@Suite struct SearchTests {
+
+  /// What a program reads of the envelope.
+  private struct Document: Decodable {
+    struct Item: Decodable {
+      let source: String
+      let name: String?
+      let title: String?
+    }
+
+    struct Source: Decodable {
+      struct Failure: Decodable {
+        let code: String
+        let message: String
+      }
+      let page: Envelope.Page
+      let provenance: Envelope.Provenance?
+      let error: Failure?
+    }
+
+    let source: String?
+    let query: String?
+    let items: [Item]
+    let page: Envelope.Page
+    let sources: [String: Source]
+    let provenance: Envelope.Provenance?
+    let warnings: [Envelope.Warning]
+  }
+
+  private func document(_ outcome: Outcome) throws -> Document {
+    try JSONDecoder().decode(Document.self, from: Data(outcome.output.utf8))
+  }
+
+  @Test func `asks all sources, and says of each hit where it is from`() async throws {
+    let services = try FourServices()
+    let home = try Household(services.settings)
+    let outcome = try await home.run("search man --json")
+    #expect(outcome.status == 0, "\(outcome)")
+    let found = try document(outcome)
+    #expect(found.source == nil && found.query == "man")
+    #expect(found.items.map(\.source) == found.items.map(\.source).sorted())
+    #expect(Set(found.items.map(\.source)).isSuperset(of: ["countries", "heroes"]))
+    #expect(Set(found.sources.keys) == ["countries", "heroes", "products", "users"])
+    #expect(found.sources["heroes"]?.provenance?.origin == "live")
+    #expect(found.sources["heroes"]?.page.count == 5)
+    #expect(found.sources["users"]?.provenance?.origin == "bundled")
+    #expect(found.provenance?.origin == "mixed")
+    #expect(found.page.count == found.items.count)
+    // One request each: the first few of each are a page.
+    #expect(services.requestCount(of: "heroes") == 1)
+    #expect(services.requestCount(of: "users") == 0)
+  }
+
+  @Test func `comes in every format, the sources in their order`() async throws {
+    let services = try FourServices()
+    let home = try Household(services.settings)
+    let tsv = try await home.run("search man -L 2 --tsv")
+    #expect(tsv.lines.count >= 4)
+    #expect(tsv.lines.allSatisfy { $0.split(separator: "\t").count == 4 }, "\(tsv)")
+    let lines = try await home.run("search man -L 2 --ndjson").lines
+    #expect(lines.count == tsv.lines.count)
+    #expect(lines.allSatisfy { $0.hasPrefix(#"{"source":""#) })
+    let csv = try await home.run("search man -L 2 --csv --fields source,id,capital,realName")
+    #expect(csv.output.hasPrefix("source,id,capital,realName\r\ncountries,"), "\(csv)")
+    let table = try await home.run("search man -L 2 --format table")
+    let headings = table.lines.filter { line in
+      FourServices.sources.contains { line.hasPrefix($0.name) }
+    }
+    #expect(headings.prefix(2) == ["countries · stored", "heroes · stored"], "\(table)")
+    let fields = try await home.run("search x --fields help --tsv")
+    #expect(fields.lines.count > 30)
+  }
+
+  @Test func `searches only what is named`() async throws {
+    let services = try FourServices()
+    let home = try Household(services.settings)
+    let found = try document(try await home.run("search man --source heroes,users --json"))
+    #expect(Set(found.sources.keys) == ["heroes", "users"])
+    #expect(services.requestCount(of: "countries") == 0)
+    let wrong = try await home.run("search man --source hero")
+    #expect(wrong.status == 64)
+    #expect(wrong.errors.contains("Did you mean 'heroes'?"))
+    for line in ["search", "search --limit 3", "search man --limit 0"] {
+      #expect(try await home.run(line).status == 64, "\(line)")
+    }
+  }
+
+  @Test func `offline it asks nobody, and finds what is stored`() async throws {
+    let services = try FourServices()
+    let home = try Household(services.settings)
+    for source in ["countries", "heroes", "products"] {
+      #expect(try await home.run("\(source) sync").status == 0)
+    }
+    let count = services.requestCount()
+    let found = try document(try await home.run("search man --offline --json"))
+    #expect(services.requestCount() == count)
+    #expect(found.sources["heroes"]?.provenance?.origin == "stored")
+    #expect(found.sources["countries"]?.provenance?.origin == "stored")
+  }
+
+  /// A home where heroes stall, countries refuse, products fail and users are fine.
+  private func badDay() async throws -> (services: FourServices, home: Household) {
+    let services = try FourServices()
+    let home = try Household(services.settings)
+    #expect(try await home.run("users load 50").status == 0)
+    services.countries.stop()
+    services.products.fail(with: .json("{}", status: 500))
+    services.heroes.fail(with: .stalled)
+    return (services, home)
+  }
+
+  @Test func `what is fine is shown while others stall`() async throws {
+    let (services, home) = try await badDay()
+    let someone = try #require(try home.file.ids(of: "users").first)
+    let name = String(someone.prefix { $0 != "." && $0 != "@" })
+    let pipe = try Pipe()
+    let run = try Binary.start(
+      "search \(name) --timeout 10m",
+      environment: home.environment.merging([
+        "AGGREGATOR_FORCE_TTY": "100", "TERM": "dumb",
+      ]) { $1 }, in: home.sandbox, output: .descriptor(pipe.writeEnd))
+    pipe.close(pipe.writeEnd)
+    var shown = ""
+    while !shown.contains(someone) {
+      let bytes = await pipe.firstBytes(atMost: 4096)
+      try #require(!bytes.isEmpty, "\(shown)")
+      shown += String(decoding: bytes, as: UTF8.self)
+    }
+    // Meanwhile the stalled one keeps the rest waiting.
+    _ = await services.heroes.requests(atLeast: 1)
+    #expect(shown.contains("users · stored\n"), "\(shown)")
+    run.child.send(SIGINT)
+    #expect(try await run.outcome().ending == .signal(SIGINT))
+  }
+
+  @Test func `what failed is named, and the end comes with the deadline`() async throws {
+    let (services, home) = try await badDay()
+    defer { withExtendedLifetime(services) {} }
+    let start = ContinuousClock.now
+    let outcome = try await home.run("search an --timeout 1s --json")
+    #expect(ContinuousClock.now - start < .seconds(30))
+    #expect(outcome.status == 3, "\(outcome)")
+    let found = try document(outcome)
+    #expect(found.sources["heroes"]?.provenance?.origin == "bundled")
+    #expect(found.sources["heroes"]?.provenance?.reason == "timedOut")
+    #expect(found.sources["countries"]?.provenance?.reason == "unreachable")
+    #expect(found.sources["products"]?.provenance?.reason == "serverError")
+    #expect(found.sources["users"]?.provenance?.origin == "stored")
+    for source in ["heroes", "countries", "products"] {
+      #expect(outcome.errors.contains("warning: \(source): bundled data ("), "\(outcome)")
+    }
+  }
+
+  @Test func `without a fallback they have no hits, and their failures are told`() async throws {
+    let (services, home) = try await badDay()
+    defer { withExtendedLifetime(services) {} }
+    let outcome = try await home.run("search an --timeout 1s --no-fallback --json")
+    #expect(outcome.status == 3, "\(outcome)")
+    let found = try document(outcome)
+    #expect(Set(found.items.map(\.source)) == ["users"])
+    #expect(found.sources["heroes"]?.error?.code == "timedOut")
+    #expect(found.sources["countries"]?.error?.code == "unreachable")
+    #expect(found.sources["products"]?.error?.code == "serverError")
+    #expect(outcome.errors.contains("warning: heroes: no answer within 1 s"), "\(outcome)")
+  }
+
+  @Test func `where nobody answers it fails as the first of them`() async throws {
+    let home = try Household()
+    let outcome = try await home.run("search an --no-fallback --source countries,products --json")
+    #expect(outcome.status == 69, "\(outcome)")
+    #expect(outcome.output == "")
+    #expect(outcome.errors.contains("error: countries: cannot connect"), "\(outcome)")
+    #expect(outcome.errors.contains("error: products: cannot connect"))
+  }
+
+  @Test func `what nobody has is no failure`() async throws {
+    let services = try FourServices()
+    let home = try Household(services.settings)
+    let outcome = try await home.run("search xyzzy12345")
+    #expect(outcome.status == 0)
+    #expect(outcome.output == "")
+    #expect(
+      outcome.errors.contains("no countries, heroes, products, users match 'xyzzy12345'\n"),
+      "\(outcome)")
+  }
+
+  @Test func `a source's name in front is told how to be meant`() async throws {
+    let outcome = try await Household().run("search heroes spider --offline")
+    #expect(
+      outcome.errors.hasPrefix("in heroes alone: aggregator heroes search spider\n"), "\(outcome)")
+  }
+}
