@@ -1,14 +1,17 @@
 import Core
 
 extension CommandTree.Node {
-  /// `aggregator sources [show NAME]`.
+  /// `aggregator sources [show NAME | check [NAME…]]`.
   static func sources(_ plugins: [any Plugin]) -> CommandTree.Node {
     CommandTree.Node(
       "sources", "Show which sources there are", .sources,
       children: [
         .init(
           "sources show", "Show a source's settings, fields, verbs and how it answers",
-          .showSource(plugins.map(\.name)))
+          .showSource(plugins.map(\.name))),
+        .init(
+          "sources check", "Ask each service for a page, and say how it is",
+          .checkSources(plugins.map(\.name))),
       ])
   }
 }
@@ -49,6 +52,21 @@ extension Command {
   }
 }
 
+extension Plugin {
+  /// Whether a key is set, missing or not needed.
+  func keyState(_ settings: Settings) -> String {
+    let secret = self.settings.first(where: \.isSecret)
+    return secret.map { settings.secret($0) == nil ? "missing" : "set" } ?? "not needed"
+  }
+
+  /// What is set for this source, and where, a line each; nothing secret.
+  func shownSettings(_ settings: Settings) -> [String] {
+    self.settings.map { setting in
+      "\(setting.key) = \(settings.shown(setting)) (\(settings.origin(of: setting)))"
+    }
+  }
+}
+
 /// A source in a list of sources.
 private struct SourceEntry: Entry {
   let id: String
@@ -58,8 +76,7 @@ private struct SourceEntry: Entry {
   init(_ plugin: some Plugin, _ settings: Settings) {
     id = plugin.name
     summary = plugin.summary
-    let secret = plugin.settings.first(where: \.isSecret)
-    key = secret.map { settings.secret($0) == nil ? "missing" : "set" } ?? "not needed"
+    key = plugin.keyState(settings)
   }
 
   static let fields: [Field<SourceEntry>] = [
@@ -85,10 +102,7 @@ private struct SourceDetail: Entry {
     summary = plugin.summary
     verbs = plugin.node.children.map(\.word)
     fieldNames = plugin.fields.map(\.name)
-    settings = plugin.settings.map { setting in
-      let shown = environment.settings.shown(setting)
-      return "\(setting.key) = \(shown) (\(environment.settings.origin(of: setting)))"
-    }
+    settings = plugin.shownSettings(environment.settings)
     chain = "\(try reading.source(of: plugin, in: environment))"
   }
 

@@ -8,4 +8,7 @@ extension Law {
     recordRoundTrip, fieldKinds, fieldStored, searchableText,
     cancellation, oneRequest, noSecret,
   ]
+
+  /// Those that judge records, wherever they are from: one page of a live service can be put to them.
+  public static let ofRecords: [Law] = [recordRoundTrip, fieldKinds, fieldStored, searchableText]
 }

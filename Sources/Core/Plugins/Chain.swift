@@ -85,6 +85,21 @@ extension Plugin {
       collection: collection(in: environment.settings), now: environment.now)
   }
 
+  /// The service alone, politely asked: nothing stored or bundled answers in its place.
+  ///
+  /// - Parameters:
+  ///   - environment: Everything that the source may touch.
+  ///   - deadline: How long one page may take, with its retries.
+  /// - Returns: The service, whose calls fail if it cannot be set up.
+  /// - Throws: ``SourceError`` with code `badSettings`.
+  public func live(
+    in environment: PluginEnvironment, deadline: Duration? = nil
+  ) throws(SourceError) -> any DataSource<Item> {
+    let service = try service(
+      in: environment, reading: .refresh, deadline: deadline ?? policy.deadline)
+    return try shaped(service, in: environment).observed(by: environment.observer, as: name)
+  }
+
   /// What fetches all that the service has into the store.
   ///
   /// It is the chain below everything that may stand in for the service: nothing bundled or stored could

@@ -98,8 +98,8 @@ import Testing
     }
     if invocation.has(.noFallback) { return }
     // Loading is asking the service, of which there is one here.
-    let services =
-      words.contains("load") || words.contains("sync") ? try FourServices() : nil
+    let isAsking = ["load", "sync", "check"].contains(where: words.contains)
+    let services = isAsking ? try FourServices() : nil
     let needsOffline =
       command.options.contains(.offline) && !invocation.has(.offline) && services == nil
     let settings: [String: String?] = services.map { $0.settings.mapValues(Optional.some) } ?? [:]

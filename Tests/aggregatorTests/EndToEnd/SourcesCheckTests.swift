@@ -1,0 +1,75 @@
+import FakeServices
+import Foundation
+import SourceTesting
+import Testing
+
+/// `sources check`: how each source is, and what to do about it.
+@Suite struct SourcesCheckTests {
+  private static let fields = "--fields source,status,key,records,answer,exitCode --tsv"
+
+  @Test func `says that all is well, and asks each service once`() async throws {
+    let services = try FourServices()
+    let home = try Household(services.settings)
+    let outcome = try await home.run("sources check \(Self.fields)")
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(
+      outcome.lines == [
+        "countries\tok\tnot needed\t0\tlive\t0", "heroes\tok\tset\t0\tlive\t0",
+        "products\tok\tnot needed\t0\tlive\t0", "users\tok\tnot needed\t0\tlive\t0",
+      ])
+    #expect(outcome.errors == "")
+    #expect(services.requestCount() == 4)
+    let laws = try await home.run("sources check heroes --fields laws --json")
+    #expect(laws.output.contains("field-kinds: kept") && laws.output.contains("field-stored: kept"))
+    let latency = try await home.run("sources check users --fields milliseconds --tsv")
+    #expect(try #require(latency.lines.first.flatMap { Int($0) }) >= 0)
+  }
+
+  @Test func `says what is wrong with each, and ends with the code of the worst`() async throws {
+    let services = try FourServices()
+    let home = try Household(services.settings)
+    #expect(try await home.run("products list").status == 0)
+    services.countries.stop()
+    services.products.fail(with: .stalled)
+    services.users.fail(with: .html(title: "Maintenance"))
+    let lines: [(variables: [String: String?], sources: String, code: Int32, rows: [String])] = [
+      ([:], "countries", 69, ["countries\tfailed\tnot needed\t0\tbundled\t69"]),
+      ([:], "products", 75, ["products\tfailed\tnot needed\t20\tstored\t75"]),
+      ([:], "users", 76, ["users\tfailed\tnot needed\t0\tbundled\t76"]),
+      (
+        ["COMIC_VINE_API_KEY": "wrong"], "heroes", 77, ["heroes\tfailed\tset\t0\tbundled\t77"]
+      ),
+      (
+        ["COMIC_VINE_API_KEY": nil], "countries heroes", 77,
+        [
+          "countries\tfailed\tnot needed\t0\tbundled\t69",
+          "heroes\tfailed\tmissing\t0\tbundled\t77",
+        ]
+      ),
+      (
+        [:], "heroes countries", 69,
+        ["heroes\tok\tset\t0\tlive\t0", "countries\tfailed\tnot needed\t0\tbundled\t69"]
+      ),
+    ]
+    for (variables, sources, code, rows) in lines {
+      let outcome = try await home.run(
+        "sources check \(sources) --timeout 500ms \(Self.fields)", variables)
+      #expect(outcome.status == code, "\(sources): \(outcome)")
+      #expect(outcome.lines == rows, "\(sources): \(outcome)")
+      #expect(outcome.errors.contains("warning: "), "\(outcome)")
+    }
+  }
+
+  @Test func `tells no secret, and wants a source that there is`() async throws {
+    let services = try FourServices()
+    let home = try Household(services.settings)
+    for format in ["--json", "--tsv", "--format table"] {
+      let outcome = try await home.run("sources check heroes \(format)")
+      #expect(outcome.output.contains("COMIC_VINE_API_KEY = set (…"), "\(outcome)")
+      #expect(!outcome.output.contains(FakeComicVine.key))
+    }
+    let wrong = try await home.run("sources check heros")
+    #expect(wrong.status == 64)
+    #expect(wrong.errors.contains("Did you mean 'heroes'?"))
+  }
+}
