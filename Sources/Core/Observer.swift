@@ -35,6 +35,8 @@ public enum Event: Sendable {
   case failed(source: String, call: String, error: SourceError)
   /// A wait begins, and why.
   case waiting(Duration, reason: String)
+  /// A call that failed is about to be made again.
+  case retrying(SourceError)
   /// A second source is asked because the first one failed.
   case fellBack(SourceError)
   /// An HTTP request went out; the address has its secrets removed.

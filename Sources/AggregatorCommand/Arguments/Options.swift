@@ -17,6 +17,8 @@ extension Option {
   static let limit = Option(
     "limit", letter: "L", .count(1...1_000_000_000), "N",
     about: "how many records; 20 by default, 5 of each source in a search of all")
+  static let explain = Option(
+    "explain", about: "say how an answer will be found, and what it took")
   static let all = Option("all", about: "every record there is")
   static let maxPages = Option(
     "max-pages", .count(0...1_000_000_000), "N",
@@ -68,8 +70,8 @@ extension Option {
   static let asking: [Option] = [refresh, timeout, record, replay]
 
   /// What bounds a listing.
-  static let listing: [Option] = [limit, all, maxPages, cursor, session]
+  static let listing: [Option] = [limit, all, maxPages, cursor, session, explain]
 
   /// What says how to go on.
-  static let position: [Option] = [limit, reset, back, peek, session]
+  static let position: [Option] = [limit, reset, back, peek, session, explain]
 }

@@ -43,12 +43,16 @@ extension Plugin {
     let output = try OutputOptions(invocation, in: session)
     let listing = try output.listing(
       verb, of: name, query: query, fields: fields, layout: layout)
-    let environment = try session.environment()
+    let explanation = Explanation(invocation, session)
+    let environment = try session.environment().explained(by: explanation)
     let bounds = try ListingOptions(
       invocation, policy, hasStore: environment.store != nil, isSearch: query != nil)
     environment.tellIfForgetful(session.diagnostics)
     let reading = try ReadingOptions(invocation)
     let source = try reading.source(of: self, in: environment)
+    let first = PageRequest(matching: query, after: bounds.cursor, limit: bounds.pageSize)
+    try await explanation?.foretell(self, first, bounds, reading, in: environment)
+    defer { explanation?.conclude() }
     let keeper = try PlaceKeeper(
       PlaceName(of: name, invocation), for: environment, waiting: reading.deadline, in: session,
       isWanted: invocation.has(.session))

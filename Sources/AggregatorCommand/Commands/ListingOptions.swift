@@ -14,6 +14,9 @@ struct ListingOptions {
   /// Whether ending at the bound on pages means that something asked for is missing.
   let isCapped: Bool
 
+  /// How many pages at most; `nil` for no bound.
+  var mostPages: Int? { bound.pages ?? bound.items.map { ($0 + pageSize - 1) / pageSize } }
+
   /// How many records a page has where nobody says so.
   static let standardLimit = 20
 

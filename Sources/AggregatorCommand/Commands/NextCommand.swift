@@ -44,6 +44,7 @@ private struct NextPage<P: Plugin> {
   private let reading: ReadingOptions
   private let source: any DataSource<P.Item>
   private let file: PlaceFile
+  private let explanation: Explanation?
 
   init(
     of plugin: P, _ invocation: Invocation, _ session: Session, goesOnAfterEnd: Bool
@@ -55,7 +56,8 @@ private struct NextPage<P: Plugin> {
     move = try invocation.choice(of: [.reset, .back, .peek])
     output = try OutputOptions(invocation, in: session)
     let name = try PlaceName(of: plugin.name, invocation)
-    environment = try session.environment()
+    explanation = Explanation(invocation, session)
+    environment = try session.environment().explained(by: explanation)
     reading = try ReadingOptions(invocation)
     source = try reading.source(of: plugin, in: environment, growing: .atEnd)
     file = try PlaceFile(
@@ -79,6 +81,9 @@ private struct NextPage<P: Plugin> {
       standardLimit: leg.limit ?? ListingOptions.standardLimit)
     let listing = try output.listing(
       "next", of: plugin.name, query: leg.query, fields: plugin.fields, layout: plugin.layout)
+    let first = PageRequest(matching: leg.query, after: leg.start, limit: bounds.pageSize)
+    try await explanation?.foretell(plugin, first, bounds, reading, in: environment)
+    defer { explanation?.conclude() }
     var (items, page, tally) = try await gather(leg, bounds)
     let isEnd = items.isEmpty && page.next == nil && leg.latest != nil && !tally.isPartial
     if !isEnd {

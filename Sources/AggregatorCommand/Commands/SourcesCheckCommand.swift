@@ -38,7 +38,8 @@ extension Command {
       return checks.sorted { $0.0 < $1.0 }.map(\.1)
     }
     try RecordPrinter.print(
-      checks.map(\.health), as: output.plainListing("check", SourceHealth.self, shape: .cards), output,
+      checks.map(\.health), as: output.plainListing("check", SourceHealth.self, shape: .cards),
+      output,
       in: session)
     for (check, plugin) in zip(checks, plugins) {
       guard let error = check.failure else { continue }

@@ -5,7 +5,8 @@ extension Plugin {
   var syncCommand: Command {
     let bound = policy.isEndless ? " --max-pages 10" : ""
     return Command(
-      options: [.maxPages, .jobs, .wait] + Option.asking + Option.output, fields: SyncEntry.fields,
+      options: [.maxPages, .jobs, .wait, .explain] + Option.asking + Option.output,
+      fields: SyncEntry.fields,
       notes: [
         policy.isEndless
           ? "There is no end of \(name), so --max-pages must say how far to go. Each sync goes on where "
@@ -28,12 +29,19 @@ extension Plugin {
     let output = try OutputOptions(invocation, in: session)
     let listing = try output.plainListing("sync", SyncEntry.self)
     let bound = policy.isEndless ? pages.map { " --max-pages \($0)" } ?? "" : ""
-    let environment = try session.environment()
+    let explanation = Explanation(invocation, session)
+    let environment = try session.environment().explained(by: explanation)
     _ = try environment.requiredStore()
     guard let syncing = try ReadingOptions(invocation).syncing(of: self, in: environment) else {
       return .io
     }
     let lock = try SyncLock(of: name, environment.settings, session)
+    do throws(SourceError) {
+      try await explanation?.foretellService(of: self, .list, pages: pages, in: environment)
+    } catch {
+      throw Failure(error, of: self)
+    }
+    defer { explanation?.conclude() }
     let result = try await lock.holding {
       let progress = SyncProgress(of: name, goingOnBy: "\(name) sync\(bound)", in: session)
       return await syncing.sync(

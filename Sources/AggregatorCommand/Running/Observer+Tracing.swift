@@ -15,7 +15,7 @@ extension Observer {
         diagnostics.trace("\(error.message) after \(time.inWords): \(address)")
       case .waiting(let time, let reason): diagnostics.trace("waiting \(time.inWords): \(reason)")
       // Who answered is said anyway.
-      case .asked, .answered, .failed, .fellBack, .sent: break
+      case .asked, .answered, .failed, .fellBack, .retrying, .sent: break
       }
     }
   }

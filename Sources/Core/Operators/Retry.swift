@@ -37,6 +37,7 @@ struct Retry<Base: DataSource, C: Clock<Duration>>: Decorator {
         Observer.current(.waiting(wait, reason: error.message))
         do { try await clock.sleep(for: wait) } catch { throw .cancelled }
         bound = min(bound * 2, policy.longestWait)
+        Observer.current(.retrying(error))
       } catch let error where error.code == .circuitOpen {
         throw last ?? error
       }

@@ -59,6 +59,11 @@ struct SlidingWindow: Hashable, Sendable {
     return Turn(time: time, wait: wait, isTaken: isTaken, isOpening: time == opening)
   }
 
+  /// What the calls after some time cost.
+  func cost(since time: Duration) -> Int {
+    groups.reduce(0) { $0 + ($1.time.sinceStart > time ? $1.cost : 0) }
+  }
+
   /// Takes a call back that was not made.
   mutating func giveBack(_ time: Moment, _ cost: Int = 1) {
     guard let index = groups.lastIndex(where: { $0.time == time }) else { return }

@@ -29,6 +29,13 @@ struct Turns: Hashable, Sendable {
     return turn
   }
 
+  /// How many calls the bound with the longest period leaves.
+  func left(_ kind: CallKind, cost: Int, by rate: Rate, at now: Duration) -> Int {
+    guard let bound = rate.bounds.max(by: { $0.period < $1.period }) else { return 0 }
+    let used = windows[kind.rawValue]?.cost(since: now - bound.period) ?? 0
+    return max(0, bound.count - used) / cost
+  }
+
   /// Takes a call back that was not made.
   mutating func giveBack(_ turn: SlidingWindow.Turn, of kind: CallKind, cost: Int) {
     windows[kind.rawValue]?.giveBack(turn.time, cost)

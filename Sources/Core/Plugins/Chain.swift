@@ -152,13 +152,9 @@ extension Plugin {
     do { chain = try remote(in: environment) } catch let error where error.allowsFallback {
       return UnavailableSource<Item>(error)
     }
-    // Processes that ask the same address share what it asks of them.
-    let scope = try scope(in: environment.settings)
-    let board = environment.store.map {
-      Noticeboard(of: "\(name) \(scope)", in: $0, now: environment.now)
-    }
+    let board = try noticeboard(in: environment)
     if let setting = policy.rate, let rate = try environment.settings.rate(setting) {
-      let cost = policy.rateUnit == .records ? try upstreamPageSize(in: environment) : 1
+      let cost = try cost(in: environment)
       chain = chain.rateLimited(by: rate, cost: cost, clock: clock, sharing: board)
     } else {
       chain = chain.heedingRetryAfter(clock: clock, sharing: board)
@@ -170,6 +166,19 @@ extension Plugin {
     return chain.retry(policy.retry, clock: clock, random: environment.random)
       .timeout(deadline, clock: clock)
       .coalesced()
+  }
+
+  /// Where processes that ask the same address share what it asks of them; `nil` without a store.
+  func noticeboard(in environment: PluginEnvironment) throws(SourceError) -> Noticeboard? {
+    let scope = try scope(in: environment.settings)
+    return environment.store.map {
+      Noticeboard(of: "\(name) \(scope)", in: $0, now: environment.now)
+    }
+  }
+
+  /// As how many a call counts against the rate.
+  func cost(in environment: PluginEnvironment) throws(SourceError) -> Int {
+    policy.rateUnit == .records ? try upstreamPageSize(in: environment) : 1
   }
 
   /// Pages and search where the service has none of its own.
@@ -190,7 +199,7 @@ extension Plugin {
     return chain
   }
 
-  private func upstreamPageSize(in environment: PluginEnvironment) throws(SourceError) -> Int {
+  func upstreamPageSize(in environment: PluginEnvironment) throws(SourceError) -> Int {
     try policy.upstreamPageSize?.value(in: environment.settings) ?? policy.largestPage
   }
 

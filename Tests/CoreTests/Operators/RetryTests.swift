@@ -165,7 +165,8 @@ struct RetryTests {
     #expect(await source.failure() == nil)
     #expect(
       journal.events == [
-        "asked list", "waiting 0.0 seconds: a test says timedOut", "answered list live 3",
+        "asked list", "waiting 0.0 seconds: a test says timedOut", "retrying timedOut",
+        "answered list live 3",
       ])
   }
 }

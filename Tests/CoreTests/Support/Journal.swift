@@ -23,6 +23,7 @@ final class Journal: Sendable {
         "answered \(call) \(provenance.origin) \(count)"
       case .failed(_, let call, let error): "failed \(call) \(error.code)"
       case .waiting(let wait, let reason): "waiting \(wait): \(reason)"
+      case .retrying(let error): "retrying \(error.code)"
       case .fellBack(let error): "fell back \(error.code)"
       default: "other"
       }

@@ -1,0 +1,82 @@
+import FakeServices
+import Foundation
+import SourceTesting
+import Testing
+
+/// `--explain`: how an answer will be found, and what it took.
+@Suite struct ExplainTests {
+  /// What was explained, without how long it took.
+  private func explained(_ outcome: Outcome) -> [String] {
+    outcome.errorLines.filter { $0.hasPrefix("explain: ") }.map { line in
+      String(line.dropFirst("explain: ".count)).replacing(/\d+(\.\d+)? m?s\b/, with: "T")
+    }
+  }
+
+  @Test func `says that the service is asked, and then that it need not be`() async throws {
+    let service = try FakeComicVine()
+    let home = try Household(service.settings.merging(["COMIC_VINE_RATE": "100/h"]) { $1 })
+    let plain = try await home.run("heroes list -L 5 --tsv")
+    try home.file.age(byDays: 2)
+    let live = try await home.run("heroes list -L 5 --tsv --explain")
+    #expect(live.output == plain.output)
+    let words = explained(live)
+    #expect(
+      words.prefix(4) == [
+        "heroes: the service first, and what is stored while it is younger than 20 min",
+        "now: the service at \(service.url.absoluteString), at most 3 requests",
+        "quota: 100/h, 99 calls left, without waiting",
+        "else: stored (5 records), then bundled",
+      ], "\(words)")
+    #expect(words[4] == "answered: 5 live in T")
+    #expect(words[5].hasPrefix("sent: 1 request, ") && words[5].hasSuffix(" in T, 0 of them again"))
+    #expect(words.count == 6)
+
+    let stored = explained(try await home.run("heroes list -L 5 --tsv --explain"))
+    #expect(stored[1] == "now: stored, saved just now, no request")
+    #expect(stored[3] == "answered: 5 stored in T")
+    #expect(stored[4] == "sent: 0 requests, 0 bytes in T, 0 of them again", "\(stored)")
+    #expect(service.requests.count == 2)
+  }
+
+  @Test func `counts what is tried again, and names what failed`() async throws {
+    let service = try FakeComicVine()
+    let home = try Household(service.settings)
+    service.fail(with: .status(503, "busy"), times: 2)
+    let again = explained(try await home.run("heroes search spider -L 2 --explain"))
+    #expect(
+      again.contains { $0.hasPrefix("sent: 3 requests, ") && $0.hasSuffix("2 of them again") })
+    #expect(again.filter { $0.hasPrefix("waited: ") }.count == 2, "\(again)")
+    service.fail(with: .closed)
+    let failed = explained(try await home.run("heroes list -L 2 --explain"))
+    #expect(failed.contains("answered: 2 stored in T"), "\(failed)")
+    #expect(failed.filter { $0.hasPrefix("failed: ") }.count == 1, "\(failed)")
+  }
+
+  @Test func `says what is used up, and what may not be asked`() async throws {
+    let service = try FakeComicVine()
+    let home = try Household(service.settings.merging(["COMIC_VINE_RATE": "1/h"]) { $1 })
+    #expect(try await home.run("heroes sync --max-pages 1").status == 3)
+    let used = explained(try await home.run("heroes sync --explain"))
+    #expect(
+      used.contains { $0.hasPrefix("quota: 1/h, 0 calls left, after ") }, "\(used)")
+    let offline = explained(try await home.run("heroes list --offline --explain"))
+    #expect(offline.contains("now: no request, the network is not to be used"), "\(offline)")
+    let strict = explained(try await home.run("heroes list --no-fallback --explain"))
+    #expect(strict.contains("else: nothing, it fails"), "\(strict)")
+  }
+
+  @Test(arguments: [
+    "users next -L 3", "users list -L 3", "products search lamp", "countries next", "heroes sync",
+  ])
+  func `changes nothing on standard output, and tells no secret`(line: String) async throws {
+    let services = try FourServices()
+    let home = try Household(services.settings)
+    let other = try Household(services.settings)
+    let plain = try await home.run(line)
+    let told = try await other.run("\(line) --explain --verbose")
+    #expect(told.output == plain.output)
+    #expect(told.status == plain.status)
+    #expect(explained(told).count >= 3, "\(told)")
+    #expect(!told.errors.contains(FakeComicVine.key))
+  }
+}
