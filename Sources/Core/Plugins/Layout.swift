@@ -20,17 +20,25 @@ public struct Layout<Item>: Sendable {
   /// The address of a record's page for people; `nil` if records have none.
   public let link: (@Sendable (Item) -> String?)?
 
+  /// The addresses of a record's image in a size, best first; `nil` if records have none.
+  ///
+  /// They may be as the service wrote them: what is no address is passed over.
+  public let images: (@Sendable (Item, ImageSize) -> [String])?
+
   /// A layout.
   ///
   /// - Parameters:
   ///   - row: How a record looks in a list; a line of a table by default.
   ///   - card: The names of the fields that a record shows alone, in order.
   ///   - link: The address of a record's page for people; `nil` if records have none.
+  ///   - images: The addresses of a record's image in a size, best first; `nil` if records have none.
   public init(
-    _ row: Row = .columns, card: [String], link: (@Sendable (Item) -> String?)? = nil
+    _ row: Row = .columns, card: [String], link: (@Sendable (Item) -> String?)? = nil,
+    images: (@Sendable (Item, ImageSize) -> [String])? = nil
   ) {
     self.row = row
     self.card = card
     self.link = link
+    self.images = images
   }
 }

@@ -81,6 +81,15 @@ struct OpenFile: ~Copyable {
   /// - Parameter bytes: What to write.
   /// - Throws: ``SystemFailure``, such as a full disk.
   borrowing func writeThrough(_ bytes: [UInt8]) throws(SystemFailure) {
+    try writeAll(bytes)
+    try SystemFailure.check { fsync(descriptor) }
+  }
+
+  /// Writes all of `bytes`; the system brings them to the disk when it likes.
+  ///
+  /// - Parameter bytes: What to write.
+  /// - Throws: ``SystemFailure``, such as a full disk.
+  borrowing func writeAll(_ bytes: [UInt8]) throws(SystemFailure) {
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = try SystemFailure.check {
@@ -88,6 +97,5 @@ struct OpenFile: ~Copyable {
       }
       rest = rest.dropFirst(count)
     }
-    try SystemFailure.check { fsync(descriptor) }
   }
 }
