@@ -60,7 +60,7 @@ public struct HeroesPlugin: Plugin {
     card: [
       "name", "realName", "publisher", "powers", "teams", "aliases", "firstAppearance", "biography",
       "image", "link",
-    ], link: \.link)
+    ], link: \.link, images: { $0.images($1) })
 
   /// A cold list took the service 9.4 s, so a page may take half a minute.
   public let policy = Policy(

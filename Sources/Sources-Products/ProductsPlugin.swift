@@ -38,7 +38,8 @@ public struct ProductsPlugin: Plugin {
 
   /// A table of titles; alone, a card of all that is known.
   public let layout = Layout<Product>(
-    card: ["title", "merchant", "id", "url", "images", "createdAt", "updatedAt"], link: \.url)
+    card: ["title", "merchant", "id", "url", "images", "createdAt", "updatedAt"], link: \.url,
+    images: { product, _ in product.images })
 
   /// The service has no search, so a search reads through its pages.
   public let policy = Policy(

@@ -47,7 +47,7 @@ public struct UsersPlugin: Plugin {
     card: [
       "name", "email", "gender", "age", "birthDate", "nationality", "city", "state", "postcode",
       "country", "phone", "username", "registeredAt", "picture",
-    ])
+    ], images: { $0.images($1) })
 
   /// How the service is treated.
   ///

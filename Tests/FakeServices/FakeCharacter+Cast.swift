@@ -1,4 +1,14 @@
 extension FakeCharacter {
+  /// A character of which only this is known.
+  ///
+  /// - Parameters:
+  ///   - id: Its number.
+  ///   - name: Its name.
+  ///   - picture: Its picture.
+  public init(id: Int, name: String, picture: Picture) {
+    self.init(id: id, name: name, gender: 0, picture: picture)
+  }
+
   /// Everything about it is known, and it was in more issues than anybody wants to be told.
   public static let complete = FakeCharacter(
     id: 1253, name: "Doctor Meridian", realName: "Ilse Varga ",

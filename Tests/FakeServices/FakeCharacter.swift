@@ -10,6 +10,8 @@ public struct FakeCharacter: Sendable {
     case blank
     /// A picture.
     case drawn
+    /// A picture at a host of its own: `http://127.0.0.1:8080`.
+    case at(String)
   }
 
   /// Its number.
@@ -108,11 +110,13 @@ public struct FakeCharacter: Sendable {
   }
 
   private var image: JSON {
-    let file: String
+    var host = "https://comicvine.example"
+    var file = "0/40/\(id)-portrait.jpg"
     switch picture {
     case .none: return .null
     case .blank: file = "11122/111222211/6373148-blank.png"
-    case .drawn: file = "0/40/\(id)-portrait.jpg"
+    case .drawn: break
+    case .at(let place): host = place
     }
     let sizes = [
       ("icon_url", "square_avatar"), ("medium_url", "scale_medium"),
@@ -121,7 +125,7 @@ public struct FakeCharacter: Sendable {
       ("tiny_url", "square_mini"), ("original_url", "original"),
     ]
     let members = sizes.map { key, size in
-      JSON.Member(key, .string("https://comicvine.example/a/uploads/\(size)/\(file)"))
+      JSON.Member(key, .string("\(host)/a/uploads/\(size)/\(file)"))
     }
     return .object(members + [.init("image_tags", ",All Images,Portraits")])
   }

@@ -5,6 +5,8 @@ struct FakePerson {
   let seed: String
   let page: Double
   let index: Int
+  /// Where the portraits are.
+  var portraits = "https://randomuser.example/portraits"
 
   private static let nationalities = [
     "AU", "BR", "CA", "CH", "DE", "DK", "ES", "FI", "FR", "GB", "IE", "IN", "IR", "MX", "NL", "NO",
@@ -54,7 +56,7 @@ struct FakePerson {
       "phone": nat == "CA" ? "L11 N65-0536" : "(096) E15-6505", "cell": "0555-0100",
       "id": id(nat),
       "picture": [
-        "large": .string("https://randomuser.example/portraits/men/\(number % 100).jpg"),
+        "large": .string("\(portraits)/men/\(number % 100).jpg"),
         "medium": "https://randomuser.example/med.jpg",
         "thumbnail": "https://randomuser.example/t.jpg",
       ],

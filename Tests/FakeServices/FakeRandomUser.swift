@@ -11,10 +11,14 @@ public final class FakeRandomUser: FakeService {
 
   /// Starts the service.
   ///
-  /// - Parameter quirks: What is wrong with its pages.
+  /// - Parameters:
+  ///   - quirks: What is wrong with its pages.
+  ///   - portraits: Where the portraits are, up to `/portraits`.
   /// - Throws: ``SourceError`` with code `unreachable` if the system gives no socket.
-  public init(quirks: Set<RandomUserQuirk> = []) throws(SourceError) {
-    let desk = RandomUserDesk(quirks: quirks)
+  public init(
+    quirks: Set<RandomUserQuirk> = [], portraits: String? = nil
+  ) throws(SourceError) {
+    let desk = RandomUserDesk(quirks: quirks, portraits: portraits)
     server = try LoopbackServer { [interruption] request in
       interruption.next() ?? desk.reply(to: request)
     }

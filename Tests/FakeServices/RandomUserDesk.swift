@@ -4,6 +4,8 @@ import SourceTesting
 /// Answers requests as randomuser.me does.
 struct RandomUserDesk {
   let quirks: Set<RandomUserQuirk>
+  /// Where the portraits are; `nil` for a place that there is not.
+  var portraits: String?
 
   func reply(to request: LoopbackRequest) -> LoopbackReply {
     guard ["/api/", "/api", "/api/1.4/", "/api/1.4"].contains(request.path) else {
@@ -23,7 +25,11 @@ struct RandomUserDesk {
 
   private func body(seed: String, page: Double, count: Int) -> JSON {
     let sent = quirks.contains(.nobody) ? 0 : count + (quirks.contains(.generous) ? 3 : 0)
-    var rows = (0..<sent).map { FakePerson(seed: seed, page: page, index: $0).json }
+    var rows = (0..<sent).map { index in
+      var person = FakePerson(seed: seed, page: page, index: index)
+      if let portraits { person.portraits = portraits }
+      return person.json
+    }
     if quirks.contains(.repeating), page > 1 {
       let half = rows.count / 2
       rows[..<half] = ArraySlice(
