@@ -42,9 +42,14 @@ enum HelpTopic: String, CaseIterable {
             ("XDG_CONFIG_HOME", "where aggregator/config.xcconfig is, instead of ~/.config"),
             ("XDG_DATA_HOME", "where aggregator/store.sqlite is, instead of ~/.local/share"),
             ("XDG_STATE_HOME", "where aggregator/positions is, instead of ~/.local/state"),
+            ("XDG_CACHE_HOME", "where aggregator/images is, instead of ~/.cache"),
             ("http_proxy, https_proxy, no_proxy", "as for curl"),
             ("COLUMNS", "how wide the output is"),
             ("NO_COLOR", "no colour if it is not empty"),
+            (
+              "FORCE_HYPERLINK",
+              "1: addresses in cards are links; 0: never; else where terminals can"
+            ),
             ("AGGREGATOR_FORCE_TTY", "as if on a terminal of so many columns"),
           ])
         + "\n"

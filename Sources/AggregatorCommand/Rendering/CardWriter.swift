@@ -35,9 +35,10 @@ struct CardWriter<Item>: RecordWriter {
     let longest = labels.map(\.displayWidth).max() ?? 0
     let isBeside = width >= Self.leastBeside && longest <= width / 3
     let margin = isBeside ? longest + 2 : 2
-    let values = Wrap(width - margin).lines(of: value.cell.safeParagraphs)
+    var values = Wrap(width - margin).lines(of: value.cell.safeParagraphs)
     guard !values.isEmpty else { return "" }
 
+    if surface.hasLinks { values = LinkedLines(values, of: value).text }
     var text = ""
     if !isBeside {
       for part in Wrap(width).lines(of: label) { text += surface.style(.label, part) + "\n" }

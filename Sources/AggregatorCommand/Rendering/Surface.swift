@@ -11,15 +11,20 @@ struct Surface: Hashable, Sendable {
   /// Colours and weights.
   var style: Style
 
+  /// Whether addresses are made links.
+  var hasLinks: Bool
+
   /// A surface.
   ///
   /// - Parameters:
   ///   - width: How many cells a line has; less than 1 counts as 1.
   ///   - isTerminal: Whether the cursor can be moved.
   ///   - hasColor: Whether text is coloured.
-  init(width: Int, isTerminal: Bool, hasColor: Bool) {
+  ///   - hasLinks: Whether addresses are made links; not by default.
+  init(width: Int, isTerminal: Bool, hasColor: Bool, hasLinks: Bool = false) {
     self.width = max(1, width)
     self.isTerminal = isTerminal
     self.style = Style(isOn: hasColor)
+    self.hasLinks = hasLinks
   }
 }

@@ -45,7 +45,8 @@ struct Session: Sendable {
   var surface: Surface {
     Surface(
       width: terminal.width, isTerminal: terminal.isOutput && terminal.obeysEscapes,
-      hasColor: Self.hasColor(invocation, terminal, isTerminal: terminal.isOutput))
+      hasColor: Self.hasColor(invocation, terminal, isTerminal: terminal.isOutput),
+      hasLinks: terminal.hasLinks)
   }
 
   private static func hasColor(

@@ -17,13 +17,17 @@ struct Terminal: Sendable {
   /// Whether colour is wanted where nobody says so.
   let wantsColor: Bool
 
+  /// Whether addresses on standard output are made links.
+  let hasLinks: Bool
+
   /// The width where it cannot be found out.
   static let standardWidth = 80
 
   /// Looks at the descriptors of this process.
   ///
   /// - Parameter variables: `AGGREGATOR_FORCE_TTY=N` stands for a terminal N cells wide; `COLUMNS`
-  ///   wins over the terminal's own word; `NO_COLOR` and `TERM=dumb` are honoured.
+  ///   wins over the terminal's own word; `NO_COLOR` and `TERM=dumb` are honoured;
+  ///   `FORCE_HYPERLINK` wins over what is known of terminals and links.
   init(_ variables: [String: String]) {
     let forced = variables["AGGREGATOR_FORCE_TTY"].flatMap { Self.width(in: $0) }
     isOutput = forced != nil || isatty(STDOUT_FILENO) == 1
@@ -33,6 +37,9 @@ struct Terminal: Sendable {
       ?? Self.standardWidth
     obeysEscapes = variables["TERM"] != "dumb"
     wantsColor = obeysEscapes && variables["NO_COLOR", default: ""].isEmpty
+    hasLinks =
+      Hyperlink.isForced(by: variables)
+      ?? (isOutput && obeysEscapes && Hyperlink.isKnown(to: variables))
   }
 
   private static func width(in text: String) -> Int? {
