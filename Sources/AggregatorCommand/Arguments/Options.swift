@@ -53,6 +53,11 @@ extension Option {
   static let yes = Option("yes", letter: "y", about: "do it without asking")
   static let dryRun = Option("dry-run", about: "say what would be done, and do nothing")
   static let forgetDeleted = Option("deleted", about: "also forget what was deleted")
+  static let size = Option(
+    "size", .choice(ImageSize.allCases.map(\.rawValue)), "SIZE",
+    about: "small, medium or large; medium by default")
+  static let file = Option(
+    "output", letter: "o", .text, "FILE", about: "where to save it; '-' is standard output")
   static let printURL = Option("print-url", about: "print the address instead of opening it")
   static let help = Option("help", letter: "h", about: "show this help")
   static let version = Option("version", about: "show the version")

@@ -23,6 +23,11 @@ extension Plugin {
             ? "Not possible: \(name) have no web pages"
             : "Open a web page of \(name) in the browser",
           openCommand),
+        .init(
+          "\(name) image",
+          layout.images == nil
+            ? "Not possible: \(name) have no images" : "Save an image of \(name)",
+          imageCommand),
       ] + verbs.map { .init("\(name) \($0.name)", $0.summary, command(for: $0)) })
   }
 }

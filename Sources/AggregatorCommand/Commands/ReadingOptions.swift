@@ -49,6 +49,20 @@ struct ReadingOptions {
     }
   }
 
+  /// What loads the images of a source.
+  ///
+  /// - Parameters:
+  ///   - plugin: The source.
+  ///   - environment: Everything that it may touch.
+  ///   - files: Where they are kept.
+  /// - Returns: The loader.
+  func images(
+    of plugin: some Plugin, in environment: PluginEnvironment, keptIn files: ImageFiles?
+  ) -> ImageLoader {
+    ImageLoader(
+      of: plugin, in: environment, files: files, reading: reading, deadline: deadline)
+  }
+
   /// What fetches more of a source that grows.
   func intake(
     of plugin: some Plugin, in environment: PluginEnvironment

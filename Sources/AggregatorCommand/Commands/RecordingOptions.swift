@@ -30,6 +30,9 @@ struct RecordingOptions {
     }
   }
 
+  /// Whether this run is recorded, or replayed.
+  var isOn: Bool { recorded != nil || replayed != nil }
+
   /// The environment that records, is replayed, or is left as it is.
   ///
   /// - Parameters:
@@ -40,7 +43,7 @@ struct RecordingOptions {
   func applied(
     to environment: PluginEnvironment, knowing known: [Setting]
   ) throws(Failure) -> PluginEnvironment {
-    guard recorded != nil || replayed != nil else { return environment }
+    guard isOn else { return environment }
     var environment = environment
     environment.store = try SQLiteStore.temporary()
     do throws(SourceError) {

@@ -36,6 +36,13 @@ extension Command {
     if let path = try session.storePath(environment.settings) {
       session.diagnostics.note("\(path), \(Self.size(of: path))")
     }
+    if let files = try session.imageFiles(environment.settings) {
+      let usage = await files.usage()
+      if usage.count > 0 {
+        session.diagnostics.note(
+          "\(files.directory), \(usage.count.of("image")), \((usage.bytes + 1023) / 1024) KB")
+      }
+    }
     return .success
   }
 
@@ -51,7 +58,8 @@ extension Command {
     Command(
       "SOURCE", options: [.forgetDeleted, .yes, .dryRun],
       notes: [
-        "What was deleted stays deleted, unless --deleted is given. Places of 'next' are left as they are."
+        "Its images are forgotten too. What was deleted stays deleted, unless --deleted is given. Places "
+          + "of 'next' are left as they are."
       ],
       examples: plugins.prefix(1).map {
         ("store clear \($0.name) --yes", "forget all of its records")
@@ -63,7 +71,9 @@ extension Command {
   ) async throws -> ExitCode {
     let name = try invocation.argument("a SOURCE")
     let plugin = try session.tree.plugin(named: name)
-    let store = try session.world().requiredStore()
+    let world = try session.world()
+    let store = try world.requiredStore()
+    let files = try session.imageFiles(world.settings)
     func clearing<Answer: Sendable>(
       _ body: () async throws(SourceError) -> Answer
     ) async throws(Failure) -> Answer {
@@ -73,9 +83,12 @@ extension Command {
       try await store.status(of: name)
     }
     let forgetsDeleted = invocation.has(.forgetDeleted)
-    let what =
-      "\(status.records + status.hidden + status.vanished) stored \(name)"
-      + (forgetsDeleted ? " and \(status.deleted) deletions" : "")
+    let images = await files?.usage(of: name).count ?? 0
+    let what = [
+      "\(status.records + status.hidden + status.vanished) stored \(name)",
+      images > 0 ? images.of("image") : nil,
+      forgetsDeleted ? "\(status.deleted) deletions" : nil,
+    ].compactMap(\.self).joined(separator: " and ")
     guard !invocation.has(.dryRun) else {
       session.diagnostics.note("would forget \(what)")
       return .success
@@ -86,6 +99,7 @@ extension Command {
     }
     try await clearing { () async throws(SourceError) in
       try await store.clear(name, forgetsDeleted: forgetsDeleted)
+      try await files?.clear(name)
     }
     session.diagnostics.note("forgot \(what)")
     return .success
@@ -100,6 +114,11 @@ extension Command {
     try session.output.write("\(session.storePath(environment.settings) ?? "")\n")
     return .success
   }
+}
+
+extension Int {
+  /// So many of something: `1 image`, `2 images`.
+  fileprivate func of(_ word: String) -> String { "\(self) \(word)\(self == 1 ? "" : "s")" }
 }
 
 /// What is stored of a source, for `store status`.

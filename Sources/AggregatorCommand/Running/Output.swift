@@ -1,6 +1,6 @@
 import Foundation
 
-/// Standard output, written so that every failure is noticed.
+/// Standard output, or another descriptor, written so that every failure is noticed.
 ///
 /// `print` loses data on a full disk and goes on after the reader has left, both with exit code 0;
 /// `FileHandle.write(_:)` crashes in both cases.
@@ -9,9 +9,17 @@ struct Output: Sendable {
   struct ReaderGone: Error {}
 
   private let descriptor: Int32
+  private let name: String
 
   /// A descriptor that is open for writing.
-  init(descriptor: Int32) { self.descriptor = descriptor }
+  ///
+  /// - Parameters:
+  ///   - descriptor: Its number.
+  ///   - name: What it is called when writing fails.
+  init(descriptor: Int32, named name: String = "standard output") {
+    self.descriptor = descriptor
+    self.name = name
+  }
 
   /// Writes all of a text.
   ///
@@ -22,6 +30,11 @@ struct Output: Sendable {
       try BottomLine.aside { try write(UnsafeRawBufferPointer(bytes)) }
     }
   }
+
+  /// Writes all of some bytes, which need not be text: never to a terminal.
+  ///
+  /// - Throws: ``ReaderGone``, or ``Failure`` with code `io`.
+  func write(_ bytes: Data) throws { try bytes.withUnsafeBytes { try write($0) } }
 
   private func write(_ bytes: UnsafeRawBufferPointer) throws {
     var rest = bytes[...]
@@ -40,7 +53,7 @@ struct Output: Sendable {
       case EPIPE: throw ReaderGone()
       case let number:
         throw Failure(
-          .io, "cannot write to standard output: \(String(cString: strerror(number)))",
+          .io, "cannot write to \(name): \(String(cString: strerror(number)))",
           hint: number == ENOSPC ? "free some space and try again" : nil)
       }
     }

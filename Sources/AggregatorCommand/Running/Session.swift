@@ -108,6 +108,15 @@ struct Session: Sendable {
     try Directories(settings, variables: variables).data.map { "\($0)/store.sqlite" }
   }
 
+  /// Where images are kept.
+  ///
+  /// - Parameter settings: What is set.
+  /// - Returns: `nil` where there is no place for them.
+  /// - Throws: ``Failure`` with code `settings` if `AGGREGATOR_HOME` is a relative path.
+  func imageFiles(_ settings: Settings) throws(Failure) -> ImageFiles? {
+    try Directories(settings, variables: variables).cache.map { ImageFiles(in: "\($0)/images") }
+  }
+
   /// Where the user's own settings file is, or would be.
   func userSettingsFile() throws(Failure) -> String {
     guard let path = settingsLoader.userFile else {

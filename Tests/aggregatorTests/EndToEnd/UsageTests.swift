@@ -34,7 +34,7 @@ import Testing
     ),
     (
       "heroes fly",
-      "unknown verb 'fly' of heroes\nhint: heroes can list, next, search, show, sync, delete, restore, open"
+      "unknown verb 'fly' of heroes\nhint: heroes can list, next, search, show, sync, delete, restore, open, image"
     ),
     ("heroes list spider", "'heroes list' takes no 'spider'\nhint: aggregator help heroes list"),
     (

@@ -1,0 +1,324 @@
+import Core
+import FakeServices
+import Foundation
+import SourceTesting
+import Testing
+
+/// `image`: into a file, a directory, a pipe; and never onto a terminal.
+@Suite struct ImageTests {
+  private let pictures: FakePictures
+  private let heroes: FakeComicVine
+  private let home: Household
+
+  private static let drawn = "/a/uploads/scale_medium/0/40/1-portrait.jpg"
+
+  init() throws {
+    pictures = try FakePictures()
+    heroes = try FakeComicVine([
+      FakeCharacter(id: 1, name: "One", picture: .at(pictures.url.absoluteString)),
+      FakeCharacter(id: 2, name: "Two", picture: .blank),
+    ])
+    home = try Household(heroes.settings)
+  }
+
+  private func bytes(_ path: String) throws -> Data {
+    try Data(contentsOf: home.sandbox.root.appending(path: path))
+  }
+
+  /// What the program wrote in the working directory.
+  private var written: [String] { get throws { try home.sandbox.files(under: "work") } }
+
+  @Test func `an image is saved under the name that is given`() async throws {
+    let outcome = try await home.run("heroes image 1 -o one.png")
+    #expect(outcome.status == 0)
+    #expect(outcome.output == "")
+    #expect(outcome.errors == "saved one.png (image/png, 3×2, 1 KB)\n")
+    #expect(try bytes("work/one.png") == FakePictures.picture)
+    #expect(try written == ["one.png"])
+    #expect(pictures.paths == [Self.drawn])
+  }
+
+  @Test(arguments: ["small", "medium", "large"])
+  func `a size is another address`(size: String) async throws {
+    #expect(try await home.run("heroes image 1 --size \(size) -o -").status == 0)
+    #expect(pictures.paths == ["/a/uploads/scale_\(size)/0/40/1-portrait.jpg"])
+  }
+
+  @Test func `in a directory it is named by its id and by what it is`() async throws {
+    let here = try await home.run("heroes image 1 --output .")
+    #expect(here.errors == "saved heroes-1.png (image/png, 3×2, 1 KB)\n")
+    try home.sandbox.write("", to: "work/pictures/other")
+    let outcome = try await home.run("heroes image 1 -q -o pictures/")
+    #expect(outcome.errors == "")
+    #expect(try written == ["heroes-1.png", "pictures", "pictures/heroes-1.png", "pictures/other"])
+    let missing = try await home.run("heroes image 1 -o nowhere/")
+    #expect(missing.status == 74)
+    #expect(
+      missing.errors.contains(
+        "error: cannot write to nowhere/heroes-1.png: No such file or directory\n"))
+  }
+
+  @Test(arguments: ["", " -o -"])
+  func `in a pipe it is the bytes and nothing else`(option: String) async throws {
+    let file = try home.sandbox.write("", to: "image")
+    let outcome = try await Binary.run(
+      "heroes image 1\(option)", environment: home.environment, in: home.sandbox,
+      output: .file(file.path))
+    #expect(outcome.status == 0)
+    #expect(outcome.errors == "")
+    #expect(try bytes("image") == FakePictures.picture)
+  }
+
+  @Test(arguments: ["", " -o -"])
+  func `on a terminal it is refused before anybody is asked`(option: String) async throws {
+    let terminal = try PseudoTerminal()
+    let outcome = try await Binary.run(
+      "heroes image 1\(option)", environment: home.environment, in: home.sandbox,
+      output: .descriptor(terminal.descriptor))
+    #expect(outcome.status == 64)
+    #expect(
+      outcome.errors == """
+        error: an image is not written to a terminal
+        hint: add -o FILE, or a pipe
+
+        """)
+    #expect(heroes.requests.isEmpty)
+  }
+
+  @Test func `a terminal that is named as a file is one too`() async throws {
+    let terminal = try PseudoTerminal()
+    let outcome = try await Binary.run(
+      "heroes image 1 -o /dev/stdout", environment: home.environment, in: home.sandbox,
+      output: .descriptor(terminal.descriptor))
+    #expect(outcome.status == 64)
+  }
+
+  @Test func `a file that is there is replaced, with its permissions, through its links`()
+    async throws
+  {
+    let file = try home.sandbox.write("older and longer than the image is", to: "work/old.png")
+    symlink("old.png", home.sandbox.work.appending(path: "link.png").path)
+    #expect(try await home.run("heroes image 1 -o link.png").status == 0)
+    #expect(try Data(contentsOf: file) == FakePictures.picture)
+    #expect(try home.sandbox.permissions(of: "work/old.png") == 0o600)
+    #expect(try written == ["link.png", "old.png"])
+    let link = home.sandbox.work.appending(path: "link.png").path
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "old.png")
+  }
+
+  @Test func `what fails leaves the file as it was`() async throws {
+    try home.sandbox.write("old", to: "work/one.png")
+    pictures.fail(with: .cut(after: FakePictures.picture, of: 5000))
+    let outcome = try await home.run("heroes image 1 -o one.png")
+    #expect(outcome.status == 69)
+    #expect(try home.sandbox.text(of: "work/one.png") == "old")
+    #expect(try written == ["one.png"])
+  }
+
+  @Test func `what is no regular file is written to, and a full one is 74`() async throws {
+    #expect(try await home.run("heroes image 1 -o /dev/null").status == 0)
+    guard FileManager.default.fileExists(atPath: "/dev/full") else { return }
+    let outcome = try await home.run("heroes image 1 -o /dev/full")
+    #expect(outcome.status == 74)
+    #expect(outcome.errors.contains("error: cannot write to /dev/full: No space left on device\n"))
+    #expect(FileManager.default.fileExists(atPath: "/dev/null"))
+  }
+
+  @Test func `the second time nobody is asked for it, also offline`() async throws {
+    #expect(try await home.run("heroes image 1 -o a.png").status == 0)
+    let offline = try await home.run("heroes image 1 -o b.png --offline")
+    #expect(offline.status == 0)
+    #expect(offline.errors.contains("note: image loaded "))
+    #expect(try bytes("work/b.png") == FakePictures.picture)
+    #expect(pictures.requests.count == 1)
+
+    let other = try await home.run("heroes image 1 --size large -o c.png --offline")
+    #expect(other.status == 69)
+    #expect(
+      other.errors.contains(
+        "error: heroes: the image is not stored, and the network is not to be used\n"))
+    #expect(try await home.run("heroes image 1 -o d.png --refresh").status == 0)
+    #expect(pictures.requests.count == 2)
+    pictures.fail(with: .status(503))
+    let stale = try await home.run("heroes image 1 -o e.png --refresh")
+    #expect(stale.status == 0)
+    #expect(stale.errors.contains("warning: heroes: image loaded "))
+    #expect(try bytes("work/e.png") == FakePictures.picture)
+  }
+
+  @Test func `images are kept where only their owner can read them`() async throws {
+    #expect(try await home.run("heroes image 1 -o a.png").status == 0)
+    let directory = "home/.cache/aggregator/images"
+    #expect(try home.sandbox.permissions(of: directory) == 0o700)
+    let names = try home.sandbox.files(under: directory)
+    #expect(names.count == 2)
+    for name in names { #expect(try home.sandbox.permissions(of: "\(directory)/\(name)") == 0o600) }
+    let elsewhere = home.sandbox.root.appending(path: "all").path
+    #expect(
+      try await home.run("heroes image 1 -o b.png", ["AGGREGATOR_HOME": elsewhere]).status == 0)
+    #expect(try home.sandbox.files(under: "all/cache/images").count == 2)
+  }
+
+  @Test func `what is damaged is loaded anew, and where nothing can be kept it works all the same`()
+    async throws
+  {
+    #expect(try await home.run("heroes image 1 -o a.png").status == 0)
+    let directory = "home/.cache/aggregator/images"
+    let name = try #require(
+      try home.sandbox.files(under: directory).first { $0.hasSuffix(".image") })
+    try home.sandbox.write("<html>", to: "\(directory)/\(name)")
+    #expect(try await home.run("heroes image 1 -o b.png").status == 0)
+    #expect(pictures.requests.count == 2)
+    try home.sandbox.write("", to: "file")
+    let cache = home.sandbox.root.appending(path: "file").path
+    let outcome = try await home.run("heroes image 1 -o c.png", ["XDG_CACHE_HOME": cache])
+    #expect(outcome.status == 0)
+    #expect(outcome.errors.contains("warning: heroes: the image is not kept: "))
+    #expect(try bytes("work/c.png") == FakePictures.picture)
+  }
+
+  static let wrong: [(LoopbackReply, Int32, String)] = [
+    (.html(title: "Sorry"), 76, "sent a page instead of an image: Sorry"),
+    (.ok(Data(count: 17 << 20)), 76, "the reply is larger than 16 MiB"),
+    (.status(404), 69, "refused the request (404)"),
+    (.status(429, "", headers: [("Retry-After", "3600")]), 75, "asks to slow down (429)"),
+    (.redirect(to: "http://127.0.0.2/"), 69, "redirects to another host"),
+  ]
+
+  @Test(arguments: wrong.indices)
+  func `what is no image has its own exit code`(index: Int) async throws {
+    let (reply, status, words) = Self.wrong[index]
+    pictures.fail(with: reply)
+    let outcome = try await home.run("heroes image 1 -o a.png")
+    #expect(outcome.status == status)
+    #expect(outcome.errors.contains(words), "\(outcome)")
+    #expect(try written == [])
+  }
+
+  @Test func `who has no image, or is not there, is 1`() async throws {
+    let blank = try await home.run("heroes image 2 -o a.png")
+    #expect(blank.status == 1)
+    #expect(blank.errors == "error: heroes: no image is known of '2'\n")
+    #expect(try await home.run("heroes image 3 -o a.png").status == 1)
+    #expect(try await home.run("heroes image x -o a.png").status == 1)
+    #expect(try await home.run("heroes image").status == 64)
+    #expect(try await home.run("heroes image 1 2 -o a.png").status == 64)
+    #expect(try await home.run("heroes image 1 --size huge -o a.png").status == 64)
+    #expect(pictures.requests.isEmpty)
+    #expect(try written == [])
+  }
+
+  @Test func `countries have none, and say so`() async throws {
+    let outcome = try await home.run("countries image FR -o a.svg")
+    #expect(outcome.status == 64)
+    #expect(
+      outcome.errors == "error: countries have no images\nhint: aggregator countries show FR\n")
+    #expect(
+      try await home.run("help countries").output.contains("Not possible: countries have no images")
+    )
+    let overview = try await home.run("").output
+    #expect(overview.contains("Save an image of records"))
+    #expect(overview.contains("Open a web page of records"))
+  }
+
+  @Test func `a service of the world cannot name what only this machine can reach`() async throws {
+    let tape = """
+      # aggregator recording 1
+      # 2026-01-05T09:12:44Z
+      GET https://products.example/product/p
+
+      ### HTTP 200
+      content-type: application/json
+
+      {"product":{"id":"p","images":["\(pictures.url)/1.jpg"]}}
+
+      """
+    try home.sandbox.write(tape, to: "tape/0001-get-product.http")
+    let outcome = try await home.run(
+      "products image p -o a.png --replay ../tape", ["PRODUCTS_URL": "https://products.example"])
+    #expect(outcome.status == 69)
+    #expect(outcome.errors.contains("which is this machine, and the service is not"), "\(outcome)")
+    #expect(pictures.requests.isEmpty)
+  }
+
+  @Test func `products and users have images too`() async throws {
+    let products = try FakeProducts([
+      FakeProduct(1, "Tent", images: ["none", .string("\(pictures.url)/tent.jpg?v=1")])
+    ])
+    let tent = try await home.run(
+      "products image \(FakeProduct.id(1)) -o .", products.settings.mapValues(Optional.some))
+    #expect(tent.status == 0)
+    #expect(try bytes("work/products-\(FakeProduct.id(1)).png") == FakePictures.picture)
+
+    let users = try FakeRandomUser(portraits: "\(pictures.url)/portraits")
+    let settings = users.settings.mapValues(Optional.some)
+    let email = try #require(
+      try await home.run("users list --limit 1 --fields email --tsv", settings).lines.first)
+    for size in ["small", "medium", "large"] {
+      let user = try await home.run("users image \(email) --size \(size) -o .", settings)
+      #expect(user.status == 0, "\(user)")
+    }
+    #expect(try written.contains("users-\(email).png"))
+    let paths = pictures.paths.suffix(3)
+    #expect(
+      paths.map { $0.split(separator: "/").dropLast().joined(separator: "/") }
+        == ["portraits/thumb/men", "portraits/med/men", "portraits/men"])
+  }
+
+  @Test func `a recording has the image, and answers without anybody`() async throws {
+    #expect(try await home.run("heroes image 1 -o a.png --record tape").status == 0)
+    #expect(try home.sandbox.files(under: "home").allSatisfy { !$0.hasSuffix(".image") })
+    pictures.stop()
+    heroes.stop()
+    let replayed = try await home.run("heroes image 1 -o b.png --replay tape")
+    #expect(replayed.status == 0)
+    #expect(replayed.errors == "saved b.png (image/png, 3×2, 1 KB)\n")
+    #expect(try bytes("work/b.png") == FakePictures.picture)
+  }
+
+  @Test func `the key goes to its service, and not to a host of images`() async throws {
+    let outcome = try await home.run("heroes image 1 -o a.png -v")
+    #expect(outcome.errors.contains("\(pictures.url)\(Self.drawn)"))
+    for request in pictures.requests {
+      let text = "\(request.path)?\(request.rawQuery ?? "")\(request.headers)"
+      #expect(!text.contains("canary"))
+    }
+    #expect(!outcome.errors.contains("canary"))
+  }
+
+  @Test func `the store tells of images, and forgets them with their source`() async throws {
+    #expect(try await home.run("heroes image 1 -o a.png").status == 0)
+    let status = try await home.run("store status")
+    #expect(status.errors.contains("/home/.cache/aggregator/images, 1 image, 1 KB\n"))
+    let other = try await home.run("store clear countries --yes")
+    #expect(other.errors == "forgot 0 stored countries\n")
+    let cleared = try await home.run("store clear heroes --yes")
+    #expect(cleared.errors == "forgot 1 stored heroes and 1 image\n")
+    #expect(try await !home.run("store status").errors.contains("images"))
+  }
+
+  @Test func `several programs at once keep to the cache and get their image`() async throws {
+    try await withThrowingTaskGroup(of: Outcome.self) { group in
+      for number in 0..<6 {
+        group.addTask { try await home.run("heroes image 1 -o \(number).png") }
+      }
+      for try await outcome in group { #expect(outcome.status == 0, "\(outcome)") }
+    }
+    for number in 0..<6 { #expect(try bytes("work/\(number).png") == FakePictures.picture) }
+    #expect(try home.sandbox.files(under: "home/.cache/aggregator/images").count == 2)
+  }
+
+  @Test func `show makes links on a terminal that has them, and nowhere else`() async throws {
+    let terminal = ["AGGREGATOR_FORCE_TTY": "80", "VTE_VERSION": "7600"]
+    let linked = try await home.run("heroes show 1", terminal.mapValues(Optional.some))
+    let address = "\(pictures.url)\(Self.drawn)"
+    #expect(linked.output.contains(";\(address)\u{1B}\\"))
+    #expect(linked.output.contains(";https://comicvine.example/character/4005-1/\u{1B}\\"))
+    for variables in [["AGGREGATOR_FORCE_TTY": "80"], ["VTE_VERSION": "7600"]] {
+      let plain = try await home.run("heroes show 1", variables.mapValues(Optional.some))
+      #expect(!plain.output.contains("\u{1B}]8"))
+    }
+    let json = try await home.run("heroes show 1 --json", ["FORCE_HYPERLINK": "1"])
+    #expect(!json.output.contains("\u{1B}"))
+  }
+}
