@@ -170,6 +170,21 @@ public struct Settings: Sendable {
     return text
   }
 
+  /// Sees whether the value of a setting makes sense.
+  ///
+  /// - Parameter setting: What to look up.
+  /// - Throws: ``SourceError`` with code `badSettings` if there is a value, but none of its form.
+  package func check(_ setting: Setting) throws(SourceError) {
+    guard text(setting) != nil else { return }
+    switch setting.form {
+    case .url: _ = try url(setting)
+    case .rate: _ = try rate(setting)
+    case .count: _ = try count(setting)
+    case .directory: _ = try directory(setting)
+    case .text, .secret: break
+    }
+  }
+
   /// The complaint about a value that makes no sense, with the place where it was set.
   private func wrong(_ setting: Setting, _ what: String, remedy: String? = nil) -> SourceError {
     let origin = origin(of: setting)

@@ -39,6 +39,20 @@ package struct SettingsFile: Sendable {
     }
   }
 
+  /// Takes a setting's value away, and leaves the rest of the file as it is, byte for byte.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: Whether the file set it; if not, the file was not touched.
+  /// - Throws: ``SourceError`` with code `storage` or `badSettings` if the file cannot be read or
+  ///   written. It is as it was then.
+  package func unset(_ key: String) throws(SourceError) -> Bool {
+    guard case .text(let text) = SettingsReader(in: "/")(path),
+      Xcconfig.removing(key, from: text.bytes) != text.bytes
+    else { return false }
+    try PrivateFile(path: path).replace { Xcconfig.removing(key, from: $0) }
+    return true
+  }
+
   private static func checked(_ value: String, for setting: Setting) throws(SourceError) -> String {
     guard let text = value.singleLine else {
       throw SourceError(
@@ -50,14 +64,7 @@ package struct SettingsFile: Sendable {
         .badUsage, "the value of \(setting.key) is \(text.isEmpty ? "empty" : "a placeholder")",
         remedy: "give the value itself")
     }
-    let settings = Settings([setting.key: text])
-    switch setting.form {
-    case .url: _ = try settings.url(setting)
-    case .rate: _ = try settings.rate(setting)
-    case .count: _ = try settings.count(setting)
-    case .directory: _ = try settings.directory(setting)
-    case .text, .secret: break
-    }
+    try Settings([setting.key: text]).check(setting)
     return text
   }
 

@@ -32,6 +32,41 @@ extension Xcconfig {
     return edited
   }
 
+  /// A settings file in which a key has no value; everything else stays as it is, byte for byte.
+  ///
+  /// Removes the key's assignments without a condition, each with its line, unless that ends in a
+  /// comment, which stays.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - bytes: The file as it is.
+  /// - Returns: The file as it shall be.
+  package static func removing(_ key: String, from bytes: [UInt8]) -> [UInt8] {
+    var edited = bytes
+    for line in Xcconfig(bytes).lines.reversed() {
+      guard case .assignment(let found) = line.statement, found.key == key, !found.isConditional
+      else { continue }
+      edited.removeSubrange(extent(of: found, in: bytes))
+    }
+    return edited
+  }
+
+  /// What of a line goes with its assignment.
+  private static func extent(of found: Assignment, in bytes: [UInt8]) -> Range<Int> {
+    let mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    let lineBreak = bytes[..<found.valueRange.lowerBound].lastIndex {
+      $0 == .lineFeed || $0 == .carriageReturn
+    }
+    let start = lineBreak.map { $0 + 1 } ?? mark
+    guard found.commentRange.isEmpty || found.isCut else {
+      return start..<found.commentRange.lowerBound
+    }
+    var end = found.commentRange.upperBound
+    if end < bytes.count, bytes[end] == .carriageReturn { end += 1 }
+    if end < bytes.count, bytes[end] == .lineFeed { end += 1 }
+    return start..<end
+  }
+
   private static func lastAssignment(of key: String, in bytes: [UInt8]) -> Assignment? {
     for line in Xcconfig(bytes).lines.reversed() {
       if case .assignment(let found) = line.statement, found.key == key, !found.isConditional {

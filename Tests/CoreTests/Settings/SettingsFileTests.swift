@@ -33,6 +33,21 @@ import Testing
   }
 
   @Test(arguments: [
+    ("", ""), ("A = 1", "A = 1"), ("K = 1", ""), ("K = 1\n", ""),
+    ("A = 1\nK = 2\nB = 3\n", "A = 1\nB = 3\n"),
+    ("A = 1\r\nK = 2\r\nB = 3", "A = 1\r\nB = 3"),
+    ("K = 1 // why\nA = 1", "// why\nA = 1"),
+    ("K = 1\nA = 1\nK=2", "A = 1\n"),
+    ("K = https://cut.example/x\nA = 1", "A = 1"),
+    ("// K = 1\nKK = 2\nK[a=b] = 3\n", "// K = 1\nKK = 2\nK[a=b] = 3\n"),
+    ("\u{FEFF}K = 1\nA = 1", "\u{FEFF}A = 1"),
+  ])
+  func `takes a key out and leaves the rest`(before: String, after: String) {
+    let edited = Xcconfig.removing("K", from: Array(before.utf8))
+    #expect(String(decoding: edited, as: UTF8.self) == after)
+  }
+
+  @Test(arguments: [
     "https://host/a//b///c", "a//", "//", "/", "$(A)", "${A}", "$$(A)", "$", "$()", "a;", ";;",
     "a = b",
     "日本 🇯🇵", "/\u{301}/\u{301}", "#include \"x\"", "[a=b] = c", "\\", "a'b\"c", "$(inherited)",
