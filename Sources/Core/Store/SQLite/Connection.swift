@@ -47,6 +47,19 @@ struct Connection: ~Copyable {
     csqlite_switch(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
   }
 
+  /// Opens a database that nobody changes, only to read it: it takes no lock, and makes no file.
+  ///
+  /// - Parameters:
+  ///   - path: The path.
+  ///   - patience: How long to wait for others who keep it locked.
+  /// - Throws: ``SQLiteFailure``.
+  init(unchanging path: String, patience: Duration) throws(SQLiteFailure) {
+    let name = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
+    try self.init(
+      "file:\(name)?immutable=1", patience: patience,
+      flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+  }
+
   deinit {
     for statement in prepared.values { sqlite3_finalize(statement) }
     sqlite3_close_v2(database)

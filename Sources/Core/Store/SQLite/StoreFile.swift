@@ -67,7 +67,7 @@ struct StoreFile: Sendable {
   private var identity: FileIdentity? { FileIdentity(path) }
 
   /// The path without symbolic links; SQLite's further files lie beside it.
-  private var realPath: String {
+  var realPath: String {
     guard let found = realpath(path, nil) else { return path }
     defer { free(found) }
     return String(cString: found)
@@ -90,13 +90,8 @@ struct StoreFile: Sendable {
     } catch let error where error.primary == SQLITE_CANTOPEN || error.primary == SQLITE_READONLY {
       // In a directory that nobody may write to, the files that readers share cannot be made. Without
       // a log, and so without a writer, nobody needs them.
-      guard !hasLog,
-        let name = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed)
-      else { throw error }
-      return try classified(
-        Connection(
-          "file:\(name)?immutable=1", patience: patience,
-          flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI))
+      guard !hasLog else { throw error }
+      return try classified(Connection(unchanging: path, patience: patience))
     }
   }
 
@@ -226,6 +221,9 @@ struct FileIdentity: Equatable {
   /// Whether it is a directory.
   let isDirectory: Bool
 
+  /// Whether it is a file of the usual kind.
+  let isRegular: Bool
+
   /// The file at a path; `nil` if there is none.
   init?(_ path: String) {
     var status = stat()
@@ -234,6 +232,7 @@ struct FileIdentity: Equatable {
     number = UInt64(truncatingIfNeeded: status.st_ino)
     size = Int64(status.st_size)
     isDirectory = status.st_mode & S_IFMT == S_IFDIR
+    isRegular = status.st_mode & S_IFMT == S_IFREG
   }
 
   static func == (one: Self, other: Self) -> Bool {

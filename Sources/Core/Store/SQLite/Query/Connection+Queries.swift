@@ -20,12 +20,7 @@ extension Connection {
       return connection
     } catch let error where error.primary == SQLITE_CANTOPEN || error.primary == SQLITE_READONLY {
       // As in a directory that nobody may write to; see ``StoreFile``.
-      guard let name = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) else {
-        throw error
-      }
-      return try Connection(
-        "file:\(name)?immutable=1", patience: patience,
-        flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+      return try Connection(unchanging: path, patience: patience)
     }
   }
 
