@@ -48,10 +48,16 @@ public struct Program: Sendable {
   /// Runs a command line, and says what went wrong.
   private func run(_ arguments: [String], variables: [String: String]) async -> ExitCode {
     let tree = CommandTree(name, plugins: plugins)
-    var session = Session(
-      Invocation(arguments: [], values: [:]), tree: tree, variables: variables)
+    let parser = ArgumentParser(tree)
+    // Before anything is said, `--color` counts.
+    var session = Session(parser.options(of: arguments), tree: tree, variables: variables)
     do {
-      switch try ArgumentParser(tree).parse(arguments) {
+      if arguments.first == CompletionAnswer.command {
+        let answer = CompletionAnswer(arguments.dropFirst(), tree, variables: variables)
+        try? session.output.write(answer?.text ?? "")
+        return .success
+      }
+      switch try parser.parse(arguments) {
       case .version:
         try session.output.write("\(name) \(version)\n")
         return .success

@@ -33,15 +33,6 @@ struct Invocation: Sendable {
     }
   }
 
-  /// Which of some options that exclude each other was given.
-  func choice(of options: [Option]) throws(Failure) -> Option? {
-    let given = options.filter(has)
-    guard given.count < 2 else {
-      throw Failure(.usage, "\(given[0].spelling) and \(given[1].spelling) exclude each other")
-    }
-    return given.first
-  }
-
   /// The only argument.
   func argument(_ name: String) throws(Failure) -> String {
     guard let argument = arguments.first else { throw Failure(.usage, "\(name) is missing") }

@@ -12,6 +12,12 @@ struct Option: Hashable, Sendable {
     case choice([String])
     /// Words separated by commas.
     case list
+    /// The name of a session.
+    case session
+    /// The path of a file.
+    case file
+    /// The path of a directory.
+    case directory
     /// Any text that is not empty.
     case text
   }

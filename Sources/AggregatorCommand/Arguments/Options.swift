@@ -29,7 +29,7 @@ extension Option {
     "wait", about: "when no more may be asked for, wait until it may")
   static let cursor = Option("cursor", .text, "TOKEN", about: "go on where an earlier answer ended")
   static let session = Option(
-    "session", .text, "NAME", about: "whose place next goes on from; 'default' by default")
+    "session", .session, "NAME", about: "whose place next goes on from; 'default' by default")
   static let reset = Option("reset", about: "start the same listing over")
   static let back = Option("back", about: "show the page before the one shown last")
   static let peek = Option("peek", about: "show what comes next, and stay")
@@ -41,10 +41,11 @@ extension Option {
   static let timeout = Option(
     "timeout", .duration, "D", about: "how long one page may take: 500ms, 10s, 2m")
   static let record = Option(
-    "record", .text, "DIR", about: "write each request and reply into files there, without keys")
+    "record", .directory, "DIR",
+    about: "write each request and reply into files there, without keys")
   static let replay = Option(
-    "replay", .text, "DIR", about: "answer from such files; open no connection, need no key")
-  static let config = Option("config", .text, "FILE", about: "one more settings file")
+    "replay", .directory, "DIR", about: "answer from such files; open no connection, need no key")
+  static let config = Option("config", .file, "FILE", about: "one more settings file")
   static let color = Option(
     "color", .choice(["auto", "always", "never"]), "WHEN", about: "auto, always or never")
   static let quiet = Option("quiet", letter: "q", about: "no notes and no warnings")
@@ -79,4 +80,12 @@ extension Option {
 
   /// What says how to go on.
   static let position: [Option] = [limit, reset, back, peek, session, explain]
+
+  /// Options of which a command line can have one at most.
+  static let exclusive: [[Option]] = [
+    [limit, all], [offline, refresh], [offline, noFallback], [record, replay], [reset, back, peek],
+  ]
+
+  /// What chooses the same as ``format`` does.
+  static let formats: [Option] = [json, ndjson, csv, tsv]
 }

@@ -13,6 +13,9 @@ struct Command: Sendable {
   /// What comes after the words of the command: `QUERY…`; empty for nothing.
   let arguments: String
 
+  /// What each of these can be, for completions.
+  let words: Words.Following
+
   /// Its options.
   let options: [Option]
 
@@ -34,17 +37,20 @@ struct Command: Sendable {
   ///
   /// - Parameters:
   ///   - arguments: What comes after the words of the command.
+  ///   - words: What each of these can be; by default nothing is said of it.
   ///   - options: Its options, beside ``Option/common``.
   ///   - fields: What `--fields` can name.
   ///   - notes: What else there is to know.
   ///   - examples: What to type after `aggregator`, and what it does.
   ///   - run: Does it.
   init(
-    _ arguments: String = "", options: [Option] = [], fields: [Field<some Any>] = [Field<Never>](),
-    notes: [String] = [], examples: [(String, String)] = [],
+    _ arguments: String = "", words: Words.Following? = nil, options: [Option] = [],
+    fields: [Field<some Any>] = [Field<Never>](), notes: [String] = [],
+    examples: [(String, String)] = [],
     run: @escaping @Sendable (Invocation, Session) async throws -> ExitCode
   ) {
     self.arguments = arguments
+    self.words = words ?? { _, _ in arguments.isEmpty ? .none : .anything }
     self.options = options + Option.common
     self.fields = fields.map { FieldEntry($0) }
     self.notes = notes

@@ -70,6 +70,7 @@ struct CommandTree: Sendable {
       "", "Read data services from a terminal: live, else from what is at hand", .overview,
       children: plugins.map { $0.node } + [
         .search(plugins), .sources(plugins), .sql(plugins), .store(plugins), .config(plugins),
+        .completions(program),
         .help,
       ])
     var options: [Option] = [.version]
@@ -97,6 +98,20 @@ struct CommandTree: Sendable {
     return (node, Array(rest))
   }
 
+  /// The verbs that all sources have, and what they do, as in the first source that can do it.
+  var commonVerbs: [(node: Node, summary: String)] {
+    let nodes = root.children.filter { sources.contains($0.word) }
+    return (nodes.first?.children ?? []).compactMap { first in
+      let same = nodes.compactMap { source in
+        source.children.first { $0.word == first.word }.map { verb in
+          (node: verb, summary: verb.summary.replacing(source.word, with: "records"))
+        }
+      }
+      guard same.count == nodes.count else { return nil }
+      return same.first { $0.node.command?.examples.isEmpty == false } ?? same.first
+    }
+  }
+
   /// The source with this name.
   func plugin(named name: String) throws(Failure) -> any Plugin {
     guard let plugin = plugins.first(where: { $0.name == name }) else {
@@ -106,44 +121,6 @@ struct CommandTree: Sendable {
     }
     return plugin
   }
-
-  /// What to say of a word that leads nowhere.
-  func unknown(_ word: String, under node: Node, rest: [String]) -> Failure {
-    let words = node.children.map(\.word)
-    let hint = Hint.command(node.path.isEmpty ? "help" : "help \(node.path)")
-    if node.word == "next", let source = node.path.split(separator: " ").first {
-      return Failure(
-        .usage, "'\(node.path)' takes no query: it goes on with the last one",
-        hint: .command("\(source) search \(word.isPlainWord ? word : "WORD…")"))
-    }
-    if words.isEmpty {
-      return Failure(.usage, "'\(node.path)' takes no '\(word)'", hint: hint)
-    }
-    // `list heroes` for `heroes list`.
-    if node.path.isEmpty, let source = rest.dropFirst().first(where: sources.contains),
-      find([source, word]).rest.isEmpty
-    {
-      let others = rest.filter { $0 != word && $0 != source }
-      return Failure(
-        .usage, "unknown source or command '\(word)'",
-        suggestion: ([source, word] + others).joined(separator: " "), hint: hint)
-    }
-    // `list` without saying of what.
-    if node.path.isEmpty, sources.contains(where: { find([$0, word]).rest.isEmpty }) {
-      return Failure(
-        .usage, "'\(word)' needs a source before it",
-        hint: "the sources are \(sources.joined(separator: ", "))")
-    }
-    let what = node.path.isEmpty ? "source or command" : "verb"
-    // `sources heroes` for `sources show heroes`.
-    let shows = sources.contains(word) && words.contains("show")
-    let near = shows ? "show \(word)" : nearest(to: word, in: words)
-    return Failure(
-      .usage, "unknown \(what) '\(word)'" + (node.path.isEmpty ? "" : " of \(node.path)"),
-      suggestion: near.map { node.path.isEmpty ? $0 : "\(node.path) \($0)" },
-      hint: near == nil && !node.path.isEmpty
-        ? .words("\(node.path) can \(words.joined(separator: ", "))") : hint)
-  }
 }
 
 extension CommandTree.Node {
@@ -151,5 +128,12 @@ extension CommandTree.Node {
   func visit(_ body: (CommandTree.Node) -> Void) {
     body(self)
     for child in children { child.visit(body) }
+  }
+
+  /// This node's command, and those of all nodes under it.
+  var commands: [Command] {
+    var commands: [Command] = []
+    visit { if let command = $0.command { commands.append(command) } }
+    return commands
   }
 }

@@ -1,7 +1,7 @@
 import Core
 
 extension CommandTree.Node {
-  /// `aggregator config [list | get KEY | set KEY [VALUE] | path]`.
+  /// `aggregator config [list | get KEY | set KEY [VALUE] | unset KEY | path]`.
   static func config(_ plugins: [any Plugin]) -> CommandTree.Node {
     let settings = plugins.flatMap(\.settings) + RecordingOptions.settings
     return CommandTree.Node(
@@ -10,6 +10,8 @@ extension CommandTree.Node {
         .init("config list", "Show every setting and where it comes from", .listSettings),
         .init("config get", "Print the value of a setting", .getSetting(settings)),
         .init("config set", "Write a setting into your settings file", .setSetting(settings)),
+        .init(
+          "config unset", "Take a setting out of your settings file", .unsetSetting(settings)),
         .init("config path", "Print where your settings file is", .settingsPath),
       ])
   }
@@ -23,6 +25,7 @@ extension Command {
     try invocation.refuseArguments()
     let output = try OutputOptions(invocation, in: session)
     let settings = try session.settings()
+    session.warnOfNonsense(in: settings)
     let entries = session.tree.settings.map { SettingEntry($0, settings) }
     try RecordPrinter.print(
       entries, as: output.plainListing("config", SettingEntry.self), output, in: session)
@@ -32,7 +35,8 @@ extension Command {
   fileprivate static func getSetting(_ known: [Setting]) -> Command {
     let examples = known.prefix(1).map { ("config get \($0.key)", "one value, for a script") }
     return Command(
-      "KEY", notes: ["A secret is never shown, only whether it is set."], examples: examples,
+      "KEY", words: Words.setting, notes: ["A secret is never shown, only whether it is set."],
+      examples: examples,
       run: getSetting)
   }
 
@@ -59,11 +63,21 @@ extension Command {
       ("config set \($0.key)", "a key, which is asked for")
     }
     return Command(
-      "KEY [VALUE]",
+      "KEY [VALUE]", words: valueWords,
       notes: [
         "A secret is asked for, or read from standard input: on the command line it would end up in "
           + "the shell's history. The file is readable by you alone."
       ], examples: examples + secrets, run: setSetting)
+  }
+
+  /// A key, and after it a directory, or what makes sense without thinking.
+  private static let valueWords: Words.Following = { arguments, tree in
+    guard let key = arguments.first else { return Words.setting(arguments, tree) }
+    guard arguments.count == 1, let setting = try? tree.setting(named: key), !setting.isSecret
+    else { return .none }
+    if setting.form == .directory { return .directory }
+    let standard = setting.defaultValue.map { [Candidate($0, "the default")] } ?? []
+    return .choice(standard + (setting.form == .rate ? [Candidate("off", "no bound")] : []))
   }
 
   private static func setSetting(
@@ -100,12 +114,61 @@ extension Command {
     return .success
   }
 
+  fileprivate static func unsetSetting(_ known: [Setting]) -> Command {
+    let examples = known.prefix(1).map { ("config unset \($0.key)", "back to the default") }
+    return Command(
+      "KEY", words: Words.setting,
+      notes: ["Comments stay. What other files and the environment say holds from then on."],
+      examples: examples, run: unsetSetting)
+  }
+
+  private static func unsetSetting(
+    _ invocation: Invocation, _ session: Session
+  ) async throws -> ExitCode {
+    let setting = try session.tree.setting(named: invocation.argument("a KEY"))
+    let path = try session.userSettingsFile()
+    let wasSet: Bool
+    do throws(SourceError) {
+      wasSet = try SettingsFile(path, settings: session.tree.settings).unset(setting.key)
+    } catch {
+      throw Failure(error)
+    }
+    let settings = try session.settings()
+    let origin = settings.origin(of: setting)
+    let rest =
+      if origin != .standard {
+        "its value comes from \(origin)"
+      } else if let value = settings.text(setting) {
+        "the default is \(value)"
+      } else {
+        "it is set nowhere"
+      }
+    session.diagnostics.note(
+      "\(setting.key) is \(wasSet ? "no longer" : "not") set in \(path); \(rest)")
+    return .success
+  }
+
   fileprivate static let settingsPath = Command(
     examples: [("config path", "where your settings file is, or would be")]
   ) { invocation, session in
     try invocation.refuseArguments()
     try session.output.write("\(session.userSettingsFile())\n")
     return .success
+  }
+}
+
+extension Session {
+  /// Says which values make no sense; each is an error only where it is needed.
+  fileprivate func warnOfNonsense(in settings: Settings) {
+    for setting in tree.settings {
+      // A recording may be anywhere, seen from where the variable was typed.
+      let isAnywhere =
+        RecordingOptions.settings.contains(setting) && settings.origin(of: setting) == .environment
+      do throws(SourceError) { try settings.check(setting) } catch {
+        guard !isAnywhere else { continue }
+        diagnostics.warning(error.message, hint: error.remedy.map(Hint.words))
+      }
+    }
   }
 }
 

@@ -5,7 +5,7 @@ extension Plugin {
   /// `aggregator SOURCE delete ID… | -`.
   var deleteCommand: Command {
     Command(
-      "ID… | -", options: [.yes, .dryRun],
+      "ID… | -", words: Words.severalIDs(of: name), options: [.yes, .dryRun],
       notes: [
         "A deleted record is hidden here, for good, whatever the service sends. Nothing is deleted at the "
           + "service. '-' reads ids from standard input, one a line."
@@ -49,7 +49,7 @@ extension Plugin {
   /// `aggregator SOURCE restore ID… | --all`.
   var restoreCommand: Command {
     Command(
-      "ID… | -", options: [.all],
+      "ID… | -", words: { [name] _, _ in .ids(of: name, areDeleted: true) }, options: [.all],
       notes: ["A record that is restored is back in its old place."],
       examples: [
         ("\(name) restore \(example.id)", "bring it back"),

@@ -71,23 +71,12 @@ struct Help {
 
   /// The verbs that all sources have, with what they do.
   private var commonVerbs: [(String, String)] {
-    let sources = tree.root.children.filter(isSource)
-    return (sources.first?.children ?? [])
-      .filter { verb in sources.allSatisfy { $0.children.contains { $0.word == verb.word } } }
-      .map { verb in
-        (
-          [verb.word, verb.command?.arguments ?? ""].filter { !$0.isEmpty }.joined(separator: " "),
-          summary(of: verb.word, in: sources) ?? verb.summary
-        )
-      }
-  }
-
-  /// What a verb does to records, by the first source that can do it, if any can.
-  private func summary(of word: String, in sources: [CommandTree.Node]) -> String? {
-    let summaries = sources.compactMap { source in
-      source.children.first { $0.word == word }?.summary.replacing(source.word, with: "records")
+    tree.commonVerbs.map { verb, summary in
+      (
+        [verb.word, verb.command?.arguments ?? ""].filter { !$0.isEmpty }.joined(separator: " "),
+        summary
+      )
     }
-    return summaries.first { !$0.hasPrefix("Not possible") } ?? summaries.first
   }
 
   private func rows(_ title: String, _ nodes: [CommandTree.Node]) -> String {

@@ -16,6 +16,13 @@ extension Command {
 
   fileprivate static let help = Command(
     "[SOURCE [VERB] | COMMAND | TOPIC]",
+    words: { arguments, tree in
+      let (node, rest) = tree.find(arguments)
+      guard rest.isEmpty else { return .none }
+      let topics = HelpTopic.allCases.map { Candidate($0.rawValue, $0.summary) }
+      return .choice(
+        node.children.map { Candidate($0.word, $0.summary) } + (node.path.isEmpty ? topics : []))
+    },
     notes: ["The topics are \(HelpTopic.allCases.map(\.rawValue).joined(separator: ", "))."],
     examples: [("help heroes search", "one verb"), ("help exit-codes", "a topic")]
   ) { invocation, session in

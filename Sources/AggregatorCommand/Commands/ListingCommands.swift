@@ -48,7 +48,7 @@ extension Plugin {
     let bounds = try ListingOptions(
       invocation, policy, hasStore: environment.store != nil, isSearch: query != nil)
     environment.tellIfForgetful(session.diagnostics)
-    let reading = try ReadingOptions(invocation)
+    let reading = ReadingOptions(invocation)
     let source = try reading.source(of: self, in: environment)
     let first = PageRequest(matching: query, after: bounds.cursor, limit: bounds.pageSize)
     try await explanation?.foretell(self, first, bounds, reading, in: environment)

@@ -37,7 +37,6 @@ struct ListingOptions {
     _ invocation: Invocation, _ policy: Policy, hasStore: Bool, isSearch: Bool,
     standardLimit: Int = ListingOptions.standardLimit
   ) throws(Failure) {
-    _ = try invocation.choice(of: [.limit, .all])
     cursor = try invocation.text(.cursor).map { text throws(Failure) in
       guard let cursor = Cursor(text) else { throw Failure(SourceError.damaged(text)) }
       return cursor

@@ -53,12 +53,12 @@ private struct NextPage<P: Plugin> {
     self.invocation = invocation
     self.session = session
     self.goesOnAfterEnd = goesOnAfterEnd
-    move = try invocation.choice(of: [.reset, .back, .peek])
+    move = [.reset, .back, .peek].first(where: invocation.has)
     output = try OutputOptions(invocation, in: session)
     let name = try PlaceName(of: plugin.name, invocation)
     explanation = Explanation(invocation, session)
     environment = try session.environment().explained(by: explanation)
-    reading = try ReadingOptions(invocation)
+    reading = ReadingOptions(invocation)
     source = try reading.source(of: plugin, in: environment, growing: .atEnd)
     file = try PlaceFile(
       name, in: Directories(environment.settings, variables: session.variables))

@@ -5,7 +5,7 @@ extension Plugin {
   /// `aggregator SOURCE open ID`.
   var openCommand: Command {
     Command(
-      "ID", options: Option.reading + [.printURL],
+      "ID", words: Words.one(.ids(of: name)), options: Option.reading + [.printURL],
       notes: layout.link == nil ? ["\(name) have no web pages."] : [],
       examples: layout.link == nil
         ? [] : [("\(name) open \(example.id) --print-url", "its address")]

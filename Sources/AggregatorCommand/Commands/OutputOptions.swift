@@ -9,7 +9,7 @@ struct OutputOptions {
   /// Reads ``Option/output``.
   init(_ invocation: Invocation, in session: Session) throws(Failure) {
     var formats: [(option: String, format: Format)] = []
-    for option in [Option.json, .ndjson, .csv, .tsv] where invocation.has(option) {
+    for option in Option.formats where invocation.has(option) {
       formats += Format(rawValue: option.name).map { [(option.spelling, $0)] } ?? []
     }
     if let text = invocation.text(.format), let format = Format(rawValue: text) {

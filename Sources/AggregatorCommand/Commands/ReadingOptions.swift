@@ -9,9 +9,7 @@ struct ReadingOptions {
   let deadline: Duration?
 
   /// Reads ``Option/reading``.
-  init(_ invocation: Invocation) throws(Failure) {
-    _ = try invocation.choice(of: [.offline, .refresh])
-    _ = try invocation.choice(of: [.offline, .noFallback])
+  init(_ invocation: Invocation) {
     reading = Reading(
       mayAskService: !invocation.has(.offline), refreshes: invocation.has(.refresh),
       mayFallBack: !invocation.has(.noFallback))

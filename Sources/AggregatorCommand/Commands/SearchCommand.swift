@@ -46,7 +46,7 @@ extension Command {
     }
     let plugins = try sources(invocation, session)
     tellOfSource(in: invocation.arguments, session)
-    let reading = try ReadingOptions(invocation)
+    let reading = ReadingOptions(invocation)
     let environment = try session.environment()
     environment.tellIfForgetful(session.diagnostics)
     let limit = invocation.count(.limit) ?? usualLimit

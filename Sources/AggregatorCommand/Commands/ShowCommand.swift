@@ -4,7 +4,8 @@ extension Plugin {
   /// `aggregator SOURCE show ID…`.
   var showCommand: Command {
     Command(
-      "ID…", options: Option.reading + Option.output, fields: fields,
+      "ID…", words: Words.severalIDs(of: name), options: Option.reading + Option.output,
+      fields: fields,
       examples: [
         ("\(name) show \(example.id)", "all that is known of one"),
         ("\(name) show \(example.id) --json", "the same for a program"),

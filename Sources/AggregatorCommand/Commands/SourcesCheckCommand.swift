@@ -5,14 +5,17 @@ extension Command {
   private static let usualTime = Duration.seconds(10)
 
   /// `aggregator sources check [NAME…]`.
-  static func checkSources(_ names: [String]) -> Command {
+  static func checkSources(_ plugins: [any Plugin]) -> Command {
     Command(
-      "[NAME…]", options: [.timeout, .record, .replay] + Option.output, fields: SourceHealth.fields,
+      "[NAME…]", words: Words.severalSources(plugins),
+      options: [.timeout, .record, .replay] + Option.output, fields: SourceHealth.fields,
       notes: [
         "Each service is asked for one page, which is put to the laws of records. The exit code is that "
           + "of the worst."
       ],
-      examples: names.suffix(1).map { ("sources check \($0) --json", "how it is, for a program") },
+      examples: plugins.suffix(1).map {
+        ("sources check \($0.name) --json", "how it is, for a program")
+      },
       run: checkSources)
   }
 

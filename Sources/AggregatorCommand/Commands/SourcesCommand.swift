@@ -8,10 +8,10 @@ extension CommandTree.Node {
       children: [
         .init(
           "sources show", "Show a source's settings, fields, verbs and how it answers",
-          .showSource(plugins.map(\.name))),
+          .showSource(plugins)),
         .init(
           "sources check", "Ask each service for a page, and say how it is",
-          .checkSources(plugins.map(\.name))),
+          .checkSources(plugins)),
       ])
   }
 }
@@ -30,10 +30,13 @@ extension Command {
     return .success
   }
 
-  fileprivate static func showSource(_ names: [String]) -> Command {
+  fileprivate static func showSource(_ plugins: [any Plugin]) -> Command {
     Command(
-      "NAME", options: Option.reading + Option.output, fields: SourceDetail.fields,
-      examples: names.prefix(1).map { ("sources show \($0)", "what there is to know about it") },
+      "NAME", words: Words.source(plugins), options: Option.reading + Option.output,
+      fields: SourceDetail.fields,
+      examples: plugins.prefix(1).map {
+        ("sources show \($0.name)", "what there is to know about it")
+      },
       run: showSource)
   }
 

@@ -56,7 +56,7 @@ extension Command {
 
   fileprivate static func clearStore(_ plugins: [any Plugin]) -> Command {
     Command(
-      "SOURCE", options: [.forgetDeleted, .yes, .dryRun],
+      "SOURCE", words: Words.source(plugins), options: [.forgetDeleted, .yes, .dryRun],
       notes: [
         "Its images are forgotten too. What was deleted stays deleted, unless --deleted is given. Places "
           + "of 'next' are left as they are."

@@ -26,7 +26,7 @@ extension Plugin {
       let output = try OutputOptions(invocation, in: session)
       let listing = try output.listing(verb.name, of: name, fields: fields, layout: layout)
       let environment = try session.environment()
-      let reading = try ReadingOptions(invocation)
+      let reading = ReadingOptions(invocation)
       let call = VerbCall(
         values: values, source: try reading.source(of: self, in: environment),
         intake: try reading.intake(of: self, in: environment), environment: environment)

@@ -22,15 +22,20 @@ struct PlaceName: Hashable, Sendable {
     self.source = source
     isNamed = invocation.has(.session)
     session = invocation.text(.session) ?? "default"
-    guard 1...Self.mostCharacters ~= session.utf8.count, session.utf8.allSatisfy(\.isNameByte),
-      let first = session.utf8.first, first != UInt8(ascii: "."), first != UInt8(ascii: "-")
-    else {
+    guard Self.isSession(session) else {
       throw Failure(
         .usage, "'\(session)' is no name for a session",
         hint:
           "a name has up to \(Self.mostCharacters) of A-Z a-z 0-9 . _ -, and begins with none of . -"
       )
     }
+  }
+
+  /// Whether a text is a name for a session.
+  static func isSession(_ text: String) -> Bool {
+    guard 1...mostCharacters ~= text.utf8.count, let first = text.utf8.first else { return false }
+    return text.utf8.allSatisfy(\.isNameByte) && first != UInt8(ascii: ".")
+      && first != UInt8(ascii: "-")
   }
 
   /// What to type after the program's name to go on, or with an option to do something else.

@@ -15,6 +15,9 @@ struct Directories: Hashable, Sendable {
   /// What took time to fetch: `store.sqlite`; an absolute path, `nil` where there is no place for it.
   let data: String?
 
+  /// Where the store's file is, or would be; `nil` where there is no place for it.
+  var storePath: String? { data.map { "\($0)/store.sqlite" } }
+
   /// Where a person stands: `positions/`.
   let state: String?
 

@@ -105,7 +105,7 @@ struct Session: Sendable {
   /// - Returns: An absolute path.
   /// - Throws: ``Failure`` with code `settings` if `AGGREGATOR_HOME` is none.
   func storePath(_ settings: Settings) throws(Failure) -> String? {
-    try Directories(settings, variables: variables).data.map { "\($0)/store.sqlite" }
+    try Directories(settings, variables: variables).storePath
   }
 
   /// Where images are kept.

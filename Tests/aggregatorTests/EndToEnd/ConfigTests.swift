@@ -99,6 +99,68 @@ import Testing
     #expect(overridden.lines.contains("COMIC_VINE_RATE\toff\tenvironment"), "\(overridden)")
   }
 
+  @Test func `a setting is taken out again, and what holds then is said`() async throws {
+    let sandbox = try Sandbox()
+    let path = try sandbox.write(
+      """
+      // mine
+      COMIC_VINE_RATE = 2/s
+      COMIC_VINE_RATE = 3/s // slow
+      PRODUCTS_URL = http:/$()/localhost:1
+      """, to: Self.userFile
+    ).path
+    let outcome = try await Binary.run("config unset comic_vine_rate", in: sandbox)
+    #expect(outcome.status == 0)
+    #expect(
+      outcome.errors
+        == "COMIC_VINE_RATE is no longer set in \(path); the default is 1/s 200/h\n")
+    let left = "// mine\n// slow\nPRODUCTS_URL = http:/$()/localhost:1"
+    #expect(try sandbox.text(of: Self.userFile) == left)
+    #expect(try await Binary.run("config get COMIC_VINE_RATE", in: sandbox).output == "1/s 200/h\n")
+
+    let again = try await Binary.run(
+      "config unset COMIC_VINE_RATE", environment: ["COMIC_VINE_RATE": "4/s"], in: sandbox)
+    #expect(again.status == 0)
+    #expect(
+      again.errors
+        == "COMIC_VINE_RATE is not set in \(path); its value comes from environment\n")
+    #expect(try sandbox.text(of: Self.userFile) == left)
+  }
+
+  @Test func `taking out what is not set makes no file`() async throws {
+    let outcome = try await Binary.run("config unset COMIC_VINE_API_KEY")
+    #expect(outcome.status == 0)
+    #expect(outcome.errors.hasSuffix("; it is set nowhere\n"))
+    #expect(try outcome.sandbox.files(under: "home").isEmpty)
+    let unknown = try await Binary.run("config unset COMIC_VINE_RATES")
+    #expect(unknown.status == 64)
+    #expect(unknown.errors.contains("Did you mean 'COMIC_VINE_RATE'?"))
+  }
+
+  @Test(arguments: [
+    ("COMIC_VINE_RATE", "often", "which is no rate"),
+    ("PRODUCTS_URL", "nowhere", "which is no http address"),
+    ("RANDOM_USER_PAGE_SIZE", "0", "RANDOM_USER_PAGE_SIZE is '0'"),
+    ("AGGREGATOR_HOME", "here", "which is no absolute path"),
+  ])
+  func `a value that makes no sense is listed, with a warning`(
+    key: String, value: String, words: String
+  ) async throws {
+    let outcome = try await Binary.run("config list", environment: [key: value])
+    #expect(outcome.status == 0)
+    #expect(outcome.lines.contains { $0.hasPrefix("\(key)\t\(value)\tenvironment\t") })
+    #expect(outcome.errors.hasPrefix("warning: environment: \(key) is "), "\(outcome)")
+    #expect(outcome.errors.contains(words))
+    #expect(outcome.errorLines.allSatisfy { $0.hasPrefix("warning: ") || $0.hasPrefix("hint: ") })
+  }
+
+  @Test func `what makes sense is listed without a word`() async throws {
+    let outcome = try await Binary.run(
+      "config list", environment: ["AGGREGATOR_RECORD": "tape", "COMIC_VINE_RATE": "off"])
+    #expect(outcome.status == 0)
+    #expect(outcome.errors == "")
+  }
+
   @Test func `an address is written so that it is read back`() async throws {
     let sandbox = try Sandbox()
     let url = "https://mirror.example/api"

@@ -73,6 +73,20 @@ import Testing
     #expect(outcome.errors.contains("\u{1B}") == isColored)
   }
 
+  @Test(arguments: [
+    ("--color always heroes lst", true), ("--color=always --nonsense", true),
+    ("heroes lst --color always", true), ("--nonsense --color always", false),
+    ("--color never heroes lst", false), ("heroes lst", false),
+  ])
+  func `a mistake is coloured if that was asked for before it`(
+    line: String, isColored: Bool
+  ) async throws {
+    let outcome = try await Binary.run(line)
+    #expect(outcome.status == 64)
+    #expect(outcome.errors.hasPrefix("\u{1B}[31merror:\u{1B}[0m ") == isColored, "\(outcome)")
+    #expect(outcome.errors.contains("\u{1B}") == isColored)
+  }
+
   @Test func `the first page says how much more there is`() async throws {
     let outcome = try await Binary.run(
       "countries list --offline",

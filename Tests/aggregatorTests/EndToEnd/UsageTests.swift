@@ -22,7 +22,7 @@ import Testing
     ),
     (
       "sources heroes",
-      "unknown verb 'heroes' of sources\n\nDid you mean 'sources show heroes'?\nhint: aggregator help sources"
+      "'sources' has no 'heroes'\n\nDid you mean 'sources show heroes'?\nhint: aggregator help sources"
     ),
     (
       "list spider",
@@ -41,7 +41,11 @@ import Testing
       "heroes list --limt 5",
       "unknown option '--limt'\n\nDid you mean '--limit'?\nhint: aggregator help heroes list"
     ),
-    ("heroes list --li 5", "unknown option '--li'\nhint: aggregator help heroes list"),
+    (
+      "heroes list --li 5",
+      "unknown option '--li'\n\nDid you mean '--limit'?\nhint: aggregator help heroes list"
+    ),
+    ("heroes list --re", "unknown option '--re'\nhint: aggregator help heroes list"),
     (
       "heroes show -1",
       "unknown option '-1'\nhint: what begins with a dash and is no option goes after --"
@@ -49,11 +53,11 @@ import Testing
     ("heroes list -x", "unknown option '-x'\nhint: aggregator help heroes list"),
     (
       "heroes list --seed 4",
-      "'heroes list' does not take --seed\nhint: aggregator help heroes list"
+      "'heroes list' takes no --seed; 'countries deal' does\nhint: aggregator help heroes list"
     ),
     (
       "heroes show 1 --limit 5",
-      "'heroes show' does not take --limit\nhint: aggregator help heroes show"
+      "'heroes show' takes no --limit; list, next and search do\nhint: aggregator help heroes show"
     ),
     ("--limit 5", "--limit needs a source or a command\nhint: aggregator help"),
     ("heroes list --limit", "--limit wants a value: -L, --limit N"),
@@ -108,7 +112,7 @@ import Testing
     ),
     (
       "heroes next --cursor x",
-      "'heroes next' does not take --cursor\nhint: aggregator help heroes next"
+      "'heroes next' takes no --cursor; list and search do\nhint: aggregator help heroes next"
     ),
     (
       "heroes list --session ../x",
@@ -134,10 +138,72 @@ import Testing
       "there is no source 'heros'\n\nDid you mean 'heroes'?\n"
         + "hint: the sources are countries, heroes, products, users"
     ),
-    ("help serach", "unknown source or command 'serach'\n\nDid you mean 'search'?\nhint: aggregator help"),
+    (
+      "help serach",
+      "unknown source or command 'serach'\n\nDid you mean 'search'?\nhint: aggregator help"
+    ),
     (
       "help exit-code",
       "unknown source or command 'exit-code'\n\nDid you mean 'help exit-codes'?\nhint: aggregator help"
+    ),
+    (
+      "heroes restore 1443 --yes",
+      "'heroes restore' takes no --yes; delete does\nhint: aggregator help heroes restore"
+    ),
+    (
+      "config get COMIC_VINE_RATE --json",
+      "'config get' takes no --json; list does\nhint: aggregator help config get"
+    ),
+    (
+      "heroes ls",
+      "unknown verb 'ls' of heroes\n\nDid you mean 'heroes list'?\n"
+        + "hint: aggregator help heroes"
+    ),
+    (
+      "get heroes 1443",
+      "unknown source or command 'get'\n\nDid you mean 'heroes show 1443'?\nhint: aggregator help"
+    ),
+    (
+      "serach heroes spider",
+      "unknown source or command 'serach'\n\nDid you mean 'heroes search spider'?\nhint: aggregator help"
+    ),
+    (
+      "find spider",
+      "unknown source or command 'find'\n\nDid you mean 'search'?\nhint: aggregator help"
+    ),
+    (
+      "ls",
+      "unknown source or command 'ls'\n\nDid you mean 'SOURCE list'?\n"
+        + "hint: the sources are countries, heroes, products, users"
+    ),
+    (
+      "users pull",
+      "unknown verb 'pull' of users\n\nDid you mean 'users sync'?\n"
+        + "hint: aggregator help users"
+    ),
+    (
+      "config remove COMIC_VINE_RATE",
+      "'config' has no 'remove'\n\nDid you mean 'config unset'?\nhint: aggregator help config"
+    ),
+    (
+      "sources list",
+      "'sources' has no 'list'\n\nDid you mean 'sources'?\nhint: aggregator help sources"
+    ),
+    (
+      "completions tcsh",
+      "'completions' has no 'tcsh'\nhint: completions has bash, zsh, fish"
+    ),
+    (
+      "completions bsh",
+      "'completions' has no 'bsh'\n\nDid you mean 'completions bash'?\nhint: aggregator help completions"
+    ),
+    (
+      "version",
+      "unknown source or command 'version'\n\nDid you mean '--version'?\nhint: aggregator help"
+    ),
+    (
+      "exit-codes",
+      "unknown source or command 'exit-codes'\n\nDid you mean 'help exit-codes'?\nhint: aggregator help"
     ),
     (
       "config get COMIC_VINE_APIKEY",

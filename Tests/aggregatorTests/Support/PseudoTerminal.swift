@@ -39,6 +39,24 @@ final class PseudoTerminal: Sendable {
     return attributes.c_lflag & tcflag_t(ECHO) != 0
   }
 
+  /// Has lines of so many cells.
+  func widen(to cells: UInt16) {
+    var size = winsize(ws_row: 60, ws_col: cells, ws_xpixel: 0, ws_ypixel: 0)
+    _ = ioctl(keyboard, UInt(TIOCSWINSZ), &size)
+  }
+
+  /// What is shown next, as bytes that may end in the middle of a character; waits for it.
+  ///
+  /// - Parameter milliseconds: For how long.
+  /// - Returns: Nothing if it took longer.
+  func shown(within milliseconds: Int32) -> [UInt8] {
+    var awaited = pollfd(fd: keyboard, events: Int16(POLLIN), revents: 0)
+    guard poll(&awaited, 1, milliseconds) == 1 else { return [] }
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = read(keyboard, &bytes, bytes.count)
+    return Array(bytes.prefix(max(count, 0)))
+  }
+
   /// Types.
   func type(_ text: String) {
     let bytes = Array(text.utf8)

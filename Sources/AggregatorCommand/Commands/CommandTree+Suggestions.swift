@@ -1,0 +1,151 @@
+import Core
+
+/// The word of several that was meant by another: one near to it, else the only one that begins so.
+///
+/// - Parameters:
+///   - word: What was typed.
+///   - candidates: What there is.
+/// - Returns: `nil` if that cannot be told.
+func meant(by word: String, among candidates: [String]) -> String? {
+  if let near = nearest(to: word, in: candidates) { return near }
+  let longer = candidates.filter { word.count > 1 && $0.hasPrefix(word) }
+  return longer.count == 1 ? longer.first : nil
+}
+
+extension CommandTree {
+  /// What other programs call the words of this one: understood, but not accepted.
+  private static let synonyms: [String: [String]] = [
+    "ls": ["list"], "dir": ["list"], "all": ["list"], "index": ["list"],
+    "find": ["search"], "query": ["search", "sql"], "grep": ["search"], "lookup": ["search"],
+    "get": ["show"], "view": ["show"], "info": ["show", "status"], "cat": ["show"],
+    "describe": ["show"], "details": ["show"], "print": ["show", "get"],
+    "rm": ["delete", "unset", "clear"], "remove": ["delete", "unset", "clear"],
+    "del": ["delete", "unset", "clear"], "hide": ["delete"], "forget": ["delete", "clear"],
+    "undelete": ["restore"], "unhide": ["restore"], "recover": ["restore"], "undo": ["restore"],
+    "more": ["next"], "continue": ["next"], "browse": ["open"], "web": ["open"], "visit": ["open"],
+    "fetch": ["sync", "load"], "pull": ["sync", "load"], "update": ["sync", "load", "set"],
+    "download": ["image", "sync", "load"], "picture": ["image"], "random": ["deal"],
+    "pick": ["deal"], "delete": ["unset", "clear"], "reset": ["unset", "clear"],
+    "empty": ["clear"], "add": ["set"], "edit": ["set"], "where": ["path"], "file": ["path"],
+    "stats": ["status"], "settings": ["config"], "preferences": ["config"], "db": ["store"],
+    "database": ["store"], "cache": ["store"], "plugins": ["sources"],
+    "completion": ["completions"],
+  ]
+
+  /// What to say of a word that leads nowhere.
+  func unknown(_ word: String, under node: Node, rest: [String]) -> Failure {
+    if node.path.isEmpty { return unknownAtFirst(word, rest: rest) }
+    let words = node.children.map(\.word)
+    let hint = Hint.command("help \(node.path)")
+    if node.word == "next", let source = node.path.split(separator: " ").first {
+      return Failure(
+        .usage, "'\(node.path)' takes no query: it goes on with the last one",
+        hint: .command("\(source) search \(word.isPlainWord ? word : "WORD…")"))
+    }
+    if words.isEmpty {
+      return Failure(.usage, "'\(node.path)' takes no '\(word)'", hint: hint)
+    }
+    let near: String?
+    if sources.contains(word), words.contains("show") {
+      // `sources heroes` for `sources show heroes`.
+      near = "\(node.path) show \(word)"
+    } else if let child = self.word(meant: word, under: node) {
+      near = "\(node.path) \(child)"
+    } else if node.command != nil, Self.names(word, for: "list") {
+      // `sources list` for `sources`.
+      near = node.path
+    } else {
+      near = nil
+    }
+    let isSource = sources.contains(node.path)
+    let choices = words.joined(separator: ", ")
+    return Failure(
+      .usage,
+      isSource ? "unknown verb '\(word)' of \(node.path)" : "'\(node.path)' has no '\(word)'",
+      suggestion: near,
+      hint: near != nil
+        ? hint : .words("\(node.path) \(isSource ? "can" : "has") \(choices)"))
+  }
+
+  /// What to say of a first word that is neither a source nor a command.
+  private func unknownAtFirst(_ word: String, rest: [String]) -> Failure {
+    var failure = Failure(
+      .usage, "unknown source or command '\(word)'", hint: .command("help"))
+    // `list heroes` for `heroes list`.
+    if let source = rest.dropFirst().first(where: sources.contains),
+      let verb = self.word(meant: word, under: find([source]).node)
+    {
+      let others = rest.filter { $0 != word && $0 != source }
+      failure.suggestion = ([source, verb] + others).joined(separator: " ")
+      return failure
+    }
+    // `find spider` for `search spider`.
+    if let command = self.word(named: word, under: root) {
+      failure.suggestion = command
+      return failure
+    }
+    // `list` without saying of what.
+    let verbs = sources.compactMap { self.word(named: word, under: find([$0]).node) }
+    if let verb = verbs.first {
+      if verb == word { failure.message = "'\(word)' needs a source before it" }
+      failure.suggestion = verb == word ? nil : "SOURCE \(verb)"
+      failure.hint = .words("the sources are \(sources.joined(separator: ", "))")
+      return failure
+    }
+    failure.suggestion =
+      if word == Option.version.name {
+        Option.version.spelling
+      } else if let topic = HelpTopic(rawValue: word) {
+        "help \(topic.rawValue)"
+      } else {
+        self.word(meant: word, under: root)
+      }
+    return failure
+  }
+
+  /// The word under a node that somebody means: it, one that means the same, or one near to it.
+  private func word(meant word: String, under node: Node) -> String? {
+    self.word(named: word, under: node) ?? meant(by: word, among: node.children.map(\.word))
+  }
+
+  /// The word under a node that is this one, or means the same.
+  private func word(named word: String, under node: Node) -> String? {
+    let words = node.children.map(\.word)
+    return words.contains(word)
+      ? word : Self.synonyms[word.lowercased()]?.first(where: words.contains)
+  }
+
+  private static func names(_ word: String, for verb: String) -> Bool {
+    word == verb || synonyms[word.lowercased()]?.contains(verb) == true
+  }
+
+  /// What to say of an option that a command does not take.
+  func refused(_ option: Option, by node: Node) -> Failure {
+    guard !node.path.isEmpty else {
+      return Failure(
+        .usage, "\(option.spelling) needs a source or a command", hint: .command("help"))
+    }
+    let takers = takers(of: option, beside: node)
+    let verb = takers.count == 1 ? "does" : "do"
+    let words = takers.dropLast().joined(separator: ", ")
+    let others = [words, takers.last].compactMap(\.self).filter { !$0.isEmpty }
+    let names = node.command?.options.map(\.name) ?? []
+    return Failure(
+      .usage,
+      "'\(node.path)' takes no \(option.spelling)"
+        + (takers.isEmpty ? "" : "; \(others.joined(separator: " and ")) \(verb)"),
+      suggestion: nearest(to: option.name, in: names).map { "--\($0)" },
+      hint: .command("help \(node.path)"))
+  }
+
+  /// The commands that take an option: those beside a node, else those elsewhere; none if too many.
+  private func takers(of option: Option, beside node: Node) -> [String] {
+    let most = 6
+    let parent = find(node.path.split(separator: " ").dropLast().map(String.init)).node
+    let siblings = parent.children.filter { $0.command?.options.contains(option) == true }
+    if !siblings.isEmpty { return siblings.count > most ? [] : siblings.map(\.word) }
+    var takers: [String] = []
+    root.visit { if $0.command?.options.contains(option) == true { takers.append("'\($0.path)'") } }
+    return takers.count > most ? [] : takers
+  }
+}

@@ -1,0 +1,139 @@
+/// A command line that somebody is typing, up to the cursor, as a shell reads it.
+///
+/// Quotes and backslashes are taken away; a quote may still be open. Variables and substitutions stay
+/// as they are: their values are not known here, and nothing is run.
+struct TypedLine: Equatable {
+  /// The words that are complete, that of the program first.
+  private(set) var words: [String] = []
+
+  /// The word at the cursor; empty where one would begin.
+  private(set) var last = ""
+
+  /// The quote in which the cursor is.
+  private(set) var quote: Quote?
+
+  /// What of the last word the shell will leave as it is: it replaces only the rest.
+  private(set) var kept = ""
+
+  /// A quote that goes on until it is closed.
+  enum Quote: Equatable {
+    /// `'…'`: everything is what it is.
+    case single
+    /// `"…"`
+    case double
+    /// `$'…'`
+    case dollar
+
+    fileprivate var mark: Unicode.Scalar { self == .double ? "\"" : "'" }
+  }
+
+  /// Reads a line.
+  ///
+  /// - Parameters:
+  ///   - text: The line, from the program's word to the cursor.
+  ///   - shell: Whose rules hold.
+  ///   - breaks: Where bash takes words apart: its `COMP_WORDBREAKS`.
+  init(_ text: String, in shell: Shell, breaks: String = TypedLine.standardBreaks) {
+    var reader = Reader(
+      rest: Array(text.unicodeScalars)[...], shell: shell,
+      breaks: shell == .bash ? Set(breaks.unicodeScalars) : [])
+    reader.read()
+    words = reader.words
+    last = String(reader.word)
+    quote = reader.quote
+    kept = String(String.UnicodeScalarView(reader.word.prefix(reader.keptCount)))
+  }
+
+  /// What `COMP_WORDBREAKS` is where nobody changed it.
+  static let standardBreaks = " \t\n\"'@><=;|&(:"
+}
+
+/// Goes through a line.
+private struct Reader {
+  var rest: ArraySlice<Unicode.Scalar>
+  let shell: Shell
+  let breaks: Set<Unicode.Scalar>
+
+  var words: [String] = []
+  var word = String.UnicodeScalarView()
+  var quote: TypedLine.Quote?
+  /// How many characters of the word come before what will be replaced.
+  var keptCount = 0
+
+  /// Whether there is a word, even if it is empty, as `''` is.
+  private var isInside = false
+  /// ``keptCount`` as it was before the quote.
+  private var keptBeforeQuote = 0
+
+  init(rest: ArraySlice<Unicode.Scalar>, shell: Shell, breaks: Set<Unicode.Scalar>) {
+    self.rest = rest
+    self.shell = shell
+    self.breaks = breaks
+  }
+
+  mutating func read() {
+    while let scalar = rest.popFirst() {
+      if let quote {
+        readQuoted(scalar, quote)
+      } else {
+        readPlain(scalar)
+      }
+    }
+  }
+
+  private mutating func readPlain(_ scalar: Unicode.Scalar) {
+    switch scalar {
+    case " ", "\t", "\n":
+      if isInside { words.append(String(word)) }
+      word = String.UnicodeScalarView()
+      isInside = false
+      keptCount = 0
+      return
+    case "'": open(.single)
+    case "\"": open(.double)
+    case "$" where shell != .fish && rest.first == "'":
+      rest.removeFirst()
+      open(.dollar)
+    case "\\":
+      // A line break that is escaped is none; what is not there yet cannot be read.
+      guard let next = rest.popFirst(), next != "\n" else { break }
+      word.append(next)
+    default:
+      word.append(scalar)
+      // Bash leaves an @ to the word that it begins.
+      if breaks.contains(scalar) { keptCount = word.count - (scalar == "@" ? 1 : 0) }
+    }
+    isInside = true
+  }
+
+  private mutating func open(_ quote: TypedLine.Quote) {
+    self.quote = quote
+    keptBeforeQuote = keptCount
+    keptCount = word.count
+  }
+
+  private mutating func readQuoted(_ scalar: Unicode.Scalar, _ quote: TypedLine.Quote) {
+    if scalar == quote.mark {
+      self.quote = nil
+      keptCount = keptBeforeQuote
+      return
+    }
+    guard scalar == "\\", let next = rest.first, escapable(in: quote).contains(next) else {
+      word.append(scalar)
+      return
+    }
+    rest.removeFirst()
+    if next != "\n" { word.append(next) }
+  }
+
+  /// What a backslash makes plain.
+  private func escapable(in quote: TypedLine.Quote) -> Set<Unicode.Scalar> {
+    switch (quote, shell) {
+    case (.single, .fish): ["'", "\\"]
+    case (.single, _): []
+    case (.double, .fish): ["\"", "\\", "$", "\n"]
+    case (.double, _): ["\"", "\\", "$", "`", "\n"]
+    case (.dollar, _): ["'", "\"", "\\", "?"]
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import Testing
+
+@testable import AggregatorCommand
+
+/// What is offered where.
+@Suite struct CompleterTests {
+  /// A memory of three heroes, one of whom is deleted.
+  static var memory: Completer.Memory {
+    Completer.Memory { source, beginning, areDeleted in
+      let ids = areDeleted ? ["1455"] : ["1443", "1453", "-7", "a\u{1B}[31mb", "a\u{202E}b"]
+      return (source == "heroes" ? ids : []).filter { $0.hasPrefix(beginning) }.map {
+        Candidate($0)
+      }
+    } sessions: {
+      ["default", "mine"]
+    }
+  }
+
+  private func offer(_ line: String) -> Completer.Offer {
+    Completer(.standard, Self.memory).offer(TypedLine("aggregator \(line)", in: .zsh))
+  }
+
+  private func words(_ line: String) -> [String]? {
+    guard case .words(let candidates, _) = offer(line) else { return nil }
+    return candidates.map(\.word)
+  }
+
+  static let offers: [(line: String, words: [String])] = [
+    ("her", ["heroes"]), ("heroes l", ["list"]),
+    ("config ", ["list", "get", "set", "unset", "path"]),
+    ("heroes show ", ["1443", "1453"]), ("heroes show 144", ["1443"]),
+    ("heroes show 1443 ", ["1453"]), ("heroes show -- ", ["1443", "1453", "-7"]),
+    ("heroes open 1443 x", []), ("heroes restore ", ["1455"]),
+    ("heroes delete 14", ["1443", "1453"]),
+    ("users show ", []), ("heroes search ", []), ("heroes search -- --f", []),
+    ("--seed 4 ", ["countries"]), ("--seed 4 countries ", ["deal"]), ("heroes --yes ", ["delete"]),
+    ("heroes list --format ", ["table", "tsv", "csv", "json", "ndjson"]),
+    ("heroes list --format=t", ["--format=table", "--format=tsv"]),
+    ("heroes list --color a", ["auto", "always"]), ("heroes list --session m", ["mine"]),
+    ("heroes list --session=", ["--session=default", "--session=mine"]),
+    ("countries list --fields ", ["code", "name", "region", "capital", "help"]),
+    ("countries list --fields name,c", ["name,code", "name,capital"]),
+    (
+      "countries list --fields=name,code,",
+      ["--fields=name,code,region", "--fields=name,code,capital"]
+    ),
+    ("sources show h", ["heroes"]), ("sources check heroes ", ["countries", "products", "users"]),
+    ("search x --source h", ["heroes"]), ("search x --source=heroes,u", ["--source=heroes,users"]),
+    ("store clear u", ["users"]), ("store clear users h", []),
+    ("config get COMIC_VINE_R", ["COMIC_VINE_RATE"]),
+    ("config set COMIC_VINE_RATE ", ["1/s 200/h", "off"]), ("config set COMIC_VINE_API_KEY x", []),
+    ("completions ", ["bash", "zsh", "fish"]), ("help exit", ["exit-codes"]),
+    ("help heroes se", ["search"]), ("help heroes search ", []),
+    ("heroes list --offl", ["--offline"]), ("heroes list --offline --offl", []),
+    ("heroes list --offline --ref", []),
+    ("heroes list --json --c", ["--cursor", "--config", "--color"]),
+    ("heroes list --csv --csv", ["--csv-raw"]), ("heroes list --format csv --csv", ["--csv-raw"]),
+    ("heroes list --format json --csv", []), ("heroes next --back --pe", []),
+    ("heroes list --all --li", []), ("heroes list --limit $N --pe", []),
+    ("heroes list --timeout ", []),
+    ("heroes list --limit", ["--limit"]), ("heroes list --limit $N --al", []),
+    ("heroes list --limit $N --off", ["--offline"]), ("heroes list --nonsense --off", []),
+    ("heroes list -qv --off", ["--offline"]), ("heroes list -q --qu", []),
+    ("heroes list --quiet=", []), ("heroes show 1 --limit=", []), ("nonsense ", []),
+    ("heroes nonsense ", []), ("--vers", ["--version"]), ("heroes --vers", []),
+  ]
+
+  @Test(arguments: offers.indices)
+  func `what fits is offered, and nothing else`(index: Int) {
+    let (line, words) = Self.offers[index]
+    #expect(self.words(line) == words, "\(line)")
+  }
+
+  @Test func `where no word can follow, options are offered`() throws {
+    let options = try #require(words("heroes list "))
+    #expect(options.contains("--limit") && options.allSatisfy { $0.hasPrefix("--") })
+    #expect(words("heroes open 1443 ")?.contains("--print-url") == true)
+    #expect(words("heroes list -- ") == [])
+  }
+
+  @Test func `files and directories are left to the shell`() {
+    #expect(offer("heroes list --config ") == .file)
+    #expect(offer("heroes list --config=x") == .file)
+    #expect(offer("heroes list --record ") == .directory)
+    #expect(offer("heroes list --replay=./") == .directory)
+    #expect(offer("config set AGGREGATOR_HOME ") == .directory)
+  }
+
+  @Test func `before the program's word is whole there is nothing to offer`() {
+    #expect(Completer(.standard, Self.memory).offer(TypedLine("aggreg", in: .bash)) == .words([]))
+  }
+}

@@ -1,0 +1,59 @@
+import Testing
+
+@testable import AggregatorCommand
+
+/// How a line is read that somebody is still typing.
+@Suite struct TypedLineTests {
+  /// A line, its whole words, and the one at the cursor.
+  static let lines: [(line: String, words: [String], last: String)] = [
+    ("", [], ""), ("a", [], "a"), ("a ", ["a"], ""), (" a  b", ["a"], "b"),
+    ("a\tb\nc", ["a", "b"], "c"),
+    (#"a 'b c' d"#, ["a", "b c"], "d"), (#"a 'b c"#, ["a"], "b c"), (#"a "b 'c"#, ["a"], "b 'c"),
+    (#"a b\ c"#, ["a"], "b c"), (#"a b\"#, ["a"], "b"), (#"a '' b"#, ["a", ""], "b"),
+    (#"a "b\"c\$d\e""#, ["a"], #"b"c$d\e"#), (#"a x'y'"z"w"#, ["a"], "xyzw"),
+    ("a b\\\nc", ["a"], "bc"), ("a 日本 é", ["a", "日本"], "é"),
+    (#"a "'" '"' x"#, ["a", "'", "\""], "x"), ("a $(b c", ["a", "$(b"], "c"),
+    ("a --b=c", ["a"], "--b=c"), ("a e\u{301}'\u{301}", ["a"], "e\u{301}\u{301}"),
+  ]
+
+  @Test(arguments: lines.indices, Shell.allCases)
+  func `words are what the shell makes of them`(index: Int, shell: Shell) {
+    let (line, words, last) = Self.lines[index]
+    let typed = TypedLine(line, in: shell)
+    #expect(typed.words == words)
+    #expect(typed.last == last)
+  }
+
+  @Test func `quotes differ`() {
+    let line = #"a 'b\'c"#
+    #expect(TypedLine(line, in: .bash).last == #"b\c"#)
+    #expect(TypedLine(line, in: .fish).last == "b'c")
+    #expect(TypedLine("a $'b\\'c d", in: .zsh).last == "b'c d")
+    #expect(TypedLine("a $'b", in: .fish).last == "$b")
+    #expect(TypedLine(#"a "b\`c"#, in: .fish).last == #"b\`c"#)
+    #expect(TypedLine(#"a "b\`c"#, in: .bash).last == "b`c")
+  }
+
+  @Test(
+    arguments: [
+      ("a b", nil), ("a 'b", .single), ("a 'b'", nil), (#"a "b"#, .double), (#"a "b""#, nil),
+      ("a $'b", .dollar), (#"a "b\""#, .double), (#"a 'b' "c"#, .double), (#"a \'b"#, nil),
+    ] as [(String, TypedLine.Quote?)])
+  func `an open quote is known`(line: String, quote: TypedLine.Quote?) {
+    #expect(TypedLine(line, in: .bash).quote == quote)
+  }
+
+  @Test(arguments: [
+    ("a --format=js", "--format="), ("a jane@ex", "jane"), ("a @", ""), ("a x:y:z", "x:y:"),
+    (#"a "jane@ex"#, ""), (#"a --format="js"#, "--format="), (#"a b"c=d"#, "b"),
+    (#"a "b=c"d"#, ""), (#"a "b=c"=d"#, "b=c="), (#"a b\=c"#, ""), ("a b=c d", ""), ("a=b c", ""),
+  ])
+  func `bash leaves the beginning of some words alone`(line: String, kept: String) {
+    #expect(TypedLine(line, in: .bash).kept == kept)
+  }
+
+  @Test func `what bash takes words apart by can be changed`() {
+    #expect(TypedLine("a b:c", in: .bash, breaks: " =").kept == "")
+    #expect(TypedLine("a b,c", in: .bash, breaks: " ,").kept == "b,")
+  }
+}

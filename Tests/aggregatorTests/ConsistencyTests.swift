@@ -1,0 +1,179 @@
+import Core
+import Foundation
+import Testing
+
+@testable import AggregatorCommand
+
+/// What holds for all commands, those that are still to come too.
+@Suite struct ConsistencyTests {
+  private static let tree = CommandTree.standard
+
+  /// The nodes that run something.
+  static let paths: [String] = {
+    var paths: [String] = []
+    tree.root.visit { if $0.command != nil { paths.append($0.path) } }
+    return paths
+  }()
+
+  private func node(_ path: String) -> CommandTree.Node { Self.tree.find(path.words).node }
+
+  private func command(_ path: String) throws -> Command { try #require(node(path).command) }
+
+  /// Whether the parser takes a command line.
+  private func accepts(_ words: [String]) -> Bool {
+    (try? ArgumentParser(Self.tree).parse(words)) != nil
+  }
+
+  /// The words that are offered after a line.
+  private func offered(_ line: String) -> [String] {
+    let memory = Completer.Memory(ids: { _, _, _ in [] }, sessions: { [] })
+    let line = TypedLine("aggregator \(line)", in: .bash)
+    guard case .words(let candidates, _) = Completer(Self.tree, memory).offer(line) else {
+      return []
+    }
+    return candidates.map(\.word)
+  }
+
+  @Test(arguments: paths)
+  func `the options offered are those that the parser accepts`(path: String) {
+    let node = node(path)
+    // What may stand before a further word is accepted with that word.
+    var continuations: [[String]] = []
+    node.visit { continuations.append($0.path.words) }
+    let accepted = Self.tree.options.filter { option in
+      // The version is told wherever it is asked for, and offered where nothing else was typed.
+      guard option != .version || path.isEmpty else { return false }
+      return continuations.contains { accepts($0 + option.sample) }
+    }
+    #expect(Set(offered("\(path) --")) == Set(accepted.map(\.spelling)))
+  }
+
+  @Test(arguments: paths)
+  func `the words offered are those that lead on`(path: String) throws {
+    let children = Set(node(path).children.map(\.word))
+    let words = offered("\(path) ").filter { !$0.hasPrefix("-") }
+    #expect(children.isSubset(of: words))
+    for word in words { #expect(accepts(path.words + [word]), "\(path) \(word)") }
+    guard try !command(path).takesArguments else { return }
+    #expect(children == Set(words))
+    var others: Set<String> = []
+    Self.tree.root.visit { others.insert($0.word) }
+    for word in others.subtracting(children) where !word.isEmpty {
+      #expect(!accepts(path.words + [word]), "\(path) \(word)")
+    }
+  }
+
+  @Test(arguments: paths)
+  func `the values offered are those that the parser accepts`(path: String) throws {
+    for option in try command(path).options where option != .help {
+      let words = path.words
+      switch option.value {
+      case .choice(let choices):
+        #expect(offered("\(path) \(option.spelling) ") == choices)
+        for choice in choices { #expect(accepts(words + [option.spelling, choice])) }
+        #expect(!accepts(words + [option.spelling, "nonsense"]))
+      case .list where option == .fields:
+        let names = try command(path).fields.map(\.id)
+        #expect(Set(offered("\(path) --fields ")).isSuperset(of: names + ["help"]))
+      default: break
+      }
+    }
+  }
+
+  @Test func `an option means the same everywhere`() {
+    var options: Set<Option> = []
+    for path in Self.paths { options.formUnion(node(path).command?.options ?? []) }
+    #expect(options.count > 30)
+    for (name, same) in Dictionary(grouping: options, by: \.name) where same.count > 1 {
+      Issue.record("--\(name) means \(same.map(\.about))")
+    }
+    let lettered = Dictionary(grouping: options.filter { $0.letter != nil }, by: \.letter)
+    for (letter, same) in lettered where same.count > 1 {
+      Issue.record("-\(letter ?? "?") means \(same.map(\.name))")
+    }
+  }
+
+  @Test(arguments: paths)
+  func `whatever shows records has every format and every field`(path: String) throws {
+    let command = try command(path)
+    let output = command.options.filter(Option.output.contains)
+    guard !output.isEmpty else {
+      #expect(command.fields.isEmpty)
+      return
+    }
+    // A query names its own columns.
+    let isQuery = path == "sql"
+    #expect(Set(output) == Set(Option.output.filter { $0 != .fields || !isQuery }))
+    #expect(command.fields.isEmpty == isQuery)
+  }
+
+  @Test(arguments: paths)
+  func `whatever destroys can be tried, and done without asking`(path: String) throws {
+    let destroys = ["delete", "clear", "purge"].contains(path.words.last)
+    for option in [Option.yes, .dryRun] {
+      #expect(try command(path).options.contains(option) == destroys, "\(option.spelling)")
+    }
+  }
+
+  @Test(arguments: paths)
+  func `every command has an example, and its examples are its own`(path: String) throws {
+    let command = try command(path)
+    // What a source cannot do has none.
+    let isPossible = !path.isEmpty && !node(path).summary.hasPrefix("Not possible")
+    #expect(command.examples.isEmpty != isPossible)
+    for example in command.examples {
+      #expect(!example.about.isEmpty)
+      let words = TypedLine("\(example.arguments) ", in: .bash).words
+      let found = Self.tree.find(words.filter { !$0.hasPrefix("-") }).node.path
+      // `store` is `store status`.
+      #expect("\(path) ".hasPrefix("\(found) "))
+    }
+  }
+
+  @Test func `no source, command or topic has the name of another`() {
+    let words = Self.tree.root.children.map(\.word) + HelpTopic.allCases.map(\.rawValue)
+    #expect(Set(words).count == words.count)
+  }
+
+  /// The exit code of every code of a failure.
+  static let exitCodes: [(SourceError.Code, ExitCode)] = [
+    (.cancelled, .interrupted), (.badUsage, .usage), (.invalidCursor, .usage),
+    (.notFound, .notFound), (.unsupported, .notFound), (.badSettings, .settings),
+    (.offline, .unavailable), (.unreachable, .unavailable), (.connectionLost, .unavailable),
+    (.rejected, .unavailable), (.serverError, .unavailable), (.circuitOpen, .unavailable),
+    (.nothingStored, .unavailable), (.notRecorded, .unavailable), (.timedOut, .tryLater),
+    (.rateLimited, .tryLater), (.busy, .tryLater), (.missingKey, .key), (.invalidKey, .key),
+    (.malformed, .notUnderstood), (.tooLarge, .notUnderstood), (.stalled, .partial),
+    (.storage, .io),
+  ]
+
+  @Test func `every failure has one exit code`() throws {
+    let file = try Repository.text(of: "Sources/Core/SourceError+Code.swift")
+    let names = file.matches(of: /public static let (\w+) = Code\(/).map { String($0.1) }
+    #expect(names.sorted() == Self.exitCodes.map(\.0.description).sorted())
+    for (code, exitCode) in Self.exitCodes {
+      for error in [
+        SourceError(code, "x"), SourceError(code, "y", remedy: "z", cause: CancellationError()),
+      ] {
+        #expect(ExitCode(error) == exitCode)
+      }
+    }
+  }
+}
+
+extension String {
+  fileprivate var words: [String] { split(separator: " ").map(String.init) }
+}
+
+extension Option {
+  /// This option as it may be typed.
+  fileprivate var sample: [String] {
+    switch value {
+    case nil: [spelling]
+    case .count(let range): [spelling, "\(range.lowerBound)"]
+    case .duration: [spelling, "1s"]
+    case .choice(let words): [spelling, words[0]]
+    case .list, .text, .session, .file, .directory: [spelling, "x"]
+    }
+  }
+}

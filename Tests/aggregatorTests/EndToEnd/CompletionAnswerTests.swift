@@ -1,0 +1,188 @@
+import Foundation
+import Testing
+
+@testable import Core
+
+/// What the program says to a shell, and what it leaves alone.
+@Suite struct CompletionAnswerTests {
+  @Test func `ids are those that are stored, with what they are called`() async throws {
+    let home = try await StockedHome(["a1": "Lamp", "a2": "\u{1B}[31mred\u{202E}", "b1": "Chair"])
+    let outcome = try await home.complete("products show a")
+    #expect(outcome.status == 0)
+    #expect(outcome.output == "a1\tLamp\na2\t␛[31mred\n")
+    #expect(outcome.errors == "")
+    #expect(try await home.complete("products open a1 ").output.contains("--print-url"))
+    #expect(try await home.complete("heroes show ").output == "")
+  }
+
+  @Test func `what is deleted can only be restored`() async throws {
+    let home = try await StockedHome(["a1": "Lamp", "a2": "Chair"])
+    #expect(try await home.household.run("products delete a1 --yes").status == 0)
+    #expect(try await home.complete("products show ").output == "a2\tChair\n")
+    #expect(try await home.complete("products delete ").output == "a2\tChair\n")
+    #expect(try await home.complete("products restore ").output == "a1\tLamp\n")
+    // Deleted, and never stored.
+    #expect(try await home.household.run("heroes delete 1443 --yes").status == 0)
+    #expect(try await home.complete("heroes restore 1").output == "1443\n")
+  }
+
+  @Test func `what has vanished is not offered`() async throws {
+    let home = try await StockedHome(["a1": "Lamp", "a2": "Chair"])
+    try Connection(home.household.file.path, patience: .zero).execute(
+      "UPDATE records SET vanished = 1 WHERE id = 'a1'")
+    #expect(try await home.complete("products show ").output == "a2\tChair\n")
+  }
+
+  @Test func `no more than 200 are offered, and all can be reached`() async throws {
+    let ids = (1000..<1500).map(String.init)
+    let home = try await StockedHome(Dictionary(uniqueKeysWithValues: ids.map { ($0, "x") }))
+    #expect(try await home.complete("products show ").lines.count == 200)
+    #expect(try await home.complete("products show 149").lines.count == 10)
+    #expect(try await home.complete("products show 1499").lines == ["1499\tx"])
+  }
+
+  @Test func `an id that is not what it looks like is not offered`() async throws {
+    let home = try await StockedHome([
+      "a\tb": "", "a\nb": "", "a\u{1B}]0;x\u{7}b": "", "a\u{202E}b": "", "a\u{200B}b": "",
+      "-rf": "", "a\u{0}b": "", "$(x)": "", "a": "",
+    ])
+    #expect(try await home.complete("products show ").lines == ["$(x)", "a"])
+    #expect(try await home.complete("products show -- ").lines == ["$(x)", "-rf", "a"])
+  }
+
+  @Test func `bash gets words that mean only themselves, and only their rest`() async throws {
+    let home = try await StockedHome(["x@$(id)": "", "x@y": "", "k=;rm": "", "q'\"!": ""])
+    #expect(try await home.complete("products show x@", in: "bash").lines == [#"@\$\(id\)"#, "@y"])
+    #expect(try await home.complete("products show 'x@$", in: "bash").lines == ["x@$(id)"])
+    #expect(try await home.complete("products show k=", in: "bash").lines == [#"\;rm"#])
+    #expect(
+      try await home.complete("products show k=", in: "bash", ["COMP_WORDBREAKS": " "]).lines
+        == [#"k=\;rm"#])
+    #expect(try await home.complete(#"products show "q"#, in: "bash").lines == [#"q'\""'!'"""#])
+    #expect(
+      try await home.complete("countries list --format=j", in: "bash").lines == ["json"])
+  }
+
+  @Test func `sessions are those that have a place`() async throws {
+    let home = try await StockedHome([:])
+    for session in ["mine", "yours"] {
+      let line = "countries list --offline --session \(session)"
+      #expect(try await home.household.run(line).status == 0)
+    }
+    #expect(try await home.complete("heroes next --session ").lines == ["mine", "yours"])
+    #expect(try await home.complete("heroes next --session=y").lines == ["--session=yours"])
+  }
+
+  @Test func `the store is where the settings say, those of --config too`() async throws {
+    let home = try await StockedHome(["a1": "Lamp"])
+    let directory = URL(filePath: home.household.file.path).deletingLastPathComponent().path
+    let file = try home.household.sandbox.write(
+      "AGGREGATOR_HOME = \(directory)\n", to: "elsewhere.xcconfig")
+    let elsewhere: [String: String?] = ["HOME": "/nowhere"]
+    #expect(try await home.complete("products show ", elsewhere).output == "")
+    #expect(
+      try await home.complete("--config \(file.path) products show ", elsewhere).output
+        == "a1\tLamp\n")
+  }
+
+  @Test func `where nothing is stored nothing is made`() async throws {
+    for line in ["users show ", "users restore ", "users next --session ", "heroes open 1"] {
+      let outcome = try await Binary.run(["__complete", "fish", "--line", "aggregator \(line)"])
+      #expect(outcome.status == 0)
+      #expect(outcome.output + outcome.errors == "")
+      #expect(try outcome.sandbox.files(under: "home").isEmpty)
+    }
+  }
+
+  @Test(arguments: ["half", "other", "newer", "directory"])
+  func `a file that is no good stays where it is, without a word`(kind: String) async throws {
+    let home = try await StockedHome(["a1": "Lamp"])
+    let path = home.household.file.path
+    let whole = try Data(contentsOf: URL(filePath: path))
+    switch kind {
+    case "half": try whole.prefix(5000).write(to: URL(filePath: path))
+    case "newer": try home.household.file.makeNewer()
+    case "directory":
+      try FileManager.default.removeItem(atPath: path)
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    default: try Data("nothing of ours".utf8).write(to: URL(filePath: path))
+    }
+    let before = try home.household.sandbox.files(under: "home")
+    let bytes = try? Data(contentsOf: URL(filePath: path))
+    let outcome = try await home.complete("products show ")
+    #expect(outcome.status == 0)
+    #expect(outcome.output + outcome.errors == "")
+    #expect(try home.household.sandbox.files(under: "home") == before)
+    let after = try? Data(contentsOf: URL(filePath: path))
+    #expect(after == bytes)
+  }
+
+  @Test func `whoever reads changes nothing`() async throws {
+    let home = try await StockedHome(["a1": "Lamp"])
+    let before = try home.household.sandbox.files(under: "home")
+    let bytes = try Data(contentsOf: URL(filePath: home.household.file.path))
+    #expect(try await home.complete("products show ").output == "a1\tLamp\n")
+    #expect(try home.household.sandbox.files(under: "home") == before)
+    #expect(try Data(contentsOf: URL(filePath: home.household.file.path)) == bytes)
+  }
+
+  @Test func `a writer is not waited for, and does not hide what was there`() async throws {
+    let home = try await StockedHome(["a1": "Lamp"])
+    var writer = try Connection(home.household.file.path, patience: .zero)
+    try writer.execute("BEGIN IMMEDIATE; DELETE FROM records")
+    #expect(try await home.complete("products show ").output == "a1\tLamp\n")
+    try writer.execute("COMMIT")
+    #expect(try await home.complete("products show ").output == "")
+    // Alone, as while the log is made anew.
+    try writer.execute("PRAGMA locking_mode = EXCLUSIVE; DELETE FROM places")
+    let outcome = try await home.complete("products show ")
+    #expect(outcome.status == 0)
+    #expect(outcome.output + outcome.errors == "")
+    try writer.run("DELETE FROM shared")
+  }
+
+  @Test func `a store that is being moved is not waited for`() async throws {
+    let home = try await StockedHome(["a1": "Lamp"])
+    let path = PrivateFile.directory(of: home.household.file.path)
+    let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { close(directory) }
+    #expect(flock(directory, LOCK_EX) == 0)
+    #expect(try await home.complete("products show ").output == "")
+    #expect(flock(directory, LOCK_UN) == 0)
+    #expect(try await home.complete("products show ").output == "a1\tLamp\n")
+  }
+
+  @Test func `settings that cannot be read are not spoken of`() async throws {
+    let home = try await StockedHome(["a1": "Lamp"])
+    try home.household.sandbox.write("nonsense\n", to: "home/.config/aggregator/config.xcconfig")
+    let outcome = try await home.complete("products show ")
+    #expect(outcome.status == 0)
+    #expect(outcome.output + outcome.errors == "")
+    #expect(try await home.complete("prod").output.hasPrefix("products\t"))
+  }
+
+  @Test(arguments: [
+    [], ["bash"], ["bash", "--line"], ["tcsh", "--line", "aggregator "], ["bash", "aggregator "],
+    ["bash", "--line", ""], ["bash", "--line", "aggregator x'\"\\"],
+    ["zsh", "--line", "aggregator nonsense --"], ["--help"],
+  ])
+  func `whatever is asked, nothing goes wrong`(arguments: [String]) async throws {
+    let outcome = try await Binary.run(["__complete"] + arguments)
+    #expect(outcome.status == 0)
+    #expect(outcome.output + outcome.errors == "")
+  }
+
+  @Test func `a line may be long`() async throws {
+    let line = "aggregator \(String(repeating: "'", count: 100_001))"
+    let outcome = try await Binary.run(["__complete", "fish", "--line", line])
+    #expect(outcome.lines.count > 8)
+    #expect(outcome.errors == "")
+  }
+
+  @Test func `a shell that went away is no failure`() async throws {
+    let outcome = try await Binary.run(
+      ["__complete", "bash", "--line", "aggregator "], output: .file("/dev/full"))
+    #expect(outcome.status == 0)
+    #expect(outcome.errors == "")
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+@testable import AggregatorCommand
+
+/// The real shells, with somebody who types.
+@Suite struct ShellTests {
+  /// Ids that would do harm if they were anything but text.
+  static let hostile = [
+    "a$(touch pwned)", "b;touch pwned;", "c`touch pwned`", "d|touch pwned&", "e\ntouch pwned",
+    "f'$(touch pwned)'", "g\"$(touch pwned)\"", "h\\$(touch pwned)", "i!!", "j*", "k{a,b}",
+    "l it's \"so\"", "m@x.example", "n:o=p,q", "r#s", "t~/u", "v日本 é", "w<x>y", "z%$HOME",
+  ]
+
+  @Test(.enabled(if: Shell.missing.isEmpty, "not installed: \(Shell.missing)"))
+  func `all shells are here`() {}
+
+  @Test(arguments: Shell.installed, ["", "'", "\""])
+  func `ids are completed to what they are, and run nothing`(
+    shell: Shell, quote: String
+  ) async throws {
+    let home = try await StockedHome(
+      Dictionary(uniqueKeysWithValues: Self.hostile.map { ($0, "Lamp") }))
+    let terminal = try ShellAtTerminal(shell, in: home)
+    var expected: [String] = []
+    for id in Self.hostile where !id.contains("\n") {
+      expected += ["products", "show", id]
+      try terminal.run("aggregator products show \(quote)\(id.prefix(1))\t")
+    }
+    #expect(try terminal.typed() == expected)
+    #expect(try home.household.sandbox.files(under: "work") == ["typed"])
+  }
+
+  /// What is typed, and the arguments that come of it.
+  static let lines: [(keys: String, arguments: String)] = [
+    ("her\tli\t--js\t", "heroes list --json"),
+    ("heroes list --format=j\t", "heroes list --format=json"),
+    ("heroes list --format j\t", "heroes list --format json"),
+    ("heroes list --col\talw\t", "heroes list --color always"),
+    ("countries list --fields name,cap\t", "countries list --fields name,capital"),
+    ("conf\tset COMIC_VINE_RAT\t2/s", "config set COMIC_VINE_RATE 2/s"),
+    ("heroes list --config mi\t", "heroes list --config mine.xcconfig"),
+    ("heroes list --config=mi\t", "heroes list --config=mine.xcconfig"),
+    ("heroes list --config 'my \t", "heroes list --config my own"),
+    ("heroes list --record ta\t", "heroes list --record tape"),
+    ("heroes list --record=ta\t", "heroes list --record=tape"),
+    ("products show jane@\t", "products show jane@x.example"),
+    ("products show urn:a\t", "products show urn:a:b"),
+    ("help exit\t", "help exit-codes"), ("completions fi\t", "completions fish"),
+  ]
+
+  @Test(arguments: Shell.installed)
+  func `words, options, values and files are completed`(shell: Shell) async throws {
+    let home = try await StockedHome(["jane@x.example": "Jane", "urn:a:b": "Name"])
+    for file in ["mine.xcconfig", "my own", "tape/0001.http", "tap.txt"] {
+      try home.household.sandbox.write("", to: "work/\(file)")
+    }
+    let terminal = try ShellAtTerminal(shell, in: home)
+    for (keys, arguments) in Self.lines {
+      try terminal.run("aggregator \(keys)")
+      let typed = try terminal.typed().joined(separator: " ")
+      // Zsh takes back the slash that it has added to a directory.
+      #expect(typed.hasSuffix(arguments) || typed.hasSuffix("\(arguments)/"), "\(keys)")
+    }
+  }
+
+  @Test(
+    .enabled(if: Shell.fish.path != nil, "fish is not installed"),
+    arguments: [
+      ("products show ", ["a1\tLamp"]), ("nonsense ", []), ("products list --config=x", []),
+      ("products list --record ", ["tape/"]), ("products list --config=t", ["--config=tape/"]),
+      ("products list --config=./ta", ["--config=./tape/"]),
+    ])
+  func `fish is offered what fits, and nothing where nothing does`(
+    line: String, words: [String]
+  ) async throws {
+    let home = try await StockedHome(["a1": "Lamp"])
+    try home.household.sandbox.write("", to: "work/tape/0001.http")
+    try home.household.sandbox.write("", to: "work/mine")
+    let programs = URL(filePath: Binary.path).deletingLastPathComponent().path
+    let script = "aggregator completions fish | source; complete -C 'aggregator \(line)'"
+    let outcome = try await Binary.run(
+      [String](), environment: ["PATH": "\(programs):/usr/bin:/bin"], in: home.household.sandbox,
+      by: [try #require(Shell.fish.path), "-c", script])
+    #expect(outcome.output == words.map { "\($0)\n" }.joined())
+    #expect(outcome.errors == "")
+  }
+
+  @Test(arguments: Shell.installed)
+  func `what there is to choose from is shown, with what it is`(shell: Shell) async throws {
+    let terminal = try ShellAtTerminal(
+      shell, in: try await StockedHome(["a1": "Lamp", "a2": "Sofa"]))
+    // The first key completes what all have in common.
+    try terminal.type("aggregator products show \t\t\t", until: shell == .bash ? "a2" : "Sofa")
+  }
+}

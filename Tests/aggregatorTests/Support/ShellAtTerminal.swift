@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+
+@testable import AggregatorCommand
+
+extension Shell {
+  /// Where the shell is; `nil` if it is not installed.
+  var path: String? {
+    ["/usr/bin/\(self)", "/bin/\(self)", "/usr/local/bin/\(self)"]
+      .first { FileManager.default.isExecutableFile(atPath: $0) }
+  }
+
+  /// Those that are here.
+  static let installed = allCases.filter { $0.path != nil }
+
+  /// Those that are not, for whoever wonders what was not tested.
+  static var missing: [String] { allCases.filter { $0.path == nil }.map(\.rawValue) }
+}
+
+/// A shell at which somebody types, with the program's completions.
+///
+/// Running the program there only notes its arguments, in the file `typed` of the working directory;
+/// completing asks the real one.
+final class ShellAtTerminal: Sendable {
+  private let terminal: PseudoTerminal
+  private let child: Child
+  private let sandbox: Sandbox
+
+  private static let prompt = "ready> "
+
+  /// Starts a shell, and waits until it is ready.
+  ///
+  /// - Parameters:
+  ///   - shell: Which.
+  ///   - home: Whose.
+  /// - Throws: `POSIXError` if it cannot be started, and if it says nothing.
+  init(_ shell: Shell, in home: StockedHome) throws {
+    sandbox = home.household.sandbox
+    terminal = try PseudoTerminal()
+    terminal.widen(to: 200)
+    let start = try sandbox.write(Self.setup(of: shell), to: "start/.\(shell)rc").path
+    let options =
+      switch shell {
+      case .bash: ["--noprofile", "--rcfile", start, "-i"]
+      case .zsh: ["-i"]
+      case .fish: ["-i", "-C", "source \(start)"]
+      }
+    let programs = URL(filePath: Binary.path).deletingLastPathComponent().path
+    // A terminal of its own, which keys such as Ctrl-C belong to.
+    child = try Child(
+      ["/usr/bin/setsid", "-c", "-w", try #require(shell.path)] + options,
+      environment: [
+        "HOME": sandbox.home.path, "PATH": "\(programs):/usr/bin:/bin", "TERM": "xterm",
+        "ZDOTDIR": sandbox.root.appending(path: "start").path, "LC_ALL": "C.UTF-8",
+      ],
+      directory: sandbox.work.path,
+      descriptors: [terminal.descriptor, terminal.descriptor, terminal.descriptor])
+    try waits(for: Self.prompt)
+  }
+
+  private static func setup(of shell: Shell) -> String {
+    switch shell {
+    case .bash:
+      """
+      eval "$(aggregator completions bash)"
+      aggregator() { printf '%s\\n' "$@" >> typed; echo noted; }
+      PS1='\(prompt)'
+      """
+    case .zsh:
+      """
+      autoload -Uz compinit && compinit -u -D
+      eval "$(aggregator completions zsh)"
+      aggregator() { printf '%s\\n' "$@" >> typed; echo noted; }
+      PS1='\(prompt)'
+      """
+    case .fish:
+      """
+      aggregator completions fish | source
+      function aggregator; printf '%s\\n' $argv >> typed; echo noted; end
+      function fish_prompt; printf '\(prompt)'; end
+      function fish_greeting; end
+      """
+    }
+  }
+
+  /// Types a command line, and waits until it was run.
+  func run(_ keys: String) throws {
+    terminal.type("\(keys)\n")
+    // The prompt may be painted again before that.
+    try waits(for: "noted\r\n", Self.prompt)
+  }
+
+  /// Types something, and waits until something is shown.
+  func type(_ keys: String, until text: String) throws {
+    terminal.type(keys)
+    try waits(for: text)
+  }
+
+  /// The arguments that the program was run with, all of them in one list.
+  func typed() throws -> [String] {
+    try sandbox.text(of: "work/typed").split(separator: "\n").map(String.init)
+  }
+
+  /// Waits until texts are shown, one after another.
+  private func waits(for texts: String...) throws {
+    var bytes: [UInt8] = []
+    let end = ContinuousClock.now + .seconds(30)
+    while ContinuousClock.now < end {
+      bytes += terminal.shown(within: 1000)
+      var rest = Substring(String(decoding: bytes, as: UTF8.self))
+      let isAllThere = texts.allSatisfy { text in
+        guard let place = rest.firstRange(of: text) else { return false }
+        rest = rest[place.upperBound...]
+        return true
+      }
+      if isAllThere { return }
+    }
+    Issue.record("'\(texts)' is not in: \(String(decoding: bytes, as: UTF8.self))")
+    throw POSIXError(.ETIMEDOUT)
+  }
+}
