@@ -25,7 +25,7 @@ extension Plugin {
       }
       let destination = try FileDestination(invocation.text(.file), session.terminal)
       let environment = try session.environment()
-      let reading = try ReadingOptions(invocation)
+      let reading = ReadingOptions(invocation)
       let isRecorded = try RecordingOptions(invocation, environment.settings).isOn
       let images = reading.images(
         of: self, in: environment,

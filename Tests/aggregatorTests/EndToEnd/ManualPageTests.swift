@@ -1,0 +1,86 @@
+import Core
+import Foundation
+import Testing
+
+@testable import AggregatorCommand
+
+/// The manual page, and what programs that read manual pages say of it.
+@Suite struct ManualPageTests {
+  private static func path(_ program: String) -> String? {
+    ["/usr/bin/\(program)", "/usr/local/bin/\(program)"]
+      .first { FileManager.default.isExecutableFile(atPath: $0) }
+  }
+
+  static let mandoc = path("mandoc")
+  static let groff = path("groff")
+
+  /// Runs a program on the page, in a file beside it.
+  private func read(by program: [String]) async throws -> Outcome {
+    let page = try await Binary.run("help man")
+    let file = try page.sandbox.write(page.output, to: "work/aggregator.1")
+    let words = program.map { $0 == "PAGE" ? file.path : $0 }
+    // The program itself is the last argument, which is taken for the name of the shell.
+    return try await Binary.run(
+      [String](), in: page.sandbox, by: ["/bin/sh", "-c", words.joined(separator: " ")])
+  }
+
+  @Test(.enabled(if: mandoc != nil, "mandoc is not installed"))
+  func `mandoc finds nothing wrong with it`() async throws {
+    let program = try #require(Self.mandoc)
+    let outcome = try await read(by: [program, "-T", "lint", "-W", "warning", "PAGE"])
+    let complaints = (outcome.lines + outcome.errorLines)
+      // What is made when it is asked for has no date.
+      .filter { !$0.contains("missing date") }
+    #expect(complaints.isEmpty)
+  }
+
+  @Test(.enabled(if: groff != nil, "groff is not installed"))
+  func `groff sets it without a warning`() async throws {
+    let program = try #require(Self.groff)
+    let outcome = try await read(by: [program, "-man", "-ww", "-Tutf8", "-P-cbou", "PAGE"])
+    #expect(outcome.status == 0)
+    #expect(outcome.errors == "")
+    #expect(outcome.output.contains("\n       aggregator SOURCE VERB [ARGUMENT...]"))
+    #expect(outcome.output.contains("       -L, --limit N\n"))
+    #expect(outcome.output.contains(#"aggregator sql "SELECT count(*) FROM countries""#))
+    #expect(outcome.output.contains("'-' reads"))
+  }
+
+  @Test func `it has all commands, options, exit codes and settings`() async throws {
+    let page = try await Binary.run("help man")
+    #expect(page.status == 0)
+    #expect(page.output.allSatisfy { $0.isASCII })
+    let text = page.output.replacing("\\-", with: "-").replacing("\\:", with: "")
+    let tree = CommandTree.standard
+    let common = Set(tree.commonVerbs.map(\.node.word))
+    tree.root.visit { node in
+      guard node.command != nil, !node.path.isEmpty else { return }
+      let isCommon = common.contains(node.word) && tree.sources.contains { node.path.hasPrefix($0) }
+      let path = isCommon ? "SOURCE \(node.word)" : node.path
+      #expect(text.contains("\n\\fB\(path)\\fR"), "\(path)")
+    }
+    for option in tree.options { #expect(text.contains("\\fB\(option.synopsis)\\fR"), "\(option)") }
+    for code in ExitCode.allCases { #expect(text.contains("\\fB\(code.rawValue)\\fR\n")) }
+    for setting in tree.settings { #expect(text.contains("\\fB\(setting.key)\\fR\n")) }
+  }
+
+  @Test func `its examples are those of the help`() async throws {
+    let page = try await Binary.run("help man").output
+    let section = try #require(page.split(separator: ".SH EXAMPLES").last)
+    let shown = section.matches(of: /\.TP\n\\fBaggregator (.+)\\fR\n/).map { match in
+      String(match.1).replacing("\\-", with: "-").replacing("\\:", with: "")
+        .replacing("\\(dq", with: "\"")
+    }
+    var examples: Set<String> = []
+    CommandTree.standard.root.visit {
+      examples.formUnion($0.command?.examples.map(\.arguments) ?? [])
+    }
+    #expect(shown.count > 30)
+    #expect(examples.isSuperset(of: shown))
+  }
+
+  @Test func `what a service or a plugin says is no macro`() {
+    #expect(ManualPage.plain(".SH x") == "\\&.SH x")
+    #expect(ManualPage.plain("'x\\n-\u{1B}é…") == "\\&\\(aqx\\en\\-\\[u241B]\\[u00E9].\\|.\\|.")
+  }
+}
