@@ -58,7 +58,7 @@ extension Option {
     "size", .choice(ImageSize.allCases.map(\.rawValue)), "SIZE",
     about: "small, medium or large; medium by default")
   static let file = Option(
-    "output", letter: "o", .text, "FILE", about: "where to save it; '-' is standard output")
+    "output", letter: "o", .file, "FILE", about: "where to save it; '-' is standard output")
   static let printURL = Option("print-url", about: "print the address instead of opening it")
   static let help = Option("help", letter: "h", about: "show this help")
   static let version = Option("version", about: "show the version")

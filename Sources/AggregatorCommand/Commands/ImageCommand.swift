@@ -5,7 +5,7 @@ extension Plugin {
   var imageCommand: Command {
     let hasImages = layout.images != nil
     return Command(
-      "ID", options: [.size, .file] + Option.reading,
+      "ID", words: Words.one(.ids(of: name)), options: [.size, .file] + Option.reading,
       notes: hasImages
         ? [
           "Without -o the image goes to standard output, but never onto a terminal. In a directory it "
@@ -15,7 +15,7 @@ extension Plugin {
         ? [
           ("\(name) image \(example.id) -o .", "save it here, named by its id"),
           ("\(name) image \(example.id) --size large -o large.jpg", "as large as there is"),
-        ] : []
+        ] : [("\(name) image \(example.id)", "says that there is none")]
     ) { invocation, session in
       let id = try invocation.argument("an ID")
       guard hasImages else {
