@@ -15,7 +15,7 @@ extension Plugin {
         ? [
           ("\(name) image \(example.id) -o .", "save it here, named by its id"),
           ("\(name) image \(example.id) --size large -o large.jpg", "as large as there is"),
-        ] : [("\(name) image \(example.id)", "says that there is none")]
+        ] : []
     ) { invocation, session in
       let id = try invocation.argument("an ID")
       guard hasImages else {

@@ -31,8 +31,8 @@ struct ObservedTests {
     _ = try await source.page(PageRequest())
     #expect(
       journal.events == [
-        "asked list", "waiting 0.0 seconds: a test says timedOut", "fell back unreachable",
-        "answered list bundled 5",
+        "asked list", "waiting 0.0 seconds: a test says timedOut", "retrying timedOut",
+        "fell back unreachable", "answered list bundled 5",
       ])
   }
 

@@ -1,0 +1,45 @@
+import FakeServices
+import Foundation
+import Testing
+
+@testable import AggregatorCommand
+
+/// `--offline` means the same for every command that takes it.
+@Suite struct OfflineVerbsTests {
+  /// An example of every command that takes `--offline`, by its path, in a form that harms nobody.
+  private static var examples: [(path: String, line: String)] {
+    var examples: [(String, String)] = []
+    CommandTree.standard.root.visit { node in
+      guard let command = node.command, command.options.contains(.offline),
+        let example = command.examples.first
+      else { return }
+      var line = "\(example.arguments) --offline"
+      if command.options.contains(.printURL), !line.contains("--print-url") {
+        line += " --print-url"
+      }
+      examples.append((node.path, line))
+    }
+    return examples
+  }
+
+  @Test func `no command asks anybody, whatever is stored`() async throws {
+    let services = try FourServices()
+    let home = try Household(services.settings)
+    #expect(Self.examples.count > 20)
+    for hasStored in [false, true] {
+      if hasStored {
+        for source in ["countries", "heroes", "products"] {
+          #expect(try await home.run("\(source) list").status == 0)
+        }
+        #expect(try await home.run("users load 20").status == 0)
+      }
+      let count = services.requestCount()
+      for (path, line) in Self.examples {
+        let outcome = try await home.run(line)
+        // Whether it has an answer is its own affair; what it must not do is ask.
+        #expect([0, 1, 3, 69].contains(outcome.status), "\(path): \(outcome)")
+        #expect(services.requestCount() == count, "\(path): \(outcome)")
+      }
+    }
+  }
+}
