@@ -1,6 +1,6 @@
 public import Core
 public import Foundation
-public import SourceTesting
+import SourceTesting
 
 /// Comic Vine as it is, on 127.0.0.1: its lists, its search, its single characters and its errors.
 ///
@@ -16,8 +16,8 @@ public final class FakeComicVine: FakeService {
   /// The key that it accepts: a canary, found in no other text, which percent-encoding and JSON change.
   public static let key = "canary/7f3a+9c51e2d84b06"
 
-  private let server: LoopbackServer
-  private let interruption = Interruption()
+  /// What answers.
+  public let server: InterruptibleServer
 
   /// Starts the service.
   ///
@@ -34,9 +34,7 @@ public final class FakeComicVine: FakeService {
     let desk = ComicVineDesk(
       characters: characters.sorted { $0.id < $1.id }, quirks: quirks, searchLimit: searchLimit,
       isCompressed: isCompressed)
-    server = try LoopbackServer { [interruption] request in
-      interruption.next() ?? desk.reply(to: request)
-    }
+    server = try InterruptibleServer { desk.reply(to: $0) }
   }
 
   /// What `COMIC_VINE_URL` has to be.
@@ -49,34 +47,4 @@ public final class FakeComicVine: FakeService {
       "COMIC_VINE_RATE": "off",
     ]
   }
-
-  /// The real transport, which keeps this service alive.
-  public var transport: some Transport { KeepingTransport(service: self) }
-
-  /// All requests so far.
-  public var requests: [LoopbackRequest] { server.requests }
-
-  /// Waits until so many requests have come.
-  ///
-  /// - Parameter count: How many.
-  /// - Returns: All requests so far.
-  public func requests(atLeast count: Int) async -> [LoopbackRequest] {
-    await server.requests(atLeast: count)
-  }
-
-  /// Answers the next requests with something else, whatever they ask for.
-  ///
-  /// - Parameters:
-  ///   - reply: What to answer; see ``ComicVineFault``.
-  ///   - times: How many requests; all that come by default.
-  ///   - count: How many are answered well before that.
-  public func fail(with reply: LoopbackReply, times: Int = .max, after count: Int = 0) {
-    interruption.begin(reply, times, after: count)
-  }
-
-  /// Answers well again.
-  public func recover() { interruption.end() }
-
-  /// Closes the port.
-  public func stop() { server.stop() }
 }

@@ -1,6 +1,6 @@
 public import Core
 public import Foundation
-public import SourceTesting
+import SourceTesting
 
 /// The file of countries as GitHub serves it, on 127.0.0.1: 249 rows with all the holes of the real one.
 ///
@@ -8,8 +8,8 @@ public import SourceTesting
 public final class FakeCountries: FakeService {
   private static let path = "/raw/countries.json"
 
-  private let server: LoopbackServer
-  private let interruption = Interruption()
+  /// What answers.
+  public let server: InterruptibleServer
 
   /// Starts the service.
   ///
@@ -22,9 +22,7 @@ public final class FakeCountries: FakeService {
     ]
     let list = LoopbackReply.status(200, Self.list(of: codes).text + "\n", headers: headers)
     let missing = LoopbackReply.status(404, "404: Not Found", headers: headers)
-    server = try LoopbackServer { [interruption] request in
-      interruption.next() ?? (request.path == Self.path ? list : missing)
-    }
+    server = try InterruptibleServer { $0.path == Self.path ? list : missing }
   }
 
   /// What `COUNTRIES_URL` has to be.
@@ -32,24 +30,6 @@ public final class FakeCountries: FakeService {
 
   /// The address.
   public var settings: [String: String] { ["COUNTRIES_URL": url.absoluteString] }
-
-  /// The real transport, which keeps this service alive.
-  public var transport: some Transport { KeepingTransport(service: self) }
-
-  /// All requests so far.
-  public var requests: [LoopbackRequest] { server.requests }
-
-  /// Answers the next requests with something else.
-  ///
-  /// - Parameters:
-  ///   - reply: What to answer.
-  ///   - times: How many requests; all that come by default.
-  public func fail(with reply: LoopbackReply, times: Int = .max) {
-    interruption.begin(reply, times)
-  }
-
-  /// Closes the port.
-  public func stop() { server.stop() }
 }
 
 extension FakeCountries {

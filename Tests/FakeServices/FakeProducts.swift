@@ -1,13 +1,13 @@
 public import Core
 public import Foundation
-public import SourceTesting
+import SourceTesting
 
 /// The products service of the nate challenge as it is, on 127.0.0.1.
 ///
 /// It is stopped when nobody holds it any more.
 public final class FakeProducts: FakeService {
-  private let server: LoopbackServer
-  private let interruption = Interruption()
+  /// What answers.
+  public let server: InterruptibleServer
 
   /// Starts the service.
   ///
@@ -21,9 +21,7 @@ public final class FakeProducts: FakeService {
     quirks: Set<ProductsQuirk> = []
   ) throws(SourceError) {
     let desk = ProductsDesk(products, era: era, quirks: quirks)
-    server = try LoopbackServer { [interruption] request in
-      interruption.next() ?? desk.reply(to: request)
-    }
+    server = try InterruptibleServer { desk.reply(to: $0) }
   }
 
   /// What `PRODUCTS_URL` has to be.
@@ -31,34 +29,4 @@ public final class FakeProducts: FakeService {
 
   /// The address.
   public var settings: [String: String] { ["PRODUCTS_URL": url.absoluteString] }
-
-  /// The real transport, which keeps this service alive.
-  public var transport: some Transport { KeepingTransport(service: self) }
-
-  /// All requests so far.
-  public var requests: [LoopbackRequest] { server.requests }
-
-  /// Waits until so many requests have come.
-  ///
-  /// - Parameter count: How many.
-  /// - Returns: All requests so far.
-  public func requests(atLeast count: Int) async -> [LoopbackRequest] {
-    await server.requests(atLeast: count)
-  }
-
-  /// Answers the next requests with something else, whatever they ask for.
-  ///
-  /// - Parameters:
-  ///   - reply: What to answer.
-  ///   - times: How many requests; all that come by default.
-  ///   - count: How many are answered well before that.
-  public func fail(with reply: LoopbackReply, times: Int = .max, after count: Int = 0) {
-    interruption.begin(reply, times, after: count)
-  }
-
-  /// Answers well again.
-  public func recover() { interruption.end() }
-
-  /// Closes the port.
-  public func stop() { server.stop() }
 }

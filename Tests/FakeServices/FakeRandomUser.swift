@@ -1,13 +1,13 @@
 public import Core
 public import Foundation
-public import SourceTesting
+import SourceTesting
 
 /// randomuser.me v1.4 as it is, on 127.0.0.1: it refuses nothing, and silently does something else.
 ///
 /// It is stopped when nobody holds it any more.
 public final class FakeRandomUser: FakeService {
-  private let server: LoopbackServer
-  private let interruption = Interruption()
+  /// What answers.
+  public let server: InterruptibleServer
 
   /// Starts the service.
   ///
@@ -19,9 +19,7 @@ public final class FakeRandomUser: FakeService {
     quirks: Set<RandomUserQuirk> = [], portraits: String? = nil
   ) throws(SourceError) {
     let desk = RandomUserDesk(quirks: quirks, portraits: portraits)
-    server = try LoopbackServer { [interruption] request in
-      interruption.next() ?? desk.reply(to: request)
-    }
+    server = try InterruptibleServer { desk.reply(to: $0) }
   }
 
   /// The e-mail addresses of a page, in the service's own case, with all repetitions.
@@ -45,34 +43,4 @@ public final class FakeRandomUser: FakeService {
       "RANDOM_USER_PAGE_SIZE": "10",
     ]
   }
-
-  /// The real transport, which keeps this service alive.
-  public var transport: some Transport { KeepingTransport(service: self) }
-
-  /// All requests so far.
-  public var requests: [LoopbackRequest] { server.requests }
-
-  /// Waits until so many requests have come.
-  ///
-  /// - Parameter count: How many.
-  /// - Returns: All requests so far.
-  public func requests(atLeast count: Int) async -> [LoopbackRequest] {
-    await server.requests(atLeast: count)
-  }
-
-  /// Answers the next requests with something else, whatever they ask for.
-  ///
-  /// - Parameters:
-  ///   - reply: What to answer; see ``RandomUserFault``.
-  ///   - times: How many requests; all that come by default.
-  ///   - delay: How many requests are answered as always before that; none by default.
-  public func fail(with reply: LoopbackReply, times: Int = .max, after delay: Int = 0) {
-    interruption.begin(reply, times, after: delay)
-  }
-
-  /// Answers as always again.
-  public func recover() { interruption.end() }
-
-  /// Closes the port.
-  public func stop() { server.stop() }
 }

@@ -58,33 +58,6 @@ extension Plugin {
     reading.mayFallBack ? first.fallback(to: second) : first.withoutFallback()
   }
 
-  /// What fetches more of a source that grows, for verbs that do.
-  ///
-  /// - Parameters:
-  ///   - environment: Everything that the source may touch.
-  ///   - reading: Whether the service may be asked.
-  ///   - deadline: How long one page may take, with its retries.
-  /// - Returns: `nil` without a store.
-  /// - Throws: ``SourceError`` with code `badSettings`.
-  public func intake(
-    in environment: PluginEnvironment, reading: Reading = .normal, deadline: Duration? = nil
-  ) throws(SourceError) -> (any Intaking)? {
-    let service = try service(
-      in: environment, reading: reading, deadline: deadline ?? policy.deadline)
-    return try environment.store.map { store throws(SourceError) in
-      try intake(
-        service.observed(by: environment.observer, as: name), into: shelf(in: store), environment)
-    }
-  }
-
-  private func intake(
-    _ service: some DataSource<Item>, into shelf: Shelf<Item>, _ environment: PluginEnvironment
-  ) throws(SourceError) -> any Intaking {
-    Intake(
-      base: service, shelf: shelf, size: try upstreamPageSize(in: environment),
-      collection: collection(in: environment.settings), now: environment.now)
-  }
-
   /// The service alone, politely asked: nothing stored or bundled answers in its place.
   ///
   /// - Parameters:
@@ -100,38 +73,6 @@ extension Plugin {
     return try shaped(service, in: environment).observed(by: environment.observer, as: name)
   }
 
-  /// What fetches all that the service has into the store.
-  ///
-  /// It is the chain below everything that may stand in for the service: nothing bundled or stored could
-  /// make a record look vanished, or known.
-  ///
-  /// - Parameters:
-  ///   - environment: Everything that the source may touch.
-  ///   - reading: Whether the service may be asked.
-  ///   - deadline: How long one page may take, with its retries.
-  /// - Returns: `nil` without a store.
-  /// - Throws: ``SourceError`` with code `badSettings`.
-  public func syncing(
-    in environment: PluginEnvironment, reading: Reading = .normal, deadline: Duration? = nil
-  ) throws(SourceError) -> (any Syncing)? {
-    let service = try service(
-      in: environment, reading: reading, deadline: deadline ?? policy.deadline)
-    return try environment.store.map { store throws(SourceError) in
-      try sync(
-        service.observed(by: environment.observer, as: name), into: shelf(in: store), environment)
-    }
-  }
-
-  private func sync(
-    _ service: some DataSource<Item>, into shelf: Shelf<Item>, _ environment: PluginEnvironment
-  ) throws(SourceError) -> any Syncing {
-    let collection = collection(in: environment.settings)
-    return Sync(
-      base: service, shelf: shelf, size: try syncPageSize(in: environment),
-      course: policy.isEndless ? .growth(of: collection) : .pass(of: collection),
-      clock: environment.clock, now: environment.now, observer: environment.observer)
-  }
-
   /// This source's part of a store.
   ///
   /// - Parameter store: The store.
@@ -141,7 +82,7 @@ extension Plugin {
   }
 
   /// The service, politely asked; or why it cannot be.
-  private func service(
+  func service(
     in environment: PluginEnvironment, reading: Reading, deadline: Duration
   ) throws(SourceError) -> any DataSource<Item> {
     guard reading.mayAskService else {
@@ -203,14 +144,9 @@ extension Plugin {
     try policy.upstreamPageSize?.value(in: environment.settings) ?? policy.largestPage
   }
 
-  private func syncPageSize(in environment: PluginEnvironment) throws(SourceError) -> Int {
-    guard let size = policy.syncPageSize else { return try upstreamPageSize(in: environment) }
-    return try size.value(in: environment.settings)
-  }
-
   /// What tells a collection that grows from others of the service: all that is set, but not how fast
   /// it is asked, or by whom.
-  private func collection(in settings: Settings) -> String {
+  func collection(in settings: Settings) -> String {
     let texts = self.settings.filter { $0.form != .rate && !$0.isSecret }.map { setting in
       "\(setting.key)=\(settings.text(setting) ?? "")"
     }
