@@ -1,0 +1,79 @@
+import FakeServices
+import Foundation
+import Testing
+
+@testable import AggregatorCommand
+
+/// What holds for the answers of every source, in every form.
+@Suite struct AnswerLawsTests {
+  @Test func `every source has every verb`() {
+    let verbs = [
+      "list", "next", "search", "show", "sync", "delete", "restore", "open", "image",
+    ]
+    for (source, _) in FourServices.sources {
+      let node = CommandTree.standard.find([source]).node
+      #expect(Set(node.children.map(\.word)).isSuperset(of: verbs), "\(source)")
+      #expect(node.children.allSatisfy { $0.command != nil })
+    }
+  }
+
+  /// The ids that an answer in a format has.
+  private func ids(_ outcome: Outcome, _ format: String, _ field: String) -> [String] {
+    switch format {
+    case "json", "ndjson":
+      outcome.lines.compactMap { line -> String? in
+        let start = "{\"\(field)\":"
+        let row = line.trimmingCharacters(in: [" ", ","])
+        guard row.hasPrefix(start) else { return nil }
+        return row.dropFirst(start.count).dropLast().filter { $0 != "\"" }
+      }
+    case "csv": outcome.output.split(separator: "\r\n").dropFirst().map(String.init)
+    default: outcome.lines
+    }
+  }
+
+  @Test(arguments: ["list", "search a"])
+  func `terminal and pipe, and every format, have the same records`(verb: String) async throws {
+    for (source, field) in FourServices.sources {
+      let home = try Household()
+      let line = "\(source) \(verb) -L 7 --offline --fields \(field)"
+      let expected = try await home.run("\(line) --tsv").lines
+      #expect(expected.count == 7)
+      for format in ["csv", "json", "ndjson"] {
+        let outcome = try await home.run("\(line) --format \(format)")
+        #expect(ids(outcome, format, field) == expected, "\(outcome)")
+      }
+      for width in ["200", "30"] {
+        let shown = try await home.run(
+          line, ["AGGREGATOR_FORCE_TTY": width, "TERM": "dumb", "NO_COLOR": "1"])
+        let cells = shown.lines.dropFirst().map { $0.trimmingCharacters(in: .whitespaces) }
+        #expect(cells == expected, "\(shown)")
+      }
+    }
+  }
+
+  @Test func `every answer that is cut short, old or not live says so`() async throws {
+    let services = try FourServices()
+    let home = try Household(services.settings)
+    for (source, _) in FourServices.sources {
+      let bundled = try await home.run("\(source) list -L 2 --offline")
+      #expect(bundled.errors.contains("warning: \(source): bundled data ("), "\(bundled)")
+      #expect(bundled.errors.contains("2 of "), "\(bundled)")
+      let live = try await home.run("\(source) list -L 2")
+      #expect(live.errors.contains(" \(source) · more: "), "\(live)")
+      #expect(!live.errors.contains("warning"), "\(live)")
+      let fresh = try await home.run("\(source) list -L 2")
+      #expect(fresh.errors.contains("note: saved "), "\(fresh)")
+    }
+    try home.file.age(byDays: 30)
+    services.stop()
+    for (source, _) in FourServices.sources {
+      let stale = try await home.run("\(source) list -L 2")
+      let says =
+        source == "users" ? "note: saved 30 days ago" : "warning: \(source): saved 30 days ago ("
+      #expect(stale.errors.contains(says), "\(stale)")
+      let shown = try await home.run("\(source) list -L 2 --json")
+      #expect(shown.output.contains(#""origin":"stored""#), "\(shown)")
+    }
+  }
+}
