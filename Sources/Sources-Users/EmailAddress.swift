@@ -12,10 +12,18 @@ public struct EmailAddress: Hashable, Sendable, LosslessStringConvertible, Field
   ///
   /// - Parameter description: Text around one `@`, without white space, of at most 254 bytes.
   public init?(_ description: String) {
-    let parts = description.split(separator: "@", omittingEmptySubsequences: false)
-    guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty,
-      description.utf8.count <= Self.longest, !description.contains(where: \.isWhitespace)
+    let bytes = description.utf8
+    let sign = UInt8(ascii: "@")
+    guard bytes.count <= Self.longest, let place = bytes.firstIndex(of: sign),
+      place > bytes.startIndex, bytes.index(after: place) < bytes.endIndex,
+      bytes.lastIndex(of: sign) == place
     else { return nil }
+    // Nearly all addresses are ASCII, of which a byte tells as much as a character does.
+    let hasSpace =
+      bytes.allSatisfy { $0 < 0x80 }
+      ? bytes.contains { $0 == 0x20 || 0x09...0x0D ~= $0 }
+      : description.contains(where: \.isWhitespace)
+    guard !hasSpace else { return nil }
     self.description = description.lowercased()
   }
 

@@ -73,11 +73,11 @@ private struct LooseText: Decodable {
 
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    if let number = try? container.decode(Int.self) {
-      text = String(number)
+    // Nearly all are text, and what is tried in vain costs much.
+    if let text = try? container.decode(String.self) {
+      self.text = text.isEmpty ? nil : text
     } else {
-      let text = try? container.decode(String.self)
-      self.text = text?.isEmpty == true ? nil : text
+      text = (try? container.decode(Int.self)).map(String.init)
     }
   }
 }
