@@ -1,5 +1,4 @@
 import Core
-import Foundation
 
 extension Product {
   /// A product as the service sends it.
@@ -40,14 +39,32 @@ extension String {
   /// The service sends `""`, `none`, addresses without a scheme (`//cdn…`), and several addresses
   /// joined into one text without anything between them.
   var webAddresses: [String] {
+    let bytes = Array(utf8)
     // An address that is a part of another, as in `?url=https://…` or `/https://…`, belongs to it.
-    let starts = ranges(of: /https?:\/\//.ignoresCase()).map(\.lowerBound).filter { start in
-      start == startIndex || !"=/".contains(self[index(before: start)])
+    let starts = bytes.indices.filter { start in
+      bytes.beginsAddress(at: start) && (start == 0 || !"=/".utf8.contains(bytes[start - 1]))
     }
-    let whole = hasPrefix("//") ? ["https:" + self[..<(starts.first ?? endIndex)]] : []
-    let ends = starts.dropFirst() + [endIndex]
-    return (whole + zip(starts, ends).map { String(self[$0..<$1]) }).compactMap {
-      $0.trimmingCharacters(in: CharacterSet(charactersIn: " ,;|\t\r\n")).webAddress
-    }
+    let isSchemeless = bytes.starts(with: "//".utf8)
+    let whole = isSchemeless ? ["https:" + bytes.text(0..<(starts.first ?? bytes.count))] : []
+    let ends = starts.dropFirst() + [bytes.count]
+    return (whole + zip(starts, ends).map { bytes.text($0..<$1) }).compactMap(\.webAddress)
+  }
+}
+
+extension [UInt8] {
+  /// Whether `http://` or `https://` stands there, in any case.
+  fileprivate func beginsAddress(at start: Int) -> Bool {
+    // Every byte of every address comes here.
+    guard self[start] | 0x20 == UInt8(ascii: "h") else { return false }
+    let scheme = self[start...].prefix(8).map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }
+    return scheme.starts(with: "http://".utf8) || scheme.starts(with: "https://".utf8)
+  }
+
+  /// A part as text, without what stands between addresses.
+  fileprivate func text(_ range: Range<Int>) -> String {
+    let isOutside = { (byte: UInt8) in " ,;|\t\r\n".utf8.contains(byte) }
+    let inside = self[range].drop(while: isOutside)
+    let end = inside.lastIndex { !isOutside($0) }.map { $0 + 1 } ?? inside.startIndex
+    return String(decoding: inside[..<end], as: UTF8.self)
   }
 }
