@@ -69,7 +69,7 @@ public struct Program: Sendable {
         let drawing = session.progress.begin()
         defer {
           drawing?.cancel()
-          BottomLine.erase()
+          BottomLine.close()
         }
         do {
           return try await Now.$current.withValue(

@@ -5,7 +5,7 @@ extension Verb<User> {
   static let load = Verb(
     "load", "Fetch more users into the store",
     argument: Parameter(
-      "count", "COUNT", in: 1...1_000_000, about: "how many new users to fetch, 100 by default")
+      "count", "COUNT", in: 1...1_000_000, about: "how many new users to fetch at least, 100 by default; they come in whole pages")
   ) { call throws(SourceError) in
     guard let intake = call.intake else {
       throw SourceError(

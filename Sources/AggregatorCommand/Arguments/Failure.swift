@@ -37,6 +37,13 @@ struct Failure: Error {
 }
 
 extension String {
+  /// This text as a person types it in a shell: quoted, unless it is made of plain words.
+  var typed: String {
+    let words = split(separator: " ")
+    return !words.isEmpty && words.allSatisfy { String($0).isPlainWord }
+      ? self : "'\(replacing("'", with: #"'\''"#))'"
+  }
+
   /// Whether a person may type this in a shell as it is: letters, digits and some marks, not many.
   var isPlainWord: Bool {
     1...64 ~= utf8.count && first != "-"

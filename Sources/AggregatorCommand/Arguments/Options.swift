@@ -22,7 +22,7 @@ extension Option {
   static let all = Option("all", about: "every record there is")
   static let maxPages = Option(
     "max-pages", .count(0...1_000_000_000), "N",
-    about: "stop after so many pages; --all stops after 25 by default, 0 for no stop")
+    about: "stop after so many pages, 0 for no stop; a list of all stops after 25")
   static let jobs = Option(
     "jobs", .count(1...16), "N", about: "how many pages to ask for at a time; 1 by default")
   static let wait = Option(

@@ -43,7 +43,12 @@ extension CommandTree {
         hint: .command("\(source) search \(word.isPlainWord ? word : "WORD…")"))
     }
     if words.isEmpty {
-      return Failure(.usage, "'\(node.path)' takes no '\(word)'", hint: hint)
+      var failure = Failure(.usage, "'\(node.path)' takes no '\(word)'", hint: hint)
+      // `heroes list spider` for `heroes search spider`.
+      if node.word == "list", let source = node.path.split(separator: " ").first {
+        failure.suggestion = "\(source) search \(word.typed)"
+      }
+      return failure
     }
     let near: String?
     if sources.contains(word), words.contains("show") {
@@ -72,11 +77,12 @@ extension CommandTree {
     var failure = Failure(
       .usage, "unknown source or command '\(word)'", hint: .command("help"))
     // `list heroes` for `heroes list`.
-    if let source = rest.dropFirst().first(where: sources.contains),
-      let verb = self.word(meant: word, under: find([source]).node)
+    if let place = rest.dropFirst().firstIndex(where: sources.contains),
+      let verb = self.word(meant: word, under: find([rest[place]]).node)
     {
-      let others = rest.filter { $0 != word && $0 != source }
-      failure.suggestion = ([source, verb] + others).joined(separator: " ")
+      var others = rest.dropFirst()
+      let source = others.remove(at: place)
+      failure.suggestion = ([source, verb] + others.map(\.typed)).joined(separator: " ")
       return failure
     }
     // `find spider` for `search spider`.

@@ -111,6 +111,12 @@ extension Command {
       throw failure
     }
     session.diagnostics.note("\(setting.key) is set in \(path)")
+    if setting.isSecret,
+      let source = session.tree.plugins.first(where: { $0.settings.contains(setting) })
+    {
+      let check = session.diagnostics.command("sources check \(source.name)")
+      session.diagnostics.note("whether it is accepted: \(check)")
+    }
     return .success
   }
 

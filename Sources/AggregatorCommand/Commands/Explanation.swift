@@ -57,7 +57,7 @@ final class Explanation: Sendable {
     case .localFirst:
       say("\(plugin.name): what is stored first, and the service for more")
     }
-    let kept = reading.refreshes ? nil : await kept(plugin, request, in: environment)
+    let kept = reading.refreshes ? nil : await plugin.keptAnswer(to: request, in: environment)
     if let kept {
       say(
         "now: stored\(kept.fetchedAt.map { ", saved \($0.age(at: environment.now()))" } ?? ""), no request"
@@ -84,6 +84,11 @@ final class Explanation: Sendable {
     say(
       "now: the service at \(outlook.addresses.joined(separator: ", ")), "
         + (requests ?? "as many requests as it has pages"))
+    if outlook.pause > .zero {
+      say(
+        "left alone: the service has failed too often, for \(outlook.pause.inWords); --refresh asks now"
+      )
+    }
     if let rate = outlook.rate, let left = outlook.left {
       let wait = outlook.wait > .zero ? "after \(outlook.wait.inWords)" : "without waiting"
       say("quota: \(rate), \(left) calls left, \(wait)")
@@ -128,17 +133,17 @@ final class Explanation: Sendable {
     }
   }
 
-  /// The stored answer, if it is fresh enough to be given.
-  private func kept<P: Plugin>(
-    _ plugin: P, _ request: PageRequest, in environment: PluginEnvironment
-  ) async -> Provenance? {
+  private func say(_ words: String) { diagnostics.trace("explain: \(words)") }
+}
+
+extension Plugin {
+  /// Who gives the stored answer to a request, if it is fresh enough to be given; asks nobody.
+  func keptAnswer(to request: PageRequest, in environment: PluginEnvironment) async -> Provenance? {
     var environment = environment
     environment.observer = .silent
     let reading = Reading(mayAskService: false, mayFallBack: false, growth: .never)
-    return try? await plugin.source(in: environment, reading: reading).page(request).provenance
+    return try? await source(in: environment, reading: reading).page(request).provenance
   }
-
-  private func say(_ words: String) { diagnostics.trace("explain: \(words)") }
 }
 
 extension PluginEnvironment {

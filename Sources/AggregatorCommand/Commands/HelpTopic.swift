@@ -44,7 +44,7 @@ enum HelpTopic: String, CaseIterable {
 
   /// When failures decide about the exit code.
   static let lastResort =
-    "69, 75, 76 and 77 are seen only when nothing else could answer, or with --no-fallback."
+    "69, 75, 76 and 77 are seen only when nothing else could answer, with --no-fallback, or by sync and sources check."
 
   /// What can be set, and what it is for.
   static func settings(of tree: CommandTree) -> [(String, String)] {

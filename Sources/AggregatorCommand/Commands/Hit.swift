@@ -11,7 +11,7 @@ struct Hit: Record {
   /// All of the record, with the source in front.
   let object: JSON
 
-  private let title: String
+  private let label: String
   private let origin: String
 
   /// A record of a source.
@@ -20,7 +20,7 @@ struct Hit: Record {
     let id = record.id.description
     self.id = id
     let shown = plugin.fields.lazy.filter(\.isShown).map { $0[record].cell }
-    title = shown.first { !$0.isEmpty && $0 != id } ?? ""
+    label = shown.first { !$0.isEmpty && $0 != id } ?? ""
     self.origin = origin.rawValue
     guard case .object(let members) = plugin.fields.object(of: record) else {
       object = .null
@@ -33,7 +33,7 @@ struct Hit: Record {
   private static let common: [Field<Hit>] = [
     Field("source", "Source", \.source, about: "The source."),
     Field("id", "Id", \.id, about: "The record's id in its source."),
-    Field("title", "Title", \.title, about: "What it is called."),
+    Field("label", "Label", \.label, about: "What it is called."),
     Field("origin", "Origin", \.origin, about: "Who answered: live, stored or bundled."),
   ]
 

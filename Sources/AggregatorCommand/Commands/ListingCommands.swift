@@ -60,6 +60,7 @@ extension Plugin {
     var page = ShownPage(from: bounds.cursor)
     var printer = RecordPrinter(listing, output, in: session)
     var tally = Tally(of: self, at: environment.now())
+    tally.offersAll = !invocation.has(.all)
     tally.canGrow = policy.precedence == .localFirst
     let walk = source.pages(
       matching: query, after: bounds.cursor, size: bounds.pageSize, upTo: bounds.bound

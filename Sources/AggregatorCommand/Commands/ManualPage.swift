@@ -80,6 +80,7 @@ struct ManualPage {
         ("~/.config/aggregator/config.xcconfig", "what you set"),
         ("~/.local/share/aggregator/store.sqlite", "what was fetched, and what you deleted"),
         ("~/.local/state/aggregator/positions", "where next goes on"),
+        ("~/.cache/aggregator/images", "images, 256 MiB at most"),
       ].flatMap { item(italic($0.0), $0.1) }
   }
 

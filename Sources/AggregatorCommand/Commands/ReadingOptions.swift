@@ -37,11 +37,14 @@ struct ReadingOptions {
   }
 
   /// What fetches all that a service has.
+  ///
+  /// - Throws: ``Failure`` with code `io` without a store.
   func syncing(
     of plugin: some Plugin, in environment: PluginEnvironment
-  ) throws(Failure) -> (any Syncing)? {
+  ) throws(Failure) -> any Syncing {
+    let store = try environment.requiredStore()
     do {
-      return try plugin.syncing(in: environment, reading: reading, deadline: deadline)
+      return try plugin.syncing(into: store, in: environment, reading: reading, deadline: deadline)
     } catch {
       throw Failure(error, of: plugin)
     }

@@ -67,6 +67,7 @@ extension Command {
         throw error
       }
       try printer.finish(ListingSummary(count: count, total: count))
+      if count == 0, output.isForPeople { session.diagnostics.note("no rows") }
     } catch let error as SourceError {
       throw Failure(error, suggestion: (error.cause as? QueryTypo)?.nearest)
     }

@@ -1,4 +1,5 @@
 import Core
+import Synchronization
 
 extension CommandTree.Node {
   /// `aggregator search QUERY…`.
@@ -8,11 +9,14 @@ extension CommandTree.Node {
 }
 
 extension Command {
-  /// How long a search of all sources takes at most, where nobody says.
-  private static let usualTime = Duration.seconds(10)
+  /// How long what asks all sources takes at most, where nobody says.
+  static let usualTimeOfAll = Duration.seconds(10)
 
   /// How many records of each source, where nobody says.
   private static let usualLimit = 5
+
+  /// How many at most: as many as one page of each has.
+  private static let mostLimit = 100
 
   fileprivate static func search(_ plugins: [any Plugin]) -> Command {
     let example = plugins.dropFirst().first ?? plugins.first
@@ -21,7 +25,7 @@ extension Command {
       "QUERY…", options: [.source, .limit] + Option.reading + Option.output,
       fields: Hit.fields(of: plugins),
       notes: [
-        "Each source gives its first \(usualLimit), or --limit. After \(usualTime.inWords), or "
+        "Each source gives its first \(usualLimit), or --limit. After \(usualTimeOfAll.inWords), or "
           + "--timeout, a source answers with what is at hand. The exit code is 3 if a service failed."
       ],
       examples: [
@@ -50,11 +54,18 @@ extension Command {
     let environment = try session.environment()
     environment.tellIfForgetful(session.diagnostics)
     let limit = invocation.count(.limit) ?? usualLimit
-    let time = reading.deadline ?? usualTime
+    guard limit <= mostLimit else {
+      throw Failure(
+        .usage, "a search of all sources gives at most \(mostLimit) of each",
+        hint: .command("\(plugins[0].name) search \(query.text.typed) --limit \(limit)"))
+    }
+    let time = reading.deadline ?? usualTimeOfAll
     var writer = try SearchWriter(query, plugins, OutputOptions(invocation, in: session), session)
+    let left = Mutex(plugins.map(\.name))
+    session.progress.say { "waiting for \(left.withLock { $0.joined(separator: ", ") })" }
     try await withThrowingTaskGroup(of: (Int, SourceSearch)?.self) { group in
       for (index, plugin) in plugins.enumerated() {
-        let onward = session.diagnostics.command("\(plugin.name) search \(query.typed)")
+        let onward = session.diagnostics.command("\(plugin.name) search \(query.text.typed)")
         group.addTask {
           let found = await plugin.search(
             query, limit: limit, within: time, reading, in: environment, onward: onward)
@@ -68,6 +79,7 @@ extension Command {
       defer { group.cancelAll() }
       for try await found in group {
         if let (index, search) = found {
+          left.withLock { $0.removeAll { $0 == search.source } }
           try writer.take(search, at: index)
         } else {
           try writer.hurry()
@@ -95,13 +107,5 @@ extension Command {
     guard !names.isEmpty else { throw Failure(.usage, "--source names no source") }
     for name in names { _ = try session.tree.plugin(named: name) }
     return session.tree.plugins.filter { names.contains($0.name) }
-  }
-}
-
-extension Query {
-  /// The query as a person types it in a shell.
-  fileprivate var typed: String {
-    text.split(separator: " ").allSatisfy { String($0).isPlainWord }
-      ? text : "'\(text.replacing("'", with: #"'\''"#))'"
   }
 }

@@ -66,7 +66,8 @@ extension Plugin {
       milliseconds: failure == nil ? Int(taken / .milliseconds(1)) : nil,
       laws: report?.entries.map { "\($0.law.name): \($0.verdict)" } ?? [],
       records: stored?.records, fetchedAt: stored?.fetchedAt?.iso8601,
-      answer: answer(isLive: failure == nil, hasStored: (stored?.records ?? 0) > 0),
+      answer: await answer(
+        isLive: failure == nil, hasStored: (stored?.records ?? 0) > 0, in: environment),
       exitCode: Int(code.rawValue))
     return SourceCheck(health: health, failure: failure, code: code)
   }
@@ -88,8 +89,12 @@ extension Plugin {
   }
 
   /// Who would answer a list now.
-  private func answer(isLive: Bool, hasStored: Bool) -> String {
-    let isStored = hasStored && (policy.precedence == .localFirst || !isLive)
+  private func answer(
+    isLive: Bool, hasStored: Bool, in environment: PluginEnvironment
+  ) async -> String {
+    let first = PageRequest(limit: min(ListingOptions.standardLimit, policy.largestPage))
+    let isKept = await keptAnswer(to: first, in: environment) != nil
+    let isStored = isKept || hasStored && !isLive
     let origin: Provenance.Origin = isStored ? .stored : isLive ? .live : .bundled
     return origin.rawValue
   }

@@ -1,9 +1,6 @@
 import Core
 
 extension Command {
-  /// How long a source may take to answer, where nobody says.
-  private static let usualTime = Duration.seconds(10)
-
   /// `aggregator sources check [NAME…]`.
   static func checkSources(_ plugins: [any Plugin]) -> Command {
     Command(
@@ -31,7 +28,7 @@ extension Command {
     let output = try OutputOptions(invocation, in: session)
     let environment = try session.environment()
     environment.tellIfForgetful(session.diagnostics)
-    let time = invocation.duration(.timeout) ?? usualTime
+    let time = invocation.duration(.timeout) ?? usualTimeOfAll
     let checks = await withTaskGroup(of: (Int, SourceCheck).self) { group in
       for (index, plugin) in plugins.enumerated() {
         group.addTask { (index, await plugin.check(in: environment, within: time)) }

@@ -11,7 +11,8 @@ extension Plugin {
         policy.isEndless
           ? "There is no end of \(name), so --max-pages must say how far to go. Each sync goes on where "
             + "the last one, or next, ended."
-          : "A sync that is stopped, even by kill -9, goes on at the very next page. Records that a "
+          : "It says how many records were new (+), changed (~), as before (=) and vanished (−). A sync "
+            + "that is stopped, even by kill -9, goes on at the very next page. Records that a "
             + "complete one does not meet have vanished: they are no longer listed."
       ],
       examples: [
@@ -27,14 +28,12 @@ extension Plugin {
   private func sync(_ invocation: Invocation, _ session: Session) async throws -> ExitCode {
     let pages = try maxPages(invocation)
     let output = try OutputOptions(invocation, in: session)
-    let listing = try output.plainListing("sync", SyncEntry.self)
+    var listing = try output.plainListing("sync", SyncEntry.self)
+    listing.source = name
     let bound = policy.isEndless ? pages.map { " --max-pages \($0)" } ?? "" : ""
     let explanation = Explanation(invocation, session)
     let environment = try session.environment().explained(by: explanation)
-    _ = try environment.requiredStore()
-    guard let syncing = try ReadingOptions(invocation).syncing(of: self, in: environment) else {
-      return .io
-    }
+    let syncing = try ReadingOptions(invocation).syncing(of: self, in: environment)
     let lock = try SyncLock(of: name, environment.settings, session)
     do throws(SourceError) {
       try await explanation?.foretellService(of: self, .list, pages: pages, in: environment)
@@ -49,16 +48,17 @@ extension Plugin {
         progress: progress.show)
     }
     Interruption.atEnd(nil)
-    if let failure = result.failure, result.pages == 0 {
-      throw Failure(failure, of: self, onSync: session)
-    }
-    let entry = SyncEntry(name, result)
+    let report = SyncReport(result, of: self, isWaiting: invocation.has(.wait))
+    if let failure = report.failure, result.pages == 0 { throw failure }
     if output.isForPeople {
-      try session.output.write("\(name): \(entry.words)\n")
+      try session.output.write("\(name): \(report.entry.words)\n")
     } else {
-      try RecordPrinter.print([entry], as: listing, output, in: session)
+      var printer = RecordPrinter(listing, output, in: session)
+      try printer.print([report.entry])
+      try printer.finish(ListingSummary(count: 1, total: 1, warnings: report.warnings))
     }
-    return tell(result, session)
+    report.tell(session.diagnostics)
+    return report.code
   }
 
   /// How many pages at most; `nil` for all.
@@ -71,76 +71,4 @@ extension Plugin {
     }
     return pages
   }
-
-  /// Says what the numbers alone do not say.
-  private func tell(_ result: SyncResult, _ session: Session) -> ExitCode {
-    let diagnostics = session.diagnostics
-    if result.earlierPages > 0 {
-      diagnostics.note("went on after page \(result.earlierPages)")
-    }
-    if result.unreadable.count > 0 {
-      let rows = result.unreadable.count == 1 ? "1 row" : "\(result.unreadable.count) rows"
-      let reason = result.unreadable.firstReason.map { " (\($0))" } ?? ""
-      diagnostics.warning("\(name): \(rows) could not be read\(reason)")
-    }
-    if let doubt = result.doubt {
-      diagnostics.warning("\(name): what has vanished is not known: \(doubt)")
-    }
-    if let error = result.failure {
-      let failure = Failure(error, of: self, onSync: session)
-      diagnostics.error(failure)
-      return failure.code == .tryLater || failure.code == .interrupted ? failure.code : .partial
-    }
-    guard !result.isComplete, !policy.isEndless else { return .success }
-    diagnostics.note(
-      "\(result.total.map { "\(result.passed) of \($0)" } ?? "\(result.passed)") \(name) · more: "
-        + diagnostics.command("\(name) sync"))
-    return .partial
-  }
-}
-
-extension Failure {
-  /// What ended a sync, and how to go on.
-  fileprivate init(_ error: SourceError, of plugin: some Plugin, onSync session: Session) {
-    self.init(error, of: plugin)
-    guard error.code == .rateLimited else { return }
-    let wait = error.retryAfter.map { "try again in \($0.inWords)" } ?? "try again later"
-    hint = .words("\(wait): sync goes on from here; with --wait it stays until then")
-  }
-}
-
-/// What a sync did, for programs.
-private struct SyncEntry: Entry {
-  let id: String
-  let added: Int
-  let changed: Int
-  let same: Int
-  let vanished: Int
-  let pages: Int
-  let isComplete: Bool
-
-  init(_ name: String, _ result: SyncResult) {
-    id = name
-    added = result.added
-    changed = result.changed
-    same = result.same
-    vanished = result.vanished
-    pages = result.pages
-    isComplete = result.isComplete
-  }
-
-  /// The same for people: `+12 ~3 =985 −2 (10 pages)`.
-  var words: String {
-    "+\(added) ~\(changed) =\(same) −\(vanished) (\(pages) page\(pages == 1 ? "" : "s"))"
-  }
-
-  static let fields: [Field<SyncEntry>] = [
-    Field("source", "Source", \.id, about: "The source."),
-    Field("added", "Added", \.added, about: "How many records were new."),
-    Field("changed", "Changed", \.changed, about: "How many records had changed, or came back."),
-    Field("same", "Same", \.same, about: "How many were as before, and were not written."),
-    Field("vanished", "Vanished", \.vanished, about: "How many the service no longer has."),
-    Field("pages", "Pages", \.pages, about: "How many pages were fetched."),
-    Field("complete", "Complete", \.isComplete, about: "Whether the service has no more."),
-  ]
 }

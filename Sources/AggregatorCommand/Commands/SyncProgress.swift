@@ -26,13 +26,15 @@ final class SyncProgress: Sendable {
   /// Takes in what was done so far.
   func show(_ result: SyncResult) { self.result.withLock { $0 = result } }
 
-  /// The line: `heroes: 12 pages, 1200 of 4005, 96/s`.
+  /// The line: `heroes: page 12, 1200 of 4005 heroes, 96/s`; the numbers are those of the whole pass.
   private var words: String {
     let result = result.withLock(\.self)
     let amount = result.total.map { "\(result.passed) of \($0)" } ?? "\(result.passed)"
     let rate = session.progress.rate(result.added + result.changed + result.same)
     let line =
-      "\(name): \(result.pages) page\(result.pages == 1 ? "" : "s"), \(amount), \(rate)"
+      result.pages == 0
+      ? "\(name): asking"
+      : "\(name): page \(result.earlierPages + result.pages), \(amount) \(name), \(rate)"
     return ([line] + [session.progress.pause].compactMap(\.self)).joined(separator: " · ")
   }
 }

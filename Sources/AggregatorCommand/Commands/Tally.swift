@@ -18,6 +18,9 @@ struct Tally {
   /// How the listing goes on, for people.
   var onward = Onward.cursor
 
+  /// Whether all could be asked for instead of more.
+  var offersAll = true
+
   /// What to type to leave a listing that began on bundled data; `nil` if it begins here.
   var restart: Hint?
 
@@ -142,7 +145,7 @@ struct Tally {
   func tellAmount(_ diagnostics: Diagnostics, isNamed: Bool = false) {
     if let next {
       let amount = total.map { "\(count) of \($0)" } ?? "\(count)"
-      diagnostics.note("\(amount) \(source) · \(onward.words(next))")
+      diagnostics.note("\(amount) \(source) · \(onward.words(next, offersAll: offersAll))")
     }
     if let stored, stale == nil {
       diagnostics.note("note: \(isNamed ? "\(source): " : "")saved \(stored.age)")
@@ -231,6 +234,7 @@ extension SourceError {
     return switch code {
     case .missingKey, .invalidKey:
       settings.first(where: \.isSecret).map { .command("config set \($0.key)") } ?? words
+    case .circuitOpen: remedy.map { .words("\($0); --refresh asks at once") }
     default: words
     }
   }

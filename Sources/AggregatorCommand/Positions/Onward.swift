@@ -21,12 +21,15 @@ enum Onward {
 
   /// What stands after the number of records, where more follow.
   ///
-  /// - Parameter next: Where the next page starts.
+  /// - Parameters:
+  ///   - next: Where the next page starts.
+  ///   - offersAll: Whether all could be asked for instead.
   /// - Returns: `more: aggregator heroes next`.
-  func words(_ next: Cursor) -> String {
-    switch self {
-    case .cursor: "more: --cursor \(next) · all: --all"
-    case .listing(let command): "more: \(command) · all: --all"
+  func words(_ next: Cursor, offersAll: Bool) -> String {
+    let all = offersAll ? " · all: --all" : ""
+    return switch self {
+    case .cursor: "more: --cursor \(next)\(all)"
+    case .listing(let command): "more: \(command)\(all)"
     case .next(let command): "more: \(command)"
     case .peek(let command): "not moved: \(command) shows these"
     }

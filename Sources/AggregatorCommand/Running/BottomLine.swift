@@ -7,6 +7,8 @@ import Synchronization
 /// There is one terminal, so there is one line. Whatever else is written takes it away first.
 enum BottomLine {
   private static let isShown = Mutex(false)
+  /// Whether it is not to be shown any more.
+  private static let isClosed = Mutex(false)
   private static let erasure = "\r\u{1B}[K"
 
   /// Shows a line in the place of the one before.
@@ -20,17 +22,21 @@ enum BottomLine {
     // The last cell stays free: some terminals break the line there.
     let line = text.safeLine.fitted(to: width - 1)
     isShown.withLockIfAvailable { isShown in
-      guard !Task.isCancelled else { return }
+      guard !Task.isCancelled, !isClosed.withLock(\.self) else { return }
       write("\r\(line)\u{1B}[K")
       isShown = true
     }
   }
 
   /// Takes the line away, unless something else is being written, which has done so.
-  ///
-  /// It never waits, so that it may be called on a signal.
   static func erase() {
     isShown.withLockIfAvailable { erase(&$0) }
+  }
+
+  /// Takes the line away for good.
+  static func close() {
+    isClosed.withLock { $0 = true }
+    isShown.withLock { erase(&$0) }
   }
 
   /// Writes something else, with the line out of the way.

@@ -64,7 +64,9 @@ struct Diagnostics: Sendable {
 
   /// One line of what `--verbose` tells.
   func trace(_ message: String) {
-    put(style(.label, message.safeLine.fitted(to: Self.mostCellsOfNote)))
+    for line in lines(of: message.safeLine.fitted(to: Self.mostCellsOfNote)) {
+      put(style(.label, line))
+    }
   }
 
   private func hint(_ hint: Hint) {

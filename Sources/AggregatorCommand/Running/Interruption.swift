@@ -48,10 +48,20 @@ enum Interruption {
     #endif
   }
 
+  /// Cleans up, for a second at most: what is to be told of it may find nobody who reads.
+  private static func end() {
+    let isDone = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      BottomLine.close()
+      cleanUp.withLock { $0 }?()
+      isDone.signal()
+    }
+    _ = isDone.wait(timeout: .now() + 1)
+  }
+
   /// Ends the process by a signal.
   private static func die(of number: Int32) {
-    BottomLine.erase()
-    cleanUp.withLock { $0?() }
+    end()
     signal(number, SIG_DFL)
     // A blocked signal would only stay pending.
     var this = sigset_t()

@@ -22,7 +22,9 @@ public struct ImageAddress: Hashable, Sendable, LosslessStringConvertible {
   public init?(_ description: String) {
     guard let text = description.nonBlank, text.utf8.count <= Self.longest,
       let url = URL(string: text.hasPrefix("//") ? "https:" + text : text),
-      let address = Address(url), let plain = URL(string: address.text)
+      let address = Address(url), let plain = URL(string: address.text),
+      // Written out it may be longer: a letter of three bytes takes nine.
+      address.text.utf8.count <= Self.longest
     else { return nil }
     self.description = address.text
     self.url = plain

@@ -34,10 +34,17 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The frame header, behind any number of other segments (T.81, B.2.2).
+  /// So many segments and fill bytes before the frame header are enough: a file could be made of them.
+  private static let mostSteps = 4096
+
+  /// The frame header, behind other segments (T.81, B.2.2).
   private init?(jpeg header: ImageHeader) {
     var place = 2
-    while header.big(at: place, 1) == 0xFF, let marker = header.big(at: place + 1, 1) {
+    var steps = 0
+    while steps < Self.mostSteps, header.big(at: place, 1) == 0xFF,
+      let marker = header.big(at: place + 1, 1)
+    {
+      steps += 1
       switch marker {
       // Any marker may have fill bytes before it.
       case 0xFF: place += 1

@@ -32,7 +32,10 @@ extension Address {
     let last = labels.last ?? ""
     // `127.1`, `2130706433` and `0x7f.1` are addresses to whoever looks them up.
     if last.isEmpty || last.hasPrefix("0x") || last.allSatisfy(\.isNumber) { return .machine }
-    if last == "localhost" { return .machine }
+    // The second is what some systems write into their hosts file.
+    if last == "localhost" || labels.first == "localhost" && last.hasPrefix("localdomain") {
+      return .machine
+    }
     let isPrivate = ["local", "internal", "lan", "home", "corp", "intranet"].contains(last)
     return labels.count == 1 || isPrivate || host.hasSuffix(".home.arpa") ? .network : .world
   }
@@ -63,6 +66,12 @@ extension Reach {
     let isTranslated = bytes.starts(with: [0, 0x64, 0xFF, 0x9B])
     if isMapped || isTranslated {
       self = Reach(v4: v4)
+    } else if bytes.starts(with: [0x20, 0x02]) {
+      // 6to4 (RFC 3056) leads to the address of version 4 inside of it.
+      self = Reach(v4: bytes[2..<6].reduce(0) { $0 << 8 | UInt32($1) })
+    } else if bytes.starts(with: [0x20, 0x01, 0, 0]) {
+      // Teredo (RFC 4380) leads through anything.
+      self = .network
     } else if bytes.dropLast().allSatisfy({ $0 == 0 }), (bytes.last ?? 0) < 2 {
       self = .machine
     } else {

@@ -47,6 +47,13 @@ final class Circuit: Sendable {
     state = board.shared("circuit", State())
   }
 
+  /// How long no call is let in; zero if one is.
+  func pause() async -> Duration {
+    await state.update { [policy, now] state in
+      state.closesAt?.wait(atMost: policy.pause, from: now()) ?? .zero
+    }
+  }
+
   /// Lets a call in.
   ///
   /// - Returns: The probe, if it is the call that finds out whether the service is back.

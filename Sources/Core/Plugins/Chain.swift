@@ -144,12 +144,22 @@ extension Plugin {
     try policy.upstreamPageSize?.value(in: environment.settings) ?? policy.largestPage
   }
 
-  /// What tells a collection that grows from others of the service: all that is set, but not how fast
-  /// it is asked, or by whom.
-  func collection(in settings: Settings) -> String {
-    let texts = self.settings.filter { $0.form != .rate && !$0.isSecret }.map { setting in
-      "\(setting.key)=\(settings.text(setting) ?? "")"
+  /// What tells a collection of the service from others: all that is set, but not how fast it is asked,
+  /// or by whom.
+  ///
+  /// - Parameters:
+  ///   - settings: What is set.
+  ///   - bySize: Whether another page size makes it another collection.
+  /// - Returns: A few letters and digits.
+  func collection(in settings: Settings, bySize: Bool = true) -> String {
+    let telling = self.settings.filter { setting in
+      switch setting.form {
+      case .rate, .secret: false
+      case .count: bySize
+      default: true
+      }
     }
+    let texts = telling.map { "\($0.key)=\(settings.text($0) ?? "")" }
     return String(texts.joined(separator: " ").fnv1a, radix: 36)
   }
 

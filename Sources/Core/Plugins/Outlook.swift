@@ -14,6 +14,9 @@ public struct Outlook: Sendable {
   /// How long the call would wait for its turn, or until the service wants to be asked again.
   public let wait: Duration
 
+  /// How long the service is left alone because it has failed too often; zero if it is not.
+  public let pause: Duration
+
   /// How many requests one page costs at most: its attempts, and the pages of a local search.
   public let requestsPerPage: Int
 }
@@ -44,9 +47,10 @@ extension Plugin {
     let left = rate.map { turns.left(kind, cost: cost, by: $0, at: now()) }
     let turn = turns.reserve(
       kind, cost: cost, by: rate, at: now(), patience: Turns.longestWait)
+    let pause = await policy.breaker.map { Circuit($0, sharing: board) }?.pause() ?? .zero
     let scanned = try scannedPages(kind, in: environment)
     return Outlook(
-      addresses: addresses, rate: rate, left: left, wait: turn.wait,
+      addresses: addresses, rate: rate, left: left, wait: turn.wait, pause: pause,
       requestsPerPage: policy.retry.attempts * scanned)
   }
 

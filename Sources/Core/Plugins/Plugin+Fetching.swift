@@ -10,10 +10,10 @@ extension Plugin {
   public func intake(
     in environment: PluginEnvironment, reading: Reading = .normal, deadline: Duration? = nil
   ) throws(SourceError) -> (any Intaking)? {
-    guard let (service, shelf) = try fetching(in: environment, reading, deadline) else {
-      return nil
+    try environment.store.map { store throws(SourceError) in
+      try intake(
+        fetching(in: environment, reading, deadline), into: shelf(in: store), environment)
     }
-    return try intake(service, into: shelf, environment)
   }
 
   private func intake(
@@ -30,38 +30,38 @@ extension Plugin {
   /// make a record look vanished, or known.
   ///
   /// - Parameters:
+  ///   - store: Where it is put.
   ///   - environment: Everything that the source may touch.
   ///   - reading: Whether the service may be asked.
   ///   - deadline: How long one page may take, with its retries.
-  /// - Returns: `nil` without a store.
+  /// - Returns: What fetches it.
   /// - Throws: ``SourceError`` with code `badSettings`.
   public func syncing(
-    in environment: PluginEnvironment, reading: Reading = .normal, deadline: Duration? = nil
-  ) throws(SourceError) -> (any Syncing)? {
-    guard let (service, shelf) = try fetching(in: environment, reading, deadline) else {
-      return nil
-    }
-    return try sync(service, into: shelf, environment)
+    into store: any Store, in environment: PluginEnvironment, reading: Reading = .normal,
+    deadline: Duration? = nil
+  ) throws(SourceError) -> any Syncing {
+    try sync(fetching(in: environment, reading, deadline), into: shelf(in: store), environment)
   }
 
   private func sync(
     _ service: some DataSource<Item>, into shelf: Shelf<Item>, _ environment: PluginEnvironment
   ) throws(SourceError) -> any Syncing {
-    let collection = collection(in: environment.settings)
+    // A pass goes on by pages of any size.
+    let course: SyncCourse =
+      policy.isEndless
+      ? .growth(of: collection(in: environment.settings))
+      : .pass(of: collection(in: environment.settings, bySize: false))
     return Sync(
-      base: service, shelf: shelf, size: try syncPageSize(in: environment),
-      course: policy.isEndless ? .growth(of: collection) : .pass(of: collection),
+      base: service, shelf: shelf, size: try syncPageSize(in: environment), course: course,
       clock: environment.clock, now: environment.now, observer: environment.observer)
   }
 
-  /// The service, and where what it gives is put; `nil` without a store.
+  /// The service, whose calls are told of.
   private func fetching(
     in environment: PluginEnvironment, _ reading: Reading, _ deadline: Duration?
-  ) throws(SourceError) -> (service: any DataSource<Item>, shelf: Shelf<Item>)? {
-    guard let store = environment.store else { return nil }
-    let service = try service(
-      in: environment, reading: reading, deadline: deadline ?? policy.deadline)
-    return (service.observed(by: environment.observer, as: name), shelf(in: store))
+  ) throws(SourceError) -> any DataSource<Item> {
+    try service(in: environment, reading: reading, deadline: deadline ?? policy.deadline)
+      .observed(by: environment.observer, as: name)
   }
 
   private func syncPageSize(in environment: PluginEnvironment) throws(SourceError) -> Int {

@@ -79,6 +79,9 @@ public struct PlaceMove: Hashable, Sendable {
   /// What the step is to a census; `nil` for a walk that is none.
   public var census: Census?
 
+  /// Whether the pages that are kept of the source are no longer true after it.
+  public var replacesPages: Bool
+
   /// A step.
   ///
   /// - Parameters:
@@ -86,7 +89,11 @@ public struct PlaceMove: Hashable, Sendable {
   ///   - from: Where the walk stood.
   ///   - to: Where it goes on; `nil` if it is over.
   ///   - census: What it is to a census.
-  public init(_ name: String, from: String?, to: String?, census: Census? = nil) {
+  ///   - replacesPages: Whether the pages that are kept of the source are no longer true after it.
+  public init(
+    _ name: String, from: String?, to: String?, census: Census? = nil, replacesPages: Bool = false
+  ) {
+    self.replacesPages = replacesPages
     self.name = name
     self.from = from
     self.to = to
@@ -99,20 +106,40 @@ public struct PlaceMove: Hashable, Sendable {
 /// Each step notes which records it met, beside them and not in them, so that nothing is written to a
 /// record that is as it was. The notes are forgotten with the place.
 public struct Census: Hashable, Sendable {
+  /// What the last step is for.
+  public struct Completion: Hashable, Sendable {
+    /// When the walk began: what was first seen after that may lie where it had been already.
+    public var began: Date
+
+    /// How many different records it must have met, or it is not complete after all.
+    public var least: Int
+
+    /// The completion of a census.
+    ///
+    /// - Parameters:
+    ///   - began: When the walk began.
+    ///   - least: How many different records it must have met.
+    public init(began: Date, least: Int) {
+      self.began = began
+      self.least = least
+    }
+  }
+
   /// Whether it begins with this step, and notes of an earlier walk are void.
   public var begins: Bool
 
-  /// Whether it is complete with this step: records of the source that no step met have vanished.
-  public var isComplete: Bool
+  /// What makes it complete with this step: records of the source that no step met have vanished; `nil`
+  /// if it is not complete, or not to be trusted.
+  public var completion: Completion?
 
   /// A step of a census.
   ///
   /// - Parameters:
   ///   - begins: Whether it begins with this step.
-  ///   - isComplete: Whether it is complete with this step.
-  public init(begins: Bool, isComplete: Bool) {
+  ///   - completion: What makes it complete with this step.
+  public init(begins: Bool, completion: Completion? = nil) {
     self.begins = begins
-    self.isComplete = isComplete
+    self.completion = completion
   }
 }
 
@@ -129,6 +156,9 @@ public struct StoreChanges: Hashable, Sendable {
 
   /// How many records have vanished: a complete ``Census`` did not meet them.
   public var vanished = 0
+
+  /// How many different records a census met that was not complete after all; `nil` if it was.
+  public var shortCensus: Int?
 
   /// Whether the walk's place was moved; `false` if another process had moved it.
   public var hasMoved = false

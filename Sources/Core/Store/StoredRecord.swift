@@ -130,7 +130,7 @@ public struct StoreStatus: Hashable, Sendable {
   /// How many pages are kept.
   public var pages = 0
 
-  /// When a page was fetched last; `nil` if none is kept.
+  /// When a page was fetched last; `nil` if none is known.
   public var fetchedAt: Date?
 
   /// Nothing.

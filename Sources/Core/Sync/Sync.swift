@@ -2,23 +2,19 @@ import Foundation
 
 /// Fetches the pages of a service into the store, one transaction each.
 struct Sync<Base: DataSource>: Syncing {
-  /// What it fetches, of which of upstream's collections, where settings choose.
-  enum Course: Hashable, Sendable {
-    /// All that there is, again and again; at the end of each pass it is known what has vanished.
-    case pass(of: String)
-    /// More of what has no end, from where the last sync or ``Intake`` ended.
-    case growth(of: String)
-  }
-
   let base: Base
   let shelf: Shelf<Base.Item>
   /// How many records upstream is asked for at a time.
   let size: Int
-  let course: Course
+  let course: SyncCourse
   let clock: any Clock<Duration>
   let now: @Sendable () -> Date
   /// Who is told that it waits.
   let observer: Observer
+
+  /// How long to wait at first, and at most, where the service does not say until when.
+  private static var firstWait: Duration { .seconds(60) }
+  private static var longestWait: Duration { .seconds(15 * 60) }
 
   /// The name of the place where it goes on.
   private var placeName: String {
@@ -32,17 +28,24 @@ struct Sync<Base: DataSource>: Syncing {
     upTo pages: Int?, jobs: Int, waits: Bool, progress: @Sendable (SyncResult) -> Void
   ) async -> SyncResult {
     var result = SyncResult()
+    var patience = Self.firstWait
     while true {
+      let before = result.pages
       let bound = pages.map { $0 - result.pages }
       do throws(SourceError) {
         guard bound.map({ $0 > 0 }) ?? true,
           try await walk(upTo: bound, jobs, &result, progress)
         else { return result }
       } catch {
-        guard waits, error.code == .rateLimited, let wait = error.retryAfter else {
+        guard waits, error.code == .rateLimited else {
           result.failure = error
           return result
         }
+        // Many services say that it is too much, and not until when.
+        if result.pages > before { patience = Self.firstWait }
+        let asked = error.retryAfter ?? .zero
+        let wait = asked > .zero ? asked : patience
+        if asked <= .zero { patience = min(patience * 2, Self.longestWait) }
         observer(.waiting(wait, reason: error.message))
         do { try await clock.sleep(for: wait) } catch {
           result.failure = .cancelled
@@ -66,6 +69,7 @@ struct Sync<Base: DataSource>: Syncing {
     }
     var place = known(written)
     if result.pages == 0 { result.earlierPages = place.pages }
+    if written != nil, place.cursor == nil { result.hasRestarted = true }
     let walk = base.pages(
       after: place.cursor, size: size, upTo: WalkBound(pages: bound),
       // One job fetches and stores in turns, so that at most one page is ever fetched in vain.
@@ -77,6 +81,7 @@ struct Sync<Base: DataSource>: Syncing {
       do { step = try await walk.next() } catch .invalidCursor where place.cursor != nil {
         // Upstream counts in another way now. What is known stays known.
         try await startOver(from: written)
+        result.hasRestarted = true
         return true
       }
       guard let step else { return false }
@@ -92,7 +97,7 @@ struct Sync<Base: DataSource>: Syncing {
       result.passed = next.records
       if step.page.next == nil {
         result.isComplete = true
-        result.doubt = isPass ? next.doubt : nil
+        if isPass { result.doubt = next.doubt ?? changes.shortCensus.map(next.doubt(met:)) }
       }
       progress(result)
       if step.end != nil { return false }
@@ -119,9 +124,13 @@ struct Sync<Base: DataSource>: Syncing {
   ) -> PlaceMove {
     switch course {
     case .pass:
-      let census = Census(begins: place.cursor == nil, isComplete: isLast && next.doubt == nil)
+      let isTrusted = isLast && next.doubt == nil
+      let census = Census(
+        begins: place.cursor == nil,
+        completion: isTrusted ? .init(began: next.began, least: next.least) : nil)
       return PlaceMove(
-        placeName, from: written, to: isLast ? nil : next.text, census: census)
+        placeName, from: written, to: isLast ? nil : next.text, census: census,
+        replacesPages: isLast)
     case .growth:
       return PlaceMove(
         placeName, from: written, to: next.cursor?.description ?? Intake<Base>.end)

@@ -18,18 +18,22 @@ struct SyncPlace: Hashable, Codable, Sendable {
   /// changed its mind about how many there are.
   var isCertain = true
 
+  /// When the pass began.
+  var began: Date
+
   /// When the last page was fetched.
   var date: Date
 
   private enum CodingKeys: String, CodingKey {
-    case cursor = "c", pages = "p", records = "r", total = "t", isCertain = "s", date = "d"
+    case cursor = "c", pages = "p", records = "r", total = "t", isCertain = "s", began = "b"
+    case date = "d"
   }
 
   /// After so long without a further page a pass begins anew: what it met first may be gone by now.
   static let lifetime = Duration.seconds(7 * 86_400)
 
   /// The beginning.
-  init(at date: Date) { self.date = date }
+  init(at date: Date) { (began, self.date) = (date, date) }
 
   /// What was written down; `nil` if it means nothing, or is too old.
   init?(_ text: String, at now: Date) {
@@ -63,13 +67,19 @@ struct SyncPlace: Hashable, Codable, Sendable {
     return place
   }
 
-  /// Why a pass that ends here cannot say what has vanished; `nil` if it can.
+  /// Why a pass that ends here cannot say what has vanished; `nil` if it can, as far as is known here.
   var doubt: String? {
     if records == 0 { return "the service sent nothing at all" }
-    if !isCertain {
-      return "some rows could not be read, or the list changed while it was read"
-    }
-    if let total, records < total { return "it sent \(records) of the \(total) that it names" }
-    return nil
+    return isCertain
+      ? nil : "some rows could not be read, or the list changed while it was read"
+  }
+
+  /// How many different records a pass that ends here must have met: all that the service names, and
+  /// none twice, for where one came again another may have been left out.
+  var least: Int { max(total ?? 0, records) }
+
+  /// Why it cannot say so, having met fewer.
+  func doubt(met: Int) -> String {
+    "it sent \(met) different records where \(least) were due"
   }
 }

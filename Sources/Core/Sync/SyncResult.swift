@@ -18,6 +18,10 @@ public struct SyncResult: Sendable {
   /// How many pages of the same pass were fetched before, by a run that did not come to its end.
   public internal(set) var earlierPages = 0
 
+  /// Whether it began from the start although an earlier run had stopped somewhere: that place was too
+  /// old, or is no longer valid.
+  public internal(set) var hasRestarted = false
+
   /// How many records the whole pass has met so far, earlier runs included.
   public internal(set) var passed = 0
 

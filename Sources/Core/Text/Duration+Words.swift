@@ -1,6 +1,6 @@
 extension Duration {
   /// This time as people say it, rounded up so that whoever waits for it waits long enough: `500 ms`,
-  /// `1.4 s`, `12 s`, `3 min`, `2 h`.
+  /// `1.4 s`, `12 s`, `3 min`, `2 h`, `7 days`.
   package var inWords: String {
     let milliseconds = (self / .milliseconds(1)).rounded(.up)
     return switch milliseconds {
@@ -10,6 +10,8 @@ extension Duration {
       "\((milliseconds / 100).rounded(.up) / 10) s"
     case ..<120_000: "\(Int((milliseconds / 1000).rounded(.up))) s"
     case ..<7_200_000: "\(Int((milliseconds / 60_000).rounded(.up))) min"
+    case 172_800_000..<8.64e15 where milliseconds.truncatingRemainder(dividingBy: 86_400_000) == 0:
+      "\(Int(milliseconds / 86_400_000)) days"
     case ..<8.64e15: "\(Int((milliseconds / 3_600_000).rounded(.up))) h"
     default: "a very long time"
     }

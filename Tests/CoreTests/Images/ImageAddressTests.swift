@@ -34,7 +34,8 @@ import Testing
 
   static let hosts: [Reach: [String]] = [
     .machine: [
-      "localhost", "LOCALHOST.", "cdn.localhost", "127.0.0.1", "127.1", "127.255.255.254",
+      "localhost", "localhost.localdomain", "LOCALHOST.", "cdn.localhost", "127.0.0.1", "127.1",
+      "127.255.255.254",
       "0.0.0.0",
       "2130706433", "0x7f.1", "0x7f000001", "0177.0.0.1", "[::1]", "[::]", "[::ffff:127.0.0.1]",
       "[64:ff9b::7f00:1]", "1.2.3",

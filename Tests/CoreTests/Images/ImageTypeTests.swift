@@ -104,4 +104,13 @@ import Testing
         LoadedImage.self, from: Data(#"{"id":"https://cdn.test/1","bytes":"aGVsbG8="}"#.utf8))
     }
   }
+
+  @Test func `looks for the size of an image in the first part of it only`() {
+    // Fill bytes and empty segments are legal, and could be all there is.
+    let fill = Data([0xFF, 0xD8, 0xFF]) + Data(repeating: 0xFF, count: 15 << 20)
+    #expect(PixelSize(of: fill, .jpeg) == nil)
+    let segments =
+      Data([0xFF, 0xD8]) + Data((0..<3_000_000).flatMap { _ in [0xFF, 0xE0, 0, 2] as [UInt8] })
+    #expect(PixelSize(of: segments, .jpeg) == nil)
+  }
 }

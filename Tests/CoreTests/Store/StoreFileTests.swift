@@ -166,7 +166,8 @@ struct StoreFileTests {
     try database.execute(
       """
       DROP TABLE met; DROP INDEX records_vanished; ALTER TABLE records DROP COLUMN vanished;
-      ALTER TABLE sources DROP COLUMN vanished; PRAGMA user_version = 1
+      ALTER TABLE sources DROP COLUMN vanished; ALTER TABLE sources DROP COLUMN walked;
+      PRAGMA user_version = 1
       """)
     let store = directory.store()
     #expect(try await store.ids() == ["a"])

@@ -28,14 +28,13 @@ struct SyncTests {
     let environment = PluginEnvironment(
       settings: Settings(), transport: TrappingTransport(), store: store, clock: clock,
       now: today.now, observer: waitObserver)
-    return try #require(
-      try NotesPlugin(service: base, policy: policy).syncing(in: environment))
+    return try NotesPlugin(service: base, policy: policy).syncing(into: store, in: environment)
   }
 
-  /// Counts the waits for an hour.
+  /// Counts the waits for a minute and more.
   private var waitObserver: Observer {
     Observer { [waits] event in
-      if case .waiting(.seconds(3600), _) = event { waits.add() }
+      if case .waiting(let time, _) = event, time >= .seconds(60) { waits.add() }
     }
   }
 
@@ -217,7 +216,7 @@ struct SyncTests {
   }
 
   /// What a service may do so that nobody knows what it no longer has.
-  enum Doubt: CaseIterable { case badRow, shrinks, sendsLess, sendsNothing }
+  enum Doubt: CaseIterable { case badRow, shrinks, sendsLess, sendsNothing, repeatsRow }
 
   @Test(arguments: Doubt.allCases)
   func `calls nothing vanished that may be there`(doubt: Doubt) async throws {
@@ -231,6 +230,9 @@ struct SyncTests {
           page.unreadable = Unreadable(count: 1, firstReason: "row 3: id is missing")
         case .shrinks where request.cursor == nil: page.total = 21
         case .sendsLess: page.total = 40
+        // A row came in front of where the walk was: the last of a page comes again, and one is left out.
+        case .repeatsRow where request.cursor != nil && page.records.first?.id == 21:
+          page.records[0] = Note(20)
         default: break
         }
         return page
@@ -241,7 +243,73 @@ struct SyncTests {
     #expect(try await storedIDs().count == 30)
   }
 
+  @Test func `calls nothing vanished that came while it walked`() async throws {
+    try await sync(service(1...30))
+    let notes = service((1...30).filter { $0 != 7 })
+    let store = store
+    let today = today
+    let base = ScriptedSource<Note>(
+      page: { request throws(SourceError) in
+        if request.cursor != nil {
+          // Somebody lists what was put in front of where the walk is.
+          let json = Data(#"{"id":99,"title":"note 99"}"#.utf8)
+          let entry = StoreEntry(id: "99", json: json) { Folded("note 99") }
+          _ = try await store.save(StoreBatch([entry]), of: "notes", at: today.now())
+        }
+        today.turn(by: 1)
+        return try await notes.page(request)
+      }, skip: { notes.cursor(skipping: $0, from: $1) })
+    let result = try await sync(base)
+    #expect((result.vanished, result.doubt) == (1, nil))
+    #expect(try await storedIDs() == (1...30).filter { $0 != 7 } + [99])
+  }
+
+  @Test func `what was kept of lists before does not bring back what vanished`() async throws {
+    let all = service(1...5)
+    func listed(_ base: any DataSource<Note>) async throws -> [Int] {
+      let plugin = NotesPlugin(over: base, .liveFirst(freshFor: .seconds(86_400)))
+      let environment = PluginEnvironment(
+        settings: Settings(), transport: TrappingTransport(), store: store, clock: clock,
+        now: today.now)
+      return try await plugin.source(in: environment).page(PageRequest(limit: 5)).records.map(\.id)
+    }
+    #expect(try await listed(all) == [1, 2, 3, 4, 5])
+    let rest = service([1, 2, 4, 5, 6])
+    try await sync(rest)
+    #expect(try await listed(rest) == [1, 2, 4, 5, 6])
+  }
+
+  @Test func `goes on by pages of another size`() async throws {
+    let base = service(1...60)
+    try await sync(base, upTo: 2)
+    let result = try await syncing(base, by: 20).sync(upTo: nil, jobs: 1, waits: false) { _ in }
+    #expect((result.added, result.pages, result.earlierPages) == (40, 2, 2))
+    #expect(result.isComplete && result.doubt == nil)
+  }
+
   // MARK: - Politeness
+
+  @Test func `waits a while where the service does not say until when`() async throws {
+    let notes = notebook(20)
+    let calls = Gauge()
+    let base = ScriptedSource<Note>(
+      page: { request throws(SourceError) in
+        calls.add()
+        if calls.value <= 2 { throw .because(.rateLimited) }
+        return try await notes.page(request)
+      }, skip: { notes.cursor(skipping: $0, from: $1) })
+    let patient = try syncing(base)
+    async let result = patient.sync(upTo: nil, jobs: 1, waits: true) { _ in }
+    for (number, wait) in [60, 120].enumerated() {
+      await waits.reaches(number + 1)
+      await clock.sleepers(atLeast: 1)
+      #expect(clock.untilNextWake == .seconds(wait))
+      clock.advance(by: .seconds(wait))
+    }
+    #expect(await result.added == 20)
+    let impatient = await patient.sync(upTo: nil, jobs: 1, waits: false) { _ in }
+    #expect(impatient.failure == nil)
+  }
 
   @Test func `ends when no more may be asked for, and says when it may`() async throws {
     let base = service(1...95)

@@ -16,7 +16,8 @@ import Testing
     #expect(set.output == "")
     #expect(
       set.errors
-        == "COMIC_VINE_API_KEY is set in \(sandbox.root.appending(path: Self.userFile).path)\n")
+        == "COMIC_VINE_API_KEY is set in \(sandbox.root.appending(path: Self.userFile).path)\n"
+        + "whether it is accepted: aggregator sources check heroes\n")
     #expect(try sandbox.permissions(of: Self.userFile) == 0o600)
     #expect(try sandbox.permissions(of: "home/.config/aggregator") == 0o700)
     #expect(try sandbox.text(of: Self.userFile).contains("= \(Self.secret)\n"))

@@ -44,7 +44,7 @@ import Testing
     #expect(items.map(\.records) == [249, 3, 5, users])
     #expect(items.map(\.deleted) == [0, 2, 0, 0])
     #expect(items.map(\.pages) == [1, 1, 1, 0])
-    #expect(items.map { $0.fetchedAt != nil } == [true, true, true, false])
+    #expect(items.map { $0.fetchedAt != nil } == [true, true, true, true])
     #expect(full.errors.hasPrefix("\(home.file.path), "))
 
     let path = try await home.run("store path")

@@ -218,4 +218,43 @@ import Testing
     #expect(outcome.status == 74)
     #expect(service.requests.isEmpty)
   }
+
+  @Test func `a program is told what ended it, and of which source it is`() async throws {
+    let service = try FakeRandomUser()
+    let home = try Household(service.settings)
+    service.fail(with: RandomUserFault.page.reply, after: 2)
+    let failed = try await home.run("users sync --max-pages 9 --json")
+    #expect(failed.status == 3)
+    let envelope = try JSONDecoder().decode(Told.self, from: Data(failed.output.utf8))
+    #expect(envelope.source == "users" && envelope.verb == "sync")
+    #expect(envelope.items.map(\.pages) == [2])
+    #expect(envelope.warnings.map(\.source) == ["users"])
+  }
+
+  private struct Told: Decodable {
+    struct Item: Decodable { let pages: Int }
+    let source: String?
+    let verb: String
+    let items: [Item]
+    let warnings: [Envelope.Warning]
+  }
+
+  @Test func `a signal ends it even if nobody reads what it says`() async throws {
+    let service = try FakeProducts((0..<3000).map { FakeProduct($0, "Thing") })
+    let home = try Household(service.settings.merging(["PRODUCTS_PAGE_SIZE": "1"]) { $1 })
+    let pipe = try Pipe()
+    let run = try Binary.start(
+      "products sync --verbose", environment: home.environment, in: home.sandbox,
+      output: .descriptor(pipe.writeEnd), isMerged: true)
+    // A line each, of which so many fill any pipe.
+    _ = await service.requests(atLeast: 400)
+    var waiting: Int32 = 0
+    while waiting < 60_000, service.requests.count < 3000 {
+      #expect(ioctl(pipe.readEnd, UInt(FIONREAD), &waiting) == 0)
+      sched_yield()
+    }
+    run.child.send(SIGTERM)
+    #expect(try await run.outcome().ending == .signal(SIGTERM))
+    withExtendedLifetime(pipe) {}
+  }
 }

@@ -36,7 +36,10 @@ import Testing
       "heroes fly",
       "unknown verb 'fly' of heroes\nhint: heroes can list, next, search, show, sync, delete, restore, open, image"
     ),
-    ("heroes list spider", "'heroes list' takes no 'spider'\nhint: aggregator help heroes list"),
+    (
+      "heroes list spider",
+      "'heroes list' takes no 'spider'\n\nDid you mean 'heroes search spider'?\nhint: aggregator help heroes list"
+    ),
     (
       "heroes list --limt 5",
       "unknown option '--limt'\n\nDid you mean '--limit'?\nhint: aggregator help heroes list"

@@ -79,7 +79,8 @@ extension SQLiteStore {
         try connection.run("DELETE FROM tombstones WHERE source = ?1", number)
       }
       // Positions are never given twice: an old cursor must not lead among new records.
-      try connection.run("UPDATE sources SET records = 0, vanished = 0 WHERE number = ?1", number)
+      try connection.run(
+        "UPDATE sources SET records = 0, vanished = 0, walked = NULL WHERE number = ?1", number)
     }
     try await compact()
   }

@@ -40,7 +40,8 @@ extension Connection {
     let records = try rows(
       """
       SELECT r.position, r.saved, r.json
-      FROM json_each(?1) e JOIN records r ON r.position = e.value ORDER BY e.key
+      FROM json_each(?1) e JOIN records r ON r.position = e.value
+      WHERE r.vanished IS NULL ORDER BY e.key
       """, row.positions
     ) {
       StoredRecord(position: $0.integer(0), json: $0.bytes(2), savedAt: $0.date(1) ?? fetched)

@@ -21,9 +21,16 @@ extension SQLiteStore {
       }
       if let move = batch.move {
         saving.changes.hasMoved = try connection.move(move, of: number)
-        if let census = move.census, saving.changes.hasMoved {
-          saving.changes.vanished = try connection.take(
-            census, at: move, meeting: saving.positions, of: number, at: date)
+        if saving.changes.hasMoved {
+          try connection.run("UPDATE sources SET walked = ?2 WHERE number = ?1", number, date)
+          if let census = move.census {
+            try connection.take(
+              census, at: move, meeting: saving.positions, of: number, at: date, &saving.changes)
+          }
+          // What was kept of the lists before is no longer what there is.
+          if move.replacesPages {
+            try connection.run("DELETE FROM pages WHERE source = ?1", number)
+          }
         }
       }
       return saving.changes

@@ -23,13 +23,14 @@ extension SQLiteStore {
         """
         SELECT (SELECT records FROM sources WHERE number = ?1),
           (SELECT vanished FROM sources WHERE number = ?1),
-          (SELECT count(*) FROM tombstones WHERE source = ?1), count(*), max(fetched)
+          (SELECT count(*) FROM tombstones WHERE source = ?1), count(*),
+          max(coalesce(max(fetched), 0), coalesce((SELECT walked FROM sources WHERE number = ?1), 0))
         FROM pages WHERE source = ?1
         """, number
       ) { row in
         (
           stored: Int(row.integer(0)), vanished: Int(row.integer(1)), deleted: Int(row.integer(2)),
-          pages: Int(row.integer(3)), at: row.date(4)
+          pages: Int(row.integer(3)), at: row.integer(4) > 0 ? row.date(4) : nil
         )
       }
       guard let row else { return status }

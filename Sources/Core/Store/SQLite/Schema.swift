@@ -64,6 +64,7 @@ enum Schema {
     """
     ALTER TABLE records ADD COLUMN vanished INTEGER;  -- when a census did not meet it
     ALTER TABLE sources ADD COLUMN vanished INTEGER NOT NULL DEFAULT 0;  -- how many of its records
+    ALTER TABLE sources ADD COLUMN walked INTEGER;    -- when a walk through it had its last page
     CREATE INDEX records_vanished ON records (position) WHERE vanished IS NOT NULL;
     CREATE TABLE met (
       number INTEGER PRIMARY KEY,
