@@ -5,7 +5,8 @@ extension Verb<User> {
   static let load = Verb(
     "load", "Fetch more users into the store",
     argument: Parameter(
-      "count", "COUNT", in: 1...1_000_000, about: "how many new users to fetch at least, 100 by default; they come in whole pages")
+      "count", "COUNT", in: 1...1_000_000,
+      about: "how many new users to fetch at least, in whole pages; 100 by default")
   ) { call throws(SourceError) in
     guard let intake = call.intake else {
       throw SourceError(

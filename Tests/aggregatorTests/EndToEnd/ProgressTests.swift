@@ -4,7 +4,7 @@ import SourceTesting
 import Testing
 
 /// What a person sees while something takes long, and that nothing of it stays.
-@Suite struct ProgressTests {
+@Suite(.timeLimit(.minutes(5))) struct ProgressTests {
   private static let erasure = "\r\u{1B}[K"
 
   /// Starts a line on a terminal, and reads what it writes until that contains some words.
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("heroes list", "heroes: asking"), ("heroes sync", "heroes: 0 pages, 0, 0/s"),
+    ("heroes list", "heroes: asking"), ("heroes sync", "heroes: asking"),
     ("heroes show 1443", "heroes: asking"),
   ])
   func `says what it waits for, and takes it away on Ctrl-C`(
