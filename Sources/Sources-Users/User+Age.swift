@@ -23,7 +23,18 @@ extension User {
 
 extension String {
   /// Whether this is a day such as `1967-07-23`.
+  ///
+  /// Byte by byte: a regular expression took two thirds of reading a person.
   var isDay: Bool {
-    wholeMatch(of: /[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])/) != nil
+    let bytes = Array(utf8)
+    func number(_ range: Range<Int>) -> Int? {
+      bytes[range].reduce(0) { number, byte in
+        number.flatMap { 0x30...0x39 ~= byte ? $0 * 10 + Int(byte - 0x30) : nil }
+      }
+    }
+    guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
+      number(0..<4) != nil, let month = number(5..<7), let day = number(8..<10)
+    else { return false }
+    return 1...12 ~= month && 1...31 ~= day
   }
 }
