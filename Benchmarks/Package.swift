@@ -7,10 +7,20 @@ let package = Package(
   dependencies: [.package(name: "aggregator", path: "..")],
   targets: [
     .executableTarget(
-      name: "fill-store",
-      dependencies: [
-        .product(name: "Core", package: "aggregator"),
-        .product(name: "Users", package: "aggregator"),
-      ])
+      name: "chain-cost", dependencies: [.aggregator("Core"), .aggregator("Products")]),
+    .executableTarget(
+      name: "do-nothing",
+      dependencies: ["AggregatorCommand", "Core", "Countries", "Heroes", "Products", "Users"].map {
+        .aggregator($0)
+      }),
+    .executableTarget(
+      name: "fill-store", dependencies: [.aggregator("Core"), .aggregator("Users")]),
   ]
 )
+
+extension Target.Dependency {
+  /// A library of the package above.
+  static func aggregator(_ name: String) -> Target.Dependency {
+    .product(name: name, package: "aggregator")
+  }
+}
