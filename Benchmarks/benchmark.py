@@ -1,0 +1,122 @@
+"""Does the same work with aggregator and with what people would pick instead; see README.md."""
+
+import argparse
+import shlex
+import sqlite3
+import subprocess
+import sys
+
+import rows
+from harness import HERE, ROOT, Failure, Place, progress
+from report import Report, version
+from works import WORKS, Bench, server_cost
+
+ENVIRONMENTS = {
+    "peers": ("requirements.txt", {
+        "with_aiohttp": "python", "with_httpx": "python", "with_dlt": "python",
+        "sqlite-utils": "sqlite-utils"}),
+    "singer": ("singer-requirements.txt", {"target-sqlite": "target-sqlite"}),
+}
+
+
+def install(report):
+    """Installs the peers and builds the programs beside aggregator; what there is, by name."""
+    installed = {}
+    for name, (requirements, programs) in ENVIRONMENTS.items():
+        directory = HERE / ".venv" / name
+        file = HERE / "peers" / requirements
+        try:
+            if not (directory / "bin").exists():
+                progress(f"installing {name}")
+                subprocess.run([sys.executable, "-m", "venv", directory], check=True)
+            subprocess.run(
+                [directory / "bin/pip", "install", "-q", "--disable-pip-version-check", "-r", file],
+                check=True)
+        except subprocess.CalledProcessError:
+            report.note(f"Skipped, because they could not be installed: {', '.join(programs)}.")
+            continue
+        installed |= {program: directory / "bin" / of for program, of in programs.items()}
+    if target := installed.get("target-sqlite"):
+        tried = subprocess.run([target, "--help"], capture_output=True, text=True)
+        if tried.returncode != 0:
+            del installed["target-sqlite"]
+            report.note("target-sqlite installs but does not run with"
+                        f" Python {sys.version.split()[0]}: {tried.stderr.splitlines()[-1]}")
+    return installed | build()
+
+
+def build():
+    """Builds the programs of this package as Scripts/run builds aggregator."""
+    progress("building do-nothing and chain-cost")
+    command = ["swift", "build", "--package-path", HERE, "-c", "release"]
+    if sys.platform == "linux":
+        command += ["--static-swift-stdlib", "-Xlinker", f"-L{ROOT / '.build/static'}"]
+    programs = ("do-nothing", "chain-cost")
+    for program in programs:
+        subprocess.run([*command, "--product", program], check=True, stdout=sys.stderr)
+    return {program: HERE / ".build/release" / program for program in programs}
+
+
+def versions(installed):
+    commit = version("git", "-C", str(ROOT), "describe", "--always", "--dirty")
+    aggregator = version(str(ROOT / ".build/release/aggregator"), "--version")
+    lines = [f"{aggregator}, commit {commit}",
+             f"Python {sys.version.split()[0]} with SQLite {sqlite3.sqlite_version}, " + ", ".join(
+                 f"{name} {version(*command)}".strip() for name, command in (
+                     ("the sqlite3 shell", ("sqlite3", "--version")),
+                     ("", ("curl", "--version")), ("", ("jq", "--version"))))]
+    for name, (requirements, _) in ENVIRONMENTS.items():
+        if installed:
+            pinned = (HERE / "peers" / requirements).read_text().split()
+            lines.append(f"{name}: {', '.join(pinned)}")
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="Scripts/benchmark", description=__doc__)
+    parser.add_argument("--small", action="store_true",
+                        help="few rows, no peers but the plain script: only to see that it works")
+    parser.add_argument("--only", metavar="WORK,…", help=f"some of: {', '.join(WORKS)}")
+    parser.add_argument("--repeat", type=int, metavar="N", help="runs of each; 3 by default")
+    parser.add_argument("--note", metavar="WORDS", help="what is to be known of this run")
+    options = parser.parse_args()
+    works = options.only.split(",") if options.only else list(WORKS)
+    if unknown := set(works) - set(WORKS):
+        parser.error(f"no such work: {', '.join(unknown)}")
+
+    report, place = Report(shlex.join(["Scripts/benchmark", *sys.argv[1:]])), Place()
+    if options.note:
+        report.note(options.note)
+    try:
+        if options.small:
+            installed = {}
+            report.note("Skipped with --small: aiohttp, httpx, curl | jq | sqlite-utils, dlt,"
+                        " Singer, do-nothing, chain-cost.")
+        else:
+            installed = install(report)
+        report.programs = versions(installed)
+        if not options.small and not options.only:
+            report.path = HERE / "RESULTS.md"
+        bench = Bench(place, report, options, installed)
+        progress("making rows up")
+        rows.write(place / "people", rows.person, bench.count)
+        rows.write(place / "products", rows.product, bench.count)
+        rows.write_changed_products(place / "changed", bench.count)
+        if "memory" in works and not options.small:
+            rows.write(place / "crowd", rows.person, 1_000_000)
+        server_cost(bench)
+        for work in works:
+            WORKS[work](bench)
+    except Failure as failure:
+        print(f"error: {failure}", file=sys.stderr)
+        return 1
+    finally:
+        place.remove()
+    report.is_complete = True
+    report.keep()
+    print(report.markdown(), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

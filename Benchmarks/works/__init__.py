@@ -1,0 +1,12 @@
+"""The works: each does the same with aggregator and with its peers, checks it, and reports it."""
+
+from .again import again
+from .bench import Bench
+from .fetching import fetch, latency, server_cost
+from .searching import memory
+from .small import chain, fallback, start
+
+WORKS = {
+    "start": start, "fallback": fallback, "chain": chain, "latency": latency, "fetch": fetch,
+    "again": again, "memory": memory,
+}

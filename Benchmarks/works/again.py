@@ -1,0 +1,81 @@
+"""Fetching what is mostly there already."""
+
+from harness import PRODUCTS, Failure, Server, progress, select
+
+from .bench import JOBS
+
+
+def again(bench):
+    """Products: the first time, again unchanged, and again with one in a hundred changed."""
+    size, pages = 100, bench.count // 100
+    times = ("first", "unchanged", "changed")
+    rewritten = []
+    files = {"first": "products", "unchanged": "products", "changed": "changed"}
+
+    def sync(name):
+        def run():
+            if name == "first":
+                bench.place.fresh("home")
+            before = latest(bench.store)
+            with Server(bench.place, "people", files[name]) as server:
+                run = bench.run_aggregator(
+                    "products", "sync", "--jobs", JOBS, PRODUCTS_PAGE_SIZE=size, **server.settings)
+            expected = {"first": (bench.count, 0, 0), "unchanged": (0, 0, bench.count),
+                        "changed": (0, bench.count // 100, bench.count - bench.count // 100)}[name]
+            said = tuple(map(int, run.output.split("\t")[1:4]))
+            if said != expected:
+                raise Failure(f"products sync said {said} instead of {expected}")
+            if name == "unchanged":
+                rewritten.append(select(
+                    bench.store, f"SELECT count(*) FROM records WHERE saved > {before}")[0])
+            bench.truth(files[name], pages, size).expect_indexed(bench.store)
+            return run
+        return run
+
+    def peer(script, path, name, *options, check, most_runs=None):
+        def run():
+            if name == "first":
+                bench.place.fresh(path)
+            with Server(bench.place, "people", files[name]) as server:
+                run = bench.place.run(
+                    *bench.script(script), *options, "products", server.url, size, pages,
+                    bench.place / path)
+            check(bench.truth(files[name], pages, size), bench.place / path)
+            return run
+        if most_runs:
+            run.most_runs = most_runs
+        return run
+
+    progress("again")
+    programs = {}
+    for name in times:
+        programs["aggregator", name] = sync(name)
+    for name in times:
+        programs["plain script", name] = peer(
+            "plain", "again.sqlite", name, check=lambda truth, path: truth.expect_indexed(path))
+    if bench.script("with_dlt"):
+        for name in times[:2]:
+            programs["dlt merge", name] = peer(
+                "with_dlt", "merge.sqlite", name, "merge", most_runs=1,
+                check=lambda truth, path: truth.expect(path, PRODUCTS, "products"))
+    medians = bench.alternate(programs)
+    words = {"first": "Fetch and store {} products in pages of 100",
+             "unchanged": "The same {} products again, unchanged",
+             "changed": "The same {} products again, one in a hundred changed"}
+    for name in times:
+        bench.report.table(
+            words[name].format(bench.count),
+            {program: median for (program, time), median in medians.items() if time == name})
+    if not bench.is_small:
+        unchanged = medians["aggregator", "unchanged"].wall
+        bench.report.goal("again unchanged, against its own first time", 0.7,
+                          unchanged / medians["aggregator", "first"].wall)
+        bench.report.goal("again unchanged: records written", 0, max(rewritten), "")
+        if ("dlt merge", "unchanged") in medians:
+            bench.report.goal("again unchanged: dlt merge takes", 50,
+                              medians["dlt merge", "unchanged"].wall / unchanged, at_least=True)
+
+
+def latest(path):
+    """When a record was written last, in milliseconds; None without a file."""
+    return select(path, "SELECT max(saved) FROM records")[0] if path.exists() else None

@@ -1,0 +1,112 @@
+"""What all works share: place, programs, sizes and the report."""
+
+import sys
+
+from harness import DLT_PEOPLE, HERE, PEOPLE, PRODUCTS, ROOT, Median, Truth, progress
+
+PEERS = HERE / "peers"
+JOBS = 8
+
+# The scripts know what is to be kept of a row.
+sys.path.insert(0, str(PEERS))
+from records import person, product  # noqa: E402
+
+
+class Bench:
+    """What all works share: place, programs, sizes and the report."""
+
+    def __init__(self, place, report, options, installed):
+        self.place, self.report, self.installed = place, report, installed
+        self.is_small = options.small
+        self.repeat = options.repeat or (1 if options.small else 3)
+        self.count = 2_000 if options.small else 100_000
+        self.aggregator = ROOT / ".build/release/aggregator"
+        self.truths = {}
+
+    # What is run
+
+    def alternate(self, programs, repeat=None):
+        """Runs each program in turn, again and again; returns the medians by name.
+
+        Each program is a function that runs, checks and returns what was measured.
+        """
+        runs = {name: [] for name in programs}
+        for turn in range(repeat or self.repeat):
+            for name, program in programs.items():
+                if turn < getattr(program, "most_runs", 1 << 30):
+                    run = program()
+                    runs[name].append(run)
+                    progress(f"  {name}: {run.wall:.3f} s, {run.megabytes:.0f} MB")
+        return {name: Median(measured) for name, measured in runs.items()}
+
+    def run_aggregator(self, *arguments, **settings):
+        return self.place.run(self.aggregator, *arguments, **settings)
+
+    def script(self, name):
+        """The command of a peer; None if what it needs is not installed."""
+        python = sys.executable if name == "plain" else self.installed.get(name)
+        return python and [python, PEERS / f"{name}.py"]
+
+    @property
+    def store(self):
+        return self.place / "home/store.sqlite"
+
+    # What is to come out
+
+    def truth(self, kind, pages, size):
+        """What is to be stored of so many rows of a file."""
+        key = kind, pages * size
+        if key not in self.truths:
+            make, fields = (person, PEOPLE) if kind == "people" else (product, PRODUCTS)
+            self.truths[key] = Truth(self.place / kind, make, fields, pages * size)
+        return self.truths[key]
+
+    # The programs that fetch people into an empty store
+
+    def sync(self, server, size, pages, jobs=JOBS, **settings):
+        def run():
+            self.place.fresh("home")
+            run = self.run_aggregator(
+                "users", "sync", "--max-pages", pages, "--jobs", jobs,
+                RANDOM_USER_PAGE_SIZE=size, **server.settings, **settings)
+            self.truth("people", pages, size).expect_indexed(self.store)
+            return run
+        return run
+
+    def peer(self, name, server, size, pages):
+        def run():
+            path = self.place.fresh("peer.sqlite")
+            run = self.place.run(*self.script(name), "people", server.url, size, pages, path)
+            self.truth("people", pages, size).expect_indexed(path)
+            return run
+        return run
+
+    def pipe(self, server, size, pages):
+        def run():
+            path = self.place.fresh("peer.sqlite")
+            run = self.place.run(
+                PEERS / "pipe", self.installed["sqlite-utils"], server.url, size, pages, path)
+            self.truth("people", pages, size).expect(path)
+            return run
+        return run
+
+    def dlt(self, server, size, pages):
+        def run():
+            path = self.place.fresh("peer.sqlite")
+            run = self.place.run(
+                *self.script("with_dlt"), "append", "people", server.url, size, pages, path)
+            self.truth("people", pages, size).expect(path, DLT_PEOPLE, "people")
+            return run
+        run.most_runs = 1
+        return run
+
+    def singer(self, server, size, pages):
+        def run():
+            path = self.place.fresh("peer.sqlite")
+            run = self.place.run(
+                PEERS / "singer", sys.executable, self.installed["target-sqlite"], server.url,
+                size, pages, path)
+            self.truth("people", pages, size).expect(path, PEOPLE, "people")
+            return run
+        run.most_runs = 1
+        return run

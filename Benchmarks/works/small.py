@@ -1,0 +1,92 @@
+"""Small commands, answers without a service, and what the chain costs."""
+
+import json
+import socket
+
+from harness import Failure, Server, progress
+
+
+def start(bench):
+    """Small commands, whole processes."""
+    progress("start-up")
+    bench.place.fresh("home")
+    hero = "1253"
+    with Server(bench.place, "people", "products") as server:
+        bench.run_aggregator(
+            "heroes", "show", hero, COMIC_VINE_URL=server.url, COMIC_VINE_API_KEY="loopback")
+
+    def command(expected, *words):
+        def run():
+            run = bench.place.run(*words)
+            if expected not in run.output:
+                raise Failure(f"{words} said {run.output!r}, without {expected!r}")
+            return run
+        return run
+
+    program = bench.aggregator
+    programs = {
+        "aggregator --version": command("aggregator", program, "--version"),
+        "aggregator countries list --offline": command(
+            "Kabul", program, "countries", "list", "--offline"),
+        f"aggregator heroes show {hero} --offline": command(
+            hero, program, "heroes", "show", hero, "--offline", "--fields", "id,name"),
+        "aggregator __complete": command(
+            hero, program, "__complete", "bash", "--line", "aggregator heroes show "),
+    }
+    if nothing := bench.installed.get("do-nothing"):
+        programs = {"a program that does nothing": command("", nothing)} | programs
+    medians = bench.alternate(programs, bench.repeat * 10)
+    bench.report.table("Start-up", medians, of="aggregator --version")
+    if "a program that does nothing" in medians and not bench.is_small:
+        more = medians["aggregator --version"].wall - medians["a program that does nothing"].wall
+        bench.report.goal("--version, beyond a program that does nothing", 10, more * 1000, " ms")
+
+
+def fallback(bench):
+    """How long it takes until bundled data answers for a service that does not."""
+    progress("fallback")
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        refused = f"http://127.0.0.1:{unused.getsockname()[1]}"
+        with Server(bench.place, "people", "products") as server:
+
+            def ask(url, *options):
+                def run():
+                    bench.place.fresh("home")
+                    run = bench.run_aggregator(
+                        "products", "list", "--limit", 5, "--json", *options, PRODUCTS_URL=url)
+                    answer = json.loads(run.output)
+                    if (answer["provenance"]["origin"], len(answer["items"])) != ("bundled", 5):
+                        raise Failure(f"no bundled answer for {url}: {run.output}")
+                    return run
+                return run
+
+            medians = bench.alternate({
+                "refuses": ask(refused),
+                "stalls, --timeout 500ms": ask(f"{server.url}/stall", "--timeout", "500ms"),
+                "fails with 500": ask(f"{server.url}/fail"),
+                "--offline": ask(server.url, "--offline"),
+            })
+    bench.report.table(
+        "aggregator products list: until bundled data answers for a service that …", medians,
+        of="refuses")
+
+
+def chain(bench):
+    """What the chain costs beside the bare service, in memory."""
+    if "chain-cost" not in bench.installed:
+        return
+    progress("chain")
+    calls = 2_000
+    runs = [bench.place.run(bench.installed["chain-cost"], bench.place / "products", calls).output
+            for _ in range(bench.repeat)]
+    costs = {}
+    for line in "".join(runs).splitlines():
+        name, cost = line.split("\t")
+        costs.setdefault(name, []).append(float(cost))
+    medians = {name: sorted(values)[len(values) // 2] for name, values in costs.items()}
+    bench.report.values(
+        "A page of 20 products in memory: processor time of a call",
+        ("chain", "µs", "× the bare remote"),
+        [(name, f"{cost:.1f}", f"{cost / medians['remote']:.2f}")
+         for name, cost in medians.items()])
