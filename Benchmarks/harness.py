@@ -1,10 +1,12 @@
 """Runs programs, and measures and checks what they do."""
 
+import contextlib
 import hashlib
 import itertools
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import statistics
 import subprocess
@@ -22,10 +24,11 @@ class Failure(Exception):
 
 
 class Measured:
-    """What one run took."""
+    """What one run took; at least that, if it was stopped."""
 
-    def __init__(self, report, output):
+    def __init__(self, report, output, is_stopped=False):
         wall, user, system, kilobytes = report.split()
+        self.is_stopped = is_stopped
         self.wall, self.processor = float(wall), float(user) + float(system)
         self.megabytes = int(kilobytes) / 1024
         self.output = output
@@ -36,6 +39,7 @@ class Median:
 
     def __init__(self, runs):
         self.count = len(runs)
+        self.is_stopped = any(run.is_stopped for run in runs)
         self.wall = statistics.median(run.wall for run in runs)
         self.processor = statistics.median(run.processor for run in runs)
         self.megabytes = statistics.median(run.megabytes for run in runs)
@@ -78,20 +82,29 @@ class Place:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         return self / name
 
-    def run(self, *command, status=0, **settings):
-        """Runs a program in this place.
+    def run(self, *command, longest=None, **settings):
+        """Runs a program in this place; stops it after so many seconds.
 
-        Raises Failure if it ends in another way than `status`.
+        Raises Failure if it fails.
         """
         environment = self.environment | {k: str(v) for k, v in settings.items()}
         with open(self / "words", "wb") as words:
-            done = subprocess.run(
+            with subprocess.Popen(
                 [self / "measure", self / "report", *map(str, command)], cwd=self.path,
-                env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=words)
-        if done.returncode != status:
+                env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=words,
+                start_new_session=True) as process:
+                try:
+                    output, _ = process.communicate(timeout=longest)
+                except subprocess.TimeoutExpired:
+                    return Measured(f"{longest} 0 0 0", "", is_stopped=True)
+                finally:
+                    # Whatever ends this, nothing that it started goes on.
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)
+        if process.returncode != 0:
             said = (self / "words").read_text(errors="replace")[-2000:]
-            raise Failure(f"{command[0]} {command[1:]} ended with {done.returncode}:\n{said}")
-        return Measured((self / "report").read_text(), done.stdout.decode())
+            raise Failure(f"{command[0]} {command[1:]} ended with {process.returncode}:\n{said}")
+        return Measured((self / "report").read_text(), output.decode())
 
 
 class Server:

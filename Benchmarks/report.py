@@ -29,8 +29,12 @@ class Report:
                  "|---|--:|--:|--:|--:|--:|"]
         base = medians[of].wall
         for name, median in medians.items():
+            ratio = median.wall / base
+            if median.is_stopped:
+                lines.append(f"| {name}, stopped | > {median.wall} | > {ratio:.2f} | | | 1 |")
+                continue
             lines.append(
-                f"| {name} | {seconds(median.wall)} | {median.wall / base:.2f} |"
+                f"| {name} | {seconds(median.wall)} | {ratio:.2f} |"
                 f" {seconds(median.processor)} | {median.megabytes:.0f} | {median.count} |")
         self.tables.append("\n".join(lines))
         self.keep()

@@ -1,6 +1,7 @@
-"""dlt's rest_api source into SQLite: with_dlt.py append|merge, then as for plain.py.
+"""dlt's rest_api source into SQLite: with_dlt.py append|merge|keyed, then as for plain.py.
 
-dlt makes no search index, which is work that it is not asked to do.
+As dlt makes tables by default, merging compares each row with each: `keyed` merges into tables with
+primary keys. It makes no search index, which is work that it is not asked to do.
 """
 
 import sys
@@ -10,7 +11,7 @@ from dlt.sources.rest_api import rest_api_source
 
 from records import Work
 
-disposition, work = sys.argv[1], Work(sys.argv[2:])
+mode, work = sys.argv[1], Work(sys.argv[2:])
 if work.kind == "people":
     path, key = "api/", "email"
     parameters = {"seed": "bench", "results": work.size}
@@ -27,12 +28,13 @@ else:
 source = rest_api_source({
     "client": {"base_url": work.url, "paginator": paginator},
     "resources": [{
-        "name": work.kind, "primary_key": key, "write_disposition": disposition,
+        "name": work.kind, "primary_key": key, "write_disposition": "append" if mode == "append" else "merge",
         "endpoint": {"path": path, "params": parameters, "data_selector": work.list},
     }],
 })
 source.max_table_nesting = 0
 pipeline = dlt.pipeline(
-    "bench", destination=dlt.destinations.sqlalchemy(f"sqlite:///{work.path}"),
-    dataset_name="main", pipelines_dir=f"{work.path}-dlt")
+    "bench", dataset_name="main", pipelines_dir=f"{work.path}-dlt",
+    destination=dlt.destinations.sqlalchemy(
+        f"sqlite:///{work.path}", create_primary_keys=mode == "keyed"))
 pipeline.run(source).raise_on_failed_jobs()
