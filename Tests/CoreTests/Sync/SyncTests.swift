@@ -324,17 +324,23 @@ struct SyncTests {
   func `waits where that is wanted, and never asks more often`(jobs: Int) async throws {
     let base = service(1...95)
     let bounded = try syncing(base, rate: "3/h")
-    async let result = bounded.sync(upTo: nil, jobs: jobs, waits: true) { _ in }
-    for hour in 1...3 {
-      await waits.reaches(hour)
-      await clock.sleepers(atLeast: 1)
-      #expect(base.callCount <= hour * 3)
-      clock.advance(by: .seconds(3600))
-      today.turn(by: 3600)
+    let (clock, today, waits) = (clock, today, waits)
+    let driver = Task {
+      for hour in 1... {
+        await waits.reaches(hour)
+        await clock.sleepers(atLeast: 1)
+        guard !Task.isCancelled else { return }
+        #expect(base.callCount <= hour * 3)
+        clock.advance(by: .seconds(3600))
+        today.turn(by: 3600)
+      }
     }
-    let all = await result
+    let all = await bounded.sync(upTo: nil, jobs: jobs, waits: true) { _ in }
+    driver.cancel()
+    await driver.value
     #expect((all.added, all.isComplete) == (95, true))
-    #expect(base.callCount == 10)
+    // Of several at a time a later page may get the last turn; it is asked for again in its own.
+    #expect(jobs == 1 ? base.callCount == 10 : base.callCount >= 10)
   }
 
   @Test func `never has more in flight than it was told`() async throws {
