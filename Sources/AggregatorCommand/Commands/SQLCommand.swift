@@ -46,6 +46,7 @@ extension Command {
       throw Failure(.notFound, "this store cannot be asked in SQL")
     }
     SQLiteStore.boundMemory(to: mostMemory)
+    session.progress.say { "sql: asking the store" }
     do {
       let query = try await store.query(
         text, over: views, within: invocation.duration(.timeout) ?? usualTime)

@@ -97,6 +97,7 @@ extension Command {
       session.diagnostics.note("nothing was forgotten")
       return .success
     }
+    session.progress.say { "forgetting \(what)" }
     try await clearing { () async throws(SourceError) in
       try await store.clear(name, forgetsDeleted: forgetsDeleted)
       try await files?.clear(name)

@@ -89,4 +89,15 @@ import Testing
     #expect(outcome.status == 0)
     #expect(!outcome.output.contains("asking") && !outcome.output.contains("\r"), "\(outcome)")
   }
+
+  @Test func `a query of the store says that it takes long`() async throws {
+    let home = try Household()
+    let line =
+      "sql WITH RECURSIVE c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c) SELECT max(n) FROM c"
+    let (run, pipe, _) = try await start(
+      "\(line) --timeout 10m", in: home, until: "sql: asking the store")
+    run.child.send(SIGTERM)
+    #expect(try await run.outcome().ending == .signal(SIGTERM))
+    #expect((await rest(of: pipe)).hasSuffix(Self.erasure))
+  }
 }
