@@ -8,8 +8,8 @@ struct SyncReport {
   /// What ended it; `nil` if nothing did.
   let failure: Failure?
 
-  /// What the numbers alone do not say, for programs.
-  let warnings: [SourceWarning]
+  /// What the numbers alone do not say, beside the failure.
+  private let remarks: [Warning]
 
   private let source: String
   private let result: SyncResult
@@ -34,19 +34,22 @@ struct SyncReport {
       failure.hint = .words("\(wait): sync goes on from here\(stay)")
       return failure
     }
-    var warnings: [Warning] = []
+    var remarks: [Warning] = []
     if result.unreadable.count > 0 {
       let rows = result.unreadable.count == 1 ? "1 row" : "\(result.unreadable.count) rows"
       let reason = result.unreadable.firstReason.map { " (\($0))" } ?? ""
-      warnings.append(Warning("unreadable", "\(rows) could not be read\(reason)"))
+      remarks.append(Warning("unreadable", "\(rows) could not be read\(reason)"))
     }
     if let doubt = result.doubt {
-      warnings.append(Warning("doubt", "what has vanished is not known: \(doubt)"))
+      remarks.append(Warning("doubt", "what has vanished is not known: \(doubt)"))
     }
-    if let error = result.failure {
-      warnings.append(Warning(error.code.description, error.message))
-    }
-    self.warnings = warnings.map { SourceWarning(plugin.name, $0) }
+    self.remarks = remarks
+  }
+
+  /// What the numbers alone do not say, for programs.
+  var warnings: [SourceWarning] {
+    let failure = result.failure.map { Warning($0.code.description, $0.message) }
+    return (remarks + [failure].compactMap(\.self)).map { SourceWarning(source, $0) }
   }
 
   /// The exit code.
@@ -62,9 +65,7 @@ struct SyncReport {
     } else if result.earlierPages > 0 {
       diagnostics.note("went on after page \(result.earlierPages)")
     }
-    for warning in warnings where warning.warning.code != result.failure?.code.description {
-      diagnostics.warning("\(source): \(warning.warning.message)")
-    }
+    for remark in remarks { diagnostics.warning("\(source): \(remark.message)") }
     if let failure {
       diagnostics.error(failure)
     } else if !result.isComplete, !isEndless {
