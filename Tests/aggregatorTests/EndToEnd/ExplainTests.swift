@@ -80,4 +80,16 @@ import Testing
     #expect(explained(told).count >= 3, "\(told)")
     #expect(!told.errors.contains(FakeComicVine.key))
   }
+
+  @Test func `says that a service that failed too often is left alone`() async throws {
+    let service = try FakeComicVine()
+    let home = try Household(service.settings)
+    service.fail(with: .closed)
+    for _ in 0..<2 { #expect(try await home.run("heroes list -L 2").status == 0) }
+    // At once: it is left alone for half a minute only.
+    let words = explained(try await home.start("heroes list -L 2 --explain").outcome())
+    #expect(
+      words.contains { $0.hasPrefix("left alone: the service has failed too often") }, "\(words)")
+    #expect(words.contains { $0.hasPrefix("sent: 0 requests, ") }, "\(words)")
+  }
 }

@@ -87,7 +87,7 @@ import Testing
     let wrong = try await home.run("search man --source hero")
     #expect(wrong.status == 64)
     #expect(wrong.errors.contains("Did you mean 'heroes'?"))
-    for line in ["search", "search --limit 3", "search man --limit 0"] {
+    for line in ["search", "search --limit 3", "search man --limit 0", "search man --limit 101"] {
       #expect(try await home.run(line).status == 64, "\(line)")
     }
   }

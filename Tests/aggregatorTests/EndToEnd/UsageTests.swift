@@ -13,6 +13,10 @@ import Testing
       "unknown verb 'serach' of heroes\n\nDid you mean 'heroes search'?\nhint: aggregator help heroes"
     ),
     (
+      "list heroes $(x)",
+      "unknown source or command 'list'\n\nDid you mean 'heroes list '$(x)''?\nhint: aggregator help"
+    ),
+    (
       "list heroes",
       "unknown source or command 'list'\n\nDid you mean 'heroes list'?\nhint: aggregator help"
     ),
