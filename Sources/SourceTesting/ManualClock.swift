@@ -62,7 +62,9 @@ public final class ManualClock: Clock, Sendable {
   /// - Parameter count: How many, 1 or more.
   public func sleepers(atLeast count: Int) async { await asleep.reaches(count) }
 
-  /// Moves the clock and wakes whose time has come, in the order of their times.
+  /// Moves the clock and wakes whose time has come.
+  ///
+  /// Their tasks may go on in any order; where that matters, move it step by step.
   ///
   /// - Parameter duration: How far; zero or more.
   public func advance(by duration: Duration) {

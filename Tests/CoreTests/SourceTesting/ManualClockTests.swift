@@ -1,5 +1,4 @@
 import SourceTesting
-import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))
@@ -24,20 +23,31 @@ struct ManualClockTests {
     #expect((clock.sleeperCount, clock.untilNextWake) == (0, nil))
   }
 
-  @MainActor
-  @Test func `wakes sleepers in the order of their times`() async throws {
+  @Test func `wakes each sleeper at its own time`() async throws {
     let seconds = [5, 1, 4, 2, 3, 1]
-    let woken = Mutex<[Int]>([])
     let sleeps = seconds.map { second in
-      Task { @MainActor [clock] in
-        try await clock.sleep(for: .seconds(second))
-        woken.withLock { $0.append(second) }
-      }
+      Task { [clock] in try await clock.sleep(for: .seconds(second)) }
     }
     await clock.sleepers(atLeast: seconds.count)
+    for now in 1...5 {
+      clock.advance(by: .seconds(1))
+      for (second, sleep) in zip(seconds, sleeps) where second == now { try await sleep.value }
+      let left = seconds.filter { $0 > now }
+      #expect(clock.sleeperCount == left.count)
+      #expect(clock.untilNextWake == left.min().map { .seconds($0 - now) })
+    }
+  }
+
+  @Test func `wakes all whose times have passed at once`() async throws {
+    let sleeps = [5, 1, 4, 6].map { second in
+      Task { [clock] in try await clock.sleep(for: .seconds(second)) }
+    }
+    await clock.sleepers(atLeast: sleeps.count)
     clock.advance(by: .seconds(5))
-    for sleep in sleeps { try await sleep.value }
-    #expect(woken.withLock { $0 } == seconds.sorted())
+    for sleep in sleeps.prefix(3) { try await sleep.value }
+    #expect((clock.sleeperCount, clock.untilNextWake) == (1, .seconds(1)))
+    clock.advance(by: .seconds(1))
+    try await sleeps[3].value
   }
 
   @Test(arguments: [Duration.zero, .seconds(-1)])
