@@ -36,9 +36,7 @@ public struct CursorSeal: Sendable {
   /// - Returns: The sealed cursor.
   /// - Throws: ``SourceError`` with code `malformed` if the position is too long.
   public func close(_ position: some Encodable) throws(SourceError) -> Cursor {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let json = try? encoder.encode(position) else {
+    guard let json = try? CanonicalJSON.bytes(of: position) else {
       throw SourceError(.malformed, "the position cannot be written down")
     }
     let payload = "c" + json.base64URL
@@ -65,7 +63,7 @@ public struct CursorSeal: Sendable {
     guard parts[1].suffix(5) == expected.suffix(5) else { throw .damaged(cursor) }
     guard parts[1] == expected else { throw .foreign }
     guard let json = Data(base64URL: parts[0].dropFirst()),
-      let position = try? JSONDecoder().decode(Position.self, from: json)
+      let position = try? JSONText(json)?.read(Position.self)
     else { throw .damaged(cursor) }
     return position
   }

@@ -36,11 +36,10 @@ extension Completer.Memory {
 extension Plugin {
   /// The ids of records, each with what the record is called.
   fileprivate func candidates(_ glances: [IDGlance]) -> [Candidate] {
-    let decoder = JSONDecoder()
     let names = fields.filter(\.isShown)
     return glances.compactMap { glance in
       guard Item.ID(glance.id)?.description == glance.id else { return nil }
-      let item = glance.json.flatMap { try? decoder.decode(Item.self, from: $0) }
+      let item = glance.json.flatMap { try? JSONText($0)?.read(Item.self) }
       for field in names {
         if let item, case .string(let text) = field[item], text != glance.id {
           return Candidate(glance.id, text)

@@ -39,19 +39,16 @@ extension Place {
       earlier: earlier,
       ids: Data(ids.digests.flatMap { digest in withUnsafeBytes(of: digest.bigEndian, Array.init) })
     )
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     // Texts, numbers and bytes: nothing that an encoder refuses. What cannot be read is damaged.
-    return Array((try? encoder.encode(stored)) ?? Data())
+    return Array((try? CanonicalJSON.bytes(of: stored)) ?? Data())
   }
 
   /// Reads a file's contents.
   init(_ bytes: [UInt8]) throws(Fault) {
-    let data = Data(bytes)
-    let decoder = JSONDecoder()
-    guard let version = try? decoder.decode(Version.self, from: data) else { throw .damaged }
+    guard let json = JSONText(Data(bytes)), let version = try? json.read(Version.self)
+    else { throw .damaged }
     guard version.version == Self.version else { throw .otherVersion }
-    guard let stored = try? decoder.decode(Stored.self, from: data),
+    guard let stored = try? json.read(Stored.self),
       stored.earlier.count <= Self.mostEarlier,
       (stored.earlier + [stored.latest]).allSatisfy({
         Self.counts ~= $0.count && Self.counts ~= $0.limit && $0.limit > 0

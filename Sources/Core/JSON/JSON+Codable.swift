@@ -3,7 +3,7 @@ package import Foundation
 extension JSON {
   /// The JSON value in bytes, with its members in alphabetical order; `nil` if there is none.
   package init?(reading bytes: Data) {
-    guard let read = try? JSONDecoder().decode(JSON.self, from: bytes) else { return nil }
+    guard let read = try? JSONText(bytes)?.read(JSON.self) else { return nil }
     self = read
   }
 }

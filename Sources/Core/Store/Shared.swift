@@ -69,13 +69,11 @@ final class Shared<Value: Codable & Equatable & Sendable>: Sendable {
   }
 
   private static func decoded(_ text: String) -> Value? {
-    try? JSONDecoder().decode(Value.self, from: Data(text.utf8))
+    try? JSONText(Data(text.utf8))?.read(Value.self)
   }
 
   private static func encoded(_ value: Value) -> String? {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) }
+    try? CanonicalJSON.text(of: value)
   }
 }
 

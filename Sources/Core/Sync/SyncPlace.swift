@@ -37,7 +37,7 @@ struct SyncPlace: Hashable, Codable, Sendable {
 
   /// What was written down; `nil` if it means nothing, or is too old.
   init?(_ text: String, at now: Date) {
-    guard let place = try? JSONDecoder().decode(SyncPlace.self, from: Data(text.utf8)),
+    guard let place = try? JSONText(Data(text.utf8))?.read(SyncPlace.self),
       place.cursor != nil, place.pages > 0, place.records >= 0,
       now.timeIntervalSince(place.date) < Self.lifetime / .seconds(1)
     else { return nil }
@@ -46,10 +46,8 @@ struct SyncPlace: Hashable, Codable, Sendable {
 
   /// What is written down.
   var text: String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .sortedKeys
     // There is nothing in it that has no encoding; a place that says nothing begins anew.
-    return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    (try? CanonicalJSON.text(of: self)) ?? ""
   }
 
   /// The place after a page.

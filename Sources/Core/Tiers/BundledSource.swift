@@ -23,9 +23,9 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
   public init(_ name: String, json: StaticString, fields: [Field<Item>]) {
     self.init(name, fields: fields) { () throws(SourceError) in
       do {
-        return try json.withUTF8Buffer { bytes in
-          Result { try JSONDecoder().decode([Item].self, from: Data(bytes)) }
-        }.get()
+        let text = json.withUTF8Buffer { JSONText(Data($0)) }
+        guard let text else { throw SourceError(.malformed, "it is no JSON") }
+        return try text.read()
       } catch {
         throw SourceError(.malformed, "the bundled \(name) cannot be read", cause: error)
       }

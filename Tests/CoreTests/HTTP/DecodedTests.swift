@@ -1,6 +1,7 @@
-import Core
 import Foundation
 import Testing
+
+@testable import Core
 
 @Suite
 struct DecodedTests {
@@ -43,7 +44,7 @@ struct DecodedTests {
     ("{}", "results is missing"), ("[]", "it is a list instead of an object"),
     (
       #"{"results": [], "total": 1.5}"#,
-      "a number in it does not fit, such as 1.5 for a whole number"
+      "total is a number that does not fit, such as 1.5 for a whole number"
     ),
   ])
   func `says what is wrong and where`(body: String, reason: String) {
@@ -73,6 +74,16 @@ struct DecodedTests {
     }
     #expect(error?.message.contains("\u{1B}") == false)
     #expect((error?.message.count ?? 0) < 200)
+  }
+
+  @Test func `reads with a decoder of other strategies`() throws {
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    struct Born: Decodable, Equatable { var birthDay: String }
+    let body = Data(#"{"birth_day": "An\#u{1}n"}"#.utf8).map { $0 == 1 ? 0xFF : $0 }
+    let born = try HTTPResponse(status: 200, body: Data(body)).decoded(
+      as: Born.self, by: "it", with: decoder)
+    #expect(born == Born(birthDay: "An\u{FFFD}n"))
   }
 
   @Test func `passes on what a type complains of itself`() {
@@ -125,21 +136,22 @@ struct LossyArrayTests {
     (
       #"[{"name": "a", "age": 1.5}]"#, [],
       .init(
-        count: 1, firstReason: "row 1: a value in it has a wrong form")
+        count: 1,
+        firstReason: "row 1: age is a number that does not fit, such as 1.5 for a whole number")
     ),
   ])
   func `keeps the good rows and counts the others`(
     json: String, names: [String], unreadable: Unreadable
   ) throws {
-    let rows = try JSONDecoder().decode(LossyArray<Row>.self, from: Data(json.utf8))
+    let rows = try #require(JSONText(Data(json.utf8))).read(LossyArray<Row>.self)
     #expect(rows.elements.map(\.name) == names)
     #expect(rows.unreadable == unreadable)
   }
 
   @Test func `names the place within the row, wherever the list is`() throws {
     let json = #"{"data": {"rows": [{"name": true}]}}"#
-    let reply = try JSONDecoder().decode(
-      [String: [String: LossyArray<Row>]].self, from: Data(json.utf8))
+    let reply = try #require(JSONText(Data(json.utf8)))
+      .read([String: [String: LossyArray<Row>]].self)
     let unreadable = reply["data"]?["rows"]?.unreadable
     #expect(unreadable?.firstReason == "row 1: name is true or false instead of text")
   }
@@ -147,7 +159,7 @@ struct LossyArrayTests {
   @Test(arguments: ["{}", "7", "\"a\""])
   func `is no array where there is none`(json: String) {
     #expect(throws: DecodingError.self) {
-      try JSONDecoder().decode(LossyArray<Row>.self, from: Data(json.utf8))
+      try #require(JSONText(Data(json.utf8))).read(LossyArray<Row>.self)
     }
   }
 }

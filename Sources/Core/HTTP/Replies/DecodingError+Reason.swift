@@ -18,11 +18,13 @@ extension Error {
       reason =
         "\(context.codingPath.text(below: depth)) is "
         + "\(found.map { Self.name(of: $0) } ?? "something else") instead of \(Self.name(of: type))"
+    case .dataCorrupted(let context) where context.debugDescription.hasPrefix(JSONText.misfit):
+      reason =
+        context.codingPath.text(below: depth)
+        + " is a number that does not fit, such as 1.5 for a whole number"
     case .dataCorrupted(let context) where context.codingPath.count > depth:
       reason = "\(context.codingPath.text(below: depth)) has a wrong form"
-    case .dataCorrupted:
-      // Foundation knows no path here.
-      reason = "a number in it does not fit, such as 1.5 for a whole number"
+    case .dataCorrupted: reason = "a value in it has a wrong form"
     @unknown default: return nil
     }
     return reason.oneLine(atMost: 120)

@@ -21,7 +21,7 @@ extension HTTPResponse {
   private static let gistWindow = 16 << 10
 
   private var envelopeMessage: Substring? {
-    let envelope = try? JSONDecoder().decode([String: MessageText].self, from: body)
+    let envelope = try? JSONText(body)?.read([String: MessageText].self)
     return ["error", "message", "detail"].lazy.compactMap { envelope?[$0]?.text }.first?[...]
   }
 

@@ -35,7 +35,7 @@ public struct LossyArray<Element: Decodable>: Decodable {
         _ = try container.decode(Anything.self)
         if unreadable.count == 0 {
           let reason = error.decodingReason(below: decoder.codingPath.count + 1)
-          unreadable.firstReason = "row \(row): \(reason ?? "a value in it has a wrong form")"
+          unreadable.firstReason = "row \(row): \(reason ?? "it cannot be understood")"
         }
         unreadable.count += 1
         try Self.check(unreadable)

@@ -35,7 +35,7 @@ extension Connection {
     ) { (page: $0.bytes(0), positions: $0.text(1) ?? "[]", fetched: $0.date(2)) }
     // What cannot be read was written by another version: it is as good as not there.
     guard let row, let fetched = row.fetched,
-      let page = try? JSONDecoder().decode(FetchedPage.self, from: row.page)
+      let page = try? JSONText(row.page)?.read(FetchedPage.self)
     else { return nil }
     let records = try rows(
       """
@@ -54,9 +54,7 @@ extension Connection {
     _ key: String, _ page: FetchedPage, positions: [Int64], of source: Int64, at date: Date,
     keeping most: Int
   ) throws(SQLiteFailure) {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .sortedKeys
-    guard let json = try? encoder.encode(page) else { return }
+    guard let json = try? CanonicalJSON.bytes(of: page) else { return }
     try run(
       """
       INSERT INTO pages (source, key, fetched, positions, page) VALUES (?1, ?2, ?3, ?4, ?5)

@@ -1,0 +1,171 @@
+/// Finds the parts of JSON text (RFC 8259), in one pass.
+struct JSONScanner {
+  /// The text, and a zero after it.
+  private let bytes: [UInt8]
+  private var place = 0
+  private var parts: [JSONText.Part] = []
+
+  /// Finds the parts of a text.
+  ///
+  /// - Parameter bytes: The text, and a zero after it.
+  /// - Returns: The parts; `nil` if it is no JSON.
+  static func parts(of bytes: [UInt8]) -> [JSONText.Part]? {
+    var scanner = JSONScanner(bytes: bytes)
+    guard scanner.value(within: 0) else { return nil }
+    scanner.skipSpace()
+    return scanner.place == bytes.count - 1 ? scanner.parts : nil
+  }
+
+  private init(bytes: [UInt8]) {
+    self.bytes = bytes
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { place = 3 }
+    // What services send has a part for each dozen of bytes or so.
+    parts.reserveCapacity(bytes.count / 12)
+  }
+
+  private mutating func value(within depth: Int) -> Bool {
+    skipSpace()
+    switch bytes[place] {
+    case UInt8(ascii: "\""): return text()
+    case UInt8(ascii: "{"): return depth < JSONText.greatestDepth && object(within: depth + 1)
+    case UInt8(ascii: "["): return depth < JSONText.greatestDepth && array(within: depth + 1)
+    case UInt8(ascii: "t"): return word("true", .bool)
+    case UInt8(ascii: "f"): return word("false", .bool)
+    case UInt8(ascii: "n"): return word("null", .null)
+    default: return number()
+    }
+  }
+
+  private mutating func object(within depth: Int) -> Bool {
+    let index = open(.object)
+    guard !closes(UInt8(ascii: "}"), index, after: 0) else { return true }
+    var count: UInt32 = 0
+    while true {
+      skipSpace()
+      guard bytes[place] == UInt8(ascii: "\""), text() else { return false }
+      skipSpace()
+      guard skip(UInt8(ascii: ":")), value(within: depth) else { return false }
+      count += 1
+      if closes(UInt8(ascii: "}"), index, after: count) { return true }
+      guard skip(UInt8(ascii: ",")) else { return false }
+    }
+  }
+
+  private mutating func array(within depth: Int) -> Bool {
+    let index = open(.array)
+    guard !closes(UInt8(ascii: "]"), index, after: 0) else { return true }
+    var count: UInt32 = 0
+    while true {
+      guard value(within: depth) else { return false }
+      count += 1
+      if closes(UInt8(ascii: "]"), index, after: count) { return true }
+      guard skip(UInt8(ascii: ",")) else { return false }
+    }
+  }
+
+  /// Begins a list or an object.
+  private mutating func open(_ kind: JSONText.Part.Kind) -> Int {
+    add(kind, from: place, to: 0)
+    place += 1
+    return parts.count - 1
+  }
+
+  /// Whether a list or an object ends here.
+  private mutating func closes(_ bracket: UInt8, _ index: Int, after count: UInt32) -> Bool {
+    skipSpace()
+    guard skip(bracket) else { return false }
+    parts[index].end = count
+    parts[index].next = UInt32(parts.count)
+    return true
+  }
+
+  private mutating func text() -> Bool {
+    let start = place + 1
+    var end = start
+    var kind = JSONText.Part.Kind.text
+    while true {
+      switch bytes[end] {
+      case UInt8(ascii: "\""):
+        add(kind, from: start, to: end)
+        place = end + 1
+        return true
+      case UInt8(ascii: "\\"):
+        guard let length = escapeLength(at: end) else { return false }
+        kind = .escapedText
+        end += length
+      case ..<0x20: return false
+      default: end += 1
+      }
+    }
+  }
+
+  private func escapeLength(at start: Int) -> Int? {
+    switch bytes[start + 1] {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"),
+      UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+      return 2
+    case UInt8(ascii: "u"):
+      // Where the text ends before there are four, there is a zero.
+      for place in (start + 2)..<(start + 6) where !bytes[place].isHexDigit { return nil }
+      return 6
+    default: return nil
+    }
+  }
+
+  private mutating func number() -> Bool {
+    let start = place
+    _ = skip(UInt8(ascii: "-"))
+    if !skip(UInt8(ascii: "0")) { guard skipDigits() else { return false } }
+    if skip(UInt8(ascii: ".")) { guard skipDigits() else { return false } }
+    if bytes[place] | 0x20 == UInt8(ascii: "e") {
+      place += 1
+      if !skip(UInt8(ascii: "+")) { _ = skip(UInt8(ascii: "-")) }
+      guard skipDigits() else { return false }
+    }
+    add(.number, from: start, to: place)
+    return true
+  }
+
+  private mutating func word(_ word: StaticString, _ kind: JSONText.Part.Kind) -> Bool {
+    let start = place
+    for offset in 0..<word.utf8CodeUnitCount {
+      guard skip(word.utf8Start[offset]) else { return false }
+    }
+    add(kind, from: start, to: place)
+    return true
+  }
+
+  private mutating func add(_ kind: JSONText.Part.Kind, from start: Int, to end: Int) {
+    parts.append(
+      JSONText.Part(
+        kind: kind, start: UInt32(start), end: UInt32(end), next: UInt32(parts.count + 1)))
+  }
+
+  private mutating func skip(_ byte: UInt8) -> Bool {
+    guard bytes[place] == byte else { return false }
+    place += 1
+    return true
+  }
+
+  /// Skips digits; `false` if there is none.
+  private mutating func skipDigits() -> Bool {
+    let start = place
+    while 0x30...0x39 ~= bytes[place] { place += 1 }
+    return place > start
+  }
+
+  private mutating func skipSpace() {
+    while true {
+      switch bytes[place] {
+      case 0x20, 0x0A, 0x0D, 0x09: place += 1
+      default: return
+      }
+    }
+  }
+}
+
+extension UInt8 {
+  fileprivate var isHexDigit: Bool {
+    0x30...0x39 ~= self || 0x61...0x66 ~= self | 0x20
+  }
+}
