@@ -12,19 +12,12 @@ public struct Folded: Hashable, Sendable {
   ///
   /// - Parameter text: Any text.
   public init(_ text: some StringProtocol) {
-    // Nearly all text is ASCII, for which Foundation's folding is some forty times slower than this.
-    let bytes = text.utf8
-    if bytes.allSatisfy({ $0 < 0x80 }) {
-      self.text = String(decoding: bytes.map(Self.lowercased), as: UTF8.self)
-    } else {
-      // Folding leaves 한 in one piece or in three as it was, and bytes would tell them apart.
-      self.text =
-        text
-        .folding(
-          options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil
-        )
-        .precomposedStringWithCanonicalMapping
-    }
+    // Folding leaves 한 in one piece or in three as it was, and bytes would tell them apart.
+    self.text =
+      Self.latin(text.utf8)
+      ?? text.folding(
+        options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil
+      ).precomposedStringWithCanonicalMapping
   }
 
   /// Whether `word` occurs in this text.
@@ -40,8 +33,4 @@ public struct Folded: Hashable, Sendable {
   /// - Parameter words: The words, folded; see ``Query/words``.
   /// - Returns: `true` if each is found.
   public func containsAll(_ words: [Folded]) -> Bool { words.allSatisfy(contains) }
-
-  private static func lowercased(_ byte: UInt8) -> UInt8 {
-    byte &- 0x41 < 26 ? byte | 0x20 : byte
-  }
 }

@@ -17,9 +17,18 @@ struct FoldedTests {
     #expect(Array(Folded(text).text.utf8) == Array(folded.utf8))
   }
 
-  @Test func `folds ASCII as it folds everything else`() {
-    let ascii = String(String.UnicodeScalarView((0x20..<0x7F).compactMap(Unicode.Scalar.init)))
-    #expect(Folded(ascii).text + "e" == Folded(ascii + "é").text)
+  @Test func `folds Latin letters as Foundation folds them, alone and side by side`() {
+    let letters = (0..<0x180).compactMap(Unicode.Scalar.init)
+    var random = Seeded(state: 3)
+    let mixed = (0..<2000).map { _ in
+      (0..<8).compactMap { _ in letters.randomElement(using: &random) }
+    }
+    for scalars in letters.map({ [$0] }) + mixed {
+      let text = String(String.UnicodeScalarView(scalars))
+      let expected = text.folding(
+        options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
+      #expect(Folded(text).text == expected.precomposedStringWithCanonicalMapping)
+    }
   }
 
   @Test(arguments: ["Curaçao", "İstanbul", "Straße", "한", "\u{301}", "ガｶﾞ", "ŉ"])
