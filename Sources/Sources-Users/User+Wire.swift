@@ -8,76 +8,67 @@ extension User {
   struct Wire: Decodable {
     let user: User
 
-    private enum CodingKeys: String, CodingKey {
+    /// The keys of a person and of the objects in it.
+    fileprivate enum CodingKeys: String, CodingKey {
       case email, name, gender, nat, location, dob, registered, phone, login, picture
+      case title, first, last
+      case city, state, country, postcode
+      case date
+      case uuid, username
+      case large
     }
-    private struct Name: Decodable {
-      let title: LooseText?
-      let first: String
-      let last: String
-    }
-    private struct Location: Decodable {
-      let city: LooseText?
-      let state: LooseText?
-      let country: LooseText?
-      let postcode: LooseText?
-    }
-    private struct Moment: Decodable {
-      let date: LooseText?
-
-      /// The day of `1967-07-23T09:18:33.666Z`; `nil` if it is none.
-      var day: String? {
-        let day = date?.text.map { String($0.prefix(10)) }
-        return day?.isDay == true ? day : nil
-      }
-    }
-    private struct Login: Decodable {
-      let uuid: LooseText?
-      let username: LooseText?
-    }
-    private struct Picture: Decodable { let large: LooseText? }
 
     init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      func detail<Value: Decodable>(_ key: CodingKeys, as type: Value.Type) -> Value? {
-        (try? container.decodeIfPresent(Value.self, forKey: key)) ?? nil
-      }
-      let email = try container.decode(EmailAddress.self, forKey: .email)
-      let name = try container.decode(Name.self, forKey: .name)
-      let location = detail(.location, as: Location.self)
-      let login = detail(.login, as: Login.self)
-      var user = User(email: email, firstName: name.first, lastName: name.last)
-      user.title = name.title?.text
-      user.gender = detail(.gender, as: LooseText.self)?.text
-      user.nationality = detail(.nat, as: LooseText.self)?.text
-      user.city = location?.city?.text
-      user.state = location?.state?.text
-      user.country = location?.country?.text
-      user.postcode = location?.postcode?.text
-      user.birthDate = detail(.dob, as: Moment.self)?.day
-      user.registeredAt = detail(.registered, as: Moment.self)?.day
-      user.phone = detail(.phone, as: LooseText.self)?.text
-      user.uuid = login?.uuid?.text
-      user.username = login?.username?.text
-      user.picture = detail(.picture, as: Picture.self)?.large?.text?.webAddress
+      let person = try decoder.container(keyedBy: CodingKeys.self)
+      let email = try person.decode(EmailAddress.self, forKey: .email)
+      let name = try person.nestedContainer(keyedBy: CodingKeys.self, forKey: .name)
+      var user = User(
+        email: email, firstName: try name.decode(String.self, forKey: .first),
+        lastName: try name.decode(String.self, forKey: .last))
+      user.title = name.looseText(.title)
+      user.gender = person.looseText(.gender)
+      user.nationality = person.looseText(.nat)
+      let location = person.part(.location)
+      user.city = location?.looseText(.city)
+      user.state = location?.looseText(.state)
+      user.country = location?.looseText(.country)
+      user.postcode = location?.looseText(.postcode)
+      user.birthDate = person.part(.dob)?.day(.date)
+      user.registeredAt = person.part(.registered)?.day(.date)
+      user.phone = person.looseText(.phone)
+      let login = person.part(.login)
+      user.uuid = login?.looseText(.uuid)
+      user.username = login?.looseText(.username)
+      user.picture = person.part(.picture)?.looseText(.large)?.webAddress
       self.user = user
     }
   }
 }
 
-/// Text, or a whole number, as post codes are in 17 of 21 countries.
-///
-/// Everything else, and empty text, is not known.
-private struct LooseText: Decodable {
-  let text: String?
+/// What a detail is read by: containers, and text by its own name, for a type of its own for each
+/// detail makes reading twice as slow.
+extension KeyedDecodingContainer<User.Wire.CodingKeys> {
+  /// An object; `nil` if there is none.
+  fileprivate func part(_ key: Key) -> Self? {
+    try? nestedContainer(keyedBy: Key.self, forKey: key)
+  }
 
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
+  /// Text, or a whole number, as post codes are in 17 of 21 countries.
+  ///
+  /// Everything else, and empty text, is not known.
+  fileprivate func looseText(_ key: Key) -> String? {
     // Nearly all are text, and what is tried in vain costs much.
-    if let text = try? container.decode(String.self) {
-      self.text = text.isEmpty ? nil : text
-    } else {
-      text = (try? container.decode(Int.self)).map(String.init)
+    do {
+      let text = try decodeIfPresent(String.self, forKey: key)
+      return text?.isEmpty == false ? text : nil
+    } catch {
+      return (try? decode(Int.self, forKey: key)).map(String.init)
     }
+  }
+
+  /// The day of `1967-07-23T09:18:33.666Z`; `nil` if it is none.
+  fileprivate func day(_ key: Key) -> String? {
+    let day = looseText(key).map { String($0.prefix(10)) }
+    return day?.isDay == true ? day : nil
   }
 }

@@ -78,7 +78,13 @@ extension Plugin {
   /// - Parameter store: The store.
   /// - Returns: Its records, searched by the searchable fields.
   public func shelf(in store: any Store) -> Shelf<Item> {
-    Shelf(name, in: store) { [fields] in fields.searchableText(of: $0) }
+    Shelf(name, in: store, text: searchableText)
+  }
+
+  /// What searches look into: the fields that are searched, and no others, for copying a field costs more
+  /// than reading it.
+  private var searchableText: @Sendable (Item) -> Folded {
+    { [fields = fields.filter(\.isSearchable)] in fields.searchableText(of: $0) }
   }
 
   /// The service, politely asked; or why it cannot be.
@@ -133,9 +139,8 @@ extension Plugin {
     }
     if let bound = policy.localSearchBound {
       let size = try upstreamPageSize(in: environment)
-      chain = chain.searchingLocally(upTo: bound, by: size, as: name) { [fields] in
-        fields.searchableText(of: $0)
-      }
+      chain = chain.searchingLocally(
+        upTo: bound, by: size, as: name, text: searchableText)
     }
     return chain
   }

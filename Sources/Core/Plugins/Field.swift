@@ -92,17 +92,19 @@ extension Sequence {
   /// - Parameter item: The record.
   /// - Returns: Folded text for ``Folded/containsAll(_:)``.
   public func searchableText<Item>(of item: Item) -> Folded where Element == Field<Item> {
-    Folded(lazy.filter(\.isSearchable).flatMap { $0[item].searchableLines }.joined(separator: "\n"))
+    var lines: [String] = []
+    for field in self where field.isSearchable { field[item].addSearchableLines(to: &lines) }
+    return Folded(lines.joined(separator: "\n"))
   }
 }
 
 extension JSON {
-  fileprivate var searchableLines: [String] {
+  fileprivate func addSearchableLines(to lines: inout [String]) {
     switch self {
-    case .string(let text): [text]
-    case .integer(let integer): [String(integer)]
-    case .array(let values): values.flatMap(\.searchableLines)
-    default: []
+    case .string(let text): lines.append(text)
+    case .integer(let integer): lines.append(String(integer))
+    case .array(let values): for value in values { value.addSearchableLines(to: &lines) }
+    default: break
     }
   }
 }
