@@ -37,18 +37,32 @@ struct Course<Item: Record> {
   }
 
   /// The next requests if the source's pages lie where `guess` says, the first of them certain.
+  ///
+  /// - Parameters:
+  ///   - count: How many at most.
+  ///   - earlier: What was guessed before this step. Where it came true it is not guessed again: a cursor
+  ///     takes longer than all else that a walk decides.
+  ///   - guess: The cursor so many records after a request.
+  /// - Returns: The requests, in order; none after the end.
   func requests(
-    atMost count: Int, guess: (_ skipping: Int, _ from: PageRequest) -> Cursor?
+    atMost count: Int, after earlier: [PageRequest] = [],
+    guess: (_ skipping: Int, _ from: PageRequest) -> Cursor?
   ) -> [PageRequest] {
     guard let request, count > 0 else { return [] }
+    let known = earlier.first == request ? earlier : []
     var requests = [request]
     while requests.count < min(count, bound.pages.map { $0 - pages } ?? count) {
       let distance = requests.count * size
-      let left = bound.items.map { $0 - given - distance } ?? size
+      let limit = min(size, bound.items.map { $0 - given - distance } ?? size)
       if let passed, let total, passed + distance >= total { break }
-      guard left > 0, let cursor = guess(distance, request) else { break }
-      requests.append(
-        PageRequest(matching: request.query, after: cursor, limit: min(size, left)))
+      guard limit > 0 else { break }
+      if requests.count < known.count, known[requests.count].limit == limit {
+        requests.append(known[requests.count])
+      } else if let cursor = guess(distance, request) {
+        requests.append(PageRequest(matching: request.query, after: cursor, limit: limit))
+      } else {
+        break
+      }
     }
     return requests
   }

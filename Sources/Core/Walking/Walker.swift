@@ -57,7 +57,8 @@ final class Walker<Item: Record> {
 
   /// Keeps up to `ahead` pages in flight: the certain one, and guesses while they come true.
   private func launch(guessing: Bool) {
-    let requests = course.requests(atMost: ahead) { count, request in
+    let requests = course.requests(atMost: ahead, after: guessing ? flights.map(\.request) : []) {
+      count, request in
       guessing ? source.cursor(skipping: count, from: request) : nil
     }
     var flying = flights

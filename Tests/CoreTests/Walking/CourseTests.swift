@@ -119,6 +119,28 @@ struct CourseTests {
     #expect(requests.map(\.cursor?.place) == limits.indices.map { 10 + 10 * $0 })
   }
 
+  @Test func `guesses nothing twice`() throws {
+    var course = course()
+    _ = course.take(.notes(1...10, next: .place(10)))
+    var guesses = 0
+    func requests(after earlier: [PageRequest]) -> [PageRequest] {
+      course.requests(atMost: 4, after: earlier) { count, request in
+        guesses += 1
+        return .place((request.cursor?.place ?? 0) + count)
+      }
+    }
+    let first = requests(after: [])
+    #expect((first.count, guesses) == (4, 3))
+    _ = course.take(.notes(11...20, next: .place(20)))
+    let second = requests(after: Array(first.dropFirst()))
+    #expect(second.map(\.cursor?.place) == [20, 30, 40, 50])
+    #expect(guesses == 4)
+    // Where they did not come true, they are worth nothing.
+    _ = course.take(.notes(21...30, next: .place(31)))
+    #expect(requests(after: Array(second.dropFirst())).map(\.cursor?.place) == [31, 41, 51, 61])
+    #expect(guesses == 7)
+  }
+
   @Test func `asks for the certain page alone where nothing can be guessed`() {
     var course = course()
     _ = course.take(.notes(1...10, next: .place(10)))
