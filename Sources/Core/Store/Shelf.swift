@@ -37,41 +37,50 @@ public struct Shelf<Item: Record>: Sendable {
     _ items: [Item], page: (key: String, page: FetchedPage)? = nil, move: PlaceMove? = nil,
     at date: Date
   ) async throws(SourceError) -> StoreChanges {
-    let encoder = JSONEncoder()
-    // One encoding for all: the store compares bytes.
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    var entries: [StoreEntry] = []
-    for item in items {
-      guard let json = try? encoder.encode(item) else {
-        throw SourceError(.malformed, "a record of \(source) cannot be written down")
-      }
-      entries.append(entry(item, json))
-    }
-    return try await store.save(
-      StoreBatch(entries, page: page, move: move), of: source, at: date)
+    try await save(written: written(items), page: page, move: move, at: date)
   }
 
-  private func entry(_ item: Item, _ json: Data) -> StoreEntry {
-    StoreEntry(id: item.id.description, json: json) {
+  /// Saves records that have been written down before.
+  func save(
+    written items: [Written<Item>], page: (key: String, page: FetchedPage)? = nil, move: PlaceMove?,
+    at date: Date
+  ) async throws(SourceError) -> StoreChanges {
+    try await store.save(
+      StoreBatch(items.map(entry), page: page, move: move), of: source, at: date)
+  }
+
+  /// Records with the JSON that the store compares.
+  ///
+  /// - Parameter items: The records.
+  /// - Returns: The same, in the same order.
+  /// - Throws: ``SourceError`` with code `malformed`.
+  func written(_ items: [Item]) throws(SourceError) -> [Written<Item>] {
+    do { return try items.map(Written.init) } catch {
+      throw SourceError(.malformed, "a record of \(source) cannot be written down")
+    }
+  }
+
+  private func entry(_ written: Written<Item>) -> StoreEntry {
+    let item = written.item
+    return StoreEntry(id: item.id.description, json: written.json) {
       text(item)
     } completed: { known in
       // What was written by another version may be unreadable: then there is nothing to keep of it.
-      guard let known = try? JSONDecoder().decode(Item.self, from: known) else { return nil }
+      guard let known = try? JSONText(known)?.read(Item.self) else { return nil }
       let merged = item.merged(over: known)
       guard merged != item else { return nil }
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      return (try? encoder.encode(merged)).map { ($0, text(merged)) }
+      return (try? CanonicalJSON.bytes(of: merged)).map { ($0, text(merged)) }
     }
   }
 
   /// The records that can still be read, and how many cannot.
   func items(_ stored: [StoredRecord]) -> (items: [Item], unreadable: Unreadable) {
-    let decoder = JSONDecoder()
     var items: [Item] = []
     var unreadable = Unreadable.none
     for record in stored {
-      do { items.append(try decoder.decode(Item.self, from: record.json)) } catch {
+      if let item = try? JSONText(record.json)?.read(Item.self) {
+        items.append(item)
+      } else {
         unreadable = unreadable + Unreadable(count: 1, firstReason: "stored by another version")
       }
     }

@@ -70,14 +70,14 @@ struct Sync<Base: DataSource>: Syncing {
     var place = known(written)
     if result.pages == 0 { result.earlierPages = place.pages }
     if written != nil, place.cursor == nil { result.hasRestarted = true }
-    let walk = base.pages(
+    let walk = Writing(base: base, shelf: shelf).pages(
       after: place.cursor, size: size, upTo: WalkBound(pages: bound),
       // One job fetches and stores in turns, so that at most one page is ever fetched in vain.
       ahead: jobs > 1 ? jobs : 0, passing: place.cursor == nil ? 0 : place.records,
       remembering: .pages
     ).makeAsyncIterator()
     while true {
-      let step: WalkStep<Base.Item>?
+      let step: WalkStep<Written<Base.Item>>?
       do { step = try await walk.next() } catch .invalidCursor where place.cursor != nil {
         // Upstream counts in another way now. What is known stays known.
         try await startOver(from: written)
@@ -90,7 +90,8 @@ struct Sync<Base: DataSource>: Syncing {
       if let end = step.end, end.isStall { throw .stalled(end) }
       let next = place.after(step.page, at: now())
       let move = move(from: written, place, to: next, isLast: step.page.next == nil)
-      let changes = try await shelf.save(step.page.records, move: move, at: next.date)
+      let changes = try await shelf.save(
+        written: step.page.records, move: move, at: next.date)
       result.add(step.page, changes)
       guard changes.hasMoved else { return true }
       (written, place) = (move.to, next)

@@ -122,12 +122,15 @@ struct StoreFile: Sendable {
   /// Makes ready a connection to a file that is ours.
   private static func settle(_ connection: borrowing Connection) throws(SQLiteFailure) {
     connection.tidyUpWhenClosed()
+    // As the log is put into the file when it has that many pages, and not at a quarter of them, what is
+    // written again and again, such as an index, gets there less often.
     try connection.execute(
       """
       PRAGMA synchronous = NORMAL;
       PRAGMA cache_size = -4096;
       PRAGMA temp_store = MEMORY;
       PRAGMA journal_size_limit = 16777216;
+      PRAGMA wal_autocheckpoint = 4000;
       """)
   }
 
