@@ -40,9 +40,15 @@ extension String {
   /// joined into one text without anything between them.
   var webAddresses: [String] {
     let bytes = Array(utf8)
-    // An address that is a part of another, as in `?url=https://…` or `/https://…`, belongs to it.
-    let starts = bytes.indices.filter { start in
-      bytes.beginsAddress(at: start) && (start == 0 || !"=/".utf8.contains(bytes[start - 1]))
+    var starts: [Int] = []
+    for start in bytes.indices where bytes.beginsAddress(at: start) {
+      // An address that is a part of another, as in `?url=https://…` or `/https://…`, belongs to it.
+      let isPart = start > 0 && "=/".utf8.contains(bytes[start - 1])
+      if !isPart { starts.append(start) }
+    }
+    // Nearly every text is one address, and nothing else.
+    if starts == [0], let last = bytes.last, !last.isOutside {
+      return [self].compactMap(\.webAddress)
     }
     let isSchemeless = bytes.starts(with: "//".utf8)
     let whole = isSchemeless ? ["https:" + bytes.text(0..<(starts.first ?? bytes.count))] : []
@@ -56,15 +62,19 @@ extension [UInt8] {
   fileprivate func beginsAddress(at start: Int) -> Bool {
     // Every byte of every address comes here.
     guard self[start] | 0x20 == UInt8(ascii: "h") else { return false }
-    let scheme = self[start...].prefix(8).map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }
+    let scheme = self[start...].prefix(8).lazy.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }
     return scheme.starts(with: "http://".utf8) || scheme.starts(with: "https://".utf8)
   }
 
   /// A part as text, without what stands between addresses.
   fileprivate func text(_ range: Range<Int>) -> String {
-    let isOutside = { (byte: UInt8) in " ,;|\t\r\n".utf8.contains(byte) }
-    let inside = self[range].drop(while: isOutside)
-    let end = inside.lastIndex { !isOutside($0) }.map { $0 + 1 } ?? inside.startIndex
+    let inside = self[range].drop(while: \.isOutside)
+    let end = inside.lastIndex { !$0.isOutside }.map { $0 + 1 } ?? inside.startIndex
     return String(decoding: inside[..<end], as: UTF8.self)
   }
+}
+
+extension UInt8 {
+  /// Whether it stands between addresses.
+  fileprivate var isOutside: Bool { " ,;|\t\r\n".utf8.contains(self) }
 }

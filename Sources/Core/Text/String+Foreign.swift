@@ -4,6 +4,10 @@ import Foundation
 extension String {
   /// This text without white space around it; `nil` if nothing is left.
   public var nonBlank: String? {
+    // Most text has nothing around it, which its ends tell if they are ASCII.
+    if let first = utf8.first, let last = utf8.last, 0x21...0x7E ~= first, 0x21...0x7E ~= last {
+      return self
+    }
     let text = trimmingCharacters(in: .whitespacesAndNewlines)
     return text.isEmpty ? nil : text
   }
