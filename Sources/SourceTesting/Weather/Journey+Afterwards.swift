@@ -13,7 +13,7 @@ extension Journey {
       }
       let all = try await store.records(of: plugin.name, matching: [], after: 0, limit: 10_000)
       for stored in all.records {
-        let record = try? JSONDecoder().decode(Item.self, from: stored.json)
+        let record = try? JSONText(stored.json)?.read(Item.self)
         if let record, isOfService(record) { continue }
         let text = String(decoding: stored.json, as: UTF8.self)
         note(.store, "the records", "what the service gave", text)
