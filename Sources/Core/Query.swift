@@ -10,16 +10,19 @@ public struct Query: Hashable, Sendable, CustomStringConvertible {
   /// - Parameter text: One or more words.
   /// - Throws: ``SourceError`` with code `badUsage` if there is no word in it.
   public init(_ text: some StringProtocol) throws(SourceError) {
-    let words = text.split(whereSeparator: \.isWhitespace)
+    // By scalars: a mark without a letter would make one character of itself and the space before it.
+    let words = String(text).unicodeScalars.split(whereSeparator: \.properties.isWhitespace)
     guard !words.isEmpty else {
       throw SourceError(
         .badUsage, "the query is blank", remedy: "give at least one word to look for")
     }
-    self.text = words.joined(separator: " ")
+    self.text = words.map { String($0) }.joined(separator: " ")
   }
 
   /// The words to find, folded.
-  public var words: [Folded] { text.split(separator: " ").map { Folded($0) } }
+  public var words: [Folded] {
+    text.unicodeScalars.split(separator: " ").map { Folded(String($0)) }
+  }
 
   /// The words as they were typed.
   public var description: String { text }
