@@ -11,17 +11,20 @@ extension StringProtocol {
     var length = 0
     var isGap = false
     for character in self {
-      if character.isWhitespace {
+      if character.unicodeScalars.allSatisfy(\.properties.isWhitespace) {
         isGap = !line.isEmpty
         continue
       }
       // A letter may carry any number of marks.
-      let visible = character.unicodeScalars.prefix(Self.mostScalars).filter { !$0.isInvisible }
-      guard !visible.isEmpty else { continue }
-      guard length + (isGap ? 2 : 1) <= count else { return line + "…" }
+      let scalars = character.unicodeScalars.prefix(Self.mostScalars).filter { !$0.isInvisible }
+      guard !scalars.isEmpty else { continue }
+      // Without what joined them, the parts of an emoji are several.
+      let visible = String(String.UnicodeScalarView(scalars))
+      let added = visible.count + (isGap ? 1 : 0)
+      guard length + added <= count else { return line + "…" }
       if isGap { line += " " }
-      line.unicodeScalars += visible
-      length += isGap ? 2 : 1
+      line += visible
+      length += added
       isGap = false
     }
     return line
