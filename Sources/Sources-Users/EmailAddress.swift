@@ -10,7 +10,8 @@ public struct EmailAddress: Hashable, Sendable, LosslessStringConvertible, Field
 
   /// Reads an address.
   ///
-  /// - Parameter description: Text around one `@`, without white space, of at most 254 bytes.
+  /// - Parameter description: Text around one `@`, without white space, of at most 254 bytes, also in
+  ///   lower case.
   public init?(_ description: String) {
     let bytes = description.utf8
     let sign = UInt8(ascii: "@")
@@ -24,7 +25,10 @@ public struct EmailAddress: Hashable, Sendable, LosslessStringConvertible, Field
       ? bytes.contains { $0 == 0x20 || 0x09...0x0D ~= $0 }
       : description.contains(where: \.isWhitespace)
     guard !hasSpace else { return nil }
-    self.description = description.lowercased()
+    let lower = description.lowercased()
+    // A letter may be longer in lower case, as İ is.
+    guard lower.utf8.count <= Self.longest else { return nil }
+    self.description = lower
   }
 
   /// Text.
