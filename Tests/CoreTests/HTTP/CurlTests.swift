@@ -39,6 +39,7 @@
           X-F: a\r
             b\r
           X-Empty:\r
+            \r
           \r
           body
           """.utf8))

@@ -16,7 +16,9 @@
       } else if first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") {
         // An obsolete folded line goes on with the field before it.
         guard let last = fields.indices.last else { return }
-        fields[last].value += " " + Self.trimmed(text)
+        let rest = Self.trimmed(text)
+        if !fields[last].value.isEmpty, !rest.isEmpty { fields[last].value += " " }
+        fields[last].value += rest
       } else if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
         let name = String(decoding: text[..<colon], as: UTF8.self)
         fields.append((name, Self.trimmed(text[text.index(after: colon)...])))
