@@ -1,13 +1,13 @@
 import Core
 
 /// Reads a command line: options anywhere before `--`, the words of a command, its arguments.
-struct ArgumentParser {
+package struct ArgumentParser {
   private let tree: CommandTree
 
-  init(_ tree: CommandTree) { self.tree = tree }
+  package init(_ tree: CommandTree) { self.tree = tree }
 
   /// What is to be run.
-  enum Parsed {
+  package enum Parsed {
     case run(Command, Invocation)
     case help(CommandTree.Node)
     case version
@@ -16,7 +16,7 @@ struct ArgumentParser {
   /// Reads what was typed after the program's name.
   ///
   /// - Throws: ``Failure`` with code `usage`.
-  func parse(_ arguments: [String]) throws(Failure) -> Parsed {
+  package func parse(_ arguments: [String]) throws(Failure) -> Parsed {
     let asksForHelp = arguments.prefix { $0 != "--" }.contains {
       // Also among other letters: `-qh`.
       $0.hasPrefix("--") ? $0 == "--help" || $0.hasPrefix("--help=") : $0.contains(/^-[A-Za-z]*h/)

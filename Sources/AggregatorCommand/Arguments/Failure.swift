@@ -1,12 +1,12 @@
 import Core
 
 /// Why the program ends without having done what it was asked: what it prints, and its exit code.
-struct Failure: Error {
+package struct Failure: Error {
   /// The exit code.
   var code: ExitCode
 
   /// What failed, with the user's own words.
-  var message: String
+  package var message: String
 
   /// What the user may have meant.
   var suggestion: String?

@@ -3,7 +3,7 @@ import Core
 /// What was typed, read: a command, its arguments and its options.
 ///
 /// The values of options have been checked, so the accessors only convert them.
-struct Invocation: Sendable {
+package struct Invocation: Sendable {
   /// The words after those of the command.
   let arguments: [String]
 
@@ -49,7 +49,7 @@ struct Invocation: Sendable {
 
 extension Duration {
   /// A time as it is typed: a number and `ms`, `s`, `m` or `h`; more than zero, at most a day.
-  init?(typed text: String) {
+  package init?(typed text: String) {
     guard let match = text.wholeMatch(of: /([0-9]{1,8})(\.[0-9]{1,3})?(ms|s|m|h)/),
       let number = Double(match.1 + (match.2 ?? ""))
     else { return nil }

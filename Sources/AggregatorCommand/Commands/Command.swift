@@ -1,7 +1,7 @@
 import Core
 
 /// Something that the program does, as data: parser, help and completions are made from it.
-struct Command: Sendable {
+package struct Command: Sendable {
   /// An example, and what it does.
   struct Example: Sendable {
     /// What to type after `aggregator`.

@@ -1,9 +1,9 @@
-import Core
+package import Core
 
 /// All commands of the program.
-struct CommandTree: Sendable {
+package struct CommandTree: Sendable {
   /// A word of a command line, and what may follow it.
-  struct Node: Sendable {
+  package struct Node: Sendable {
     /// The word: `heroes`, `list`.
     let word: String
 
@@ -63,7 +63,7 @@ struct CommandTree: Sendable {
   /// - Parameters:
   ///   - program: What the program is called.
   ///   - plugins: The sources.
-  init(_ program: String, plugins: [any Plugin]) {
+  package init(_ program: String, plugins: [any Plugin]) {
     self.program = program
     self.plugins = plugins
     root = Node(

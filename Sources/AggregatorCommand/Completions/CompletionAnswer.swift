@@ -5,7 +5,7 @@ import Core
 /// `aggregator __complete SHELL --line TEXT-UP-TO-THE-CURSOR` gives a line `word<TAB>about` for each
 /// word. A line that begins with a tab says, in the shell's own terms, what else is to be done: complete
 /// files, or put no space after the word. Whatever goes wrong, nothing is said.
-struct CompletionAnswer {
+package struct CompletionAnswer {
   /// The hidden command.
   static let command = "__complete"
 
@@ -21,7 +21,9 @@ struct CompletionAnswer {
   ///   - arguments: What follows the hidden command; `nil` comes of anything but a shell and a line.
   ///   - tree: All commands.
   ///   - variables: The variables of the process.
-  init?(_ arguments: some Collection<String>, _ tree: CommandTree, variables: [String: String]) {
+  package init?(
+    _ arguments: some Collection<String>, _ tree: CommandTree, variables: [String: String]
+  ) {
     let arguments = Array(arguments)
     guard arguments.count == 3, arguments[1] == "--line", let shell = Shell(rawValue: arguments[0])
     else { return nil }
@@ -34,7 +36,7 @@ struct CompletionAnswer {
   }
 
   /// The lines for the shell.
-  var text: String { lines.map { "\($0)\n" }.joined() }
+  package var text: String { lines.map { "\($0)\n" }.joined() }
 
   private var lines: [String] {
     switch offer {

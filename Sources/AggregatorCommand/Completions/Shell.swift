@@ -1,5 +1,5 @@
 /// A shell whose completions this program knows.
-enum Shell: String, CaseIterable, Sendable {
+package enum Shell: String, CaseIterable, Sendable {
   case bash
   case zsh
   case fish

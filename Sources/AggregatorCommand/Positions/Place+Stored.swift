@@ -4,7 +4,7 @@ import Foundation
 /// A place as it is kept in a file, which anybody may have changed.
 extension Place {
   /// Why a file is no place.
-  enum Fault: Error {
+  package enum Fault: Error {
     /// It is not what was written.
     case damaged
     /// Another version of the program wrote it.
@@ -33,7 +33,7 @@ extension Place {
   }
 
   /// What is written to a file.
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     let stored = Stored(
       version: Self.version, query: query?.text, next: next, request: request, latest: latest,
       earlier: earlier,
@@ -44,7 +44,7 @@ extension Place {
   }
 
   /// Reads a file's contents.
-  init(_ bytes: [UInt8]) throws(Fault) {
+  package init(_ bytes: [UInt8]) throws(Fault) {
     guard let json = JSONText(Data(bytes)), let version = try? json.read(Version.self)
     else { throw .damaged }
     guard version.version == Self.version else { throw .otherVersion }

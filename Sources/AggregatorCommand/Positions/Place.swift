@@ -1,7 +1,7 @@
 import Core
 
 /// What one session was shown last of one source, and so where `next` goes on.
-struct Place: Hashable, Sendable {
+package struct Place: Hashable, Sendable {
   /// A page that was shown, to show it again.
   struct Shown: Hashable, Sendable, Codable {
     /// Where it starts; `nil` at the beginning.

@@ -1,7 +1,7 @@
 import Core
 
 /// Whose place it is: a session's, in a source.
-struct PlaceName: Hashable, Sendable {
+package struct PlaceName: Hashable, Sendable {
   /// The session; `default` where none was named.
   let session: String
 
@@ -32,7 +32,7 @@ struct PlaceName: Hashable, Sendable {
   }
 
   /// Whether a text is a name for a session.
-  static func isSession(_ text: String) -> Bool {
+  package static func isSession(_ text: String) -> Bool {
     guard 1...mostCharacters ~= text.utf8.count, let first = text.utf8.first else { return false }
     return text.utf8.allSatisfy(\.isNameByte) && first != UInt8(ascii: ".")
       && first != UInt8(ascii: "-")

@@ -32,7 +32,7 @@ extension String {
   /// - Parameter isRaw: Whether to leave out the `'` before what a spreadsheet takes for a formula: text
   ///   that begins with `=`, `+`, `-`, `@`, a tab or a carriage return and is no plain number.
   /// - Returns: The cell, quoted where it has to be.
-  func csvCell(isRaw: Bool) -> String {
+  package func csvCell(isRaw: Bool) -> String {
     var text = safeCell
     if !isRaw, text.isFormula { text = "'" + text }
     let needsQuotes = text.utf8.contains { $0 == 0x2C || $0 == 0x22 || $0 == 0x0A || $0 == 0x0D }

@@ -18,7 +18,7 @@ extension String {
   /// byte of any other character that a terminal may obey or not show.
   ///
   /// Nothing is lost: reading the escapes gives the same text back.
-  var tsvEscaped: String {
+  package var tsvEscaped: String {
     if isPrintableASCII, !utf8.contains(0x5C) { return self }
     var text = ""
     for scalar in unicodeScalars {

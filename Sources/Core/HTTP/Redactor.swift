@@ -1,7 +1,7 @@
 import Foundation
 
 /// Removes the secrets of a request from what came back.
-struct Redactor: Sendable {
+package struct Redactor: Sendable {
   /// What stands where a secret was.
   static let mark = "REDACTED"
 
@@ -12,7 +12,7 @@ struct Redactor: Sendable {
   /// The forms in which a service may repeat the secrets, longest first.
   private let needles: [[UInt8]]
 
-  init(_ secrets: [String]) {
+  package init(_ secrets: [String]) {
     let secrets = secrets.filter { $0.count >= Self.shortest }
     let forms = secrets.flatMap { secret in
       [
@@ -25,7 +25,7 @@ struct Redactor: Sendable {
   }
 
   /// The reply without the secrets.
-  func redacted(_ response: HTTPResponse) -> HTTPResponse {
+  package func redacted(_ response: HTTPResponse) -> HTTPResponse {
     guard !needles.isEmpty else { return response }
     var response = response
     response.headers = response.headers.map { (redacted($0.name), redacted($0.value)) }
@@ -34,7 +34,7 @@ struct Redactor: Sendable {
   }
 
   /// The text without the secrets.
-  func redacted(_ text: String) -> String {
+  package func redacted(_ text: String) -> String {
     guard !needles.isEmpty, let redacted = redacted(Data(text.utf8)) else { return text }
     return String(decoding: redacted, as: UTF8.self)
   }

@@ -1,13 +1,16 @@
 #if os(Linux)
   /// Collects the header fields of a reply from its lines (RFC 9112, section 5).
-  struct HeadParser {
+  package struct HeadParser {
     /// The fields so far, as they came.
-    private(set) var fields: [(name: String, value: String)] = []
+    package private(set) var fields: [(name: String, value: String)] = []
     /// How many bytes have been read, those of interim replies included.
     private(set) var bytes = 0
 
+    /// A parser that has read nothing yet.
+    package init() {}
+
     /// Reads one line with its end.
-    mutating func read(_ line: UnsafeRawBufferPointer) {
+    package mutating func read(_ line: UnsafeRawBufferPointer) {
       bytes += line.count
       let text = line.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
       guard let first = text.first else { return }

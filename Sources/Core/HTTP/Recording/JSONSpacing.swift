@@ -2,9 +2,9 @@
 ///
 /// Tokens are copied byte for byte, so key order, duplicate keys and numbers of any length stay as the
 /// service wrote them, which no decoder and encoder would achieve.
-struct JSONSpacing {
+package struct JSONSpacing {
   /// How deep values may be nested, so that hostile text cannot grow without bound by its indentation.
-  static let deepest = 64
+  package static let deepest = 64
 
   private let source: [UInt8]
   private let isIndented: Bool
@@ -25,7 +25,7 @@ struct JSONSpacing {
   ///   - source: UTF-8.
   ///   - limit: The most bytes wanted.
   /// - Returns: `nil` if it is no JSON, is nested too deeply, or would be longer than `limit`.
-  static func indented(_ source: [UInt8], atMost limit: Int = .max) -> [UInt8]? {
+  package static func indented(_ source: [UInt8], atMost limit: Int = .max) -> [UInt8]? {
     var spacing = JSONSpacing(source, isIndented: true, limit: limit)
     return spacing.run()
   }
@@ -34,7 +34,7 @@ struct JSONSpacing {
   ///
   /// - Parameter source: UTF-8.
   /// - Returns: `nil` if it is no JSON or is nested too deeply.
-  static func compact(_ source: [UInt8]) -> [UInt8]? {
+  package static func compact(_ source: [UInt8]) -> [UInt8]? {
     var spacing = JSONSpacing(source, isIndented: false, limit: .max)
     return spacing.run()
   }

@@ -1,19 +1,19 @@
-import Foundation
+package import Foundation
 
 extension RecordedExchange {
   /// What is wrong with a recording, and in which line.
-  struct Fault: Error {
+  package struct Fault: Error {
     /// 1-based.
-    let line: Int
+    package let line: Int
     /// What is wrong.
-    let what: String
+    package let what: String
   }
 
   /// Reads what ``text`` writes, also after a person has changed it.
   ///
   /// - Parameter text: A file's contents.
   /// - Throws: ``Fault``.
-  init(_ text: Data) throws(Fault) {
+  package init(_ text: Data) throws(Fault) {
     var lines = Lines(text)
     guard lines.next() == Self.title else {
       throw lines.fault("this is no recording that can be read; it must begin with '\(Self.title)'")

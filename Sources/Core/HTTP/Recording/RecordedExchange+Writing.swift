@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 extension RecordedExchange {
   /// The first line of every recording.
@@ -34,7 +34,7 @@ extension RecordedExchange {
   ///   lines of 76, announced by `# body: base64`.
   /// - A failure is `### failed timedOut` with the fields `message`, `remedy` and `retry-after` (seconds);
   ///   `### silent` says that nothing came until the caller's deadline.
-  var text: Data {
+  package var text: Data {
     let body = BodyText(request.body)
     var text = Data()
     text.append(line: Self.title)

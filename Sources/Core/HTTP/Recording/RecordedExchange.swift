@@ -1,9 +1,9 @@
-import Foundation
+package import Foundation
 
 /// One HTTP request without its secrets, and what came of it.
-struct RecordedExchange: Sendable {
+package struct RecordedExchange: Sendable {
   /// What came of a request.
-  enum Outcome: Sendable {
+  package enum Outcome: Sendable {
     /// A reply, whatever its status.
     case reply(HTTPResponse)
     /// No reply.
@@ -13,13 +13,13 @@ struct RecordedExchange: Sendable {
   }
 
   /// When it was over, in whole seconds.
-  var time: Date
+  package var time: Date
 
   /// What was asked.
-  var request: RecordedRequest
+  package var request: RecordedRequest
 
   /// What came of it.
-  var outcome: Outcome
+  package var outcome: Outcome
 }
 
 extension RecordedExchange {

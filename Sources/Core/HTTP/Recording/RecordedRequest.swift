@@ -1,12 +1,12 @@
 import Foundation
 
 /// What was asked, without secrets, as far as it tells one request from another.
-struct RecordedRequest: Sendable {
+package struct RecordedRequest: Sendable {
   /// What is done.
   let method: HTTPRequest.Method
 
   /// The address with its query, secret values as `REDACTED`.
-  let address: String
+  package let address: String
 
   /// The header fields, for the reader: they do not count when requests are compared.
   let headers: [(name: String, value: String)]
@@ -65,7 +65,7 @@ extension RecordedRequest {
   ///
   /// - Parameter recorded: What was asked when it was recorded.
   /// - Returns: Nothing if it is the same request.
-  func differences(from recorded: RecordedRequest) -> [String] {
+  package func differences(from recorded: RecordedRequest) -> [String] {
     var differences: [String] = []
     if method != recorded.method { differences.append("is a \(recorded.method.rawValue)") }
     if place != recorded.place { differences.append("asks \(recorded.place.oneLine(atMost: 120))") }

@@ -5,7 +5,7 @@ import Foundation
 /// Letters match in either case. Found are the secret itself, and the secret after any number of
 /// characters were percent-encoded (RFC 3986), escaped as in JSON or replaced by HTML character
 /// references, up to three times over, or after it was encoded in base64 as a part of something longer.
-struct SecretScan: Sendable {
+package struct SecretScan: Sendable {
   /// Shorter secrets occur by accident, so they cannot be replaced without damage.
   private static let shortest = 8
 
@@ -21,7 +21,7 @@ struct SecretScan: Sendable {
   /// A scan.
   ///
   /// - Parameter secrets: What must not be written.
-  init(_ secrets: [Secret]) {
+  package init(_ secrets: [Secret]) {
     let texts = Set(secrets.map { $0.reveal(\.self) }.filter { !$0.isEmpty })
     func lowered(_ forms: [String]) -> [[UInt8]] {
       Set(forms.map { $0.utf8.map(\.lowercased) }).sorted { $0.count > $1.count }
@@ -38,7 +38,7 @@ struct SecretScan: Sendable {
   }
 
   /// The bytes with `REDACTED` where a secret stands in one of its usual forms.
-  func redacted(_ bytes: [UInt8]) -> [UInt8] {
+  package func redacted(_ bytes: [UInt8]) -> [UInt8] {
     var bytes = bytes
     for needle in replaced {
       var clean: [UInt8] = []
@@ -60,7 +60,7 @@ struct SecretScan: Sendable {
   }
 
   /// Whether a secret stands in the bytes in any form.
-  func finds(in bytes: [UInt8]) -> Bool {
+  package func finds(in bytes: [UInt8]) -> Bool {
     guard !needles.isEmpty else { return false }
     var layer = bytes
     for _ in 0...Self.mostLayers {
