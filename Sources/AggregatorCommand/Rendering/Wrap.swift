@@ -4,7 +4,7 @@ import Core
 ///
 /// Lines end at spaces and beside ideographs; a word that is wider than a line is broken anywhere.
 /// Runs of spaces between words become one.
-struct Wrap {
+package struct Wrap {
   /// The width of the first line, and of the others; less than 2 counts as 2, the width of an ideograph.
   let first: Int, rest: Int
 
@@ -13,7 +13,7 @@ struct Wrap {
   /// - Parameters:
   ///   - first: The width of the first line.
   ///   - rest: The width of the others; that of the first by default.
-  init(_ first: Int, rest: Int? = nil) {
+  package init(_ first: Int, rest: Int? = nil) {
     self.first = max(2, first)
     self.rest = max(2, rest ?? first)
   }
@@ -21,7 +21,7 @@ struct Wrap {
   /// The lines of safe text.
   ///
   /// Every `\n` ends one too; blank text has none.
-  func lines(of text: String) -> [String] {
+  package func lines(of text: String) -> [String] {
     var lines: [String] = []
     for paragraph in text.split(separator: "\n", omittingEmptySubsequences: false) {
       var line = ""
@@ -72,8 +72,12 @@ struct Wrap {
 
 extension Character {
   /// Whether this is a space that may become a line break.
+  ///
+  /// A space with a mark on it is none, for the mark would be lost: ﾞ is a letter by category.
   fileprivate var isBreakingSpace: Bool {
-    isWhitespace && self != "\u{A0}" && self != "\u{2007}" && self != "\u{202F}"
+    unicodeScalars.allSatisfy {
+      $0.properties.isWhitespace && $0 != "\u{A0}" && $0 != "\u{2007}" && $0 != "\u{202F}"
+    }
   }
 
   /// Whether no line begins with this (the commonest rule of JIS X 4051).

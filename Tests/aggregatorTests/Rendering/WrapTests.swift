@@ -10,7 +10,8 @@ import Testing
     ("a abcdefgh b", 4, ["a", "abcd", "efgh", "b"]), ("日本語です", 4, ["日本", "語で", "す"]),
     ("日本、語", 4, ["日", "本、", "語"]), ("a  b", 9, ["a b"]), ("one\n\ntwo", 9, ["one", "", "two"]),
     ("no\u{A0}break here", 9, ["no\u{A0}break", "here"]), ("日本語", 1, ["日", "本", "語"]),
-    ("ok 日本", 5, ["ok 日", "本"]), ("abc", 3, ["abc"]), ("👩🏽‍🚀👩🏽‍🚀", 2, ["👩🏽‍🚀", "👩🏽‍🚀"]),
+    ("ok 日本", 5, ["ok 日", "本"]), ("abc", 3, ["abc"]), ("a \u{FF9E}", 9, ["a \u{FF9E}"]),
+    ("👩🏽‍🚀👩🏽‍🚀", 2, ["👩🏽‍🚀", "👩🏽‍🚀"]),
   ])
   func `text breaks at spaces and beside ideographs`(text: String, width: Int, lines: [String]) {
     #expect(Wrap(width).lines(of: text) == lines)
