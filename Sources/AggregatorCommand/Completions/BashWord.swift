@@ -1,7 +1,7 @@
 /// How bash writes a word, so that it means the word and nothing else.
 ///
 /// What other shells take as it is, and quote themselves, bash puts into the line letter by letter.
-enum BashWord {
+package enum BashWord {
   /// Marks that mean themselves anywhere in a word.
   private static let plain = Set("_@%+=:,./-".unicodeScalars)
 
@@ -11,7 +11,8 @@ enum BashWord {
   ///   - word: What is meant; without control characters.
   ///   - quote: The quote that is open before it.
   /// - Returns: What is to be typed, up to where bash closes the quote itself.
-  static func writing(_ word: some StringProtocol, inside quote: TypedLine.Quote?) -> String {
+  package static func writing(_ word: some StringProtocol, inside quote: TypedLine.Quote?) -> String
+  {
     var text = ""
     let last = word.unicodeScalars.indices.last
     for (index, scalar) in zip(word.unicodeScalars.indices, word.unicodeScalars) {

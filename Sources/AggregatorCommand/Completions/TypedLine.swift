@@ -2,21 +2,21 @@
 ///
 /// Quotes and backslashes are taken away; a quote may still be open. Variables and substitutions stay
 /// as they are: their values are not known here, and nothing is run.
-struct TypedLine: Equatable {
+package struct TypedLine: Equatable {
   /// The words that are complete, that of the program first.
-  private(set) var words: [String] = []
+  package private(set) var words: [String] = []
 
   /// The word at the cursor; empty where one would begin.
-  private(set) var last = ""
+  package private(set) var last = ""
 
   /// The quote in which the cursor is.
-  private(set) var quote: Quote?
+  package private(set) var quote: Quote?
 
   /// What of the last word the shell will leave as it is: it replaces only the rest.
-  private(set) var kept = ""
+  package private(set) var kept = ""
 
   /// A quote that goes on until it is closed.
-  enum Quote: Equatable {
+  package enum Quote: Equatable {
     /// `'…'`: everything is what it is.
     case single
     /// `"…"`
@@ -33,19 +33,19 @@ struct TypedLine: Equatable {
   ///   - text: The line, from the program's word to the cursor.
   ///   - shell: Whose rules hold.
   ///   - breaks: Where bash takes words apart: its `COMP_WORDBREAKS`.
-  init(_ text: String, in shell: Shell, breaks: String = TypedLine.standardBreaks) {
+  package init(_ text: String, in shell: Shell, breaks: String = TypedLine.standardBreaks) {
     var reader = Reader(
       rest: Array(text.unicodeScalars)[...], shell: shell,
       breaks: shell == .bash ? Set(breaks.unicodeScalars) : [])
     reader.read()
     words = reader.words
-    last = String(reader.word)
+    last = String(String.UnicodeScalarView(reader.word))
     quote = reader.quote
     kept = String(String.UnicodeScalarView(reader.word.prefix(reader.keptCount)))
   }
 
   /// What `COMP_WORDBREAKS` is where nobody changed it.
-  static let standardBreaks = " \t\n\"'@><=;|&(:"
+  package static let standardBreaks = " \t\n\"'@><=;|&(:"
 }
 
 /// Goes through a line.
@@ -55,7 +55,8 @@ private struct Reader {
   let breaks: Set<Unicode.Scalar>
 
   var words: [String] = []
-  var word = String.UnicodeScalarView()
+  /// The word at the cursor; in an array, whose length costs nothing.
+  var word: [Unicode.Scalar] = []
   var quote: TypedLine.Quote?
   /// How many characters of the word come before what will be replaced.
   var keptCount = 0
@@ -84,8 +85,8 @@ private struct Reader {
   private mutating func readPlain(_ scalar: Unicode.Scalar) {
     switch scalar {
     case " ", "\t", "\n":
-      if isInside { words.append(String(word)) }
-      word = String.UnicodeScalarView()
+      if isInside { words.append(String(String.UnicodeScalarView(word))) }
+      word = []
       isInside = false
       keptCount = 0
       return

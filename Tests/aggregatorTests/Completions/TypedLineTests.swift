@@ -52,6 +52,13 @@ import Testing
     #expect(TypedLine(line, in: .bash).kept == kept)
   }
 
+  /// What is quadratic takes minutes here.
+  @Test(.timeLimit(.minutes(5)))
+  func `a huge word takes no longer than as many small ones`() {
+    let line = TypedLine(String(repeating: "a:", count: 100_000), in: .bash)
+    #expect(line.kept.unicodeScalars.count == 200_000)
+  }
+
   @Test func `what bash takes words apart by can be changed`() {
     #expect(TypedLine("a b:c", in: .bash, breaks: " =").kept == "")
     #expect(TypedLine("a b,c", in: .bash, breaks: " ,").kept == "b,")
