@@ -66,6 +66,17 @@ let package = Package(
       path: "Tests/WeatherReport"),
     .target(
       name: "FakeServices", dependencies: ["Core", "SourceTesting"], path: "Tests/FakeServices"),
+
+    .target(
+      name: "Fuzzing",
+      dependencies: [
+        "AggregatorCommand", "CSQLite", "Core", "Countries", "Heroes", "Products", "SourceTesting",
+        "Users",
+      ],
+      path: "Tests/Fuzzing"),
+    .executableTarget(
+      name: "fuzz", dependencies: ["Fuzzing"], path: "Tests/FuzzProgram"),
+    .testTarget(name: "FuzzTests", dependencies: ["Fuzzing"]),
   ],
   swiftLanguageModes: [.v6]
 )

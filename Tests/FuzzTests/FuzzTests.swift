@@ -1,0 +1,22 @@
+import Fuzzing
+import Testing
+
+/// Every parser that meets foreign bytes, with the same few hundred inputs in every run; `Scripts/fuzz`
+/// tries millions of others.
+@Suite(.timeLimit(.minutes(5)))
+struct FuzzTests {
+  @Test(arguments: FuzzTarget.all)
+  func `keeps its promises whatever it reads`(target: FuzzTarget) async {
+    let outcome = await Campaign(of: target, seed: 1).run(0..<target.cost.tested)
+    for finding in outcome.findings {
+      Issue.record("\(finding.target), case \(finding.number): \(finding.what): \(finding.input)")
+    }
+    #expect(outcome.inputs == target.cost.tested || !outcome.findings.isEmpty)
+  }
+
+  @Test func `every parser has samples, and a name of its own`() {
+    let names = FuzzTarget.all.map(\.name)
+    #expect(Set(names).count == names.count)
+    #expect(FuzzTarget.all.allSatisfy { $0.hasSamples })
+  }
+}

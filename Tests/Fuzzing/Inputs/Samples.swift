@@ -1,0 +1,35 @@
+import Core
+import Foundation
+
+/// What parsers read in earnest: the recordings and the data that are in the repository.
+enum Samples {
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  /// The recordings that the tests of a source replay, as they are on the disk.
+  static func recordings(_ source: String) -> [[UInt8]] {
+    ["fair", "failing"].flatMap { files(in: "Tests/\(source)Tests/Recordings/\($0)") }
+  }
+
+  /// The bodies of what a service answered in those recordings.
+  ///
+  /// - Parameters:
+  ///   - source: The source's name with a capital.
+  ///   - part: What the address of the request must have in it.
+  /// - Returns: The bodies.
+  static func replies(_ source: String, to part: String = "") -> [[UInt8]] {
+    recordings(source).compactMap { recording in
+      guard let exchange = try? RecordedExchange(Data(recording)),
+        case .reply(let response) = exchange.outcome, response.status == 200,
+        part.isEmpty || exchange.request.address.contains(part)
+      else { return nil }
+      return Array(response.body)
+    }
+  }
+
+  private static func files(in directory: String) -> [[UInt8]] {
+    let path = root.appending(path: directory)
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path.path())) ?? []
+    return names.sorted().compactMap { try? Array(Data(contentsOf: path.appending(path: $0))) }
+  }
+}

@@ -1,0 +1,129 @@
+import SourceTesting
+
+/// Some cases of a target, one after the other.
+package struct Campaign: Sendable {
+  /// What is tried.
+  package let target: FuzzTarget
+
+  /// What the inputs are made from.
+  package let seed: UInt64
+
+  /// How long one input may take; generous, for other work goes on beside it.
+  package let patience: Duration
+
+  /// What came of it.
+  package struct Outcome: Sendable, Codable {
+    /// How many inputs were tried.
+    package var inputs = 0
+    /// How long the slowest input took, in milliseconds, and which it was.
+    package var slowest = (milliseconds: 0.0, number: 0)
+    /// What was found; the first few.
+    package var findings: [Finding] = []
+
+    private enum CodingKeys: String, CodingKey { case inputs, findings, milliseconds, number }
+
+    /// Nothing yet.
+    package init() {}
+
+    /// Reads what was written.
+    package init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      inputs = try container.decode(Int.self, forKey: .inputs)
+      findings = try container.decode([Finding].self, forKey: .findings)
+      slowest = (
+        try container.decode(Double.self, forKey: .milliseconds),
+        try container.decode(Int.self, forKey: .number)
+      )
+    }
+
+    /// Writes it.
+    package func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(inputs, forKey: .inputs)
+      try container.encode(findings, forKey: .findings)
+      try container.encode(slowest.milliseconds, forKey: .milliseconds)
+      try container.encode(slowest.number, forKey: .number)
+    }
+  }
+
+  /// How many findings are enough.
+  private static let mostFindings = 3
+
+  /// A campaign.
+  package init(of target: FuzzTarget, seed: UInt64, patience: Duration = .seconds(20)) {
+    self.target = target
+    self.seed = seed
+    self.patience = patience
+  }
+
+  /// Tries cases.
+  ///
+  /// - Parameters:
+  ///   - numbers: Which.
+  ///   - deadline: When to stop; never by default.
+  ///   - progress: Is told of each case before it is tried, so that somebody knows if it never ends.
+  /// - Returns: What came of it.
+  @concurrent package func run(
+    _ numbers: Range<Int>, until deadline: ContinuousClock.Instant? = nil,
+    progress: @Sendable (Int) -> Void = { _ in }
+  ) async -> Outcome {
+    var outcome = Outcome()
+    for number in numbers {
+      let start = ContinuousClock.now
+      if let deadline, start >= deadline { break }
+      let input = target.input(of: number, seed: seed)
+      progress(number)
+      let begin = ContinuousClock.now
+      let complaint = await target.complaint(about: input)
+      let taken = ContinuousClock.now - begin
+      outcome.inputs += 1
+      if taken / .milliseconds(1) > outcome.slowest.milliseconds {
+        outcome.slowest = (taken / .milliseconds(1), number)
+      }
+      if let complaint {
+        let short = await target.shortened(input)
+        outcome.findings.append(
+          Finding(target: target.name, number: number, what: complaint, input: short))
+      } else if taken > patience {
+        outcome.findings.append(
+          Finding(target: target.name, number: number, what: "took \(taken)", input: input))
+      }
+      if outcome.findings.count >= Self.mostFindings { break }
+    }
+    return outcome
+  }
+}
+
+extension FuzzTarget {
+  /// What is wrong with what the parser made of an input; `nil` if nothing is.
+  func complaint(about input: [UInt8]) async -> String? {
+    do {
+      try await check(input)
+      return nil
+    } catch { return "\(error)" }
+  }
+
+  /// A short input that is complained about as well, made by leaving out parts.
+  func shortened(_ input: [UInt8]) async -> [UInt8] {
+    var best = input
+    let deadline = ContinuousClock.now + .seconds(5)
+    var size = max(1, input.count / 2)
+    while ContinuousClock.now < deadline {
+      var isShorter = false
+      var start = 0
+      while start < best.count, ContinuousClock.now < deadline {
+        var candidate = best
+        candidate.removeSubrange(start..<min(start + size, best.count))
+        if await complaint(about: candidate) != nil {
+          best = candidate
+          isShorter = true
+        } else {
+          start += size
+        }
+      }
+      if size == 1, !isShorter { break }
+      size = max(1, size / 2)
+    }
+    return best
+  }
+}
