@@ -26,8 +26,8 @@ struct Report {
       say(
         row(
           target.name, "\(outcome.inputs)", "\(Int(Double(outcome.inputs) / max(seconds, 0.001)))",
-          "\(String(format: "%.1f", outcome.slowest.milliseconds)) ms",
-          "#\(outcome.slowest.number)",
+          "\(String(format: "%.1f", outcome.milliseconds)) ms",
+          "#\(outcome.slowest)",
           outcome.findings.isEmpty ? "–" : "\(outcome.findings.count)"))
       all += outcome.findings
       inputs += outcome.inputs

@@ -17,7 +17,7 @@ import Testing
   private static let keys = ["COUNTRIES_URL", "COMIC_VINE_URL", "COMIC_VINE_API_KEY", "A", "B"]
 
   /// A few lines: mostly assignments of anything, now and then anything at all.
-  private func text(_ random: inout SplitMix) -> [UInt8] {
+  private func text(_ random: inout Seeded) -> [UInt8] {
     var bytes: [UInt8] = []
     for _ in 0..<Int.random(in: 0..<12, using: &random) {
       if Int.random(in: 0..<4, using: &random) > 0,
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test func `reads any text, and moves no secret out of its own setting`() {
-    var random = SplitMix(state: 1)
+    var random = Seeded(state: 1)
     var expanded = 0
     for _ in 0..<4000 {
       let files = ["root": text(&random), "other": text(&random)]
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test func `edits any text, and leaves the rest of it alone`() {
-    var random = SplitMix(state: 2)
+    var random = Seeded(state: 2)
     let values = ["$(", ")", "{", "/", "//", ";", "a", "日", "=", "#", "\"", "é", "$", "inherited"]
     for _ in 0..<4000 {
       let before = text(&random)
@@ -92,17 +92,4 @@ private func replaced(in bytes: [UInt8]) -> Int {
     }
   }
   return count
-}
-
-/// Vigna's splitmix64: small, and the same everywhere.
-private struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
 }

@@ -15,35 +15,15 @@ package struct Campaign: Sendable {
   package struct Outcome: Sendable, Codable {
     /// How many inputs were tried.
     package var inputs = 0
-    /// How long the slowest input took, in milliseconds, and which it was.
-    package var slowest = (milliseconds: 0.0, number: 0)
+    /// How long the slowest input took, in milliseconds.
+    package var milliseconds = 0.0
+    /// Which case that was.
+    package var slowest = 0
     /// What was found; the first few.
     package var findings: [Finding] = []
 
-    private enum CodingKeys: String, CodingKey { case inputs, findings, milliseconds, number }
-
     /// Nothing yet.
     package init() {}
-
-    /// Reads what was written.
-    package init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      inputs = try container.decode(Int.self, forKey: .inputs)
-      findings = try container.decode([Finding].self, forKey: .findings)
-      slowest = (
-        try container.decode(Double.self, forKey: .milliseconds),
-        try container.decode(Int.self, forKey: .number)
-      )
-    }
-
-    /// Writes it.
-    package func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: CodingKeys.self)
-      try container.encode(inputs, forKey: .inputs)
-      try container.encode(findings, forKey: .findings)
-      try container.encode(slowest.milliseconds, forKey: .milliseconds)
-      try container.encode(slowest.number, forKey: .number)
-    }
   }
 
   /// How many findings are enough.
@@ -77,8 +57,8 @@ package struct Campaign: Sendable {
       let complaint = await target.complaint(about: input)
       let taken = ContinuousClock.now - begin
       outcome.inputs += 1
-      if taken / .milliseconds(1) > outcome.slowest.milliseconds {
-        outcome.slowest = (taken / .milliseconds(1), number)
+      if taken / .milliseconds(1) > outcome.milliseconds {
+        (outcome.milliseconds, outcome.slowest) = (taken / .milliseconds(1), number)
       }
       if let complaint {
         let short = await target.shortened(input)
