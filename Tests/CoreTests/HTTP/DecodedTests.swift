@@ -113,6 +113,18 @@ struct LossyArrayTests {
     #expect(error?.message.hasPrefix("10000 rows could not be read (row 1: ") == true)
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `reads thousands of bad rows after a million good ones, each in its own time`() throws {
+    let good = #"{"name":""},"#
+    let body =
+      "[" + String(repeating: good, count: 1_000_000) + String(repeating: "{},", count: 9_998)
+    let text = try #require(JSONText(Data((body + "{}]").utf8)))
+    let rows = try text.read(LossyArray<Row>.self)
+    #expect(rows.elements.count == 1_000_000)
+    #expect(rows.unreadable.count == 9_999)
+    #expect(rows.unreadable.firstReason == "row 1000001: name is missing")
+  }
+
   struct Row: Decodable, Equatable {
     var name: String
     var age: Int?

@@ -1,18 +1,19 @@
 /// The values of a list of a ``JSONText``, one after the other.
 struct JSONElements: UnkeyedDecodingContainer {
-  private let array: JSONReader
+  private let container: JSONReader.Container
   /// Which part comes next.
   private var next: Int
   private(set) var currentIndex = 0
 
   init(_ array: JSONReader) throws {
     guard array.part.kind == .array else { throw array.mismatch([Any].self) }
-    self.array = array
+    container = JSONReader.Container(array)
     next = array.index + 1
   }
 
   var codingPath: [any CodingKey] { array.codingPath }
   var count: Int? { Int(array.part.end) }
+  private var array: JSONReader { container.reader }
   var isAtEnd: Bool { currentIndex == Int(array.part.end) }
 
   mutating func decodeNil() throws -> Bool {
@@ -65,7 +66,7 @@ struct JSONElements: UnkeyedDecodingContainer {
           codingPath: codingPath + [JSONKey(intValue: currentIndex)],
           debugDescription: "Unkeyed container is at end."))
     }
-    return JSONReader(text: array.text, index: next)
+    return JSONReader(next, ordinal: currentIndex, in: container)
   }
 
   private mutating func advance() {

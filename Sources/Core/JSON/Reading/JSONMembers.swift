@@ -3,12 +3,12 @@ struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
   /// A member is looked for among so many; where there are more, their places are noted first.
   private static var mostSearched: Int { 64 }
 
-  private let object: JSONReader
+  private let container: JSONReader.Container
   private let places: [String: Int]?
 
   init(_ object: JSONReader) throws {
     guard object.part.kind == .object else { throw object.mismatch([String: Any].self) }
-    self.object = object
+    container = JSONReader.Container(object)
     guard Int(object.part.end) > Self.mostSearched else {
       places = nil
       return
@@ -20,6 +20,8 @@ struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   var codingPath: [any CodingKey] { object.codingPath }
+
+  private var object: JSONReader { container.reader }
 
   var allKeys: [Key] {
     let text = object.text
@@ -55,13 +57,13 @@ struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
     guard let index = index(of: key) else { return nil }
-    let value = JSONReader(text: object.text, index: index)
+    let value = JSONReader(index, in: container)
     return value.decodeNil() ? nil : try value.decode(type)
   }
 
   func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
     guard let index = index(of: key) else { return nil }
-    let value = JSONReader(text: object.text, index: index)
+    let value = JSONReader(index, in: container)
     return value.decodeNil() ? nil : try value.decode(type)
   }
 
@@ -95,6 +97,6 @@ struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
         DecodingError.Context(
           codingPath: codingPath, debugDescription: "No value associated with key '\(name)'."))
     }
-    return JSONReader(text: object.text, index: index)
+    return JSONReader(index, in: container)
   }
 }

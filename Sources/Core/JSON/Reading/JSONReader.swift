@@ -1,15 +1,58 @@
 import Foundation
 
 /// Reads one value of a ``JSONText``.
+///
+/// It has three words, so that it is no allocation where any decoder can be.
 struct JSONReader: Decoder {
-  let text: JSONText
-  /// Which part it is.
-  let index: Int
+  /// The list or object that a value is in.
+  final class Container: Sendable {
+    let reader: JSONReader
+    init(_ reader: JSONReader) { self.reader = reader }
+  }
 
-  var codingPath: [any CodingKey] { text.path(to: index) }
-  var userInfo: [CodingUserInfoKey: Any] { [:] }
+  let text: JSONText
+  private let container: Container?
+  private let shortIndex: UInt32
+  /// Which value of a list it is; `nobody` for a member of an object.
+  private let ordinal: UInt32
+
+  private static var nobody: UInt32 { .max }
+
+  /// Reads the whole text.
+  init(_ text: JSONText) {
+    self.text = text
+    container = nil
+    (shortIndex, ordinal) = (0, Self.nobody)
+  }
+
+  /// Reads a value within another.
+  ///
+  /// - Parameters:
+  ///   - index: Which part it is.
+  ///   - ordinal: Which value of a list it is; `nil` for a member of an object.
+  ///   - container: The list or object.
+  init(_ index: Int, ordinal: Int? = nil, in container: Container) {
+    text = container.reader.text
+    self.container = container
+    shortIndex = UInt32(index)
+    self.ordinal = ordinal.map(UInt32.init) ?? Self.nobody
+  }
+
+  /// Which part it is.
+  var index: Int { Int(shortIndex) }
 
   var part: JSONText.Part { text.parts[index] }
+
+  /// The keys that lead here; made only for failures.
+  var codingPath: [any CodingKey] {
+    guard let container else { return [] }
+    let key =
+      ordinal == Self.nobody
+      ? JSONKey(stringValue: text.string(text.parts[index - 1])) : JSONKey(intValue: Int(ordinal))
+    return container.reader.codingPath + [key]
+  }
+
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     KeyedDecodingContainer(try JSONMembers<Key>(self))

@@ -40,7 +40,11 @@ package final class JSONText: Sendable {
   /// - Parameter text: UTF-8, with a byte order mark or without; `nil` is returned if it is no JSON.
   package init?(_ text: Data) {
     guard text.count < UInt32.max else { return nil }
-    bytes = Array(text) + [0]
+    bytes = [UInt8](unsafeUninitializedCapacity: text.count + 1) { buffer, count in
+      count = text.copyBytes(to: buffer)
+      buffer[count] = 0
+      count += 1
+    }
     guard let parts = JSONScanner.parts(of: bytes) else { return nil }
     self.parts = parts
   }
@@ -51,7 +55,7 @@ package final class JSONText: Sendable {
   /// - Returns: The value.
   /// - Throws: `DecodingError`, or what `type` throws.
   package func read<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
-    try JSONReader(text: self, index: 0).decode(type)
+    try JSONReader(self).decode(type)
   }
 }
 
@@ -97,32 +101,6 @@ extension JSONText {
       index = Int(parts[index + 1].next)
     }
     return names
-  }
-
-  /// The keys that lead to a part.
-  ///
-  /// Only failures ask, so that it is looked for then and not noted before.
-  func path(to target: Int) -> [any CodingKey] {
-    var path: [any CodingKey] = []
-    var container = 0
-    while container < target {
-      let isObject = parts[container].kind == .object
-      var index = container + 1
-      var count = 0
-      while index < Int(parts[container].next) {
-        let value = isObject ? index + 1 : index
-        let end = Int(parts[value].next)
-        if target < end {
-          path.append(
-            isObject ? JSONKey(stringValue: string(parts[index])) : JSONKey(intValue: count))
-          break
-        }
-        (index, count) = (end, count + 1)
-      }
-      guard index < Int(parts[container].next) else { return path }
-      container = isObject ? index + 1 : index
-    }
-    return path
   }
 }
 
