@@ -116,6 +116,20 @@ struct JSONTextTests {
       error?.decodingReason(below: 0) == "rows[1].tags[1].d is text instead of a whole number")
   }
 
+  /// What is quadratic takes minutes here.
+  @Test func `a wrong detail in each of many rows takes as long as a right one`() throws {
+    struct Row: Decodable {
+      let detail: String?
+      private enum CodingKeys: CodingKey { case detail }
+      init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        detail = try? container.decode(String.self, forKey: .detail)
+      }
+    }
+    let rows = Array(repeating: #"{"detail":1}"#, count: 200_000).joined(separator: ",")
+    #expect(try read([Row].self, "[\(rows)]").allSatisfy { $0.detail == nil })
+  }
+
   @Test func `agrees with Foundation on what chance makes of JSON`() throws {
     var random = Seeded(state: 41)
     let sample = Array(
