@@ -89,6 +89,25 @@ struct StoreDamageTests {
       try RawDatabase(store.path + ".aside-1").texts("SELECT id FROM records") == ["a"])
   }
 
+  @Test(arguments: ["number = 8388607", "number = -1", "last = 9223372036854775807", "last = 0"])
+  func `moves aside what counts its records as nobody does`(change: String) async throws {
+    try await directory.store().save([StoreEntry("a")])
+    try directory.database().execute("UPDATE sources SET \(change)")
+    let store = directory.store()
+    #expect(try await store.ids().isEmpty)
+    #expect(directory.warnings.map(\.code) == ["movedAside"])
+    try await store.save([StoreEntry("new")])
+    #expect(try await store.ids() == ["new"])
+  }
+
+  @Test func `hides nothing where the numbers of records make no sense`() async throws {
+    let store = directory.store()
+    try await store.save([StoreEntry("a")])
+    try directory.database().execute(
+      "UPDATE sources SET records = -9223372036854775808, vanished = 9223372036854775807")
+    #expect(try await store.status(of: "things").hidden == 0)
+  }
+
   /// A store of some pages, closed in good order.
   private func whole() async throws -> Data {
     do {

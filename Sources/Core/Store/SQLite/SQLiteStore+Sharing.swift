@@ -36,7 +36,8 @@ extension SQLiteStore {
       guard let row else { return status }
       status.records = try connection.recordCount(of: number)
       status.vanished = row.vanished
-      status.hidden = row.stored - row.vanished - status.records
+      // Numbers of a damaged file may be anything.
+      status.hidden = max(0, row.stored &- row.vanished &- status.records)
       status.deleted = row.deleted
       status.pages = row.pages
       status.fetchedAt = row.at

@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 
 /// The store in one SQLite file (https://sqlite.org), shared by any number of processes.
@@ -66,8 +67,19 @@ public final class SQLiteStore: Store {
 
 extension Connection {
   /// The number of a source; `nil` if nothing of it was ever saved.
+  ///
+  /// - Throws: ``SQLiteFailure``, also for numbers that only damage explains: positions are reckoned from
+  ///   them.
   mutating func number(of source: String) throws(SQLiteFailure) -> Int64? {
-    try row("SELECT number FROM sources WHERE name = ?1", source) { $0.integer(0) }
+    let found = try row(
+      """
+      SELECT number, number BETWEEN 1 AND ?2 AND last >> ?3 = number
+      FROM sources WHERE name = ?1
+      """, source, Schema.mostSources, Schema.positionBits
+    ) { (number: $0.integer(0), isSound: $0.integer(1) != 0) }
+    guard let found else { return nil }
+    guard found.isSound else { throw SQLiteFailure(SQLITE_CORRUPT, on: nil) }
+    return found.number
   }
 
   /// The number of a source, which it gets if it has none.

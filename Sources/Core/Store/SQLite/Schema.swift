@@ -10,6 +10,9 @@ enum Schema {
   /// How many low bits of a position count the records of a source.
   static let positionBits: Int64 = 40
 
+  /// More sources than these have no positions.
+  static let mostSources: Int64 = 1 << (62 - positionBits)
+
   /// Each makes a file of the version before into one of its own: numbered from 1, and only added to.
   static let migrations: [StaticString] = [
     """
