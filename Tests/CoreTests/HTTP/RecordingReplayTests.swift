@@ -183,6 +183,7 @@ struct RecordingReplayTests {
     ("# aggregator recording 1\n", 1, "time"), ("# aggregator recording 1\nGET /\n", 2, "time"),
     (head, 2, "request is missing"), (head + "PUT https://h/\n", 3, "request is missing"),
     (head + "GET https://h/ x\n", 3, "request is missing"),
+    ("# aggregator recording 1\n# 1001-01-20T00:00:00Z\n", 2, "time is missing"),
     (head + "GET https://h/\nnonsense\n", 4, "header field"),
     (head + "GET https://h/\n\n", 4, "what came of the request is missing"),
     (head + "GET https://h/\n\nbody\nbody\n", 6, "what came of the request is missing"),

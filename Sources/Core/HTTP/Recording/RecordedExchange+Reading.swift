@@ -19,7 +19,9 @@ extension RecordedExchange {
       throw lines.fault("this is no recording that can be read; it must begin with '\(Self.title)'")
     }
     guard let stamp = lines.next(), stamp.hasPrefix("# "),
-      let time = try? Date(String(stamp.dropFirst(2)), strategy: .iso8601)
+      let time = try? Date(String(stamp.dropFirst(2)), strategy: .iso8601),
+      // Calendars do not agree on dates of long ago.
+      time >= Date(timeIntervalSince1970: 0)
     else { throw lines.fault("the time is missing: '# 2026-01-05T09:12:44Z'") }
     self.time = time
 
