@@ -15,6 +15,15 @@ extension JSON {
     }
   }
 
+  /// The elements of all lists inside.
+  var elements: [JSON] {
+    switch self {
+    case .array(let values): values + values.flatMap(\.elements)
+    case .object(let members): members.flatMap(\.value.elements)
+    default: []
+    }
+  }
+
   /// The text, with a raw value where one was put.
   func bytes(marking raw: String) -> [UInt8] {
     Array(text.replacing(JSON.string(Self.mark).text, with: raw).utf8)

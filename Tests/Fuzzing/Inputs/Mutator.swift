@@ -10,7 +10,7 @@ struct Mutator: Sendable {
   let samples: [[UInt8]]
   let tokens: [[UInt8]]
   /// The samples that are JSON, with lists cut short.
-  private let trees: [JSON]
+  let trees: [JSON]
 
   init(samples: [[UInt8]], tokens: [[UInt8]]) {
     let trees = samples.compactMap { sample -> JSON? in

@@ -1,3 +1,4 @@
+import Core
 import Foundation
 import SourceTesting
 
@@ -65,6 +66,17 @@ package struct Growth: Sendable {
   private func shape(_ number: Int) -> Shape {
     var random = target.random(~number, seed)
     let mutator = target.mutator
+    if Bool.random(using: &random), var tree = mutator.trees.randomElement(using: &random) {
+      // As many rows of a list, of which something may be wrong in each.
+      tree.mutate(&random)
+      let text = String(decoding: tree.bytes(marking: "null"), as: UTF8.self)
+      let row = tree.elements.randomElement(using: &random)?.text ?? "[]"
+      if let place = text.range(of: row) {
+        return Shape(
+          head: Array(text[..<place.upperBound].utf8), unit: Array(",\(row)".utf8),
+          tail: Array(text[place.upperBound...].utf8))
+      }
+    }
     let sample = mutator.samples.randomElement(using: &random) ?? []
     let place = Int.random(in: 0...sample.count, using: &random)
     var unit: [UInt8] = []

@@ -3,7 +3,7 @@ import Foundation
 
 /// JSON, before it is known what it is of.
 extension FuzzTarget {
-  static let json = [jsonValue, jsonSpacing, lossyArray]
+  static let json = [jsonValue, jsonReading, canonicalJSON, jsonSpacing, lossyArray]
 
   private static let documents = [
     #"{"b":[1,-2.5e3,true,null,"\u00e9\ud83d\ude00"],"a":{"":"x"},"c":[]}"#, "[[1,2],[3]]", "\"x\"",
@@ -20,6 +20,59 @@ extension FuzzTarget {
     let bad = text.unicodeScalars.first(where: \.isInvisible)
     try expect(bad == nil, "the text has U+\(String(bad?.value ?? 0, radix: 16))")
     try expect(JSON(reading: Data(text.utf8))?.text == text, "written and read it is another value")
+  }
+
+  /// The same as Foundation, but for what the documentation of ``JSONText`` names.
+  private static let jsonReading = FuzzTarget(
+    "json-reading", samples: documents + Samples.replies("Heroes"), tokens: jsonTokens
+  ) { bytes in
+    let data = Data(bytes)
+    let text = String(decoding: bytes, as: UTF8.self)
+    let theirs = try? JSONDecoder().decode([String: Small].self, from: data)
+    let ours = try? JSONText(data)?.read([String: Small].self)
+    // Foundation does not look at what is not read.
+    let isForeign =
+      JSONSpacing.compact(bytes) == nil || String(validating: bytes, as: UTF8.self) == nil
+      || text.contains(/\\u[dD][89a-fA-F]/)
+    try expect(isForeign || theirs == ours, "Foundation reads \(theirs as Any), not \(ours as Any)")
+  }
+
+  /// Values of all kinds, of which each is read as what it can be.
+  private struct Small: Decodable, Equatable {
+    let texts: [String]?
+    let integer: Int?
+    let byte: UInt8?
+    let number: Double?
+    let isTrue: Bool?
+    let isNull: Bool
+    let members: [String: String]?
+
+    init(from decoder: any Decoder) throws {
+      let value = try decoder.singleValueContainer()
+      texts = (try? value.decode(String.self)).map { [$0] } ?? (try? value.decode([String].self))
+      integer = try? value.decode(Int.self)
+      byte = try? value.decode(UInt8.self)
+      number = try? value.decode(Double.self)
+      isTrue = try? value.decode(Bool.self)
+      isNull = value.decodeNil()
+      members = try? value.decode([String: String].self)
+    }
+  }
+
+  private static let canonicalJSON = FuzzTarget(
+    "canonical-json", samples: documents, tokens: jsonTokens
+  ) { bytes in
+    guard let json = JSON(reading: Data(bytes)) else { return }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // It refuses what is nested too deeply.
+    guard let theirs = try? encoder.encode(json) else { return }
+    let ours = try CanonicalJSON.bytes(of: json)
+    try expect(
+      JSON(reading: ours) == JSON(reading: theirs),
+      "Foundation writes \(Array(theirs).escaped), not \(Array(ours).escaped)")
+    let again = try JSON(reading: ours).map { try CanonicalJSON.bytes(of: $0) }
+    try expect(again == ours, "written again it is another text")
   }
 
   private static let jsonSpacing = FuzzTarget(
