@@ -37,7 +37,10 @@ let package = Package(
     .target(name: "AggregatorCommand", dependencies: ["Core"]),
     .executableTarget(
       name: "aggregator",
-      dependencies: ["AggregatorCommand", "Core", "Countries", "Heroes", "Products", "Users"]),
+      dependencies: [
+        "AggregatorCommand", "Core",
+        "Countries", "Heroes", "Products", "Users",
+      ]),
 
     .executableTarget(name: "embed-json", path: "Plugins/EmbedJSON/Tool"),
     .plugin(

@@ -1,0 +1,23 @@
+import SourceTesting
+import Testing
+import {{Module}}
+
+@Suite(.timeLimit(.minutes(5))) struct {{Module}}Tests {
+  private static let rows = (1...30).map { #"{"id": "\#($0)", "name": "Sample \#($0)"}"# }
+
+  @Test func `keeps its promises in all weather`() async throws {
+    try await expectLawsInAllWeather(of: {{Module}}Plugin()) { request in
+      if let id = request.path.wholeMatch(of: /\/items\/(.+)/)?.1 {
+        let row = Self.rows.first { $0.hasPrefix(#"{"id": "\#(id)""#) }
+        return row.map { .json($0) } ?? .json("{}", status: 404)
+      }
+      func number(_ name: String) -> Int { request.query[name].flatMap { Int($0) } ?? 0 }
+      let page = Self.rows.dropFirst(number("skip")).prefix(number("limit"))
+      return .json(#"{"items": [\#(page.joined(separator: ","))], "total": \#(Self.rows.count)}"#)
+    }
+  }
+
+  @Test func `the bundled {{name}} keep the laws`() async {
+    await expectLaws(ofBundledOf: {{Module}}Plugin())
+  }
+}
