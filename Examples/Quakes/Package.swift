@@ -1,0 +1,19 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "Quakes",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "aggregator", path: "../..")],
+  targets: [
+    .target(
+      name: "Quakes", dependencies: [.product(name: "Core", package: "aggregator")],
+      plugins: [.plugin(name: "EmbedJSON", package: "aggregator")]),
+    .executableTarget(
+      name: "quakes-cli",
+      dependencies: ["Quakes", .product(name: "AggregatorCommand", package: "aggregator")]),
+    .testTarget(
+      name: "QuakesTests",
+      dependencies: ["Quakes", .product(name: "SourceTesting", package: "aggregator")]),
+  ]
+)

@@ -1,0 +1,48 @@
+import Core
+import Foundation
+
+/// The service: each page holds the address of the next one; it searches by itself.
+struct QuakeService: DataSource {
+  let url: URL
+  let transport: any Transport
+  let now: @Sendable () -> Date
+
+  private struct Reply: Decodable {
+    let quakes: LossyArray<Quake.Wire>
+    let next: String?
+  }
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<Quake> {
+    let seal = CursorSeal("quakes", for: request.query)
+    let position = try seal.open(request.cursor, as: LinkPosition.self) ?? LinkPosition()
+    var first = HTTPRequest(.get, url, query: [.init("size", "\(request.limit)")])
+    if let words = request.query { first.query.append(.init("q", .plain(words.text))) }
+    let asked = try position.request(from: first)
+    let (reply, provenance) = try await ask(asked, as: Reply.self)
+    // A link keeps the size of the page before, which may be more than the limit now.
+    let rows = reply.quakes.elements.dropFirst(position.skip).prefix(request.limit)
+    let next = try position.next(
+      after: rows.endIndex, of: reply.quakes.elements.count, link: reply.next, in: asked)
+    return Page(
+      rows.map(Quake.init), next: try next.map { next throws(SourceError) in try seal.close(next) },
+      provenance: provenance, unreadable: position.skip == 0 ? reply.quakes.unreadable : .none)
+  }
+
+  func item(_ id: String) async throws(SourceError) -> Found<Quake> {
+    // An id is a part of an address here: what is none must not ask for something else.
+    guard id.wholeMatch(of: /[A-Za-z0-9]{1,64}/) != nil else { throw .notFound(id, in: "quakes") }
+    let (row, provenance) = try await ask(
+      HTTPRequest(.get, url.appending(path: id)), as: Quake.Wire.self)
+    return Found(Quake(row), provenance: provenance)
+  }
+
+  private func ask<Reply: Decodable>(
+    _ request: HTTPRequest, as type: Reply.Type
+  ) async throws(SourceError) -> (Reply, Provenance) {
+    let response = try await transport.send(request)
+    if response.status == 404 { throw SourceError(.notFound, "there is no \(request.endpoint)") }
+    let reply = try response.checked(by: "the service", now: now())
+      .decoded(as: type, by: "the service")
+    return (reply, Provenance(.live, fetchedAt: now(), endpoint: request.endpoint))
+  }
+}

@@ -1,0 +1,31 @@
+public import Core
+
+/// The quakes as a source.
+public struct QuakesPlugin: Plugin {
+  public let name = "quakes"
+  public let summary = "earthquakes with place, time and magnitude"
+  public let example = PluginExample(query: "ridge", id: "ex0001")
+  public let settings = [address]
+  public let fields: [Field<Quake>] = [
+    Field("id", "Id", \.id, about: "The service's id."),
+    Field("place", "Place", \.place, about: "Where it was.", isSearchable: true),
+    Field("time", "Time", \.time, about: "When it was, in UTC."),
+    Field("magnitude", "Magnitude", \.magnitude, about: "How strong it was."),
+  ]
+  public let layout = Layout<Quake>(card: ["id", "place", "time", "magnitude"])
+  public let policy = Policy(precedence: .liveFirst(freshFor: .seconds(300)))
+  public let bundled: any DataSource<Quake>
+
+  private static let address = Setting(
+    "QUAKES_URL", .url, default: "https://quakes.example/v1/quakes",
+    about: "where the quakes service is")
+
+  public init() { bundled = BundledSource("quakes", json: bundledQuakes, fields: fields) }
+
+  public func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<Quake>
+  {
+    QuakeService(
+      url: try environment.settings.url(Self.address), transport: environment.transport,
+      now: environment.now)
+  }
+}

@@ -1,0 +1,31 @@
+import Quakes
+import SourceTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct QuakesTests {
+  private static let rows = (1...30).map {
+    #"{"id": "us\#($0)", "place": "Ridge \#($0)", "occurredAt": "2026-03-14T06:12:09+02:00"}"#
+  }
+
+  @Test func `keeps its promises in all weather`() async throws {
+    try await expectLawsInAllWeather(of: QuakesPlugin()) { request in
+      if let id = request.path.wholeMatch(of: /\/v1\/quakes\/(.+)/)?.1 {
+        let row = Self.rows.first { $0.hasPrefix(#"{"id": "\#(id)""#) }
+        return row.map { .json($0) } ?? .json("{}", status: 404)
+      }
+      func number(_ name: String) -> Int? { request.query[name].flatMap { Int($0) } }
+      // It sends 20 rows at most, and 10 where nobody says how many.
+      let (start, size) = (number("from") ?? 0, min(number("size") ?? 10, 20))
+      let rows = Self.rows.dropFirst(start).prefix(size)
+      // A link without a host, and one with; none at the end.
+      let host = start.isMultiple(of: 2) ? "" : "https://quakes.example"
+      let link = #""\#(host)/v1/quakes?from=\#(rows.endIndex)&size=\#(size)""#
+      let next = rows.endIndex < Self.rows.count ? link : "null"
+      return .json(#"{"quakes": [\#(rows.joined(separator: ","))], "next": \#(next)}"#)
+    }
+  }
+
+  @Test func `the bundled quakes keep the laws`() async {
+    await expectLaws(ofBundledOf: QuakesPlugin())
+  }
+}
