@@ -46,7 +46,7 @@ public final class Gate: Sendable {
 
   /// Waits until the gate is open.
   ///
-  /// - Throws: ``SourceError`` with code `cancelled` if the task is cancelled before that.
+  /// - Throws: `SourceError` with code `cancelled` if the task is cancelled before that.
   public func pass() async throws(SourceError) {
     let ticket = state.withLock { state in
       state.lastTicket += 1

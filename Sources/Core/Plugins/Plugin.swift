@@ -2,8 +2,8 @@
 ///
 /// A plugin is a value, not a type: some are written in code, others may be read from files. It gives
 /// the two ends of an answer, the ``remote(in:)`` service and the ``bundled`` data;
-/// ``source(in:reading:)`` builds the chain between them. A plugin never prints and never exits, and
-/// reaches the outside world only through its ``PluginEnvironment``.
+/// ``source(in:reading:deadline:)`` builds the chain between them. A plugin never prints and never
+/// exits, and reaches the outside world only through its ``PluginEnvironment``.
 public protocol Plugin<Item>: Sendable {
   /// What this source gives.
   associatedtype Item: Record

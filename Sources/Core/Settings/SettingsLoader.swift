@@ -5,7 +5,7 @@
 /// the working directory, the user's file `~/.config/aggregator/config.xcconfig`, and the settings'
 /// own defaults. An empty value sets nothing, and neither does the placeholder of an example file:
 /// the next layer down is asked. Options and variables are taken literally; files may refer to each
-/// other's values as ``SettingsExpansion`` tells.
+/// other's values as `SettingsExpansion` tells.
 ///
 /// The working directory may be a cloned repository, whose author must not get hold of a key. So
 /// its file never sets the address of a source that has a secret, nor a directory; it reads nothing

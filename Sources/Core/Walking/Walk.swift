@@ -37,7 +37,7 @@ extension DataSource {
   }
 }
 
-/// The pages of a source, one after another; see ``DataSource/pages(matching:after:size:upTo:ahead:)``.
+/// The pages of a source, one after another; see `pages(matching:after:size:upTo:ahead:)`.
 public struct Walk<Item: Record>: AsyncSequence, Sendable {
   /// A page, and whether it is the last.
   public typealias Element = WalkStep<Item>

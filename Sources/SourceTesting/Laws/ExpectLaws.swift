@@ -1,7 +1,7 @@
 public import Core
 public import Testing
 
-/// Expects a source to keep the laws of a ``DataSource``; see ``Law``.
+/// Expects a source to keep the laws of a `DataSource`; see `Law`.
 ///
 /// Every violation is an issue that begins with the law's name, and so is every law that could not be
 /// judged because the source failed: nothing should fail here.
@@ -43,7 +43,7 @@ public func expectLaws(
 ///   - laws: Which laws; all by default.
 ///   - location: Where issues are shown.
 /// - Returns: What each law came to.
-/// - Throws: What ``Plugin/remote(in:)`` throws.
+/// - Throws: What `Plugin.remote(in:)` throws.
 @discardableResult
 public func expectLaws(
   ofRemoteOf plugin: some Plugin, in environment: PluginEnvironment, _ laws: [Law] = Law.all,

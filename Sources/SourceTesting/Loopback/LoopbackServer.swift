@@ -33,7 +33,7 @@ public final class LoopbackServer: Sendable {
   /// Starts a server that makes its replies.
   ///
   /// - Parameter handler: Makes the reply to a request.
-  /// - Throws: ``SourceError`` with code `unreachable` if the system gives no socket.
+  /// - Throws: `SourceError` with code `unreachable` if the system gives no socket.
   public init(_ handler: @escaping Handler) throws(SourceError) {
     let listener = try LoopbackSocket.listening()
     port = listener.port
@@ -44,7 +44,7 @@ public final class LoopbackServer: Sendable {
   /// Starts a server that gives its replies in order, to whoever asks.
   ///
   /// - Parameter replies: The replies. A request beyond the last one is answered with status 500.
-  /// - Throws: ``SourceError`` with code `unreachable` if the system gives no socket.
+  /// - Throws: `SourceError` with code `unreachable` if the system gives no socket.
   public convenience init(replies: [LoopbackReply]) throws(SourceError) {
     let script = LoopbackScript(replies)
     try self.init { _ in script.next() }
@@ -89,7 +89,7 @@ public final class LoopbackServer: Sendable {
 ///   - handler: Makes the reply to a request.
 ///   - body: What to do while the server runs.
 /// - Returns: What `body` returns.
-/// - Throws: What `body` throws, or ``SourceError`` if the system gives no socket.
+/// - Throws: What `body` throws, or `SourceError` if the system gives no socket.
 public func withServer<Value>(
   _ handler: @escaping LoopbackServer.Handler,
   do body: (LoopbackServer) async throws -> Value
@@ -105,7 +105,7 @@ public func withServer<Value>(
 ///   - replies: The replies. A request beyond the last one is answered with status 500.
 ///   - body: What to do while the server runs.
 /// - Returns: What `body` returns.
-/// - Throws: What `body` throws, or ``SourceError`` if the system gives no socket.
+/// - Throws: What `body` throws, or `SourceError` if the system gives no socket.
 public func withServer<Value>(
   replies: LoopbackReply..., do body: (LoopbackServer) async throws -> Value
 ) async throws -> Value {

@@ -22,7 +22,7 @@ struct LoopbackSocket: ~Copyable {
   ///
   /// - Parameter queue: How many may wait to be accepted.
   /// - Returns: The socket.
-  /// - Throws: ``SourceError`` with code `unreachable` if the system gives none.
+  /// - Throws: `SourceError` with code `unreachable` if the system gives none.
   static func listening(queue: Int32 = 512) throws(SourceError) -> LoopbackSocket {
     let socket = try bound()
     guard listen(socket.descriptor, queue) == 0 else { throw .noSocket }

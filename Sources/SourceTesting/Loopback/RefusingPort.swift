@@ -12,7 +12,7 @@ public final class RefusingPort: Sendable {
 
   /// Takes a port.
   ///
-  /// - Throws: ``SourceError`` with code `unreachable` if the system gives no socket.
+  /// - Throws: `SourceError` with code `unreachable` if the system gives no socket.
   public init() throws(SourceError) {
     socket = try LoopbackSocket.bound()
     port = socket.port

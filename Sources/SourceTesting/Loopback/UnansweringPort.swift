@@ -14,7 +14,7 @@ public final class UnansweringPort: Sendable {
 
   /// Takes a port and fills its queue.
   ///
-  /// - Throws: ``SourceError`` with code `unreachable` if the system gives no socket.
+  /// - Throws: `SourceError` with code `unreachable` if the system gives no socket.
   public init() throws(SourceError) {
     socket = try LoopbackSocket.listening(queue: 0)
     port = socket.port

@@ -15,7 +15,7 @@ struct WeatherWorld: Sendable {
   /// - Parameters:
   ///   - environment: What leads to the service. Its rates are off, its store is not used.
   ///   - plugin: The source that lives there.
-  /// - Throws: ``SourceError`` with code `unreachable` if the system gives no socket.
+  /// - Throws: `SourceError` with code `unreachable` if the system gives no socket.
   init(over environment: PluginEnvironment, for plugin: some Plugin) throws(SourceError) {
     let (start, date) = (clock.now, environment.now())
     let now = { @Sendable [clock] in

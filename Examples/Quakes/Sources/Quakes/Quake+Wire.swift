@@ -7,13 +7,10 @@ extension Quake {
     let id: String
     let place: String?
     let occurredAt: String?
-    let magnitude: Double?
   }
 
   init(_ wire: Wire) {
     let date = wire.occurredAt.flatMap { try? Date($0, strategy: .iso8601) }
-    self.init(
-      id: wire.id, place: wire.place?.nonBlank, time: date?.formatted(.iso8601),
-      magnitude: wire.magnitude)
+    self.init(id: wire.id, place: wire.place?.nonBlank, time: date?.formatted(.iso8601))
   }
 }

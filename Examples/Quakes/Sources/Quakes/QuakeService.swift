@@ -31,8 +31,7 @@ struct QuakeService: DataSource {
   func item(_ id: String) async throws(SourceError) -> Found<Quake> {
     // An id is a part of an address here: what is none must not ask for something else.
     guard id.wholeMatch(of: /[A-Za-z0-9]{1,64}/) != nil else { throw .notFound(id, in: "quakes") }
-    let (row, provenance) = try await ask(
-      HTTPRequest(.get, url.appending(path: id)), as: Quake.Wire.self)
+    let (row, provenance) = try await ask(.init(.get, url.appending(path: id)), as: Quake.Wire.self)
     return Found(Quake(row), provenance: provenance)
   }
 
@@ -41,8 +40,7 @@ struct QuakeService: DataSource {
   ) async throws(SourceError) -> (Reply, Provenance) {
     let response = try await transport.send(request)
     if response.status == 404 { throw SourceError(.notFound, "there is no \(request.endpoint)") }
-    let reply = try response.checked(by: "the service", now: now())
-      .decoded(as: type, by: "the service")
+    let reply = try response.checked(by: "Quakes", now: now()).decoded(as: type, by: "Quakes")
     return (reply, Provenance(.live, fetchedAt: now(), endpoint: request.endpoint))
   }
 }

@@ -3,22 +3,20 @@ public import Core
 /// The quakes as a source.
 public struct QuakesPlugin: Plugin {
   public let name = "quakes"
-  public let summary = "earthquakes with place, time and magnitude"
+  public let summary = "earthquakes, where and when they were"
   public let example = PluginExample(query: "ridge", id: "ex0001")
   public let settings = [address]
   public let fields: [Field<Quake>] = [
     Field("id", "Id", \.id, about: "The service's id."),
     Field("place", "Place", \.place, about: "Where it was.", isSearchable: true),
     Field("time", "Time", \.time, about: "When it was, in UTC."),
-    Field("magnitude", "Magnitude", \.magnitude, about: "How strong it was."),
   ]
-  public let layout = Layout<Quake>(card: ["id", "place", "time", "magnitude"])
+  public let layout = Layout<Quake>(card: ["id", "place", "time"])
   public let policy = Policy(precedence: .liveFirst(freshFor: .seconds(300)))
   public let bundled: any DataSource<Quake>
 
   private static let address = Setting(
-    "QUAKES_URL", .url, default: "https://quakes.example/v1/quakes",
-    about: "where the quakes service is")
+    "QUAKES_URL", .url, default: "https://quakes.example/quakes", about: "where the quakes are")
 
   public init() { bundled = BundledSource("quakes", json: bundledQuakes, fields: fields) }
 

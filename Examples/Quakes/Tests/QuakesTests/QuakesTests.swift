@@ -9,7 +9,7 @@ import Testing
 
   @Test func `keeps its promises in all weather`() async throws {
     try await expectLawsInAllWeather(of: QuakesPlugin()) { request in
-      if let id = request.path.wholeMatch(of: /\/v1\/quakes\/(.+)/)?.1 {
+      if let id = request.path.wholeMatch(of: /\/quakes\/(.+)/)?.1 {
         let row = Self.rows.first { $0.hasPrefix(#"{"id": "\#(id)""#) }
         return row.map { .json($0) } ?? .json("{}", status: 404)
       }
@@ -19,7 +19,7 @@ import Testing
       let rows = Self.rows.dropFirst(start).prefix(size)
       // A link without a host, and one with; none at the end.
       let host = start.isMultiple(of: 2) ? "" : "https://quakes.example"
-      let link = #""\#(host)/v1/quakes?from=\#(rows.endIndex)&size=\#(size)""#
+      let link = #""\#(host)/quakes?from=\#(rows.endIndex)&size=\#(size)""#
       let next = rows.endIndex < Self.rows.count ? link : "null"
       return .json(#"{"quakes": [\#(rows.joined(separator: ","))], "next": \#(next)}"#)
     }

@@ -1,0 +1,13 @@
+import Core
+import Heroes
+
+// Swift of the articles in Sources/Core/Core.docc, word for word, so that it compiles; `Scripts/docs`
+// compares the two.
+
+func hero(_ id: Int, of heroes: any DataSource<Hero>) async throws -> Hero? {
+  do {
+    return try await heroes.item(id).item
+  } catch .notFound {
+    return nil
+  }
+}
