@@ -11,3 +11,15 @@ func hero(_ id: Int, of heroes: any DataSource<Hero>) async throws -> Hero? {
     return nil
   }
 }
+
+func chain(
+  _ remote: some DataSource<Hero>, _ bundled: some DataSource<Hero>, _ rate: Rate
+) -> some DataSource<Hero> {
+  let source =
+    remote
+    .rateLimited(by: rate)
+    .retry()
+    .timeout(.seconds(15))
+    .fallback(to: bundled)
+  return source
+}
