@@ -106,6 +106,9 @@ struct StoreDamageTests {
     try directory.database().execute(
       "UPDATE sources SET records = -9223372036854775808, vanished = 9223372036854775807")
     #expect(try await store.status(of: "things").hidden == 0)
+    try directory.database().execute(
+      "UPDATE sources SET records = 9223372036854775807, vanished = -9223372036854775807")
+    #expect(try await !store.status(of: "things").isEmpty)
   }
 
   /// A store of some pages, closed in good order.

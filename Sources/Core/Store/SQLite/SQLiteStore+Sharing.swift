@@ -29,19 +29,24 @@ extension SQLiteStore {
         """, number
       ) { row in
         (
-          stored: Int(row.integer(0)), vanished: Int(row.integer(1)), deleted: Int(row.integer(2)),
-          pages: Int(row.integer(3)), at: row.integer(4) > 0 ? row.date(4) : nil
+          stored: row.integer(0).count, vanished: row.integer(1).count,
+          deleted: row.integer(2).count, pages: row.integer(3).count,
+          at: row.integer(4) > 0 ? row.date(4) : nil
         )
       }
       guard let row else { return status }
-      status.records = try connection.recordCount(of: number)
+      status.records = Int64(try connection.recordCount(of: number)).count
       status.vanished = row.vanished
-      // Numbers of a damaged file may be anything.
-      status.hidden = max(0, row.stored &- row.vanished &- status.records)
+      status.hidden = max(0, row.stored - row.vanished - status.records)
       status.deleted = row.deleted
       status.pages = row.pages
       status.fetchedAt = row.at
       return status
     } ?? StoreStatus()
   }
+}
+
+extension Int64 {
+  /// This as a number of things: those of a damaged file may be anything, and are added up.
+  fileprivate var count: Int { Int(Swift.min(Swift.max(self, 0), 1 << Schema.positionBits)) }
 }
