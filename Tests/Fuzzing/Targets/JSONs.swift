@@ -33,8 +33,8 @@ extension FuzzTarget {
     // Foundation does not look at what is not read.
     let isForeign =
       JSONSpacing.compact(bytes) == nil || String(validating: bytes, as: UTF8.self) == nil
-      || text.contains(/\\u[dD][89a-fA-F]/)
-    try expect(isForeign || theirs == ours, "Foundation reads \(theirs as Any), not \(ours as Any)")
+      || text.contains(/\\u[dD][89a-fA-F]/) || text.contains(/[eE]-[0-9]{3}/)
+    try expect(isForeign || theirs == ours, "Foundation reads something else")
   }
 
   /// Values of all kinds, of which each is read as what it can be.

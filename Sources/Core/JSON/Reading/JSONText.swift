@@ -4,8 +4,8 @@ package import Foundation
 ///
 /// It is read like Foundation's `JSONDecoder`, and in a third of the time: an object is not turned into a
 /// dictionary before a member of it is read. What differs: bytes that are not UTF-8, and surrogates that
-/// are alone, are read as U+FFFD, so that a broken letter costs no row; and neither text in UTF-16 nor a comma
-/// after the last member is JSON.
+/// are alone, are read as U+FFFD, so that a broken letter costs no row; a
+/// number too near to zero is zero; and neither text in UTF-16 nor a comma after the last member is JSON.
 package final class JSONText: Sendable {
   /// Deeper values are refused, so that reading them cannot end the process.
   static let greatestDepth = 512
