@@ -15,9 +15,9 @@ package struct FuzzTarget: Sendable {
     /// How many inputs the suite of all tests tries.
     package var tested: Int {
       switch self {
-      case .low: 600
-      case .medium: 150
-      case .high: 20
+      case .low: 400
+      case .medium: 100
+      case .high: 12
       }
     }
   }
