@@ -8,8 +8,8 @@ package struct Campaign: Sendable {
   /// What the inputs are made from.
   package let seed: UInt64
 
-  /// How long one input may take; generous, for other work goes on beside it.
-  package let patience: Duration
+  /// How long one input may take; `nil` for any time.
+  package let patience: Duration?
 
   /// What came of it.
   package struct Outcome: Sendable, Codable {
@@ -30,7 +30,7 @@ package struct Campaign: Sendable {
   private static let mostFindings = 3
 
   /// A campaign.
-  package init(of target: FuzzTarget, seed: UInt64, patience: Duration = .seconds(20)) {
+  package init(of target: FuzzTarget, seed: UInt64, patience: Duration? = .seconds(20)) {
     self.target = target
     self.seed = seed
     self.patience = patience
@@ -64,7 +64,7 @@ package struct Campaign: Sendable {
         let short = await target.shortened(input)
         outcome.findings.append(
           Finding(target: target.name, number: number, what: complaint, input: short))
-      } else if taken > patience {
+      } else if let patience, taken > patience {
         outcome.findings.append(
           Finding(target: target.name, number: number, what: "took \(taken)", input: input))
       }
