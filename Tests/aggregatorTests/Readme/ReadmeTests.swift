@@ -63,6 +63,12 @@ import Testing
     #expect(Self.readme.contains("in \(test.count { $0 == "\n" }) lines altogether"))
   }
 
+  @Test func `the guide's example is as short as it says`() throws {
+    let files = try Repository.swiftFiles(under: "Examples/Quakes/Sources/Quakes")
+    let count = try files.map { try Repository.text(of: $0).count { $0 == "\n" } }.reduce(0, +)
+    #expect(Self.readme.contains("comes to: \(count) lines for"))
+  }
+
   @Test func `its exit codes are those of the program`() throws {
     let section = try #require(Self.readme.split(separator: "## Exit codes").last)
     let rows = section.matches(of: /\n\| ([0-9]+) \| (.+) \|/).map { (Int32($0.1), String($0.2)) }
