@@ -20,7 +20,7 @@ struct {{Record}}Service: DataSource, CustomStringConvertible {
     var query: [HTTPRequest.Item] = [.init("skip", "\(skip)"), .init("limit", "\(request.limit)")]
     if let words = request.query { query.append(.init("q", .plain(words.text))) }
     let (reply, provenance) = try await ask("items", query, as: Reply.self)
-    let end = skip + reply.items.count
+    let end = skip + min(reply.items.count, request.limit)
     let isLast = reply.items.count == 0 || end >= reply.total
     return Page(
       reply.items.elements.prefix(request.limit).map({{Record}}.init),
