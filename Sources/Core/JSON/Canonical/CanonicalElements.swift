@@ -1,5 +1,5 @@
 /// The values of a list that is written.
-struct CanonicalElements: UnkeyedEncodingContainer {
+struct CanonicalElements: UnkeyedEncodingContainer, CanonicalPlace {
   private let node: CanonicalNode
   let codingPath: [any CodingKey]
 
@@ -12,23 +12,6 @@ struct CanonicalElements: UnkeyedEncodingContainer {
 
   var count: Int { node.elements.count }
 
-  func encodeNil() { write(.null) }
-  func encode(_ value: String) { write(.text(value)) }
-  func encode(_ value: Bool) { write(CanonicalValue(value)) }
-  func encode(_ value: Double) throws { write(try CanonicalValue(value, at: path)) }
-  func encode(_ value: Float) throws { write(try CanonicalValue(value, at: path)) }
-  func encode(_ value: Int) { write(CanonicalValue(value)) }
-  func encode(_ value: Int8) { write(CanonicalValue(value)) }
-  func encode(_ value: Int16) { write(CanonicalValue(value)) }
-  func encode(_ value: Int32) { write(CanonicalValue(value)) }
-  func encode(_ value: Int64) { write(CanonicalValue(value)) }
-  func encode(_ value: UInt) { write(CanonicalValue(value)) }
-  func encode(_ value: UInt8) { write(CanonicalValue(value)) }
-  func encode(_ value: UInt16) { write(CanonicalValue(value)) }
-  func encode(_ value: UInt32) { write(CanonicalValue(value)) }
-  func encode(_ value: UInt64) { write(CanonicalValue(value)) }
-  func encode(_ value: some Encodable) throws { write(try CanonicalValue(of: value, at: path)) }
-
   func nestedContainer<Key: CodingKey>(
     keyedBy type: Key.Type
   ) -> KeyedEncodingContainer<Key> { encoder().container(keyedBy: type) }
@@ -38,7 +21,7 @@ struct CanonicalElements: UnkeyedEncodingContainer {
   func superEncoder() -> any Encoder { encoder() }
 
   /// The path of the value that comes next.
-  private var path: [any CodingKey] { codingPath + [JSONKey(intValue: count)] }
+  var path: [any CodingKey] { codingPath + [JSONKey(intValue: count)] }
 
   private func encoder() -> CanonicalEncoder {
     let child = CanonicalNode()
@@ -47,5 +30,5 @@ struct CanonicalElements: UnkeyedEncodingContainer {
     return CanonicalEncoder(node: child, codingPath: path)
   }
 
-  private func write(_ value: CanonicalValue) { node.elements.append(value) }
+  func write(_ value: CanonicalValue) { node.elements.append(value) }
 }

@@ -16,27 +16,10 @@ struct CanonicalEncoder: Encoder {
   func singleValueContainer() -> any SingleValueEncodingContainer { self }
 }
 
-extension CanonicalEncoder: SingleValueEncodingContainer {
-  func encodeNil() { write(.null) }
-  func encode(_ value: String) { write(.text(value)) }
-  func encode(_ value: Bool) { write(CanonicalValue(value)) }
-  func encode(_ value: Double) throws { write(try CanonicalValue(value, at: codingPath)) }
-  func encode(_ value: Float) throws { write(try CanonicalValue(value, at: codingPath)) }
-  func encode(_ value: Int) { write(CanonicalValue(value)) }
-  func encode(_ value: Int8) { write(CanonicalValue(value)) }
-  func encode(_ value: Int16) { write(CanonicalValue(value)) }
-  func encode(_ value: Int32) { write(CanonicalValue(value)) }
-  func encode(_ value: Int64) { write(CanonicalValue(value)) }
-  func encode(_ value: UInt) { write(CanonicalValue(value)) }
-  func encode(_ value: UInt8) { write(CanonicalValue(value)) }
-  func encode(_ value: UInt16) { write(CanonicalValue(value)) }
-  func encode(_ value: UInt32) { write(CanonicalValue(value)) }
-  func encode(_ value: UInt64) { write(CanonicalValue(value)) }
-  func encode(_ value: some Encodable) throws {
-    write(try CanonicalValue(of: value, at: codingPath))
-  }
+extension CanonicalEncoder: SingleValueEncodingContainer, CanonicalPlace {
+  var path: [any CodingKey] { codingPath }
 
-  private func write(_ value: CanonicalValue) { node.kind = .single(value) }
+  func write(_ value: CanonicalValue) { node.kind = .single(value) }
 }
 
 extension CanonicalValue {
