@@ -18,7 +18,7 @@ import Users
     let sandbox = try Sandbox()
     let store = SQLiteStore(at: sandbox.root.appending(path: "store.sqlite").path)
     let items = try await plugin.bundled.page(PageRequest(limit: 500)).records
-    #expect(items.count > 20)
+    #expect(items.count > 2)
     let encoder = JSONEncoder()
     let entries = try items.map { item in
       StoreEntry(id: item.id.description, json: try encoder.encode(item)) {

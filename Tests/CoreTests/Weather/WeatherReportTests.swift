@@ -92,6 +92,18 @@ import Testing
     expect(try await report(on: plugin, in: "bad-row"), .reason)
   }
 
+  @Test func `tells who loses good rows with a bad one`() async throws {
+    let plugin = LeafPlugin(breaking: { base in
+      Broken(base) { _, outcome in
+        outcome.flatMap { page in
+          page.unreadable.count > 0
+            ? .failure(SourceError(.malformed, "a row cannot be read")) : .success(page)
+        }
+      }
+    })
+    expect(try await report(on: plugin, in: "bad-row"), .reason)
+  }
+
   @Test func `tells who waits longer than the service asks for`() async throws {
     let plugin = LeafPlugin(breaking: { base in
       Broken(base) { _, outcome in

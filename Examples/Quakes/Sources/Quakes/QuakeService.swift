@@ -30,7 +30,7 @@ struct QuakeService: DataSource {
 
   func item(_ id: String) async throws(SourceError) -> Found<Quake> {
     // An id is a part of an address here: what is none must not ask for something else.
-    guard id.wholeMatch(of: /[A-Za-z0-9]{1,64}/) != nil else { throw .notFound(id, in: "quakes") }
+    guard id.wholeMatch(of: /[A-Za-z0-9_-]{1,64}/) != nil else { throw .notFound(id, in: "quakes") }
     let (row, provenance) = try await ask(.init(.get, url.appending(path: id)), as: Quake.Wire.self)
     return Found(Quake(row), provenance: provenance)
   }

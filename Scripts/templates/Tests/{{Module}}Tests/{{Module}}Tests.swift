@@ -12,8 +12,10 @@ import {{Module}}
         return row.map { .json($0) } ?? .json("{}", status: 404)
       }
       func number(_ name: String) -> Int { request.query[name].flatMap { Int($0) } ?? 0 }
-      let page = Self.rows.dropFirst(number("skip")).prefix(number("limit"))
-      return .json(#"{"items": [\#(page.joined(separator: ","))], "total": \#(Self.rows.count)}"#)
+      let words = request.query["q"]?.lowercased() ?? ""
+      let found = Self.rows.filter { $0.lowercased().contains(words) }
+      let page = found.dropFirst(number("skip")).prefix(number("limit"))
+      return .json(#"{"items": [\#(page.joined(separator: ","))], "total": \#(found.count)}"#)
     }
   }
 
