@@ -1,4 +1,5 @@
 import Foundation
+import SourceTesting
 import Testing
 
 @testable import Core
@@ -25,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: 0..<300) func `finds a key that was escaped at random`(seed: UInt64) {
-    var random = Seeded(state: seed)
+    var random = Seeded(seed)
     var text = Self.key
     for _ in 0...Int.random(in: 0...2, using: &random) {
       text = text.unicodeScalars.map { scalar -> String in

@@ -107,7 +107,7 @@ struct ImageFilesTests {
         group.addTask {
           var files = files(atMost: limit)
           files.patience = .seconds(120)
-          var random = Seeded(state: UInt64(adder))
+          var random = Seeded(UInt64(adder))
           var most = 0
           for _ in 0..<40 {
             let size = Int.random(in: 100...9000, using: &random)

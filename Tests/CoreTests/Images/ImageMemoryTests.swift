@@ -1,4 +1,5 @@
 import Foundation
+import SourceTesting
 import Testing
 
 @testable import Core
@@ -40,7 +41,7 @@ import Testing
 
   @Test func `it never holds more than it may`() throws {
     let memory = ImageMemory(of: 1000)
-    var random = Seeded(state: 3)
+    var random = Seeded(3)
     for _ in 0..<2000 {
       let size = Int.random(in: 37...600, using: &random)
       memory.add(try image(.random(in: 0..<20, using: &random), bytes: size), fetchedAt: nil)

@@ -1,5 +1,6 @@
 import Core
 import Foundation
+import SourceTesting
 import Testing
 
 @Suite struct ImageTypeTests {
@@ -79,7 +80,7 @@ import Testing
   }
 
   @Test func `headers of any bytes are read without harm`() {
-    var random = Seeded(state: 5)
+    var random = Seeded(5)
     for _ in 0..<3000 {
       var (bytes, type) = Self.samples.randomElement(using: &random) ?? (Data(), .png)
       for _ in 0..<Int.random(in: 1...6, using: &random) {

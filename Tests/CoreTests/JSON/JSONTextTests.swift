@@ -1,4 +1,5 @@
 import Foundation
+import SourceTesting
 import Testing
 
 @testable import Core
@@ -131,7 +132,7 @@ struct JSONTextTests {
   }
 
   @Test func `agrees with Foundation on what chance makes of JSON`() throws {
-    var random = Seeded(state: 41)
+    var random = Seeded(41)
     let sample = Array(
       #"{"a":[1,-2.5e3,"x\n\u00e9",true,null,{"b":"c"}],"d":{"e":[],"f":"\\\"g"},"h":0.1} "#.utf8)
     let spice = Array("{}[]\",:0123456789.eE+-\\untrfals \n/".utf8)

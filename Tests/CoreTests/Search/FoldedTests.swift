@@ -1,5 +1,6 @@
 import Core
 import Foundation
+import SourceTesting
 import Testing
 
 @Suite
@@ -19,7 +20,7 @@ struct FoldedTests {
 
   @Test func `folds Latin letters as Foundation folds them, alone and side by side`() {
     let letters = (0..<0x180).compactMap(Unicode.Scalar.init)
-    var random = Seeded(state: 3)
+    var random = Seeded(3)
     let mixed = (0..<2000).map { _ in
       (0..<8).compactMap { _ in letters.randomElement(using: &random) }
     }

@@ -1,4 +1,5 @@
 import Core
+import SourceTesting
 import Testing
 
 /// Texts put together at random, the same ones in every run.
@@ -37,7 +38,7 @@ import Testing
   }
 
   @Test func `reads any text, and moves no secret out of its own setting`() {
-    var random = Seeded(state: 1)
+    var random = Seeded(1)
     var expanded = 0
     for _ in 0..<4000 {
       let files = ["root": text(&random), "other": text(&random)]
@@ -62,7 +63,7 @@ import Testing
   }
 
   @Test func `edits any text, and leaves the rest of it alone`() {
-    var random = Seeded(state: 2)
+    var random = Seeded(2)
     let values = ["$(", ")", "{", "/", "//", ";", "a", "日", "=", "#", "\"", "é", "$", "inherited"]
     for _ in 0..<4000 {
       let before = text(&random)

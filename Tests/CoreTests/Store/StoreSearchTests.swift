@@ -1,5 +1,6 @@
 import Core
 import Foundation
+import SourceTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))
@@ -62,7 +63,7 @@ struct StoreSearchTests {
 
   @Test(arguments: 0..<6 as Range<UInt64>)
   func `agrees with a plain look after any history`(seed: UInt64) async throws {
-    var random = Seeded(state: seed)
+    var random = Seeded(seed)
     var texts: [String: String] = [:]
     var order: [String] = []
     var deleted: Set<String> = []
@@ -150,7 +151,7 @@ struct StoreSearchTests {
 extension String {
   /// Characters in no order that a short piece would show twice.
   fileprivate func randomCharacter(at number: Int) -> Character {
-    var random = Seeded(state: UInt64(number))
+    var random = Seeded(UInt64(number))
     return randomElement(using: &random) ?? " "
   }
 }

@@ -1,4 +1,5 @@
 import Core
+import SourceTesting
 import Testing
 
 @Suite
@@ -95,7 +96,7 @@ struct HTMLTextTests {
   }
 
   @Test func `reads garbage`() {
-    var random = Seeded(state: 3)
+    var random = Seeded(3)
     let pieces = [
       "<", ">", "&", ";", "/", "!", "-", "'", "\"", "=", " ", "p", "script", "li", "#", "a",
     ]

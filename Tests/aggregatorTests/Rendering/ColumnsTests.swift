@@ -1,3 +1,4 @@
+import SourceTesting
 import Testing
 
 @testable import AggregatorCommand

@@ -1,5 +1,6 @@
 import Core
 import Foundation
+import SourceTesting
 
 @testable import AggregatorCommand
 
@@ -89,20 +90,7 @@ let hostileTexts: [String] = [
   "\\x1b[0m \\n", String(repeating: "x", count: 10_000), "日本\u{1B}[1m語", "",
 ]
 
-/// A repeatable source of random numbers (SplitMix64).
-struct Seeded: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
+extension Seeded {
   /// Text of all the kinds that make trouble.
   mutating func text(upTo count: Int) -> String {
     let samples: [String] = [

@@ -1,4 +1,5 @@
 import Core
+import SourceTesting
 import Testing
 
 @Suite struct SafeTextTests {
