@@ -56,15 +56,11 @@ struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-    guard let index = index(of: key) else { return nil }
-    let value = JSONReader(index, in: container)
-    return value.decodeNil() ? nil : try value.decode(type)
+    try present(key)?.decode(type)
   }
 
   func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-    guard let index = index(of: key) else { return nil }
-    let value = JSONReader(index, in: container)
-    return value.decodeNil() ? nil : try value.decode(type)
+    try present(key)?.decode(type)
   }
 
   func nestedContainer<Nested: CodingKey>(
@@ -80,6 +76,12 @@ struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   func superDecoder(forKey key: Key) throws -> any Decoder { try value(key) }
+
+  /// The value of a member; `nil` for none, and for null.
+  private func present(_ key: Key) -> JSONReader? {
+    let value = index(of: key).map { JSONReader($0, in: container) }
+    return value?.decodeNil() == false ? value : nil
+  }
 
   private func index(of key: Key) -> Int? { index(ofName: key.stringValue) }
 
