@@ -27,6 +27,8 @@ public final class LoopbackServer: Sendable {
   /// The port.
   public let port: Int
 
+  /// Keeps the port after ``stop()``, so that a server of another test does not answer in its place.
+  private let keeper: LoopbackSocket
   private let ledger = LoopbackLedger()
   private let bell: LoopbackBell
 
@@ -35,8 +37,9 @@ public final class LoopbackServer: Sendable {
   /// - Parameter handler: Makes the reply to a request.
   /// - Throws: `SourceError` with code `unreachable` if the system gives no socket.
   public init(_ handler: @escaping Handler) throws(SourceError) {
-    let listener = try LoopbackSocket.listening()
-    port = listener.port
+    keeper = try LoopbackSocket.bound()
+    port = keeper.port
+    let listener = try LoopbackSocket.listening(on: port)
     bell = try LoopbackBell()
     listener.serve(until: bell, recordingIn: ledger, handler)
   }
@@ -76,7 +79,7 @@ public final class LoopbackServer: Sendable {
     await ledger.requests(atLeast: count)
   }
 
-  /// Closes the port, and breaks off all replies.
+  /// Refuses connections from then on, and breaks off all replies.
   public func stop() {
     bell.ring()
     ledger.close()

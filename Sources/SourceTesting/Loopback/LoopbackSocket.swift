@@ -13,18 +13,29 @@ struct LoopbackSocket: ~Copyable {
 
   /// A socket on a free port of 127.0.0.1 to which nobody can connect yet.
   static func bound() throws(SourceError) -> LoopbackSocket {
+    try bound(to: 0)
+  }
+
+  private static func bound(to port: Int) throws(SourceError) -> LoopbackSocket {
     let socket = try LoopbackSocket()
-    guard withLoopback(port: 0, { bind(socket.descriptor, $0, $1) }) == 0 else { throw .noSocket }
+    socket.sharePort()
+    guard withLoopback(port: port, { bind(socket.descriptor, $0, $1) }) == 0 else {
+      throw .noSocket
+    }
     return socket
   }
 
   /// A socket to which clients connect.
   ///
-  /// - Parameter queue: How many may wait to be accepted.
+  /// - Parameters:
+  ///   - port: That of another socket, which keeps it when this one is closed; 0 for any.
+  ///   - queue: How many may wait to be accepted.
   /// - Returns: The socket.
   /// - Throws: `SourceError` with code `unreachable` if the system gives none.
-  static func listening(queue: Int32 = 512) throws(SourceError) -> LoopbackSocket {
-    let socket = try bound()
+  static func listening(
+    on port: Int = 0, queue: Int32 = 512
+  ) throws(SourceError) -> LoopbackSocket {
+    let socket = try bound(to: port)
     guard listen(socket.descriptor, queue) == 0 else { throw .noSocket }
     return socket
   }
@@ -93,6 +104,17 @@ struct LoopbackSocket: ~Copyable {
     var linger = linger(l_onoff: 1, l_linger: 0)
     setsockopt(
       descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+  }
+
+  /// Lets a second socket of ours have the same port, which the system gives to nobody else.
+  private borrowing func sharePort() {
+    var on: Int32 = 1
+    #if canImport(Darwin)
+      let option = SO_REUSEPORT
+    #else
+      let option = SO_REUSEADDR
+    #endif
+    setsockopt(descriptor, SOL_SOCKET, option, &on, socklen_t(MemoryLayout<Int32>.size))
   }
 
   private borrowing func setNonBlocking() {
