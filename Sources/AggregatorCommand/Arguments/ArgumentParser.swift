@@ -17,10 +17,7 @@ package struct ArgumentParser {
   ///
   /// - Throws: ``Failure`` with code `usage`.
   package func parse(_ arguments: [String]) throws(Failure) -> Parsed {
-    let asksForHelp = arguments.prefix { $0 != "--" }.contains {
-      // Also among other letters: `-qh`.
-      $0.hasPrefix("--") ? $0 == "--help" || $0.hasPrefix("--help=") : $0.contains(/^-[A-Za-z]*h/)
-    }
+    let asksForHelp = arguments.prefix { $0 != "--" }.contains { $0.asksForHelp }
     var scan = ArgumentScan(tree)
     do { try scan.read(arguments) } catch {
       // Help wins over everything that is wrong.
@@ -53,5 +50,14 @@ package struct ArgumentParser {
     var scan = ArgumentScan(tree)
     try? scan.read(arguments)
     return Invocation(arguments: [], values: scan.options)
+  }
+}
+
+extension String {
+  /// Whether an argument is `--help` or `-h`, which may stand among other letters: `-qh`.
+  fileprivate var asksForHelp: Bool {
+    if hasPrefix("--") { return self == "--help" || hasPrefix("--help=") }
+    guard hasPrefix("-") else { return false }
+    return dropFirst().prefix { $0.isASCII && $0.isLetter }.contains("h")
   }
 }

@@ -73,12 +73,16 @@ package struct CommandTree: Sendable {
         .completions(program),
         .help,
       ])
-    var options: [Option] = [.version]
-    root.visit { options += $0.command?.options ?? [] }
-    byName = Dictionary(options.map { ($0.name, $0) }) { first, _ in first }
-    byLetter = Dictionary(options.compactMap { option in option.letter.map { ($0, option) } }) {
-      first, _ in first
+    var byName = [Option.version.name: Option.version]
+    var byLetter: [Character: Option] = [:]
+    root.visit { node in
+      for option in node.command?.options ?? [] where byName[option.name] == nil {
+        byName[option.name] = option
+        if let letter = option.letter, byLetter[letter] == nil { byLetter[letter] = option }
+      }
     }
+    self.byName = byName
+    self.byLetter = byLetter
   }
 
   /// Every option of every command.

@@ -10,7 +10,8 @@ extension CommandTree.Node {
       "completions", "Print what makes a shell complete command lines", nil,
       children: Shell.allCases.map { shell in
         .init(
-          "completions \(shell)", "Print what makes \(shell) complete command lines",
+          "completions \(shell.rawValue)",
+          "Print what makes \(shell.rawValue) complete command lines",
           .printStub(of: shell, program))
       })
   }
@@ -22,7 +23,7 @@ extension Command {
       notes: shell.installing(program) + [
         "Ids are those of records that are stored. No service is asked."
       ],
-      examples: [("completions \(shell)", "what \(shell) is to evaluate")]
+      examples: [("completions \(shell.rawValue)", "what \(shell.rawValue) is to evaluate")]
     ) { invocation, session in
       try invocation.refuseArguments()
       try session.output.write(shell.stub(session.tree.program))

@@ -9,7 +9,7 @@ package enum Shell: String, CaseIterable, Sendable {
   /// - Parameter program: What the program is called.
   /// - Returns: The paragraphs.
   func installing(_ program: String) -> [String] {
-    let command = "\(program) completions \(self)"
+    let command = "\(program) completions \(rawValue)"
     return switch self {
     case .bash:
       [

@@ -12,7 +12,7 @@ actor StoreConnection {
   init(to file: StoreFile, for purpose: StoreFile.Purpose) {
     self.file = file
     self.purpose = purpose
-    executor = QueueExecutor("store.\(purpose)")
+    executor = QueueExecutor("store.\(purpose.rawValue)")
   }
 
   /// Does something with the store.

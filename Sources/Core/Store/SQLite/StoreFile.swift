@@ -13,7 +13,7 @@ struct StoreFile: Sendable {
   let report: @Sendable (Warning) -> Void
 
   /// What a connection is for.
-  enum Purpose { case reading, writing }
+  enum Purpose: String { case reading, writing }
 
   /// Opens the file.
   ///
