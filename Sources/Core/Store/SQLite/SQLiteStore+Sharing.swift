@@ -3,9 +3,15 @@ extension SQLiteStore {
   public func change(
     _ key: String, _ body: @escaping @Sendable (String?) -> String?
   ) async throws(SourceError) {
+    // Most callers leave it as it is, and need not wait for those who write.
+    let isChanged = try await read { connection throws(SQLiteFailure) in
+      let old = try connection.sharedText(key)
+      return body(old).map { $0 != old } ?? false
+    }
+    guard isChanged ?? true else { return }
     try await write { connection throws(SQLiteFailure) in
-      let old = try connection.row("SELECT value FROM shared WHERE key = ?1", key) { $0.text(0) }
-      guard let new = body(old ?? nil), new != old else { return }
+      let old = try connection.sharedText(key)
+      guard let new = body(old), new != old else { return }
       try connection.run(
         """
         INSERT INTO shared (key, value) VALUES (?1, ?2)
@@ -43,6 +49,13 @@ extension SQLiteStore {
       status.fetchedAt = row.at
       return status
     } ?? StoreStatus()
+  }
+}
+
+extension Connection {
+  /// A small text that all processes share.
+  fileprivate mutating func sharedText(_ key: String) throws(SQLiteFailure) -> String? {
+    try row("SELECT value FROM shared WHERE key = ?1", key) { $0.text(0) } ?? nil
   }
 }
 
