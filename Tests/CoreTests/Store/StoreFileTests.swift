@@ -40,7 +40,7 @@ struct StoreFileTests {
     try await store.save([StoreEntry("a")])
     let database = try directory.database()
     #expect(try database.texts("PRAGMA journal_mode") == ["wal"])
-    #expect(try database.texts("PRAGMA user_version") == ["2"])
+    #expect(try database.texts("PRAGMA user_version") == ["3"])
     #expect(try await directory.store().ids() == ["a"])
   }
 
@@ -167,14 +167,15 @@ struct StoreFileTests {
       """
       DROP TABLE met; DROP INDEX records_vanished; ALTER TABLE records DROP COLUMN vanished;
       ALTER TABLE sources DROP COLUMN vanished; ALTER TABLE sources DROP COLUMN walked;
-      PRAGMA user_version = 1
+      DELETE FROM search_config WHERE k = 'automerge'; PRAGMA user_version = 1
       """)
     let store = directory.store()
     #expect(try await store.ids() == ["a"])
-    #expect(try database.texts("PRAGMA user_version") == ["2"])
+    #expect(try database.texts("PRAGMA user_version") == ["3"])
     try await store.save([StoreEntry("c")])
     #expect(try await store.ids() == ["a", "c"])
     #expect(try await store.status(of: "things").deleted == 1)
+    #expect(try database.texts("SELECT v FROM search_config WHERE k = 'automerge'") == ["8"])
     #expect(directory.warnings.isEmpty)
   }
 }
