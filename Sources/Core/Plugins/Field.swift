@@ -92,19 +92,28 @@ extension Sequence {
   /// - Parameter item: The record.
   /// - Returns: Folded text for ``Folded/containsAll(_:)``.
   public func searchableText<Item>(of item: Item) -> Folded where Element == Field<Item> {
-    var lines: [String] = []
-    for field in self where field.isSearchable { field[item].addSearchableLines(to: &lines) }
-    return Folded(lines.joined(separator: "\n"))
+    var lines = SearchableLines()
+    for field in self where field.isSearchable { lines.add(field[item]) }
+    return Folded(lines.text)
   }
 }
 
-extension JSON {
-  fileprivate func addSearchableLines(to lines: inout [String]) {
-    switch self {
-    case .string(let text): lines.append(text)
-    case .integer(let integer): lines.append(String(integer))
-    case .array(let values): for value in values { value.addSearchableLines(to: &lines) }
+/// Lines that grow in place: for each new record of a sync, joining them takes as long as all the folding.
+private struct SearchableLines {
+  private(set) var text = ""
+  private var isEmpty = true
+
+  mutating func add(_ value: JSON) {
+    switch value {
+    case .string(let line): add(line)
+    case .integer(let integer): add(String(integer))
+    case .array(let values): for value in values { add(value) }
     default: break
     }
+  }
+
+  private mutating func add(_ line: String) {
+    if isEmpty { isEmpty = false } else { text += "\n" }
+    text += line
   }
 }
