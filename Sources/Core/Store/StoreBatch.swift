@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What one page brings into a ``Store``, all of it or nothing.
+/// What one page, or several that follow each other, bring into a ``Store``: all of it or nothing.
 public struct StoreBatch: Sendable {
   /// The records, in the order of the page.
   public var entries: [StoreEntry]

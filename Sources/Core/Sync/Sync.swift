@@ -1,6 +1,6 @@
 import Foundation
 
-/// Fetches the pages of a service into the store, one transaction each.
+/// Fetches the pages of a service into the store, those that came together in one transaction.
 struct Sync<Base: DataSource>: Syncing {
   let base: Base
   let shelf: Shelf<Base.Item>
@@ -77,31 +77,53 @@ struct Sync<Base: DataSource>: Syncing {
       remembering: .pages
     ).makeAsyncIterator()
     while true {
-      let step: WalkStep<Written<Base.Item>>?
-      do { step = try await walk.next() } catch .invalidCursor where place.cursor != nil {
+      var batch = SyncBatch<Base.Item>(from: place)
+      let end = await fill(&batch, from: walk)
+      if batch.pages > 0 {
+        let move = move(from: written, place, to: batch.place, isLast: batch.isLast)
+        let changes = try await shelf.save(
+          written: batch.records, move: move, at: batch.place.date)
+        result.add(batch, changes)
+        guard changes.hasMoved else { return true }
+        (written, place) = (move.to, batch.place)
+        result.passed = place.records
+        if batch.isLast {
+          result.isComplete = true
+          if isPass { result.doubt = place.doubt ?? changes.shortCensus.map(place.doubt(met:)) }
+        }
+        progress(result)
+      }
+      switch end {
+      case nil: continue
+      case .success: return false
+      case .failure(.invalidCursor) where place.cursor != nil:
         // Upstream counts in another way now. What is known stays known.
         try await startOver(from: written)
         result.hasRestarted = true
         return true
+      case .failure(let error): throw error
       }
-      guard let step else { return false }
-      // Whoever went on would never come back to these records.
-      guard !step.page.isUnreadable else { throw .unreadable(step.page.unreadable) }
-      if let end = step.end, end.isStall { throw .stalled(end) }
-      let next = place.after(step.page, at: now())
-      let move = move(from: written, place, to: next, isLast: step.page.next == nil)
-      let changes = try await shelf.save(
-        written: step.page.records, move: move, at: next.date)
-      result.add(step.page, changes)
-      guard changes.hasMoved else { return true }
-      (written, place) = (move.to, next)
-      result.passed = next.records
-      if step.page.next == nil {
-        result.isComplete = true
-        if isPass { result.doubt = next.doubt ?? changes.shortCensus.map(next.doubt(met:)) }
-      }
-      progress(result)
-      if step.end != nil { return false }
+    }
+  }
+
+  /// Takes the next page, and those after it that have come already.
+  ///
+  /// - Returns: How the walk ended; `nil` if it goes on.
+  private func fill(
+    _ batch: inout SyncBatch<Base.Item>, from walk: Walk<Written<Base.Item>>.Iterator
+  ) async -> Result<Void, SourceError>? {
+    do throws(SourceError) {
+      repeat {
+        guard let step = try await walk.next() else { return .success(()) }
+        // Whoever went on would never come back to these records.
+        guard !step.page.isUnreadable else { throw .unreadable(step.page.unreadable) }
+        if let end = step.end, end.isStall { throw .stalled(end) }
+        batch.add(step.page, at: now())
+        if step.end != nil { return .success(()) }
+      } while batch.hasRoom && walk.isNextHere
+      return nil
+    } catch {
+      return .failure(error)
     }
   }
 

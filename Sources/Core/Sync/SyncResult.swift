@@ -44,13 +44,13 @@ public struct SyncResult: Sendable {
   /// Nothing done yet.
   public init() {}
 
-  mutating func add(_ page: Page<some Record>, _ changes: StoreChanges) {
+  mutating func add(_ batch: SyncBatch<some Record>, _ changes: StoreChanges) {
     added += changes.added.count
     changed += changes.changed
     same += changes.same
     vanished += changes.vanished
-    pages += 1
-    total = page.total ?? total
-    unreadable = unreadable + page.unreadable
+    pages += batch.pages
+    total = batch.place.total ?? total
+    unreadable = unreadable + batch.unreadable
   }
 }

@@ -2,7 +2,7 @@
 public protocol Syncing: Sendable {
   /// Fetches page after page, from where the last run stopped.
   ///
-  /// Each page is one transaction: its records and where the next run goes on. Whatever ends it, even
+  /// Each page's records are stored in one transaction with where the next run goes on. Whatever ends it, even
   /// `kill -9`, all pages before that are kept and are not fetched again.
   ///
   /// - Parameters:
@@ -11,7 +11,7 @@ public protocol Syncing: Sendable {
   ///     More than one takes effect where pages can be addressed ahead.
   ///   - waits: Whether to wait until the service, or our own limit, lets us go on; otherwise that ends
   ///     it with `rateLimited`.
-  ///   - progress: Called after each page.
+  ///   - progress: Called after each transaction.
   /// - Returns: What it did, and why it did no more.
   func sync(
     upTo pages: Int?, jobs: Int, waits: Bool, progress: @Sendable (SyncResult) -> Void

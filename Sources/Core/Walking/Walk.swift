@@ -50,6 +50,9 @@ public struct Walk<Item: Record>: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let walker: Walker<Item>
 
+    /// Whether ``next()`` need not wait: the next page, or a failure, has come already.
+    var isNextHere: Bool { walker.isNextHere }
+
     /// The next page; `nil` after the last, and after a failure.
     public func next() async throws(SourceError) -> WalkStep<Item>? { try await walker.next() }
 

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// One walk under way: the pages in flight, and the course that says what to do with them.
 ///
 /// Pages further ahead are guesses. A flight is used only if it asks for exactly what the course asks
@@ -6,6 +8,12 @@ final class Walker<Item: Record> {
   private struct Flight {
     let request: PageRequest
     let task: Task<Result<Page<Item>, SourceError>, Never>
+    let landing: Landing
+  }
+
+  /// Whether a flight's page, or its failure, has come.
+  private final class Landing: Sendable {
+    let isHere = Atomic(false)
   }
 
   private let source: any DataSource<Item>
@@ -21,6 +29,9 @@ final class Walker<Item: Record> {
   }
 
   deinit { callBack(flights) }
+
+  /// Whether ``next()`` need not wait.
+  var isNextHere: Bool { flights.first?.landing.isHere.load(ordering: .relaxed) ?? false }
 
   func next() async throws(SourceError) -> WalkStep<Item>? {
     guard !isOver, let request = course.request else { return nil }
@@ -73,10 +84,13 @@ final class Walker<Item: Record> {
 
   private func depart(_ request: PageRequest) -> Flight {
     // Unstructured, because it runs between two calls of `next`; `deinit` ends it at the latest.
+    let landing = Landing()
     let task = Task { [source] in
-      await Result { () async throws(SourceError) in try await source.page(request) }
+      let page = await Result { () async throws(SourceError) in try await source.page(request) }
+      landing.isHere.store(true, ordering: .relaxed)
+      return page
     }
-    return Flight(request: request, task: task)
+    return Flight(request: request, task: task, landing: landing)
   }
 
   /// Ends flights that nobody needs.

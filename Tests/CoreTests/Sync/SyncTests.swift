@@ -20,8 +20,9 @@ struct SyncTests {
 
   func syncing(
     _ base: any DataSource<Note>, by size: Int = 10, isEndless: Bool = false,
-    rate: String? = nil
+    rate: String? = nil, into other: SQLiteStore? = nil
   ) throws -> any Syncing {
+    let store = other ?? store
     var policy = NotesPlugin(over: base, .liveFirst(freshFor: .seconds(60))).policy
     policy.syncPageSize = .fixed(size)
     policy.isEndless = isEndless
@@ -74,10 +75,31 @@ struct SyncTests {
     #expect((result.added, result.changed, result.same, result.vanished) == (95, 0, 0, 0))
     #expect((result.pages, result.passed, result.total) == (10, 95, 95))
     #expect(result.isComplete && result.doubt == nil && result.failure == nil)
-    #expect(log.withLock(\.self) == Array(stride(from: 10, through: 90, by: 10)) + [95])
+    // Pages that have come together are stored together.
+    let steps = log.withLock(\.self)
+    #expect(steps == steps.sorted() && steps.last == 95)
+    #expect(steps.allSatisfy { $0 % 10 == 0 || $0 == 95 })
+    if jobs == 1 { #expect(steps.count == 10) }
     #expect(try await storedIDs() == Array(1...95))
     // As the total is known, nothing is guessed beyond it.
     #expect(base.callCount == 10)
+  }
+
+  @Test func `stores pages together that have come together`() async throws {
+    // Whether they have is up to the scheduler: sooner or later they do.
+    var most = 0
+    repeat {
+      let store = try StoreDirectory().store()
+      let batches = Mutex<[Int]>([])
+      let result = try await syncing(service(1...200), into: store)
+        .sync(upTo: nil, jobs: 8, waits: false) { result in
+          batches.withLock { $0.append(result.pages) }
+        }
+      #expect(result.isComplete && result.added == 200)
+      let ends = batches.withLock(\.self)
+      most = zip(ends, [0] + ends).map { $0 - $1 }.max() ?? 0
+      #expect(try await store.found(of: "notes").count == 200)
+    } while most < 2
   }
 
   @Test func `writes nothing where nothing changed`() async throws {
