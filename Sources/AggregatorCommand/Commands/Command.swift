@@ -1,6 +1,8 @@
 import Core
 
 /// Something that the program does, as data: parser, help and completions are made from it.
+///
+/// What it says of itself is made when it is asked for: the program has some sixty commands, and runs one.
 package struct Command: Sendable {
   /// An example, and what it does.
   struct Example: Sendable {
@@ -17,17 +19,21 @@ package struct Command: Sendable {
   let words: Words.Following
 
   /// Its options.
-  let options: [Option]
+  var options: [Option] { makeOptions() + Option.common }
 
   /// What `--fields` can name; empty for nothing.
-  let fields: [FieldEntry]
+  var fields: [FieldEntry] { makeFields() }
 
   /// What else there is to know, in paragraphs.
-  let notes: [String]
+  var notes: [String] { makeNotes() }
 
   /// How it is used.
-  let examples: [Example]
+  var examples: [Example] { makeExamples().map { Example(arguments: $0, about: $1) } }
 
+  private let makeOptions: @Sendable () -> [Option]
+  private let makeFields: @Sendable () -> [FieldEntry]
+  private let makeNotes: @Sendable () -> [String]
+  private let makeExamples: @Sendable () -> [(String, String)]
   private let body: @Sendable (Invocation, Session) async throws -> ExitCode
 
   /// Whether words may follow those of the command.
@@ -44,17 +50,19 @@ package struct Command: Sendable {
   ///   - examples: What to type after `aggregator`, and what it does.
   ///   - run: Does it.
   init(
-    _ arguments: String = "", words: Words.Following? = nil, options: [Option] = [],
-    fields: [Field<some Any>] = [Field<Never>](), notes: [String] = [],
-    examples: [(String, String)] = [],
+    _ arguments: String = "", words: Words.Following? = nil,
+    options: @escaping @Sendable @autoclosure () -> [Option] = [],
+    fields: @escaping @Sendable @autoclosure () -> [Field<some Any>] = [Field<Never>](),
+    notes: @escaping @Sendable @autoclosure () -> [String] = [],
+    examples: @escaping @Sendable @autoclosure () -> [(String, String)] = [],
     run: @escaping @Sendable (Invocation, Session) async throws -> ExitCode
   ) {
     self.arguments = arguments
     self.words = words ?? { _, _ in arguments.isEmpty ? .none : .anything }
-    self.options = options + Option.common
-    self.fields = fields.map { FieldEntry($0) }
-    self.notes = notes
-    self.examples = examples.map { Example(arguments: $0, about: $1) }
+    makeOptions = options
+    makeFields = { fields().map { FieldEntry($0) } }
+    makeNotes = notes
+    makeExamples = examples
     body = run
   }
 

@@ -55,9 +55,6 @@ package struct CommandTree: Sendable {
   /// The names of the sources.
   var sources: [String] { plugins.map(\.name) }
 
-  private let byName: [String: Option]
-  private let byLetter: [Character: Option]
-
   /// The same verbs for every source, each source's own, and what crosses sources.
   ///
   /// - Parameters:
@@ -73,23 +70,24 @@ package struct CommandTree: Sendable {
         .completions(program),
         .help,
       ])
-    var byName = [Option.version.name: Option.version]
-    var byLetter: [Character: Option] = [:]
-    root.visit { node in
-      for option in node.command?.options ?? [] where byName[option.name] == nil {
-        byName[option.name] = option
-        if let letter = option.letter, byLetter[letter] == nil { byLetter[letter] = option }
-      }
-    }
-    self.byName = byName
-    self.byLetter = byLetter
   }
 
-  /// Every option of every command.
-  var options: [Option] { byName.values.sorted { $0.name < $1.name } }
+  /// Every option of every command, each once.
+  var options: [Option] {
+    var byName = [Option.version.name: Option.version]
+    for option in root.commands.flatMap(\.options) where byName[option.name] == nil {
+      byName[option.name] = option
+    }
+    return byName.values.sorted { $0.name < $1.name }
+  }
 
-  func option(named name: String) -> Option? { byName[name] }
-  func option(lettered letter: Character) -> Option? { byLetter[letter] }
+  func option(named name: String) -> Option? { option { $0.name == name } }
+  func option(lettered letter: Character) -> Option? { option { $0.letter == letter } }
+
+  private func option(_ fits: (Option) -> Bool) -> Option? {
+    if fits(.version) { return .version }
+    return root.firstOption(fits)
+  }
 
   /// The command that words begin with, and the words after it.
   func find(_ words: [String]) -> (node: Node, rest: [String]) {
@@ -128,6 +126,13 @@ package struct CommandTree: Sendable {
 }
 
 extension CommandTree.Node {
+  /// The first option of this node's command, and those of the nodes under it, that fits.
+  fileprivate func firstOption(_ fits: (Option) -> Bool) -> Option? {
+    if let option = command?.options.first(where: fits) { return option }
+    for child in children { if let option = child.firstOption(fits) { return option } }
+    return nil
+  }
+
   /// This node and all under it.
   func visit(_ body: (CommandTree.Node) -> Void) {
     body(self)

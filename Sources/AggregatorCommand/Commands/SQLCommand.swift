@@ -15,7 +15,6 @@ extension Command {
   private static let mostMemory = 64 << 20
 
   fileprivate static func sql(_ plugins: [any Plugin]) -> Command {
-    let views = plugins.map { QueryView($0) }
     let first = plugins.first?.name ?? "SOURCE"
     return Command(
       "QUERY…", options: [.timeout] + Option.output.filter { $0 != .fields },
@@ -24,14 +23,18 @@ extension Command {
           + "Lists are JSON text, for json_each; yes and no are 1 and 0; bytes are shown in "
           + "hexadecimal digits. With - the query is read from standard input. SQLite (sqlite.org) may "
           + "work on it for 30 s, or --timeout."
-      ] + views.map { "\($0.name): \($0.columns.joined(separator: ", "))" },
+      ] + views(of: plugins).map { "\($0.name): \($0.columns.joined(separator: ", "))" },
       examples: [
         ("sql \"SELECT count(*) FROM \(first)\"", "how many are stored"),
         ("sql \"SELECT * FROM \(first)\" --csv", "all of them, for a spreadsheet"),
       ]
     ) { invocation, session in
-      try await sql(over: views, invocation, session)
+      try await sql(over: views(of: plugins), invocation, session)
     }
+  }
+
+  private static func views(of plugins: [any Plugin]) -> [QueryView] {
+    plugins.map { QueryView($0) }
   }
 
   private static func sql(
