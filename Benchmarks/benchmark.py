@@ -48,7 +48,9 @@ def install(report):
 def build():
     """Builds the programs of this package as Scripts/run builds aggregator."""
     progress("building do-nothing and chain-cost")
-    command = ["swift", "build", "--package-path", HERE, "-c", "release"]
+    # Without a plan of before, which would not know of a file that has been added to aggregator since.
+    command = ["swift", "build", "--package-path", HERE, "-c", "release",
+               "--disable-build-manifest-caching"]
     if sys.platform == "linux":
         command += ["--static-swift-stdlib", "-Xlinker", f"-L{ROOT / '.build/static'}"]
     programs = ("do-nothing", "chain-cost")

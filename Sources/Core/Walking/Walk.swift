@@ -50,7 +50,7 @@ public struct Walk<Item: Record>: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let walker: Walker<Item>
 
-    /// Whether ``next()`` need not wait: the next page, or a failure, has come already.
+    /// Whether the next page has come already, so that ``next()`` need not wait.
     var isNextHere: Bool { walker.isNextHere }
 
     /// The next page; `nil` after the last, and after a failure.

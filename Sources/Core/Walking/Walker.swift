@@ -11,7 +11,7 @@ final class Walker<Item: Record> {
     let landing: Landing
   }
 
-  /// Whether a flight's page, or its failure, has come.
+  /// Whether a flight's page has come.
   private final class Landing: Sendable {
     let isHere = Atomic(false)
   }
@@ -30,7 +30,7 @@ final class Walker<Item: Record> {
 
   deinit { callBack(flights) }
 
-  /// Whether ``next()`` need not wait.
+  /// Whether the next page has come already.
   var isNextHere: Bool { flights.first?.landing.isHere.load(ordering: .relaxed) ?? false }
 
   func next() async throws(SourceError) -> WalkStep<Item>? {
@@ -87,7 +87,8 @@ final class Walker<Item: Record> {
     let landing = Landing()
     let task = Task { [source] in
       let page = await Result { () async throws(SourceError) in try await source.page(request) }
-      landing.isHere.store(true, ordering: .relaxed)
+      // After a failure it may be asked for again, and that takes time.
+      if case .success = page { landing.isHere.store(true, ordering: .relaxed) }
       return page
     }
     return Flight(request: request, task: task, landing: landing)
