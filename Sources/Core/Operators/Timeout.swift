@@ -27,9 +27,7 @@ struct Timeout<Base: DataSource, C: Clock<Duration>>: Decorator {
       }
       group.addTask {
         // Not a wait inside of the call around this one: it is what ends this one.
-        let isOver = await Deadline.$current.withValue(nil) {
-          (try? await clock.sleep(until: end, tolerance: nil)) != nil
-        }
+        let isOver = await Deadline.$current.withValue(nil) { await clock.reaches(end) }
         guard isOver else { return .failure(.cancelled) }
         return .failure(
           SourceError(
