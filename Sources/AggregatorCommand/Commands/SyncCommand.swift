@@ -30,7 +30,6 @@ extension Plugin {
     let output = try OutputOptions(invocation, in: session)
     var listing = try output.plainListing("sync", SyncEntry.self)
     listing.source = name
-    let bound = policy.isEndless ? pages.map { " --max-pages \($0)" } ?? "" : ""
     let explanation = Explanation(invocation, session)
     let environment = try session.environment().explained(by: explanation)
     let syncing = try ReadingOptions(invocation).syncing(of: self, in: environment)
@@ -42,7 +41,7 @@ extension Plugin {
     }
     defer { explanation?.conclude() }
     let result = try await lock.holding {
-      let progress = SyncProgress(of: name, goingOnBy: "\(name) sync\(bound)", in: session)
+      let progress = SyncProgress(of: name, goingOnBy: onward(invocation, pages), in: session)
       return await syncing.sync(
         upTo: pages, jobs: invocation.count(.jobs) ?? 1, waits: invocation.has(.wait),
         progress: progress.show)
@@ -59,6 +58,15 @@ extension Plugin {
     }
     report.tell(session.diagnostics)
     return report.code
+  }
+
+  /// The command that goes on in the way of this one.
+  private func onward(_ invocation: Invocation, _ pages: Int?) -> String {
+    var words = ["\(name) sync"]
+    if policy.isEndless, let pages { words.append("--max-pages \(pages)") }
+    if let jobs = invocation.count(.jobs) { words.append("--jobs \(jobs)") }
+    if invocation.has(.wait) { words.append("--wait") }
+    return words.joined(separator: " ")
   }
 
   /// How many pages at most; `nil` for all.

@@ -198,14 +198,15 @@ import Testing
     let service = try FakeRandomUser()
     let home = try Household(service.settings)
     service.fail(with: .stalled, times: 1, after: 2)
-    let run = try home.start("users sync --max-pages 9 --timeout 10m")
+    let run = try home.start("users sync --max-pages 9 --wait --jobs 1 --timeout 10m")
     _ = await service.requests(atLeast: 3)
     run.child.send(signal)
     let outcome = try await run.outcome()
     #expect(outcome.ending == .signal(signal))
     #expect(
       outcome.errors
-        == "stopped · what was fetched is kept, go on: aggregator users sync --max-pages 9\n",
+        == "stopped · what was fetched is kept, go on: "
+        + "aggregator users sync --max-pages 9 --jobs 1 --wait\n",
       "\(outcome)")
     #expect(try home.file.ids(of: "users") == FakeRandomUser.people(onPages: 1..<3))
     #expect(try home.file.faults() == [])
