@@ -1,0 +1,93 @@
+import FakeServices
+import Foundation
+import SourceTesting
+import Testing
+
+/// What is kept of images, and what is done with it.
+extension ImageTests {
+  @Test func `the second time nobody is asked for it, also offline`() async throws {
+    #expect(try await home.run("heroes image 1 -o a.png").status == 0)
+    let offline = try await home.run("heroes image 1 -o b.png --offline")
+    #expect(offline.status == 0)
+    #expect(offline.errors.contains("note: image loaded "))
+    #expect(try bytes("work/b.png") == FakePictures.picture)
+    #expect(pictures.requests.count == 1)
+
+    let other = try await home.run("heroes image 1 --size large -o c.png --offline")
+    #expect(other.status == 69)
+    #expect(
+      other.errors.contains(
+        "error: heroes: the image is not stored, and the network is not to be used\n"))
+    #expect(try await home.run("heroes image 1 -o d.png --refresh").status == 0)
+    #expect(pictures.requests.count == 2)
+    pictures.fail(with: .status(503))
+    let stale = try await home.run("heroes image 1 -o e.png --refresh")
+    #expect(stale.status == 0)
+    #expect(stale.errors.contains("warning: heroes: image loaded "))
+    #expect(try bytes("work/e.png") == FakePictures.picture)
+  }
+
+  @Test func `images are kept where only their owner can read them`() async throws {
+    #expect(try await home.run("heroes image 1 -o a.png").status == 0)
+    let directory = "home/.cache/aggregator/images"
+    #expect(try home.sandbox.permissions(of: directory) == 0o700)
+    let names = try home.sandbox.files(under: directory)
+    #expect(names.count == 2)
+    for name in names { #expect(try home.sandbox.permissions(of: "\(directory)/\(name)") == 0o600) }
+    let elsewhere = home.sandbox.root.appending(path: "all").path
+    #expect(
+      try await home.run("heroes image 1 -o b.png", ["AGGREGATOR_HOME": elsewhere]).status == 0)
+    #expect(try home.sandbox.files(under: "all/cache/images").count == 2)
+  }
+
+  @Test func `what is damaged is loaded anew, and where nothing can be kept it works all the same`()
+    async throws
+  {
+    #expect(try await home.run("heroes image 1 -o a.png").status == 0)
+    let directory = "home/.cache/aggregator/images"
+    let name = try #require(
+      try home.sandbox.files(under: directory).first { $0.hasSuffix(".image") })
+    try home.sandbox.write("<html>", to: "\(directory)/\(name)")
+    #expect(try await home.run("heroes image 1 -o b.png").status == 0)
+    #expect(pictures.requests.count == 2)
+    try home.sandbox.write("", to: "file")
+    let cache = home.sandbox.root.appending(path: "file").path
+    let outcome = try await home.run("heroes image 1 -o c.png", ["XDG_CACHE_HOME": cache])
+    #expect(outcome.status == 0)
+    #expect(outcome.errors.contains("warning: heroes: the image is not kept: "))
+    #expect(try bytes("work/c.png") == FakePictures.picture)
+  }
+
+  @Test func `a recording has the image, and answers without anybody`() async throws {
+    #expect(try await home.run("heroes image 1 -o a.png --record tape").status == 0)
+    #expect(try home.sandbox.files(under: "home").allSatisfy { !$0.hasSuffix(".image") })
+    pictures.stop()
+    heroes.stop()
+    let replayed = try await home.run("heroes image 1 -o b.png --replay tape")
+    #expect(replayed.status == 0)
+    #expect(replayed.errors == "saved b.png (image/png, 3×2, 1 KB)\n")
+    #expect(try bytes("work/b.png") == FakePictures.picture)
+  }
+
+  @Test func `the store tells of images, and forgets them with their source`() async throws {
+    #expect(try await home.run("heroes image 1 -o a.png").status == 0)
+    let status = try await home.run("store status")
+    #expect(status.errors.contains("/home/.cache/aggregator/images, 1 image, 1 KB\n"))
+    let other = try await home.run("store clear countries --yes")
+    #expect(other.errors == "forgot 0 stored countries\n")
+    let cleared = try await home.run("store clear heroes --yes")
+    #expect(cleared.errors == "forgot 1 stored heroes and 1 image\n")
+    #expect(try await !home.run("store status").errors.contains("images"))
+  }
+
+  @Test func `several programs at once keep to the cache and get their image`() async throws {
+    try await withThrowingTaskGroup(of: Outcome.self) { group in
+      for number in 0..<6 {
+        group.addTask { try await home.run("heroes image 1 -o \(number).png") }
+      }
+      for try await outcome in group { #expect(outcome.status == 0, "\(outcome)") }
+    }
+    for number in 0..<6 { #expect(try bytes("work/\(number).png") == FakePictures.picture) }
+    #expect(try home.sandbox.files(under: "home/.cache/aggregator/images").count == 2)
+  }
+}
