@@ -74,7 +74,7 @@ package struct CommandTree: Sendable {
 
   /// Every option of every command, each once.
   var options: [Option] {
-    var byName = [Option.version.name: Option.version]
+    var byName: [String: Option] = [:]
     for option in root.commands.flatMap(\.options) where byName[option.name] == nil {
       byName[option.name] = option
     }
@@ -85,8 +85,7 @@ package struct CommandTree: Sendable {
   func option(lettered letter: Character) -> Option? { option { $0.letter == letter } }
 
   private func option(_ fits: (Option) -> Bool) -> Option? {
-    if fits(.version) { return .version }
-    return root.firstOption(fits)
+    root.commands.lazy.flatMap(\.options).first(where: fits)
   }
 
   /// The command that words begin with, and the words after it.
@@ -126,13 +125,6 @@ package struct CommandTree: Sendable {
 }
 
 extension CommandTree.Node {
-  /// The first option of this node's command, and those of the nodes under it, that fits.
-  fileprivate func firstOption(_ fits: (Option) -> Bool) -> Option? {
-    if let option = command?.options.first(where: fits) { return option }
-    for child in children { if let option = child.firstOption(fits) { return option } }
-    return nil
-  }
-
   /// This node and all under it.
   func visit(_ body: (CommandTree.Node) -> Void) {
     body(self)
