@@ -18,9 +18,8 @@ struct Course<Item: Record> {
   private var passed: Int?
   /// How many records there are altogether, by the service's last word.
   private var total: Int?
-  /// The number of the page that each cursor led to, by what stands for the cursor: a walk through a
-  /// million records has ten thousand of them.
-  private var visits: [Int: Int] = [:]
+  /// The number of the page that each cursor led to.
+  private var visits: [Cursor?: Int] = [:]
   private var pages = 0
   private var barren = 0
 
@@ -34,7 +33,7 @@ struct Course<Item: Record> {
     self.memory = memory
     self.passed = passed ?? (cursor == nil ? 0 : nil)
     request = PageRequest(matching: query, after: cursor, limit: min(size, bound.items ?? size))
-    visits[cursor.hashValue] = 0
+    visits[cursor] = 0
   }
 
   /// The next requests if the source's pages lie where `guess` says, the first of them certain.
@@ -98,9 +97,7 @@ struct Course<Item: Record> {
   private mutating func end(after page: Page<Item>) -> WalkEnd? {
     if let most = bound.items, given >= most { return .itemLimit }
     guard let next = page.next else { return .exhausted }
-    if let visit = visits.updateValue(pages, forKey: Optional(next).hashValue) {
-      return .cycle(length: pages - visit)
-    }
+    if let visit = visits.updateValue(pages, forKey: next) { return .cycle(length: pages - visit) }
     if barren >= patience { return .nothingNew(pages: barren) }
     if let most = bound.pages, pages >= most { return .pageLimit }
     return nil
