@@ -15,7 +15,7 @@ struct SyncBatch<Item: Record> {
   private(set) var place: SyncPlace
 
   /// Whether its last page is the last that there is.
-  private(set) var isLast = false
+  var isLast: Bool { pages > 0 && place.cursor == nil }
 
   /// How many of its rows could not be read.
   private(set) var unreadable = Unreadable.none
@@ -40,7 +40,6 @@ struct SyncBatch<Item: Record> {
     records += page.records
     unreadable = unreadable + page.unreadable
     place = place.after(page, at: date)
-    isLast = page.next == nil
     pages += 1
   }
 }
