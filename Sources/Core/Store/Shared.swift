@@ -36,8 +36,8 @@ final class Shared<Value: Codable & Equatable & Sendable>: Sendable {
   /// It is written only if it is another one then. It is done even if the task is cancelled: whoever
   /// leaves must still be able to say so.
   ///
-  /// - Parameter body: What to do with it; quick, for all others wait. It may be called again if the
-  ///   first time came to nothing.
+  /// - Parameter body: What to do with it; quick, for all others wait. It may be called more than
+  ///   once; the last time counts.
   /// - Returns: What `body` returned.
   @discardableResult
   func update<Answer: Sendable>(_ body: @escaping @Sendable (inout Value) -> Answer) async -> Answer

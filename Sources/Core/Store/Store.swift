@@ -100,7 +100,7 @@ public protocol Store: Sendable {
   /// - Parameters:
   ///   - key: The text's name.
   ///   - body: From the text, `nil` at first, to the new one; `nil` to leave it as it is. It may be
-  ///     called again if the first time came to nothing.
+  ///     called more than once; what it returned last counts.
   /// - Throws: ``SourceError`` with code `storage` or `busy`.
   func change(
     _ key: String, _ body: @escaping @Sendable (String?) -> String?
