@@ -1,20 +1,27 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// SwiftPM refuses two packages that have a target, or a module, of the same name, so every name says
+// whose it is: `Aggregator…`, `CAggregator…` or `…Source`. Folders are free to be short.
+// The data sources: `Heroes` is the module `HeroesSource` in `Sources/Sources-Heroes`.
+let sources = [
+  "Countries",
+  "Heroes",
+  "Products",
+  "Users",
+]
+let sourceModules: [Target.Dependency] = sources.map { .byName(name: "\($0)Source") }
+
 let package = Package(
   name: "aggregator",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .executable(name: "aggregator", targets: ["aggregator"]),
-    .library(name: "Core", targets: ["Core"]),
-    .library(name: "Countries", targets: ["Countries"]),
-    .library(name: "Heroes", targets: ["Heroes"]),
+    .library(name: "AggregatorKit", targets: ["AggregatorKit"]),
     .library(name: "AggregatorCommand", targets: ["AggregatorCommand"]),
-    .library(name: "Products", targets: ["Products"]),
-    .library(name: "Users", targets: ["Users"]),
-    .library(name: "SourceTesting", targets: ["SourceTesting"]),
-    .plugin(name: "EmbedJSON", targets: ["EmbedJSON"]),
-  ],
+    .library(name: "AggregatorSourceTesting", targets: ["AggregatorSourceTesting"]),
+    .plugin(name: "AggregatorEmbedJSON", targets: ["AggregatorEmbedJSON"]),
+  ] + sources.map { .library(name: "\($0)Source", targets: ["\($0)Source"]) },
   traits: [
     .trait(
       name: "URLSessionOnLinux",
@@ -22,32 +29,54 @@ let package = Package(
     )
   ],
   targets: [
-    .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
-    .systemLibrary(
-      name: "CSQLite",
-      providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]),
     .target(
-      name: "Core",
-      dependencies: ["CSQLite", .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
-    .source("Countries"),
-    .source("Heroes"),
-    .source("Products"),
-    .source("Users"),
-    .target(name: "SourceTesting", dependencies: ["Core"]),
-    .target(name: "AggregatorCommand", dependencies: ["Core"]),
+      name: "CAggregatorCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .systemLibrary(
+      name: "CAggregatorSQLite",
+      providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]),
+
+    // Each target depends only on targets above it.
+    .library("Core"),
+    .library("Files", dependsOn: ["AggregatorCore"]),
+    .library("Settings", dependsOn: ["AggregatorCore", "AggregatorFiles"]),
+    .library(
+      "HTTP",
+      dependsOn: [
+        "AggregatorCore", "AggregatorFiles",
+        .target(name: "CAggregatorCurl", condition: .when(platforms: [.linux])),
+      ]),
+    .library("Images", dependsOn: ["AggregatorCore", "AggregatorFiles", "AggregatorHTTP"]),
+    .library("Store", dependsOn: ["AggregatorCore"]),
+    .library(
+      "SQLite",
+      dependsOn: ["AggregatorCore", "AggregatorFiles", "AggregatorStore", "CAggregatorSQLite"]),
+    .target(
+      name: "AggregatorKit",
+      dependencies: [
+        "AggregatorCore", "AggregatorHTTP", "AggregatorImages", "AggregatorSQLite",
+        "AggregatorSettings", "AggregatorStore",
+      ]),
+    .library("Laws", dependsOn: ["AggregatorKit"]),
+    .library("SourceTesting", dependsOn: ["AggregatorKit", "AggregatorLaws"]),
+    .target(
+      name: "AggregatorCommand",
+      dependencies: ["AggregatorFiles", "AggregatorKit", "AggregatorLaws", "CAggregatorSQLite"]),
     .executableTarget(
       name: "aggregator",
-      dependencies: [
-        "AggregatorCommand", "Core",
-        "Countries", "Heroes", "Products", "Users",
-      ]),
+      dependencies: ["AggregatorCommand", "AggregatorKit"] + sourceModules),
 
-    .executableTarget(name: "embed-json", path: "Plugins/EmbedJSON/Tool"),
+    .executableTarget(name: "aggregator-embed-json", path: "Plugins/EmbedJSON/Tool"),
     .plugin(
-      name: "EmbedJSON", capability: .buildTool(), dependencies: ["embed-json"],
-      path: "Plugins/EmbedJSON/Plugin"),
+      name: "AggregatorEmbedJSON", capability: .buildTool(),
+      dependencies: ["aggregator-embed-json"], path: "Plugins/EmbedJSON/Plugin"),
 
-    .testTarget(name: "CoreTests", dependencies: ["CSQLite", "Core", "SourceTesting"]),
+    .testTarget(
+      name: "LibraryTests",
+      dependencies: [
+        "AggregatorCore", "AggregatorFiles", "AggregatorHTTP", "AggregatorImages", "AggregatorKit",
+        "AggregatorLaws", "AggregatorSQLite", "AggregatorSettings", "AggregatorSourceTesting",
+        "AggregatorStore", "AggregatorCommand", "CAggregatorSQLite",
+      ]),
     .sourceTests("Countries"),
     .sourceTests("Heroes"),
     .sourceTests("Products"),
@@ -55,32 +84,31 @@ let package = Package(
     .testTarget(
       name: "aggregatorTests",
       dependencies: [
-        "AggregatorCommand", "Core", "Countries", "FakeServices", "Heroes", "Products",
-        "SourceTesting",
-        "Users", "aggregator",
-      ],
+        "AggregatorCommand", "AggregatorFakeServices", "AggregatorFiles", "AggregatorKit",
+        "AggregatorLaws", "AggregatorSourceTesting", "aggregator",
+      ] + sourceModules,
       exclude: ["Rendering/Golden"]),
 
     .executableTarget(
-      name: "weather-report",
-      dependencies: [
-        "Core", "Countries", "FakeServices", "Heroes", "Products", "SourceTesting", "Users",
-      ],
+      name: "aggregator-weather",
+      dependencies: ["AggregatorFakeServices", "AggregatorKit", "AggregatorSourceTesting"]
+        + sourceModules,
       path: "Tests/WeatherReport"),
     .target(
-      name: "FakeServices", dependencies: ["Core", "SourceTesting"], path: "Tests/FakeServices"),
+      name: "AggregatorFakeServices",
+      dependencies: ["AggregatorKit", "AggregatorSourceTesting"], path: "Tests/FakeServices"),
 
     .target(
-      name: "Fuzzing",
+      name: "AggregatorFuzzing",
       dependencies: [
-        "AggregatorCommand", "CSQLite", "Core", "Countries", "Heroes", "Products", "SourceTesting",
-        "Users",
-      ],
+        "AggregatorCommand", "AggregatorFiles", "AggregatorKit", "AggregatorLaws",
+        "AggregatorSourceTesting", "CAggregatorSQLite",
+      ] + sourceModules,
       path: "Tests/Fuzzing"),
     .executableTarget(
-      name: "fuzz", dependencies: ["Fuzzing"], path: "Tests/FuzzProgram"),
-    .testTarget(name: "FuzzTests", dependencies: ["Fuzzing"]),
-  ],
+      name: "aggregator-fuzz", dependencies: ["AggregatorFuzzing"], path: "Tests/FuzzProgram"),
+    .testTarget(name: "FuzzTests", dependencies: ["AggregatorFuzzing"]),
+  ] + sources.map { .source($0) },
   swiftLanguageModes: [.v6]
 )
 
@@ -98,19 +126,27 @@ for target in package.targets where ![.system, .plugin, .binary].contains(target
 }
 
 extension Target {
-  /// A data-source module: target `Heroes` lives in `Sources/Sources-Heroes`, and the JSON files of
+  /// A part of the library: module `AggregatorStore` lives in `Sources/Store`.
+  static func library(_ folder: String, dependsOn dependencies: [Dependency] = []) -> Target {
+    .target(name: "Aggregator\(folder)", dependencies: dependencies, path: "Sources/\(folder)")
+  }
+
+  /// A data-source module: `HeroesSource` lives in `Sources/Sources-Heroes`, and the JSON files of
   /// its `Resources/` are compiled into it.
   static func source(_ name: String) -> Target {
     .target(
-      name: name, dependencies: ["Core"], path: "Sources/Sources-\(name)",
-      exclude: ["Resources/README.md"], plugins: ["EmbedJSON"])
+      name: "\(name)Source", dependencies: ["AggregatorKit"], path: "Sources/Sources-\(name)",
+      exclude: ["Resources/README.md"], plugins: ["AggregatorEmbedJSON"])
   }
 
   /// The tests of a data-source module, with the recordings that they replay.
   static func sourceTests(_ name: String) -> Target {
     .testTarget(
       name: "\(name)Tests",
-      dependencies: [.byName(name: name), "FakeServices", "SourceTesting"],
+      dependencies: [
+        .byName(name: "\(name)Source"), "AggregatorFakeServices", "AggregatorKit",
+        "AggregatorSourceTesting",
+      ],
       exclude: ["Recordings"])
   }
 }

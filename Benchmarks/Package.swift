@@ -7,14 +7,14 @@ let package = Package(
   dependencies: [.package(name: "aggregator", path: "..")],
   targets: [
     .executableTarget(
-      name: "chain-cost", dependencies: [.aggregator("Core"), .aggregator("Products")]),
+      name: "chain-cost", dependencies: [.aggregator("AggregatorKit"), .aggregator("ProductsSource")]),
     .executableTarget(
       name: "do-nothing",
-      dependencies: ["AggregatorCommand", "Core", "Countries", "Heroes", "Products", "Users"].map {
+      dependencies: ["AggregatorCommand", "AggregatorKit", "CountriesSource", "HeroesSource", "ProductsSource", "UsersSource"].map {
         .aggregator($0)
       }),
     .executableTarget(
-      name: "fill-store", dependencies: [.aggregator("Core"), .aggregator("Users")]),
+      name: "fill-store", dependencies: [.aggregator("AggregatorKit"), .aggregator("UsersSource")]),
   ]
 )
 

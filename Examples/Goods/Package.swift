@@ -7,16 +7,16 @@ let package = Package(
   dependencies: [.package(name: "aggregator", path: "../..")],
   targets: [
     .target(
-      name: "Goods", dependencies: [.product(name: "Core", package: "aggregator")],
-      plugins: [.plugin(name: "EmbedJSON", package: "aggregator")]),
+      name: "Goods", dependencies: [.product(name: "AggregatorKit", package: "aggregator")],
+      plugins: [.plugin(name: "AggregatorEmbedJSON", package: "aggregator")]),
     .executableTarget(
       name: "goods-cli",
       dependencies: [
-        "Goods", .product(name: "Countries", package: "aggregator"),
+        "Goods", .product(name: "CountriesSource", package: "aggregator"),
         .product(name: "AggregatorCommand", package: "aggregator"),
       ]),
     .testTarget(
       name: "GoodsTests",
-      dependencies: ["Goods", .product(name: "SourceTesting", package: "aggregator")]),
+      dependencies: ["Goods", .product(name: "AggregatorSourceTesting", package: "aggregator")]),
   ]
 )

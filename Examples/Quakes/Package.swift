@@ -7,13 +7,13 @@ let package = Package(
   dependencies: [.package(name: "aggregator", path: "../..")],
   targets: [
     .target(
-      name: "Quakes", dependencies: [.product(name: "Core", package: "aggregator")],
-      plugins: [.plugin(name: "EmbedJSON", package: "aggregator")]),
+      name: "Quakes", dependencies: [.product(name: "AggregatorKit", package: "aggregator")],
+      plugins: [.plugin(name: "AggregatorEmbedJSON", package: "aggregator")]),
     .executableTarget(
       name: "quakes-cli",
       dependencies: ["Quakes", .product(name: "AggregatorCommand", package: "aggregator")]),
     .testTarget(
       name: "QuakesTests",
-      dependencies: ["Quakes", .product(name: "SourceTesting", package: "aggregator")]),
+      dependencies: ["Quakes", .product(name: "AggregatorSourceTesting", package: "aggregator")]),
   ]
 )

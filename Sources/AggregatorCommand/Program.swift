@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 import Foundation
 
 /// A command line over sources: `aggregator`, or a program of your own.

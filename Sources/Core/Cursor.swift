@@ -23,7 +23,7 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
   }
 
   /// Used by ``CursorSeal`` and the tags of `fallback`, which build only valid tokens.
-  init?(joining parts: some Sequence<some StringProtocol>) {
+  package init?(joining parts: some Sequence<some StringProtocol>) {
     self.init(parts.joined(separator: "."))
   }
 }

@@ -52,7 +52,7 @@ extension Page {
   /// speaks another way now, than that there is nothing.
   ///
   /// One row alone tells nothing.
-  var isUnreadable: Bool { records.isEmpty && unreadable.count > 1 }
+  package var isUnreadable: Bool { records.isEmpty && unreadable.count > 1 }
 }
 
 /// One record, and where it came from.

@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 import Synchronization
 
 /// Holds calls until a test lets them go.

@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 import Synchronization
 
 /// A source that answers as a test says, and remembers what it was asked.

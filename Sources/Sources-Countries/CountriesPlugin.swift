@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 
 /// The countries of the world: code, name, region and capital.
 ///

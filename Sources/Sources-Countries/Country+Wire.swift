@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 extension Country {
   /// What the service sends, as far as it is used.

@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 
 /// A country or territory.
 public struct Country: Record {

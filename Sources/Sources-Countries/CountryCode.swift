@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 
 /// A country's code as in ISO 3166-1 alpha-2: two letters, upper-case however they were typed.
 public struct CountryCode: Hashable, Sendable, LosslessStringConvertible, FieldValue {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// The list of countries as the service has it: one JSON array, served as `text/plain`, without pages

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 extension Verb<Country> {
   /// A random country: `deal [--seed N]`.

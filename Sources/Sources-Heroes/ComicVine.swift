@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// Comic Vine (https://comicvine.gamespot.com/api/documentation): lists by offset, searches by page

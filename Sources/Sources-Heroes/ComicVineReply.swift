@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// What Comic Vine wraps around every answer.

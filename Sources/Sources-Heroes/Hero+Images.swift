@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 extension Hero {
   /// The addresses of the picture in a size, best first.

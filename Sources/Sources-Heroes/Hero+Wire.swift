@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 extension Hero {
   /// A character as Comic Vine sends it, in a list, a search or alone.

@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 
 /// A comic-book character, hero or villain.
 ///

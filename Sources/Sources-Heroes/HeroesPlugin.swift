@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 
 /// The superheroes and villains of Comic Vine.
 public struct HeroesPlugin: Plugin {

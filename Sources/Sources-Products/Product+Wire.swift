@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 extension Product {
   /// A product as the service sends it.

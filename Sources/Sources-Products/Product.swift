@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 
 /// Something that a merchant sells.
 ///

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// The products service of the nate challenge: pages by `skip` and `take`, sent with `POST`.

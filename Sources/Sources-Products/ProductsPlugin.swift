@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 
 /// The products of the nate challenge's service.
 public struct ProductsPlugin: Plugin {

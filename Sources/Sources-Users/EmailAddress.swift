@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 
 /// An e-mail address, in lower case however it was typed or sent.
 public struct EmailAddress: Hashable, Sendable, LosslessStringConvertible, FieldValue {

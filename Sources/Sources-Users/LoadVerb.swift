@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 extension Verb<User> {
   /// `users load [COUNT]`: more people, kept in the store.

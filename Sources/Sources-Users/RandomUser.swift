@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// randomuser.me (https://randomuser.me/documentation): made-up people, in pages that never end.

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 public import Foundation
 
 extension User {

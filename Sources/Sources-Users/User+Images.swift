@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 extension User {
   /// The addresses of the portrait in a size, best first.

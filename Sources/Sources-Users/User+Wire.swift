@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 extension User {
   /// A person as randomuser.me sends it.

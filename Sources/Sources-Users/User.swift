@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 
 /// A made-up person.
 public struct User: Record {

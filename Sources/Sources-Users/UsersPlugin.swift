@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 public import Foundation
 
 /// The made-up people of randomuser.me.

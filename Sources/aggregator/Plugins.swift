@@ -1,8 +1,8 @@
-import Core
-import Countries
-import Heroes
-import Products
-import Users
+import AggregatorKit
+import CountriesSource
+import HeroesSource
+import ProductsSource
+import UsersSource
 
 /// Every source that this program offers: the only list.
 ///

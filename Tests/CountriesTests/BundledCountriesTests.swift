@@ -1,5 +1,5 @@
-import Core
-import Countries
+import AggregatorKit
+import CountriesSource
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))

@@ -1,8 +1,8 @@
-import Core
-import Countries
-import FakeServices
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorSourceTesting
+import CountriesSource
 import Foundation
-import SourceTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))

@@ -1,4 +1,4 @@
-import Countries
+import CountriesSource
 import Foundation
 import Testing
 

@@ -1,7 +1,7 @@
-import Core
-import Countries
-import FakeServices
-import SourceTesting
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorSourceTesting
+import CountriesSource
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))

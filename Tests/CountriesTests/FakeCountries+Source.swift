@@ -1,6 +1,6 @@
-import Core
-import Countries
-import FakeServices
+import AggregatorFakeServices
+import AggregatorKit
+import CountriesSource
 import Foundation
 
 extension FakeCountries {

@@ -1,7 +1,8 @@
-import Core
-import Countries
-import FakeServices
-import SourceTesting
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorLaws
+import AggregatorSourceTesting
+import CountriesSource
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct LawTests {

@@ -1,8 +1,9 @@
-import Core
-import Countries
-import FakeServices
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorLaws
+import AggregatorSourceTesting
+import CountriesSource
 import Foundation
-import SourceTesting
 import Testing
 
 /// The list of countries from files, which need no service.

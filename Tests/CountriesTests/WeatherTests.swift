@@ -1,6 +1,6 @@
-import Countries
-import FakeServices
-import SourceTesting
+import AggregatorFakeServices
+import AggregatorSourceTesting
+import CountriesSource
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct WeatherTests {

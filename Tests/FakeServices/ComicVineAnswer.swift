@@ -1,6 +1,6 @@
-import Core
+import AggregatorKit
+import AggregatorSourceTesting
 import Foundation
-import SourceTesting
 
 /// What Comic Vine wraps around everything that it says itself.
 struct ComicVineAnswer {

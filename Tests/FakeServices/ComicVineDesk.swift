@@ -1,6 +1,6 @@
-import Core
+import AggregatorKit
+import AggregatorSourceTesting
 import Foundation
-import SourceTesting
 
 /// Answers requests as Comic Vine does.
 struct ComicVineDesk {

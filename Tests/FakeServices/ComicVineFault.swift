@@ -1,4 +1,4 @@
-public import SourceTesting
+public import AggregatorSourceTesting
 
 /// What Comic Vine, or what stands in front of it, says instead of an answer.
 public enum ComicVineFault: CaseIterable, Sendable {

@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 
 extension DataSource {
   /// What a walk finds, page by page, and why it ended.

@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 import Synchronization
 
 /// What an observer was told.

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// A character as Comic Vine keeps it.
 public struct FakeCharacter: Sendable {

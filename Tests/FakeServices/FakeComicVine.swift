@@ -1,6 +1,6 @@
-public import Core
+public import AggregatorKit
+import AggregatorSourceTesting
 public import Foundation
-import SourceTesting
 
 /// Comic Vine as it is, on 127.0.0.1: its lists, its search, its single characters and its errors.
 ///

@@ -1,6 +1,6 @@
-public import Core
+public import AggregatorKit
+import AggregatorSourceTesting
 public import Foundation
-import SourceTesting
 
 /// The file of countries as GitHub serves it, on 127.0.0.1: 249 rows with all the holes of the real one.
 ///

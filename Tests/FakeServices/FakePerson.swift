@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// A person as randomuser.me makes one up: always the same for a seed, a page and a place on it.
 struct FakePerson {

@@ -1,5 +1,5 @@
+import AggregatorSourceTesting
 public import Foundation
-import SourceTesting
 
 /// A host of images, on 127.0.0.1: whatever is asked for is there.
 ///

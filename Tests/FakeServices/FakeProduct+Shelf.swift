@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 extension FakeProduct {
   /// What two rows have instead of several addresses: all of them in one text.

@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 
 /// A product as the service of the nate challenge keeps it.
 public struct FakeProduct: Sendable {

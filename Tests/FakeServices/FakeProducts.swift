@@ -1,6 +1,6 @@
-public import Core
+public import AggregatorKit
+import AggregatorSourceTesting
 public import Foundation
-import SourceTesting
 
 /// The products service of the nate challenge as it is, on 127.0.0.1.
 ///

@@ -1,6 +1,6 @@
-public import Core
+public import AggregatorKit
+import AggregatorSourceTesting
 public import Foundation
-import SourceTesting
 
 /// randomuser.me v1.4 as it is, on 127.0.0.1: it refuses nothing, and silently does something else.
 ///

@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 public import Foundation
 
 /// A recording that tests replay, made from a service of this machine.

@@ -1,6 +1,6 @@
-public import Core
+public import AggregatorKit
+public import AggregatorSourceTesting
 import Foundation
-public import SourceTesting
 
 /// A server of this machine whose next answers a test can replace.
 ///

@@ -1,4 +1,4 @@
-import SourceTesting
+import AggregatorSourceTesting
 import Synchronization
 
 /// A reply that a service gives for a while instead of its own.

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// The real transport; the service lives as long as it.
 struct KeepingTransport<Service: Sendable>: Transport {

@@ -1,5 +1,5 @@
-import Core
-import SourceTesting
+import AggregatorKit
+import AggregatorSourceTesting
 
 /// Answers requests as randomuser.me does.
 struct RandomUserDesk {

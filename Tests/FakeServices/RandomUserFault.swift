@@ -1,4 +1,4 @@
-public import SourceTesting
+public import AggregatorSourceTesting
 
 /// What randomuser.me, or what stands in front of it, says instead of people.
 public enum RandomUserFault: CaseIterable, Sendable {

@@ -1,5 +1,5 @@
+import AggregatorFuzzing
 import Foundation
-import Fuzzing
 
 /// A process of its own for one errand, so that a crash ends nothing else.
 struct Child {

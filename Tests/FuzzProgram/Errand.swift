@@ -1,5 +1,5 @@
+import AggregatorFuzzing
 import Foundation
-import Fuzzing
 
 /// What a child process is to do, and where it says how far it is: it may crash, or never end.
 struct Errand: Codable {

@@ -1,5 +1,5 @@
+import AggregatorFuzzing
 import Foundation
-import Fuzzing
 
 /// Feeds parsers with millions of inputs, and prints what came of it.
 @main struct FuzzProgram {

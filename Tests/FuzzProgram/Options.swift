@@ -1,4 +1,4 @@
-import Fuzzing
+import AggregatorFuzzing
 
 /// What was typed.
 struct Options {

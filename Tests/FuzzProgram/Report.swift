@@ -1,5 +1,5 @@
+import AggregatorFuzzing
 import Foundation
-import Fuzzing
 
 /// A line for each parser, and what was found.
 struct Report {

@@ -1,4 +1,4 @@
-import Fuzzing
+import AggregatorFuzzing
 import Testing
 
 extension FuzzTarget: CustomTestStringConvertible {

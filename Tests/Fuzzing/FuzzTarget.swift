@@ -1,5 +1,5 @@
-import Core
-import SourceTesting
+import AggregatorKit
+import AggregatorSourceTesting
 
 /// A parser that meets foreign bytes, and what must hold whatever it is given.
 package struct FuzzTarget: Sendable {

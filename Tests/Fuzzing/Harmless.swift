@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// Throws unless a failure's words are short, and nothing in them moves a cursor or hides.
 func expectHarmless(_ error: SourceError) throws {

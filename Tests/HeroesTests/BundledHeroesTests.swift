@@ -1,7 +1,7 @@
-import Core
-import FakeServices
+import AggregatorFakeServices
+import AggregatorKit
 import Foundation
-import Heroes
+import HeroesSource
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))

@@ -1,7 +1,7 @@
-import Core
-import FakeServices
-import Heroes
-import SourceTesting
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorSourceTesting
+import HeroesSource
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))

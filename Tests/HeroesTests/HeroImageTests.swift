@@ -1,8 +1,8 @@
-import Core
-import FakeServices
+import AggregatorFakeServices
+import AggregatorKit
 import Testing
 
-@testable import Heroes
+@testable import HeroesSource
 
 @Suite struct HeroImageTests {
   private let plugin = HeroesPlugin()

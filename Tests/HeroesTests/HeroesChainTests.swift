@@ -1,8 +1,8 @@
-import Core
-import FakeServices
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorSourceTesting
 import Foundation
-import Heroes
-import SourceTesting
+import HeroesSource
 import Testing
 
 /// The service, and who answers in its place.

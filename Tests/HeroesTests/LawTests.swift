@@ -1,8 +1,9 @@
-import Core
-import FakeServices
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorLaws
+import AggregatorSourceTesting
 import Foundation
-import Heroes
-import SourceTesting
+import HeroesSource
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct LawTests {

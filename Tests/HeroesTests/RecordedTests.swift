@@ -1,8 +1,9 @@
-import Core
-import FakeServices
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorLaws
+import AggregatorSourceTesting
 import Foundation
-import Heroes
-import SourceTesting
+import HeroesSource
 import Testing
 
 /// Comic Vine from files, which need no service.

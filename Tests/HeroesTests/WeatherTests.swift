@@ -1,6 +1,6 @@
-import FakeServices
-import Heroes
-import SourceTesting
+import AggregatorFakeServices
+import AggregatorSourceTesting
+import HeroesSource
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct WeatherTests {

@@ -1,5 +1,5 @@
-import Core
-import Products
+import AggregatorKit
+import ProductsSource
 import Testing
 
 @Suite struct BundledProductsTests {

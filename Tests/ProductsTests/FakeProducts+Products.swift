@@ -1,7 +1,7 @@
-import Core
-import FakeServices
+import AggregatorFakeServices
+import AggregatorKit
 import Foundation
-import Products
+import ProductsSource
 
 /// Fri, 20 Nov 2026, 10:10:00 UTC.
 let tenPastTen = Date(timeIntervalSince1970: 1_795_169_400)

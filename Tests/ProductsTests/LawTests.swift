@@ -1,7 +1,8 @@
-import Core
-import FakeServices
-import Products
-import SourceTesting
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorLaws
+import AggregatorSourceTesting
+import ProductsSource
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct LawTests {

@@ -1,8 +1,8 @@
-import Core
-import FakeServices
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorSourceTesting
 import Foundation
-import Products
-import SourceTesting
+import ProductsSource
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))

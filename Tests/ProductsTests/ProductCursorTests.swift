@@ -1,7 +1,7 @@
-import Core
-import FakeServices
-import Products
-import SourceTesting
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorSourceTesting
+import ProductsSource
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))

@@ -1,6 +1,6 @@
-import Core
-import FakeServices
-import Products
+import AggregatorFakeServices
+import AggregatorKit
+import ProductsSource
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))

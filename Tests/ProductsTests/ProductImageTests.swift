@@ -1,8 +1,8 @@
-import Core
-import FakeServices
+import AggregatorFakeServices
+import AggregatorKit
 import Testing
 
-@testable import Products
+@testable import ProductsSource
 
 @Suite struct ProductImageTests {
   @Test func `the first good address is the image`() async throws {

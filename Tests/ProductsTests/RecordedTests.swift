@@ -1,8 +1,9 @@
-import Core
-import FakeServices
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorLaws
+import AggregatorSourceTesting
 import Foundation
-import Products
-import SourceTesting
+import ProductsSource
 import Testing
 
 /// The products service from files, which need no service.

@@ -1,6 +1,6 @@
-import FakeServices
-import Products
-import SourceTesting
+import AggregatorFakeServices
+import AggregatorSourceTesting
+import ProductsSource
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct WeatherTests {

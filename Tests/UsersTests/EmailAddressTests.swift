@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import Users
+import UsersSource
 
 @Suite struct EmailAddressTests {
   @Test(arguments: ["a@b", "Aino.Törmänen@Example.COM", "آوا@example.com"])

@@ -1,9 +1,10 @@
-import Core
-import FakeServices
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorLaws
+import AggregatorSourceTesting
 import Foundation
-import SourceTesting
 import Testing
-import Users
+import UsersSource
 
 @Suite(.timeLimit(.minutes(5))) struct LawTests {
   @Test func `randomuser.me keeps the laws`() async throws {

@@ -1,9 +1,10 @@
-import Core
-import FakeServices
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorLaws
+import AggregatorSourceTesting
 import Foundation
-import SourceTesting
 import Testing
-import Users
+import UsersSource
 
 /// randomuser.me from files, which need no service.
 @Suite(.timeLimit(.minutes(5))) struct RecordedTests {

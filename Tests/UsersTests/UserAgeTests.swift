@@ -1,7 +1,7 @@
-import Core
+import AggregatorKit
 import Foundation
 import Testing
-import Users
+import UsersSource
 
 @Suite struct UserAgeTests {
   private func user(born day: String?) throws -> User {

@@ -1,9 +1,9 @@
-import Core
-import FakeServices
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorSourceTesting
 import Foundation
-import SourceTesting
 import Testing
-import Users
+import UsersSource
 
 @Suite(.timeLimit(.minutes(5)))
 struct UserDecodingTests {

@@ -1,7 +1,7 @@
-import Core
+import AggregatorKit
 import Testing
 
-@testable import Users
+@testable import UsersSource
 
 @Suite struct UserImageTests {
   private func addresses(_ picture: String?) throws -> [String?] {

@@ -1,7 +1,7 @@
-import FakeServices
-import SourceTesting
+import AggregatorFakeServices
+import AggregatorSourceTesting
 import Testing
-import Users
+import UsersSource
 
 @Suite(.timeLimit(.minutes(5))) struct WeatherTests {
   @Test func `keeps its promises in all weather`() async throws {

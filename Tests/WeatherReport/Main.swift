@@ -1,11 +1,11 @@
-import Core
-import Countries
-import FakeServices
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorSourceTesting
+import CountriesSource
 import Foundation
-import Heroes
-import Products
-import SourceTesting
-import Users
+import HeroesSource
+import ProductsSource
+import UsersSource
 
 /// Plays all weathers to the sources that are named, or to all, and prints what came of it.
 @main struct WeatherReportProgram {

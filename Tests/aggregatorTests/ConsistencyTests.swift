@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 import Testing
 

@@ -1,7 +1,7 @@
-import Core
+import AggregatorKit
 import Foundation
 import Testing
-import Users
+import UsersSource
 
 @testable import AggregatorCommand
 @testable import aggregator

@@ -1,6 +1,6 @@
-import Core
+import AggregatorKit
 import Foundation
-import Products
+import ProductsSource
 
 /// `chain-cost ROWS CALLS`: what a page of 20 products costs, bare and through the chain, in memory.
 ///

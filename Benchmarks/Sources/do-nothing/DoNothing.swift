@@ -1,9 +1,9 @@
 import AggregatorCommand
-import Core
-import Countries
-import Heroes
-import Products
-import Users
+import AggregatorKit
+import CountriesSource
+import HeroesSource
+import ProductsSource
+import UsersSource
 
 /// `do-nothing`: is linked with all that aggregator is linked with, and ends at once.
 @main

@@ -1,6 +1,6 @@
-import Core
+import AggregatorKit
 import Foundation
-import Users
+import UsersSource
 
 /// `fill-store FILE COUNT`: fills a store with made-up users, by the operators that the program uses.
 @main

@@ -9,7 +9,7 @@ import PackagePlugin
 struct EmbedJSON: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
     let resources = target.directoryURL.appending(path: "Resources", directoryHint: .isDirectory)
-    let tool = try context.tool(named: "embed-json").url
+    let tool = try context.tool(named: "aggregator-embed-json").url
     return try FileManager.default
       .contentsOfDirectory(at: resources, includingPropertiesForKeys: nil)
       .filter { $0.pathExtension == "json" }

@@ -1,13 +1,14 @@
 import Foundation
 
-// embed-json INPUT.json OUTPUT.swift: writes a JSON file down as a Swift string constant.
+// aggregator-embed-json INPUT.json OUTPUT.swift: writes a JSON file down as a Swift string constant.
 //
 // The literal is raw, so JSON needs no escaping, and a `StaticString`, which costs nothing to compile or
 // to start (Swift's own `.embedInCode` made an array of bytes that took 86 s for 232 KB).
 
 let arguments = CommandLine.arguments
 guard arguments.count == 3 else {
-  try FileHandle.standardError.write(contentsOf: Data("usage: embed-json INPUT OUTPUT\n".utf8))
+  try FileHandle.standardError.write(
+    contentsOf: Data("usage: aggregator-embed-json INPUT OUTPUT\n".utf8))
   exit(64)
 }
 do {
@@ -27,7 +28,7 @@ do {
   let fence = String(repeating: "#", count: longest + 1)
   let constant = "bundled" + name.split(separator: "-").map(\.capitalized).joined()
   let source = """
-    // Made from \(input.lastPathComponent) by embed-json.
+    // Made from \(input.lastPathComponent) by aggregator-embed-json.
     let \(constant): StaticString = \(fence)\"\"\"
     \(text)
     \"\"\"\(fence)

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// Reads a command line: options anywhere before `--`, the words of a command, its arguments.
 package struct ArgumentParser {

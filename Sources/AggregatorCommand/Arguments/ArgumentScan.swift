@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// The words and the options of a command line, before it is known what they mean together.
 struct ArgumentScan {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// The process's exit code: the numbers of `sysexits(3)` where there is one.
 enum ExitCode: Int32, CaseIterable, Sendable {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// Why the program ends without having done what it was asked: what it prints, and its exit code.
 package struct Failure: Error {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// What was typed, read: a command, its arguments and its options.
 ///

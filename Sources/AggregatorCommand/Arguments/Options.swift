@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// Every option that does not belong to one source's own verb.
 extension Option {

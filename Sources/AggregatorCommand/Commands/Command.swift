@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// Something that the program does, as data: parser, help and completions are made from it.
 ///

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// The word of several that was meant by another: one near to it, else the only one that begins so.
 ///

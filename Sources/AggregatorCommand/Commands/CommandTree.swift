@@ -1,4 +1,4 @@
-package import Core
+package import AggregatorKit
 
 /// All commands of the program.
 package struct CommandTree: Sendable {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 extension CommandTree.Node {
   /// `aggregator config [list | get KEY | set KEY [VALUE] | unset KEY | path]`.

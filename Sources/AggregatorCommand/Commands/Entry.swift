@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// A record of the program's own, such as a source or a setting, shown by the same means as any other.
 protocol Entry: Record {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Synchronization
 
 /// What `--explain` says: before an answer how it will be found, after it what it took.

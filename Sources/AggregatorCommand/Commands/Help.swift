@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// Help texts, made from the command tree.
 struct Help {

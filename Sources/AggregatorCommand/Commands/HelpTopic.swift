@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// What there is to know beside the commands.
 enum HelpTopic: String, CaseIterable {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// A record that a search of all sources found.
 struct Hit: Record {

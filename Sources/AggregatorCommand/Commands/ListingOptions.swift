@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// What the options say about how much is listed.
 struct ListingOptions {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// The manual page, made from the command tree in the macros of `man(7)`.
 struct ManualPage {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// What the options say about the form of records.
 struct OutputOptions {

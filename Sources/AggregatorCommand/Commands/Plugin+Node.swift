@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 extension Plugin {
   /// This source's word, and its verbs.

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// A row of a query's answer.
 struct QueryRow: Record {

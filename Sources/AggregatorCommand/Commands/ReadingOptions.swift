@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// What the options say about who answers.
 struct ReadingOptions {
@@ -39,12 +39,12 @@ struct ReadingOptions {
   /// What fetches all that a service has.
   ///
   /// - Throws: ``Failure`` with code `io` without a store.
-  func syncing(
-    of plugin: some Plugin, in environment: PluginEnvironment
-  ) throws(Failure) -> any Syncing {
+  func sync<P: Plugin>(
+    of plugin: P, in environment: PluginEnvironment
+  ) throws(Failure) -> Sync<P.Item> {
     let store = try environment.requiredStore()
     do {
-      return try plugin.syncing(into: store, in: environment, reading: reading, deadline: deadline)
+      return try plugin.sync(into: store, in: environment, reading: reading, deadline: deadline)
     } catch {
       throw Failure(error, of: plugin)
     }
@@ -65,9 +65,9 @@ struct ReadingOptions {
   }
 
   /// What fetches more of a source that grows.
-  func intake(
-    of plugin: some Plugin, in environment: PluginEnvironment
-  ) throws(Failure) -> (any Intaking)? {
+  func intake<P: Plugin>(
+    of plugin: P, in environment: PluginEnvironment
+  ) throws(Failure) -> Intake<P.Item>? {
     do {
       return try plugin.intake(in: environment, reading: reading, deadline: deadline)
     } catch {

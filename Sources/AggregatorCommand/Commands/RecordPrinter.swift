@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// Writes records to standard output as they come.
 struct RecordPrinter<Item: Record> {

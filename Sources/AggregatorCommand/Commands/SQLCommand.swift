@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 extension CommandTree.Node {
   /// `aggregator sql QUERY…`.

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// Writes what the sources of a search find, in the order of the sources.
 ///

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 extension Plugin {
   /// `aggregator SOURCE show ID…`.

@@ -1,4 +1,5 @@
-import Core
+import AggregatorKit
+import AggregatorLaws
 import Foundation
 
 /// How a source is, as `sources check` found it.

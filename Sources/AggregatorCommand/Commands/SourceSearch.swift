@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// What one source found, in a search of all.
 struct SourceSearch: Sendable {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 extension Command {
   /// `aggregator sources check [NAME…]`.

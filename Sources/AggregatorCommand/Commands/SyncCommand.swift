@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 extension Plugin {
   /// `aggregator SOURCE sync`.
@@ -32,7 +32,7 @@ extension Plugin {
     listing.source = name
     let explanation = Explanation(invocation, session)
     let environment = try session.environment().explained(by: explanation)
-    let syncing = try ReadingOptions(invocation).syncing(of: self, in: environment)
+    let sync = try ReadingOptions(invocation).sync(of: self, in: environment)
     let lock = try SyncLock(of: name, environment.settings, session)
     do throws(SourceError) {
       try await explanation?.foretellService(of: self, .list, pages: pages, in: environment)
@@ -42,7 +42,7 @@ extension Plugin {
     defer { explanation?.conclude() }
     let result = try await lock.holding {
       let progress = SyncProgress(of: name, goingOnBy: onward(invocation, pages), in: session)
-      return await syncing.sync(
+      return await sync.run(
         upTo: pages, jobs: invocation.count(.jobs) ?? 1, waits: invocation.has(.wait),
         progress: progress.show)
     }

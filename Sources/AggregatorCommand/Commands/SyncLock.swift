@@ -1,4 +1,5 @@
-import Core
+import AggregatorFiles
+import AggregatorKit
 
 /// Lets one process at a time sync a source: two of them would fetch every page twice.
 struct SyncLock {

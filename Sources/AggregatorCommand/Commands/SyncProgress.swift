@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Synchronization
 
 /// What a person sees of a sync while it runs, and when Ctrl-C ends it.

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// What came of a sync, for people and for programs.
 struct SyncReport {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// What a listing has come to so far: who answered, what is to be said about it, how it ends.

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 extension Plugin {
   /// A verb of this source's own: `aggregator countries deal`.

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// A word that can be typed, and what it is.
 struct Candidate: Hashable, Sendable {

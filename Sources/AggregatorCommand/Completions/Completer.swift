@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// What can come next on a command line, by the same commands and options that the parser knows.
 struct Completer {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// What the program says to a shell that asks how a command line can go on.
 ///

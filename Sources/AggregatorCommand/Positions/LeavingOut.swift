@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 extension DataSource {
   /// Leaves out records that were shown before.

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// How a listing goes on, in words for people.
 enum Onward {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// A place as it is kept in a file, which anybody may have changed.

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// What one session was shown last of one source, and so where `next` goes on.
 package struct Place: Hashable, Sendable {

@@ -1,4 +1,5 @@
-import Core
+import AggregatorFiles
+import AggregatorKit
 
 /// The file of a place: `positions/SESSION/SOURCE.json`, for its owner alone.
 struct PlaceFile: Sendable {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// Keeps the place at which a `list` or a `search` ended, for `next`.
 ///

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// Whose place it is: a session's, in a source.
 package struct PlaceName: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// The ids that a walk has shown, as digests of 8 bytes: the newest ten thousand, the newest last.
 struct ShownIDs: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// A page as it was shown, which may have taken several requests.
 struct ShownPage: Hashable, Sendable {

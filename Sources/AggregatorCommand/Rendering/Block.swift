@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// A record over several lines: a heading on the left that wraps when it is long, a badge at the right
 /// edge that is never cut, and details below, indented.

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// Writes RFC 4180: a header of field names, lines that end in CR LF.
 struct CSVWriter<Item>: RecordWriter {

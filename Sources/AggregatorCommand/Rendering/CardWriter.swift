@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// Writes each record in full: a label and a value a line, values wrapped beside their labels, what is
 /// unknown or empty left out, a blank line between records.

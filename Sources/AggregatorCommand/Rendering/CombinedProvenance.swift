@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// Who answered, of one page or of everything that was written.

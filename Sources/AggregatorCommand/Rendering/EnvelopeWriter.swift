@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// Writes the one document of `--json`: an indented envelope with each record on a line of its own.
 struct EnvelopeWriter<Item: Record>: RecordWriter {

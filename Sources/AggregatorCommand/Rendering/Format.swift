@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// How records are written to standard output.
 enum Format: String, CaseIterable, Sendable {

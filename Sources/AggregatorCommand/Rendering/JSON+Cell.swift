@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 extension JSON {
   /// This value as the text of one cell.

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// One line under construction, which knows how many cells it has taken.
 struct Line {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// Lines in which addresses, each of which may go on over several lines, are links.
 ///

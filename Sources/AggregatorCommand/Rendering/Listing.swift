@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// What is going to be written: whose records, for which call, and which of their fields.
 struct Listing<Item: Record>: Sendable {

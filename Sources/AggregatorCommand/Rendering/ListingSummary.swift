@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// What is known of a listing once it ended.
 struct ListingSummary: Sendable {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// Writes one record a line, its cells separated by tabs, without a header, as `gh` does in a pipe.
 struct TSVWriter<Item>: RecordWriter {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// Writes records as the lines of a table that fits the width.
 ///

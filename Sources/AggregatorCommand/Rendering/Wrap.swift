@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// Breaks text into lines of a width in cells.
 ///

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// Words for people, on standard error: errors, warnings, hints, notes.

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// Where the program keeps what it writes by itself; nothing is there before it is first written.
 ///

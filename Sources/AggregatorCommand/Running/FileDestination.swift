@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// Where a file goes that a command makes: to standard output, into a file, or into a directory.

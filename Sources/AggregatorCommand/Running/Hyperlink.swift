@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// Links in a terminal (OSC 8, https://gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda).

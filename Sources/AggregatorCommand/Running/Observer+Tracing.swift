@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 extension Observer {
   /// One line for every request, once it is over, and for every wait before it begins.

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 extension PluginEnvironment {
   private static let remedy = Hint.words("set HOME, XDG_DATA_HOME or AGGREGATOR_HOME")

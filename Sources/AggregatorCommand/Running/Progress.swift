@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Synchronization
 
 /// Tells a person at a terminal what takes so long, once it has taken 300 ms.

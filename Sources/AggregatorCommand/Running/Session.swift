@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// One run of the program: what it was started with, and where its output goes.

@@ -1,5 +1,5 @@
 /// Knows whether a service fails, and lets calls in or not.
-final class Circuit: Sendable {
+package final class Circuit: Sendable {
   /// A call that finds out whether the service is back: when it is given up.
   typealias Probe = Moment
 
@@ -41,14 +41,14 @@ final class Circuit: Sendable {
   private let state: Shared<State>
 
   /// A closed circuit, or the one that others have left on the board.
-  init(_ policy: BreakerPolicy, sharing board: Noticeboard) {
+  package init(_ policy: BreakerPolicy, sharing board: Noticeboard) {
     self.policy = policy
     now = board.now
     state = board.shared("circuit", State())
   }
 
   /// How long no call is let in; zero if one is.
-  func pause() async -> Duration {
+  package func pause() async -> Duration {
     await state.update { [policy, now] state in
       state.closesAt?.wait(atMost: policy.pause, from: now()) ?? .zero
     }

@@ -41,3 +41,26 @@ struct CircuitBreaker<Base: DataSource>: Decorator {
     return try result.get()
   }
 }
+
+/// When a failing service is left alone.
+public struct BreakerPolicy: Hashable, Sendable {
+  /// After how many failures in a row; 1 or more.
+  public var failures: Int
+
+  /// For how long.
+  public var pause: Duration
+
+  /// After five failures, for 30 s.
+  public static let standard = BreakerPolicy(failures: 5, pause: .seconds(30))
+
+  /// A policy.
+  ///
+  /// - Parameters:
+  ///   - failures: After how many failures in a row; 1 or more.
+  ///   - pause: For how long.
+  public init(failures: Int, pause: Duration) {
+    precondition(failures > 0, "\(failures) failures")
+    self.failures = failures
+    self.pause = pause
+  }
+}

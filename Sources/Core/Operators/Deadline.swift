@@ -27,7 +27,7 @@ package struct Deadline: Sendable {
   }
 
   /// A deadline some time from now.
-  init(after duration: Duration, on clock: some Clock<Duration>) {
+  package init(after duration: Duration, on clock: some Clock<Duration>) {
     let end = clock.now.advanced(by: duration)
     self.init { clock.now.duration(to: end) }
   }

@@ -33,4 +33,4 @@ extension Decorator {
 }
 
 /// A chain as it would be written in Swift, one operator a line.
-func chained(_ base: some DataSource, _ label: String) -> String { "\(base)\n  .\(label)" }
+package func chained(_ base: some DataSource, _ label: String) -> String { "\(base)\n  .\(label)" }

@@ -25,7 +25,7 @@ extension DataSource {
   /// call fails.
   ///
   /// - Returns: This source.
-  func withoutFallback() -> some DataSource<Item> {
+  package func withoutFallback() -> some DataSource<Item> {
     let refusal = SourceError(
       .unreachable, "the listing began on data at hand, which is not to be used")
     return Fallback(

@@ -3,20 +3,20 @@
 ///
 /// It is rounded up when it is made and compared with the exact time, so that rounding never makes a
 /// wait too short.
-struct Moment: Hashable, Comparable, Sendable {
+package struct Moment: Hashable, Comparable, Sendable {
   /// How many milliseconds lie between the start and this time.
-  let milliseconds: Int64
+  package let milliseconds: Int64
 
   /// Two hundred thousand years: further is nobody's meaning, and sums never overflow.
   private static let furthest: Int64 = 1 << 53
 
-  init?(milliseconds: Int64) {
+  package init?(milliseconds: Int64) {
     guard milliseconds.magnitude <= Self.furthest else { return nil }
     self.milliseconds = milliseconds
   }
 
   /// A time so long after the start, rounded up.
-  init(_ sinceStart: Duration) {
+  package init(_ sinceStart: Duration) {
     let furthest = Duration.milliseconds(Self.furthest)
     let (seconds, rest) = min(max(sinceStart, .zero - furthest), furthest).components
     let unit: Int64 = 1_000_000_000_000_000
@@ -24,9 +24,11 @@ struct Moment: Hashable, Comparable, Sendable {
   }
 
   /// The time since the start.
-  var sinceStart: Duration { .milliseconds(milliseconds) }
+  package var sinceStart: Duration { .milliseconds(milliseconds) }
 
-  static func < (left: Moment, right: Moment) -> Bool { left.milliseconds < right.milliseconds }
+  package static func < (left: Moment, right: Moment) -> Bool {
+    left.milliseconds < right.milliseconds
+  }
 
   static func + (moment: Moment, duration: Duration) -> Moment {
     Moment(moment.sinceStart + duration)
@@ -36,7 +38,7 @@ struct Moment: Hashable, Comparable, Sendable {
 }
 
 extension Moment: Codable {
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     guard let moment = Moment(milliseconds: try container.decode(Int64.self)) else {
       throw DecodingError.dataCorruptedError(in: container, debugDescription: "no time")
@@ -44,7 +46,7 @@ extension Moment: Codable {
     self = moment
   }
 
-  func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(milliseconds)
   }

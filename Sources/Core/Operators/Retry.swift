@@ -51,3 +51,32 @@ struct Retry<Base: DataSource, C: Clock<Duration>>: Decorator {
   /// A number from 0 up to 1.
   private func fraction() -> Double { Double(random() >> 11) * 0x1p-53 }
 }
+
+/// When a failed call is made again.
+public struct RetryPolicy: Hashable, Sendable {
+  /// How often a call is made at most, the first time counted; 1 or more.
+  public var attempts: Int
+
+  /// The longest first wait; it doubles with each further attempt.
+  public var firstWait: Duration
+
+  /// The longest wait of all.
+  public var longestWait: Duration
+
+  /// Three attempts, waiting up to 0.5 s and doubling, 30 s at most.
+  public static let standard = RetryPolicy(
+    attempts: 3, firstWait: .milliseconds(500), longestWait: .seconds(30))
+
+  /// A policy.
+  ///
+  /// - Parameters:
+  ///   - attempts: How often a call is made at most; 1 or more.
+  ///   - firstWait: The longest first wait.
+  ///   - longestWait: The longest wait of all.
+  public init(attempts: Int, firstWait: Duration, longestWait: Duration) {
+    precondition(attempts > 0, "\(attempts) attempts")
+    self.attempts = attempts
+    self.firstWait = firstWait
+    self.longestWait = longestWait
+  }
+}

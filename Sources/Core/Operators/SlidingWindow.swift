@@ -1,11 +1,11 @@
 /// The times of the last calls: exact, where a token bucket would let twice the rate through when a
 /// burst follows a pause.
-struct SlidingWindow: Hashable, Sendable {
+package struct SlidingWindow: Hashable, Sendable {
   /// When a call may be made.
-  struct Turn: Equatable {
+  package struct Turn: Equatable {
     let time: Moment
     /// How long it is until then.
-    let wait: Duration
+    package let wait: Duration
     /// Whether the turn was taken: it is not if the caller will not wait for it.
     let isTaken: Bool
     /// Whether it is the first one after a time without turns.
@@ -117,7 +117,7 @@ struct SlidingWindow: Hashable, Sendable {
 
 /// A flat list, so that it stays short: each time, counted from the one before, and its cost.
 extension SlidingWindow: Codable {
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     var container = try decoder.unkeyedContainer()
     var previous: Int64 = 0
     while !container.isAtEnd {
@@ -134,7 +134,7 @@ extension SlidingWindow: Codable {
     }
   }
 
-  func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var container = encoder.unkeyedContainer()
     var previous: Int64 = 0
     for group in groups {

@@ -1,8 +1,8 @@
 /// What is known of the calls to one source: when the last of each kind were made, and until when it
 /// wants none.
-struct Turns: Hashable, Sendable {
+package struct Turns: Hashable, Sendable {
   /// The longest time that a service is believed to want to be left alone, and that anybody waits.
-  static let longestWait = Duration.seconds(24 * 3600)
+  package static let longestWait = Duration.seconds(24 * 3600)
 
   /// When this was written; `nil` if it never was.
   private var writtenAt: Moment?
@@ -10,10 +10,10 @@ struct Turns: Hashable, Sendable {
   private(set) var opensAt: Moment?
   private var windows: [String: SlidingWindow] = [:]
 
-  init() {}
+  package init() {}
 
   /// The first free turn; taken if it comes at once or sooner than patience ends.
-  mutating func reserve(
+  package mutating func reserve(
     _ kind: CallKind, cost: Int, by rate: Rate?, at now: Duration, patience: Duration
   ) -> SlidingWindow.Turn {
     settle(at: now)
@@ -30,7 +30,7 @@ struct Turns: Hashable, Sendable {
   }
 
   /// How many calls the bound with the longest period leaves.
-  func left(_ kind: CallKind, cost: Int, by rate: Rate, at now: Duration) -> Int {
+  package func left(_ kind: CallKind, cost: Int, by rate: Rate, at now: Duration) -> Int {
     guard let bound = rate.bounds.max(by: { $0.period < $1.period }) else { return 0 }
     let used = windows[kind.rawValue]?.cost(since: now - bound.period) ?? 0
     return max(0, bound.count - used) / cost
@@ -68,7 +68,7 @@ struct Turns: Hashable, Sendable {
 extension Turns: Codable {
   private enum CodingKeys: String, CodingKey { case writtenAt, opensAt, windows }
 
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     let writtenAt = try container.decode(Moment.self, forKey: .writtenAt)
     self.writtenAt = writtenAt

@@ -1,7 +1,7 @@
 /// Character references of HTML (WHATWG, section 13.5): all of Latin-1 and what prose uses.
-enum HTMLEntity {
+package enum HTMLEntity {
   /// The text that `&name;` stands for; `&name;` itself if it is unknown.
-  static func text(of name: String) -> String {
+  package static func text(of name: String) -> String {
     if name.first == "#" {
       return scalar(name.dropFirst()).map(String.init) ?? "\u{FFFD}"
     }

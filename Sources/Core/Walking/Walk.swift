@@ -51,7 +51,7 @@ public struct Walk<Item: Record>: AsyncSequence, Sendable {
     fileprivate let walker: Walker<Item>
 
     /// Whether the next page has come already, so that ``next()`` need not wait.
-    var isNextHere: Bool { walker.isNextHere }
+    package var isNextHere: Bool { walker.isNextHere }
 
     /// The next page; `nil` after the last, and after a failure.
     public func next() async throws(SourceError) -> WalkStep<Item>? { try await walker.next() }

@@ -1,4 +1,5 @@
-public import Core
+public import AggregatorKit
+public import AggregatorLaws
 public import Testing
 
 /// Expects a source to keep the laws of a `DataSource`; see `Law`.

@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 public import Foundation
 import Synchronization
 

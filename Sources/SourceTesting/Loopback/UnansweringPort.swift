@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 public import Foundation
 
 /// A port of 127.0.0.1 on which connections neither succeed nor fail, for as long as this object lives.

@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 public import Testing
 
 /// Expects a source to keep its promises in every ``Weather``: its bare service the laws, and its whole

@@ -1,4 +1,4 @@
-package import Core
+package import AggregatorKit
 
 extension JSON {
   /// The rows of a reply: its largest list of objects; `nil` if it has none.

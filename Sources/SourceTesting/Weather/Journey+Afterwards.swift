@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// What is found when a source has come through.

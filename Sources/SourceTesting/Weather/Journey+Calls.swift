@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// What a source is asked on its way, and whether that comes to its end.
 extension Journey {

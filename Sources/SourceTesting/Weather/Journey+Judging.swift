@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// What is made of the answers.
 extension Journey {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// A source on its way through one weather: its whole chain over a store of its own, what it was asked,
 /// and what is wrong with its answers.

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// What a service says in fair weather: all that may be found in any other.
 struct Truth<Item: Record>: Sendable {

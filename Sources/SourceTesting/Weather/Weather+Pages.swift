@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 extension Weather {
   /// The pages of the service are not what they should be.

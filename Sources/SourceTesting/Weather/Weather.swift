@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 import Foundation
 
 /// Something that a service, or the network before it, does to whoever asks; and what must hold then.

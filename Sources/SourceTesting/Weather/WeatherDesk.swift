@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Dispatch
 import Foundation
 import Synchronization

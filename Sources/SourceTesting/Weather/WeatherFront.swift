@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// A server that stands in front of a service, and plays a weather while it is told to.

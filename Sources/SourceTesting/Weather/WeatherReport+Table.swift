@@ -1,4 +1,5 @@
-import Core
+import AggregatorKit
+import AggregatorLaws
 
 extension WeatherReport {
   /// A table of weathers and promises, and how many laws were kept, violated, do not apply, or could

@@ -1,4 +1,5 @@
-public import Core
+public import AggregatorKit
+public import AggregatorLaws
 import Foundation
 
 /// What a source did in all weathers.

@@ -1,4 +1,5 @@
-import Core
+import AggregatorKit
+import AggregatorLaws
 import Foundation
 
 /// One source in one weather: two journeys through it, and the laws.

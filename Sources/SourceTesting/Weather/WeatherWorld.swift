@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// Where a source lives while a weather is played: a server in front of its service, and a time in

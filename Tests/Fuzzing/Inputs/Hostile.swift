@@ -1,4 +1,4 @@
-import SourceTesting
+import AggregatorSourceTesting
 
 /// What has made trouble for parsers before.
 enum Hostile {

@@ -1,5 +1,5 @@
-import Core
-import SourceTesting
+import AggregatorKit
+import AggregatorSourceTesting
 
 extension JSON {
   /// What stands for a value that only raw text can tell, such as half of a surrogate pair.

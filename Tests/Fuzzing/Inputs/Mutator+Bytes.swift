@@ -1,4 +1,4 @@
-import SourceTesting
+import AggregatorSourceTesting
 
 extension Mutator {
   /// Changes a few bytes.

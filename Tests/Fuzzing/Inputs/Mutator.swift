@@ -1,6 +1,6 @@
-import Core
+import AggregatorKit
+import AggregatorSourceTesting
 import Foundation
-import SourceTesting
 
 /// Makes inputs out of samples: mostly nearly right ones, for those get furthest into a parser.
 struct Mutator: Sendable {

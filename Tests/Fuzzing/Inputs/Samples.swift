@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// What parsers read in earnest: the recordings and the data that are in the repository.

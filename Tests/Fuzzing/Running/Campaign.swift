@@ -1,4 +1,4 @@
-import SourceTesting
+import AggregatorSourceTesting
 
 /// Some cases of a target, one after the other.
 package struct Campaign: Sendable {

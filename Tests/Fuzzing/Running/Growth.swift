@@ -1,6 +1,6 @@
-import Core
+import AggregatorKit
+import AggregatorSourceTesting
 import Foundation
-import SourceTesting
 
 /// Looks for inputs whose time grows faster than their length.
 ///

@@ -1,4 +1,4 @@
-import CSQLite
+import CAggregatorSQLite
 
 /// A connection to an SQLite file, past everything that the store does for its safety.
 struct Database: ~Copyable {

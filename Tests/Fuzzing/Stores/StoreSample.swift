@@ -1,9 +1,9 @@
-import Core
-import Countries
+import AggregatorKit
+import CountriesSource
 import Foundation
-import Heroes
-import Products
-import Users
+import HeroesSource
+import ProductsSource
+import UsersSource
 
 /// The file of a store that all four sources have filled, and directories to spoil copies of it in.
 final class StoreSample: Sendable {
@@ -33,8 +33,8 @@ final class StoreSample: Sendable {
 
   private static func fill(_ store: SQLiteStore, by plugin: some Plugin) async throws {
     let environment = environment(of: plugin, store)
-    let syncing = try plugin.syncing(into: store, in: environment)
-    _ = await syncing.sync(upTo: 1, jobs: 1, waits: false) { _ in }
+    let syncing = try plugin.sync(into: store, in: environment)
+    _ = await syncing.run(upTo: 1, jobs: 1, waits: false) { _ in }
     let source = try plugin.source(in: environment)
     let page = try await source.page(PageRequest(limit: 3))
     _ = try? await source.page(PageRequest(after: page.next, limit: 3))

@@ -1,9 +1,9 @@
 import AggregatorCommand
-import Core
-import Countries
-import Heroes
-import Products
-import Users
+import AggregatorKit
+import CountriesSource
+import HeroesSource
+import ProductsSource
+import UsersSource
 
 /// What is typed: command lines, and lines that are still being typed.
 extension FuzzTarget {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// What comes around a reply's body, and addresses.

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// JSON, before it is known what it is of.

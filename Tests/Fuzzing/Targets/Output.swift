@@ -1,5 +1,5 @@
 import AggregatorCommand
-import Core
+import AggregatorKit
 
 /// What other programs read of ours, read back by strict readers.
 extension FuzzTarget {

@@ -1,10 +1,10 @@
 import AggregatorCommand
-import Core
-import Countries
+import AggregatorKit
+import CountriesSource
 import Foundation
-import Heroes
-import Products
-import Users
+import HeroesSource
+import ProductsSource
+import UsersSource
 
 /// Where walks go on: tokens that people hand back, and the files that keep them.
 extension FuzzTarget {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// Files of recordings, which people edit.

@@ -1,9 +1,9 @@
-import Core
-import Countries
+import AggregatorKit
+import CountriesSource
 import Foundation
-import Heroes
-import Products
-import Users
+import HeroesSource
+import ProductsSource
+import UsersSource
 
 /// What the four services send.
 extension FuzzTarget {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// What people look for, and what it is looked for in.

@@ -1,5 +1,7 @@
-import Core
+import AggregatorKit
 import Foundation
+
+@testable import AggregatorCommand
 
 /// Settings files, and the values in them.
 extension FuzzTarget {

@@ -1,6 +1,8 @@
-import Core
+import AggregatorKit
+import AggregatorSourceTesting
 import Foundation
-import SourceTesting
+
+@testable import AggregatorCommand
 
 /// The store's file, which anything may have happened to, and the queries that people ask of it.
 extension FuzzTarget {
@@ -122,8 +124,8 @@ extension FuzzTarget {
       _ = try? await source.page(PageRequest(matching: try Query("a"), limit: 3))
       if let id = P.Item.ID(plugin.example.id) { _ = try? await source.item(id) }
     }
-    let syncing = try plugin.syncing(into: store, in: environment)
-    _ = await syncing.sync(upTo: 2, jobs: 1, waits: false) { _ in }
+    let syncing = try plugin.sync(into: store, in: environment)
+    _ = await syncing.run(upTo: 2, jobs: 1, waits: false) { _ in }
     _ = store.glance(at: plugin.name, idsFrom: "", areDeleted: false, atMost: 5)
     _ = try? await store.status(of: plugin.name)
     _ = try? await store.delete(["x"], of: plugin.name, at: Date(timeIntervalSince1970: 1))

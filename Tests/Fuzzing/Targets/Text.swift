@@ -1,5 +1,5 @@
 import AggregatorCommand
-import Core
+import AggregatorKit
 import Foundation
 
 /// What is made of text before a person sees it.

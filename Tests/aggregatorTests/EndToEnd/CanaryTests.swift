@@ -1,5 +1,5 @@
+import AggregatorSourceTesting
 import Foundation
-import SourceTesting
 import Testing
 
 /// The key is nowhere but in the requests to its service.

@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
-@testable import Core
+@testable import AggregatorFiles
+@testable import AggregatorKit
+@testable import AggregatorSQLite
 
 /// What the program says to a shell, and what it leaves alone.
 @Suite struct CompletionAnswerTests {

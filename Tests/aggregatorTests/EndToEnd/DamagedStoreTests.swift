@@ -1,9 +1,10 @@
-import FakeServices
+import AggregatorFakeServices
+import AggregatorSourceTesting
 import Foundation
-import SourceTesting
 import Testing
 
-@testable import Core
+@testable import AggregatorKit
+@testable import AggregatorSQLite
 
 /// A store's file that is no good: it is told, nothing in it is lost, and the program goes on.
 @Suite struct DamagedStoreTests {

@@ -1,5 +1,5 @@
-import Core
-import FakeServices
+import AggregatorFakeServices
+import AggregatorKit
 import Foundation
 import Testing
 

@@ -1,6 +1,6 @@
-import FakeServices
+import AggregatorFakeServices
+import AggregatorSourceTesting
 import Foundation
-import SourceTesting
 import Testing
 
 /// Users: a collection that grows when somebody asks for more, and never forgets.

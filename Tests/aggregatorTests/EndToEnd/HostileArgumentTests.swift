@@ -1,6 +1,8 @@
-import Core
+import AggregatorKit
 import Foundation
 import Testing
+
+@testable import AggregatorCommand
 
 /// What is typed is repeated only after it was made harmless, and never at length.
 @Suite struct HostileArgumentTests {

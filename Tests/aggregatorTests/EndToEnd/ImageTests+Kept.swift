@@ -1,6 +1,6 @@
-import FakeServices
+import AggregatorFakeServices
+import AggregatorSourceTesting
 import Foundation
-import SourceTesting
 import Testing
 
 /// What is kept of images, and what is done with it.

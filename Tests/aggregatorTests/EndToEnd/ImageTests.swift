@@ -1,7 +1,7 @@
-import Core
-import FakeServices
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorSourceTesting
 import Foundation
-import SourceTesting
 import Testing
 
 /// `image`: into a file, a directory, a pipe; and never onto a terminal.

@@ -1,6 +1,6 @@
-import FakeServices
+import AggregatorFakeServices
+import AggregatorSourceTesting
 import Foundation
-import SourceTesting
 import Testing
 
 /// `kill -9` in the middle of the work: what was committed is there, and the work goes on behind it.

@@ -1,5 +1,5 @@
-import FakeServices
-import SourceTesting
+import AggregatorFakeServices
+import AggregatorSourceTesting
 import Testing
 
 /// What a record's long form told stays known, and what did not change is not written.

@@ -1,6 +1,6 @@
-import FakeServices
+import AggregatorFakeServices
+import AggregatorSourceTesting
 import Foundation
-import SourceTesting
 import Testing
 
 /// What the program does with a service that works.

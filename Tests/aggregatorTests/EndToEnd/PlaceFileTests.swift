@@ -1,6 +1,6 @@
-import FakeServices
+import AggregatorFakeServices
+import AggregatorSourceTesting
 import Foundation
-import SourceTesting
 import Testing
 
 /// The files of `next`: damaged, in use by another process, not to be written.

@@ -1,4 +1,4 @@
-import FakeServices
+import AggregatorFakeServices
 import Foundation
 import Testing
 

@@ -1,7 +1,7 @@
-import Core
-import FakeServices
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorSourceTesting
 import Foundation
-import SourceTesting
 import Testing
 
 /// `aggregator search`: all sources at once.

@@ -1,7 +1,7 @@
-import Core
-import FakeServices
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorSourceTesting
 import Foundation
-import SourceTesting
 import Testing
 
 /// `SOURCE sync`: everything a service has, in the store, and what came of it in one line.

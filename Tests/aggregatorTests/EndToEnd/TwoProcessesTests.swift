@@ -1,4 +1,4 @@
-import FakeServices
+import AggregatorFakeServices
 import Testing
 
 /// Two processes at work on one store: nothing is lost, nothing comes twice.

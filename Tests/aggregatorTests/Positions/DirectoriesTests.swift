@@ -1,4 +1,5 @@
-import Core
+import AggregatorFiles
+import AggregatorKit
 import Foundation
 import Testing
 

@@ -1,6 +1,7 @@
-import Core
+import AggregatorFiles
+import AggregatorKit
+import AggregatorSourceTesting
 import Foundation
-import SourceTesting
 import Testing
 
 /// A lock between processes; here between two files that are open at once.

@@ -1,6 +1,6 @@
-import Core
+import AggregatorKit
+import AggregatorSourceTesting
 import Foundation
-import SourceTesting
 import Synchronization
 import Testing
 

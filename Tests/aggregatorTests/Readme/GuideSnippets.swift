@@ -1,5 +1,5 @@
-import Core
-import Heroes
+import AggregatorKit
+import HeroesSource
 
 // Swift of the articles in Sources/Core/Core.docc, word for word, so that it compiles; `Scripts/docs`
 // compares the two.

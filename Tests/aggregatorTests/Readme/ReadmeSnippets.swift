@@ -1,5 +1,5 @@
-import Core
-import Heroes
+import AggregatorKit
+import HeroesSource
 
 // The Swift of the README, word for word, so that it compiles; `ReadmeTests` compares the two.
 

@@ -1,6 +1,6 @@
-import Core
-import Countries
-import SourceTesting
+import AggregatorKit
+import AggregatorSourceTesting
+import CountriesSource
 import Testing
 
 // More Swift of the README, word for word.

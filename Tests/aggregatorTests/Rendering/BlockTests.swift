@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Testing
 
 @testable import AggregatorCommand

@@ -1,4 +1,4 @@
-import SourceTesting
+import AggregatorSourceTesting
 import Testing
 
 @testable import AggregatorCommand

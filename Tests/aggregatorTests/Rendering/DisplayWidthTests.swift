@@ -1,6 +1,8 @@
-import Core
+import AggregatorKit
 import Foundation
 import Testing
+
+@testable import AggregatorCommand
 
 @Suite struct DisplayWidthTests {
   @Test(arguments: [

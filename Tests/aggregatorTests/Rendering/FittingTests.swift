@@ -1,6 +1,8 @@
-import Core
-import SourceTesting
+import AggregatorKit
+import AggregatorSourceTesting
 import Testing
+
+@testable import AggregatorCommand
 
 @Suite struct FittingTests {
   @Test(arguments: [

@@ -1,5 +1,5 @@
-import Core
-import SourceTesting
+import AggregatorKit
+import AggregatorSourceTesting
 import Testing
 
 @testable import AggregatorCommand

@@ -1,10 +1,10 @@
-import Core
-import Countries
+import AggregatorKit
+import CountriesSource
 import Foundation
-import Heroes
-import Products
+import HeroesSource
+import ProductsSource
 import Testing
-import Users
+import UsersSource
 
 @testable import AggregatorCommand
 

@@ -1,4 +1,6 @@
-import Core
+import AggregatorKit
+
+@testable import AggregatorCommand
 
 /// What a terminal shows: understands printable text, line feeds, `CSI n G` and SGR, nothing else.
 struct TerminalGrid {

@@ -1,5 +1,5 @@
+import AggregatorSourceTesting
 import Foundation
-import SourceTesting
 
 /// The program as it was built, run as a child process in a clean environment.
 enum Binary {

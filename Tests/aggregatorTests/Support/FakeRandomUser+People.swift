@@ -1,5 +1,5 @@
-import FakeServices
-import SourceTesting
+import AggregatorFakeServices
+import AggregatorSourceTesting
 
 extension FakeRandomUser {
   /// The people of some pages, each once, in the order in which they come.

@@ -1,5 +1,5 @@
+import AggregatorSourceTesting
 import Foundation
-import SourceTesting
 
 /// A loopback server in the place of Comic Vine and of the list of countries.
 final class FakeServer: Sendable {

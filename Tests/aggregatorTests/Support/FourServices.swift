@@ -1,6 +1,6 @@
-import FakeServices
+import AggregatorFakeServices
+import AggregatorSourceTesting
 import Foundation
-import SourceTesting
 
 /// All four services of the program, each with its own server.
 final class FourServices: Sendable {

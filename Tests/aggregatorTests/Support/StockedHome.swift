@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// A home whose store has products with any ids, put there without a service.

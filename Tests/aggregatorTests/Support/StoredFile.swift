@@ -1,4 +1,5 @@
-@testable import Core
+@testable import AggregatorKit
+@testable import AggregatorSQLite
 
 /// The file of a store, as somebody reads it who knows its tables.
 struct StoredFile {

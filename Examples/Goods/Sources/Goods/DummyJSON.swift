@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// https://dummyjson.com/docs/products: pages by `skip` and `limit`, with a total, searched by the server.

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 /// Something in DummyJSON's shop.
 public struct Good: Record {

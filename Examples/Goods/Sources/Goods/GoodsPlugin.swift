@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 
 /// DummyJSON's shop, as a source.
 public struct GoodsPlugin: Plugin {

@@ -1,5 +1,5 @@
 import AggregatorCommand
-import Countries
+import CountriesSource
 import Goods
 
 @main

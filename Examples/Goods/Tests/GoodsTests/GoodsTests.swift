@@ -1,5 +1,5 @@
 import Goods
-import SourceTesting
+import AggregatorSourceTesting
 import Testing
 
 @Test func `keeps its promises in all weather`() async throws {

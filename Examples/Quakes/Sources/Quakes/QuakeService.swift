@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// The service: each page holds the address of the next one; it searches by itself.

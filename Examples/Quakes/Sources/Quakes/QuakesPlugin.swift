@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 
 /// The quakes as a source.
 public struct QuakesPlugin: Plugin {

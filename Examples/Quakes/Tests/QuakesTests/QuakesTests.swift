@@ -1,5 +1,5 @@
 import Quakes
-import SourceTesting
+import AggregatorSourceTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct QuakesTests {

@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 
 /// The {{name}} as a source.
 public struct {{Module}}Plugin: Plugin {

@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 
 extension {{Record}} {
   /// A row as the service sends it.

@@ -1,4 +1,4 @@
-public import Core
+public import AggregatorKit
 
 /// One of the {{name}}.
 public struct {{Record}}: Record {

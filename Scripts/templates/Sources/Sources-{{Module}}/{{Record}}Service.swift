@@ -1,4 +1,4 @@
-import Core
+import AggregatorKit
 import Foundation
 
 /// The service: pages by `skip` and `limit`, with a total; it searches by itself.

@@ -1,6 +1,6 @@
-import SourceTesting
+import AggregatorSourceTesting
 import Testing
-import {{Module}}
+import {{Module}}Source
 
 @Suite(.timeLimit(.minutes(5))) struct {{Module}}Tests {
   private static let rows = (1...30).map { #"{"id": "\#($0)", "name": "Sample \#($0)"}"# }

@@ -166,5 +166,5 @@ extension JSONReader {
 
 extension JSONText {
   /// How the description of the failure to represent a number begins.
-  static let misfit = "Number"
+  package static let misfit = "Number"
 }

@@ -1,0 +1,166 @@
+#if defined(__linux__)
+#define _GNU_SOURCE
+#include "CAggregatorCurl.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+// CURLMsg of curl/multi.h.
+struct message {
+  int kind;
+  void *easy;
+  union {
+    void *whatever;
+    int code;
+  } data;
+};
+
+static struct {
+  int (*global_init)(long);
+  void *(*easy_init)(void);
+  void (*easy_cleanup)(void *);
+  int (*easy_setopt)(void *, int, ...);
+  int (*easy_getinfo)(void *, int, ...);
+  void *(*slist_append)(void *, const char *);
+  void (*slist_free_all)(void *);
+  void *(*multi_init)(void);
+  int (*multi_cleanup)(void *);
+  int (*multi_setopt)(void *, int, ...);
+  int (*multi_add_handle)(void *, void *);
+  int (*multi_remove_handle)(void *, void *);
+  int (*multi_perform)(void *, int *);
+  int (*multi_poll)(void *, void *, unsigned, int, int *);
+  int (*multi_wakeup)(void *);
+  struct message *(*multi_info_read)(void *, int *);
+} curl;
+
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+// Readers are threads that are inside libcurl; the writer is the end of the process.
+static pthread_rwlock_t ending = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+
+static void end(void) { pthread_rwlock_wrlock(&ending); }
+
+static bool bind(void *library) {
+#define BIND(name) \
+  if (!(*(void **)&curl.name = dlsym(library, "curl_" #name))) return false
+  BIND(global_init);
+  BIND(easy_init);
+  BIND(easy_cleanup);
+  BIND(easy_setopt);
+  BIND(easy_getinfo);
+  BIND(slist_append);
+  BIND(slist_free_all);
+  BIND(multi_init);
+  BIND(multi_cleanup);
+  BIND(multi_setopt);
+  BIND(multi_add_handle);
+  BIND(multi_remove_handle);
+  BIND(multi_perform);
+  BIND(multi_poll);
+  BIND(multi_wakeup);
+  BIND(multi_info_read);
+#undef BIND
+  return true;
+}
+
+bool ccurl_load(const char *name) {
+  static bool isLoaded = false;
+  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (!library) return false;
+  pthread_mutex_lock(&loading);
+  if (!isLoaded) {
+    const long everything = 3;  // CURL_GLOBAL_ALL
+    // The handler is registered after those of the TLS library, so it runs before them.
+    isLoaded = bind(library) && curl.global_init(everything) == 0 && atexit(end) == 0;
+  }
+  bool result = isLoaded;
+  pthread_mutex_unlock(&loading);
+  return result;
+}
+
+void ccurl_enter(void) { pthread_rwlock_rdlock(&ending); }
+void ccurl_leave(void) { pthread_rwlock_unlock(&ending); }
+
+void *ccurl_easy_new(void) { return curl.easy_init(); }
+void ccurl_easy_free(void *easy) { curl.easy_cleanup(easy); }
+
+int ccurl_easy_set_long(void *easy, int option, long value) {
+  return curl.easy_setopt(easy, option, value);
+}
+int ccurl_easy_set_offset(void *easy, int option, int64_t value) {
+  return curl.easy_setopt(easy, option, value);
+}
+int ccurl_easy_set_pointer(void *easy, int option, const void *value) {
+  return curl.easy_setopt(easy, option, value);
+}
+
+void ccurl_easy_set_callbacks(
+  void *easy, ccurl_receive head, ccurl_receive body, ccurl_progress progress, void *context) {
+  enum {
+    WRITEDATA = 10001, WRITEFUNCTION = 20011, HEADERDATA = 10029, HEADERFUNCTION = 20079,
+    XFERINFODATA = 10057, XFERINFOFUNCTION = 20219
+  };
+  curl.easy_setopt(easy, HEADERFUNCTION, head);
+  curl.easy_setopt(easy, HEADERDATA, context);
+  curl.easy_setopt(easy, WRITEFUNCTION, body);
+  curl.easy_setopt(easy, WRITEDATA, context);
+  curl.easy_setopt(easy, XFERINFOFUNCTION, progress);
+  curl.easy_setopt(easy, XFERINFODATA, context);
+  curl.easy_setopt(easy, CCURL_NOPROGRESS, 0L);
+}
+
+static long get_long(void *easy, int info) {
+  long value = 0;
+  curl.easy_getinfo(easy, info, &value);
+  return value;
+}
+
+long ccurl_easy_status(void *easy) { return get_long(easy, 0x200002); }
+long ccurl_easy_os_error(void *easy) { return get_long(easy, 0x200019); }
+
+int64_t ccurl_easy_connected_after(void *easy) {
+  int64_t value = 0;
+  curl.easy_getinfo(easy, 0x600035, &value);  // CURLINFO_PRETRANSFER_TIME_T
+  return value;
+}
+
+void *ccurl_easy_private(void *easy) {
+  void *value = NULL;
+  curl.easy_getinfo(easy, 0x100015, &value);
+  return value;
+}
+
+void *ccurl_list_append(void *list, const char *text) { return curl.slist_append(list, text); }
+void ccurl_list_free(void *list) { curl.slist_free_all(list); }
+
+void *ccurl_multi_new(void) { return curl.multi_init(); }
+void ccurl_multi_free(void *multi) { curl.multi_cleanup(multi); }
+int ccurl_multi_set_long(void *multi, int option, long value) {
+  return curl.multi_setopt(multi, option, value);
+}
+int ccurl_multi_add(void *multi, void *easy) { return curl.multi_add_handle(multi, easy); }
+int ccurl_multi_remove(void *multi, void *easy) { return curl.multi_remove_handle(multi, easy); }
+
+int ccurl_multi_perform(void *multi) {
+  int running = 0;
+  return curl.multi_perform(multi, &running);
+}
+
+int ccurl_multi_poll(void *multi, int milliseconds) {
+  return curl.multi_poll(multi, NULL, 0, milliseconds, NULL);
+}
+int ccurl_multi_wakeup(void *multi) { return curl.multi_wakeup(multi); }
+
+void *ccurl_multi_next_done(void *multi, int *code) {
+  const int done = 1;  // CURLMSG_DONE
+  struct message *message;
+  int left = 0;
+  while ((message = curl.multi_info_read(multi, &left))) {
+    if (message->kind != done) continue;
+    *code = message->data.code;
+    return message->easy;
+  }
+  return NULL;
+}
+#endif

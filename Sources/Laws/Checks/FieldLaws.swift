@@ -1,0 +1,101 @@
+import AggregatorKit
+import Foundation
+
+extension Law {
+  /// Fields have the kinds that they say.
+  static let fieldKinds = Law(
+    "field-kinds", "Every field of every record is of the kind that it declares, or null.",
+    isCheap: true, FieldKinds())
+
+  /// A query of the store sees what everybody else sees.
+  static let fieldStored = Law(
+    "field-stored",
+    "The value of every stored field is in the record's JSON where the field's path leads.",
+    isCheap: true, FieldStored())
+
+  /// There is something to search in.
+  static let searchableText = Law(
+    "searchable-text", "Where fields are searchable, some record has text in them.", isCheap: true,
+    SearchableText())
+}
+
+private struct FieldKinds: LawCheck {
+  func run<Item: Record>(
+    on subject: LawSubject<Item>, _ trial: inout Trial
+  ) async throws(SourceError) {
+    let records = try await subject.sampleRecords()
+    if records.isEmpty { trial.exempt("no record is known") }
+    for record in records {
+      for field in subject.fields where !field[record].isOf(field.kind) {
+        trial.note(
+          expected: "\(field.name) to be \(field.kind.rawValue)", found: field[record].excerpt,
+          at: "'\(record.id)'")
+      }
+    }
+  }
+}
+
+extension JSON {
+  /// Whether a field of this kind may have this value.
+  fileprivate func isOf(_ kind: FieldKind) -> Bool {
+    switch (self, kind) {
+    case (.null, _), (.string, .text), (.integer, .integer), (.integer, .number),
+      (.number, .number), (.bool, .bool):
+      true
+    case (.array(let values), .list): values.allSatisfy { $0.isOf(.text) && $0 != .null }
+    default: false
+    }
+  }
+}
+
+private struct FieldStored: LawCheck {
+  func run<Item: Record>(
+    on subject: LawSubject<Item>, _ trial: inout Trial
+  ) async throws(SourceError) {
+    let records = try await subject.sampleRecords()
+    let fields = subject.fields.compactMap { field in field.path.map { (field, $0) } }
+    if records.isEmpty { trial.exempt("no record is known") }
+    if fields.isEmpty { trial.exempt("no field is stored") }
+    for record in records {
+      // A record that cannot be written is the business of a law of its own.
+      guard let bytes = try? CanonicalJSON.bytes(of: record), let json = JSON(reading: bytes)
+      else { continue }
+      for (field, path) in fields {
+        let stored = path.split(separator: ".").reduce(json) { $0[String($1)] ?? .null }
+        if !stored.isSame(as: field[record]) {
+          trial.note(
+            expected: "\(field.name) to be \(field[record].excerpt)", found: stored.excerpt,
+            at: "'\(record.id)' at \(path)")
+        }
+      }
+    }
+  }
+}
+
+extension JSON {
+  /// Whether the two are the same value: `2.0` is written as `2`.
+  fileprivate func isSame(as other: JSON) -> Bool {
+    switch (self, other) {
+    case (.integer(let integer), .number(let number)),
+      (.number(let number), .integer(let integer)):
+      Double(integer) == number
+    default: self == other
+    }
+  }
+}
+
+private struct SearchableText: LawCheck {
+  func run<Item: Record>(
+    on subject: LawSubject<Item>, _ trial: inout Trial
+  ) async throws(SourceError) {
+    guard subject.fields.contains(where: \.isSearchable) else {
+      return trial.exempt("no field is searchable")
+    }
+    let request = PageRequest(limit: 20)
+    let page = try await subject.source.page(request)
+    if page.records.isEmpty { return trial.exempt("no record is known") }
+    if page.records.allSatisfy({ subject.fields.searchableText(of: $0).text.nonBlank == nil }) {
+      trial.note(expected: "text to search in", found: "none", at: request.inWords)
+    }
+  }
+}

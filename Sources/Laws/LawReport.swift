@@ -1,0 +1,63 @@
+public import AggregatorKit
+
+/// What checking laws on one source came to.
+public struct LawReport: Sendable {
+  /// A law and what checking it came to.
+  public struct Entry: Sendable {
+    /// The law.
+    public let law: Law
+    /// What checking it came to.
+    public let verdict: Verdict
+  }
+
+  /// The subject's name.
+  public let subject: String
+
+  /// The laws in the order of their checking.
+  public let entries: [Entry]
+
+  /// Checks laws, one after the other.
+  ///
+  /// A law that rests on one that is violated is not checked: it would only say the same once more.
+  ///
+  /// - Parameters:
+  ///   - subject: The source, and what is known of it.
+  ///   - laws: Which laws; all by default.
+  public init(on subject: LawSubject<some Record>, of laws: [Law] = Law.all) async {
+    var entries: [Entry] = []
+    for law in laws {
+      let broken = entries.first {
+        law.premises.contains($0.law.name) && !$0.verdict.violations.isEmpty
+      }
+      let verdict: Verdict
+      if let broken {
+        verdict = .notApplicable("it rests on \(broken.law.name), which is violated")
+      } else {
+        verdict = await law.check(subject)
+      }
+      entries.append(Entry(law: law, verdict: verdict))
+    }
+    self.subject = subject.name
+    self.entries = entries
+  }
+
+  /// All that is broken.
+  public var violations: [Violation] { entries.flatMap(\.verdict.violations) }
+
+  /// The laws that say nothing about this source.
+  public var notApplicable: [Entry] {
+    entries.filter { if case .notApplicable = $0.verdict { true } else { false } }
+  }
+
+  /// The laws that could not be judged because the source failed.
+  public var unjudged: [Entry] {
+    entries.filter { if case .unjudged = $0.verdict { true } else { false } }
+  }
+}
+
+extension LawReport: CustomStringConvertible {
+  /// A line for each law: its name and the verdict.
+  public var description: String {
+    entries.map { "\($0.law.name): \($0.verdict)" }.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,125 @@
+import CAggregatorSQLite
+import Foundation
+
+/// A prepared statement on loan: made ready for its next use when it goes away.
+package struct Statement: ~Copyable {
+  private let handle: OpaquePointer
+  private let database: OpaquePointer
+
+  init(_ handle: OpaquePointer, of database: OpaquePointer) {
+    self.handle = handle
+    self.database = database
+  }
+
+  deinit {
+    sqlite3_reset(handle)
+    sqlite3_clear_bindings(handle)
+  }
+
+  /// Goes on to the next row.
+  ///
+  /// - Returns: `false` after the last.
+  /// - Throws: ``SQLiteFailure``.
+  borrowing func step() throws(SQLiteFailure) -> Bool {
+    switch sqlite3_step(handle) {
+    case SQLITE_ROW: return true
+    case SQLITE_DONE: return false
+    case let code: throw SQLiteFailure(code, on: database)
+    }
+  }
+
+  /// The whole number in a column, counted from 0; 0 for null.
+  borrowing func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+  /// Whether a column is null.
+  borrowing func isNull(_ column: Int32) -> Bool {
+    sqlite3_column_type(handle, column) == SQLITE_NULL
+  }
+
+  /// The bytes of the text in a column; none for null.
+  borrowing func bytes(_ column: Int32) -> Data {
+    guard let start = sqlite3_column_blob(handle, column) else { return Data() }
+    return Data(bytes: start, count: Int(sqlite3_column_bytes(handle, column)))
+  }
+
+  /// Whether the text in a column is made of these bytes.
+  borrowing func holds(_ bytes: Data, in column: Int32) -> Bool {
+    guard let start = sqlite3_column_blob(handle, column),
+      Int(sqlite3_column_bytes(handle, column)) == bytes.count
+    else { return false }
+    return bytes.withUnsafeBytes {
+      $0.elementsEqual(UnsafeRawBufferPointer(start: start, count: bytes.count))
+    }
+  }
+
+  /// The text in a column; `nil` for null.
+  package borrowing func text(_ column: Int32) -> String? {
+    guard let start = sqlite3_column_text(handle, column) else { return nil }
+    let count = Int(sqlite3_column_bytes(handle, column))
+    return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+  }
+
+  /// The moment in a column of milliseconds since 1970; `nil` for null.
+  borrowing func date(_ column: Int32) -> Date? {
+    isNull(column) ? nil : Date(timeIntervalSince1970: Double(integer(column)) / 1000)
+  }
+}
+
+/// A value that a statement can be given.
+package protocol SQLiteValue {
+  /// Gives it to a statement.
+  ///
+  /// - Parameters:
+  ///   - statement: The statement.
+  ///   - index: Which of its values, counted from 1.
+  /// - Returns: SQLite's result code.
+  func bind(to statement: OpaquePointer, at index: Int32) -> Int32
+}
+
+extension Int64: SQLiteValue {
+  package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+    sqlite3_bind_int64(statement, index, self)
+  }
+}
+
+extension Int: SQLiteValue {
+  package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+    Int64(self).bind(to: statement, at: index)
+  }
+}
+
+extension Date: SQLiteValue {
+  /// Milliseconds since 1970, rounded down: nothing is kept as if it came from the future.
+  func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+    let milliseconds = (timeIntervalSince1970 * 1000).rounded(.down)
+    return (Int64(exactly: milliseconds) ?? 0).bind(to: statement, at: index)
+  }
+}
+
+extension String: SQLiteValue {
+  package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+    var text = self
+    return text.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) {
+        csqlite_bind_text(statement, index, $0.baseAddress, Int32(clamping: $0.count))
+      }
+    }
+  }
+}
+
+extension Data: SQLiteValue {
+  /// As text: all that is kept of this kind is JSON.
+  func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+    withUnsafeBytes { bytes in
+      bytes.withMemoryRebound(to: CChar.self) {
+        csqlite_bind_text(statement, index, $0.baseAddress, Int32(clamping: $0.count))
+      }
+    }
+  }
+}
+
+extension Optional: SQLiteValue where Wrapped: SQLiteValue {
+  package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+    self?.bind(to: statement, at: index) ?? sqlite3_bind_null(statement, index)
+  }
+}

@@ -1,0 +1,154 @@
+public import AggregatorCore
+public import Foundation
+
+extension DataSource {
+  /// Answers from the store what was fetched a short while ago, and what cannot be fetched now.
+  ///
+  /// A page or record that is fresh costs no call. An older one answers if the call fails, and says why;
+  /// its provenance gives its age. What is fetched is stored, merged with what was known.
+  ///
+  /// - Parameters:
+  ///   - shelf: Where answers are kept.
+  ///   - freshness: How long an answer counts as fresh.
+  ///   - scope: Which service it is, such as its address: answers of one are not given for another.
+  ///   - policy: Which kept answers may be given.
+  ///   - now: What the calendar says.
+  /// - Returns: The source with a memory.
+  public func cached(
+    in shelf: Shelf<Item>, freshFor freshness: Duration, of scope: String = "",
+    _ policy: CachePolicy = .standard, now: @escaping @Sendable () -> Date = { Date() }
+  ) -> some DataSource<Item> {
+    Cached(
+      base: self, shelf: shelf, freshness: freshness, scope: scope, policy: policy, now: now)
+  }
+}
+
+/// Which kept answers may be given.
+public struct CachePolicy: Hashable, Sendable {
+  /// Whether a fresh one saves the call.
+  public var givesFresh: Bool
+
+  /// Whether an older one answers if the call fails.
+  public var givesStale: Bool
+
+  /// Fresh ones, and older ones if the call fails.
+  public static let standard = CachePolicy(givesFresh: true, givesStale: true)
+
+  /// A policy.
+  ///
+  /// - Parameters:
+  ///   - givesFresh: Whether a fresh answer saves the call.
+  ///   - givesStale: Whether an older one answers if the call fails.
+  public init(givesFresh: Bool, givesStale: Bool) {
+    self.givesFresh = givesFresh
+    self.givesStale = givesStale
+  }
+}
+
+struct Cached<Base: DataSource>: DataSource, CustomStringConvertible {
+  let base: Base
+  let shelf: Shelf<Base.Item>
+  let freshness: Duration
+  let scope: String
+  let policy: CachePolicy
+  let now: @Sendable () -> Date
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
+    let key = key(
+      CallKind(request), request.query?.text, request.cursor?.description, "\(request.limit)")
+    let stored = await kept(key)
+    let kept = stored.map(page)
+    // Rows that only another version can read are worth a call.
+    if let kept, isFresh(kept.provenance), kept.records.count == stored?.records.count {
+      return kept
+    }
+    var page: Page<Base.Item>
+    do { page = try await base.page(request) } catch {
+      guard var kept = try stale(kept, instead: error) else { throw error }
+      kept.provenance.reason = error
+      return kept
+    }
+    // Nobody should be given that once more, nor in the place of what was kept before.
+    guard !page.isUnreadable else { return page }
+    let fetched = FetchedPage(
+      next: page.next, total: page.total, endpoint: page.provenance.endpoint,
+      unreadable: page.unreadable)
+    if let warning = try await save(page.records, key, fetched) { page.warnings.append(warning) }
+    return page
+  }
+
+  func item(_ id: Base.Item.ID) async throws(SourceError) -> Found<Base.Item> {
+    let key = key(.show, id.description)
+    let kept = await kept(key).flatMap(found)
+    if let kept, isFresh(kept.provenance) { return kept }
+    var found: Found<Base.Item>
+    do { found = try await base.item(id) } catch {
+      guard var kept = try stale(kept, instead: error) else { throw error }
+      kept.provenance.reason = error
+      return kept
+    }
+    let fetched = FetchedPage(next: nil, total: nil, endpoint: found.provenance.endpoint)
+    if let warning = try await save([found.item], key, fetched) { found.warnings.append(warning) }
+    return found
+  }
+
+  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+    base.cursor(skipping: count, from: request)
+  }
+
+  var description: String {
+    chained(base, "cached(in: \(shelf.source), freshFor: \(freshness.inWords))")
+  }
+
+  // MARK: - The kept answer
+
+  private func key(_ kind: CallKind, _ parts: String?...) -> String {
+    JSON.array(([scope, kind.rawValue] + parts).map { $0.map(JSON.string) ?? .null }).text
+  }
+
+  /// What is kept; nothing if the store fails, which must not keep anybody from asking the service.
+  private func kept(_ key: String) async -> StoredPage? {
+    try? await shelf.store.page(key, of: shelf.source)
+  }
+
+  private func isFresh(_ provenance: Provenance) -> Bool {
+    guard policy.givesFresh, let fetchedAt = provenance.fetchedAt else { return false }
+    // A clock that was set back makes nothing fresh.
+    return 0..<(freshness / .seconds(1)) ~= now().timeIntervalSince(fetchedAt)
+  }
+
+  private func stale<Answer>(
+    _ kept: Answer?, instead error: SourceError
+  ) throws(SourceError) -> Answer? { policy.givesStale && error.allowsFallback ? kept : nil }
+
+  private func page(_ kept: StoredPage) -> Page<Base.Item> {
+    let (items, unreadable) = shelf.items(kept.records)
+    let dropped = Unreadable(count: kept.page.unreadable, firstReason: kept.page.reason)
+    return Page(
+      items, next: kept.page.next, total: kept.page.total, provenance: provenance(of: kept),
+      unreadable: dropped + unreadable)
+  }
+
+  private func found(_ kept: StoredPage) -> Found<Base.Item>? {
+    shelf.items(kept.records).items.first.map { Found($0, provenance: provenance(of: kept)) }
+  }
+
+  private func provenance(of kept: StoredPage) -> Provenance {
+    Provenance(.stored, fetchedAt: kept.fetchedAt, endpoint: kept.page.endpoint)
+  }
+
+  /// Keeps an answer.
+  ///
+  /// - Returns: What to say if it cannot be kept: the answer is good all the same.
+  private func save(
+    _ items: [Base.Item], _ key: String, _ page: FetchedPage
+  ) async throws(SourceError) -> Warning? {
+    do {
+      _ = try await shelf.save(items, page: (key, page), at: now())
+      return nil
+    } catch {
+      guard error.code != .cancelled else { throw error }
+      return .storage(error)
+    }
+  }
+}

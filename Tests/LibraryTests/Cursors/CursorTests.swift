@@ -1,0 +1,43 @@
+import AggregatorKit
+import Foundation
+import Testing
+
+@Suite
+struct CursorTests {
+  @Test(arguments: [
+    "a", "Z", "cMQ.ab12", "a-b_c.d", String(repeating: "a", count: 512),
+  ])
+  func `reads a token`(token: String) {
+    #expect(Cursor(token)?.description == token)
+  }
+
+  @Test(arguments: [
+    "", "1a", ".a", "-a", "_a", " a", "a ", "a b", "a/b", "a+b", "a=b", "a\n", "a\0", "é", "aé",
+    "a\u{301}", "ａ", String(repeating: "a", count: 513),
+  ])
+  func `refuses what is no token`(text: String) {
+    #expect(Cursor(text) == nil)
+  }
+
+  @Test func `keeps to its alphabet`() {
+    let letters = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".unicodeScalars)
+    let others = Set("0123456789._-".unicodeScalars)
+    for value in 0..<0x250 {
+      guard let scalar = Unicode.Scalar(UInt32(value)) else { continue }
+      #expect((Cursor(String(scalar)) != nil) == letters.contains(scalar))
+      #expect((Cursor("a\(scalar)") != nil) == letters.union(others).contains(scalar))
+    }
+  }
+
+  @Test func `is written as its token, and read as one`() throws {
+    let cursor = try #require(Cursor("cMQ.ab12"))
+    let json = try JSONEncoder().encode([cursor])
+    #expect(String(decoding: json, as: UTF8.self) == #"["cMQ.ab12"]"#)
+    #expect(try JSONDecoder().decode([Cursor].self, from: json) == [cursor])
+    for wrong in [#"[""]"#, #"["1"]"#, "[1]", "[null]"] {
+      #expect(throws: DecodingError.self) {
+        try JSONDecoder().decode([Cursor].self, from: Data(wrong.utf8))
+      }
+    }
+  }
+}

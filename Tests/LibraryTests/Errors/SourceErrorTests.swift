@@ -1,0 +1,69 @@
+import AggregatorKit
+import Testing
+
+@Suite
+struct SourceErrorTests {
+  private static let names = [
+    "cancelled", "badUsage", "invalidCursor", "notFound", "badSettings", "offline", "unreachable",
+    "connectionLost", "timedOut", "missingKey", "invalidKey", "rateLimited", "rejected",
+    "serverError", "circuitOpen", "malformed", "tooLarge", "stalled", "storage",
+  ]
+
+  @Test(arguments: names)
+  func `a code reads back from its name`(name: String) throws {
+    let code = try #require(SourceError.Code(name))
+    #expect(code.description == name)
+    #expect(!code.inWords.isEmpty)
+    #expect(name.utf8.allSatisfy { ($0 | 0x20) &- 0x61 < 26 })
+  }
+
+  @Test(arguments: ["", "ok", "Cancelled", "timed out", "timedOut "])
+  func `there is no other code`(name: String) {
+    #expect(SourceError.Code(name) == nil)
+  }
+
+  @Test func `only what may pass is transient`() throws {
+    let transient = Set(["timedOut", "connectionLost", "rateLimited", "serverError"])
+    for name in Self.names {
+      let error = SourceError(try #require(SourceError.Code(name)), "x")
+      #expect(error.isTransient == transient.contains(name), "\(name)")
+    }
+  }
+
+  @Test func `an answer and a mistake allow no fallback`() throws {
+    let final = Set(["cancelled", "notFound", "invalidCursor", "badUsage", "badSettings"])
+    for name in Self.names {
+      let error = SourceError(try #require(SourceError.Code(name)), "x")
+      #expect(error.allowsFallback == !final.contains(name), "\(name)")
+    }
+  }
+
+  @Test func `a catch can name a code`() {
+    var caught = ""
+    do throws(SourceError) {
+      throw .notFound(7, in: "notes")
+    } catch .timedOut {
+      caught = "timedOut"
+    } catch .notFound {
+      caught = "notFound"
+    } catch {
+      caught = "another"
+    }
+    #expect(caught == "notFound")
+    #expect(SourceError.notFound(7, in: "notes").message == "no notes record has the id '7'")
+  }
+
+  @Test func `says what to do, if anything can be done`() {
+    #expect(SourceError(.offline, "no network").description == "no network")
+    #expect(
+      SourceError(.offline, "no network", remedy: "plug it in").description
+        == "no network (plug it in)")
+  }
+
+  @Test func `unreadable rows add up and keep the first reason`() {
+    let some = Unreadable(count: 2, firstReason: "a")
+    #expect(some + Unreadable(count: 1, firstReason: "b") == Unreadable(count: 3, firstReason: "a"))
+    #expect(.none + some == some)
+    #expect(some + .none == some)
+  }
+}

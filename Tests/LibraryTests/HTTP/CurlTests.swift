@@ -1,0 +1,80 @@
+#if os(Linux)
+  import AggregatorHTTP
+  import AggregatorKit
+  import Foundation
+  import AggregatorSourceTesting
+  import Testing
+
+  @Suite(.timeLimit(.minutes(5)))
+  struct CurlTests {
+    @Test func `says how to install libcurl where it is missing`() async throws {
+      try await withServer({ _ in .json("{}") }) { server in
+        let transport = HTTPTransport(engine: CurlEngine(libraries: ["libnothing.so.4"]))
+        let error = await #expect(throws: SourceError.self) {
+          try await transport.send(HTTPRequest(.get, server.baseURL))
+        }
+        #expect(error?.code == .unreachable)
+        #expect(error?.message == "libcurl is not installed")
+        #expect(error?.remedy == "run 'apt-get install libcurl4'")
+      }
+    }
+
+    @Test func `refuses a library that is not libcurl`() async throws {
+      let transport = HTTPTransport(engine: CurlEngine(libraries: ["libc.so.6", "libcurl.so.4"]))
+      try await withServer({ _ in .json("{}") }) { server in
+        let response = try await transport.send(HTTPRequest(.get, server.baseURL))
+        #expect(response.status == 200)
+      }
+    }
+
+    @Test func `reads interim replies, repeated and folded fields`() async throws {
+      let reply = LoopbackReply.raw(
+        Data(
+          """
+          HTTP/1.1 103 Early Hints\r
+          Link: </style.css>\r
+          \r
+          HTTP/1.1 200 OK\r
+          X-A: 1\r
+          X-A: \t2 \r
+          X-F: a\r
+            b\r
+          X-Empty:\r
+            \r
+          \r
+          body
+          """.utf8))
+      try await withServer(replies: reply) { server in
+        let response = try await HTTPTransport(engine: CurlEngine()).send(
+          HTTPRequest(.get, server.baseURL))
+        #expect(response.status == 200)
+        #expect(response.headers.map(\.name) == ["x-a", "x-a", "x-f", "x-empty"])
+        #expect(response.headers.map(\.value) == ["1", "2", "a b", ""])
+        #expect(response.body == Data("body".utf8))
+      }
+    }
+
+    @Test(arguments: [
+      (5, SourceError.Code.unreachable, "the proxy for h:1 is unknown"),
+      (6, .unreachable, "the host h:1 is unknown"),
+      (7, .unreachable, "cannot connect to h:1: no route to host"),
+      (60, .unreachable, "no secure connection to h:1: it is rotten"),
+      (35, .unreachable, "no secure connection to h:1: it is rotten"),
+      (28, .timedOut, "no complete reply from h:1 within 120 s"),
+      (16, .connectionLost, "the connection to h:1 broke"),
+      (55, .connectionLost, "the connection to h:1 broke"),
+      (61, .malformed, "the reply from h:1 is compressed in a wrong way"),
+      (8, .malformed, "h:1 does not speak HTTP"),
+      (42, .connectionLost, "the exchange with h:1 failed (libcurl 42)"),
+    ])
+    func `puts the codes of libcurl into words`(code: Int32, kind: SourceError.Code, words: String)
+    {
+      let circumstances = CurlCircumstances(
+        place: "h:1", limits: .standard, isConnected: true, systemError: EHOSTUNREACH,
+        words: "it is\n\u{202E}rotten")
+      let error = SourceError(curl: code, circumstances)
+      #expect(error.code == kind)
+      #expect(error.message == words)
+    }
+  }
+#endif

@@ -1,0 +1,115 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct FaultTests {
+  static let faults: [(LoopbackReply, SourceError.Code, String)] = [
+    (.closed, .connectionLost, "closed the connection without a reply"),
+    (.reset, .connectionLost, "broke"),
+    (.reset(after: Data("{".utf8), of: 100), .connectionLost, "broke"),
+    (.cut(after: Data("{\"a\":".utf8), of: 100), .connectionLost, "in the middle of the reply"),
+    (
+      .raw(Data("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel".utf8)),
+      .connectionLost,
+      "in the middle of the reply"
+    ),
+    (.raw(Data("SSH-2.0-OpenSSH_9.2\r\n".utf8)), .malformed, "does not speak HTTP"),
+    (.raw(Data([0, 1, 2, 3, 0xFF])), .malformed, "does not speak HTTP"),
+    (.gzipped(Data("this is not gzip".utf8)), .malformed, "compressed in a wrong way"),
+  ]
+
+  @Test(arguments: Engine.allCases, faults.indices)
+  func `names the fault`(engine: Engine, index: Int) async throws {
+    let (reply, code, words) = Self.faults[index]
+    try await withServer(replies: reply) { server in
+      let error = await #expect(throws: SourceError.self) {
+        try await engine.transport().send(HTTPRequest(.get, server.baseURL))
+      }
+      #expect(error?.code == code)
+      #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+    }
+  }
+
+  @Test(arguments: Engine.allCases)
+  func `tells a refused connection`(engine: Engine) async throws {
+    let port = try RefusingPort()
+    let error = await #expect(throws: SourceError.self) {
+      try await engine.transport().send(HTTPRequest(.get, port.baseURL))
+    }
+    #expect(error?.code == .unreachable)
+    #expect(error?.message.hasPrefix("cannot connect to 127.0.0.1:\(port.port)") == true)
+  }
+
+  @Test(arguments: Engine.allCases)
+  func `tells an unknown host`(engine: Engine) async throws {
+    // The top-level domain never exists (RFC 6761), and a label over 63 bytes is never even asked for.
+    let host = String(repeating: "a", count: 64) + ".invalid"
+    let url = try #require(URL(string: "https://\(host)/"))
+    let error = await #expect(throws: SourceError.self) {
+      try await engine.transport().send(HTTPRequest(.get, url))
+    }
+    #expect(error?.code == .unreachable)
+  }
+
+  @Test(arguments: Engine.allCases)
+  func `tells a server that does not speak TLS`(engine: Engine) async throws {
+    try await withServer({ _ in .json("{}") }) { server in
+      let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
+      let error = await #expect(throws: SourceError.self) {
+        try await engine.transport().send(HTTPRequest(.get, url))
+      }
+      #expect(error?.code == .unreachable)
+      #expect(error?.message.hasPrefix("no secure connection to 127.0.0.1:\(server.port)") == true)
+    }
+  }
+
+  @Test(arguments: Engine.allCases)
+  func `reads no further than the length`(engine: Engine) async throws {
+    try await withServer(replies: .cut(after: Data("abcdef".utf8), of: 3), .json("{}")) { server in
+      let transport = engine.transport()
+      let response = try await transport.send(HTTPRequest(.get, server.baseURL))
+      #expect(response.body == Data("abc".utf8))
+      let next = try await transport.send(HTTPRequest(.get, server.baseURL))
+      #expect(next.body == Data("{}".utf8))
+    }
+  }
+
+  @Test(arguments: Engine.allCases)
+  func `goes on after a fault`(engine: Engine) async throws {
+    try await withServer(replies: .reset, .closed, .json("[]")) { server in
+      let transport = engine.transport()
+      for _ in 0..<2 {
+        await #expect(throws: SourceError.self) {
+          try await transport.send(HTTPRequest(.post, server.baseURL))
+        }
+      }
+      let response = try await transport.send(HTTPRequest(.post, server.baseURL))
+      #expect(response.body == Data("[]".utf8))
+    }
+  }
+
+  @Test(arguments: Engine.allCases)
+  func `does not mind that a kept connection was closed meanwhile`(engine: Engine) async throws {
+    try await withServer(replies: .json("{}"), .closed, .json("[]")) { server in
+      let transport = engine.transport()
+      _ = try await transport.send(HTTPRequest(.get, server.baseURL))
+      let response = try await transport.send(HTTPRequest(.get, server.baseURL))
+      #expect(response.body == Data("[]".utf8))
+      #expect(server.connectionCount == 2)
+    }
+  }
+
+  @Test(arguments: Engine.allCases)
+  func `does not ask for a user name`(engine: Engine) async throws {
+    let reply = LoopbackReply.status(
+      401, "who?", headers: [("WWW-Authenticate", "Basic realm=\"x\"")])
+    try await withServer(replies: reply) { server in
+      let response = try await engine.transport().send(HTTPRequest(.get, server.baseURL))
+      #expect(response.status == 401)
+      #expect(response.body == Data("who?".utf8))
+      #expect(server.requests.count == 1)
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct LimitTests {
+  private func limits(
+    _ bodyBytes: Int = 16 << 20, connect: Duration = .seconds(10), idle: Duration = .seconds(30),
+    overall: Duration = .seconds(60)
+  ) -> HTTPLimits {
+    HTTPLimits(bodyBytes: bodyBytes, connect: connect, idle: idle, overall: overall)
+  }
+
+  @Test(arguments: Engine.allCases)
+  func `takes a body as long as the cap and none that is a byte longer`(engine: Engine) async throws
+  {
+    let body = Data(repeating: 0x61, count: 100_000)
+    try await withServer({ $0.path == "/chunked" ? .chunked(body, times: 1) : .ok(body) }) {
+      server in
+      let transport = engine.transport()
+      for path in ["plain", "chunked"] {
+        let url = server.baseURL.appending(path: path)
+        let whole = try await transport.send(HTTPRequest(.get, url, limits: limits(100_000)))
+        #expect(whole.body == body)
+        let error = await #expect(throws: SourceError.self) {
+          try await transport.send(HTTPRequest(.get, url, limits: limits(99_999)))
+        }
+        #expect(error?.code == .tooLarge)
+        #expect(error?.message == "the reply is larger than 99999 bytes")
+      }
+    }
+  }
+
+  @Test(arguments: Engine.allCases)
+  func `stops a long body, an endless one and a bomb`(engine: Engine) async throws {
+    let block = Data(repeating: 0x20, count: 1 << 20)
+    var replies: [LoopbackReply] = [.chunked(block, times: 100)]
+    // URLSession on Linux reads ahead of whoever stops it: a body without an end takes all memory.
+    if !engine.isForeign { replies += [.chunked(block, times: nil), .gzipBomb()] }
+    for reply in replies {
+      try await withServer(replies: reply) { server in
+        let error = await #expect(throws: SourceError.self) {
+          try await engine.transport().send(HTTPRequest(.get, server.baseURL))
+        }
+        #expect(error?.message == "the reply is larger than 16 MiB")
+        // What was sent and not taken is in the buffers of the system.
+        withKnownIssue("URLSession on Linux reads ahead of whoever stops it", isIntermittent: true)
+        {
+          #expect(server.bytesSent < 32 << 20)
+        } when: {
+          engine.isForeign
+        }
+      }
+    }
+  }
+
+  @Test(arguments: Engine.allCases.filter { !$0.isForeign })
+  func `stops an endless head`(engine: Engine) async throws {
+    let field = Data("X-Filler: \(String(repeating: "a", count: 1000))\r\n".utf8)
+    try await withServer(replies: .endlessHead(field)) { server in
+      let error = await #expect(throws: SourceError.self) {
+        try await engine.transport().send(
+          HTTPRequest(.get, server.baseURL, limits: limits(idle: .seconds(5), overall: .seconds(5)))
+        )
+      }
+      #expect(error?.code == .tooLarge)
+    }
+  }
+
+  static let silences: [LoopbackReply] = [
+    .stalled, .stalled(after: Data("{".utf8), of: 100), .json("{}").after(.seconds(60)),
+  ]
+
+  @Test(arguments: Engine.allCases, silences.indices)
+  func `ends a silent line`(engine: Engine, index: Int) async throws {
+    try await withServer(replies: Self.silences[index]) { server in
+      let clock = ContinuousClock()
+      let begin = clock.now
+      let error = await #expect(throws: SourceError.self) {
+        try await engine.transport().send(
+          HTTPRequest(.get, server.baseURL, limits: limits(idle: .milliseconds(100))))
+      }
+      #expect(error?.code == .timedOut)
+      #expect(error?.message == "127.0.0.1:\(server.port) was silent for 100 ms")
+      #expect(clock.now - begin >= .milliseconds(100))
+    }
+  }
+
+  @Test(arguments: Engine.allCases)
+  func `waits for a slow body that is not silent`(engine: Engine) async throws {
+    let body = Data("0123456789".utf8)
+    try await withServer(replies: .dripping(body, every: .milliseconds(20))) { server in
+      let response = try await engine.transport().send(
+        HTTPRequest(.get, server.baseURL, limits: limits(idle: .milliseconds(150))))
+      #expect(response.body == body)
+    }
+  }
+
+  @Test(arguments: Engine.allCases)
+  func `ends what takes too long overall`(engine: Engine) async throws {
+    // It would be complete after 1.2 s.
+    let slow = LoopbackReply.dripping(Data(count: 60), every: .milliseconds(20))
+    try await withServer(replies: slow) { server in
+      let error = await #expect(throws: SourceError.self) {
+        try await engine.transport().send(
+          HTTPRequest(.get, server.baseURL, limits: limits(overall: .milliseconds(150))))
+      }
+      #expect(error?.code == .timedOut)
+      #expect(
+        error?.message == "no complete reply from 127.0.0.1:\(server.port) within 150 ms")
+    }
+  }
+
+  @Test(arguments: Engine.allCases)
+  func `counts redirects into the time of the whole`(engine: Engine) async throws {
+    try await withServer({ _ in .redirect(to: "/again").after(.milliseconds(60)) }) { server in
+      let error = await #expect(throws: SourceError.self) {
+        try await engine.transport().send(
+          HTTPRequest(.get, server.baseURL, limits: limits(overall: .milliseconds(150))))
+      }
+      #expect(error?.code == .timedOut)
+      #expect((1...3).contains(server.requests.count))
+    }
+  }
+
+  @Test(arguments: Engine.allCases)
+  func `ends a connection that does not come about`(engine: Engine) async throws {
+    // Its queue is full, so the system does not answer further connections.
+    let port = try UnansweringPort()
+    let begin = ContinuousClock.now
+    let error = await #expect(throws: SourceError.self) {
+      try await engine.transport().send(
+        HTTPRequest(
+          .get, port.baseURL, limits: limits(connect: .milliseconds(100), idle: .milliseconds(150)))
+      )
+    }
+    #expect(error?.code == .timedOut)
+    #expect(ContinuousClock.now - begin < .seconds(30), "not the time of the whole")
+    let message =
+      engine.limitsConnecting
+      ? "no connection to 127.0.0.1:\(port.port) within 100 ms"
+      : "127.0.0.1:\(port.port) was silent for 150 ms"
+    #expect(error?.message == message)
+  }
+}

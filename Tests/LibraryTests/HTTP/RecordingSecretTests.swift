@@ -1,0 +1,72 @@
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+@testable import AggregatorCore
+@testable import AggregatorHTTP
+@testable import AggregatorKit
+
+@Suite struct RecordingSecretTests {
+  static let key = "Canary/6f1e+0c27=ä"
+
+  private let scan = SecretScan([Secret(key)])
+
+  private func finds(_ text: String) -> Bool { scan.finds(in: Array(text.utf8)) }
+
+  static let forms = [
+    "Canary/6f1e+0c27=ä", "CANARY/6F1E+0C27=ä", "Canary%2F6f1e%2B0c27%3D%C3%A4",
+    "canary%2f6f1e+0c27=%c3%a4", "Canary%252F6f1e%252B0c27%253D%25C3%25A4",
+    #"Canary\/6f1e+0c27=ä"#, #"Canary\/6f1e\u002b0c27\u003D\u00e4"#,
+    #"\u0043\u0061nary/6f1e+0c27=\u00E4"#, #"Canary\\\/6f1e+0c27=\\u00e4"#,
+    "Canary&#x2F;6f1e&#43;0c27&#x3D;&auml;", "Canary%2F6f1e\\u002b0c27=ä",
+  ]
+
+  @Test(arguments: forms) func `finds a key in any form`(form: String) {
+    #expect(finds(form))
+    #expect(finds("{\"echo\": \"<\(form)>\"}"))
+    #expect(!finds(form.replacing("6f1e", with: "6f1f").replacing("6F1E", with: "6F1F")))
+  }
+
+  @Test(arguments: 0..<300) func `finds a key that was escaped at random`(seed: UInt64) {
+    var random = Seeded(seed)
+    var text = Self.key
+    for _ in 0...Int.random(in: 0...2, using: &random) {
+      text = text.unicodeScalars.map { scalar -> String in
+        let plain = String(scalar)
+        let isSpecial = "%\\&".unicodeScalars.contains(scalar)
+        switch Int.random(in: isSpecial ? 0...2 : 0...5, using: &random) {
+        case 0: return plain.utf8.map { "%" + Self.hex(UInt32($0), 2, &random) }.joined()
+        case 1: return "\\u" + Self.hex(scalar.value, 4, &random)
+        case 2: return "&#\(scalar.value);"
+        default: return plain
+        }
+      }.joined()
+    }
+    #expect(finds("x\(text)y"))
+  }
+
+  private static func hex(_ value: UInt32, _ count: Int, _ random: inout Seeded) -> String {
+    let hex = String(value, radix: 16, uppercase: Bool.random(using: &random))
+    return String(repeating: "0", count: max(0, count - hex.count)) + hex
+  }
+
+  @Test(arguments: 0...5) func `finds a key inside of base64`(offset: Int) {
+    let text = Data((String(repeating: "u", count: offset) + Self.key + ":").utf8)
+      .base64EncodedString()
+    #expect(finds("Basic \(text)"))
+    #expect(finds(text.replacing("+", with: "-").replacing("/", with: "_")))
+    #expect(!finds(Data("something else altogether".utf8).base64EncodedString()))
+  }
+
+  @Test(arguments: forms.prefix(3) + [#"Canary\/6f1e+0c27=ä"#, "canary/6f1e+0c27=%c3%a4"])
+  func `replaces a key in its usual forms`(form: String) {
+    #expect(scan.redacted("<\(form)|\(form)>") == "<REDACTED|REDACTED>")
+  }
+
+  @Test func `finds a short key and does not replace it`() {
+    let scan = SecretScan([Secret("x1y2"), Secret("")])
+    #expect(scan.finds(in: Array("a=X1y2".utf8)))
+    #expect(scan.redacted("a=x1y2") == "a=x1y2")
+    #expect(!SecretScan([Secret("")]).finds(in: Array("a".utf8)))
+  }
+}

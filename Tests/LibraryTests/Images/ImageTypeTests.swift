@@ -1,0 +1,117 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+@Suite struct ImageTypeTests {
+  static let samples: [(Data, ImageType)] = [
+    (SampleImage.jpeg(480, 640), .jpeg), (SampleImage.jpeg(480, 640, frame: 0xC2), .jpeg),
+    (SampleImage.png(480, 640), .png), (SampleImage.gif(480, 640), .gif),
+    (SampleImage.gif(480, 640, version: "87a"), .gif), (SampleImage.lossyWebP(480, 640), .webp),
+    (SampleImage.losslessWebP(480, 640), .webp), (SampleImage.extendedWebP(480, 640), .webp),
+  ]
+
+  @Test(arguments: samples.indices)
+  func `type and size are read from the bytes`(index: Int) {
+    let (bytes, type) = Self.samples[index]
+    #expect(ImageType(sniffing: bytes) == type)
+    #expect(PixelSize(of: bytes, type)?.description == "480×640")
+    // A part of other data begins at another index.
+    let part = (Data(count: 5) + bytes).dropFirst(5)
+    #expect(ImageType(sniffing: part) == type)
+    #expect(PixelSize(of: part, type)?.description == "480×640")
+  }
+
+  /// What programs have written, of 1×1 pixels, and one of 3×2.
+  static let real: [(String, ImageType, String)] = [
+    ("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", .gif, "1×1"),
+    (
+      "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGP4z8AAQQxwFgBB0gX7h/C5SAAAAABJRU5E"
+        + "rkJggg==", .png, "3×2"
+    ),
+    ("UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAwA0JaQAA3AA/vuUAAA=", .webp, "1×1"),
+    ("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==", .webp, "1×1"),
+    (
+      "UklGRkoAAABXRUJQVlA4WAoAAAAQAAAAAAAAAAAAQUxQSAwAAAARBxAR/Q9ERP8DAABWUDggGAAAADABAJ0BKgEAAQAC"
+        + "ADQlpAADcAD++/1QAA==", .webp, "1×1"
+    ),
+    (
+      "/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAP////////////////////////////////////////////////////////////"
+        + "//////////////////////////wgALCAABAAEBAREA/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQABPxA=",
+      .jpeg, "1×1"
+    ),
+  ]
+
+  @Test(arguments: real.indices)
+  func `real files are known`(index: Int) throws {
+    let (text, type, size) = Self.real[index]
+    let bytes = try #require(Data(base64Encoded: text))
+    #expect(ImageType(sniffing: bytes) == type)
+    #expect(PixelSize(of: bytes, type)?.description == size)
+  }
+
+  @Test func `an AVIF is known by its brand`() {
+    for brand in ["avif", "avis"] {
+      #expect(ImageType(sniffing: SampleImage.avif(brand)) == .avif)
+      #expect(LoadedImage(SampleImage.avif(brand)) != nil)
+    }
+    #expect(ImageType(sniffing: SampleImage.avif("mp42")) == nil)
+  }
+
+  @Test(arguments: [
+    "", "<html><body>Not found</body></html>", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>",
+    "{}", "GIF", "GIF88a", "RIFF....WAVEfmt ", "BM......", "\u{FFFD}PNG\r\n\u{1A}\n", "%PDF-1.7",
+  ])
+  func `everything else is no image`(text: String) {
+    #expect(ImageType(sniffing: Data(text.utf8)) == nil)
+    #expect(LoadedImage(Data(text.utf8)) == nil)
+  }
+
+  @Test func `a header that is cut anywhere has no size and is no image`() {
+    for (bytes, type) in Self.samples {
+      let size = PixelSize(of: bytes, type)
+      let needed = (0...bytes.count).first { PixelSize(of: bytes.prefix($0), type) == size }
+      for count in 0..<(needed ?? 0) {
+        #expect(PixelSize(of: bytes.prefix(count), type) == nil)
+        #expect(LoadedImage(bytes.prefix(count)) == nil)
+      }
+      #expect((needed ?? 0) > 9)
+    }
+  }
+
+  @Test func `headers of any bytes are read without harm`() {
+    var random = Seeded(5)
+    for _ in 0..<3000 {
+      var (bytes, type) = Self.samples.randomElement(using: &random) ?? (Data(), .png)
+      for _ in 0..<Int.random(in: 1...6, using: &random) {
+        bytes[Int.random(in: bytes.indices, using: &random)] = .random(in: 0...255, using: &random)
+      }
+      if let size = PixelSize(of: bytes, type) { #expect(size.width > 0 && size.height > 0) }
+    }
+  }
+
+  @Test func `types have the names that the world knows`() {
+    #expect(ImageType.jpeg.mediaType == "image/jpeg")
+    #expect(ImageType.jpeg.fileExtension == "jpg")
+    #expect(ImageType.webp.fileExtension == "webp")
+  }
+
+  @Test func `an image is read from what was written of it, and nothing else`() throws {
+    let image = try #require(LoadedImage(SampleImage.gif(3, 2)))
+    let text = try JSONEncoder().encode(image)
+    #expect(try JSONDecoder().decode(LoadedImage.self, from: text) == image)
+    #expect(throws: DecodingError.self) {
+      try JSONDecoder().decode(
+        LoadedImage.self, from: Data(#"{"id":"https://cdn.test/1","bytes":"aGVsbG8="}"#.utf8))
+    }
+  }
+
+  @Test func `looks for the size of an image in the first part of it only`() {
+    // Fill bytes and empty segments are legal, and could be all there is.
+    let fill = Data([0xFF, 0xD8, 0xFF]) + Data(repeating: 0xFF, count: 15 << 20)
+    #expect(PixelSize(of: fill, .jpeg) == nil)
+    let segments =
+      Data([0xFF, 0xD8]) + Data((0..<3_000_000).flatMap { _ in [0xFF, 0xE0, 0, 2] as [UInt8] })
+    #expect(PixelSize(of: segments, .jpeg) == nil)
+  }
+}

@@ -1,0 +1,72 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Testing
+
+@Suite struct PluginImageTests {
+  /// A plugin of which only the images count.
+  private struct Album: Plugin {
+    static let url = Setting("ALBUM_URL", .url, default: "https://album.example/api", about: "")
+
+    let name = "album"
+    let summary = "images"
+    let example = PluginExample(query: "", id: "1")
+    let settings = [url]
+    let fields = Note.fields
+    let policy = Policy()
+    let layout: Layout<Note>
+    var bundled: any DataSource<Note> { UnavailableSource(.because(.offline)) }
+
+    init(_ addresses: [String]?) {
+      guard let addresses else {
+        layout = Layout(card: [])
+        return
+      }
+      layout = Layout(card: [], images: { _, _ in addresses })
+    }
+
+    func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<Note> {
+      bundled
+    }
+
+    func address(
+      at service: String = "https://album.example/api"
+    ) throws(SourceError) -> String? {
+      try imageAddress(
+        of: Note(1, "one"), .medium, in: Settings(["ALBUM_URL": service]))?.description
+    }
+  }
+
+  @Test func `the first address that is one is taken`() throws {
+    #expect(try Album(nil).address() == nil)
+    #expect(try Album([]).address() == nil)
+    #expect(try Album(["", "none", "ftp://x.example/a"]).address() == nil)
+    #expect(
+      try Album(["none", "//cdn.example/1.jpg", "https://cdn.example/2.jpg"]).address()
+        == "https://cdn.example/1.jpg")
+  }
+
+  static let reaches: [(service: String, image: String, isAllowed: Bool)] = [
+    ("https://album.example", "http://127.0.0.1:8080/x", false),
+    ("https://album.example", "http://169.254.169.254/latest", false),
+    ("https://album.example", "http://0x7f.1/x", false),
+    ("http://192.168.1.5", "http://192.168.1.6/x", true),
+    ("http://192.168.1.5", "http://localhost/x", false),
+    ("http://nas.local", "https://cdn.example/x", true),
+    ("http://localhost:3000", "http://127.0.0.1:9000/x", true),
+    ("http://localhost:3000", "http://10.0.0.1/x", true),
+    ("http://localhost:3000", "https://cdn.example/x", true),
+  ]
+
+  @Test(arguments: reaches.indices)
+  func `an image is no nearer to this machine than its service`(index: Int) throws {
+    let (service, image, isAllowed) = Self.reaches[index]
+    if isAllowed {
+      #expect(try Album([image]).address(at: service) != nil)
+    } else {
+      let error = #expect(throws: SourceError.self) { try Album([image]).address(at: service) }
+      #expect(error?.code == .rejected)
+      #expect(
+        try Album([image, "https://cdn.example/y"]).address(at: service) == "https://cdn.example/y")
+    }
+  }
+}

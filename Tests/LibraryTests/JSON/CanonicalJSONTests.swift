@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+@testable import AggregatorCore
+@testable import AggregatorKit
+
+/// The store compares bytes, and older stores have those of Foundation's encoder.
+@Suite
+struct CanonicalJSONTests {
+  @Test(arguments: [
+    "null", "true", "0", "-7", "1.5", "1e20", "-0.0", "1e-7", "123456789.123",
+    "9223372036854775807",
+    "[]", "[1,[2,[]]]", "{}", #"{"b":1,"a":{"é":2,"z":3,"Z":4,"a b":[null]}}"#,
+    #"{"a10":1,"a9":2,"_":3,"":4}"#,
+  ])
+  func `writes the bytes of Foundation's encoder`(text: String) throws {
+    let value = try #require(JSON(reading: Data(text.utf8)))
+    #expect(try CanonicalJSON.bytes(of: value) == foundation(value))
+  }
+
+  @Test(arguments: ["", "a/b", "\"\\", "\u{8}\u{C}\n\r\t\u{1}\u{1F}\u{7F}", "é한😀\u{2028}"])
+  func `writes text as Foundation's encoder does`(text: String) throws {
+    #expect(try CanonicalJSON.bytes(of: text) == foundation(text))
+    #expect(try CanonicalJSON.bytes(of: [text: text]) == foundation([text: text]))
+  }
+
+  @Test func `writes every type as Foundation's encoder does`() throws {
+    let probe = JSONTextTests.Probe(
+      text: "x", bool: false, int: -1, int8: .min, uint16: 7, int32: 8, uint64: .max, double: 0.1,
+      float: 0.1, date: Date(timeIntervalSinceReferenceDate: 12.25),
+      url: URL(string: "https://example.com/a b?c=d"), data: Data([1, 2, 255]), decimal: 1.10,
+      list: [3, 1, 2], names: ["b": 1, "a": 2], numbers: [2: "b", 1: "a"],
+      nested: [.init(text: "in"), .init()])
+    #expect(try CanonicalJSON.bytes(of: probe) == foundation(probe))
+    #expect(try JSONText(CanonicalJSON.bytes(of: probe))?.read() == probe)
+  }
+
+  /// Uses what few types use: containers of one value that are filled in turns, and those of a superclass.
+  private struct Winding: Encodable {
+    enum Key: String, CodingKey { case a, b, list, object, same }
+
+    func encode(to encoder: any Encoder) throws {
+      var first = encoder.container(keyedBy: Key.self)
+      var list = first.nestedUnkeyedContainer(forKey: .list)
+      var object = first.nestedContainer(keyedBy: Key.self, forKey: .object)
+      try list.encode(1)
+      try object.encode("x", forKey: .b)
+      try first.encodeNil(forKey: .b)
+      try list.encodeNil()
+      var inner = list.nestedContainer(keyedBy: Key.self)
+      try inner.encode(true, forKey: .a)
+      var innermost = list.nestedUnkeyedContainer()
+      try innermost.encode(["k": 1.0])
+      try 5.encode(to: list.superEncoder())
+      try "up".encode(to: first.superEncoder())
+      try [1].encode(to: object.superEncoder(forKey: .a))
+      var second = encoder.container(keyedBy: Key.self)
+      try second.encode(1, forKey: .same)
+      try second.encode(2, forKey: .same)
+      try second.encodeIfPresent(nil as Int?, forKey: .a)
+    }
+  }
+
+  @Test func `writes what is filled in turns`() throws {
+    let text = String(decoding: try CanonicalJSON.bytes(of: Winding()), as: UTF8.self)
+    #expect(
+      text == #"{"b":null,"list":[1,null,{"a":true},[{"k":1}],5],"object":{"a":[1],"b":"x"},"#
+        + #""same":2,"super":"up"}"#)
+    #expect(try CanonicalJSON.bytes(of: Winding()) == foundation(Winding()))
+  }
+
+  private struct Nothing: Encodable { func encode(to encoder: any Encoder) {} }
+
+  @Test func `writes nothing as an empty object`() throws {
+    #expect(try CanonicalJSON.bytes(of: Nothing()) == Data("{}".utf8))
+    #expect(try CanonicalJSON.bytes(of: [Nothing()]) == foundation([Nothing()]))
+  }
+
+  @Test(arguments: [Double.nan, .infinity])
+  func `refuses what is no number of JSON`(number: Double) {
+    let error = #expect(throws: EncodingError.self) {
+      try CanonicalJSON.bytes(of: ["a": [number]])
+    }
+    guard case .invalidValue(_, let context) = error else { return }
+    #expect(context.codingPath.map(\.stringValue).first == "a")
+  }
+
+  private func foundation(_ value: some Encodable) throws -> Data {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return try encoder.encode(value)
+  }
+}

@@ -1,0 +1,183 @@
+import AggregatorKit
+import AggregatorLaws
+import AggregatorSourceTesting
+import Testing
+
+/// A diary that breaks one law.
+struct Breach: Sendable, CustomTestStringConvertible {
+  let law: String
+  let how: String
+  let subject: @Sendable () -> LawSubject<Note>
+
+  init(_ law: String, _ how: String, _ subject: @escaping @Sendable () -> LawSubject<Note>) {
+    self.law = law
+    self.how = how
+    self.subject = subject
+  }
+
+  var testDescription: String { "\(law): \(how)" }
+
+  static let all = walks + cursors + searches + records + manners
+}
+
+extension Breach {
+  private static let walks = [
+    Breach("ids-unique", "the last record is the fifth again") {
+      Diary(Diary.notes + [Diary.notes[4]]).subject()
+    },
+    Breach("walk-stable", "every other walk begins with the second record") {
+      let diary = Diary()
+      let starts = Gauge()
+      return diary.subject(page: { request throws(SourceError) in
+        var page = try await diary.page(request)
+        guard request.cursor == nil, request.query == nil, page.records.count > 1 else {
+          return page
+        }
+        starts.add()
+        if starts.value.isMultiple(of: 2) { page.records.swapAt(0, 1) }
+        return page
+      })
+    },
+    Breach("walk-ends", "the last page leads to an earlier one") {
+      let diary = Diary()
+      return diary.subject(page: { request throws(SourceError) in
+        var page = try await diary.page(request)
+        guard request.query == nil, page.next == nil else { return page }
+        page.next = diary.shelf.cursor(skipping: 7, from: PageRequest())
+        return page
+      })
+    },
+    Breach("walk-ends", "it is declared endless") {
+      Diary().subject().with { $0.isEndless = true }
+    },
+    Breach("walk-ends", "it is declared endless and stalls") {
+      let diary = Diary()
+      return diary.subject(page: { request throws(SourceError) in
+        var page = try await diary.page(request)
+        guard request.query == nil, page.next == nil else { return page }
+        page.next = diary.shelf.cursor(skipping: 7, from: PageRequest())
+        return page
+      }).with { $0.isEndless = true }
+    },
+    Breach("any-page-size", "large pages lack a record") {
+      let diary = Diary()
+      return diary.subject(page: { request throws(SourceError) in
+        var page = try await diary.page(request)
+        if request.limit >= 20, request.query == nil { page.records.removeAll { $0.id == 20 } }
+        return page
+      })
+    },
+    Breach("any-page-size", "small pages lack all that follows the tenth") {
+      let diary = Diary()
+      return diary.subject(page: { request throws(SourceError) in
+        var page = try await diary.page(request)
+        if request.limit == 3, page.records.contains(where: { $0.id == 12 }) { page.next = nil }
+        return page
+      })
+    },
+    Breach("limit-kept", "who asks for one gets two") {
+      let diary = Diary()
+      return diary.subject(page: { request throws(SourceError) in
+        var request = request
+        request.limit = max(request.limit, 2)
+        return try await diary.page(request)
+      })
+    },
+    Breach("positions-true", "one record too far") {
+      let diary = Diary()
+      return diary.subject(skip: { count, request in
+        diary.shelf.cursor(skipping: count + 1, from: request)
+      })
+    },
+    Breach("positions-true", "the cursor cannot be followed") {
+      Diary().subject(skip: { _, _ in Cursor("nowhere") })
+    },
+  ]
+
+  private static let cursors = [
+    Breach("cursor-lasts", "a cursor can be followed once") {
+      let diary = Diary()
+      let used = CursorPile()
+      return diary.subject(
+        page: { request throws(SourceError) in
+          if let cursor = request.cursor, !used.add(cursor) { throw .damaged(cursor) }
+          let page = try await diary.page(request)
+          if let next = page.next { used.remove(next) }
+          return page
+        },
+        skip: { count, request in
+          let cursor = diary.shelf.cursor(skipping: count, from: request)
+          if let cursor { used.remove(cursor) }
+          return cursor
+        })
+    },
+    Breach("cursor-lasts", "another process gives other records") {
+      Diary().subject().with { subject in
+        let other = Diary(Diary.notes.reversed())
+        subject.anew = { () throws(SourceError) in other.shelf }
+      }
+    },
+    Breach("cursor-foreign", "a search begins anew with what it does not know") {
+      let diary = Diary()
+      return diary.subject(page: { request throws(SourceError) in
+        do throws(SourceError) { return try await diary.page(request) } catch {
+          guard error.code == .invalidCursor, request.query != nil else { throw error }
+          return try await diary.shelf.page(request.after(nil))
+        }
+      })
+    },
+    Breach("cursor-foreign", "what is foreign is called bad usage") {
+      let diary = Diary()
+      return diary.subject(page: { request throws(SourceError) in
+        do throws(SourceError) { return try await diary.page(request) } catch {
+          guard error.code == .invalidCursor, request.query != nil else { throw error }
+          throw SourceError(.badUsage, "foreign")
+        }
+      })
+    },
+    Breach("cursor-damaged", "the list begins anew with what cannot be read") {
+      let diary = Diary()
+      return diary.subject(
+        page: { request throws(SourceError) in
+          do throws(SourceError) { return try await diary.page(request) } catch {
+            guard error.code == .invalidCursor, error.message.contains("damaged") else {
+              throw error
+            }
+            return try await diary.shelf.page(request.after(nil))
+          }
+        }, skip: { _, _ in nil })
+    },
+  ]
+
+  private static let searches = [
+    Breach("search-matches", "the last page has one that does not match") {
+      searching { page in if page.next == nil { page.records.append(Diary.notes[1]) } }
+    },
+    Breach("search-within-list", "it finds what is not listed") {
+      searching { page in if page.next == nil { page.records.append(Note(99, "Gamma alpha")) } }
+    },
+    Breach("search-complete", "it does not find the sixth") {
+      searching { page in page.records.removeAll { $0.id == 6 } }
+    },
+    Breach("searchable-text", "what is searchable is blank") {
+      Diary().subject().with { subject in
+        subject.search = .none
+        subject.fields = [
+          Field("title", "Title", .text, about: "Blank.", isSearchable: true) { _ in " \n" }
+        ]
+      }
+    },
+  ]
+
+  /// A diary whose searches are changed.
+  private static func searching(
+    _ change: @escaping @Sendable (inout Page<Note>) -> Void
+  ) -> LawSubject<Note> {
+    let diary = Diary()
+    return diary.subject(page: { request throws(SourceError) in
+      var page = try await diary.page(request)
+      if request.query != nil { change(&page) }
+      return page
+    })
+  }
+}

@@ -1,0 +1,73 @@
+import AggregatorKit
+import AggregatorLaws
+import AggregatorSourceTesting
+import Testing
+
+@Suite struct LawTests {
+  @Test func `a source that keeps every law is judged by every law`() async {
+    let report = await LawReport(on: Diary().subject())
+    for entry in report.entries {
+      guard case .kept = entry.verdict else {
+        Issue.record("\(entry.law.name): \(entry.verdict)")
+        continue
+      }
+    }
+    #expect(report.entries.map(\.law.name) == Law.all.map(\.name))
+  }
+
+  @Test(arguments: Breach.all)
+  func `a source that breaks one law breaks no other`(breach: Breach) async {
+    let report = await LawReport(on: breach.subject())
+    #expect(Set(report.violations.map(\.law)) == [breach.law], "\(report)")
+    #expect(report.unjudged.isEmpty, "\(report)")
+  }
+
+  @Test func `every law is broken by some test`() {
+    let others: Set = ["record-round-trip", "merge-keeps"]  // These have tests of their own below.
+    #expect(Set(Breach.all.map(\.law)).union(others) == Set(Law.all.map(\.name)))
+  }
+
+  @Test func `names are told apart, and come after what they rest on`() {
+    var names: [String] = []
+    for law in Law.all {
+      #expect(Set(names).isSuperset(of: law.premises), "\(law)")
+      names.append(law.name)
+    }
+    #expect(Set(names).count == names.count)
+  }
+
+  @Test func `a record that is not kept whole as JSON breaks a law`() async {
+    let leaky = (1...3).map { LeakyNote(id: $0, title: "note \($0)") }
+    #expect(await Self.broken(leaky) == ["record-round-trip"])
+    #expect(await Self.broken((1...3).map(CountingNote.init)) == ["record-round-trip"])
+    #expect(await Self.broken((1...3).map(SilentNote.init)) == ["record-round-trip"])
+  }
+
+  @Test(arguments: [
+    (Sketch.Merging.right, [] as [String]), (.forgets, ["merge-keeps"]), (.grows, ["merge-keeps"]),
+    (.renames, ["merge-keeps"]),
+  ])
+  func `a short form that erases the long one breaks a law`(
+    merging: Sketch.Merging, broken: [String]
+  ) async {
+    let short = (1...3).map { Sketch(id: $0, merging: merging) }
+    let shelf = BundledSource("sketches", items: short, fields: Sketch.fields)
+    let source = ScriptedSource<Sketch>(
+      page: shelf.page,
+      item: { id throws(SourceError) in
+        var found = try await shelf.item(id)
+        found.item.text = "long"
+        return found
+      }, skip: shelf.cursor)
+    let report = await LawReport(
+      on: LawSubject("sketches", source: source, fields: Sketch.fields))
+    #expect(Array(Set(report.violations.map(\.law))) == broken, "\(report)")
+  }
+
+  /// The laws that records in a list break.
+  private static func broken<Item: Record>(_ items: [Item]) async -> Set<String> {
+    let source = BundledSource("odd", items: items, fields: [])
+    let report = await LawReport(on: LawSubject("odd", source: source, fields: []))
+    return Set(report.violations.map(\.law))
+  }
+}

@@ -1,0 +1,165 @@
+import AggregatorKit
+import AggregatorLaws
+import AggregatorSourceTesting
+import Testing
+
+@Suite struct LawVerdictTests {
+  @Test(arguments: [
+    SourceError.Code.timedOut, .unreachable, .serverError, .malformed, .rateLimited, .circuitOpen,
+  ])
+  func `a service that fails breaks no law`(code: SourceError.Code) async throws {
+    let failing = Diary().subject(
+      page: { _ throws(SourceError) in throw .because(code) },
+      item: { _ throws(SourceError) in throw .because(code) })
+    let report = await LawReport(on: failing)
+    #expect(report.violations.isEmpty, "\(report)")
+    for entry in report.entries {
+      switch entry.verdict {
+      case .unjudged(let error): #expect(error.code == code)
+      // What the source said was no secret.
+      case .kept: #expect(entry.law.name == "no-secret")
+      default: Issue.record("\(entry.law.name): \(entry.verdict)")
+      }
+    }
+  }
+
+  @Test(arguments: 1...30)
+  func `a service that fails once breaks no law`(call: Int) async throws {
+    let diary = Diary()
+    let calls = Gauge()
+    for law in Law.all {
+      calls.add(-calls.value)
+      let failing = diary.subject(page: { request throws(SourceError) in
+        calls.add()
+        if calls.value == call { throw .because(.connectionLost) }
+        return try await diary.page(request)
+      })
+      let verdict = await law.check(failing)
+      #expect(verdict.violations.isEmpty, "\(law.name): \(verdict)")
+    }
+  }
+
+  @Test func `what was broken before a failure stays broken`() async throws {
+    let diary = Diary(Diary.notes.prefix(3) + Diary.notes)
+    let failing = diary.subject(page: { request throws(SourceError) in
+      let page = try await diary.page(request)
+      if page.next == nil { throw .because(.timedOut) }
+      return page
+    })
+    let verdict = try await Self.law("ids-unique").check(failing)
+    #expect(verdict.violations.map(\.found).first == "'1' again, after list, limit 7")
+    #expect(verdict.violations.count == 3)
+    let other = try await Self.law("walk-stable").check(failing)
+    #expect("\(other)" == "could not be judged: timedOut: a test says timedOut")
+  }
+
+  @Test func `what another tier answers is not compared`() async throws {
+    let diary = Diary()
+    let starts = Gauge()
+    let bundle = BundledSource("bundle", items: [Note(99)], fields: Note.fields)
+    let subject = diary.subject(page: { request throws(SourceError) in
+      if request.cursor == nil { starts.add() }
+      guard starts.value.isMultiple(of: 2) else {
+        var page = try await diary.page(request)
+        page.provenance = Provenance(.live)
+        return page
+      }
+      var page = try await bundle.page(request)
+      page.provenance.reason = .because(.timedOut)
+      return page
+    })
+    for name in ["walk-stable", "any-page-size", "search-within-list", "search-complete"] {
+      let verdict = try await Self.law(name).check(subject)
+      #expect(verdict.violations.isEmpty, "\(name): \(verdict)")
+    }
+    #expect("\(try await Self.law("walk-stable").check(subject))".contains("timedOut"))
+  }
+
+  @Test func `what another tier listed need not be known`() async throws {
+    let diary = Diary()
+    let subject = diary.subject(
+      page: { request throws(SourceError) in
+        var page = try await diary.page(request)
+        page.provenance.reason = .because(.offline)
+        return page
+      }, item: { id throws(SourceError) in throw .notFound(id, in: "diary") })
+    guard case .unjudged(let error) = try await Self.law("known-found").check(subject) else {
+      Issue.record("judged")
+      return
+    }
+    #expect(error.code == .offline)
+  }
+
+  @Test func `who stands in for an endless source may come to an end`() async throws {
+    let diary = Diary()
+    let subject = diary.subject(page: { request throws(SourceError) in
+      var page = try await diary.page(request)
+      page.provenance.reason = .because(.unreachable)
+      return page
+    }).with { $0.isEndless = true }
+    guard case .unjudged(let error) = try await Self.law("walk-ends").check(subject) else {
+      Issue.record("judged")
+      return
+    }
+    #expect(error.code == .unreachable)
+  }
+
+  @Test func `what a service searches is not matched again`() async throws {
+    let diary = Diary()
+    let subject = diary.subject(page: { request throws(SourceError) in
+      // Whatever the words, everything is found.
+      guard request.query != nil, request.cursor == nil else {
+        return try await diary.page(request)
+      }
+      return try await diary.page(PageRequest(limit: request.limit))
+    }).with { $0.search = .service }
+    for name in ["search-matches", "search-within-list", "search-complete"] {
+      #expect(
+        "\(try await Self.law(name).check(subject))" == "not applicable: its search is not local")
+    }
+  }
+
+  @Test func `what is declared is not held against a source`() async throws {
+    let repeating = Diary(Diary.notes + Diary.notes).subject().with { $0.repeatsRecords = true }
+    let report = await LawReport(on: repeating)
+    #expect(report.violations.isEmpty, "\(report)")
+    let endless = ScriptedSource<Note>(page: { request throws(SourceError) in
+      let start = request.cursor?.place ?? 0
+      return Page.notes(start + 1...start + request.limit, next: .place(start + request.limit))
+    })
+    var subject = LawSubject("endless", source: endless, fields: Note.fields)
+    #expect(
+      "\(try await Self.law("walk-ends").check(subject))".hasPrefix("not applicable: it has more"))
+    subject.isEndless = true
+    #expect("\(try await Self.law("walk-ends").check(subject))" == "kept")
+    #expect(endless.requests.count <= 2 * 25)
+  }
+
+  @Test func `a law that is broken says where`() async throws {
+    let subject = Diary(Diary.notes + [Note(5, "Beta 5")]).subject()
+    let violations = try await Self.law("ids-unique").check(subject).violations
+    #expect(violations.map(\.law) == ["ids-unique"])
+    #expect(violations.first?.expected == "every id once")
+    #expect(violations.first?.found == "'5' again, after list, limit 7")
+    #expect(violations.first?.place.hasPrefix("list, limit 7, after c") == true)
+  }
+
+  @Test func `a secret that was told is not told again`() async throws {
+    let diary = Diary()
+    let subject = diary.subject(item: { id throws(SourceError) in
+      throw SourceError(.badUsage, "the key \(Diary.key) cannot ask for \(id)")
+    })
+    let report = await LawReport(on: subject)
+    #expect(report.violations.contains { $0.law == "no-secret" })
+    #expect(report.violations.contains { $0.law == "unknown-not-found" })
+    #expect(!"\(report)".contains("canary"))
+    let failing = diary.subject(page: { _ throws(SourceError) in
+      throw SourceError(.timedOut, "no answer for \(Diary.key)")
+    })
+    #expect(!"\(await LawReport(on: failing))".contains("canary"))
+  }
+
+  static func law(_ name: String) throws -> Law {
+    try #require(Law.all.first { $0.name == name })
+  }
+}

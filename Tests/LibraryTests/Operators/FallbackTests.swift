@@ -1,0 +1,193 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct FallbackTests {
+  /// A service that fails the first calls and then pages through notes 101 to 130.
+  private func service(failing failures: [SourceError.Code] = []) -> ScriptedSource<Note> {
+    let calls = Gauge()
+    let notes = BundledSource("live", items: (101...130).map { Note($0) }, fields: Note.fields)
+    return ScriptedSource(
+      page: { request throws(SourceError) in
+        calls.add()
+        if calls.value <= failures.count { throw .because(failures[calls.value - 1]) }
+        return try await notes.page(request)
+      },
+      item: { id throws(SourceError) in
+        if let code = failures.first { throw .because(code) }
+        return try await notes.item(id)
+      })
+  }
+
+  @Test func `is not needed while the first source answers`() async throws {
+    let second = ScriptedSource(over: notebook(30))
+    let source = service().fallback(to: second)
+    #expect(try await source.everyID(limit: 7) == Array(101...130))
+    #expect(try await source.item(101).provenance.reason == nil)
+    #expect(second.callCount == 0)
+  }
+
+  @Test(arguments: [
+    SourceError.Code.offline, .unreachable, .connectionLost, .timedOut, .missingKey, .invalidKey,
+    .rateLimited, .rejected, .serverError, .circuitOpen, .malformed, .tooLarge, .stalled, .storage,
+  ])
+  func `stands in for a first page and says why`(code: SourceError.Code) async throws {
+    let source = service(failing: [code]).fallback(to: notebook(30))
+    let page = try await source.page(PageRequest(limit: 7))
+    #expect(page.records.map(\.id) == Array(1...7))
+    #expect(page.provenance.origin == .bundled)
+    #expect(page.provenance.reason?.code == code)
+    #expect(page.provenance.reason?.message == "a test says \(code)")
+  }
+
+  @Test func `stands in for a record and says why`() async throws {
+    let source = service(failing: [.unreachable]).fallback(to: notebook(30))
+    let found = try await source.item(7)
+    #expect(found.item.id == 7)
+    #expect(found.provenance.reason?.code == .unreachable)
+  }
+
+  @Test(arguments: [
+    SourceError.Code.cancelled, .notFound, .invalidCursor, .badUsage, .badSettings,
+  ])
+  func `never stands in for what is an answer`(code: SourceError.Code) async {
+    let second = ScriptedSource(over: notebook(30))
+    let sources: [any DataSource<Note>] = [
+      service(failing: [code]).fallback(to: second),
+      service(failing: [code]).fallback(to: second, when: { _ in true }),
+    ]
+    for source in sources {
+      #expect(await source.failure()?.code == code)
+    }
+    let source = service(failing: [code]).fallback(to: second, when: { _ in true })
+    let error = await #expect(throws: SourceError.self) { try await source.item(1) }
+    #expect(error?.code == code)
+    #expect(second.callCount == 0)
+  }
+
+  @Test func `stands in only for what its condition names`() async throws {
+    let isOffline: @Sendable (SourceError) -> Bool = { $0.code == .offline }
+    let offline = service(failing: [.offline]).fallback(to: notebook(3), when: isOffline)
+    #expect(await offline.failure() == nil)
+    let timedOut = service(failing: [.timedOut]).fallback(to: notebook(3), when: isOffline)
+    #expect(await timedOut.failure()?.code == .timedOut)
+  }
+
+  @Test func `stays with who began the walk, in the next process too`() async throws {
+    let first = service(failing: [.timedOut])
+    let source = first.fallback(to: notebook(30))
+    var cursor = try await source.page(PageRequest(limit: 7)).next
+    var ids: [Int] = []
+    while let token = cursor {
+      let read = try #require(Cursor(token.description))
+      let again = service().fallback(to: notebook(30))
+      let page = try await again.page(PageRequest(after: read, limit: 7))
+      #expect(page.provenance.reason?.code == .timedOut)
+      #expect(page.provenance.reason?.message == SourceError.Code.timedOut.inWords)
+      ids += page.records.map(\.id)
+      cursor = page.next
+    }
+    #expect(ids == Array(8...30))
+    #expect(first.callCount == 1)
+  }
+
+  @Test func `fails in the middle of a walk`() async throws {
+    let second = ScriptedSource(over: notebook(30))
+    let first = ScriptedSource<Note>(pages: [
+      .success(.notes(1...3, next: .place(3))), .failure(.because(.unreachable)),
+    ])
+    let source = first.fallback(to: second)
+    let page = try await source.page(PageRequest(limit: 3))
+    let failure = await source.failure(of: PageRequest(after: page.next, limit: 3))
+    #expect(failure?.code == .unreachable)
+    #expect(second.callCount == 0)
+  }
+
+  @Test func `does not say that a record is missing where nobody could know`() async {
+    let source = service(failing: [.unreachable]).fallback(to: notebook(3))
+    let error = await #expect(throws: SourceError.self) { try await source.item(99) }
+    #expect(error?.code == .unreachable)
+  }
+
+  @Test func `tells the first source's failure where the second one fails too`() async {
+    let broken = UnavailableSource<Note>(.because(.malformed))
+    let source = service(failing: [.unreachable]).fallback(to: broken)
+    #expect(await source.failure()?.code == .unreachable)
+    let error = await #expect(throws: SourceError.self) { try await source.item(1) }
+    #expect(error?.code == .unreachable)
+  }
+
+  @Test func `passes on that the second source was left`() async {
+    let left = UnavailableSource<Note>(.cancelled)
+    let source = service(failing: [.unreachable]).fallback(to: left)
+    #expect(await source.failure()?.code == .cancelled)
+    let error = await #expect(throws: SourceError.self) { try await source.item(1) }
+    #expect(error?.code == .cancelled)
+  }
+
+  @Test func `nests`() async throws {
+    func chain(_ first: SourceError.Code?, _ second: SourceError.Code?) -> some DataSource<Note> {
+      service(failing: first.map { [$0] } ?? [])
+        .fallback(to: service(failing: second.map { [$0] } ?? []))
+        .fallback(to: notebook(30))
+    }
+    for (first, second, reason, start) in [
+      (nil, nil, nil, 101), (.unreachable, nil, .unreachable, 101),
+      (.unreachable, .malformed, .unreachable, 1),
+    ] as [(SourceError.Code?, SourceError.Code?, SourceError.Code?, Int)] {
+      let page = try await chain(first, second).page(PageRequest(limit: 5))
+      #expect(page.provenance.reason?.code == reason)
+      let token = try #require(page.next).description
+      let again = try #require(Cursor(token))
+      let next = try await chain(nil, nil).page(PageRequest(after: again, limit: 5))
+      #expect(next.records.map(\.id) == Array(start + 5..<start + 10))
+      #expect(next.provenance.reason?.code == reason)
+    }
+  }
+
+  @Test(arguments: [
+    "x", "ok", "ok.", "ok..", "ok.9", "nobody.cMQ.aaaaaaaaa", "OK.cMQ.aaaaaaaaa", "cMQ.aaaaaaaaa",
+    "ok.cMQ.aaaaaaaaa", "offline.cMQ.aaaaaaaaa", "offline.offline.cMQ.aaaaaaaaa",
+  ])
+  func `refuses a cursor that nobody here made`(token: String) async throws {
+    let source = service().fallback(to: notebook(30))
+    let cursor = try #require(Cursor(token))
+    let request = PageRequest(after: cursor)
+    #expect(await source.failure(of: request)?.code == .invalidCursor)
+  }
+
+  @Test func `refuses a cursor whose tag was changed`() async throws {
+    let source = service(failing: [.offline]).fallback(to: notebook(30))
+    let token = try #require(try await source.page(PageRequest(limit: 3)).next).description
+    #expect(token.hasPrefix("offline."))
+    for tag in ["ok.", "ok..", "offline..", ""] {
+      let changed = try #require(Cursor(tag + token.dropFirst("offline.".count)))
+      #expect(await source.failure(of: PageRequest(after: changed))?.code == .invalidCursor)
+    }
+  }
+
+  @Test func `fails rather than ends where a cursor becomes too long`() async throws {
+    let longest = try #require(Cursor(String(repeating: "a", count: Cursor.maximumLength)))
+    let base = ScriptedSource<Note>(pages: [.success(.notes(1...3, next: longest))])
+    #expect(await base.fallback(to: notebook(3)).failure()?.code == .malformed)
+  }
+
+  @Test(arguments: [[], [SourceError.Code.offline]])
+  func `says where pages lie ahead`(
+    failures: [SourceError.Code]
+  ) async throws {
+    let live = BundledSource("live", items: (101...130).map { Note($0) }, fields: Note.fields)
+    let first: any DataSource<Note> =
+      failures.isEmpty ? live : UnavailableSource(.because(failures[0]))
+    let source = first.fallback(to: notebook(30))
+    let start = PageRequest(limit: 5)
+    let guess = source.cursor(skipping: 5, from: start)
+    let second = start.after(try await source.page(start).next)
+    // Before anybody has answered, the first one is taken to.
+    #expect(guess == (failures.isEmpty ? second.cursor : nil))
+    let third = try await source.page(second).next
+    #expect(third != nil)
+    #expect(source.cursor(skipping: 5, from: second) == third)
+  }
+}

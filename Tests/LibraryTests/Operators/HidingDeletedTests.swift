@@ -1,0 +1,82 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct HidingDeletedTests {
+  private let directory: StoreDirectory
+  private let store: SQLiteStore
+
+  init() throws {
+    directory = try StoreDirectory()
+    store = directory.store()
+  }
+
+  private func hiding(_ base: some DataSource<Note>) -> some DataSource<Note> {
+    base.hidingDeleted(in: Shelf("notes", in: store, text: Note.text))
+  }
+
+  private func delete(_ ids: some Sequence<Int>) async throws {
+    _ = try await store.delete(ids.map(\.description), of: "notes", at: .day())
+  }
+
+  @Test func `leaves out what is deleted and says how much`() async throws {
+    try await delete([2, 3, 9, 77])
+    let page = try await hiding(notebook(10)).page(PageRequest(limit: 5))
+    #expect(page.records.map(\.id) == [1, 4, 5])
+    #expect(page.hidden == 2)
+    #expect(try await hiding(notebook(10)).everyID(limit: 5) == [1, 4, 5, 6, 7, 8, 10])
+  }
+
+  @Test func `adds to what was hidden before`() async throws {
+    try await delete([2])
+    let base = ScriptedSource<Note>(pages: [.success(.notes(1...3, hidden: 4))])
+    #expect(try await hiding(base).page(PageRequest()).hidden == 5)
+  }
+
+  @Test func `makes nothing, and hides nothing, where nothing was deleted`() async throws {
+    let page = try await hiding(notebook(3)).page(PageRequest())
+    #expect((page.records.count, page.hidden, page.warnings.count) == (3, 0, 0))
+    #expect(directory.names.isEmpty)
+  }
+
+  @Test func `does not end a walk over seventeen pages of deleted records`() async throws {
+    try await delete(11...180)
+    var ids: [Int] = []
+    for try await note in hiding(notebook(190)).items(size: 10) { ids.append(note.id) }
+    #expect(ids == Array(1...10) + Array(181...190))
+  }
+
+  @Test func `does not know a deleted record, and does not ask for it`() async throws {
+    try await delete([4])
+    let base = ScriptedSource(over: notebook(5))
+    let error = await #expect(throws: SourceError.self) { try await hiding(base).item(4) }
+    #expect(error?.code == .notFound)
+    #expect(error?.message == "the notes record '4' is deleted")
+    #expect(base.callCount == 0)
+    #expect(try await hiding(base).item(5).item == Note(5))
+    _ = try await store.restore(["4"], of: "notes")
+    #expect(try await hiding(base).item(4).item == Note(4))
+  }
+
+  @Test func `gives everything, with a warning, where the store fails`() async throws {
+    try FileManager.default.createDirectory(
+      atPath: directory.path, withIntermediateDirectories: true)
+    let page = try await hiding(notebook(3)).page(PageRequest())
+    #expect((page.records.count, page.warnings.map(\.code)) == (3, ["storage"]))
+    let found = try await hiding(notebook(3)).item(2)
+    #expect((found.item, found.warnings.map(\.code)) == (Note(2), ["storage"]))
+  }
+
+  @Test func `passes failures on, and lets pages be addressed ahead`() async throws {
+    let broken = ScriptedSource<Note>(pages: [.failure(.because(.timedOut))])
+    #expect(await hiding(broken).failure()?.code == .timedOut)
+    let error = await #expect(throws: SourceError.self) { try await hiding(notebook(3)).item(9) }
+    #expect(error?.message == "no notes record has the id '9'")
+    #expect(
+      hiding(notebook(9)).cursor(skipping: 3, from: PageRequest())
+        == notebook(9).cursor(skipping: 3, from: PageRequest()))
+    #expect("\(hiding(notebook(3)))" == "notes.bundled\n  .hidingDeleted(in: notes)")
+  }
+}

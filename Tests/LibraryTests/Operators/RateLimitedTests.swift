@@ -1,0 +1,140 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct RateLimitedTests {
+  let clock = ManualClock()
+  let journal = Journal()
+  let base = ScriptedSource(over: notebook(100))
+
+  private func limited(_ rate: String) throws -> some DataSource<Note> {
+    base.rateLimited(by: try #require(Rate(rate)), clock: clock)
+      .observed(by: journal.observer, as: "notes")
+  }
+
+  private func search(_ word: String) throws -> PageRequest {
+    PageRequest(matching: try Query(word))
+  }
+
+  @Test func `waits for its turn`() async throws {
+    let source = try limited("1/s")
+    _ = try await source.page(PageRequest())
+    async let second = source.page(PageRequest())
+    await clock.sleepers(atLeast: 1)
+    #expect(base.callCount == 1)
+    #expect(clock.untilNextWake == .seconds(1))
+    clock.advance(by: .seconds(1))
+    _ = try await second
+    #expect(base.callCount == 2)
+    #expect(journal.waits == [.seconds(1)])
+    #expect(journal.events.contains("waiting 1.0 seconds: at most 1/s"))
+  }
+
+  @Test func `counts lists, searches and records apart`() async throws {
+    let source = try limited("1/h")
+    _ = try await source.page(PageRequest())
+    _ = try await source.page(try search("note"))
+    _ = try await source.item(7)
+    #expect(base.callCount == 3)
+    #expect(journal.waits.isEmpty)
+    for request in [PageRequest(limit: 3), try search("1")] {
+      let failure = await source.timeout(.seconds(9), clock: clock).failure(of: request)
+      #expect(failure?.code == .rateLimited)
+    }
+  }
+
+  @Test func `keeps two bounds at once`() async throws {
+    let source = try limited("2/s 3/m")
+    let calls = Task { [base] in
+      for _ in 0..<4 { _ = try await source.page(PageRequest()) }
+      return base.callCount
+    }
+    await clock.sleepers(atLeast: 1)
+    #expect((base.callCount, clock.untilNextWake) == (2, .seconds(1)))
+    clock.advance(by: .seconds(1))
+    await base.calls(atLeast: 3)
+    await clock.sleepers(atLeast: 1)
+    #expect((base.callCount, clock.untilNextWake) == (3, .seconds(59)))
+    clock.advance(by: .seconds(59))
+    #expect(try await calls.value == 4)
+  }
+
+  @Test func `lets callers through in the order of their coming`() async throws {
+    let source = try limited("1/s")
+    _ = try await source.page(PageRequest(limit: 1))
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 1...9 {
+        group.addTask { _ = try await source.page(PageRequest(limit: number + 1)) }
+        await clock.sleepers(atLeast: number)
+      }
+      for number in 1...9 {
+        clock.advance(by: .seconds(1))
+        await base.calls(atLeast: number + 1)
+        #expect(base.callCount == number + 1)
+      }
+      try await group.waitForAll()
+    }
+    #expect(base.requests.map(\.limit) == Array(1...10))
+  }
+
+  @Test func `fails at once where the deadline comes first, and takes no turn`() async throws {
+    let limited = try limited("1/m")
+    let source = limited.timeout(.seconds(20), clock: clock)
+    _ = try await source.page(PageRequest())
+    clock.advance(by: .seconds(15))
+    for _ in 0..<3 {
+      let failure = await source.failure()
+      #expect(failure?.code == .rateLimited)
+      #expect(failure?.retryAfter == .seconds(45))
+      #expect(failure?.message == "our own limit of 1/m is used up")
+      #expect(failure?.remedy == "try again in 45 s")
+    }
+    #expect(base.callCount == 1)
+    clock.advance(by: .seconds(45))
+    #expect(await source.failure() == nil)
+  }
+
+  @Test func `gives a turn back when its caller leaves`() async throws {
+    let source = try limited("1/s")
+    _ = try await source.page(PageRequest())
+    let leaving = Task { await source.failure() }
+    await clock.sleepers(atLeast: 1)
+    leaving.cancel()
+    #expect(await leaving.value?.code == .cancelled)
+    #expect(base.callCount == 1)
+    async let next = source.page(PageRequest())
+    await clock.sleepers(atLeast: 1)
+    #expect(clock.untilNextWake == .seconds(1))
+    clock.advance(by: .seconds(1))
+    _ = try await next
+  }
+
+  @Test func `takes no turn for a caller who has left already`() async throws {
+    let source = try limited("1/h")
+    let left = Gate()
+    let leaving = Task {
+      try? await left.pass()
+      return await source.failure()
+    }
+    leaving.cancel()
+    #expect(await leaving.value?.code == .cancelled)
+    #expect(await source.failure() == nil)
+    #expect(base.callCount == 1)
+    #expect(journal.waits.isEmpty)
+  }
+
+  @Test func `counts calls that fail`() async throws {
+    let failing = ScriptedSource<Note>(pages: [.failure(.because(.rejected))])
+    let source = failing.rateLimited(by: try #require(Rate("1/m")), clock: clock)
+    #expect(await source.failure()?.code == .rejected)
+    let failure = await source.timeout(.seconds(1), clock: clock).failure()
+    #expect(failure?.code == .rateLimited)
+  }
+
+  @Test func `lets nobody wait for a day`() async throws {
+    let source = try limited("1/24h")
+    _ = try await source.page(PageRequest())
+    #expect(await source.failure()?.retryAfter == .seconds(86_400))
+  }
+}

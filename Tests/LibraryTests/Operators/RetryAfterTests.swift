@@ -1,0 +1,207 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Foundation
+import Synchronization
+import Testing
+
+/// What happens after a service has said when to come back.
+@Suite(.timeLimit(.minutes(5)))
+struct RetryAfterTests {
+  private let clock = ManualClock()
+  private let wall: WallClock
+  private let texts = Texts()
+  private let service: ScriptedSource<Note>
+  private let failing = Failing()
+
+  /// How the service fails; it does not at first.
+  private final class Failing: Sendable {
+    let error = Mutex<SourceError?>(nil)
+
+    func set(_ error: SourceError?) { self.error.withLock { $0 = error } }
+  }
+
+  init() {
+    wall = WallClock(clock)
+    service = ScriptedSource { [failing] _ throws(SourceError) in
+      if let error = failing.error.withLock(\.self) { throw error }
+      return .notes(1...3)
+    } item: { id throws(SourceError) in
+      Found(Note(id), provenance: Provenance(.live))
+    }
+  }
+
+  private var board: Noticeboard { texts.board { [wall] in wall.now } }
+
+  /// What a new process sees of the service.
+  private func process(_ rate: Rate? = nil, patience: Int = 15) -> any DataSource<Note> {
+    let source: any DataSource<Note> =
+      if let rate {
+        service.rateLimited(by: rate, clock: clock, sharing: board)
+      } else {
+        service.heedingRetryAfter(clock: clock, sharing: board)
+      }
+    return source.timeout(.seconds(patience), clock: clock)
+  }
+
+  /// Lets one call fail, and the service be well again.
+  private func fail(_ source: some DataSource<Note>, retryAfter: Duration?) async {
+    failing.set(.because(.rateLimited, retryAfter: retryAfter))
+    #expect(await source.failure()?.message == "a test says rateLimited")
+    failing.set(nil)
+  }
+
+  @Test(arguments: [nil, Rate("1/s"), Rate("5/s 200/h")])
+  func `leaves the service alone until then, in every process`(rate: Rate?) async throws {
+    await fail(process(rate), retryAfter: .seconds(60))
+    clock.advance(by: .seconds(17))
+    for request in [PageRequest(), PageRequest(matching: try Query("note"))] {
+      let failure = await process(rate).failure(of: request)
+      #expect(failure?.code == .rateLimited)
+      #expect(failure?.retryAfter == .seconds(43))
+      #expect(failure?.description == "the service asked to be left alone (try again in 43 s)")
+    }
+    let record = process(rate)
+    await #expect(throws: SourceError.self) { try await record.item(1) }
+    #expect(service.callCount == 1)
+    clock.advance(by: .seconds(43) - .milliseconds(1))
+    async let early = process(rate, patience: 1).failure()
+    await clock.sleepers(atLeast: 2)
+    #expect(service.callCount == 1)
+    clock.advance(by: .milliseconds(1))
+    #expect(await early == nil)
+    #expect(service.callCount == 2)
+  }
+
+  @Test func `leaves it alone in one process too`() async throws {
+    let source = service.heedingRetryAfter(clock: clock).timeout(.seconds(15), clock: clock)
+    await fail(source, retryAfter: .seconds(60))
+    #expect(await source.failure()?.retryAfter == .seconds(60))
+    clock.advance(by: .seconds(60))
+    #expect(await source.failure() == nil)
+  }
+
+  @Test func `waits where the deadline leaves room`() async throws {
+    let journal = Journal()
+    await fail(process(), retryAfter: .seconds(10))
+    let next = process().observed(by: journal.observer, as: "notes")
+    async let failure = next.failure()
+    await clock.sleepers(atLeast: 2)
+    #expect(clock.untilNextWake == .seconds(10))
+    clock.advance(by: .seconds(10))
+    #expect(await failure == nil)
+    #expect(journal.events.contains("waiting 10.0 seconds: the service asked to be left alone"))
+  }
+
+  @Test func `stops those who have a turn already`() async throws {
+    let rate = try #require(Rate("1/s"))
+    let (one, other) = (process(rate, patience: 30), process(rate, patience: 30))
+    failing.set(.because(.rateLimited, retryAfter: .seconds(60)))
+    _ = await one.failure()
+    clock.advance(by: .seconds(60))
+    // One second after this call the next one has its turn; before that the service has had enough.
+    let gate = Gate()
+    let held = ScriptedSource<Note> { _ throws(SourceError) in
+      try await gate.pass()
+      throw .because(.rateLimited, retryAfter: .seconds(20))
+    }
+    let slow = held.rateLimited(
+      by: rate, clock: clock, sharing: board)
+    async let first = slow.failure()
+    await gate.holds(1)
+    async let second = other.failure()
+    await clock.sleepers(atLeast: 2)
+    #expect(clock.untilNextWake == .seconds(1))
+    gate.open()
+    #expect(await first?.retryAfter == .seconds(20))
+    failing.set(nil)
+    clock.advance(by: .seconds(1))
+    await clock.sleepers(atLeast: 2)
+    #expect(clock.untilNextWake == .seconds(19))
+    #expect(service.callCount == 1)
+    clock.advance(by: .seconds(19))
+    #expect(await second == nil)
+  }
+
+  @Test func `does not take its own word for the service's`() async throws {
+    let rate = try #require(Rate("1/h"))
+    let source = process(rate).heedingRetryAfter(clock: clock, sharing: board)
+    #expect(await source.failure() == nil)
+    for _ in 0..<2 {
+      #expect(await source.failure()?.message == "our own limit of 1/h is used up")
+    }
+    #expect(try await source.item(1).item.id == 1)
+  }
+
+  @Test(arguments: [SourceError.Code.serverError, .timedOut, .rejected])
+  func `heeds nothing but that it was asked too often`(code: SourceError.Code) async throws {
+    let source = process()
+    failing.set(.because(code, retryAfter: .seconds(60)))
+    #expect(await source.failure()?.code == code)
+    #expect(await source.failure()?.code == code)
+    #expect(texts.writes == 0)
+  }
+
+  @Test(arguments: [nil, Duration.zero, .seconds(-9)])
+  func `goes on where the service does not say how long`(wait: Duration?) async throws {
+    await fail(process(), retryAfter: wait)
+    #expect(await process().failure() == nil)
+    #expect(texts.writes == 0)
+  }
+
+  @Test(arguments: [Duration.seconds(86_401), .seconds(1 << 40), .seconds(Int64.max)])
+  func `believes in a day at most`(wait: Duration) async throws {
+    await fail(process(), retryAfter: wait)
+    #expect(await process().failure()?.retryAfter == .seconds(86_400))
+  }
+
+  @Test func `keeps to the longest wait that it was told`() async throws {
+    let source = process()
+    let gate = Gate()
+    let held = ScriptedSource<Note> { _ throws(SourceError) in
+      try await gate.pass()
+      throw .because(.rateLimited, retryAfter: .seconds(20))
+    }
+    let slow = held.heedingRetryAfter(
+      clock: clock, sharing: board)
+    async let late = slow.failure()
+    await gate.holds(1)
+    await fail(source, retryAfter: .seconds(60))
+    gate.open()
+    #expect(await late?.retryAfter == .seconds(20))
+    #expect(await source.failure()?.retryAfter == .seconds(60))
+  }
+
+  @Test func `is not lengthened when the calendar is put back`() async throws {
+    await fail(process(), retryAfter: .seconds(60))
+    wall.put(forward: -7200)
+    #expect(await process().failure()?.retryAfter == .seconds(60))
+    clock.advance(by: .seconds(60))
+    wall.put(forward: 7200)
+    #expect(await process().failure() == nil)
+  }
+
+  @Test(arguments: [Texts.Fault.busy, .full])
+  func `is remembered in memory when the store fails`(fault: Texts.Fault) async throws {
+    let source = process()
+    texts.fail(fault)
+    await fail(source, retryAfter: .seconds(60))
+    #expect(await source.failure()?.retryAfter == .seconds(60))
+    clock.advance(by: .seconds(60))
+    #expect(await source.failure() == nil)
+  }
+
+  @Test func `is retried once the service wants it`() async throws {
+    let source = service.heedingRetryAfter(
+      clock: clock, sharing: board
+    )
+    .retry(clock: clock).timeout(.seconds(90), clock: clock)
+    failing.set(.because(.rateLimited, retryAfter: .seconds(60)))
+    async let failure = source.failure()
+    await service.ends(atLeast: 1)
+    await clock.sleepers(atLeast: 2)
+    failing.set(nil)
+    clock.advance(by: .seconds(60))
+    #expect(await failure == nil)
+    #expect(service.callCount == 2)
+  }
+}

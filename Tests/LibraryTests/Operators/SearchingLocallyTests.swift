@@ -1,0 +1,239 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct SearchingLocallyTests {
+  /// Every third of 31 notes matches `red`.
+  private let notes = (1...31).map { Note($0, $0 % 3 == 0 ? "a Réd one" : "a green one") }
+  private let matches = (1...31).filter { $0 % 3 == 0 }
+
+  /// A service that pages and does not search.
+  private var base: ScriptedSource<Note> {
+    ScriptedSource { [notes] request throws(SourceError) in
+      #expect(request.query == nil)
+      let start = request.cursor?.place ?? 0
+      let records = Array(notes.dropFirst(start).prefix(request.limit))
+      let end = start + records.count
+      return Page(
+        records, next: end < notes.count ? .place(end) : nil, total: notes.count,
+        provenance: Provenance(.live))
+    }
+  }
+
+  private func searching(
+    _ base: some DataSource<Note>, upTo bound: Int = 1000, by size: Int = 10
+  ) -> some DataSource<Note> {
+    base.searchingLocally(upTo: bound, by: size, as: "notes", text: Note.text)
+  }
+
+  @Test(arguments: 1...12)
+  func `loses and repeats no match, whatever the limit, size and bound`(limit: Int) async throws {
+    let query = try Query("RED one")
+    for size in 1...11 {
+      for bound in [1, size, 2 * size, 3 * size + 1, 1000] {
+        let source = searching(base, upTo: bound, by: size)
+        let ids = try await source.everyID(matching: query, limit: limit)
+        #expect(ids == matches, "in pages of \(size), \(bound) at a time")
+      }
+    }
+  }
+
+  @Test func `looks at no more than its bound and says how far it looked`() async throws {
+    let base = base
+    let source = searching(base, upTo: 25, by: 10)
+    let first = try await source.page(PageRequest(matching: try Query("red")))
+    #expect(first.records.map(\.id) == [3, 6, 9, 12, 15, 18])
+    #expect(first.warnings == [Warning("scanned", "searched the first 20 notes only")])
+    #expect(first.hidden == 14)
+    #expect(first.total == nil)
+    #expect(base.callCount == 2)
+    let next = try #require(first.next)
+    let second = try await source.page(
+      PageRequest(matching: try Query("red"), after: next))
+    #expect(second.records.map(\.id) == [21, 24, 27, 30])
+    #expect(second.next == nil)
+    #expect(second.warnings.isEmpty)
+    #expect(second.total == nil)
+    #expect(base.callCount == 4)
+  }
+
+  @Test func `says how far it looked in all when it goes on`() async throws {
+    let source = searching(base, upTo: 10, by: 5)
+    let query = try Query("nowhere")
+    var cursor: Cursor?
+    for looked in [10, 20, 30] {
+      let page = try await source.page(PageRequest(matching: query, after: cursor))
+      #expect(page.warnings.map(\.message) == ["searched the first \(looked) notes only"])
+      #expect((page.records.count, page.hidden) == (0, 10))
+      cursor = page.next
+    }
+    let last = try await source.page(PageRequest(matching: query, after: cursor))
+    #expect((last.next, last.warnings.count, last.hidden) == (nil, 0, 1))
+  }
+
+  @Test func `asks for no page that it does not need`() async throws {
+    let base = base
+    _ = try await searching(base).page(PageRequest(matching: try Query("red"), limit: 2))
+    #expect(base.callCount == 1)
+  }
+
+  @Test(
+    arguments: [
+      (11, 10, 10), (10, 10, nil), (10, 31, 10), (3, 31, 10), (3, 10, nil), (9, 10, nil),
+    ] as [(Int, Int, Int?)])
+  func `knows the total only when it has seen everything`(
+    limit: Int, size: Int, total: Int?
+  ) async throws {
+    let page = try await searching(base, by: size).page(
+      PageRequest(matching: try Query("red"), limit: limit))
+    #expect(page.total == total)
+  }
+
+  @Test func `passes a list on as it is`() async throws {
+    let source = searching(base)
+    let page = try await source.page(PageRequest(limit: 7))
+    #expect((page.records.count, page.total, page.next) == (7, 31, .place(7)))
+    #expect(source.cursor(skipping: 1, from: PageRequest(matching: try Query("red"))) == nil)
+    #expect(try await searching(notebook(5)).item(4).item.id == 4)
+  }
+
+  @Test(arguments: 1...7)
+  func `ends where the source goes round in a circle`(length: Int) async throws {
+    let circle = ScriptedSource<Note> { request throws(SourceError) in
+      let place = request.cursor?.place ?? 0
+      return .notes([place], next: .place((place + 1) % length))
+    }
+    for bound in 1...8 {
+      let ids = try await searching(circle, upTo: bound, by: 1)
+        .everyID(matching: try Query("note"), limit: 5, atMost: 100)
+      #expect(Set(ids) == Set(0..<length))
+    }
+  }
+
+  @Test(arguments: [1, 8])
+  func `does not call a search that was led nowhere complete`(bound: Int) async throws {
+    let circle = ScriptedSource<Note> { request throws(SourceError) in
+      let place = request.cursor?.place ?? 0
+      return .notes([place], next: .place((place + 1) % 3))
+    }
+    var request = PageRequest(matching: try Query("nowhere"), limit: 5)
+    let source = searching(circle, upTo: bound, by: 1)
+    var page = try await source.page(request)
+    for _ in 0..<20 where page.next != nil {
+      request = request.after(page.next)
+      page = try await source.page(request)
+    }
+    #expect(page.next == nil)
+    #expect(page.total == nil)
+    #expect(page.warnings.map(\.code) == ["stopped"])
+  }
+
+  @Test func `does not deny a record that may be one that cannot be read`() async throws {
+    let base = ScriptedSource<Note>(
+      page: { _ throws(SourceError) in
+        var page = Page<Note>.notes(1...3)
+        page.unreadable = Unreadable(count: 1, firstReason: "row 4: id is missing")
+        return page
+      }, item: { _ throws(SourceError) in throw .because(.unsupported) })
+    let error = await #expect(throws: SourceError.self) {
+      try await searching(base, upTo: 20, by: 10).item(4)
+    }
+    #expect(error?.code == .unsupported)
+  }
+
+  @Test func `does not deny a record that it may not have come to`() async throws {
+    let endless = ScriptedSource<Note>(
+      page: { request throws(SourceError) in
+        let place = request.cursor?.place ?? 0
+        return .notes([place], next: place < 9 ? .place(place + 1) : nil)
+      }, item: { _ throws(SourceError) in throw .because(.unsupported) })
+    #expect(try await searching(endless, upTo: 5, by: 1).item(4).item.id == 4)
+    for (bound, code) in [(5, SourceError.Code.unsupported), (20, .notFound)] {
+      let source = searching(endless, upTo: bound, by: 1)
+      let error = await #expect(throws: SourceError.self) { try await source.item(99) }
+      #expect(error?.code == code)
+    }
+  }
+
+  @Test func `tells once what was wrong, of every page it looked through`() async throws {
+    let torn = ScriptedSource<Note> { request throws(SourceError) in
+      let place = request.cursor?.place ?? 0
+      var page = Page.notes([2 * place, 2 * place + 1], next: place < 2 ? .place(place + 1) : nil)
+      page.unreadable = Unreadable(count: 1, firstReason: "torn \(place)")
+      page.warnings = [Warning("torn", "page \(place)")]
+      page.hidden = 1
+      return page
+    }
+    let source = searching(torn, by: 2)
+    let query = try Query("note")
+    let first = try await source.page(PageRequest(matching: query, limit: 3))
+    #expect(first.unreadable == Unreadable(count: 2, firstReason: "torn 0"))
+    #expect(first.warnings.map(\.message) == ["page 0", "page 1"])
+    #expect(first.hidden == 2)
+    let second = try await source.page(
+      PageRequest(matching: query, after: first.next, limit: 3))
+    #expect(second.unreadable == Unreadable(count: 1, firstReason: "torn 2"))
+    #expect(second.warnings.map(\.message) == ["page 2"])
+  }
+
+  @Test func `fails when the source fails`() async throws {
+    let failing = ScriptedSource<Note>(pages: [
+      .success(.notes(1...2, next: .place(1))), .failure(.because(.serverError)),
+    ])
+    let failure = await searching(failing).failure(of: PageRequest(matching: try Query("note")))
+    #expect(failure?.code == .serverError)
+  }
+
+  @Test func `ends when it is cancelled`() async throws {
+    let gate = Gate()
+    let held = ScriptedSource(over: base, held: gate)
+    let request = PageRequest(matching: try Query("red"))
+    let source = searching(held)
+    let call = Task { await source.failure(of: request) }
+    await gate.holds(1)
+    call.cancel()
+    #expect(await call.value?.code == .cancelled)
+    #expect(held.callCount == 1)
+  }
+
+  /// What a stranger can seal, because a seal is no secret.
+  private struct Forged: Codable {
+    var c: String?
+    var s = 0
+    var n = 0
+    var p = 0
+  }
+
+  @Test(
+    arguments: [
+      (nil, -1, 0, 0), (nil, 0, -1, 0), (nil, 0, 0, -1), (nil, .max, 0, 0), (nil, 0, .max, 0),
+      ("", 0, 0, 0), ("no token!", 0, 0, 0),
+    ] as [(String?, Int, Int, Int)])
+  func `refuses a forged cursor`(cursor: String?, skip: Int, passed: Int, pages: Int) async throws {
+    let query = try Query("red")
+    let forged = try CursorSeal("notes.scan", for: query)
+      .close(Forged(c: cursor, s: skip, n: passed, p: pages))
+    let failure = await searching(base).failure(of: PageRequest(matching: query, after: forged))
+    #expect(failure?.code == .invalidCursor)
+  }
+
+  @Test func `survives the largest numbers that a cursor can have`() async throws {
+    let query = try Query("red")
+    let most = Int(UInt32.max)
+    for skip in [0, most] {
+      let forged = try CursorSeal("notes.scan", for: query)
+        .close(Forged(c: "place-0", s: skip, n: most, p: most))
+      let page = try await searching(base, upTo: 10, by: 10)
+        .page(PageRequest(matching: query, after: forged))
+      #expect(page.records.count == (skip == 0 ? 3 : 0))
+    }
+  }
+
+  @Test func `refuses the cursor of another query`() async throws {
+    let source = searching(base)
+    let page = try await source.page(PageRequest(matching: try Query("red"), limit: 2))
+    let other = PageRequest(matching: try Query("green"), after: page.next)
+    #expect(await source.failure(of: other)?.code == .invalidCursor)
+  }
+}

@@ -1,0 +1,216 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Foundation
+import Synchronization
+import Testing
+
+/// Two chains over the same texts stand for two processes that ask one service.
+@Suite(.timeLimit(.minutes(5)))
+struct SharedRateTests {
+  private let clock = ManualClock()
+  private let wall: WallClock
+  private let texts = Texts()
+  private let service = ScriptedSource(over: notebook(100))
+
+  init() { wall = WallClock(clock) }
+
+  /// What a new process sees of the service.
+  private func process(
+    _ rate: String, cost: Int = 1, over base: ScriptedSource<Note>? = nil
+  ) throws -> some DataSource<Note> {
+    (base ?? service).rateLimited(
+      by: try #require(Rate(rate)), cost: cost, clock: clock,
+      sharing: texts.board { [wall] in wall.now })
+  }
+
+  @Test func `is kept by two processes together`() async throws {
+    let one = try process("2/m")
+    let other = try process("2/m").timeout(.seconds(15), clock: clock)
+    _ = try await one.page(PageRequest())
+    _ = try await other.page(PageRequest())
+    let failure = await other.failure()
+    #expect(failure?.code == .rateLimited)
+    #expect(failure?.retryAfter == .seconds(60))
+    #expect(failure?.message == "our own limit of 2/m is used up")
+    clock.advance(by: .seconds(60))
+    #expect(await other.failure() == nil)
+    #expect(service.callCount == 3)
+  }
+
+  @Test func `is remembered by the next process`() async throws {
+    for _ in 0..<3 { _ = try await process("3/h").page(PageRequest()) }
+    let next = try process("3/h").timeout(.seconds(15), clock: clock)
+    #expect(await next.failure()?.retryAfter == .seconds(3600))
+    _ = try await next.item(1)
+    #expect(service.callCount == 4)
+  }
+
+  @Test func `counts what each process asks for at a time`() async throws {
+    _ = try await process("100/m", cost: 60).page(PageRequest())
+    _ = try await process("100/m", cost: 40).page(PageRequest())
+    let next = try process("100/m", cost: 1).timeout(.seconds(15), clock: clock)
+    #expect(await next.failure()?.code == .rateLimited)
+  }
+
+  @Test func `gives a turn back to all when its caller leaves`() async throws {
+    let (one, other) = (try process("1/s"), try process("1/s"))
+    _ = try await one.page(PageRequest())
+    let leaving = Task { await one.failure() }
+    await clock.sleepers(atLeast: 1)
+    leaving.cancel()
+    #expect(await leaving.value?.code == .cancelled)
+    async let next = other.failure()
+    await clock.sleepers(atLeast: 1)
+    #expect(clock.untilNextWake == .seconds(1))
+    clock.advance(by: .seconds(1))
+    #expect(await next == nil)
+  }
+
+  @Test func `writes nothing for a call that it refuses`() async throws {
+    let source = try process("1/h").timeout(.seconds(15), clock: clock)
+    _ = try await source.page(PageRequest())
+    for _ in 0..<3 { #expect(await source.failure()?.code == .rateLimited) }
+    #expect(texts.writes == 1)
+  }
+
+  @Test(arguments: [Texts.Fault.busy, .full])
+  func `is kept in memory when the store fails`(fault: Texts.Fault) async throws {
+    let source = try process("2/m").timeout(.seconds(15), clock: clock)
+    _ = try await source.page(PageRequest())
+    texts.fail(fault)
+    _ = try await source.page(PageRequest())
+    #expect(await source.failure()?.code == .rateLimited)
+    clock.advance(by: .seconds(60))
+    #expect(await source.failure() == nil)
+    #expect(service.callCount == 3)
+  }
+
+  @Test(arguments: [-86_400 * 400.0, -1800, -1, -0.25])
+  func `goes on in its time when the calendar is put back`(seconds: Double) async throws {
+    let source = try process("1/s").timeout(.seconds(15), clock: clock)
+    _ = try await source.page(PageRequest())
+    wall.put(forward: seconds)
+    for call in 2...4 {
+      async let failure = source.failure()
+      await clock.sleepers(atLeast: 2)
+      #expect(clock.untilNextWake == .seconds(1))
+      clock.advance(by: .seconds(1))
+      #expect(await failure == nil)
+      #expect(service.callCount == call)
+    }
+  }
+
+  @Test func `lets nobody wait for turns that were taken in a wrong future`() async throws {
+    wall.put(forward: 86_400 * 3650)
+    for _ in 0..<2 { _ = try await process("2/m").page(PageRequest()) }
+    wall.put(forward: -86_400 * 3650)
+    let source = try process("2/m").timeout(.seconds(15), clock: clock)
+    #expect(await source.failure()?.retryAfter == .seconds(60))
+    clock.advance(by: .seconds(60))
+    #expect(await source.failure() == nil)
+  }
+
+  @Test(arguments: [
+    #"{"windows":{"list":[1753900000000,1]},"writtenAt":1753000000000}"#,
+    #"{"opensAt":1753900000000,"windows":{},"writtenAt":1753000000000}"#,
+    #"{"opensAt":9223372036854775807,"windows":{},"writtenAt":9223372036854775807}"#,
+    #"{"windows":{"list":[1]},"writtenAt":1753000000000}"#, #"{"windows":{}}"#, "garbage",
+  ])
+  func `begins anew where the text cannot be right`(text: String) async throws {
+    texts.set("notes/turns", text)
+    #expect(await (try process("1/s")).timeout(.seconds(1), clock: clock).failure() == nil)
+    #expect(texts.writes == 1)
+  }
+
+  @Test(arguments: [7, 1968, 2026])
+  func `is never exceeded by two processes in hours of random calls`(seed: UInt64) async throws {
+    let traffic = Traffic(on: clock)
+    let processes = try (0..<2).map { _ in
+      try process("1/s 200/h", over: traffic.service)
+        .observed(by: traffic.observer, as: "notes")
+    }
+    var random = Seeded(seed)
+    await withTaskGroup { group in
+      while clock.now.offset < .seconds(3 * 3600) {
+        let burst = Int(random.next() % 6)
+        for _ in 0..<burst {
+          let (process, isList) = (processes[Int(random.next() % 2)], random.next() % 4 > 0)
+          group.addTask {
+            if isList { _ = await process.failure() } else { _ = try? await process.item(1) }
+          }
+        }
+        await traffic.settles(with: burst)
+        await traffic.passes(.milliseconds(Int(random.next() % 30_000)))
+      }
+      group.cancelAll()
+    }
+    for (kind, least) in [(CallKind.list, 600), (.show, 200)] {
+      let times = traffic.times(of: kind)
+      #expect(times.count >= least, "\(kind)")
+      for (first, next) in zip(times, times.dropFirst()) { #expect(next - first >= .seconds(1)) }
+      for (first, next) in zip(times, times.dropFirst(200)) {
+        #expect(next - first >= .seconds(3600))
+      }
+    }
+  }
+}
+
+/// Calls that are made at random times and wait on a manual clock.
+private final class Traffic: Sendable {
+  private let clock: ManualClock
+  private let calls = Mutex<[CallKind: [Duration]]>([:])
+  /// Every call comes through at once, or begins to wait and comes through later.
+  private let steps = Gauge()
+  private let waits = Gauge()
+  private let expected = Mutex((steps: 0, wakes: 0))
+
+  init(on clock: ManualClock) { self.clock = clock }
+
+  var service: ScriptedSource<Note> {
+    ScriptedSource { [self] request throws(SourceError) in
+      note(CallKind(request))
+      return .notes(1...1)
+    } item: { [self] id throws(SourceError) in
+      note(.show)
+      return Found(Note(id), provenance: Provenance(.live))
+    }
+  }
+
+  var observer: Observer {
+    Observer { [self] event in
+      guard case .waiting = event else { return }
+      waits.add()
+      steps.add()
+    }
+  }
+
+  func times(of kind: CallKind) -> [Duration] { calls.withLock { $0[kind] ?? [] } }
+
+  /// Waits until so many new calls have come through or sleep.
+  func settles(with count: Int) async {
+    let expected = expected.withLock { expected in
+      expected.steps += count
+      return expected
+    }
+    await steps.reaches(expected.steps)
+    await clock.sleepers(atLeast: waits.value - expected.wakes)
+  }
+
+  /// Lets time pass, and everybody come through in their turn.
+  func passes(_ time: Duration) async {
+    let end = clock.now.advanced(by: time)
+    while let wake = clock.untilNextWake, clock.now.advanced(by: wake) <= end {
+      let sleepers = clock.sleeperCount
+      clock.advance(by: wake)
+      let woken = sleepers - clock.sleeperCount
+      expected.withLock { $0.wakes += woken }
+      await settles(with: woken)
+    }
+    clock.advance(by: clock.now.duration(to: end))
+  }
+
+  private func note(_ kind: CallKind) {
+    calls.withLock { $0[kind, default: []].append(clock.now.offset) }
+    steps.add()
+  }
+}

@@ -1,0 +1,157 @@
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+@testable import AggregatorCore
+@testable import AggregatorKit
+
+/// The arithmetic of `rateLimited`, without any waiting.
+@Suite
+struct SlidingWindowTests {
+  private let ever = Duration.seconds(1_000_000)
+
+  private func bounds(_ rate: String) throws -> [Rate.Bound] {
+    try #require(Rate(rate)).bounds
+  }
+
+  @Test(arguments: ["1/s", "3/s", "2/s 5/10s", "1/s 4/m", "7/3s 9/4s 20/m", "5/s 5/s", "9/2s 3/s"])
+  func `never lets more through in any window than a bound allows`(text: String) throws {
+    let bounds = try bounds(text)
+    var random = Seeded(42)
+    for round in 0..<20 {
+      var window = SlidingWindow()
+      var now = Duration.zero
+      var turns: [Duration] = []
+      for _ in 0..<300 {
+        // Bursts, and pauses of every length up to twice the longest window.
+        if random.next() % 3 > 0 {
+          now += .microseconds(Int(random.next() % (round < 10 ? 700_000 : 9_000_000)))
+        }
+        let turn = window.reserve(by: bounds, at: now, patience: ever)
+        #expect(turn.isTaken && turn.wait >= .zero)
+        if random.next() % 8 == 0, turn.wait > .zero {
+          window.giveBack(turn.time)
+        } else {
+          turns.append(now + turn.wait)
+        }
+      }
+      for bound in bounds {
+        for (first, next) in zip(turns, turns.dropFirst(bound.count)) {
+          #expect(next - first >= bound.period, "\(bound.count) turns since \(first)")
+        }
+      }
+    }
+  }
+
+  @Test func `gives every turn as early as the rate allows`() throws {
+    var window = SlidingWindow()
+    let bounds = try bounds("2/s 5/10s")
+    let waits = (0..<8).map { _ in window.reserve(by: bounds, at: .zero, patience: ever).wait }
+    #expect(waits == [0, 0, 1, 1, 2, 10, 10, 11].map { .seconds($0) })
+  }
+
+  @Test func `lets no burst of twice the rate follow a pause`() throws {
+    var window = SlidingWindow()
+    let bounds = try bounds("3/s")
+    let early = window.reserve(by: bounds, at: .zero, patience: ever).time
+    let late = (0..<4).map { _ in
+      window.reserve(by: bounds, at: .milliseconds(900), patience: ever).time.milliseconds
+    }
+    #expect(early.milliseconds == 0)
+    #expect(late == [900, 900, 1000, 1900])
+  }
+
+  @Test func `lets nobody wait for the rest of a millisecond`() throws {
+    var window = SlidingWindow()
+    let bounds = try bounds("3/s")
+    let turns = (1...3).map {
+      window.reserve(by: bounds, at: .microseconds(400 * $0), patience: ever)
+    }
+    #expect(turns.map(\.wait) == [.zero, .zero, .zero])
+    #expect(turns.map(\.time.milliseconds) == [1, 1, 2])
+    let fourth = window.reserve(by: bounds, at: .microseconds(1_000_400), patience: ever)
+    #expect(fourth.wait == .microseconds(600))
+  }
+
+  @Test func `takes no turn that the caller will not wait for`() throws {
+    var window = SlidingWindow()
+    let bounds = try bounds("1/s")
+    #expect(window.reserve(by: bounds, at: .zero, patience: .zero).isTaken)
+    for _ in 0..<2 {
+      let turn = window.reserve(by: bounds, at: .zero, patience: .seconds(1))
+      #expect((turn.wait, turn.isTaken) == (.seconds(1), false))
+    }
+    #expect(window.reserve(by: bounds, at: .zero, patience: .seconds(1.1)).isTaken)
+  }
+
+  @Test func `serves in the order of coming`() throws {
+    var window = SlidingWindow()
+    let bounds = try bounds("2/s")
+    let times = (0..<50).map { _ in window.reserve(by: bounds, at: .zero, patience: ever).time }
+    #expect(times == times.sorted())
+  }
+
+  @Test func `gives the last turn to the next caller when it is given back`() throws {
+    var window = SlidingWindow()
+    let bounds = try bounds("1/s")
+    _ = window.reserve(by: bounds, at: .zero, patience: ever)
+    let turn = window.reserve(by: bounds, at: .zero, patience: ever).time
+    window.giveBack(turn)
+    #expect(window.reserve(by: bounds, at: .milliseconds(200), patience: ever).time == turn)
+  }
+
+  @Test func `counts each call by its cost, and one that is too dear as all of a bound`() throws {
+    var window = SlidingWindow()
+    let bounds = try bounds("10/s")
+    let waits = [4, 4, 2, 1, 30, 1].map {
+      window.reserve($0, by: bounds, at: .zero, patience: ever).wait
+    }
+    #expect(waits == [0, 0, 0, 1, 2, 3].map { .seconds($0) })
+  }
+
+  @Test func `gives no turn before the service opens`() throws {
+    var window = SlidingWindow()
+    let opening = Moment(.seconds(9))
+    for bounds in [try bounds("1/s"), []] {
+      let turn = window.reserve(by: bounds, at: .zero, notBefore: opening, patience: ever)
+      #expect(turn.time == opening)
+    }
+    #expect(
+      window.reserve(by: [], at: .seconds(9), notBefore: opening, patience: ever).wait == .zero)
+  }
+
+  @Test func `remembers little however many calls there are`() throws {
+    let bounds = try bounds("50/s 100000/h")
+    var window = SlidingWindow()
+    var now = Duration.zero
+    var turns: [Duration] = []
+    for _ in 0..<30_000 {
+      now += window.reserve(by: bounds, at: now, patience: ever).wait
+      turns.append(now)
+      now += .milliseconds(7)
+    }
+    for (first, next) in zip(turns, turns.dropFirst(50)) { #expect(next - first >= .seconds(1)) }
+    #expect(now < .seconds(602))
+    #expect(try JSONEncoder().encode(window).count < 12_000)
+  }
+
+  @Test func `is read as it was written`() throws {
+    let bounds = try bounds("2/s 5/10s")
+    var window = SlidingWindow()
+    for _ in 0..<4 { _ = window.reserve(2, by: bounds, at: .seconds(7), patience: ever) }
+    let text = try JSONEncoder().encode(window)
+    #expect(String(decoding: text, as: UTF8.self) == "[7000,2,1000,2,9000,2,1000,2]")
+    #expect(try JSONDecoder().decode(SlidingWindow.self, from: text) == window)
+  }
+
+  @Test(arguments: [
+    "[1]", "[1,0]", "[1,-1]", "[5,1,0,1]", "[5,1,-1,1]", "[9223372036854775807,1]",
+    "[9007199254740991,1,9223372036854775807,1]", "[1,9223372036854775807]", "[1.5,1]", "{}",
+    "[\"1\",1]",
+  ])
+  func `is not read from what nobody can have written`(text: String) {
+    #expect(throws: DecodingError.self) {
+      try JSONDecoder().decode(SlidingWindow.self, from: Data(text.utf8))
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct TimeoutTests {
+  let clock = ManualClock()
+  let gate = Gate()
+
+  @Test func `gives an answer that comes in time`() async throws {
+    let source = ScriptedSource(over: notebook(3), held: gate).timeout(.seconds(15), clock: clock)
+    async let page = source.page(PageRequest())
+    await gate.holds(1)
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .seconds(15) - .nanoseconds(1))
+    gate.open()
+    #expect(try await page.records.count == 3)
+    #expect(clock.sleeperCount == 0)
+  }
+
+  @Test func `ends a call that takes longer, and what is underneath`() async {
+    let base = ScriptedSource(over: notebook(3), held: gate)
+    let source = base.timeout(.seconds(15), clock: clock)
+    async let failure = source.failure()
+    await gate.holds(1)
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .seconds(15))
+    let error = await failure
+    #expect(error?.code == .timedOut)
+    #expect(error?.message == "no answer within 15 s")
+    #expect(base.cancellations == 1)
+    #expect(base.inFlight == 0)
+  }
+
+  @Test func `ends a call for a record too`() async {
+    let source = ScriptedSource(over: notebook(3), held: gate).timeout(.seconds(15), clock: clock)
+    let call = Task { try await source.item(1) }
+    await gate.holds(1)
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .seconds(15))
+    let error = await #expect(throws: SourceError.self) { try await call.value }
+    #expect(error?.code == .timedOut)
+  }
+
+  @Test func `passes a failure on`() async {
+    let base = ScriptedSource<Note>(pages: [.failure(.because(.rejected))])
+    #expect(await base.timeout(.seconds(15), clock: clock).failure()?.code == .rejected)
+    #expect(clock.sleeperCount == 0)
+  }
+
+  @Test func `is cancelled, not timed out, when the caller leaves`() async {
+    let base = ScriptedSource(over: notebook(3), held: gate)
+    let source = base.timeout(.seconds(15), clock: clock)
+    let call = Task { await source.failure() }
+    await gate.holds(1)
+    await clock.sleepers(atLeast: 1)
+    call.cancel()
+    #expect(await call.value?.code == .cancelled)
+    #expect(base.cancellations == 1)
+    #expect(clock.sleeperCount == 0)
+  }
+
+  @Test(arguments: [(Duration.seconds(5), Duration.seconds(9)), (.seconds(9), .seconds(5))])
+  func `ends at the nearer of two deadlines`(inner: Duration, outer: Duration) async {
+    let source = ScriptedSource(over: notebook(3), held: gate)
+      .timeout(inner, clock: clock).timeout(outer, clock: clock)
+    async let failure = source.failure()
+    await gate.holds(1)
+    await clock.sleepers(atLeast: 2)
+    clock.advance(by: .seconds(5))
+    #expect(await failure?.message == "no answer within 5 s")
+  }
+
+  @Test(arguments: [(Duration.seconds(5), Duration.seconds(9)), (.seconds(9), .seconds(5))])
+  func `tells everything underneath the nearer deadline`(
+    inner: Duration, outer: Duration
+  ) async throws {
+    let base = ScriptedSource<Note>(page: { [clock] _ throws(SourceError) in
+      #expect(Deadline.current?.remaining() == .seconds(5))
+      #expect(Deadline.leavesRoom(for: .seconds(5) - .nanoseconds(1)))
+      #expect(!Deadline.leavesRoom(for: .seconds(5)))
+      #expect(!Deadline.hasPassed)
+      clock.advance(by: .seconds(4))
+      #expect(Deadline.current?.remaining() == .seconds(1))
+      return .notes(1...1)
+    })
+    let source = base.timeout(inner, clock: clock).timeout(outer, clock: clock)
+    #expect(try await source.page(PageRequest()).records.count == 1)
+    #expect(Deadline.current?.remaining() == nil)
+    #expect(Deadline.leavesRoom(for: .seconds(1_000_000)))
+  }
+}

@@ -1,0 +1,202 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct ChainTests {
+  private let clock = ManualClock()
+  private let journal = Journal()
+
+  private func environment(_ values: [String: String] = [:]) -> PluginEnvironment {
+    PluginEnvironment(
+      settings: Settings(values), transport: TrappingTransport(), clock: clock, random: { 0 },
+      observer: journal.observer)
+  }
+
+  @Test func `answers with the service while it can`() async throws {
+    let plugin = NotesPlugin(service: ScriptedSource(over: notebook(5)))
+    let source = try plugin.source(in: environment())
+    #expect(try await source.everyID(limit: 2) == Array(1...5))
+    #expect(try await source.item(4).item.id == 4)
+    #expect(journal.events.first == "asked list")
+  }
+
+  @Test(arguments: [Reading.normal, .refresh])
+  func `answers with bundled data and the reason when the service fails`(
+    reading: Reading
+  ) async throws {
+    let service = ScriptedSource<Note>(pages: [.failure(.because(.unreachable))])
+    let source = try NotesPlugin(service: service).source(in: environment(), reading: reading)
+    let page = try await source.page(PageRequest())
+    #expect(page.records == [Note(900, "bundled")])
+    #expect(page.provenance.origin == .bundled)
+    #expect(page.provenance.reason?.code == .unreachable)
+    #expect(
+      journal.events == ["asked list", "fell back unreachable", "answered list bundled 1"])
+  }
+
+  @Test func `asks the service for nothing when it is offline`() async throws {
+    let service = ScriptedSource(over: notebook(5))
+    let made = Gauge()
+    let plugin = NotesPlugin(service: service, setUp: { _ throws(SourceError) in made.add() })
+    let source = try plugin.source(in: environment(), reading: .offline)
+    let page = try await source.page(PageRequest())
+    #expect(page.records == [Note(900, "bundled")])
+    #expect(page.provenance.reason?.code == .offline)
+    #expect(try await source.item(900).provenance.reason?.code == .offline)
+    #expect((made.value, service.callCount) == (0, 0))
+  }
+
+  @Test func `answers with bundled data and the reason when there is no key`() async throws {
+    let plugin = NotesPlugin(
+      service: ScriptedSource(over: notebook(5)),
+      setUp: { _ throws(SourceError) in throw .because(.missingKey) })
+    let page = try await plugin.source(in: environment()).page(PageRequest())
+    #expect(page.records == [Note(900, "bundled")])
+    #expect(page.provenance.reason?.code == .missingKey)
+    let strict = try plugin.source(in: environment(), reading: .noFallback)
+    #expect(await strict.failure()?.code == .missingKey)
+  }
+
+  @Test func `fails when the service fails and nothing may stand in`() async throws {
+    let service = ScriptedSource<Note>(pages: [.failure(.because(.unreachable))])
+    let source = try NotesPlugin(service: service)
+      .source(in: environment(), reading: .noFallback)
+    #expect(await source.failure()?.code == .unreachable)
+    #expect(journal.events == ["asked list", "failed list unreachable"])
+  }
+
+  @Test(arguments: [Reading.normal, .refresh, .noFallback])
+  func `refuses settings that make no sense at once`(reading: Reading) {
+    let service = ScriptedSource(over: notebook(5))
+    let wrongAddress = NotesPlugin(
+      service: service, setUp: { _ throws(SourceError) in throw .because(.badSettings) })
+    let address = #expect(throws: SourceError.self) {
+      try wrongAddress.source(in: environment(), reading: reading)
+    }
+    #expect(address?.code == .badSettings)
+    let rate = #expect(throws: SourceError.self) {
+      try NotesPlugin(service: service)
+        .source(in: environment(["NOTES_RATE": "often"]), reading: reading)
+    }
+    #expect(rate?.code == .badSettings)
+  }
+
+  @Test func `keeps the rate that is set`() async throws {
+    let service = ScriptedSource(over: notebook(5))
+    let source = try NotesPlugin(service: service)
+      .source(in: environment(["NOTES_RATE": "1/h"]), reading: .noFallback)
+    #expect(await source.failure() == nil)
+    #expect(await source.failure()?.code == .rateLimited)
+    #expect(service.callCount == 1)
+  }
+
+  @Test(arguments: ["off", "OFF"])
+  func `keeps no rate where it is switched off`(rate: String) async throws {
+    let service = ScriptedSource(over: notebook(5))
+    let source = try NotesPlugin(service: service)
+      .source(in: environment(["NOTES_RATE": rate]), reading: .noFallback)
+    for _ in 0..<300 { #expect(await source.failure() == nil) }
+    #expect(journal.events.allSatisfy { !$0.hasPrefix("waiting") })
+  }
+
+  @Test(arguments: [(nil, 15), (Duration.seconds(3), 3)] as [(Duration?, Int)])
+  func `gives a page the policy's time, or the caller's`(
+    deadline: Duration?, seconds: Int
+  ) async throws {
+    let gate = Gate()
+    let source = try NotesPlugin(service: ScriptedSource(over: notebook(5), held: gate))
+      .source(in: environment(), reading: .noFallback, deadline: deadline)
+    async let failure = source.failure()
+    await gate.holds(1)
+    await clock.sleepers(atLeast: 1)
+    #expect(clock.untilNextWake == .seconds(seconds))
+    clock.advance(by: .seconds(seconds))
+    #expect(await failure?.code == .timedOut)
+  }
+
+  @Test func `tries again what may pass`() async throws {
+    let service = ScriptedSource<Note>(pages: [
+      .failure(.because(.serverError)), .failure(.because(.timedOut)), .success(.notes(1...3)),
+    ])
+    let source = try NotesPlugin(service: service)
+      .source(in: environment(), reading: .noFallback)
+    #expect(try await source.page(PageRequest()).records.count == 3)
+    #expect(service.callCount == 3)
+  }
+
+  @Test(arguments: [(Reading.normal, 5), (.refresh, 7)])
+  func `leaves a failing service alone, unless it is to be refreshed`(
+    reading: Reading, calls: Int
+  ) async throws {
+    let service = ScriptedSource<Note> { _ throws(SourceError) in throw .because(.unreachable) }
+    let source = try NotesPlugin(service: service).source(in: environment(), reading: reading)
+    for _ in 0..<7 { _ = try await source.page(PageRequest()) }
+    #expect(service.callCount == calls)
+  }
+
+  @Test func `searches and slices as the policy says`() async throws {
+    let service = ScriptedSource<Note> { request throws(SourceError) in
+      #expect(request.query == nil)
+      return try await notebook(30).page(request)
+    }
+    let policy = Policy(largestPage: 50, upstreamPageSize: .fixed(10), localSearchBound: 20)
+    let source = try NotesPlugin(service: service, policy: policy)
+      .source(in: environment(), reading: .noFallback)
+    let page = try await source.page(PageRequest(matching: try Query("note 2"), limit: 50))
+    #expect(page.records.map(\.id) == [2, 12, 20])
+    #expect(page.warnings.map(\.message) == ["searched the first 20 notes only"])
+    #expect(Set(service.requests.map(\.limit)) == [10])
+    #expect(try await source.everyID(limit: 7) == Array(1...30))
+  }
+
+  @Test func `searches in pages as large as the service gives`() async throws {
+    let service = ScriptedSource(over: notebook(30))
+    let policy = Policy(largestPage: 6, localSearchBound: 12)
+    let source = try NotesPlugin(service: service, policy: policy)
+      .source(in: environment(), reading: .noFallback)
+    let page = try await source.page(PageRequest(matching: try Query("note 2"), limit: 50))
+    #expect(page.warnings.map(\.message) == ["searched the first 12 notes only"])
+    #expect(service.requests.map(\.limit) == [6, 6])
+  }
+
+  @Test func `a walk goes on with another reading`() async throws {
+    let plugin = NotesPlugin(service: ScriptedSource(over: notebook(5)))
+    var cursor: Cursor?
+    var ids: [Int] = []
+    for reading in [Reading.normal, .noFallback, .refresh] {
+      let source = try plugin.source(in: environment(), reading: reading)
+      let page = try await source.page(PageRequest(after: cursor, limit: 2))
+      ids += page.records.map(\.id)
+      cursor = page.next
+    }
+    #expect(ids == [1, 2, 3, 4, 5])
+  }
+
+  @Test func `describes itself in the order of its operators`() throws {
+    let policy = Policy(
+      rate: NotesPlugin.rate, largestPage: 50, upstreamPageSize: .fixed(10), localSearchBound: 20)
+    let plugin = NotesPlugin(service: ScriptedSource(over: notebook(5)), policy: policy)
+    #expect(
+      "\(try plugin.source(in: environment()))" == """
+        scripted
+          .rateLimited(by: 100/m)
+          .circuitBreaker(5 failures, 30 s)
+          .retry(3)
+          .timeout(15 s)
+          .coalesced()
+          .sliced(upstream: 10)
+          .searchingLocally(upTo: 20)
+          .fallback(to: notes.bundled)
+          .observed()
+        """)
+    #expect(
+      "\(try plugin.source(in: environment(), reading: .offline))" == """
+        unavailable: the network is not to be used
+          .sliced(upstream: 10)
+          .searchingLocally(upTo: 20)
+          .fallback(to: notes.bundled)
+          .observed()
+        """)
+  }
+}

@@ -1,0 +1,64 @@
+import AggregatorKit
+import Testing
+
+@Suite
+struct FieldTests {
+  private struct Thing: Record {
+    var id = 7
+    var name = "Ünö"
+    var alias: String?
+    var weight = 1.5
+    var isGood = true
+    var tags = ["Änte", "b"]
+    var rank: Int?
+  }
+
+  private let fields: [Field<Thing>] = [
+    Field("id", "Id", \.id, about: "A number.", isSearchable: true),
+    Field("name", "Name", \.name, about: "A text.", isSearchable: true),
+    Field("alias", "Alias", \.alias, about: "Perhaps a text.", isSearchable: true),
+    Field("weight", "Weight", \.weight, about: "A number.", isShown: false),
+    Field("isGood", "Good", \.isGood, about: "A truth.", isSearchable: true),
+    Field("tags", "Tags", \.tags, about: "Texts.", isSearchable: true),
+    Field("rank", "Rank", \.rank, about: "Perhaps a number."),
+    Field("initial", "Initial", .text, about: "The first letter.") {
+      .string(String($0.name.prefix(1)))
+    },
+  ]
+
+  @Test func `knows its kind by its type`() {
+    #expect(
+      fields.map(\.kind) == [.integer, .text, .text, .number, .bool, .list, .integer, .text])
+  }
+
+  @Test func `reads a record`() {
+    let values = fields.map { $0[Thing()] }
+    #expect(values == [7, "Ünö", nil, .number(1.5), true, ["Änte", "b"], nil, "Ü"])
+    #expect(fields[2][Thing(alias: "x")] == "x")
+    #expect(fields[6][Thing(rank: 3)] == 3)
+  }
+
+  @Test(arguments: [Double.nan, .infinity, -.infinity])
+  func `has no value for a number that is none`(number: Double) {
+    #expect(fields[3][Thing(weight: number)] == .null)
+  }
+
+  @Test func `is shown and not searched unless it says otherwise`() {
+    #expect(fields.map(\.isShown) == [true, true, true, false, true, true, true, true])
+    #expect(fields.map(\.isSearchable) == [true, true, true, false, true, true, false, false])
+  }
+
+  @Test func `gives search a line for each text and number`() {
+    #expect(fields.searchableText(of: Thing()) == Folded("7\nÜnö\nÄnte\nb"))
+    #expect(fields.searchableText(of: Thing(alias: "x")).contains(Folded("uno\nx")))
+  }
+
+  @Test func `finds no word across two fields`() {
+    #expect(!fields.searchableText(of: Thing()).contains(Folded("7Ünö")))
+  }
+
+  @Test func `a record that has one form stays as it is`() {
+    #expect(
+      Thing(name: "new").merged(over: Thing(name: "old", alias: "known")) == Thing(name: "new"))
+  }
+}

@@ -1,0 +1,252 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+/// The whole chain with a store: what people see on good days and on bad ones.
+@Suite(.timeLimit(.minutes(5)))
+struct StoreChainTests {
+  private let directory: StoreDirectory
+  private let today = Today()
+  private let service = Service(30)
+
+  init() throws { directory = try StoreDirectory() }
+
+  /// A source as the next process builds it.
+  private func source(
+    _ precedence: Precedence = .liveFirst(freshFor: .seconds(60)), _ reading: Reading = .normal,
+    settings: [String: String] = [:],
+    setUp: @escaping @Sendable (PluginEnvironment) throws(SourceError) -> Void = { _ in }
+  ) throws(SourceError) -> any DataSource<Note> {
+    var plugin = NotesPlugin(
+      over: service, precedence, upstream: precedence == .localFirst ? 10 : nil)
+    plugin.setUp = setUp
+    return try plugin.source(
+      in: PluginEnvironment(
+        settings: Settings(settings), transport: TrappingTransport(), store: directory.store(),
+        clock: ManualClock(), now: today.now),
+      reading: reading)
+  }
+
+  // MARK: - Live first
+
+  @Test func `gives the same listing, with its age, when the service is down`() async throws {
+    let live = try await source().everyID(limit: 7)
+    today.turn(by: 3600)
+    service.fail(with: .unreachable)
+    #expect(try await source().everyID(limit: 7) == live)
+    let page = try await source().page(PageRequest(limit: 7))
+    #expect((page.provenance.origin, page.provenance.fetchedAt) == (.stored, .day()))
+    #expect(page.provenance.reason?.code == .unreachable)
+    // A page size that was never asked for comes from the records that were.
+    let other = try await source().page(PageRequest(limit: 12))
+    #expect((other.records.count, other.provenance.origin) == (12, .stored))
+    #expect(other.provenance.reason?.code == .unreachable)
+    #expect(try await source().everyID(limit: 12) == live)
+  }
+
+  @Test func `searches what is stored for a query that was never asked`() async throws {
+    _ = try await source().everyID(limit: 10)
+    service.fail(with: .timedOut)
+    let page = try await source().page(PageRequest(matching: try Query("note 2"), limit: 5))
+    #expect(page.records.map(\.id) == [2, 12, 20, 21, 22])
+    #expect((page.provenance.origin, page.provenance.reason?.code) == (.stored, .timedOut))
+    let all = try await source().everyID(matching: try Query("note 2"), limit: 5)
+    #expect(all == [2, 12] + Array(20...29))
+    // What nothing stored matches may be in the bundle.
+    let bundled = try await source().page(PageRequest(matching: try Query("bundled")))
+    #expect(bundled.records == [Note(900, "bundled")])
+    #expect((bundled.provenance.origin, bundled.provenance.reason?.code) == (.bundled, .timedOut))
+  }
+
+  @Test func `finds a stored record when the service is down`() async throws {
+    _ = try await source().page(PageRequest(limit: 7))
+    service.fail(with: .serverError)
+    let found = try await source().item(4)
+    #expect((found.item, found.provenance.origin) == (Note(4), .stored))
+    #expect((found.provenance.fetchedAt, found.provenance.reason?.code) == (.day(), .serverError))
+    let error = await #expect(throws: SourceError.self) { try await source().item(44) }
+    #expect(error?.code == .serverError)
+  }
+
+  @Test(arguments: [Reading.normal, .refresh])
+  func `gives the bundle, and the service's reason, while nothing is stored`(
+    reading: Reading
+  ) async throws {
+    service.fail(with: .unreachable)
+    let page = try await source(reading: reading).page(PageRequest())
+    #expect(page.records == [Note(900, "bundled")])
+    #expect((page.provenance.origin, page.provenance.reason?.code) == (.bundled, .unreachable))
+    #expect(try await source().item(900).provenance.reason?.code == .unreachable)
+    #expect(try await directory.store().found(of: "notes").isEmpty)
+  }
+
+  private func source(reading: Reading) throws(SourceError) -> any DataSource<Note> {
+    try source(.liveFirst(freshFor: .seconds(60)), reading)
+  }
+
+  @Test func `asks the service for nothing when it is offline`() async throws {
+    let bundled = try await source(reading: .offline).page(PageRequest())
+    #expect((bundled.provenance.origin, bundled.provenance.reason?.code) == (.bundled, .offline))
+    _ = try await source().page(PageRequest(limit: 7))
+    let calls = service.callCount
+    let fresh = try await source(reading: .offline).page(PageRequest(limit: 7))
+    #expect((fresh.records.count, fresh.provenance.reason?.code) == (7, nil))
+    today.turn(by: 3600)
+    let old = try await source(reading: .offline).page(PageRequest(limit: 7))
+    #expect((old.provenance.origin, old.provenance.reason?.code) == (.stored, .offline))
+    #expect(try await source(reading: .offline).item(4).provenance.reason?.code == .offline)
+    #expect(service.callCount == calls)
+  }
+
+  @Test func `answers from the store, and says why, when there is no key`() async throws {
+    _ = try await source().page(PageRequest(limit: 7))
+    today.turn(by: 3600)
+    let page = try await source { _ throws(SourceError) in throw .because(.missingKey) }
+      .page(PageRequest(limit: 5))
+    #expect(page.records.map(\.id) == Array(1...5))
+    #expect((page.provenance.origin, page.provenance.reason?.code) == (.stored, .missingKey))
+  }
+
+  @Test func `asks the service while its answer is fresh only to refresh`() async throws {
+    for _ in 0..<2 { _ = try await source().page(PageRequest()) }
+    #expect(service.callCount == 1)
+    #expect(try await source(reading: .refresh).page(PageRequest()).provenance.origin == .live)
+    #expect(service.callCount == 2)
+    service.fail(with: .timedOut)
+    let page = try await source(reading: .refresh).page(PageRequest())
+    #expect((page.provenance.origin, page.provenance.reason?.code) == (.stored, .timedOut))
+  }
+
+  @Test func `gives nothing old where nothing may stand in`() async throws {
+    _ = try await source().page(PageRequest(limit: 7))
+    service.fail(with: .timedOut)
+    let fresh = try await source(reading: .noFallback).page(PageRequest(limit: 7))
+    #expect(fresh.provenance.origin == .stored)
+    today.turn(by: 60)
+    let strict = try source(reading: .noFallback)
+    #expect(await strict.failure(of: PageRequest(limit: 7))?.code == .timedOut)
+    #expect(await strict.failure()?.code == .timedOut)
+  }
+
+  @Test func `never gives one address's answers for another's`() async throws {
+    _ = try await source().page(PageRequest(limit: 7))
+    _ = try await source(settings: ["NOTES_URL": "https://other.test/api"])
+      .page(PageRequest(limit: 7))
+    #expect(service.callCount == 2)
+  }
+
+  @Test func `hides what was deleted from every tier, until it is restored`() async throws {
+    let store = directory.store()
+    _ = try await store.delete(["3", "900"], of: "notes", at: .day())
+    #expect(try await source().everyID(limit: 5).contains(3) == false)
+    #expect(try await source().everyID(limit: 5).contains(3) == false)
+    service.fail(with: .unreachable)
+    #expect(try await source().everyID(limit: 11).contains(3) == false)
+    let bundled = try await source().page(PageRequest(matching: try Query("bundled")))
+    #expect((bundled.records.count, bundled.hidden) == (0, 1))
+    let error = await #expect(throws: SourceError.self) { try await source().item(3) }
+    #expect(error?.message == "the notes record '3' is deleted")
+    _ = try await store.restore(nil, of: "notes")
+    #expect(try await source().everyID(limit: 5) == Array(1...30))
+  }
+
+  @Test func `writes no bundled record into the store`() async throws {
+    service.fail(with: .unreachable)
+    _ = try await source().page(PageRequest())
+    _ = try await source(.localFirst).page(PageRequest())
+    #expect(try await directory.store().found(of: "notes").isEmpty)
+  }
+
+  @Test func `stays with who began a walk when the service comes back`() async throws {
+    _ = try await source().everyID(limit: 10)
+    today.turn(by: 3600)
+    service.fail(with: .unreachable)
+    let first = try await source().page(PageRequest(limit: 12))
+    service.fail(with: nil)
+    let calls = service.callCount
+    let second = try await source().page(PageRequest(after: first.next, limit: 12))
+    #expect(second.records.map(\.id) == Array(13...24))
+    #expect((second.provenance.origin, second.provenance.reason?.code) == (.stored, .unreachable))
+    #expect(service.callCount == calls)
+  }
+
+  // MARK: - Local first
+
+  @Test func `grows a collection, and answers from it when the service is down`() async throws {
+    let first = try await source(.localFirst).page(PageRequest(limit: 10))
+    #expect(first.provenance.origin == .live)
+    service.fail(with: .unreachable)
+    let stored = try await source(.localFirst).page(PageRequest(limit: 10))
+    #expect(stored.records == first.records)
+    #expect((stored.provenance.origin, stored.provenance.reason?.code) == (.stored, nil))
+    let more = PageRequest(after: stored.next, limit: 10)
+    #expect(await (try source(.localFirst)).failure(of: more)?.code == .unreachable)
+    service.fail(with: nil)
+    #expect(try await source(.localFirst).page(more).records.map(\.id) == Array(11...20))
+  }
+
+  @Test func `gives bundled records only while the store has none`() async throws {
+    service.fail(with: .unreachable)
+    let bundled = try await source(.localFirst).page(PageRequest())
+    #expect(bundled.records == [Note(900, "bundled")])
+    #expect(
+      (bundled.provenance.origin, bundled.provenance.reason?.code) == (.bundled, .unreachable))
+    service.fail(with: nil)
+    _ = try await source(.localFirst).page(PageRequest(limit: 3))
+    service.fail(with: .unreachable)
+    _ = try await directory.store().delete((1...10).map(\.description), of: "notes", at: .day())
+    for reading in [Reading.normal, .offline] {
+      let page = try await source(.localFirst, reading).page(PageRequest())
+      #expect((page.records.count, page.provenance.origin) == (0, .stored))
+    }
+  }
+
+  @Test func `asks nobody when it is offline, or may not grow`() async throws {
+    let empty = try await source(.localFirst, .offline).page(PageRequest())
+    #expect((empty.provenance.origin, empty.provenance.reason?.code) == (.bundled, .nothingStored))
+    _ = try await source(.localFirst).page(PageRequest(limit: 3))
+    for reading in [Reading.offline, Reading(growth: .never), Reading(growth: .whenEmpty)] {
+      #expect(try await source(.localFirst, reading).everyID(limit: 4) == Array(1...10))
+    }
+    #expect(service.callCount == 1)
+  }
+
+  @Test func `searches the collection without asking the service`() async throws {
+    _ = try await source(.localFirst).page(PageRequest(limit: 20))
+    let page = try await source(.localFirst).page(PageRequest(matching: try Query("note 1")))
+    #expect(page.records.map(\.id) == [1] + Array(10...19))
+    #expect(page.warnings.map(\.code) == ["storedOnly"])
+    #expect(service.callCount == 2)
+  }
+
+  // MARK: - As a whole
+
+  @Test func `describes itself in the order of its operators`() throws {
+    #expect(
+      "\(try source())" == """
+        service
+          .heedingRetryAfter()
+          .retry(1)
+          .timeout(15 s)
+          .coalesced()
+          .cached(in: notes, freshFor: 60 s)
+          .fallback(to: notes.stored)
+          .fallback(to: notes.bundled)
+          .hidingDeleted(in: notes)
+          .observed()
+        """)
+    #expect(
+      "\(try source(.localFirst))" == """
+        service
+          .heedingRetryAfter()
+          .retry(1)
+          .timeout(15 s)
+          .coalesced()
+          .accumulating(in: notes, growing: atEnd)
+          .fallback(to: notes.bundled)
+          .hidingDeleted(in: notes)
+          .observed()
+        """)
+  }
+}

@@ -1,0 +1,34 @@
+import AggregatorKit
+import Testing
+
+@Suite struct NearestTests {
+  @Test(
+    arguments: [
+      ("heros", "heroes"), ("hero", "heroes"), ("HEROES", "heroes"), ("country", "countries"),
+      ("uesrs", "users"), ("product", "products"), ("useres", "users"),
+      ("xyz", nil), ("", nil), ("u", nil), ("banana", nil),
+    ] as [(String, String?)])
+  func `finds what was meant`(word: String, expected: String?) {
+    #expect(nearest(to: word, in: ["countries", "heroes", "products", "users"]) == expected)
+  }
+
+  @Test func `prefers the nearer, and the first of two as near`() {
+    #expect(nearest(to: "lists", in: ["lasts", "list", "fists"]) == "lasts")
+    #expect(nearest(to: "list", in: ["last", "list"]) == "list")
+    #expect(nearest(to: "abcd", in: ["abdc", "abcc"]) == "abdc")
+  }
+
+  @Test func `counts a swap of neighbours once`() {
+    #expect(nearest(to: "nxet", in: ["next"]) == "next")
+    #expect(nearest(to: "nxte", in: ["next"]) == nil)
+  }
+
+  @Test func `leaves very long words alone`() {
+    #expect(
+      nearest(to: String(repeating: "a", count: 65), in: [String(repeating: "a", count: 64)]) == nil
+    )
+    #expect(nearest(to: String(repeating: "a", count: 1_000_000), in: ["a"]) == nil)
+    #expect(nearest(to: "a", in: [String(repeating: "a", count: 1_000_000)]) == nil)
+    #expect(nearest(to: String(repeating: "e\u{301}", count: 100), in: ["e"]) == nil)
+  }
+}

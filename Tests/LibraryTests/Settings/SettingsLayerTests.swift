@@ -1,0 +1,95 @@
+import AggregatorKit
+import Testing
+
+@Suite struct SettingsLayerTests {
+  /// A layer of files that are written down here; the first is the root.
+  private func layer(_ root: String, _ files: [String: String] = [:]) -> SettingsLayer {
+    SettingsLayer(SettingsText("dir/root", bytes: Array(root.utf8))) { path in
+      guard let text = files[path] else { return .missing }
+      return .text(SettingsText(path, bytes: Array(text.utf8)))
+    }
+  }
+
+  private func assignments(_ layer: SettingsLayer) -> [String] {
+    layer.assignments.map { "\($0.place) \($0.statement.key)=\($0.statement.value)" }
+  }
+
+  @Test func `includes files where they are named, relative to the including file`() {
+    let layer = layer(
+      "A = 1\n#include \"sub/b\"\nA = 3",
+      ["dir/sub/b": "A = 2\n#include \"../c\"", "dir/sub/../c": "C = 4"])
+    #expect(
+      assignments(layer) == [
+        "dir/root:1 A=1", "dir/sub/b:1 A=2", "dir/sub/../c:1 C=4", "dir/root:3 A=3",
+      ])
+    #expect(layer.complaints.isEmpty)
+  }
+
+  @Test func `includes absolute paths as they are`() {
+    #expect(assignments(layer("#include \"/etc/x\"", ["/etc/x": "A = 1"])) == ["/etc/x:1 A=1"])
+  }
+
+  @Test func `passes over an optional include that is missing, and goes on`() {
+    let layer = layer("#include? \"no\"\nA = 1")
+    #expect(assignments(layer) == ["dir/root:2 A=1"])
+    #expect(layer.complaints.isEmpty)
+  }
+
+  @Test func `complains of an include that is missing`() {
+    #expect(
+      layer("\n#include \"no\"").complaints.map(\.description) == [
+        "dir/root:2: there is no file no (create it, or write #include? \"no\")"
+      ])
+  }
+
+  @Test(arguments: [
+    ["dir/a": "#include \"a\""],
+    ["dir/a": "\n#include? \"b\"", "dir/b": "#include \"a\""],
+    ["dir/a": "#include \"b\"", "dir/b": "#include \"c\"", "dir/c": "#include \"a\""],
+    ["dir/a": "#include \"root\"", "dir/root": "#include \"a\""],
+  ])
+  func `ends a circle of includes with a complaint`(files: [String: String]) throws {
+    let layer = layer("#include \"a\"", files)
+    #expect(layer.complaintCount == 1)
+    #expect(
+      try #require(layer.complaints.first).description.contains("includes itself in a circle"))
+  }
+
+  @Test func `includes a file twice where that is no circle`() {
+    let layer = layer("#include \"a\"\n#include \"a\"", ["dir/a": "A = 1"])
+    #expect(assignments(layer) == ["dir/a:1 A=1", "dir/a:1 A=1"])
+  }
+
+  @Test(arguments: [(16, 0), (17, 1)])
+  func `follows includes sixteen deep`(depth: Int, complaints: Int) {
+    let files =
+      (1..<depth).map { ("dir/\($0)", "#include \"\($0 + 1)\"") } + [("dir/\(depth)", "A = 1")]
+    let layer = layer("#include \"1\"", Dictionary(uniqueKeysWithValues: files))
+    #expect(layer.complaintCount == complaints)
+    #expect(layer.assignments.count == 1 - complaints)
+  }
+
+  @Test func `reads no more than 32 files, however they multiply`() {
+    let files = (1...15).map {
+      ("dir/\($0)", "#include \"\($0 + 1)\"\n#include \"\($0 + 1)\"\nA = 1")
+    }
+    let layer = layer(
+      "#include \"1\"", Dictionary(uniqueKeysWithValues: files + [("dir/16", "B = 1")]))
+    #expect(layer.assignments.count <= 32)
+    #expect(layer.complaints.allSatisfy { $0.fault.what == "more than 32 files are included" })
+  }
+
+  @Test func `keeps the first complaints of a file that is something else`() {
+    let layer = layer(String(repeating: "\u{1}\n", count: 5000))
+    #expect(layer.complaints.count == SettingsLayer.mostComplaints)
+    #expect(layer.complaintCount == 5000)
+  }
+
+  @Test func `says why a file may not be read`() {
+    let layer = SettingsLayer(SettingsText("root", bytes: Array("#include? \"x\"".utf8))) { _ in
+      .refused(XcconfigFault("is private", remedy: "ask", code: .storage))
+    }
+    #expect(layer.complaints.map(\.description) == ["root:1: x is private (ask)"])
+    #expect(layer.complaints.first?.error.code == .storage)
+  }
+}

@@ -1,0 +1,72 @@
+import AggregatorKit
+import Foundation
+import Testing
+
+@Suite struct SettingsTests {
+  @Test(arguments: [
+    "http://h", "https://h/api/", "HTTPS://h:8080/a", "http://127.0.0.1:1", "http://[::1]:8080",
+  ])
+  func `takes http addresses`(text: String) throws {
+    #expect(try Settings(["COUNTRIES_URL": text]).url(Keys.countriesURL).absoluteString == text)
+  }
+
+  @Test(arguments: [
+    "", "h", "http:", "https:", "http://", "ftp://h", "file:///etc", "http://h?a=b", "http://h#a",
+    "http://me@h", "http://me:pw@h", "http://:pw@h", "javascript:alert(1)",
+  ])
+  func `refuses other addresses`(text: String) {
+    let error = #expect(throws: SourceError.self) {
+      try Settings(["COUNTRIES_URL": text]).url(Keys.countriesURL)
+    }
+    #expect(error?.code == .badSettings)
+    #expect(error?.message.contains("pw") == false)
+  }
+
+  @Test func `explains an address that a comment cut`() {
+    let error = #expect(throws: SourceError.self) {
+      try Settings(["COUNTRIES_URL": "https:"]).url(Keys.countriesURL)
+    }
+    #expect(error?.remedy == "in an .xcconfig file, // starts a comment: write https:/$()/host")
+  }
+
+  @Test(arguments: [("off", nil), ("OFF", nil), ("2/s", Rate("2/s"))] as [(String, Rate?)])
+  func `reads rates`(text: String, rate: Rate?) throws {
+    #expect(try Settings(["COMIC_VINE_RATE": text]).rate(Keys.rate) == rate)
+  }
+
+  @Test(arguments: ["0", "101", "-1", "1.5", "ten", "99999999999999999999", "1 "])
+  func `refuses counts out of range`(text: String) {
+    #expect(throws: SourceError.self) {
+      try Settings(["COMIC_VINE_PAGE_SIZE": text]).count(Keys.pageSize)
+    }
+  }
+
+  @Test(
+    arguments: [
+      ([:], "not set"),
+      (["COMIC_VINE_API_KEY": ""], "not set"),
+      (["COMIC_VINE_API_KEY": "your_api_key_here"], "placeholder"),
+      (["COMIC_VINE_API_KEY": "<your key>"], "placeholder"),
+      (["COMIC_VINE_API_KEY": "short"], "set (…)"),
+      (["COMIC_VINE_API_KEY": "0123456789aba1f9"], "set (…a1f9)"),
+    ] as [([String: String], String)])
+  func `shows of a secret only whether there is one`(values: [String: String], shown: String) {
+    let settings = Settings(values)
+    #expect(settings.shown(Keys.apiKey).description == shown)
+    #expect(settings.text(Keys.apiKey) == nil)
+  }
+
+  @Test func `shows other values as they are`() {
+    #expect(Settings().shown(Keys.rate) == .text("1/s 200/h"))
+    #expect(Settings(["COMIC_VINE_RATE": "your_own"]).shown(Keys.rate) == .text("your_own"))
+    #expect(Settings().shown(Keys.home) == .notSet)
+  }
+
+  @Test func `gives no value away by its description or its mirror`() {
+    let settings = Settings(["COMIC_VINE_API_KEY": "0123456789abcdefghij"])
+    var words = "\(settings) \(String(reflecting: settings)) \(settings.shown(Keys.apiKey))"
+    dump(settings, to: &words)
+    dump(settings.shown(Keys.apiKey), to: &words)
+    #expect(!words.contains("0123456789"))
+  }
+}

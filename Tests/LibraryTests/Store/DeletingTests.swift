@@ -1,0 +1,84 @@
+import AggregatorKit
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct DeletingTests {
+  private let directory: StoreDirectory
+  private let store: SQLiteStore
+
+  init() throws {
+    directory = try StoreDirectory()
+    store = directory.store()
+  }
+
+  @Test func `hides what is deleted until it is restored`() async throws {
+    try await store.save(["a", "b", "c"].map { StoreEntry($0) })
+    #expect(try await store.delete(["b"], of: "things", at: .day()) == ["b"])
+    #expect(try await store.ids() == ["a", "c"])
+    #expect(try await store.ids("text") == ["a", "c"])
+    #expect(try await store.ids("t") == ["a", "c"])
+    #expect(try await store.records(of: "things", matching: [], after: 0, limit: 1).total == 2)
+    #expect(try await store.record("b", of: "things") != nil)
+    #expect(try await store.restore(["b"], of: "things") == ["b"])
+    #expect(try await store.ids() == ["a", "b", "c"])
+  }
+
+  @Test func `keeps hiding what the service sends again, changed or not`() async throws {
+    try await store.save([StoreEntry("a"), StoreEntry("b")])
+    _ = try await store.delete(["a"], of: "things", at: .day())
+    try await store.save([StoreEntry("a"), StoreEntry("b")])
+    try await store.save([StoreEntry("a", "another text")])
+    #expect(try await store.ids() == ["b"])
+    #expect(try await store.ids("another").isEmpty)
+    _ = try await store.restore(nil, of: "things")
+    #expect(try await store.ids("another") == ["a"])
+  }
+
+  @Test func `deletes and restores once`() async throws {
+    #expect(try await store.delete(["a", "b", "a"], of: "things", at: .day()) == ["a", "b"])
+    #expect(try await store.delete(["b", "c"], of: "things", at: .day()) == ["c"])
+    #expect(try await store.restore(["c", "d", "c"], of: "things") == ["c"])
+    #expect(try await store.restore(["c"], of: "things").isEmpty)
+    #expect(try await store.restore(nil, of: "things").sorted() == ["a", "b"])
+    #expect(try await store.restore(nil, of: "things").isEmpty)
+    #expect(try await store.delete([], of: "things", at: .day()).isEmpty)
+  }
+
+  @Test func `remembers ids that were never stored`() async throws {
+    #expect(try await store.delete(["later"], of: "things", at: .day()) == ["later"])
+    try await store.save([StoreEntry("later"), StoreEntry("now")])
+    #expect(try await store.ids() == ["now"])
+    let status = try await store.status(of: "things")
+    #expect((status.records, status.hidden, status.deleted) == (1, 1, 1))
+  }
+
+  @Test func `tells one source's deletions from another's`() async throws {
+    _ = try await store.delete(["a"], of: "things", at: .day())
+    #expect(try await store.deleted(among: ["a", "b"], of: "things") == ["a"])
+    #expect(try await store.deleted(among: ["a", "b"], of: "others").isEmpty)
+    #expect(try await store.deleted(among: [], of: "things").isEmpty)
+    #expect(try await store.restore(nil, of: "others").isEmpty)
+    #expect(try await store.deleted(among: ["a"], of: "things") == ["a"])
+  }
+
+  @Test(arguments: [
+    "", "a\0b", "a\"b", "\\", "'; --", "[1]", "null", "1", "한국", "👩‍👩‍👧", "\u{202E}", "a\nb", "%",
+  ])
+  func `takes any text for an id`(id: String) async throws {
+    let others = ["a", "b", "1.0", "\u{FFFD}", "a b", "0"]
+    try await store.save((others + [id]).map { StoreEntry($0) })
+    #expect(try await store.delete([id], of: "things", at: .day()) == [id])
+    #expect(try await store.deleted(among: others + [id], of: "things") == [id])
+    #expect(try await store.ids() == others)
+    #expect(try await store.restore([id], of: "things") == [id])
+    #expect(try await store.ids().count == others.count + 1)
+  }
+
+  @Test func `takes ten thousand ids at once`() async throws {
+    let ids = (0..<10_000).map { "id \($0)" }
+    #expect(try await store.delete(ids, of: "things", at: .day()).count == 10_000)
+    #expect(try await store.deleted(among: ids + ["other"], of: "things").count == 10_000)
+    #expect(try await store.restore(ids, of: "things").count == 10_000)
+  }
+}

@@ -1,0 +1,243 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct StoreDamageTests {
+  private let directory: StoreDirectory
+
+  init() throws { directory = try StoreDirectory() }
+
+  private func expectMovedAside(_ bytes: Data, _ why: String, by store: SQLiteStore) async throws {
+    #expect(try directory.bytes("store.sqlite.aside-1") == bytes)
+    #expect(
+      directory.warnings == [
+        Warning(
+          "movedAside", "\(store.path) \(why); it is kept as \(store.path).aside-1")
+      ])
+    try await store.save([StoreEntry("new")])
+    #expect(try await store.ids() == ["new"])
+    #expect(directory.warnings.count == 1)
+    #expect(try directory.bytes("store.sqlite.aside-1") == bytes)
+    #expect(try directory.database().isSound())
+  }
+
+  @Test(arguments: [2, 15, 16, 100, 4096, 10_000], [true, false])
+  func `moves aside what is no database`(size: Int, isRead: Bool) async throws {
+    var random = Seeded(UInt64(size))
+    let bytes = Data((0..<size).map { _ in UInt8.random(in: .min ... .max, using: &random) })
+    try directory.write(bytes)
+    let store = directory.store()
+    if isRead {
+      #expect(try await store.ids().isEmpty)
+    } else {
+      try await store.save([StoreEntry("new")])
+    }
+    try await expectMovedAside(bytes, "is no database", by: store)
+  }
+
+  @Test(arguments: ["text of a person\n", String(repeating: "\0", count: 8192)])
+  func `moves aside text and zeros`(text: String) async throws {
+    try directory.write(text.utf8)
+    let store = directory.store()
+    #expect(try await store.ids().isEmpty)
+    try await expectMovedAside(Data(text.utf8), "is no database", by: store)
+  }
+
+  @Test(arguments: [
+    "CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)", "PRAGMA user_version = 1",
+    "PRAGMA application_id = 77", "PRAGMA application_id = 1634166642",
+  ])
+  func `moves aside the file of another program`(sql: String) async throws {
+    try directory.write([])
+    try directory.database().execute(sql)
+    let bytes = try directory.bytes()
+    let store = directory.store()
+    #expect(try await store.ids().isEmpty)
+    try await expectMovedAside(bytes, "is no store of this program", by: store)
+  }
+
+  @Test func `moves aside another program's log with its file, as they are`() async throws {
+    try directory.write([])
+    let theirs = try directory.database()
+    try theirs.execute("PRAGMA journal_mode = WAL; CREATE TABLE theirs (x)")
+    // As if that program had been killed: a file, and a log that has not gone into it yet.
+    let files = try ["store.sqlite", "store.sqlite-wal"].map { try directory.bytes($0) }
+    try #require(!files[1].isEmpty)
+    let killed = try StoreDirectory()
+    try killed.write(files[0])
+    try files[1].write(to: URL(filePath: killed.path + "-wal"))
+    let store = killed.store()
+    try await store.save([StoreEntry("new")])
+    #expect(try killed.bytes("store.sqlite.aside-1") == files[0])
+    #expect(try killed.bytes("store.sqlite.aside-1-wal") == files[1])
+    #expect(try await store.ids() == ["new"])
+    #expect(
+      try RawDatabase(killed.path + ".aside-1").texts("SELECT name FROM sqlite_schema")
+        == ["theirs"])
+  }
+
+  @Test func `moves aside what a later version wrote`() async throws {
+    try await directory.store().save([StoreEntry("a")])
+    let database = try directory.database()
+    try database.execute("PRAGMA user_version = 99; PRAGMA wal_checkpoint(TRUNCATE)")
+    let bytes = try directory.bytes()
+    let store = directory.store()
+    #expect(try await store.ids().isEmpty)
+    try await expectMovedAside(bytes, "was written by a later version of this program", by: store)
+    #expect(
+      try RawDatabase(store.path + ".aside-1").texts("SELECT id FROM records") == ["a"])
+  }
+
+  @Test(arguments: ["number = 8388607", "number = -1", "last = 9223372036854775807", "last = 0"])
+  func `moves aside what counts its records as nobody does`(change: String) async throws {
+    try await directory.store().save([StoreEntry("a")])
+    try directory.database().execute("UPDATE sources SET \(change)")
+    let store = directory.store()
+    #expect(try await store.ids().isEmpty)
+    #expect(directory.warnings.map(\.code) == ["movedAside"])
+    try await store.save([StoreEntry("new")])
+    #expect(try await store.ids() == ["new"])
+  }
+
+  @Test func `hides nothing where the numbers of records make no sense`() async throws {
+    let store = directory.store()
+    try await store.save([StoreEntry("a")])
+    try directory.database().execute(
+      "UPDATE sources SET records = -9223372036854775808, vanished = 9223372036854775807")
+    #expect(try await store.status(of: "things").hidden == 0)
+    try directory.database().execute(
+      "UPDATE sources SET records = 9223372036854775807, vanished = -9223372036854775807")
+    #expect(try await !store.status(of: "things").isEmpty)
+  }
+
+  /// A store of some pages, closed in good order.
+  private func whole() async throws -> Data {
+    do {
+      let store = directory.store()
+      for number in 0..<10 {
+        try await store.save((0..<40).map { StoreEntry("\(number) \($0)", "text \(number * $0)") })
+      }
+    }
+    try directory.database().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    let bytes = try directory.bytes()
+    for name in directory.names {
+      try FileManager.default.removeItem(atPath: "\(directory.root)/state/\(name)")
+    }
+    return bytes
+  }
+
+  @Test func `goes on whatever length a file was cut to`() async throws {
+    let bytes = try await whole()
+    var moved = 0
+    for length in [1, 50, 99, 100, 1000, 4095, 4096, 4097, 8192, 12_288]
+      + Array(stride(from: 20_000, to: bytes.count, by: 7777))
+    {
+      let cut = try StoreDirectory()
+      try cut.write(bytes.prefix(length))
+      let store = cut.store()
+      _ = try await store.ids()
+      _ = try await store.ids("text 1")
+      try await store.save([StoreEntry("new", "a new text")], at: 1)
+      #expect(try await store.ids("new text") == ["new"], "\(length) bytes")
+      let aside = cut.names.filter { $0.hasSuffix("aside-1") }
+      if let name = aside.first { #expect(try cut.bytes(name) == bytes.prefix(length)) }
+      #expect(cut.warnings.count == aside.count)
+      moved += aside.count
+    }
+    #expect(moved >= 10)
+  }
+
+  @Test func `goes on when a page in the middle of an open file is spoilt`() async throws {
+    let bytes = try await whole()
+    for page in 1..<bytes.count / 4096 {
+      let spoilt = try StoreDirectory()
+      var damaged = bytes
+      damaged.replaceSubrange(
+        page * 4096..<(page + 1) * 4096, with: Data(repeating: 0xAA, count: 4096))
+      try spoilt.write(bytes)
+      let store = spoilt.store()
+      #expect(try await store.status(of: "things").records == 400)
+      let file = try FileHandle(forWritingTo: URL(filePath: spoilt.path))
+      try file.write(contentsOf: damaged)
+      try file.close()
+      // Another process writes, so that whoever has it open reads it again.
+      _ = try? await spoilt.store().save([StoreEntry("new", "a new text")], at: 1)
+      _ = try await store.ids("text 1")
+      _ = try await store.ids()
+      try await store.save([StoreEntry("last", "the last text")], at: 2)
+      #expect(try await store.ids("last text") == ["last"], "page \(page)")
+      #expect(spoilt.warnings.count <= 1, "page \(page): \(spoilt.warnings)")
+    }
+  }
+
+  @Test func `goes on in a new file while the old one is moved aside by another`() async throws {
+    let (one, other) = (directory.store(), directory.store())
+    try await one.save([StoreEntry("a")])
+    #expect(try await other.ids() == ["a"])
+    for suffix in ["", "-wal", "-shm"] {
+      try FileManager.default.moveItem(
+        atPath: directory.path + suffix, toPath: "\(directory.path).aside-1\(suffix)")
+    }
+    #expect(try await other.ids().isEmpty)
+    try await other.save([StoreEntry("b")])
+    try await one.save([StoreEntry("c")])
+    for store in [one, other] { #expect(try await store.ids() == ["b", "c"]) }
+    let aside = directory.store(at: directory.path + ".aside-1")
+    #expect(try await aside.ids() == ["a"])
+    #expect(try directory.database().isSound())
+  }
+
+  @Test(arguments: 0..<20)
+  func `is moved aside by one of many who find the damage at once`(round: Int) async throws {
+    let bytes = Data("this is no database at all, \(round)".utf8)
+    try directory.write(bytes)
+    let stores = (0..<6).map { _ in directory.store() }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for (number, store) in stores.enumerated() {
+        group.addTask {
+          if number % 2 == 0 { _ = try await store.ids() }
+          try await store.save([StoreEntry("\(number)")])
+          #expect(try await store.ids().contains("\(number)"))
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(directory.names.filter { $0.contains("aside") } == ["store.sqlite.aside-1"])
+    #expect(try directory.bytes("store.sqlite.aside-1") == bytes)
+    #expect(directory.warnings.count == 1)
+    #expect(try await stores[0].ids().count == 6)
+    #expect(try directory.database().isSound())
+  }
+
+  @Test func `moves aside what a link leads to, and keeps the link`() async throws {
+    let bytes = Data("this is no database at all".utf8)
+    let target = "\(directory.root)/target.sqlite"
+    try bytes.write(to: URL(filePath: target))
+    try FileManager.default.createDirectory(
+      atPath: "\(directory.root)/state", withIntermediateDirectories: false)
+    try FileManager.default.createSymbolicLink(
+      atPath: directory.path, withDestinationPath: target)
+    let store = directory.store()
+    try await store.save([StoreEntry("a")])
+    #expect(try Data(contentsOf: URL(filePath: target + ".aside-1")) == bytes)
+    #expect(try await directory.store(at: target).ids() == ["a"])
+    #expect(try await store.ids() == ["a"])
+  }
+
+  @Test func `never takes the name of what was moved aside before`() async throws {
+    for number in 1...3 {
+      try directory.write("no database, number \(number)".utf8)
+      for suffix in ["-wal", "-shm"] {
+        try? FileManager.default.removeItem(atPath: directory.path + suffix)
+      }
+      try await directory.store().save([StoreEntry("a")])
+    }
+    for number in 1...3 {
+      #expect(
+        try directory.bytes("store.sqlite.aside-\(number)")
+          == Data("no database, number \(number)".utf8))
+    }
+  }
+}

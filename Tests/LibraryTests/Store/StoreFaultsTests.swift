@@ -1,0 +1,39 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct StoreFaultsTests {
+  private let directory: StoreDirectory
+  private let store: SQLiteStore
+
+  init() async throws {
+    directory = try StoreDirectory()
+    store = directory.store()
+    let source = notebook(5).cached(
+      in: Shelf("notes", in: store, text: Note.text), freshFor: .seconds(60), now: { .day() })
+    _ = try await source.page(PageRequest(limit: 3))
+  }
+
+  @Test func `finds nothing wrong with a store in order, or with none`() async throws {
+    #expect(try await store.faults() == [])
+    #expect(try await store.isIndexTrue())
+    #expect(try await StoreDirectory().store().faults() == [])
+  }
+
+  @Test(arguments: [
+    ("DELETE FROM pages; UPDATE sources SET records = 9", "the records of notes are miscounted"),
+    ("UPDATE pages SET key = 'k', positions = '[1, 2]'", "the page k lacks records"),
+    ("UPDATE records SET json = '{' WHERE id = '2'", "the record 2 is no JSON"),
+  ])
+  func `finds what is wrong`(change: String, fault: String) async throws {
+    try directory.database().execute(change)
+    #expect(try await store.faults() == [fault])
+  }
+
+  @Test func `finds that the search index is wrong`() async throws {
+    try directory.database().execute("UPDATE records SET folded = 'other' WHERE id = '2'")
+    #expect(try await !store.isIndexTrue())
+    #expect(directory.warnings.isEmpty)
+  }
+}

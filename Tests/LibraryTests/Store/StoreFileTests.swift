@@ -1,0 +1,181 @@
+import AggregatorKit
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct StoreFileTests {
+  private let directory: StoreDirectory
+  private let store: SQLiteStore
+
+  init() throws {
+    directory = try StoreDirectory()
+    store = directory.store()
+  }
+
+  @Test func `makes nothing for whoever only reads`() async throws {
+    #expect(try await store.ids("text").isEmpty)
+    #expect(try await store.record("a", of: "things") == nil)
+    #expect(try await store.page("key", of: "things") == nil)
+    #expect(try await store.place("walk", of: "things") == nil)
+    #expect(try await store.deleted(among: ["a"], of: "things").isEmpty)
+    #expect(try await store.status(of: "things").isEmpty)
+    #expect(!FileManager.default.fileExists(atPath: "\(directory.root)/state"))
+    #expect(directory.warnings.isEmpty)
+  }
+
+  @Test func `makes a file, and directories, for their owner alone`() async throws {
+    let path = "\(directory.root)/new/state/store.sqlite"
+    let store = directory.store(at: path)
+    try await store.save([StoreEntry("a")])
+    for file in [path, path + "-wal", path + "-shm"] {
+      #expect(try directory.mode(of: file) == 0o600, "\(file)")
+    }
+    for parent in ["new", "new/state"] {
+      #expect(try directory.mode(of: "\(directory.root)/\(parent)") == 0o700)
+    }
+    #expect(try await store.ids() == ["a"])
+  }
+
+  @Test func `is a file of WAL that the next process reads`() async throws {
+    try await store.save([StoreEntry("a")])
+    let database = try directory.database()
+    #expect(try database.texts("PRAGMA journal_mode") == ["wal"])
+    #expect(try database.texts("PRAGMA user_version") == ["3"])
+    #expect(try await directory.store().ids() == ["a"])
+  }
+
+  @Test func `takes an empty file for a new one`() async throws {
+    try directory.write([])
+    #expect(try await store.ids().isEmpty)
+    try await store.save([StoreEntry("a")])
+    #expect(try await store.ids() == ["a"])
+    #expect(directory.warnings.isEmpty)
+  }
+
+  @Test func `sees a file that another process makes after it looked in vain`() async throws {
+    #expect(try await store.ids().isEmpty)
+    try await directory.store().save([StoreEntry("a")])
+    #expect(try await store.ids() == ["a"])
+  }
+
+  @Test func `begins anew when its file is deleted under its feet`() async throws {
+    try await store.save([StoreEntry("a")])
+    #expect(try await store.ids() == ["a"])
+    for name in directory.names {
+      try FileManager.default.removeItem(atPath: "\(directory.root)/state/\(name)")
+    }
+    #expect(try await store.ids().isEmpty)
+    try await store.save([StoreEntry("b")])
+    #expect(try await store.ids() == ["b"])
+    #expect(try await directory.store().ids() == ["b"])
+    #expect(try directory.database().isSound())
+  }
+
+  @Test func `begins anew when its directory is moved away`() async throws {
+    try await store.save([StoreEntry("a")])
+    try FileManager.default.moveItem(
+      atPath: "\(directory.root)/state", toPath: "\(directory.root)/old")
+    try await store.save([StoreEntry("b")])
+    #expect(try await store.ids() == ["b"])
+    #expect(try await directory.store(at: "\(directory.root)/old/store.sqlite").ids() == ["a"])
+  }
+
+  @Test func `refuses a directory in its place`() async throws {
+    try FileManager.default.createDirectory(
+      atPath: directory.path, withIntermediateDirectories: true)
+    for _ in 0..<2 {
+      let reading = await #expect(throws: SourceError.self) { try await store.ids() }
+      let writing = await #expect(throws: SourceError.self) {
+        try await store.save([StoreEntry("a")])
+      }
+      for error in [reading, writing] {
+        #expect(error?.code == .storage)
+        #expect(error?.message == "\(directory.path) is a directory")
+      }
+    }
+    #expect(directory.names == ["store.sqlite"])
+  }
+
+  @Test func `follows a link, also one to a file that is not there yet`() async throws {
+    let target = "\(directory.root)/target.sqlite"
+    try FileManager.default.createDirectory(
+      atPath: "\(directory.root)/state", withIntermediateDirectories: false)
+    try FileManager.default.createSymbolicLink(
+      atPath: directory.path, withDestinationPath: target)
+    #expect(try await store.ids().isEmpty)
+    try await store.save([StoreEntry("a")])
+    #expect(try await store.ids() == ["a"])
+    #expect(try await directory.store(at: target).ids() == ["a"])
+    #expect(try directory.mode(of: target) == 0o600)
+  }
+
+  @Test func `refuses a link into nowhere`() async throws {
+    try FileManager.default.createDirectory(
+      atPath: "\(directory.root)/state", withIntermediateDirectories: false)
+    try FileManager.default.createSymbolicLink(
+      atPath: directory.path, withDestinationPath: "\(directory.root)/no/where/store.sqlite")
+    #expect(try await store.ids().isEmpty)
+    let error = await #expect(throws: SourceError.self) { try await store.save([StoreEntry("a")]) }
+    #expect(error?.code == .storage)
+    #expect(error?.message == "\(directory.path) cannot be made: No such file or directory")
+  }
+
+  @Test func `refuses a file where a directory should be`() async throws {
+    let store = directory.store(at: "\(directory.root)/file/store.sqlite")
+    try Data("text".utf8).write(to: URL(filePath: "\(directory.root)/file"))
+    #expect(try await store.ids().isEmpty)
+    let error = await #expect(throws: SourceError.self) { try await store.save([StoreEntry("a")]) }
+    #expect(error?.code == .storage)
+    #expect(try Data(contentsOf: URL(filePath: "\(directory.root)/file")) == Data("text".utf8))
+  }
+
+  @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self")))
+  func `makes nothing below /proc`() async throws {
+    let store = directory.store(at: "/proc/aggregator/store.sqlite")
+    let error = await #expect(throws: SourceError.self) { try await store.save([StoreEntry("a")]) }
+    #expect(error?.code == .storage)
+  }
+
+  /// Permissions bind nobody who is root.
+  @Test(.disabled(if: geteuid() == 0, "root may write everywhere"), arguments: [true, false])
+  func `reads what it must not write`(isDirectory: Bool) async throws {
+    try await store.save([StoreEntry("a")])
+    try directory.database().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    let locked = isDirectory ? "\(directory.root)/state" : directory.path
+    try FileManager.default.setAttributes(
+      [.posixPermissions: isDirectory ? 0o500 : 0o400], ofItemAtPath: locked)
+    defer {
+      try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: locked)
+    }
+    let reader = directory.store()
+    #expect(try await reader.ids("text") == ["a"])
+    if !isDirectory {
+      let error = await #expect(throws: SourceError.self) {
+        try await reader.save([StoreEntry("b")])
+      }
+      #expect(error?.code == .storage)
+    }
+  }
+
+  @Test func `makes the file of the first version one of its own, and keeps what is in it`()
+    async throws
+  {
+    try await directory.store().save([StoreEntry("a"), StoreEntry("b")])
+    _ = try await directory.store().delete(["b"], of: "things", at: .day())
+    let database = try directory.database()
+    try database.execute(
+      """
+      DROP TABLE met; DROP INDEX records_vanished; ALTER TABLE records DROP COLUMN vanished;
+      ALTER TABLE sources DROP COLUMN vanished; ALTER TABLE sources DROP COLUMN walked;
+      DELETE FROM search_config WHERE k = 'automerge'; PRAGMA user_version = 1
+      """)
+    let store = directory.store()
+    #expect(try await store.ids() == ["a"])
+    #expect(try database.texts("PRAGMA user_version") == ["3"])
+    try await store.save([StoreEntry("c")])
+    #expect(try await store.ids() == ["a", "c"])
+    #expect(try await store.status(of: "things").deleted == 1)
+    #expect(try database.texts("SELECT v FROM search_config WHERE k = 'automerge'") == ["8"])
+    #expect(directory.warnings.isEmpty)
+  }
+}

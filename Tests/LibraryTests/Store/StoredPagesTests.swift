@@ -1,0 +1,127 @@
+import AggregatorKit
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct StoredPagesTests {
+  private let directory: StoreDirectory
+  private let store: SQLiteStore
+
+  init() throws {
+    directory = try StoreDirectory()
+    store = directory.store()
+  }
+
+  private func save(
+    _ key: String, _ entries: [StoreEntry], total: Int? = nil, of source: String = "things",
+    at seconds: Double = 0
+  ) async throws {
+    let page = FetchedPage(
+      next: .place(7), total: total, endpoint: "https://host/path",
+      unreadable: Unreadable(count: 2, firstReason: "no name"))
+    _ = try await store.save(
+      StoreBatch(entries, page: (key, page)), of: source, at: .day(seconds))
+  }
+
+  @Test func `gives a page back as it was saved, in its own order`() async throws {
+    try await store.save(["c", "a", "b"].map { StoreEntry($0) })
+    try await save("key", ["b", "new", "c"].map { StoreEntry($0) }, total: 9, at: 5)
+    let page = try #require(try await store.page("key", of: "things"))
+    #expect(page.records.map { $0.position & 0xFF } == [3, 4, 1])
+    #expect((page.page.next, page.page.total, page.fetchedAt) == (.place(7), 9, .day(5)))
+    #expect((page.page.unreadable, page.page.reason) == (2, "no name"))
+    #expect(page.page.endpoint == "https://host/path")
+    #expect(try await store.page("other", of: "things") == nil)
+    #expect(try await store.page("key", of: "others") == nil)
+  }
+
+  @Test func `replaces a page, and keeps its records`() async throws {
+    try await save("key", ["a", "b"].map { StoreEntry($0) })
+    try await save("key", ["b", "c"].map { StoreEntry($0) }, at: 9)
+    let page = try #require(try await store.page("key", of: "things"))
+    #expect(page.records.map { $0.position & 0xFF } == [2, 3])
+    #expect(page.fetchedAt == .day(9))
+    #expect(try await store.ids() == ["a", "b", "c"])
+    #expect(try await store.status(of: "things").pages == 1)
+  }
+
+  @Test func `gives a page's records as they are now, deleted or not`() async throws {
+    try await save("key", [StoreEntry("a"), StoreEntry("b")])
+    try await store.save([StoreEntry("a", mark: 5)], at: 3)
+    _ = try await store.delete(["b"], of: "things", at: .day())
+    let page = try #require(try await store.page("key", of: "things"))
+    #expect(String(decoding: page.records[0].json, as: UTF8.self).contains("5"))
+    #expect((page.records.count, page.records[0].savedAt) == (2, .day(3)))
+  }
+
+  @Test func `keeps the newest two thousand pages of a source`() async throws {
+    try await save("of others", [], of: "others")
+    try await save("page 0", [], at: 0)
+    // As many as these one by one would keep the other tests waiting.
+    try directory.database().execute(
+      """
+      WITH RECURSIVE n (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < 2001)
+      INSERT INTO pages (source, key, fetched, positions, page)
+      SELECT source, 'page ' || n, fetched + n * 1000, positions, page
+      FROM pages JOIN n WHERE key = 'page 0'
+      """)
+    try await save("page 2002", [], at: 2002)
+    #expect(try await store.status(of: "things").pages == 2000)
+    for (number, isKept) in [(0, false), (2, false), (3, true), (2002, true)] {
+      let page = try await store.page("page \(number)", of: "things")
+      #expect((page != nil) == isKept)
+    }
+    try await save("page 3", [], at: 3000)
+    try await save("page 2003", [], at: 3001)
+    #expect(try await store.page("page 3", of: "things") != nil)
+    #expect(try await store.page("page 4", of: "things") == nil)
+    #expect(try await store.page("of others", of: "others") != nil)
+  }
+
+  @Test(arguments: [
+    "", "{}", "[]", "null", #"{"unreadable":"none"}"#, #"{"next":"","unreadable":0}"#,
+  ])
+  func `takes a page that another version wrote for none`(json: String) async throws {
+    try await save("key", [StoreEntry("a")])
+    try directory.database().execute("UPDATE pages SET page = '\(json)'")
+    #expect(try await store.page("key", of: "things") == nil)
+    try await save("key", [StoreEntry("a")])
+    #expect(try await store.page("key", of: "things")?.records.count == 1)
+  }
+
+  @Test func `keeps a date to the millisecond, and never later than it was`() async throws {
+    for fraction in [0, 0.001, 0.0004, 0.0005, 0.0006, 0.9999] {
+      try await save("key", [], at: fraction)
+      let page = try #require(try await store.page("key", of: "things"))
+      let lag = Date.day(fraction).timeIntervalSince(page.fetchedAt)
+      #expect((0..<0.0011).contains(lag), "\(fraction)")
+    }
+  }
+
+  @Test func `moves a place only from where the walk stood`() async throws {
+    func move(from: String?, to: String) async throws -> Bool {
+      try await store.save(
+        StoreBatch([], move: PlaceMove("walk", from: from, to: to)), of: "things", at: .day()
+      ).hasMoved
+    }
+    #expect(try await !move(from: "somewhere", to: "x"))
+    #expect(try await store.place("walk", of: "things") == nil)
+    #expect(try await move(from: nil, to: "1"))
+    #expect(try await !move(from: nil, to: "x"))
+    #expect(try await move(from: "1", to: "2"))
+    #expect(try await !move(from: "1", to: "x"))
+    #expect(try await move(from: "2", to: "2"))
+    #expect(try await store.place("walk", of: "things") == "2")
+    #expect(try await store.place("another", of: "things") == nil)
+    #expect(try await store.place("walk", of: "others") == nil)
+  }
+
+  @Test func `keeps the records of a slower walk all the same`() async throws {
+    let step = StoreBatch([StoreEntry("a")], move: PlaceMove("walk", from: nil, to: "1"))
+    #expect(try await store.save(step, of: "things", at: .day()).hasMoved)
+    let slower = StoreBatch([StoreEntry("b")], move: PlaceMove("walk", from: nil, to: "0"))
+    let changes = try await store.save(slower, of: "things", at: .day())
+    #expect((changes.hasMoved, changes.added) == (false, [0]))
+    #expect(try await store.ids() == ["a", "b"])
+  }
+}

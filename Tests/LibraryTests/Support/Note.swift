@@ -1,0 +1,72 @@
+import AggregatorKit
+
+/// The record of these tests.
+struct Note: Record {
+  let id: Int
+  var title: String
+
+  init(_ id: Int, _ title: String? = nil) {
+    self.id = id
+    self.title = title ?? "note \(id)"
+  }
+
+  static let fields: [Field<Note>] = [
+    Field("id", "Id", \.id, about: "The number."),
+    Field("title", "Title", \.title, about: "The words.", isSearchable: true),
+  ]
+
+  static let text: @Sendable (Note) -> Folded = { Folded($0.title) }
+}
+
+extension Page<Note> {
+  /// A page of the notes with these numbers.
+  static func notes(_ ids: some Sequence<Int>, next: Cursor? = nil, hidden: Int = 0) -> Page {
+    Page(ids.map { Note($0) }, next: next, provenance: Provenance(.live), hidden: hidden)
+  }
+}
+
+/// Notes 1 to `count`, in pages that can be addressed ahead.
+func notebook(_ count: Int) -> BundledSource<Note> {
+  BundledSource("notes", items: (0..<count).map { Note($0 + 1) }, fields: Note.fields)
+}
+
+extension Cursor {
+  /// The token of a source that a test makes up.
+  static func place(_ number: Int) -> Cursor? { Cursor("place-\(number)") }
+
+  /// The number in ``place(_:)``.
+  var place: Int? { Int(description.dropFirst("place-".count)) }
+}
+
+extension DataSource<Note> {
+  /// The numbers of all notes, by following `next` until it ends.
+  func everyID(
+    matching query: Query? = nil, limit: Int, atMost pages: Int = 10_000
+  ) async throws(SourceError) -> [Int] {
+    var ids: [Int] = []
+    var cursor: Cursor?
+    for _ in 0..<pages {
+      let page = try await page(PageRequest(matching: query, after: cursor, limit: limit))
+      ids += page.records.map(\.id)
+      cursor = page.next
+      guard cursor != nil else { return ids }
+    }
+    throw SourceError(.stalled, "more than \(pages) pages")
+  }
+
+  /// The failure of the first page; `nil` if it did not fail.
+  func failure(of request: PageRequest = PageRequest()) async -> SourceError? {
+    do {
+      _ = try await page(request)
+      return nil
+    } catch {
+      return error
+    }
+  }
+}
+
+extension SourceError {
+  static func because(_ code: Code, retryAfter: Duration? = nil) -> SourceError {
+    SourceError(code, "a test says \(code)", retryAfter: retryAfter)
+  }
+}

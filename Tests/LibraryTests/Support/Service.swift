@@ -1,0 +1,43 @@
+import AggregatorKit
+import AggregatorSourceTesting
+
+/// A service that a test can take down; while it is up, it is a notebook that says it is live.
+final class Service: DataSource, CustomStringConvertible {
+  private let notes: ScriptedSource<Note>
+  private let fault = Fault()
+
+  init(_ count: Int) {
+    let notebook = notebook(count)
+    notes = ScriptedSource(
+      page: { [fault] request throws(SourceError) in
+        try fault.strike()
+        var page = try await notebook.page(request)
+        page.provenance = Service.live
+        return page
+      },
+      item: { [fault] id throws(SourceError) in
+        try fault.strike()
+        return Found(try await notebook.item(id).item, provenance: Service.live)
+      })
+  }
+
+  private static var live: Provenance {
+    Provenance(.live, fetchedAt: .day(), endpoint: "https://notes.test/api")
+  }
+
+  /// What it was asked.
+  var requests: [PageRequest] { notes.requests }
+  /// How often it was asked.
+  var callCount: Int { notes.callCount }
+
+  /// Makes every further call fail; `nil` for none.
+  func fail(with code: SourceError.Code?) { fault.set(code) }
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<Note> {
+    try await notes.page(request)
+  }
+
+  func item(_ id: Int) async throws(SourceError) -> Found<Note> { try await notes.item(id) }
+
+  var description: String { "service" }
+}

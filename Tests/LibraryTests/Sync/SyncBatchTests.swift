@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+@testable import AggregatorCore
+@testable import AggregatorKit
+@testable import AggregatorStore
+
+struct SyncBatchTests {
+  private let start = SyncPlace(at: .day())
+
+  private func page(
+    _ ids: Range<Int>, next: Cursor? = .place(1), total: Int? = nil, unreadable: Int = 0
+  ) throws -> Page<Written<Note>> {
+    Page(
+      try ids.map { try Written(Note($0)) }, next: next, total: total,
+      provenance: Provenance(.live), unreadable: Unreadable(count: unreadable, firstReason: "odd"))
+  }
+
+  @Test func `stands where its pages would have led one by one`() throws {
+    let pages = [
+      try page(0..<3, next: .place(1), total: 9), try page(3..<5, next: .place(2), unreadable: 1),
+      try page(5..<8, next: nil, total: 9),
+    ]
+    var batch = SyncBatch<Note>(from: start)
+    var place = start
+    for (number, page) in pages.enumerated() {
+      let date = Date.day(Double(number))
+      batch.add(page, at: date)
+      place = place.after(page, at: date)
+    }
+    #expect(batch.place == place)
+    #expect(batch.records.map(\.id) == Array(0..<8))
+    #expect(batch.pages == 3 && batch.isLast && batch.unreadable.count == 1)
+  }
+
+  @Test func `has room for less than a thousand records before the last page`() throws {
+    var batch = SyncBatch<Note>(from: start)
+    #expect(batch.hasRoom)
+    batch.add(try page(0..<999), at: .day())
+    #expect(batch.hasRoom)
+    batch.add(try page(999..<1000), at: .day())
+    #expect(!batch.hasRoom)
+    batch = SyncBatch(from: start)
+    batch.add(try page(0..<1, next: nil), at: .day())
+    #expect(!batch.hasRoom)
+  }
+}

@@ -1,0 +1,236 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Foundation
+import Synchronization
+import Testing
+
+/// What a sync does; what vanished, and how polite it is, are in files of their own.
+@Suite(.timeLimit(.minutes(5)))
+struct SyncTests {
+  let directory: StoreDirectory
+  let store: SQLiteStore
+  let clock = ManualClock()
+  let today = Today()
+  let waits = Gauge()
+
+  init() throws {
+    directory = try StoreDirectory()
+    store = directory.store()
+  }
+
+  func syncing(
+    _ base: any DataSource<Note>, by size: Int = 10, isEndless: Bool = false,
+    rate: String? = nil, into other: SQLiteStore? = nil
+  ) throws -> Sync<Note> {
+    let store = other ?? store
+    var policy = NotesPlugin(over: base, .liveFirst(freshFor: .seconds(60))).policy
+    policy.syncPageSize = .fixed(size)
+    policy.isEndless = isEndless
+    policy.rate = rate.map { Setting("NOTES_PACE", .rate, default: $0, about: "How often.") }
+    let environment = PluginEnvironment(
+      settings: Settings(), transport: TrappingTransport(), store: store, clock: clock,
+      now: today.now, observer: waitObserver)
+    return try NotesPlugin(service: base, policy: policy).sync(into: store, in: environment)
+  }
+
+  /// Counts the waits for a minute and more.
+  var waitObserver: Observer {
+    Observer { [waits] event in
+      if case .waiting(let time, _) = event, time >= .seconds(60) { waits.add() }
+    }
+  }
+
+  @discardableResult
+  func sync(
+    _ base: any DataSource<Note>, upTo pages: Int? = nil, jobs: Int = 1
+  ) async throws -> SyncResult {
+    try await syncing(base).run(upTo: pages, jobs: jobs, waits: false) { _ in }
+  }
+
+  /// Notes with these numbers, in pages that can be addressed; the total is told.
+  func service(
+    _ ids: some Sequence<Int>, changed: Set<Int> = []
+  ) -> ScriptedSource<Note> {
+    ScriptedSource(
+      over: BundledSource(
+        "notes", items: ids.map { Note($0, changed.contains($0) ? "changed \($0)" : nil) },
+        fields: Note.fields))
+  }
+
+  func storedIDs() async throws -> [Int] {
+    try await store.found(of: "notes").map { json in
+      try JSONDecoder().decode(Note.self, from: Data(json.utf8)).id
+    }
+  }
+
+  // MARK: - What it does
+
+  @Test(arguments: [1, 2, 8])
+  func `stores everything in order, and says what it did`(jobs: Int) async throws {
+    let base = service(1...95)
+    let log = Mutex<[Int]>([])
+    let result = try await syncing(base).run(upTo: nil, jobs: jobs, waits: false) { result in
+      log.withLock { $0.append(result.added) }
+    }
+    #expect((result.added, result.changed, result.same, result.vanished) == (95, 0, 0, 0))
+    #expect((result.pages, result.passed, result.total) == (10, 95, 95))
+    #expect(result.isComplete && result.doubt == nil && result.failure == nil)
+    // Pages that have come together are stored together.
+    let steps = log.withLock(\.self)
+    #expect(steps == steps.sorted() && steps.last == 95)
+    #expect(steps.allSatisfy { $0 % 10 == 0 || $0 == 95 })
+    if jobs == 1 { #expect(steps.count == 10) }
+    #expect(try await storedIDs() == Array(1...95))
+    // As the total is known, nothing is guessed beyond it.
+    #expect(base.callCount == 10)
+  }
+
+  @Test func `stores pages together that have come together`() async throws {
+    // Whether they have is up to the scheduler: sooner or later they do.
+    var most = 0
+    repeat {
+      let store = try StoreDirectory().store()
+      let batches = Mutex<[Int]>([])
+      let result = try await syncing(service(1...200), into: store)
+        .run(upTo: nil, jobs: 8, waits: false) { result in
+          batches.withLock { $0.append(result.pages) }
+        }
+      #expect(result.isComplete && result.added == 200)
+      let ends = batches.withLock(\.self)
+      most = zip(ends, [0] + ends).map { $0 - $1 }.max() ?? 0
+      #expect(try await store.found(of: "notes").count == 200)
+    } while most < 2
+  }
+
+  @Test func `writes nothing where nothing changed`() async throws {
+    try await sync(service(1...200))
+    let database = try directory.database()
+    let records = try database.texts("SELECT quote(saved) || json FROM records")
+    let index = try database.index()
+    today.turn(by: 60)
+    let result = try await sync(service(1...200))
+    #expect((result.added, result.changed, result.same, result.vanished) == (0, 0, 200, 0))
+    #expect(try database.texts("SELECT quote(saved) || json FROM records") == records)
+    #expect(try database.index() == index)
+    #expect(try database.texts("SELECT count(*) FROM met") == ["0"])
+    #expect(try database.texts("SELECT count(*) FROM places") == ["0"])
+  }
+
+  @Test func `writes what changed, and only that`() async throws {
+    try await sync(service(1...200))
+    today.turn(by: 60)
+    let result = try await sync(service(1...200, changed: [17, 150]))
+    #expect((result.added, result.changed, result.same, result.vanished) == (0, 2, 198, 0))
+    let written = try directory.database().texts(
+      "SELECT id FROM records WHERE saved = (SELECT max(saved) FROM records)")
+    #expect(Set(written) == ["17", "150"])
+    #expect(try await store.isIndexTrue())
+  }
+
+  // MARK: - Going on
+
+  @Test func `goes on at the very next page`() async throws {
+    let base = service(1...95)
+    let first = try await sync(base, upTo: 4)
+    #expect((first.added, first.pages, first.isComplete) == (40, 4, false))
+    let second = try await sync(base)
+    #expect((second.added, second.pages, second.earlierPages) == (55, 6, 4))
+    #expect(second.isComplete && second.passed == 95)
+    #expect(base.callCount == 10)
+    #expect(Set(base.requests).count == 10)
+    #expect(try await storedIDs() == Array(1...95))
+  }
+
+  @Test(arguments: [1, 4])
+  func `keeps what came before a failure`(jobs: Int) async throws {
+    let notes = notebook(95)
+    let fault = Fault()
+    let base = ScriptedSource<Note>(
+      page: { request throws(SourceError) in
+        let page = try await notes.page(request)
+        if page.records.first?.id == 51 { try fault.strike() }
+        return page
+      }, skip: { notes.cursor(skipping: $0, from: $1) })
+    fault.set(.serverError)
+    let failed = try await sync(base, jobs: jobs)
+    #expect((failed.added, failed.failure?.code) == (50, .serverError))
+    fault.set(nil)
+    let result = try await sync(base, jobs: jobs)
+    #expect((result.added, result.earlierPages, result.isComplete) == (45, 5, true))
+    #expect(try await storedIDs() == Array(1...95))
+  }
+
+  @Test func `begins anew after a week`() async throws {
+    let base = service(1...30)
+    try await sync(base, upTo: 1)
+    today.turn(by: 8 * 86_400)
+    let result = try await sync(base)
+    #expect((result.same, result.added, result.earlierPages) == (10, 20, 0))
+    #expect(base.callCount == 4)
+  }
+
+  @Test func `begins anew where its place is no longer valid`() async throws {
+    try await sync(service(1...30), upTo: 1)
+    let notes = notebook(30)
+    let other = ScriptedSource<Note> { request throws(SourceError) in
+      guard request.cursor == nil else { throw .because(.invalidCursor) }
+      return Page(
+        try await notes.page(PageRequest(limit: 30)).records, next: nil,
+        provenance: Provenance(.live))
+    }
+    let result = try await sync(other)
+    #expect((result.same, result.added, result.isComplete) == (10, 20, true))
+    #expect(result.vanished == 0)
+  }
+
+  @Test func `begins anew where what is written down makes no sense`() async throws {
+    try await sync(service(1...30), upTo: 1)
+    try directory.database().execute("UPDATE places SET value = '{\"c\":7}'")
+    #expect(try await sync(service(1...30)).isComplete)
+    #expect(try await storedIDs() == Array(1...30))
+  }
+
+  @Test func `is led nowhere by a service that repeats itself`() async throws {
+    let base = ScriptedSource<Note> { request throws(SourceError) in
+      .notes(1...10, next: .place((request.cursor?.place ?? 0) + 1))
+    }
+    let result = try await sync(base)
+    #expect(result.failure?.code == .stalled)
+    #expect(base.callCount == 4)
+    #expect((result.added, result.same, result.isComplete) == (10, 20, false))
+  }
+
+  // MARK: - Collections without an end
+
+  @Test func `goes on where the intake ended, and the intake behind it`() async throws {
+    let base = service(1...1000)
+    let plugin = NotesPlugin(over: base, .localFirst, upstream: 10)
+    let environment = PluginEnvironment(
+      settings: Settings(), transport: TrappingTransport(), store: store, clock: clock,
+      now: today.now)
+    let intake = try #require(try plugin.intake(in: environment))
+    _ = await intake.take(20) { _ in }
+    let endless = try syncing(base, isEndless: true)
+    let result = await endless.run(upTo: 3, jobs: 2, waits: false) { _ in }
+    #expect((result.added, result.pages, result.isComplete) == (30, 3, false))
+    _ = await intake.take(10) { _ in }
+    #expect(try await storedIDs() == Array(1...60))
+    #expect(base.callCount <= 7)
+  }
+
+  @Test func `calls nothing vanished where there is no end`() async throws {
+    let endless = try syncing(service(1...30), isEndless: true)
+    let result = await endless.run(upTo: nil, jobs: 1, waits: false) { _ in }
+    #expect((result.added, result.isComplete, result.doubt) == (30, true, nil))
+    let again = await endless.run(upTo: 5, jobs: 1, waits: false) { _ in }
+    #expect((again.pages, again.isComplete) == (0, true))
+  }
+
+  @Test func `does not fall back`() async throws {
+    let base = Service(30)
+    base.fail(with: .unreachable)
+    let result = try await sync(base)
+    #expect((result.added, result.failure?.code) == (0, .unreachable))
+    #expect(try await store.status(of: "notes").isEmpty)
+  }
+}

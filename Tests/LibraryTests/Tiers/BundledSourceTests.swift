@@ -1,0 +1,135 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Testing
+
+@Suite
+struct BundledSourceTests {
+  @Test(arguments: 1...25)
+  func `gives every record once for every limit`(limit: Int) async throws {
+    #expect(try await notebook(23).everyID(limit: limit) == Array(1...23))
+  }
+
+  @Test(arguments: [1, 2, 5, 100])
+  func `gives every match once for every limit`(limit: Int) async throws {
+    let ids = try await notebook(30).everyID(matching: try Query("NÖTE 3"), limit: limit)
+    #expect(ids == [3, 13, 23, 30])
+  }
+
+  @Test func `knows its totals and says that it is bundled`() async throws {
+    let page = try await notebook(30).page(PageRequest(limit: 4))
+    #expect((page.total, page.records.count) == (30, 4))
+    #expect(page.provenance.origin == .bundled)
+    #expect(page.provenance.fetchedAt == nil)
+    let matches = try await notebook(30).page(PageRequest(matching: try Query("3"), limit: 2))
+    #expect((matches.total, matches.records.count) == (4, 2))
+    let none = try await notebook(30).page(PageRequest(matching: try Query("nothing")))
+    #expect((none.total, none.records.count, none.next) == (0, 0, nil))
+  }
+
+  @Test func `looks into searchable fields only`() async throws {
+    let source = BundledSource(
+      "notes", items: [Note(7, "seven"), Note(8, "of 7")], fields: Note.fields)
+    #expect(try await source.everyID(matching: try Query("7"), limit: 9) == [8])
+  }
+
+  @Test func `finds a record by its id`() async throws {
+    let found = try await notebook(5).item(4)
+    #expect(found.item == Note(4))
+    #expect(found.provenance.origin == .bundled)
+  }
+
+  @Test(arguments: [0, -1, 6, Int.max])
+  func `does not know other ids`(id: Int) async {
+    let error = await #expect(throws: SourceError.self) { try await notebook(5).item(id) }
+    #expect(error?.code == .notFound)
+    #expect(error?.message == "no notes record has the id '\(id)'")
+  }
+
+  @Test(arguments: [-1, Int.min, 1_000_000_001, Int.max])
+  func `refuses a forged cursor`(offset: Int) async throws {
+    let cursor = try CursorSeal("notes.bundled", for: nil).close(offset)
+    #expect(await notebook(5).failure(of: PageRequest(after: cursor))?.code == .invalidCursor)
+  }
+
+  @Test(arguments: [5, 6, 1_000_000_000])
+  func `ends after the last record`(offset: Int) async throws {
+    let cursor = try CursorSeal("notes.bundled", for: nil).close(offset)
+    let page = try await notebook(5).page(PageRequest(after: cursor))
+    #expect((page.records.count, page.next) == (0, nil))
+  }
+
+  @Test func `refuses the cursors of others`() async throws {
+    let matches = try await notebook(30).page(PageRequest(matching: try Query("3"), limit: 2))
+    #expect(
+      await notebook(30).failure(of: PageRequest(after: matches.next))?.code == .invalidCursor)
+    let live = try CursorSeal("notes", for: nil).close(3)
+    #expect(await notebook(30).failure(of: PageRequest(after: live))?.code == .invalidCursor)
+  }
+
+  @Test(arguments: 1...12)
+  func `says where pages lie ahead`(count: Int) async throws {
+    let source = notebook(30)
+    let second = PageRequest(after: try await source.page(PageRequest(limit: 4)).next, limit: 4)
+    for (request, first) in [(PageRequest(limit: 4), 1), (second, 5)] {
+      let ahead = try #require(source.cursor(skipping: count, from: request))
+      let page = try await source.page(request.after(ahead))
+      #expect(page.records.first?.id == first + count)
+    }
+  }
+
+  @Test func `says nothing ahead of a cursor that it cannot open`() throws {
+    let live = PageRequest(after: try CursorSeal("notes", for: nil).close(3))
+    #expect(notebook(30).cursor(skipping: 1, from: live) == nil)
+    let last = PageRequest(after: try CursorSeal("notes.bundled", for: nil).close(Int.max))
+    #expect(notebook(30).cursor(skipping: 1, from: last) == nil)
+  }
+
+  @Test func `reads JSON`() async throws {
+    let source = BundledSource(
+      "notes", json: #"[{"id": 1, "title": "Ünö"}, {"id": 2, "title": "dos"}]"#,
+      fields: Note.fields)
+    #expect(try await source.everyID(matching: try Query("uno"), limit: 1) == [1])
+    #expect(try await source.item(2).item.title == "dos")
+  }
+
+  @Test(arguments: [0, 1, 2, 3])
+  func `fails where its JSON is broken`(number: Int) async throws {
+    let source =
+      switch number {
+      case 0: BundledSource<Note>("notes", json: "", fields: Note.fields)
+      case 1: BundledSource<Note>("notes", json: "[{", fields: Note.fields)
+      case 2: BundledSource<Note>("notes", json: #"[{"id": 1}]"#, fields: Note.fields)
+      default: BundledSource<Note>("notes", json: "{}", fields: Note.fields)
+      }
+    for _ in 0..<2 {
+      let failure = await source.failure()
+      #expect(failure?.code == .malformed)
+      #expect(failure?.message == "the bundled notes cannot be read")
+    }
+    let error = await #expect(throws: SourceError.self) { try await source.item(1) }
+    #expect(error?.code == .malformed)
+  }
+
+  @Test func `fails everywhere where nobody is there`() async {
+    let source = UnavailableSource<Note>(.because(.missingKey))
+    #expect(await source.failure()?.code == .missingKey)
+    let error = await #expect(throws: SourceError.self) { try await source.item(1) }
+    #expect(error?.code == .missingKey)
+    #expect(source.cursor(skipping: 1, from: PageRequest()) == nil)
+  }
+
+  @Test func `answers nobody who went away`() async {
+    let codes = await withTaskGroup(of: SourceError.Code?.self) { group in
+      group.cancelAll()
+      group.addTask { await notebook(5).failure()?.code }
+      group.addTask {
+        do throws(SourceError) {
+          _ = try await notebook(5).item(4)
+          return nil
+        } catch { return error.code }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(codes == [.cancelled, .cancelled])
+  }
+}
