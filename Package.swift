@@ -90,10 +90,10 @@ let package = Package(
       exclude: ["Rendering/Golden"]),
 
     .executableTarget(
-      name: "aggregator-weather",
+      name: "aggregator-faults",
       dependencies: ["AggregatorFakeServices", "AggregatorKit", "AggregatorSourceTesting"]
         + sourceModules,
-      path: "Tests/WeatherReport"),
+      path: "Tests/FaultReport"),
     .target(
       name: "AggregatorFakeServices",
       dependencies: ["AggregatorKit", "AggregatorSourceTesting"], path: "Tests/FakeServices"),

@@ -69,7 +69,7 @@ public struct Program: Sendable {
         let drawing = session.progress.begin()
         defer {
           drawing?.cancel()
-          BottomLine.close()
+          ProgressLine.close()
         }
         do {
           return try await Now.$current.withValue(
@@ -77,7 +77,7 @@ public struct Program: Sendable {
           ) {
             try await command.run(invocation, session)
           }
-        } catch var failure as Failure
+        } catch var failure as CommandError
           where failure.code == .usage && failure.hint == nil
         {
           failure.hint = .command("help \(tree.find(arguments).node.path)")
@@ -86,12 +86,12 @@ public struct Program: Sendable {
       }
     } catch is Output.ReaderGone {
       return .success
-    } catch let failure as Failure {
+    } catch let failure as CommandError {
       session.diagnostics.error(failure)
       return failure.code
     } catch {
       session.diagnostics.error(
-        Failure(.bug, "\(error)", hint: "please report this, with what you typed"))
+        CommandError(.bug, "\(error)", hint: "please report this, with what you typed"))
       return .bug
     }
   }

@@ -9,12 +9,12 @@ extension Plugin {
   ///
   /// The order matters, innermost first:
   ///
-  /// 1. `rateLimited`, or `heedingRetryAfter` without a rate, is next to the service, so that retries and every slice count.
+  /// 1. `rateLimited`, or `respectingRetryAfter` without a rate, is next to the service, so that retries and every slice count.
   /// 2. `circuitBreaker` sees every attempt, and a retry ends when it opens.
   /// 3. `retry` is inside `timeout`: the deadline is for a page with its retries.
   /// 4. `coalesced` shares what is left; a shared call keeps its own deadline.
   /// 5. `cached` keeps what the service gave, in pages of the service: one kept page answers for every
-  ///    slice and every local search. Or `accumulating`, for a collection that grows.
+  ///    slice and every local search. Or `growing`, for a collection that grows.
   /// 6. `sliced` and `searchingLocally` shape pages above all that, so that each of their upstream pages
   ///    is kept, retried, limited and timed apart.
   /// 7. `fallback` comes late: by then a failure is final. The store first, then the bundled data.
@@ -28,26 +28,26 @@ extension Plugin {
   /// - Throws: ``SourceError`` with code `badSettings`; any other failure to set up the service is what
   ///   the service's calls fail with, so that others can answer.
   public func source(
-    in environment: PluginEnvironment, reading: Reading = .normal, deadline: Duration? = nil
+    in environment: PluginEnvironment, reading: CachePolicy = .normal, deadline: Duration? = nil
   ) throws(SourceError) -> any DataSource<Item> {
     let service = try service(
       in: environment, reading: reading, deadline: deadline ?? policy.deadline)
     var chain: any DataSource<Item>
-    switch (policy.precedence, environment.store.map(shelf)) {
-    case (.localFirst, let shelf?):
-      chain = service.accumulating(
-        in: shelf, by: try upstreamPageSize(in: environment),
+    switch (policy.readOrder, environment.store.map(recordStore)) {
+    case (.localFirst, let recordStore?):
+      chain = service.growing(
+        in: recordStore, by: try upstreamPageSize(in: environment),
         of: collection(in: environment.settings),
         growing: reading.mayAskService ? reading.growth : .never, now: environment.now)
-      chain = backed(chain, by: bundled, for: reading).hidingDeleted(in: shelf)
-    case (.liveFirst(let freshness), let shelf?):
+      chain = backed(chain, by: bundled, for: reading).hidingDeleted(in: recordStore)
+    case (.liveFirst(let freshness), let recordStore?):
       chain = service.cached(
-        in: shelf, freshFor: freshness, of: try scope(in: environment.settings),
-        CachePolicy(givesFresh: !reading.refreshes, givesStale: reading.mayFallBack),
+        in: recordStore, freshFor: freshness, of: try scope(in: environment.settings),
+        reading,
         now: environment.now)
       chain = try shaped(chain, in: environment)
-      chain = backed(chain, by: shelf.records, for: reading)
-      chain = backed(chain, by: bundled, for: reading).hidingDeleted(in: shelf)
+      chain = backed(chain, by: recordStore.records, for: reading)
+      chain = backed(chain, by: bundled, for: reading).hidingDeleted(in: recordStore)
     case (_, nil):
       chain = backed(try shaped(service, in: environment), by: bundled, for: reading)
     }
@@ -56,7 +56,7 @@ extension Plugin {
 
   /// A source with another that stands in for it, if it may.
   private func backed(
-    _ first: some DataSource<Item>, by second: some DataSource<Item>, for reading: Reading
+    _ first: some DataSource<Item>, by second: some DataSource<Item>, for reading: CachePolicy
   ) -> any DataSource<Item> {
     reading.mayFallBack ? first.fallback(to: second) : first.withoutFallback()
   }
@@ -80,8 +80,8 @@ extension Plugin {
   ///
   /// - Parameter store: The store.
   /// - Returns: Its records, searched by the searchable fields.
-  public func shelf(in store: any Store) -> Shelf<Item> {
-    Shelf(name, in: store, text: searchableText)
+  public func recordStore(in store: any Store) -> RecordStore<Item> {
+    RecordStore(name, in: store, text: searchableText)
   }
 
   /// What searches look into: the fields that are searched, and no others, for copying a field costs more
@@ -92,7 +92,7 @@ extension Plugin {
 
   /// The service, politely asked; or why it cannot be.
   func service(
-    in environment: PluginEnvironment, reading: Reading, deadline: Duration
+    in environment: PluginEnvironment, reading: CachePolicy, deadline: Duration
   ) throws(SourceError) -> any DataSource<Item> {
     guard reading.mayAskService else {
       return UnavailableSource<Item>(SourceError(.offline, "the network is not to be used"))
@@ -102,16 +102,16 @@ extension Plugin {
     do { chain = try remote(in: environment) } catch let error where error.allowsFallback {
       return UnavailableSource<Item>(error)
     }
-    let board = try noticeboard(in: environment)
+    let sharedState = try sharedState(in: environment)
     if let setting = policy.rate, let rate = try environment.settings.rate(setting) {
       let cost = try cost(in: environment)
-      chain = chain.rateLimited(by: rate, cost: cost, clock: clock, sharing: board)
+      chain = chain.rateLimited(by: rate, cost: cost, clock: clock, sharing: sharedState)
     } else {
-      chain = chain.heedingRetryAfter(clock: clock, sharing: board)
+      chain = chain.respectingRetryAfter(clock: clock, sharing: sharedState)
     }
     if let breaker = policy.breaker {
       chain = chain.circuitBreaker(
-        breaker, passing: reading.refreshes, clock: clock, sharing: board)
+        breaker, passing: reading.refreshes, clock: clock, sharing: sharedState)
     }
     return chain.retry(policy.retry, clock: clock, random: environment.random)
       .timeout(deadline, clock: clock)
@@ -119,10 +119,10 @@ extension Plugin {
   }
 
   /// Where processes that ask the same address share what it asks of them; `nil` without a store.
-  func noticeboard(in environment: PluginEnvironment) throws(SourceError) -> Noticeboard? {
+  func sharedState(in environment: PluginEnvironment) throws(SourceError) -> SharedState? {
     let scope = try scope(in: environment.settings)
     return environment.store.map {
-      Noticeboard(of: "\(name) \(scope)", in: $0, now: environment.now)
+      SharedState(of: "\(name) \(scope)", in: $0, now: environment.now)
     }
   }
 

@@ -10,12 +10,12 @@ extension Plugin {
   ///   - deadline: How long one page may take, with its retries.
   /// - Returns: `nil` without a store.
   /// - Throws: ``SourceError`` with code `badSettings`.
-  public func intake(
-    in environment: PluginEnvironment, reading: Reading = .normal, deadline: Duration? = nil
-  ) throws(SourceError) -> Intake<Item>? {
+  public func upstreamLoader(
+    in environment: PluginEnvironment, reading: CachePolicy = .normal, deadline: Duration? = nil
+  ) throws(SourceError) -> UpstreamLoader<Item>? {
     guard let store = environment.store else { return nil }
-    return Intake(
-      base: try fetching(in: environment, reading, deadline), shelf: shelf(in: store),
+    return UpstreamLoader(
+      base: try fetching(in: environment, reading, deadline), recordStore: recordStore(in: store),
       size: try upstreamPageSize(in: environment),
       collection: collection(in: environment.settings), now: environment.now)
   }
@@ -33,23 +33,23 @@ extension Plugin {
   /// - Returns: What fetches it.
   /// - Throws: ``SourceError`` with code `badSettings`.
   public func sync(
-    into store: any Store, in environment: PluginEnvironment, reading: Reading = .normal,
+    into store: any Store, in environment: PluginEnvironment, reading: CachePolicy = .normal,
     deadline: Duration? = nil
   ) throws(SourceError) -> Sync<Item> {
     // A pass goes on by pages of any size.
-    let course: SyncCourse =
+    let mode: SyncMode =
       policy.isEndless
       ? .growth(of: collection(in: environment.settings))
       : .pass(of: collection(in: environment.settings, bySize: false))
     return Sync(
-      base: try fetching(in: environment, reading, deadline), shelf: shelf(in: store),
-      size: try syncPageSize(in: environment), course: course,
+      base: try fetching(in: environment, reading, deadline), recordStore: recordStore(in: store),
+      size: try syncPageSize(in: environment), mode: mode,
       clock: environment.clock, now: environment.now, observer: environment.observer)
   }
 
   /// The service, whose calls are told of.
   private func fetching(
-    in environment: PluginEnvironment, _ reading: Reading, _ deadline: Duration?
+    in environment: PluginEnvironment, _ reading: CachePolicy, _ deadline: Duration?
   ) throws(SourceError) -> any DataSource<Item> {
     try service(in: environment, reading: reading, deadline: deadline ?? policy.deadline)
       .observed(by: environment.observer, as: name)

@@ -20,24 +20,26 @@ extension Plugin {
   ) throws(SourceError) -> ImageAddress? {
     let addresses = (layout.images?(record, size) ?? []).compactMap { ImageAddress($0) }
     guard let first = addresses.first else { return nil }
-    var reach = Reach.world
+    var networkScope = NetworkScope.scenarioEnvironment
     for setting in self.settings where setting.form == .url {
-      if let address = Address(try settings.url(setting)) { reach = min(reach, address.reach) }
+      if let address = Address(try settings.url(setting)) {
+        networkScope = min(networkScope, address.networkScope)
+      }
     }
-    if let address = addresses.first(where: { $0.reach >= reach }) { return address }
+    if let address = addresses.first(where: { $0.networkScope >= networkScope }) { return address }
     throw SourceError(
       .rejected,
-      "the image is said to be at \(first.place), which is \(first.reach.inWords), and the service is not"
+      "the image is said to be at \(first.authority), which is \(first.networkScope.text), and the service is not"
     )
   }
 }
 
-extension Reach {
-  fileprivate var inWords: String {
+extension NetworkScope {
+  fileprivate var text: String {
     switch self {
     case .machine: "this machine"
     case .network: "in a private network"
-    case .world: "in the world"
+    case .scenarioEnvironment: "in the world"
     }
   }
 }
@@ -62,8 +64,8 @@ extension ImageLoader {
   ///   - deadline: How long one image may take, with its retries; as long as a page of the source by
   ///     default.
   public init(
-    of plugin: some Plugin, in environment: PluginEnvironment, files: ImageFiles?,
-    memory: Int = 64 << 20, largest: Int = 16 << 20, reading: Reading = .normal,
+    of plugin: some Plugin, in environment: PluginEnvironment, files: ImageDiskCache?,
+    memory: Int = 64 << 20, largest: Int = 16 << 20, reading: CachePolicy = .normal,
     deadline: Duration? = nil
   ) {
     self.init(

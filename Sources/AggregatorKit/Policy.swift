@@ -35,7 +35,7 @@ public struct Policy: Sendable {
   public var localSearchBound: Int?
 
   /// Who is asked first.
-  public var precedence: Precedence
+  public var readOrder: ReadOrder
 
   /// Whether the service never comes to an end, so that every walk needs a bound.
   public var isEndless: Bool
@@ -63,7 +63,7 @@ public struct Policy: Sendable {
     breaker: BreakerPolicy? = .standard, rate: Setting? = nil, rateUnit: RateUnit = .calls,
     largestPage: Int = 100, upstreamPageSize: UpstreamPageSize? = nil,
     syncPageSize: UpstreamPageSize? = nil, localSearchBound: Int? = nil,
-    precedence: Precedence = .liveFirst(freshFor: .seconds(60)),
+    readOrder: ReadOrder = .liveFirst(freshFor: .seconds(60)),
     isEndless: Bool = false, repeatsRecords: Bool = false
   ) {
     self.deadline = deadline
@@ -75,14 +75,14 @@ public struct Policy: Sendable {
     self.upstreamPageSize = upstreamPageSize
     self.syncPageSize = syncPageSize
     self.localSearchBound = localSearchBound
-    self.precedence = precedence
+    self.readOrder = readOrder
     self.isEndless = isEndless
     self.repeatsRecords = repeatsRecords
   }
 }
 
 /// Who of a service and a store is asked first.
-public enum Precedence: Hashable, Sendable {
+public enum ReadOrder: Hashable, Sendable {
   /// The service; what it said stays true for a while, and is better than nothing after that.
   case liveFirst(freshFor: Duration)
   /// The store, which grows when it comes to its end.

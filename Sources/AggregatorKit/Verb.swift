@@ -79,7 +79,7 @@ public struct VerbCall<Item: Record>: Sendable {
   public let source: any DataSource<Item>
 
   /// What fetches more of a source that grows; `nil` where nothing is remembered.
-  public let intake: Intake<Item>?
+  public let upstreamLoader: UpstreamLoader<Item>?
 
   /// Settings, clock, random numbers.
   public let environment: PluginEnvironment
@@ -92,12 +92,13 @@ public struct VerbCall<Item: Record>: Sendable {
   ///   - intake: What fetches more of a source that grows.
   ///   - environment: Settings, clock, random numbers.
   public init(
-    values: [String: Int] = [:], source: any DataSource<Item>, intake: Intake<Item>? = nil,
+    values: [String: Int] = [:], source: any DataSource<Item>,
+    upstreamLoader: UpstreamLoader<Item>? = nil,
     environment: PluginEnvironment
   ) {
     self.values = values
     self.source = source
-    self.intake = intake
+    self.upstreamLoader = upstreamLoader
     self.environment = environment
   }
 }

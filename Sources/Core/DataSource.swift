@@ -33,7 +33,7 @@ public protocol DataSource<Item>: Sendable {
   /// - Parameter id: The id to look up.
   /// - Returns: The record and where it came from.
   /// - Throws: ``SourceError``; `notFound` when there is no such record.
-  func item(_ id: Item.ID) async throws(SourceError) -> Found<Item>
+  func item(_ id: Item.ID) async throws(SourceError) -> LookupResult<Item>
 
   /// The cursor that lies `count` records after `request`, where pages can be addressed ahead.
   ///

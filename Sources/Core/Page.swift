@@ -56,7 +56,7 @@ extension Page {
 }
 
 /// One record, and where it came from.
-public struct Found<Item: Record>: Sendable {
+public struct LookupResult<Item: Record>: Sendable {
   /// The record.
   public var item: Item
 

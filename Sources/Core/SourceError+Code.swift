@@ -70,11 +70,11 @@ extension SourceError {
     /// An exchange is not in the recording that is replayed, or could not be put into the one that is
     /// made.
     public static let notRecorded = Code(.notRecorded)
-    /// A walk was stopped because the source's pages went nowhere; see ``WalkEnd``.
+    /// A walk was stopped because the source's pages went nowhere; see ``PaginationEnd``.
     public static let stalled = Code(.stalled)
 
     /// The code in words, where no more is known: `the service cannot be reached`.
-    public var inWords: String {
+    public var text: String {
       switch name {
       case .cancelled: "cancelled"
       case .badUsage: "the request makes no sense"

@@ -29,7 +29,7 @@ package struct PrivateFile: Sendable {
     let directory = try openDirectory(of: target)
     // Some network file systems have no locks; there the last of two writers wins, as without one.
     _ = try? SystemFailure.check { flock(directory.descriptor, LOCK_EX) }
-    try write(try edit(try contents(atMost: limit) ?? []), to: target, in: directory)
+    try write(try edit(try contents(atMost: limit, irregular: .storage) ?? []), to: target, in: directory)
   }
 
   /// Replaces the file's contents, whatever they were, as ``replace(_:)`` does.
@@ -47,9 +47,15 @@ package struct PrivateFile: Sendable {
   ///
   /// - Parameter limit: The most bytes that it may have.
   /// - Returns: Its contents; `nil` if there is no such file.
-  /// - Throws: ``SourceError`` with code `malformed` if it is larger, and `storage` if it is not a
-  ///   regular file or the system refuses it.
+  /// - Throws: ``SourceError`` with code `malformed` if it is larger or not a regular file, and
+  ///   `storage` if the system refuses it.
   package func contents(atMost limit: Int) throws(SourceError) -> [UInt8]? {
+    try contents(atMost: limit, irregular: .malformed)
+  }
+
+  private func contents(
+    atMost limit: Int, irregular code: SourceError.Code
+  ) throws(SourceError) -> [UInt8]? {
     let bytes: [UInt8]?
     do throws(SystemFailure) {
       let file = try OpenFile(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
@@ -60,7 +66,7 @@ package struct PrivateFile: Sendable {
       throw SourceError(
         .storage, "\(path) cannot be read: \(error.words)", remedy: "see that it is yours")
     }
-    guard let bytes else { throw SourceError(.storage, "\(path) is not a regular file") }
+    guard let bytes else { throw SourceError(code, "\(path) is not a regular file") }
     guard bytes.count <= limit else {
       throw SourceError(.malformed, "\(path) is larger than \(limit) bytes")
     }

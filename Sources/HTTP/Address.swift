@@ -38,11 +38,11 @@ package struct Address: Hashable, Sendable {
 
   /// The address as text, with the query and whatever secrets are in it.
   package var text: String {
-    "\(scheme)://\(place)\(path)" + (query.map { "?" + $0 } ?? "")
+    "\(scheme)://\(authority)\(path)" + (query.map { "?" + $0 } ?? "")
   }
 
   /// The host, and the port where it is not the scheme's own: `127.0.0.1:8080`.
-  package var place: String { isStandardPort ? host : "\(host):\(port)" }
+  package var authority: String { isStandardPort ? host : "\(host):\(port)" }
 
   /// Whether the port is the scheme's own.
   package var isStandardPort: Bool { port == Self.standardPort(of: scheme) }

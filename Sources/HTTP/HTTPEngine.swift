@@ -32,7 +32,7 @@ package struct WireRequest: Sendable {
 
 extension WireRequest: CustomStringConvertible, CustomReflectable {
   /// The method and the host: nothing secret.
-  package var description: String { "\(method.rawValue) \(address.place)" }
+  package var description: String { "\(method.rawValue) \(address.authority)" }
 
   /// Hides the secrets from `dump` and other mirrors.
   package var customMirror: Mirror { Mirror(self, children: []) }

@@ -58,10 +58,10 @@ public struct HTTPTransport: Transport {
       wire.limits.overall = overall - (.now - begin)
       // Without the query, because the service wrote it: who knows where it put the secrets.
       shown = redactor.redacted(
-        "\(wire.address.scheme)://\(wire.address.place)\(wire.address.path)")
+        "\(wire.address.scheme)://\(wire.address.authority)\(wire.address.path)")
     }
     throw SourceError(
-      .rejected, "\(wire.address.place) redirects more than \(Self.redirectLimit) times")
+      .rejected, "\(wire.address.authority) redirects more than \(Self.redirectLimit) times")
   }
 
   /// One hop, with its events.

@@ -10,32 +10,32 @@ extension SourceError {
     SourceError(.tooLarge, "the head of the reply is larger than \(bytes.binarySize)")
   }
 
-  static func notConnected(_ place: String, within limit: Duration) -> SourceError {
-    SourceError(.timedOut, "no connection to \(place) within \(limit.brief)")
+  static func notConnected(_ authority: String, within limit: Duration) -> SourceError {
+    SourceError(.timedOut, "no connection to \(authority) within \(limit.brief)")
   }
 
-  static func silent(_ place: String, for limit: Duration) -> SourceError {
-    SourceError(.timedOut, "\(place) was silent for \(limit.brief)")
+  static func silent(_ authority: String, for limit: Duration) -> SourceError {
+    SourceError(.timedOut, "\(authority) was silent for \(limit.brief)")
   }
 
-  static func unfinished(_ place: String, within limit: Duration) -> SourceError {
-    SourceError(.timedOut, "no complete reply from \(place) within \(limit.brief)")
+  static func unfinished(_ authority: String, within limit: Duration) -> SourceError {
+    SourceError(.timedOut, "no complete reply from \(authority) within \(limit.brief)")
   }
 
-  static func closedWithoutReply(_ place: String) -> SourceError {
-    SourceError(.connectionLost, "\(place) closed the connection without a reply")
+  static func closedWithoutReply(_ authority: String) -> SourceError {
+    SourceError(.connectionLost, "\(authority) closed the connection without a reply")
   }
 
-  static func cutShort(_ place: String) -> SourceError {
-    SourceError(.connectionLost, "\(place) closed the connection in the middle of the reply")
+  static func cutShort(_ authority: String) -> SourceError {
+    SourceError(.connectionLost, "\(authority) closed the connection in the middle of the reply")
   }
 
-  static func broken(_ place: String) -> SourceError {
-    SourceError(.connectionLost, "the connection to \(place) broke")
+  static func broken(_ authority: String) -> SourceError {
+    SourceError(.connectionLost, "the connection to \(authority) broke")
   }
 
-  static func wronglyCompressed(_ place: String) -> SourceError {
-    SourceError(.malformed, "the reply from \(place) is compressed in a wrong way")
+  static func wronglyCompressed(_ authority: String) -> SourceError {
+    SourceError(.malformed, "the reply from \(authority) is compressed in a wrong way")
   }
 }
 

@@ -22,10 +22,12 @@ extension WireRequest {
     guard !location.isEmpty, location.utf8.count <= Self.locationLimit,
       let url = URL(string: location, relativeTo: URL(string: address.text))?.absoluteURL
     else {
-      throw SourceError(.malformed, "\(address.place) redirects to an address that cannot be read")
+      throw SourceError(
+        .malformed, "\(address.authority) redirects to an address that cannot be read")
     }
     guard let target = Address(url) else {
-      throw SourceError(.rejected, "\(address.place) redirects to what is no plain http address")
+      throw SourceError(
+        .rejected, "\(address.authority) redirects to what is no plain http address")
     }
     guard address.allowsRedirect(to: target) else {
       throw SourceError(.rejected, refusal(of: target, redactor))
@@ -42,11 +44,12 @@ extension WireRequest {
 
   private func refusal(of target: Address, _ redactor: Redactor) -> String {
     if target.host == address.host, target.scheme != address.scheme {
-      return "\(address.place) redirects from \(address.scheme) to \(target.scheme)"
+      return "\(address.authority) redirects from \(address.scheme) to \(target.scheme)"
     }
     // A host comes in lower case, whatever the case of a secret in it.
-    let place = redactor.mentions(inAnyCase: target.place) ? Redactor.mark : target.place
-    return "\(address.place) redirects to another host (\(place))"
+    let authority =
+      redactor.mentions(inAnyCase: target.authority) ? Redactor.mark : target.authority
+    return "\(address.authority) redirects to another host (\(authority))"
   }
 }
 

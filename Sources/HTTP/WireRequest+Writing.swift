@@ -14,7 +14,7 @@ extension WireRequest {
     }
     guard request.secrets.isEmpty || address.scheme == "https" || address.isLoopback else {
       throw SourceError(
-        .badSettings, "a key would travel unencrypted to \(address.place)",
+        .badSettings, "a key would travel unencrypted to \(address.authority)",
         remedy: "use an address that starts with https://")
     }
     let items = request.query.map { "\($0.name.percentEncoded)=\($0.value.text.percentEncoded)" }

@@ -34,10 +34,10 @@ public struct ImageAddress: Hashable, Sendable, LosslessStringConvertible {
   }
 
   /// The host, and the port where it is not the scheme's own: `cdn.example`.
-  package var place: String { address.place }
+  package var authority: String { address.authority }
 
   /// How far away it is.
-  package var reach: Reach { address.reach }
+  package var networkScope: NetworkScope { address.networkScope }
 }
 
 extension ImageAddress: Codable {

@@ -10,7 +10,7 @@ public import Foundation
 /// - An image is what begins and looks like one, whatever its `Content-Type` and its name say.
 /// - Failures are tried again, and deadlines kept, by the policies given.
 public struct ImageLoader: Sendable {
-  private let memory: ImageMemory
+  private let memory: ImageMemoryCache
   private let source: any DataSource<LoadedImage>
   private let readsMemory: Bool
 
@@ -34,14 +34,14 @@ public struct ImageLoader: Sendable {
   ///   - observer: Who is told what happens.
   public init(
     of name: String, over transport: any Transport, retry: RetryPolicy = .standard,
-    deadline: Duration = .seconds(15), files: ImageFiles?, memory: Int = 64 << 20,
-    largest: Int = 16 << 20, reading: Reading = .normal,
+    deadline: Duration = .seconds(15), files: ImageDiskCache?, memory: Int = 64 << 20,
+    largest: Int = 16 << 20, reading: CachePolicy = .normal,
     clock: any Clock<Duration> = ContinuousClock(),
     now: @escaping @Sendable () -> Date = { Date() },
     random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },
     observer: Observer = .silent
   ) {
-    self.memory = ImageMemory(of: memory)
+    self.memory = ImageMemoryCache(of: memory)
     readsMemory = !reading.refreshes
     var chain: any DataSource<LoadedImage>
     if reading.mayAskService {
@@ -65,11 +65,12 @@ public struct ImageLoader: Sendable {
   /// - Throws: ``SourceError``: `malformed` for what is no image, `tooLarge`, `rejected` if there is none
   ///   at this address, `offline` if it is not kept and the network is not to be used, `cancelled`, and
   ///   what a ``Transport`` throws.
-  public func image(at address: ImageAddress) async throws(SourceError) -> Found<LoadedImage> {
+  public func image(at address: ImageAddress) async throws(SourceError) -> LookupResult<LoadedImage>
+  {
     if readsMemory, let kept = memory[address] {
       let provenance = Provenance(
         .stored, fetchedAt: kept.fetchedAt, endpoint: HTTPRequest(.get, address.url).endpoint)
-      return Found(kept.image, provenance: provenance)
+      return LookupResult(kept.image, provenance: provenance)
     }
     let found = try await source.item(address)
     memory.add(found.item, fetchedAt: found.provenance.fetchedAt)
@@ -80,10 +81,10 @@ public struct ImageLoader: Sendable {
 extension DataSource<LoadedImage> {
   /// Keeps images on the disk.
   fileprivate func kept(
-    in files: ImageFiles, of collection: String, atMost largest: Int, for reading: Reading,
+    in files: ImageDiskCache, of collection: String, atMost largest: Int, for reading: CachePolicy,
     now: @escaping @Sendable () -> Date
   ) -> any DataSource<LoadedImage> {
-    KeptImages(
+    CachedImages(
       base: self, files: files, collection: collection, reading: reading, largest: largest, now: now
     )
   }

@@ -39,25 +39,25 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
 
   /// The frame header, behind other segments (T.81, B.2.2).
   private init?(jpeg header: ImageHeader) {
-    var place = 2
+    var authority = 2
     var steps = 0
-    while steps < Self.mostSteps, header.big(at: place, 1) == 0xFF,
-      let marker = header.big(at: place + 1, 1)
+    while steps < Self.mostSteps, header.big(at: authority, 1) == 0xFF,
+      let marker = header.big(at: authority + 1, 1)
     {
       steps += 1
       switch marker {
       // Any marker may have fill bytes before it.
-      case 0xFF: place += 1
+      case 0xFF: authority += 1
       // Those without a segment.
-      case 0x01, 0xD0...0xD7: place += 2
+      case 0x01, 0xD0...0xD7: authority += 2
       // The pixels begin, or the file ends.
       case 0xD8...0xDA: return nil
       case 0xC0...0xCF where ![0xC4, 0xC8, 0xCC].contains(marker):
-        self.init(header.big(at: place + 7, 2), header.big(at: place + 5, 2))
+        self.init(header.big(at: authority + 7, 2), header.big(at: authority + 5, 2))
         return
       default:
-        guard let length = header.big(at: place + 2, 2), length >= 2 else { return nil }
-        place += 2 + length
+        guard let length = header.big(at: authority + 2, 2), length >= 2 else { return nil }
+        authority += 2 + length
       }
     }
     return nil
@@ -89,22 +89,22 @@ private struct ImageHeader {
   let bytes: Data
 
   /// The `count` bytes at `place`; `nil` if they are not all there.
-  private func piece(at place: Int, _ count: Int) -> Data? {
-    guard place <= bytes.count - count else { return nil }
-    return bytes.dropFirst(place).prefix(count)
+  private func piece(at authority: Int, _ count: Int) -> Data? {
+    guard authority <= bytes.count - count else { return nil }
+    return bytes.dropFirst(authority).prefix(count)
   }
 
   /// A number whose first byte weighs most.
-  func big(at place: Int, _ count: Int) -> Int? {
-    piece(at: place, count)?.reduce(0) { $0 << 8 | Int($1) }
+  func big(at authority: Int, _ count: Int) -> Int? {
+    piece(at: authority, count)?.reduce(0) { $0 << 8 | Int($1) }
   }
 
   /// A number whose first byte weighs least.
-  func little(at place: Int, _ count: Int) -> Int? {
-    piece(at: place, count)?.reversed().reduce(0) { $0 << 8 | Int($1) }
+  func little(at authority: Int, _ count: Int) -> Int? {
+    piece(at: authority, count)?.reversed().reduce(0) { $0 << 8 | Int($1) }
   }
 
-  func text(at place: Int, _ count: Int) -> String? {
-    piece(at: place, count).map { String(decoding: $0, as: UTF8.self) }
+  func text(at authority: Int, _ count: Int) -> String? {
+    piece(at: authority, count).map { String(decoding: $0, as: UTF8.self) }
   }
 }

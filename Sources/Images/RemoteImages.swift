@@ -15,7 +15,7 @@ struct RemoteImages: DataSource, CustomStringConvertible {
     throw SourceError(.unsupported, "images cannot be listed")
   }
 
-  func item(_ address: ImageAddress) async throws(SourceError) -> Found<LoadedImage> {
+  func item(_ address: ImageAddress) async throws(SourceError) -> LookupResult<LoadedImage> {
     var limits = HTTPLimits.standard
     limits.bodyBytes = largest
     let request = HTTPRequest(
@@ -23,11 +23,11 @@ struct RemoteImages: DataSource, CustomStringConvertible {
       // What everybody can look at is preferred.
       headers: [.init("Accept", "image/jpeg,image/png,image/gif,image/webp,image/*;q=0.8")],
       limits: limits)
-    let response = try await transport.send(request).checked(by: address.place, now: now())
+    let response = try await transport.send(request).checked(by: address.authority, now: now())
     guard let image = LoadedImage(response.body, at: address) else {
-      throw SourceError(.malformed, "\(address.place) sent \(response.wordsForNoImage)")
+      throw SourceError(.malformed, "\(address.authority) sent \(response.wordsForNoImage)")
     }
-    return Found(
+    return LookupResult(
       image, provenance: Provenance(.live, fetchedAt: now(), endpoint: request.endpoint))
   }
 
@@ -40,7 +40,7 @@ extension HTTPResponse {
   /// What a body is that is no image.
   fileprivate var wordsForNoImage: String {
     if body.isEmpty { return "nothing instead of an image" }
-    let quote = gist.map { ": \($0)" } ?? ""
+    let quote = summary.map { ": \($0)" } ?? ""
     if ImageType(sniffing: body) != nil { return "a damaged image" }
     let isMarkup = body.firstSignificantByte == UInt8(ascii: "<")
     return "\(isMarkup ? "a page" : "something else") instead of an image\(quote)"

@@ -44,12 +44,12 @@ public struct Law: Sendable, CustomStringConvertible {
   /// - Returns: What was found. A law that could not be checked because the source failed is
   ///   `unjudged`, and not violated.
   public func check(_ subject: LawSubject<some Record>) async -> Verdict {
-    var trial = Trial(of: name, hiding: subject.secrets)
+    var context = LawContext(of: name, hiding: subject.secrets)
     do {
-      try await judge.run(on: subject, &trial)
-      return trial.verdict
+      try await judge.run(on: subject, &context)
+      return context.verdict
     } catch {
-      return trial.verdict(after: error)
+      return context.verdict(after: error)
     }
   }
 
@@ -63,6 +63,6 @@ protocol LawCheck: Sendable {
   ///
   /// A failure of the source that is not what the law is about is simply thrown.
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ trial: inout Trial
+    on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError)
 }

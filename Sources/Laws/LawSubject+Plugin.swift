@@ -40,7 +40,7 @@ extension LawSubject {
   /// - Throws: What ``Plugin/source(in:reading:deadline:)`` throws.
   public init(
     chainOf plugin: some Plugin<Item>, in environment: PluginEnvironment,
-    reading: Reading = .normal
+    reading: CachePolicy = .normal
   ) throws(SourceError) {
     let probe = LawProbe()
     let environment = probe.listening(to: environment)
@@ -48,7 +48,7 @@ extension LawSubject {
     self.init(plugin.name, source: source, from: plugin)
     search = plugin.policy.localSearchBound == nil ? .service : .local
     // A store in front of the service keeps each record once, and need not grow.
-    let isStored = plugin.policy.precedence == .localFirst && environment.store != nil
+    let isStored = plugin.policy.readOrder == .localFirst && environment.store != nil
     isEndless =
       plugin.policy.isEndless && reading.mayAskService && !(isStored && reading.growth != .atEnd)
     repeatsRecords = plugin.policy.repeatsRecords && !isStored

@@ -32,7 +32,7 @@ public struct LawSubject<Item: Record>: Sendable {
   /// How far any walk goes: 300 records and 25 pages by default.
   ///
   /// What lies further is not judged.
-  public var bound = WalkBound(items: 300, pages: 25)
+  public var bound = PaginationBound(items: 300, pages: 25)
 
   /// Whether the source never ends by itself.
   public var isEndless = false

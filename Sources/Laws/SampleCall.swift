@@ -30,7 +30,7 @@ extension LawSubject {
     var calls: [SampleCall] = []
     for request in requests {
       calls.append(
-        await sample(request.inWords) { () async throws(SourceError) in
+        await sample(request.text) { () async throws(SourceError) in
           try await source.page(request)
         })
     }

@@ -20,7 +20,7 @@ package struct Connection: ~Copyable {
   ///   - flags: As for `sqlite3_open_v2`.
   /// - Throws: ``SQLiteFailure``.
   package init(
-    _ path: String, patience: Duration, flags: Int32 = SQLITE_OPEN_READWRITE
+    _ path: String, busyTimeout: Duration, flags: Int32 = SQLITE_OPEN_READWRITE
   ) throws(SQLiteFailure) {
     var opened: OpaquePointer?
     let code = sqlite3_open_v2(
@@ -32,7 +32,7 @@ package struct Connection: ~Copyable {
     }
     database = opened
     // As `sqlite3_busy_timeout` does it, but nobody waits for what is cancelled.
-    let waits = Int(patience / Self.wait)
+    let waits = Int(busyTimeout / Self.wait)
     sqlite3_busy_handler(
       database,
       { most, count in
@@ -53,10 +53,10 @@ package struct Connection: ~Copyable {
   ///   - path: The path.
   ///   - patience: How long to wait for others who keep it locked.
   /// - Throws: ``SQLiteFailure``.
-  package init(unchanging path: String, patience: Duration) throws(SQLiteFailure) {
+  package init(unchanging path: String, busyTimeout: Duration) throws(SQLiteFailure) {
     let name = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
     try self.init(
-      "file:\(name)?immutable=1", patience: patience,
+      "file:\(name)?immutable=1", busyTimeout: busyTimeout,
       flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
   }
 

@@ -3,7 +3,7 @@ import CAggregatorSQLite
 package import Foundation
 
 /// The id of a record, seen in passing.
-package struct IDGlance: Sendable {
+package struct StoredID: Sendable {
   /// The id.
   package let id: String
 
@@ -25,7 +25,7 @@ extension SQLiteStore {
   /// - Returns: The first ids in the order of their bytes; none if they cannot be had.
   package func glance(
     at source: String, idsFrom beginning: String, areDeleted: Bool, atMost limit: Int
-  ) -> [IDGlance] {
+  ) -> [StoredID] {
     do throws(SQLiteFailure) {
       guard var connection = try file.glanced() else { return [] }
       return try connection.ids(
@@ -47,8 +47,8 @@ extension StoreFile {
     // Where nobody is at work, the files that readers share would have to be made.
     var connection =
       FileIdentity(realPath + "-shm") == nil
-      ? try Connection(unchanging: path, patience: .zero)
-      : try Connection(path, patience: .zero, flags: SQLITE_OPEN_READONLY)
+      ? try Connection(unchanging: path, busyTimeout: .zero)
+      : try Connection(path, busyTimeout: .zero, flags: SQLITE_OPEN_READONLY)
     let mark = try connection.row("PRAGMA application_id") { $0.integer(0) }
     let version = try connection.row("PRAGMA user_version") { $0.integer(0) }
     guard mark == Schema.applicationID, version == Schema.version else { return nil }
@@ -60,12 +60,12 @@ extension Connection {
   /// Ids that begin with a text.
   fileprivate mutating func ids(
     of source: String, from beginning: String, areDeleted: Bool, atMost limit: Int
-  ) throws(SQLiteFailure) -> [IDGlance] {
+  ) throws(SQLiteFailure) -> [StoredID] {
     guard let number = try number(of: source) else { return [] }
     // No text comes after this one in the order of bytes, but before all others.
     let end = "\(beginning)\u{10FFFF}"
     let read = { (row: borrowing Statement) in
-      IDGlance(id: row.text(0) ?? "", json: row.isNull(1) ? nil : row.bytes(1))
+      StoredID(id: row.text(0) ?? "", json: row.isNull(1) ? nil : row.bytes(1))
     }
     if areDeleted {
       return try rows(

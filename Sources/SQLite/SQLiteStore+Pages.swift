@@ -12,7 +12,7 @@ extension SQLiteStore {
   }
 
   /// A text saved under a name.
-  public func place(_ name: String, of source: String) async throws(SourceError) -> String? {
+  public func checkpoint(_ name: String, of source: String) async throws(SourceError) -> String? {
     let found = try await read { connection throws(SQLiteFailure) in
       try connection.row(
         """
@@ -71,20 +71,20 @@ extension Connection {
   }
 
   /// Moves or forgets a place, unless it is somewhere else than the walk thinks.
-  mutating func move(_ move: PlaceMove, of source: Int64) throws(SQLiteFailure) -> Bool {
+  mutating func update(_ update: CheckpointUpdate, of source: Int64) throws(SQLiteFailure) -> Bool {
     let found = try row(
-      "SELECT value FROM places WHERE source = ?1 AND name = ?2", source, move.name
+      "SELECT value FROM places WHERE source = ?1 AND name = ?2", source, update.name
     ) { $0.text(0) }
-    guard (found ?? nil) == move.from else { return false }
-    guard let to = move.to else {
-      try run("DELETE FROM places WHERE source = ?1 AND name = ?2", source, move.name)
+    guard (found ?? nil) == update.from else { return false }
+    guard let to = update.to else {
+      try run("DELETE FROM places WHERE source = ?1 AND name = ?2", source, update.name)
       return true
     }
     try run(
       """
       INSERT INTO places (source, name, value) VALUES (?1, ?2, ?3)
       ON CONFLICT (source, name) DO UPDATE SET value = excluded.value
-      """, source, move.name, to)
+      """, source, update.name, to)
     return true
   }
 }

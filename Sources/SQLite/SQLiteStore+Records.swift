@@ -165,10 +165,10 @@ extension Folded {
 }
 
 extension StoredRecord {
-  /// The row `position, saved, json, vanished`.
+  /// The row `position, saved, json, removedUpstream`.
   fileprivate init(_ row: borrowing Statement) {
     self.init(
       position: row.integer(0), json: row.bytes(2), savedAt: row.date(1) ?? .distantPast,
-      vanishedAt: row.date(3))
+      removedUpstreamAt: row.date(3))
   }
 }

@@ -21,16 +21,17 @@ extension SQLiteStore {
         try connection.savePage(
           key, page, positions: saving.positions, of: number, at: date, keeping: Self.mostPages)
       }
-      if let move = batch.move {
-        saving.changes.hasMoved = try connection.move(move, of: number)
+      if let update = batch.update {
+        saving.changes.hasMoved = try connection.update(update, of: number)
         if saving.changes.hasMoved {
           try connection.run("UPDATE sources SET walked = ?2 WHERE number = ?1", number, date)
-          if let census = move.census {
+          if let reconciliation = update.reconciliation {
             try connection.take(
-              census, at: move, meeting: saving.positions, of: number, at: date, &saving.changes)
+              reconciliation, at: update, meeting: saving.positions, of: number, at: date,
+              &saving.changes)
           }
           // What was kept of the lists before is no longer what there is.
-          if move.replacesPages {
+          if update.replacesPages {
             try connection.run("DELETE FROM pages WHERE source = ?1", number)
           }
         }

@@ -38,15 +38,15 @@ extension SQLiteStore {
         """, number
       ) { row in
         (
-          stored: row.integer(0).count, vanished: row.integer(1).count,
+          stored: row.integer(0).count, removedUpstream: row.integer(1).count,
           deleted: row.integer(2).count, pages: row.integer(3).count,
           at: row.integer(4) > 0 ? row.date(4) : nil
         )
       }
       guard let row else { return status }
       status.records = Int64(try connection.recordCount(of: number)).count
-      status.vanished = row.vanished
-      status.hidden = max(0, row.stored - row.vanished - status.records)
+      status.removedUpstream = row.removedUpstream
+      status.hidden = max(0, row.stored - row.removedUpstream - status.records)
       status.deleted = row.deleted
       status.pages = row.pages
       status.fetchedAt = row.at

@@ -22,11 +22,11 @@ public final class SQLiteStore: Store {
   ///   - patience: How long to wait for other processes that keep the file locked; 5 s by default.
   ///   - report: Who is told that a file was moved aside.
   public init(
-    at path: String, patience: Duration = .seconds(5),
+    at path: String, busyTimeout: Duration = .seconds(5),
     report: @escaping @Sendable (Warning) -> Void = { _ in }
   ) {
     self.path = path
-    file = StoreFile(path: path, patience: patience, report: report)
+    file = StoreFile(path: path, busyTimeout: busyTimeout, report: report)
     writer = StoreConnection(to: file, for: .writing)
     // Readers never wait for a writer if they have a connection of their own.
     reader = StoreConnection(to: file, for: .reading)

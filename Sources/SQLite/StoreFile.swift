@@ -9,7 +9,7 @@ package struct StoreFile: Sendable {
   package let path: String
 
   /// How long to wait for others who keep it locked.
-  package let patience: Duration
+  package let busyTimeout: Duration
 
   /// Who is told that a file was moved aside.
   let report: @Sendable (Warning) -> Void
@@ -88,12 +88,12 @@ package struct StoreFile: Sendable {
 
   private func opened() throws(SQLiteFailure) -> Opened {
     do throws(SQLiteFailure) {
-      return try classified(Connection(path, patience: patience))
+      return try classified(Connection(path, busyTimeout: busyTimeout))
     } catch let error where error.primary == SQLITE_CANTOPEN || error.primary == SQLITE_READONLY {
       // In a directory that nobody may write to, the files that readers share cannot be made. Without
       // a log, and so without a writer, nobody needs them.
       guard !hasLog else { throw error }
-      return try classified(Connection(unchanging: path, patience: patience))
+      return try classified(Connection(unchanging: path, busyTimeout: busyTimeout))
     }
   }
 

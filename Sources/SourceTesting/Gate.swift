@@ -20,7 +20,7 @@ public final class Gate: Sendable {
   }
 
   private let state = Mutex(State())
-  private let held = Gauge()
+  private let held = Counter()
 
   /// A closed gate.
   public init() {}

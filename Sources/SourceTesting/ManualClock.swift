@@ -38,7 +38,7 @@ public final class ManualClock: Clock, Sendable {
   }
 
   private let state = Mutex(State())
-  private let asleep = Gauge()
+  private let asleep = Counter()
 
   /// A clock at zero.
   public init() {}

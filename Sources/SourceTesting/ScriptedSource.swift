@@ -13,7 +13,7 @@ public final class ScriptedSource<Item: Record>: DataSource, CustomStringConvert
   public typealias Paging = @Sendable (PageRequest) async throws(SourceError) -> Page<Item>
 
   /// How a record is answered.
-  public typealias Finding = @Sendable (Item.ID) async throws(SourceError) -> Found<Item>
+  public typealias Finding = @Sendable (Item.ID) async throws(SourceError) -> LookupResult<Item>
 
   /// Where pages lie ahead.
   public typealias Skipping = @Sendable (Int, PageRequest) -> Cursor?
@@ -31,8 +31,8 @@ public final class ScriptedSource<Item: Record>: DataSource, CustomStringConvert
   private let finding: Finding
   private let skipping: Skipping
   private let log = Mutex(Log())
-  private let started = Gauge()
-  private let ended = Gauge()
+  private let started = Counter()
+  private let ended = Counter()
 
   /// A source that answers by closures.
   ///
@@ -114,7 +114,7 @@ public final class ScriptedSource<Item: Record>: DataSource, CustomStringConvert
   }
 
   /// Answers by the script.
-  public func item(_ id: Item.ID) async throws(SourceError) -> Found<Item> {
+  public func item(_ id: Item.ID) async throws(SourceError) -> LookupResult<Item> {
     log.withLock { $0.ids.append(id) }
     return try await counted { () async throws(SourceError) in
       try await gate?.pass()

@@ -46,7 +46,7 @@ public struct CountriesPlugin: Plugin {
   /// The list hardly ever changes, so a week-old one is good.
   public let policy = Policy(
     largestPage: 500, upstreamPageSize: .fixed(500), localSearchBound: 500,
-    precedence: .liveFirst(freshFor: .seconds(7 * 86_400)))
+    readOrder: .liveFirst(freshFor: .seconds(7 * 86_400)))
 
   /// The verb `deal`.
   public let verbs = [Verb.deal]

@@ -24,7 +24,7 @@ struct CountryList: DataSource, CustomStringConvertible {
       provenance: provenance, unreadable: offset == 0 ? unreadable : .none)
   }
 
-  func item(_ id: CountryCode) async throws(SourceError) -> Found<Country> {
+  func item(_ id: CountryCode) async throws(SourceError) -> LookupResult<Country> {
     let (countries, unreadable, provenance) = try await fetch()
     guard let country = countries.first(where: { $0.id == id }) else {
       // It may be one of those: then others may know it.
@@ -35,7 +35,7 @@ struct CountryList: DataSource, CustomStringConvertible {
       }
       throw .notFound(id, in: "countries")
     }
-    return Found(country, provenance: provenance)
+    return LookupResult(country, provenance: provenance)
   }
 
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {

@@ -23,7 +23,7 @@ struct ComicVine: DataSource, CustomStringConvertible {
     }
   }
 
-  func item(_ id: Int) async throws(SourceError) -> Found<Hero> {
+  func item(_ id: Int) async throws(SourceError) -> LookupResult<Hero> {
     // The service calls such an address malformed instead of unknown.
     guard id > 0 else { throw .notFound(id, in: "heroes") }
     let (reply, provenance) = try await ask(
@@ -32,7 +32,7 @@ struct ComicVine: DataSource, CustomStringConvertible {
     guard results.hero.id == id else {
       throw SourceError(.malformed, "Comic Vine sent character \(results.hero.id) instead of \(id)")
     }
-    return Found(results.hero, provenance: provenance)
+    return LookupResult(results.hero, provenance: provenance)
   }
 
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {

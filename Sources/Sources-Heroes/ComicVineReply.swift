@@ -85,7 +85,7 @@ struct ComicVineStatus: Decodable {
       let wait = retryAfter ?? Self.quotaWait(from: now)
       return SourceError(
         .rateLimited, "Comic Vine's hourly quota for this kind of request is used up",
-        remedy: "try again in \(wait.inWords)", retryAfter: wait)
+        remedy: "try again in \(wait.text)", retryAfter: wait)
     default: return nil
     }
   }

@@ -50,7 +50,7 @@ extension Hero {
       hero.aliases = hasNoAlias ? [] : detail(.aliases, as: String.self)?.nonEmptyLines
       hero.powers = detail(.powers, as: LossyArray<Named>.self)?.names
       hero.teams = detail(.teams, as: LossyArray<Named>.self)?.names
-      hero.firstAppearance = detail(.firstIssue, as: Issue.self)?.inWords
+      hero.firstAppearance = detail(.firstIssue, as: Issue.self)?.text
       hero.summary = detail(.deck, as: String.self)?.nonBlank
       hero.biography = detail(.description, as: String.self)?.strippingHTML().nonBlank
       hero.image = detail(.image, as: Image.self)?.picture
@@ -68,7 +68,7 @@ extension Hero.Wire.Issue {
   /// The issue in words: `Spider-Man! (issue 15)`.
   ///
   /// The number is text: there are issues ½ and 200014. Either may be missing.
-  fileprivate var inWords: String? {
+  fileprivate var text: String? {
     switch (name?.nonBlank, number?.nonBlank) {
     case (let name?, let number?): "\(name) (issue \(number))"
     case (let name?, nil): name

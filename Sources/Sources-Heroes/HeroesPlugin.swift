@@ -66,7 +66,7 @@ public struct HeroesPlugin: Plugin {
   public let policy = Policy(
     deadline: .seconds(30), rate: rate, largestPage: ComicVine.largestPage,
     syncPageSize: .setting(pageSize),
-    precedence: .liveFirst(freshFor: .seconds(20 * 60)))
+    readOrder: .liveFirst(freshFor: .seconds(20 * 60)))
 
   /// The heroes in the binary.
   public let bundled: any DataSource<Hero>

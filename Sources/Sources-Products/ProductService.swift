@@ -37,7 +37,7 @@ struct ProductService: DataSource, CustomStringConvertible {
       provenance: provenance, unreadable: reply.rows.unreadable)
   }
 
-  func item(_ id: String) async throws(SourceError) -> Found<Product> {
+  func item(_ id: String) async throws(SourceError) -> LookupResult<Product> {
     // An id is a part of an address here: what is none must not ask for something else.
     guard id.wholeMatch(of: /[A-Za-z0-9_-]{1,64}/) != nil else {
       throw .notFound(id, in: "products")
@@ -49,7 +49,7 @@ struct ProductService: DataSource, CustomStringConvertible {
     guard product.id == id else {
       throw SourceError(.malformed, "\(Self.service) gave another product than it was asked for")
     }
-    return Found(product, provenance: provenance)
+    return LookupResult(product, provenance: provenance)
   }
 
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {

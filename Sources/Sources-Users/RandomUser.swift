@@ -49,7 +49,7 @@ struct RandomUser: DataSource, CustomStringConvertible {
   }
 
   /// The service cannot look people up.
-  func item(_ id: EmailAddress) async throws(SourceError) -> Found<User> {
+  func item(_ id: EmailAddress) async throws(SourceError) -> LookupResult<User> {
     throw SourceError(.unsupported, "randomuser.me cannot look up one person")
   }
 

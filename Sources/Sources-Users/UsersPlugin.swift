@@ -55,7 +55,7 @@ public struct UsersPlugin: Plugin {
   /// is no end of people either, so those that are stored come first; and some have the same address.
   public let policy = Policy(
     rate: rate, rateUnit: .records, upstreamPageSize: .setting(pageSize), localSearchBound: 1000,
-    precedence: .localFirst, isEndless: true, repeatsRecords: true)
+    readOrder: .localFirst, isEndless: true, repeatsRecords: true)
 
   /// The verb `load`.
   public let verbs = [Verb.load]

@@ -3,7 +3,7 @@ public import Foundation
 
 /// The durable memory of all sources: what they gave, in what order, and what was deleted.
 ///
-/// It knows records as texts only, an id and JSON; ``Shelf`` puts one source's records in and takes
+/// It knows records as texts only, an id and JSON; ``RecordStore`` puts one source's records in and takes
 /// them out. ``SQLiteStore`` keeps it all in one file; another implementation may be a server.
 ///
 /// ## What every conformer promises
@@ -52,7 +52,7 @@ public protocol Store: Sendable {
   ///   - source: The source's name.
   /// - Returns: `nil` if there is none.
   /// - Throws: ``SourceError`` with code `storage` or `busy`.
-  func place(_ name: String, of source: String) async throws(SourceError) -> String?
+  func checkpoint(_ name: String, of source: String) async throws(SourceError) -> String?
 
   /// Saves what one page brought, all of it or nothing.
   ///
@@ -123,7 +123,7 @@ public protocol Store: Sendable {
   func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError)
 }
 
-extension Noticeboard {
+extension SharedState {
   /// The board of a source in a store.
   ///
   /// - Parameters:

@@ -10,7 +10,7 @@ public struct StoreBatch: Sendable {
   public var page: (key: String, page: FetchedPage)?
 
   /// Where the walk goes on; `nil` if it is no walk.
-  public var move: PlaceMove?
+  public var update: CheckpointUpdate?
 
   /// A batch.
   ///
@@ -19,11 +19,12 @@ public struct StoreBatch: Sendable {
   ///   - page: The page that they make, and what it is saved under.
   ///   - move: Where the walk goes on.
   public init(
-    _ entries: [StoreEntry], page: (key: String, page: FetchedPage)? = nil, move: PlaceMove? = nil
+    _ entries: [StoreEntry], page: (key: String, page: FetchedPage)? = nil,
+    update: CheckpointUpdate? = nil
   ) {
     self.entries = entries
     self.page = page
-    self.move = move
+    self.update = update
   }
 }
 
@@ -67,7 +68,7 @@ public struct StoreEntry: Sendable {
 ///
 /// It is taken only if the place is still where the walk stood, so that a slower process never leads a
 /// faster one back.
-public struct PlaceMove: Hashable, Sendable {
+public struct CheckpointUpdate: Hashable, Sendable {
   /// The place's name.
   public var name: String
 
@@ -78,7 +79,7 @@ public struct PlaceMove: Hashable, Sendable {
   public var to: String?
 
   /// What the step is to a census; `nil` for a walk that is none.
-  public var census: Census?
+  public var reconciliation: Reconciliation?
 
   /// Whether the pages that are kept of the source are no longer true after it.
   public var replacesPages: Bool
@@ -92,13 +93,14 @@ public struct PlaceMove: Hashable, Sendable {
   ///   - census: What it is to a census.
   ///   - replacesPages: Whether the pages that are kept of the source are no longer true after it.
   public init(
-    _ name: String, from: String?, to: String?, census: Census? = nil, replacesPages: Bool = false
+    _ name: String, from: String?, to: String?, reconciliation: Reconciliation? = nil,
+    replacesPages: Bool = false
   ) {
     self.replacesPages = replacesPages
     self.name = name
     self.from = from
     self.to = to
-    self.census = census
+    self.reconciliation = reconciliation
   }
 }
 
@@ -106,7 +108,7 @@ public struct PlaceMove: Hashable, Sendable {
 ///
 /// Each step notes which records it met, beside them and not in them, so that nothing is written to a
 /// record that is as it was. The notes are forgotten with the place.
-public struct Census: Hashable, Sendable {
+public struct Reconciliation: Hashable, Sendable {
   /// What the last step is for.
   public struct Completion: Hashable, Sendable {
     /// When the walk began: what was first seen after that may lie where it had been already.
@@ -155,11 +157,11 @@ public struct StoreChanges: Hashable, Sendable {
   /// How many records were as they had been, and were not written.
   public var same = 0
 
-  /// How many records have vanished: a complete ``Census`` did not meet them.
-  public var vanished = 0
+  /// How many records have vanished: a complete ``Reconciliation`` did not meet them.
+  public var removedUpstream = 0
 
   /// How many different records a census met that was not complete after all; `nil` if it was.
-  public var shortCensus: Int?
+  public var shortReconciliation: Int?
 
   /// Whether the walk's place was moved; `false` if another process had moved it.
   public var hasMoved = false

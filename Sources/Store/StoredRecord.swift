@@ -6,14 +6,14 @@ public struct StoredRecord: Hashable, Sendable {
   /// Its place in first-seen order: positions ascend, and are 1 or more.
   public var position: Int64
 
-  /// The record, in the one encoding of ``Shelf``.
+  /// The record, in the one encoding of ``RecordStore``.
   public var json: Data
 
   /// When it was last fetched in another form than the one before.
   public var savedAt: Date
 
   /// When it was found that the service no longer has it; `nil` if it has, as far as is known.
-  public var vanishedAt: Date?
+  public var removedUpstreamAt: Date?
 
   /// A stored record.
   ///
@@ -22,11 +22,11 @@ public struct StoredRecord: Hashable, Sendable {
   ///   - json: The record.
   ///   - savedAt: When it was last fetched in another form than the one before.
   ///   - vanishedAt: When it was found that the service no longer has it.
-  public init(position: Int64, json: Data, savedAt: Date, vanishedAt: Date? = nil) {
+  public init(position: Int64, json: Data, savedAt: Date, removedUpstreamAt: Date? = nil) {
     self.position = position
     self.json = json
     self.savedAt = savedAt
-    self.vanishedAt = vanishedAt
+    self.removedUpstreamAt = removedUpstreamAt
   }
 }
 
@@ -126,7 +126,7 @@ public struct StoreStatus: Hashable, Sendable {
   public var deleted = 0
 
   /// How many records the service no longer has.
-  public var vanished = 0
+  public var removedUpstream = 0
 
   /// How many pages are kept.
   public var pages = 0
@@ -138,5 +138,5 @@ public struct StoreStatus: Hashable, Sendable {
   public init() {}
 
   /// Whether no record is stored, not even a deleted one.
-  public var isEmpty: Bool { records + hidden + vanished == 0 }
+  public var isEmpty: Bool { records + hidden + removedUpstream == 0 }
 }

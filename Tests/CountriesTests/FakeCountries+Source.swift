@@ -11,7 +11,7 @@ extension FakeCountries {
 
   /// The whole chain over this service, which never waits between two attempts.
   func chain(
-    at url: URL? = nil, reading: Reading = .normal, observer: Observer = .silent
+    at url: URL? = nil, reading: CachePolicy = .normal, observer: Observer = .silent
   ) throws -> any DataSource<Country> {
     try CountriesPlugin().source(in: environment(at: url, observer: observer), reading: reading)
   }

@@ -13,7 +13,7 @@ import Testing
   private static let failing = Fixture("failing")
 
   private func chain(
-    _ fixture: Fixture, _ reading: Reading = .normal
+    _ fixture: Fixture, _ reading: CachePolicy = .normal
   ) throws -> any DataSource<Country> {
     try Self.plugin.source(in: fixture.environment(for: Self.plugin), reading: reading)
   }

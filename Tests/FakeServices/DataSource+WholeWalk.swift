@@ -10,9 +10,9 @@ extension DataSource {
   /// - Returns: The pages as they came, the ids that were new with each, and the end.
   /// - Throws: What the walk throws.
   public func wholeWalk(
-    matching text: String? = nil, size: Int, upTo bound: WalkBound = WalkBound()
-  ) async throws -> (pages: [Page<Item>], ids: [Item.ID], end: WalkEnd?) {
-    var walk: (pages: [Page<Item>], ids: [Item.ID], end: WalkEnd?) = ([], [], nil)
+    matching text: String? = nil, size: Int, upTo bound: PaginationBound = PaginationBound()
+  ) async throws -> (pages: [Page<Item>], ids: [Item.ID], end: PaginationEnd?) {
+    var walk: (pages: [Page<Item>], ids: [Item.ID], end: PaginationEnd?) = ([], [], nil)
     let query = try text.map { try Query($0) }
     for try await step in pages(matching: query, size: size, upTo: bound, ahead: 0) {
       walk.pages.append(step.page)

@@ -31,10 +31,10 @@ public final class FakeComicVine: FakeService {
     _ characters: [FakeCharacter] = FakeCharacter.cast, quirks: Set<ComicVineQuirk> = [],
     searchLimit: Int = 100, isCompressed: Bool = false
   ) throws(SourceError) {
-    let desk = ComicVineDesk(
+    let responder = ComicVineHandler(
       characters: characters.sorted { $0.id < $1.id }, quirks: quirks, searchLimit: searchLimit,
       isCompressed: isCompressed)
-    server = try InterruptibleServer { desk.reply(to: $0) }
+    server = try InterruptibleServer { responder.reply(to: $0) }
   }
 
   /// What `COMIC_VINE_URL` has to be.

@@ -7,7 +7,7 @@ extension FakeProduct {
   }.joined()
 
   /// 30 products with the oddities of the service's own, the newest first.
-  public static let shelf: [FakeProduct] =
+  public static let recordStore: [FakeProduct] =
     [
       FakeProduct(30, "Juan Soto Jersey | Home", merchant: "fanshop.example", url: soto),
       FakeProduct(29, "Juan Soto Jersey | Home", merchant: "fanshop.example", url: soto),

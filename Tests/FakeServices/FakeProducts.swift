@@ -17,11 +17,11 @@ public final class FakeProducts: FakeService {
   ///   - quirks: What is wrong with its lists.
   /// - Throws: ``SourceError`` with code `unreachable` if the system gives no socket.
   public init(
-    _ products: [FakeProduct] = FakeProduct.shelf, era: ProductsEra = .products,
+    _ products: [FakeProduct] = FakeProduct.recordStore, era: ProductsEra = .products,
     quirks: Set<ProductsQuirk> = []
   ) throws(SourceError) {
-    let desk = ProductsDesk(products, era: era, quirks: quirks)
-    server = try InterruptibleServer { desk.reply(to: $0) }
+    let responder = ProductsHandler(products, era: era, quirks: quirks)
+    server = try InterruptibleServer { responder.reply(to: $0) }
   }
 
   /// What `PRODUCTS_URL` has to be.

@@ -18,8 +18,8 @@ public final class FakeRandomUser: FakeService {
   public init(
     quirks: Set<RandomUserQuirk> = [], portraits: String? = nil
   ) throws(SourceError) {
-    let desk = RandomUserDesk(quirks: quirks, portraits: portraits)
-    server = try InterruptibleServer { desk.reply(to: $0) }
+    let responder = RandomUserHandler(quirks: quirks, portraits: portraits)
+    server = try InterruptibleServer { responder.reply(to: $0) }
   }
 
   /// The e-mail addresses of a page, in the service's own case, with all repetitions.

@@ -30,7 +30,7 @@ struct Errand: Codable {
       first..<(end.overflow ? .max : end.partialValue),
       until: start + .seconds(target.cost == .high ? seconds : seconds * 0.85), progress: report)
     guard target.cost != .high else { return outcome }
-    let growth = Growth(of: target, seed: seed)
+    let growth = LoadMorePolicy(of: target, seed: seed)
     for shape in shapes {
       if shapes.count > 1, ContinuousClock.now >= start + .seconds(seconds) { break }
       report(-1 - shape)

@@ -14,7 +14,7 @@ extension FakeComicVine {
 
   /// The whole chain over this service, which never waits between two attempts.
   func chain(
-    with changes: [String: String] = [:], reading: Reading = .normal, at now: Date = tenPastTen,
+    with changes: [String: String] = [:], reading: CachePolicy = .normal, at now: Date = tenPastTen,
     observer: Observer = .silent
   ) throws -> any DataSource<Hero> {
     try HeroesPlugin().source(
@@ -34,8 +34,8 @@ extension DataSource {
   /// What a walk finds, page by page, and why it ended.
   func walked(
     matching text: String? = nil, size: Int, ahead: Int = 0
-  ) async throws -> (pages: [Page<Item>], ids: [Item.ID], end: WalkEnd?) {
-    var walked: (pages: [Page<Item>], ids: [Item.ID], end: WalkEnd?) = ([], [], nil)
+  ) async throws -> (pages: [Page<Item>], ids: [Item.ID], end: PaginationEnd?) {
+    var walked: (pages: [Page<Item>], ids: [Item.ID], end: PaginationEnd?) = ([], [], nil)
     let query = try text.map { try Query($0) }
     for try await step in pages(matching: query, size: size, ahead: ahead) {
       walked.pages.append(step.page)

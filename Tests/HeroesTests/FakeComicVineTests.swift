@@ -81,7 +81,7 @@ struct FakeComicVineTests {
     #expect(service.requests.map { $0.query["api_key"] } == [FakeComicVine.key, FakeComicVine.key])
   }
 
-  @Test func `turns away what says that it is a library`() async throws {
+  @Test func `limiterState away what says that it is a library`() async throws {
     let response = try await ask(
       try FakeComicVine(), "characters/", headers: [.init("User-Agent", "curl/7.88.1")])
     #expect(response.status == 403)
@@ -94,7 +94,7 @@ struct FakeComicVineTests {
     #expect(response.status == 401)
   }
 
-  private struct Rows: Decodable { let results: [[String: Anything]] }
-  private struct Row: Decodable { let results: [String: Anything] }
-  private struct Anything: Decodable { init(from decoder: any Decoder) {} }
+  private struct Rows: Decodable { let results: [[String: SkippedValue]] }
+  private struct Row: Decodable { let results: [String: SkippedValue] }
+  private struct SkippedValue: Decodable { init(from decoder: any Decoder) {} }
 }

@@ -37,7 +37,7 @@ import Testing
     environment.store = SQLiteStore(at: home.appending(path: "store.sqlite").path)
     var chain = try LawSubject(chainOf: HeroesPlugin(), in: environment)
     // Every page is a transaction.
-    chain.bound = WalkBound(items: 60, pages: 12)
+    chain.bound = PaginationBound(items: 60, pages: 12)
     await expectLaws(of: chain)
   }
 }

@@ -19,7 +19,7 @@ import Testing
   }
 
   private func chain(
-    _ fixture: Fixture, _ reading: Reading = .normal
+    _ fixture: Fixture, _ reading: CachePolicy = .normal
   ) throws -> any DataSource<Hero> {
     try Self.plugin.source(in: fixture.environment(for: Self.plugin), reading: reading)
   }
@@ -31,7 +31,7 @@ import Testing
     let service = try FakeComicVine(Self.cast)
     let files = try await Self.fair.recordedAnew(from: service, for: Self.plugin) { heroes in
       for size in [1, 2, 7, 20] {
-        _ = try await heroes.wholeWalk(size: size, upTo: WalkBound(pages: 2))
+        _ = try await heroes.wholeWalk(size: size, upTo: PaginationBound(pages: 2))
       }
       for limit in [1, 20] {
         _ = try await heroes.page(PageRequest(matching: spider, limit: limit))
@@ -113,7 +113,7 @@ import Testing
     var heroes = try LawSubject(
       remoteOf: Self.plugin, in: Self.fair.environment(for: Self.plugin))
     heroes.sizes = [2, 7, 20]
-    heroes.bound = WalkBound(pages: 2)
+    heroes.bound = PaginationBound(pages: 2)
     heroes.unknown = Self.unknown
     // These look at more records, and at more pages, than were recorded.
     let laws = Law.all.filter { !["positions-true", "merge-keeps"].contains($0.name) }

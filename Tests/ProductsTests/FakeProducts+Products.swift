@@ -14,7 +14,7 @@ extension FakeProducts {
 
   /// The whole chain over this service, which never waits between two attempts.
   func chain(
-    with changes: [String: String] = [:], reading: Reading = .normal
+    with changes: [String: String] = [:], reading: CachePolicy = .normal
   ) throws -> any DataSource<Product> {
     try ProductsPlugin().source(in: environment(with: changes), reading: reading)
   }

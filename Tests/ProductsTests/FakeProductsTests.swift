@@ -69,7 +69,7 @@ struct FakeProductsTests {
   }
 
   @Test func `has thirty rows, the newest first, with everything that is odd`() async throws {
-    #expect(FakeProduct.shelf.count == 30)
+    #expect(FakeProduct.recordStore.count == 30)
     let all = try await ask(try FakeProducts(), .post, "products/offset", #"{"skip":0,"take":99}"#)
     let dates = all.text.matches(of: /"createdAt":"([^"]*)"/).map { String($0.1) }
     #expect(dates.count == 30)

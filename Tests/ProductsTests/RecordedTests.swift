@@ -14,11 +14,11 @@ import Testing
   private static let unknown = FakeProduct.id(404)
 
   /// Every third of the shelf: 30, 27, 24 and so on.
-  private static let shelf = FakeProduct.shelf.enumerated()
+  private static let recordStore = FakeProduct.recordStore.enumerated()
     .filter { $0.offset.isMultiple(of: 3) }.map(\.element)
 
   private func chain(
-    _ fixture: Fixture, _ reading: Reading = .normal
+    _ fixture: Fixture, _ reading: CachePolicy = .normal
   ) throws -> any DataSource<Product> {
     try Self.plugin.source(in: fixture.environment(for: Self.plugin), reading: reading)
   }
@@ -26,10 +26,10 @@ import Testing
   // MARK: - Recording
 
   @Test func `recording the service again changes nothing`() async throws {
-    let service = try FakeProducts(Self.shelf)
+    let service = try FakeProducts(Self.recordStore)
     let files = try await Self.fair.recordedAnew(from: service, for: Self.plugin) { products in
       for size in [1, 2, 7, 20, 100] {
-        _ = try await products.wholeWalk(size: size, upTo: WalkBound(pages: 2))
+        _ = try await products.wholeWalk(size: size, upTo: PaginationBound(pages: 2))
       }
       for number in [30, 24] { _ = try await products.item(FakeProduct.id(number)) }
       _ = try? await products.item(Self.unknown)

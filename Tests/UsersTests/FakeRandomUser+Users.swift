@@ -14,7 +14,7 @@ extension FakeRandomUser {
 
   /// The whole chain over this service, which never waits between two attempts.
   func chain(
-    with changes: [String: String] = [:], reading: Reading = .normal,
+    with changes: [String: String] = [:], reading: CachePolicy = .normal,
     clock: any Clock<Duration> = ContinuousClock()
   ) throws -> any DataSource<User> {
     try UsersPlugin().source(in: environment(with: changes, clock: clock), reading: reading)

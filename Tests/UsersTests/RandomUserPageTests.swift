@@ -9,7 +9,7 @@ import UsersSource
 struct RandomUserPageTests {
   @Test func `asks for page after page of one collection and one size`() async throws {
     let service = try FakeRandomUser()
-    _ = try await service.users().wholeWalk(size: 10, upTo: WalkBound(pages: 3))
+    _ = try await service.users().wholeWalk(size: 10, upTo: PaginationBound(pages: 3))
     #expect(service.requests.map(\.path) == ["/api/", "/api/", "/api/"])
     #expect(service.requests.map { $0.query["page"] } == ["1", "2", "3"])
     // Whatever else is asked for, such as gender, nat or inc, makes them other people.
@@ -22,7 +22,7 @@ struct RandomUserPageTests {
   @Test(arguments: [1, 3, 7, 9, 10, 11, 25, 1000])
   func `gives everybody once, whatever the caller's limit`(size: Int) async throws {
     let service = try FakeRandomUser()
-    let walk = try await service.users().wholeWalk(size: size, upTo: WalkBound(items: 40))
+    let walk = try await service.users().wholeWalk(size: size, upTo: PaginationBound(items: 40))
     #expect(walk.ids == Array(FakeRandomUser.everybody(onPages: 1...5).prefix(40)))
     #expect(walk.pages.allSatisfy { $0.records.count <= size })
     #expect(service.requests.count == walk.pages.count)
@@ -34,7 +34,8 @@ struct RandomUserPageTests {
     #expect(page.records.map(\.email) == FakeRandomUser.everybody(onPages: 1...1))
     #expect(page.records.count == 9)
     #expect(page.records.allSatisfy { $0.email.description == $0.email.description.lowercased() })
-    let walk = try await FakeRandomUser().users().wholeWalk(size: 10, upTo: WalkBound(pages: 5))
+    let walk = try await FakeRandomUser().users().wholeWalk(
+      size: 10, upTo: PaginationBound(pages: 5))
     #expect(walk.ids.count == 9 + 4 * 8)
     #expect(Set(walk.ids).count == walk.ids.count)
   }
@@ -88,20 +89,20 @@ struct RandomUserPageTests {
 
   @Test func `does without the service's word on what it did`() async throws {
     let walk = try await FakeRandomUser(quirks: [.withoutInfo]).users()
-      .wholeWalk(size: 10, upTo: WalkBound(pages: 2))
+      .wholeWalk(size: 10, upTo: PaginationBound(pages: 2))
     #expect(walk.ids == FakeRandomUser.everybody(onPages: 1...2))
   }
 
   @Test(arguments: [4, 12, 100])
   func `takes no more people than a page has`(size: Int) async throws {
     let walk = try await FakeRandomUser(quirks: [.generous]).users()
-      .wholeWalk(size: size, upTo: WalkBound(items: 17))
+      .wholeWalk(size: size, upTo: PaginationBound(items: 17))
     #expect(walk.ids == FakeRandomUser.everybody(onPages: 1...2))
   }
 
   @Test func `drops rows that cannot be read, and counts them once`() async throws {
     let walk = try await FakeRandomUser(quirks: [.badRows]).users()
-      .wholeWalk(size: 4, upTo: WalkBound(pages: 2))
+      .wholeWalk(size: 4, upTo: PaginationBound(pages: 2))
     #expect(walk.pages.map(\.unreadable.count) == [3, 0])
     #expect(walk.pages.first?.unreadable.firstReason == "row 2: email is missing")
     #expect(walk.ids.count == 7)

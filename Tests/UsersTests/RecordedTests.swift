@@ -17,7 +17,7 @@ import UsersSource
   }
 
   private func chain(
-    _ fixture: Fixture, _ reading: Reading = .normal
+    _ fixture: Fixture, _ reading: CachePolicy = .normal
   ) throws -> any DataSource<User> {
     try Self.plugin.source(in: environment(fixture), reading: reading)
   }
@@ -27,7 +27,7 @@ import UsersSource
   @Test func `recording the service again changes nothing`() async throws {
     let service = try FakeRandomUser()
     let files = try await Self.fair.recordedAnew(from: service, for: Self.plugin) { users in
-      _ = try await users.wholeWalk(size: 10, upTo: WalkBound(pages: 3))
+      _ = try await users.wholeWalk(size: 10, upTo: PaginationBound(pages: 3))
     }
     #expect(try files == Self.fair.files())
   }
@@ -44,7 +44,7 @@ import UsersSource
   // MARK: - Replaying
 
   @Test func `lists`() async throws {
-    let walk = try await chain(Self.fair).wholeWalk(size: 10, upTo: WalkBound(items: 12))
+    let walk = try await chain(Self.fair).wholeWalk(size: 10, upTo: PaginationBound(items: 12))
     // Each page has a person whose address is that of another one.
     #expect(walk.ids == Array(FakeRandomUser.everybody(onPages: 1...2).prefix(12)))
     #expect(walk.end == .itemLimit)
@@ -79,7 +79,7 @@ import UsersSource
 
   @Test func `keeps the laws`() async throws {
     var users = try LawSubject(remoteOf: Self.plugin, in: environment(Self.fair))
-    users.bound = WalkBound(items: 12)
+    users.bound = PaginationBound(items: 12)
     let report = await expectLaws(of: users)
     #expect(
       report.notApplicable.map(\.law.name) == [

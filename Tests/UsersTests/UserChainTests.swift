@@ -12,7 +12,7 @@ struct UserChainTests {
     size: Int
   ) async throws {
     let service = try FakeRandomUser()
-    let walk = try await service.chain().wholeWalk(size: size, upTo: WalkBound(items: 41))
+    let walk = try await service.chain().wholeWalk(size: size, upTo: PaginationBound(items: 41))
     #expect(walk.ids == FakeRandomUser.everybody(onPages: 1...5))
     #expect(service.requests.map { $0.query["page"] } == ["1", "2", "3", "4", "5"])
     #expect(service.requests.allSatisfy { $0.query["results"] == "10" })
@@ -21,7 +21,7 @@ struct UserChainTests {
   @Test(arguments: [4, 10, 15])
   func `follows no cursor of pages of another size`(items: Int) async throws {
     let service = try FakeRandomUser()
-    let walk = try await service.chain().wholeWalk(size: items, upTo: WalkBound(items: items))
+    let walk = try await service.chain().wholeWalk(size: items, upTo: PaginationBound(items: items))
     let cursor = try #require(walk.pages.last?.next)
     let asked = service.requests.count
     let chain = try service.chain(with: ["RANDOM_USER_PAGE_SIZE": "20"])
@@ -71,7 +71,7 @@ struct UserChainTests {
     let service = try FakeRandomUser()
     let clock = ManualClock()
     let chain = try service.chain(with: ["RANDOM_USER_RATE": "35/5m"], clock: clock)
-    let walk = try await chain.wholeWalk(size: 10, upTo: WalkBound(pages: 3))
+    let walk = try await chain.wholeWalk(size: 10, upTo: PaginationBound(pages: 3))
     let next = PageRequest(after: walk.pages.last?.next)
     // Thirty people came; ten more would be forty.
     let error = await #expect(throws: SourceError.self) { try await chain.page(next) }

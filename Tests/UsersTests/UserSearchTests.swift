@@ -55,7 +55,7 @@ struct UserSearchTests {
   @Test func `finds everybody it meets once`() async throws {
     let service = try FakeRandomUser()
     let walk = try await service.chain(with: ["RANDOM_USER_PAGE_SIZE": "100"])
-      .wholeWalk(matching: "same.person", size: 30, upTo: WalkBound(pages: 3))
+      .wholeWalk(matching: "same.person", size: 30, upTo: PaginationBound(pages: 3))
     #expect(Set(walk.ids).count == walk.ids.count)
     #expect(walk.ids.count == 10)
   }

@@ -26,7 +26,7 @@ import Testing
 
   /// The words that are offered after a line.
   private func offered(_ line: String) -> [String] {
-    let memory = Completer.Memory(ids: { _, _, _ in [] }, sessions: { [] })
+    let memory = Completer.CompletionContext(ids: { _, _, _ in [] }, sessions: { [] })
     let line = TypedLine("aggregator \(line)", in: .bash)
     guard case .words(let candidates, _) = Completer(Self.tree, memory).offer(line) else {
       return []

@@ -35,7 +35,7 @@ import Testing
     let query = try Query(plugin.example.query)
     #expect(try await !source.page(PageRequest(matching: query, limit: 5)).records.isEmpty)
     _ = try await source.item(#require(page.records.first?.id))
-    let intake = try #require(try plugin.intake(in: environment, reading: .offline))
-    #expect(await intake.take(5) { _ in }.failure?.code == .offline)
+    let upstreamLoader = try #require(try plugin.upstreamLoader(in: environment, reading: .offline))
+    #expect(await upstreamLoader.take(5) { _ in }.failure?.code == .offline)
   }
 }

@@ -30,8 +30,8 @@ import UsersSource
     _ = try await store.save(
       StoreBatch(entries), of: plugin.name, at: Date(timeIntervalSince1970: 0))
     let query = try await store.query(
-      "SELECT * FROM \(plugin.name)", over: [QueryView(plugin)], within: .seconds(60))
-    var rows: [[QueryValue]] = []
+      "SELECT * FROM \(plugin.name)", over: [SQLView(plugin)], within: .seconds(60))
+    var rows: [[SQLValue]] = []
     while let page = try await query.page() { rows += page }
     let fields = plugin.fields.filter { $0.path != nil }
     #expect(await query.columns == fields.map(\.name))
@@ -50,7 +50,7 @@ import UsersSource
   }
 
   @Test func `what is computed is not stored`() {
-    let users = QueryView(UsersPlugin())
+    let users = SQLView(UsersPlugin())
     #expect(!users.columns.contains("age") && !users.columns.contains("name"))
     #expect(users.columns.contains("email"))
   }

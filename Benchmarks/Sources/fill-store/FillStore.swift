@@ -12,12 +12,12 @@ enum FillStore {
       exit(64)
     }
     let store = SQLiteStore(at: URL(filePath: arguments[1]).path) { print($0.message) }
-    let shelf = UsersPlugin().shelf(in: store)
-    let users = Crowd(count: count).accumulating(in: shelf, by: 1000)
+    let recordStore = UsersPlugin().recordStore(in: store)
+    let users = Crowd(count: count).growing(in: recordStore, by: 1000)
     let start = ContinuousClock.now
     // The last user is in the store as soon as the page before it has been asked for.
     for try await step in users.pages(size: 1000, ahead: 0) where step.end != nil {
-      print("\(count) users in \(start.duration(to: .now)): \(step.end?.inWords ?? "")")
+      print("\(count) users in \(start.duration(to: .now)): \(step.end?.text ?? "")")
     }
   }
 }
@@ -43,7 +43,7 @@ struct Crowd: DataSource {
       provenance: Provenance(.live))
   }
 
-  func item(_ id: User.ID) async throws(SourceError) -> Found<User> {
+  func item(_ id: User.ID) async throws(SourceError) -> LookupResult<User> {
     throw .notFound(id, in: "crowd")
   }
 

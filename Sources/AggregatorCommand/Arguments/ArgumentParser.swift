@@ -15,8 +15,8 @@ package struct ArgumentParser {
 
   /// Reads what was typed after the program's name.
   ///
-  /// - Throws: ``Failure`` with code `usage`.
-  package func parse(_ arguments: [String]) throws(Failure) -> Parsed {
+  /// - Throws: ``CommandError`` with code `usage`.
+  package func parse(_ arguments: [String]) throws(CommandError) -> Parsed {
     let asksForHelp = arguments.prefix { $0 != "--" }.contains { $0.asksForHelp }
     var scan = ArgumentScan(tree)
     do { try scan.read(arguments) } catch {
@@ -37,7 +37,7 @@ package struct ArgumentParser {
     for options in Option.exclusive {
       let given = options.filter(scan.options.keys.contains)
       guard given.count < 2 else {
-        throw Failure(
+        throw CommandError(
           .usage, "\(given[0].spelling) and \(given[1].spelling) exclude each other",
           hint: .command("help \(node.path)"))
       }

@@ -24,11 +24,11 @@ struct ArgumentScan {
   /// Reads a whole command line.
   ///
   /// - Parameter arguments: What was typed after the program's name.
-  /// - Throws: ``Failure`` with code `usage`. What was read before stays.
-  mutating func read(_ arguments: [String]) throws(Failure) {
+  /// - Throws: ``CommandError`` with code `usage`. What was read before stays.
+  mutating func read(_ arguments: [String]) throws(CommandError) {
     try begin(arguments, checksValues: true)
     if let pending {
-      throw Failure(.usage, "\(pending.spelling) wants a value: \(pending.synopsis)")
+      throw CommandError(.usage, "\(pending.spelling) wants a value: \(pending.synopsis)")
     }
   }
 
@@ -37,8 +37,8 @@ struct ArgumentScan {
   /// - Parameters:
   ///   - arguments: What was typed after the program's name.
   ///   - checksValues: Whether the values of options must make sense.
-  /// - Throws: ``Failure`` with code `usage`. What was read before stays.
-  mutating func begin(_ arguments: [String], checksValues: Bool) throws(Failure) {
+  /// - Throws: ``CommandError`` with code `usage`. What was read before stays.
+  mutating func begin(_ arguments: [String], checksValues: Bool) throws(CommandError) {
     var rest = arguments[...]
     while let argument = rest.popFirst() {
       if argument == "--" {
@@ -64,7 +64,7 @@ struct ArgumentScan {
         value = nil
         rest = ["-" + others] + rest
       } else if let value {
-        throw Failure(.usage, "\(option.spelling) takes no value, but was given '\(value)'")
+        throw CommandError(.usage, "\(option.spelling) takes no value, but was given '\(value)'")
       }
       options[option, default: []].append(value ?? "")
       order.append(option)
@@ -72,7 +72,7 @@ struct ArgumentScan {
   }
 
   /// `--limit=5`, `--limit`, `-L5`, `-L=5`, `-L`, `-qv`.
-  private func split(_ argument: String) throws(Failure) -> (Option, String?) {
+  private func split(_ argument: String) throws(CommandError) -> (Option, String?) {
     if argument.hasPrefix("--") {
       let parts = argument.dropFirst(2).split(
         separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -89,10 +89,10 @@ struct ArgumentScan {
     return (option, String(tail.first == "=" && option.value != nil ? tail.dropFirst() : tail))
   }
 
-  private func unknown(_ argument: String, _ name: String) -> Failure {
+  private func unknown(_ argument: String, _ name: String) -> CommandError {
     let node = tree.find(words).node
     let options = node.command?.options ?? tree.options
-    return Failure(
+    return CommandError(
       .usage, "unknown option '\(argument)'",
       suggestion: meant(by: name, among: options.map(\.name)).map { "--\($0)" },
       hint: node.command?.takesArguments == true && !argument.hasPrefix("--")
@@ -103,29 +103,29 @@ struct ArgumentScan {
 
 extension Option.Value {
   /// Refuses a value that makes no sense.
-  fileprivate func check(_ text: String, of option: Option) throws(Failure) {
+  fileprivate func check(_ text: String, of option: Option) throws(CommandError) {
     switch self {
     case .count(let range):
       guard text.utf8.count < 20, let count = Int(text), range.contains(count) else {
-        throw Failure(
+        throw CommandError(
           .usage,
           "\(option.spelling) wants a whole number from \(range.lowerBound) to \(range.upperBound), "
             + "not '\(text)'")
       }
     case .duration:
       guard Duration(typed: text) != nil else {
-        throw Failure(
+        throw CommandError(
           .usage, "\(option.spelling) wants a time such as 500ms, 10s or 2m, not '\(text)'")
       }
     case .choice(let words):
       guard words.contains(text) else {
-        throw Failure(
+        throw CommandError(
           .usage, "\(option.spelling) wants one of \(words.joined(separator: ", ")), not '\(text)'",
           suggestion: nearest(to: text, in: words).map { "\(option.spelling) \($0)" })
       }
     case .list, .text, .session, .file, .directory:
       guard text.contains(where: { !$0.isWhitespace }) else {
-        throw Failure(.usage, "\(option.spelling) wants a value: \(option.synopsis)")
+        throw CommandError(.usage, "\(option.spelling) wants a value: \(option.synopsis)")
       }
     }
   }

@@ -34,16 +34,16 @@ package struct Invocation: Sendable {
   }
 
   /// The only argument.
-  func argument(_ name: String) throws(Failure) -> String {
-    guard let argument = arguments.first else { throw Failure(.usage, "\(name) is missing") }
+  func argument(_ name: String) throws(CommandError) -> String {
+    guard let argument = arguments.first else { throw CommandError(.usage, "\(name) is missing") }
     try refuseArguments(after: 1)
     return argument
   }
 
   /// Refuses what is left over.
-  func refuseArguments(after count: Int = 0) throws(Failure) {
+  func refuseArguments(after count: Int = 0) throws(CommandError) {
     guard arguments.count > count else { return }
-    throw Failure(.usage, "'\(arguments[count])' is one word too many")
+    throw CommandError(.usage, "'\(arguments[count])' is one word too many")
   }
 }
 

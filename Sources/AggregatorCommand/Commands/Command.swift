@@ -16,7 +16,7 @@ package struct Command: Sendable {
   let arguments: String
 
   /// What each of these can be, for completions.
-  let words: Words.Following
+  let words: CompletionSource.Following
 
   /// Its options.
   var options: [Option] { makeOptions() + Option.common }
@@ -50,7 +50,7 @@ package struct Command: Sendable {
   ///   - examples: What to type after `aggregator`, and what it does.
   ///   - run: Does it.
   init(
-    _ arguments: String = "", words: Words.Following? = nil,
+    _ arguments: String = "", words: CompletionSource.Following? = nil,
     options: @escaping @Sendable @autoclosure () -> [Option] = [],
     fields: @escaping @Sendable @autoclosure () -> [Field<some Any>] = [Field<Never>](),
     notes: @escaping @Sendable @autoclosure () -> [String] = [],

@@ -33,17 +33,17 @@ extension CommandTree {
   ]
 
   /// What to say of a word that leads nowhere.
-  func unknown(_ word: String, under node: Node, rest: [String]) -> Failure {
+  func unknown(_ word: String, under node: Node, rest: [String]) -> CommandError {
     if node.path.isEmpty { return unknownAtFirst(word, rest: rest) }
     let words = node.children.map(\.word)
     let hint = Hint.command("help \(node.path)")
     if node.word == "next", let source = node.path.split(separator: " ").first {
-      return Failure(
+      return CommandError(
         .usage, "'\(node.path)' takes no query: it goes on with the last one",
         hint: .command("\(source) search \(word.isPlainWord ? word : "WORD…")"))
     }
     if words.isEmpty {
-      var failure = Failure(.usage, "'\(node.path)' takes no '\(word)'", hint: hint)
+      var failure = CommandError(.usage, "'\(node.path)' takes no '\(word)'", hint: hint)
       // `heroes list spider` for `heroes search spider`.
       if node.word == "list", let source = node.path.split(separator: " ").first {
         failure.suggestion = "\(source) search \(word.typed)"
@@ -64,7 +64,7 @@ extension CommandTree {
     }
     let isSource = sources.contains(node.path)
     let choices = words.joined(separator: ", ")
-    return Failure(
+    return CommandError(
       .usage,
       isSource ? "unknown verb '\(word)' of \(node.path)" : "'\(node.path)' has no '\(word)'",
       suggestion: near,
@@ -73,8 +73,8 @@ extension CommandTree {
   }
 
   /// What to say of a first word that is neither a source nor a command.
-  private func unknownAtFirst(_ word: String, rest: [String]) -> Failure {
-    var failure = Failure(
+  private func unknownAtFirst(_ word: String, rest: [String]) -> CommandError {
+    var failure = CommandError(
       .usage, "unknown source or command '\(word)'", hint: .command("help"))
     // `list heroes` for `heroes list`.
     if let place = rest.dropFirst().firstIndex(where: sources.contains),
@@ -126,9 +126,9 @@ extension CommandTree {
   }
 
   /// What to say of an option that a command does not take.
-  func refused(_ option: Option, by node: Node) -> Failure {
+  func refused(_ option: Option, by node: Node) -> CommandError {
     guard !node.path.isEmpty else {
-      return Failure(
+      return CommandError(
         .usage, "\(option.spelling) needs a source or a command", hint: .command("help"))
     }
     let takers = takers(of: option, beside: node)
@@ -136,7 +136,7 @@ extension CommandTree {
     let words = takers.dropLast().joined(separator: ", ")
     let others = [words, takers.last].compactMap(\.self).filter { !$0.isEmpty }
     let names = node.command?.options.map(\.name) ?? []
-    return Failure(
+    return CommandError(
       .usage,
       "'\(node.path)' takes no \(option.spelling)"
         + (takers.isEmpty ? "" : "; \(others.joined(separator: " and ")) \(verb)"),

@@ -114,9 +114,9 @@ package struct CommandTree: Sendable {
   }
 
   /// The source with this name.
-  func plugin(named name: String) throws(Failure) -> any Plugin {
+  func plugin(named name: String) throws(CommandError) -> any Plugin {
     guard let plugin = plugins.first(where: { $0.name == name }) else {
-      throw Failure(
+      throw CommandError(
         .usage, "there is no source '\(name)'", suggestion: nearest(to: name, in: sources),
         hint: "the sources are \(sources.joined(separator: ", "))")
     }

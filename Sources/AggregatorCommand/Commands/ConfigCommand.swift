@@ -35,7 +35,8 @@ extension Command {
   fileprivate static func getSetting(_ known: [Setting]) -> Command {
     let examples = known.prefix(1).map { ("config get \($0.key)", "one value, for a script") }
     return Command(
-      "KEY", words: Words.setting, notes: ["A secret is never shown, only whether it is set."],
+      "KEY", words: CompletionSource.setting,
+      notes: ["A secret is never shown, only whether it is set."],
       examples: examples,
       run: getSetting)
   }
@@ -48,7 +49,7 @@ extension Command {
     let shown = settings.shown(setting)
     guard shown != .notSet, shown != .placeholder else {
       let what = shown == .placeholder ? "has only a placeholder" : "is not set"
-      throw Failure(
+      throw CommandError(
         .notFound, "\(setting.key) \(what)", hint: .command("config set \(setting.key)"))
     }
     try session.output.write("\(shown.description.safeLine)\n")
@@ -71,8 +72,8 @@ extension Command {
   }
 
   /// A key, and after it a directory, or what makes sense without thinking.
-  private static let valueWords: Words.Following = { arguments, tree in
-    guard let key = arguments.first else { return Words.setting(arguments, tree) }
+  private static let valueWords: CompletionSource.Following = { arguments, tree in
+    guard let key = arguments.first else { return CompletionSource.setting(arguments, tree) }
     guard arguments.count == 1, let setting = try? tree.setting(named: key), !setting.isSecret
     else { return .none }
     if setting.form == .directory { return .directory }
@@ -83,14 +84,16 @@ extension Command {
   private static func setSetting(
     _ invocation: Invocation, _ session: Session
   ) async throws -> ExitCode {
-    guard let key = invocation.arguments.first else { throw Failure(.usage, "a KEY is missing") }
+    guard let key = invocation.arguments.first else {
+      throw CommandError(.usage, "a KEY is missing")
+    }
     let setting = try session.tree.setting(named: key)
     try invocation.refuseArguments(after: 2)
     let value: String
     if setting.isSecret {
       // Not with the value in the message: it may be one.
       guard invocation.arguments.count == 1 else {
-        throw Failure(
+        throw CommandError(
           .usage, "\(setting.key) is not taken from the command line, which others can see",
           hint: .command("config set \(setting.key) asks for it, or reads standard input"))
       }
@@ -98,14 +101,14 @@ extension Command {
     } else if invocation.arguments.count == 2 {
       value = invocation.arguments[1]
     } else {
-      throw Failure(
+      throw CommandError(
         .usage, "a VALUE is missing", hint: .command("config set \(setting.key) VALUE"))
     }
     let path = try session.userSettingsFile()
     do throws(SourceError) {
       try SettingsFile(path, settings: session.tree.settings).set(setting.key, to: value)
     } catch {
-      var failure = Failure(error)
+      var failure = CommandError(error)
       // What is wrong with it was typed, not read.
       if error.code == .badSettings { failure.code = .usage }
       throw failure
@@ -123,7 +126,7 @@ extension Command {
   fileprivate static func unsetSetting(_ known: [Setting]) -> Command {
     let examples = known.prefix(1).map { ("config unset \($0.key)", "back to the default") }
     return Command(
-      "KEY", words: Words.setting,
+      "KEY", words: CompletionSource.setting,
       notes: ["Comments stay. What other files and the environment say holds from then on."],
       examples: examples, run: unsetSetting)
   }
@@ -137,7 +140,7 @@ extension Command {
     do throws(SourceError) {
       wasSet = try SettingsFile(path, settings: session.tree.settings).unset(setting.key)
     } catch {
-      throw Failure(error)
+      throw CommandError(error)
     }
     let settings = try session.settings()
     let origin = settings.origin(of: setting)
@@ -180,11 +183,11 @@ extension Session {
 
 extension CommandTree {
   /// The setting with this key, in any case.
-  fileprivate func setting(named key: String) throws(Failure) -> Setting {
+  fileprivate func setting(named key: String) throws(CommandError) -> Setting {
     guard let setting = settings.first(where: { $0.key == key.uppercased() }) else {
       // `KEY=VALUE`: the value may be a secret.
       let name = key.prefix { $0 != "=" }
-      throw Failure(
+      throw CommandError(
         .usage, "there is no setting '\(name)\(name.endIndex == key.endIndex ? "" : "=…")'",
         suggestion: nearest(to: String(name), in: settings.map(\.key)),
         hint: .command("config list"))

@@ -5,7 +5,7 @@ extension Plugin {
   /// `aggregator SOURCE delete ID… | -`.
   var deleteCommand: Command {
     Command(
-      "ID… | -", words: Words.severalIDs(of: name), options: [.yes, .dryRun],
+      "ID… | -", words: CompletionSource.severalIDs(of: name), options: [.yes, .dryRun],
       notes: [
         "A deleted record is hidden here, for good, whatever the service sends. Nothing is deleted at the "
           + "service. '-' reads ids from standard input, one a line."
@@ -16,12 +16,12 @@ extension Plugin {
       ]
     ) { invocation, session in
       let texts = try invocation.ids(of: self)
-      let environment = try session.world()
+      let environment = try session.scenarioEnvironment()
       let store = try environment.requiredStore()
       let choice = try await choose(texts, in: store)
       for text in choice.unknown {
         session.diagnostics.error(
-          Failure(
+          CommandError(
             .notFound, "no \(name) record with the id '\(text)' is stored or bundled",
             hint: .command("\(name) search WORD…")))
       }
@@ -63,7 +63,7 @@ extension Plugin {
       } else {
         texts = try invocation.ids(of: self)
       }
-      let store = try session.world().requiredStore()
+      let store = try session.scenarioEnvironment().requiredStore()
       let restored = try await failing(self) { () async throws(SourceError) in
         try await store.restore(texts?.map { Item.ID($0)?.description ?? $0 }, of: name)
       }
@@ -79,7 +79,7 @@ extension Plugin {
   /// Which of the ids typed can be deleted.
   private func choose(
     _ texts: [String], in store: any Store
-  ) async throws(Failure) -> DeletionChoice {
+  ) async throws(CommandError) -> DeletionChoice {
     var choice = DeletionChoice()
     for text in texts {
       guard let id = Item.ID(text) else {
@@ -116,8 +116,8 @@ private struct DeletionChoice {
 /// Does something with the store, and tells its failure as one of a source.
 private func failing<Answer: Sendable>(
   _ plugin: some Plugin, _ body: () async throws(SourceError) -> Answer
-) async throws(Failure) -> Answer {
-  do { return try await body() } catch { throw Failure(error, of: plugin) }
+) async throws(CommandError) -> Answer {
+  do { return try await body() } catch { throw CommandError(error, of: plugin) }
 }
 
 extension Invocation {
@@ -125,9 +125,9 @@ extension Invocation {
   private static let mostIDs = 100_000
 
   /// The ids typed, or those on standard input.
-  fileprivate func ids(of plugin: some Plugin) throws(Failure) -> [String] {
+  fileprivate func ids(of plugin: some Plugin) throws(CommandError) -> [String] {
     guard !arguments.isEmpty else {
-      throw Failure(.usage, "an ID is missing", hint: .command("\(plugin.name) search WORD…"))
+      throw CommandError(.usage, "an ID is missing", hint: .command("\(plugin.name) search WORD…"))
     }
     guard arguments == ["-"] else { return arguments.uniqued }
     var ids: [String] = []
@@ -135,15 +135,15 @@ extension Invocation {
       let id = line.trimmingCharacters(in: .whitespaces)
       if !id.isEmpty { ids.append(id) }
       guard ids.count <= Self.mostIDs else {
-        throw Failure(.usage, "more than \(Self.mostIDs) ids; nothing was done")
+        throw CommandError(.usage, "more than \(Self.mostIDs) ids; nothing was done")
       }
     }
-    guard !ids.isEmpty else { throw Failure(.usage, "standard input has no id") }
+    guard !ids.isEmpty else { throw CommandError(.usage, "standard input has no id") }
     return ids.uniqued
   }
 
   /// Whether it is to be done: `--yes` was given, or a person says so.
-  func confirms(_ question: String) throws(Failure) -> Bool {
+  func confirms(_ question: String) throws(CommandError) -> Bool {
     if has(.yes) { return true }
     return try Confirmation.ask(question, mayAsk: !has(.noInput))
   }

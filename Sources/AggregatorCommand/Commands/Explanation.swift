@@ -31,29 +31,29 @@ final class Explanation: Sendable {
   ///   - bounds: How far the walk goes.
   ///   - options: Who may answer.
   ///   - environment: What the source may touch; nothing is sent.
-  /// - Throws: ``Failure`` with code `settings`.
-  func foretell(
+  /// - Throws: ``CommandError`` with code `settings`.
+  func plan(
     _ plugin: some Plugin, _ request: PageRequest, _ bounds: ListingOptions,
     _ options: ReadingOptions, in environment: PluginEnvironment
-  ) async throws(Failure) {
+  ) async throws(CommandError) {
     do {
-      try await foretell(
+      try await plan(
         plugin, request, pages: bounds.mostPages, options.reading, in: environment)
     } catch {
-      throw Failure(error, of: plugin)
+      throw CommandError(error, of: plugin)
     }
   }
 
-  private func foretell(
-    _ plugin: some Plugin, _ request: PageRequest, pages: Int?, _ reading: Reading,
+  private func plan(
+    _ plugin: some Plugin, _ request: PageRequest, pages: Int?, _ reading: CachePolicy,
     in environment: PluginEnvironment
   ) async throws(SourceError) {
     let policy = plugin.policy
-    switch policy.precedence {
+    switch policy.readOrder {
     case .liveFirst(let freshness):
       say(
         "\(plugin.name): the service first, and what is stored while it is younger than "
-          + freshness.inWords)
+          + freshness.text)
     case .localFirst:
       say("\(plugin.name): what is stored first, and the service for more")
     }
@@ -65,7 +65,7 @@ final class Explanation: Sendable {
     } else if !reading.mayAskService {
       say("now: no request, the network is not to be used")
     } else {
-      try await foretellService(of: plugin, CallKind(request), pages: pages, in: environment)
+      try await planService(of: plugin, CallKind(request), pages: pages, in: environment)
     }
     guard reading.mayFallBack else { return say("else: nothing, it fails") }
     let stored = try? await environment.store?.status(of: plugin.name)
@@ -76,24 +76,24 @@ final class Explanation: Sendable {
   /// Says how the service will be asked.
   ///
   /// - Throws: ``SourceError`` with code `badSettings`.
-  func foretellService(
+  func planService(
     of plugin: some Plugin, _ kind: CallKind, pages: Int?, in environment: PluginEnvironment
   ) async throws(SourceError) {
-    let outlook = try await plugin.outlook(of: kind, in: environment)
-    let requests = pages.map { "at most \(($0 * outlook.requestsPerPage).requests)" }
+    let requestPlan = try await plugin.requestPlan(of: kind, in: environment)
+    let requests = pages.map { "at most \(($0 * requestPlan.requestsPerPage).requests)" }
     say(
-      "now: the service at \(outlook.addresses.joined(separator: ", ")), "
+      "now: the service at \(requestPlan.addresses.joined(separator: ", ")), "
         + (requests ?? "as many requests as it has pages"))
-    if outlook.pause > .zero {
+    if requestPlan.pause > .zero {
       say(
-        "left alone: the service has failed too often, for \(outlook.pause.inWords); --refresh asks now"
+        "left alone: the service has failed too often, for \(requestPlan.pause.text); --refresh asks now"
       )
     }
-    if let rate = outlook.rate, let left = outlook.left {
-      let wait = outlook.wait > .zero ? "after \(outlook.wait.inWords)" : "without waiting"
+    if let rate = requestPlan.rate, let left = requestPlan.left {
+      let wait = requestPlan.wait > .zero ? "after \(requestPlan.wait.text)" : "without waiting"
       say("quota: \(rate), \(left) calls left, \(wait)")
-    } else if outlook.wait > .zero {
-      say("quota: the service asked to be left alone for \(outlook.wait.inWords)")
+    } else if requestPlan.wait > .zero {
+      say("quota: the service asked to be left alone for \(requestPlan.wait.text)")
     }
   }
 
@@ -104,12 +104,12 @@ final class Explanation: Sendable {
     let origins = state.origins.sorted { $0.key.rawValue < $1.key.rawValue }
       .map { "\($0.value) \($0.key.rawValue)" }
     say(
-      "answered: \(origins.isEmpty ? "nothing" : origins.joined(separator: ", ")) in \(total.inWords)"
+      "answered: \(origins.isEmpty ? "nothing" : origins.joined(separator: ", ")) in \(total.text)"
     )
     say(
-      "sent: \(state.sent.requests), \(state.bytes) bytes in \(state.time.inWords), "
+      "sent: \(state.sent.requests), \(state.bytes) bytes in \(state.time.text), "
         + "\(state.retries) of them again")
-    for wait in state.waits { say("waited: \(wait.time.inWords), \(wait.reason)") }
+    for wait in state.waits { say("waited: \(wait.time.text), \(wait.reason)") }
     for failure in state.failures { say("failed: \(failure)") }
   }
 
@@ -141,7 +141,7 @@ extension Plugin {
   func keptAnswer(to request: PageRequest, in environment: PluginEnvironment) async -> Provenance? {
     var environment = environment
     environment.observer = .silent
-    let reading = Reading(mayAskService: false, mayFallBack: false, growth: .never)
+    let reading = CachePolicy(mayAskService: false, mayFallBack: false, growth: .never)
     return try? await source(in: environment, reading: reading).page(request).provenance
   }
 }

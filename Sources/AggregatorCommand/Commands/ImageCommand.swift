@@ -5,7 +5,7 @@ extension Plugin {
   var imageCommand: Command {
     let hasImages = layout.images != nil
     return Command(
-      "ID", words: Words.one(.ids(of: name)), options: [.size, .file] + Option.reading,
+      "ID", words: CompletionSource.one(.ids(of: name)), options: [.size, .file] + Option.reading,
       notes: hasImages
         ? [
           "Without -o the image goes to standard output, but never onto a terminal. In a directory it "
@@ -19,7 +19,7 @@ extension Plugin {
     ) { invocation, session in
       let id = try invocation.argument("an ID")
       guard hasImages else {
-        throw Failure(
+        throw CommandError(
           .usage, "\(name) have no images",
           hint: .command("\(name) show \(id.isPlainWord ? id : "ID")"))
       }
@@ -32,19 +32,19 @@ extension Plugin {
         keptIn: isRecorded ? nil : try session.imageFiles(environment.settings))
       let source = try reading.source(of: self, in: environment)
       let size = invocation.text(.size).flatMap(ImageSize.init) ?? .medium
-      let found: Found<Item>
-      let loaded: Found<LoadedImage>
+      let found: LookupResult<Item>
+      let loaded: LookupResult<LoadedImage>
       do throws(SourceError) {
         found = try await find(id, in: source).get()
-        var tally = Tally(of: self, at: environment.now())
-        tally.add(found)
-        tally.tell(session.diagnostics)
+        var outcome = ListingOutcome(of: self, at: environment.now())
+        outcome.add(found)
+        outcome.tell(session.diagnostics)
         guard let address = try imageAddress(of: found.item, size, in: environment.settings) else {
           throw SourceError(.notFound, "no image is known of '\(id)'")
         }
         loaded = try await images.image(at: address)
       } catch {
-        throw Failure(error, of: self)
+        throw CommandError(error, of: self)
       }
       tell(of: loaded, environment, session.diagnostics)
       let image = loaded.item
@@ -63,7 +63,8 @@ extension Plugin {
 
   /// Says what an image that was not loaded just now is, and why.
   private func tell(
-    of loaded: Found<LoadedImage>, _ environment: PluginEnvironment, _ diagnostics: Diagnostics
+    of loaded: LookupResult<LoadedImage>, _ environment: PluginEnvironment,
+    _ diagnostics: Diagnostics
   ) {
     for warning in loaded.warnings { diagnostics.warning("\(name): \(warning.message)") }
     guard let date = loaded.provenance.fetchedAt, loaded.provenance.origin == .stored else {

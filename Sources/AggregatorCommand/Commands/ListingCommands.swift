@@ -24,14 +24,14 @@ extension Plugin {
       examples: [("\(name) search \(example.query)", "those that match")]
     ) { invocation, session in
       guard !invocation.arguments.isEmpty else {
-        throw Failure(
+        throw CommandError(
           .usage, "what to look for is missing", hint: .command("\(name) search WORD…"))
       }
       let query: Query
       do throws(SourceError) {
         query = try Query(invocation.arguments.joined(separator: " "))
       } catch {
-        throw Failure(error)
+        throw CommandError(error)
       }
       return try await list("search", matching: query, invocation, session)
     }
@@ -47,43 +47,45 @@ extension Plugin {
     let environment = try session.environment().explained(by: explanation)
     let bounds = try ListingOptions(
       invocation, policy, hasStore: environment.store != nil, isSearch: query != nil)
-    environment.tellIfForgetful(session.diagnostics)
+    environment.warnIfNoStore(session.diagnostics)
     let reading = ReadingOptions(invocation)
     let source = try reading.source(of: self, in: environment)
     let first = PageRequest(matching: query, after: bounds.cursor, limit: bounds.pageSize)
-    try await explanation?.foretell(self, first, bounds, reading, in: environment)
+    try await explanation?.plan(self, first, bounds, reading, in: environment)
     defer { explanation?.conclude() }
-    let keeper = try PlaceKeeper(
-      PlaceName(of: name, invocation), for: environment, waiting: reading.deadline, in: session,
+    let keeper = try SessionPositionKeeper(
+      SessionName(of: name, invocation), for: environment, waiting: reading.deadline, in: session,
       isWanted: invocation.has(.session))
 
     var page = ShownPage(from: bounds.cursor)
     var printer = RecordPrinter(listing, output, in: session)
-    var tally = Tally(of: self, at: environment.now())
-    tally.offersAll = !invocation.has(.all)
-    tally.canGrow = policy.precedence == .localFirst
+    var outcome = ListingOutcome(of: self, at: environment.now())
+    outcome.offersAll = !invocation.has(.all)
+    outcome.canGrow = policy.readOrder == .localFirst
     let walk = source.pages(
       matching: query, after: bounds.cursor, size: bounds.pageSize, upTo: bounds.bound
     ).makeAsyncIterator()
     while true {
-      let step: WalkStep<Item>?
+      let step: PaginationStep<Item>?
       do { step = try await walk.next() } catch {
-        guard tally.hasAnswer else { throw Failure(error, of: self) }
-        tally.fail(error)
+        guard outcome.hasAnswer else { throw CommandError(error, of: self) }
+        outcome.fail(error)
         break
       }
       guard let step else { break }
-      tally.add(step.page, showing: step.items.count)
+      outcome.add(step.page, showing: step.items.count)
       page.add(step)
-      if let end = step.end, end != .pageLimit || bounds.isCapped { tally.end(end) }
+      if let end = step.end, end != .pageLimit || bounds.isCapped { outcome.end(end) }
       try printer.print(step.items)
     }
-    try printer.finish(tally.summary)
+    try printer.finish(outcome.summary)
     let limit = bounds.bound.items ?? max(page.count, 1)
-    if let command = await keeper?.keep(Leg.beginning(of: query).place(after: page, limit: limit)) {
-      tally.onward = .listing(command)
+    if let command = await keeper?.keep(
+      NextPageRequest.beginning(of: query).place(after: page, limit: limit))
+    {
+      outcome.continuation = .listing(command)
     }
-    tally.tell(session.diagnostics, query: query)
-    return tally.isPartial ? .partial : .success
+    outcome.tell(session.diagnostics, query: query)
+    return outcome.isPartial ? .partial : .success
   }
 }

@@ -6,7 +6,7 @@ struct ListingOptions {
   let cursor: Cursor?
 
   /// How far to go.
-  let bound: WalkBound
+  let bound: PaginationBound
 
   /// How many records to ask for at a time.
   let pageSize: Int
@@ -32,31 +32,31 @@ struct ListingOptions {
   ///   - isSearch: Whether something is looked for. Where that is done among records that do not match,
   ///     a page that is not full means that the search stopped, and no more are asked for.
   ///   - standardLimit: How many records are listed where nobody says so.
-  /// - Throws: ``Failure`` with code `usage`.
+  /// - Throws: ``CommandError`` with code `usage`.
   init(
     _ invocation: Invocation, _ policy: Policy, hasStore: Bool, isSearch: Bool,
     standardLimit: Int = ListingOptions.standardLimit
-  ) throws(Failure) {
-    cursor = try invocation.text(.cursor).map { text throws(Failure) in
-      guard let cursor = Cursor(text) else { throw Failure(SourceError.damaged(text)) }
+  ) throws(CommandError) {
+    cursor = try invocation.text(.cursor).map { text throws(CommandError) in
+      guard let cursor = Cursor(text) else { throw CommandError(SourceError.damaged(text)) }
       return cursor
     }
     let largestPage = policy.largestPage
-    let isStored = policy.precedence == .localFirst && hasStore
+    let isStored = policy.readOrder == .localFirst && hasStore
     let isScan = isSearch && policy.localSearchBound != nil && !isStored
     let maxPages = invocation.count(.maxPages)
     isCapped = invocation.has(.all) || maxPages != nil
     if invocation.has(.all) {
       // All that is stored costs no request.
       let pages = maxPages ?? (isStored ? 0 : Self.standardMaxPages)
-      bound = WalkBound(pages: pages == 0 ? nil : pages)
+      bound = PaginationBound(pages: pages == 0 ? nil : pages)
       pageSize = largestPage
     } else {
       let limit = invocation.count(.limit) ?? standardLimit
       pageSize = min(limit, largestPage)
       let fullPages = (limit + pageSize - 1) / pageSize
       let pages = maxPages == 0 ? nil : maxPages ?? (isScan ? fullPages : nil)
-      bound = WalkBound(items: limit, pages: pages)
+      bound = PaginationBound(items: limit, pages: pages)
     }
   }
 }

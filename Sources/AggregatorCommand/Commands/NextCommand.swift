@@ -32,7 +32,7 @@ private struct NextPage<P: Plugin> {
   private typealias Item = P.Item
 
   /// So many pages in a row without anything new are enough for one call.
-  private static var mostBarren: Int { 10 }
+  private static var maxEmptyPages: Int { 10 }
 
   private let plugin: P
   private let invocation: Invocation
@@ -43,24 +43,24 @@ private struct NextPage<P: Plugin> {
   private let environment: PluginEnvironment
   private let reading: ReadingOptions
   private let source: any DataSource<P.Item>
-  private let file: PlaceFile
+  private let file: SessionPositionFile
   private let explanation: Explanation?
 
   init(
     of plugin: P, _ invocation: Invocation, _ session: Session, goesOnAfterEnd: Bool
-  ) throws(Failure) {
+  ) throws(CommandError) {
     self.plugin = plugin
     self.invocation = invocation
     self.session = session
     self.goesOnAfterEnd = goesOnAfterEnd
     move = [.reset, .back, .peek].first(where: invocation.has)
     output = try OutputOptions(invocation, in: session)
-    let name = try PlaceName(of: plugin.name, invocation)
+    let name = try SessionName(of: plugin.name, invocation)
     explanation = Explanation(invocation, session)
     environment = try session.environment().explained(by: explanation)
     reading = ReadingOptions(invocation)
     source = try reading.source(of: plugin, in: environment, growing: .atEnd)
-    file = try PlaceFile(
+    file = try SessionPositionFile(
       name, in: Directories(environment.settings, variables: session.variables))
   }
 
@@ -75,36 +75,41 @@ private struct NextPage<P: Plugin> {
 
   private func go() async throws -> ExitCode {
     let place = try read()
-    guard let leg = try leg(from: place) else { return sayEnd() }
+    guard let nextPageRequest = try nextPageRequest(from: place) else { return sayEnd() }
     let bounds = try ListingOptions(
-      invocation, plugin.policy, hasStore: environment.store != nil, isSearch: leg.query != nil,
-      standardLimit: leg.limit ?? ListingOptions.standardLimit)
+      invocation, plugin.policy, hasStore: environment.store != nil,
+      isSearch: nextPageRequest.query != nil,
+      standardLimit: nextPageRequest.limit ?? ListingOptions.standardLimit)
     let listing = try output.listing(
-      "next", of: plugin.name, query: leg.query, fields: plugin.fields, layout: plugin.layout)
-    let first = PageRequest(matching: leg.query, after: leg.start, limit: bounds.pageSize)
-    try await explanation?.foretell(plugin, first, bounds, reading, in: environment)
+      "next", of: plugin.name, query: nextPageRequest.query, fields: plugin.fields,
+      layout: plugin.layout)
+    let first = PageRequest(
+      matching: nextPageRequest.query, after: nextPageRequest.start, limit: bounds.pageSize)
+    try await explanation?.plan(plugin, first, bounds, reading, in: environment)
     defer { explanation?.conclude() }
-    var (items, page, tally) = try await gather(leg, bounds)
-    let isEnd = items.isEmpty && page.next == nil && leg.latest != nil && !tally.isPartial
+    var (items, page, outcome) = try await gather(nextPageRequest, bounds)
+    let isEnd =
+      items.isEmpty && page.next == nil && nextPageRequest.latest != nil && !outcome.isPartial
     if !isEnd {
       var printer = RecordPrinter(listing, output, in: session)
       try printer.print(items)
-      try printer.finish(tally.summary)
+      try printer.finish(outcome.summary)
     }
     let command = "\(session.tree.program) \(file.name.command())"
     if move == .peek {
-      tally.onward = .peek(command)
+      outcome.continuation = .peek(command)
     } else {
-      try file.write(leg.place(after: page, limit: bounds.bound.items ?? max(page.count, 1)))
-      tally.onward = .next(command)
+      try file.write(
+        nextPageRequest.place(after: page, limit: bounds.bound.items ?? max(page.count, 1)))
+      outcome.continuation = .next(command)
     }
-    tally.tell(session.diagnostics, query: leg.query)
+    outcome.tell(session.diagnostics, query: nextPageRequest.query)
     if isEnd { return sayEnd() }
-    return tally.isPartial ? .partial : .success
+    return outcome.isPartial ? .partial : .success
   }
 
-  private func read() throws(Failure) -> Place? {
-    do throws(Failure) { return try file.read() } catch let failure
+  private func read() throws(CommandError) -> SessionPosition? {
+    do throws(CommandError) { return try file.read() } catch let failure
       where failure.code == .notFound && move == .reset
     {
       session.diagnostics.warning(
@@ -114,58 +119,61 @@ private struct NextPage<P: Plugin> {
   }
 
   /// The way to the page that is to be shown; `nil` at the end.
-  private func leg(from place: Place?) throws(Failure) -> Leg? {
+  private func nextPageRequest(from place: SessionPosition?) throws(CommandError)
+    -> NextPageRequest?
+  {
     switch (move, place) {
     case (.reset, _): return .beginning(of: place?.query)
     case (.back, nil):
-      throw Failure(
+      throw CommandError(
         .notFound, "\(plugin.name): nothing was shown yet", hint: .command(file.name.command()))
     case (.back, let place?):
-      guard let leg = place.back else {
-        throw Failure(
+      guard let nextPageRequest = place.back else {
+        throw CommandError(
           .notFound,
           "\(plugin.name): "
             + (place.hasForgotten
               ? "no page before this one is remembered" : "there is no page before the first"),
           hint: .command(file.name.command(.reset)))
       }
-      return leg
+      return nextPageRequest
     case (_, nil): return .beginning(of: nil)
-    case (_, let place?): return place.onward(goesOnAfterEnd: goesOnAfterEnd)
+    case (_, let place?): return place.continuation(goesOnAfterEnd: goesOnAfterEnd)
     }
   }
 
   /// Fetches the whole page before any of it is written, so that a failure loses nothing and shows
   /// nothing twice.
   private func gather(
-    _ leg: Leg, _ bounds: ListingOptions
-  ) async throws(Failure) -> (items: [P.Item], page: ShownPage, tally: Tally) {
+    _ nextPageRequest: NextPageRequest, _ bounds: ListingOptions
+  ) async throws(CommandError) -> (items: [P.Item], page: ShownPage, outcome: ListingOutcome) {
     var items: [P.Item] = []
-    var page = ShownPage(from: leg.start)
-    var tally = Tally(of: plugin, at: environment.now())
-    if leg.start != nil { tally.restart = .command(file.name.command(.reset)) }
-    let walk = source.leavingOut(leg.leftOut).pages(
-      matching: leg.query, after: leg.start, size: bounds.pageSize, upTo: bounds.bound, ahead: 0
+    var page = ShownPage(from: nextPageRequest.start)
+    var outcome = ListingOutcome(of: plugin, at: environment.now())
+    if nextPageRequest.start != nil { outcome.restart = .command(file.name.command(.reset)) }
+    let walk = source.leavingOut(nextPageRequest.leftOut).pages(
+      matching: nextPageRequest.query, after: nextPageRequest.start, size: bounds.pageSize,
+      upTo: bounds.bound, ahead: 0
     ).makeAsyncIterator()
-    var barren = 0
+    var emptyPages = 0
     do throws(SourceError) {
       while let step = try await walk.next() {
         items += step.items
         page.add(step)
-        tally.add(step.page, showing: step.items.count)
-        if let end = step.end, end != .pageLimit { tally.end(end) }
-        barren = step.items.isEmpty ? barren + 1 : 0
-        if barren == Self.mostBarren, step.end == nil {
-          tally.pause(after: barren)
+        outcome.add(step.page, showing: step.items.count)
+        if let end = step.end, end != .pageLimit { outcome.end(end) }
+        emptyPages = step.items.isEmpty ? emptyPages + 1 : 0
+        if emptyPages == Self.maxEmptyPages, step.end == nil {
+          outcome.pause(after: emptyPages)
           break
         }
       }
-    } catch .invalidCursor where leg.start != nil {
+    } catch .invalidCursor where nextPageRequest.start != nil {
       throw file.invalid(nil)
     } catch {
-      throw Failure(error, of: plugin)
+      throw CommandError(error, of: plugin)
     }
-    return (items, page, tally)
+    return (items, page, outcome)
   }
 
   private func sayEnd() -> ExitCode {

@@ -7,7 +7,7 @@ struct OutputOptions {
   private let isRaw: Bool
 
   /// Reads ``Option/output``.
-  init(_ invocation: Invocation, in session: Session) throws(Failure) {
+  init(_ invocation: Invocation, in session: Session) throws(CommandError) {
     var formats: [(option: String, format: Format)] = []
     for option in Option.formats where invocation.has(option) {
       formats += Format(rawValue: option.name).map { [(option.spelling, $0)] } ?? []
@@ -16,19 +16,19 @@ struct OutputOptions {
       formats.append(("--format \(text)", format))
     }
     if let first = formats.first, let other = formats.first(where: { $0.format != first.format }) {
-      throw Failure(.usage, "\(first.option) and \(other.option) exclude each other")
+      throw CommandError(.usage, "\(first.option) and \(other.option) exclude each other")
     }
     format = formats.first?.format ?? (session.terminal.isOutput ? .table : .tsv)
     fields = invocation.list(.fields)
     isRaw = invocation.has(.csvRaw)
-    guard !isRaw || format == .csv else { throw Failure(.usage, "--csv-raw is for --csv") }
+    guard !isRaw || format == .csv else { throw CommandError(.usage, "--csv-raw is for --csv") }
   }
 
   /// A listing with the fields that were asked for.
   func listing<Item: Record>(
     _ verb: String, of source: String?, query: Query? = nil, fields all: [Field<Item>],
     layout: Layout<Item>, shape: Listing<Item>.Shape = .rows
-  ) throws(Failure) -> Listing<Item> {
+  ) throws(CommandError) -> Listing<Item> {
     Listing(
       verb, of: source, query: query?.text, fields: all, layout: layout, shape: shape,
       chosen: try choose(from: all), isRaw: isRaw)
@@ -42,17 +42,17 @@ struct OutputOptions {
   ///   - shape: Rows, or each record in full.
   ///   - namesFields: Whether `--fields` is about this listing.
   /// - Returns: The listing, which is no source's.
-  /// - Throws: ``Failure`` with code `usage`.
+  /// - Throws: ``CommandError`` with code `usage`.
   func plainListing<Item: Entry>(
     _ verb: String, _ type: Item.Type, shape: Listing<Item>.Shape = .rows, namesFields: Bool = true
-  ) throws(Failure) -> Listing<Item> {
+  ) throws(CommandError) -> Listing<Item> {
     Listing(
       verb, of: nil, fields: Item.fields, layout: Layout(card: Item.fields.map(\.name)),
       shape: shape, chosen: namesFields ? try choose(from: Item.fields) : nil, isRaw: isRaw)
   }
 
   /// A listing of a query's answer, with all of its columns.
-  func listing(of text: String, _ columns: [Field<QueryRow>]) -> Listing<QueryRow> {
+  func listing(of text: String, _ columns: [Field<SQLRow>]) -> Listing<SQLRow> {
     Listing(
       "sql", of: nil, query: text, fields: columns, layout: Layout(card: columns.map(\.name)),
       isRaw: isRaw)
@@ -60,19 +60,19 @@ struct OutputOptions {
 
   /// Who writes a listing.
   func writer<Item>(for listing: Listing<Item>, in session: Session) -> any RecordWriter<Item> {
-    format.writer(for: listing, on: session.surface)
+    format.writer(for: listing, on: session.terminalLayout)
   }
 
   /// Whether words for people go well with the records on standard output.
   var isForPeople: Bool { format == .table }
 
-  private func choose<Item>(from all: [Field<Item>]) throws(Failure) -> [Field<Item>]? {
+  private func choose<Item>(from all: [Field<Item>]) throws(CommandError) -> [Field<Item>]? {
     guard let fields else { return nil }
-    guard !fields.isEmpty else { throw Failure(.usage, "--fields names no field") }
+    guard !fields.isEmpty else { throw CommandError(.usage, "--fields names no field") }
     var chosen: [Field<Item>] = []
     for name in fields {
       guard let field = all.first(where: { $0.name == name }) else {
-        throw Failure(
+        throw CommandError(
           .usage, "there is no field '\(name)'", suggestion: nearest(to: name, in: all.map(\.name)),
           hint: "the fields are \(all.map(\.name).joined(separator: ","))")
       }

@@ -9,7 +9,7 @@ extension Plugin {
         .init("\(name) list", "Show \(name) from the start", listCommand),
         .init(
           "\(name) next", "Show the \(name) after those shown last",
-          nextCommand(goesOnAfterEnd: policy.precedence == .localFirst)),
+          nextCommand(goesOnAfterEnd: policy.readOrder == .localFirst)),
         .init("\(name) search", "Show \(name) that match words", searchCommand),
         .init("\(name) show", "Show all that is known of single \(name)", showCommand),
         .init(

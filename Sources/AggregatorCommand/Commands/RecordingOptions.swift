@@ -16,15 +16,15 @@ struct RecordingOptions {
 
   /// Reads `--record`, `--replay` and the settings of the same meaning.
   ///
-  /// - Throws: ``Failure`` with code `usage` for both at once, `settings` for a relative path in a file.
-  init(_ invocation: Invocation, _ settings: Settings) throws(Failure) {
+  /// - Throws: ``CommandError`` with code `usage` for both at once, `settings` for a relative path in a file.
+  init(_ invocation: Invocation, _ settings: Settings) throws(CommandError) {
     recorded = try Self.path(invocation.text(.record), else: Self.record, settings)
     replayed = try Self.path(invocation.text(.replay), else: Self.replay, settings)
     guard recorded == nil || replayed == nil else {
       func name(_ option: Option, _ setting: Setting) -> String {
         invocation.has(option) ? option.spelling : setting.key
       }
-      throw Failure(
+      throw CommandError(
         .usage,
         "\(name(.record, Self.record)) and \(name(.replay, Self.replay)) exclude each other")
     }
@@ -39,10 +39,10 @@ struct RecordingOptions {
   ///   - environment: The real world.
   ///   - known: All settings there are.
   /// - Returns: The environment, with a store of its own if it records or is replayed.
-  /// - Throws: ``Failure`` for a directory that cannot be written, or read as a recording.
+  /// - Throws: ``CommandError`` for a directory that cannot be written, or read as a recording.
   func applied(
     to environment: PluginEnvironment, knowing known: [Setting]
-  ) throws(Failure) -> PluginEnvironment {
+  ) throws(CommandError) -> PluginEnvironment {
     guard isOn else { return environment }
     var environment = environment
     environment.store = try SQLiteStore.temporary()
@@ -51,7 +51,7 @@ struct RecordingOptions {
       if let replayed { return environment.replaying(try Recording(replayed), knowing: known) }
       return environment
     } catch {
-      throw Failure(error)
+      throw CommandError(error)
     }
   }
 
@@ -59,9 +59,9 @@ struct RecordingOptions {
   /// not.
   private static func path(
     _ option: String?, else setting: Setting, _ settings: Settings
-  ) throws(Failure) -> String? {
+  ) throws(CommandError) -> String? {
     if let option { return option }
     if settings.origin(of: setting) == .environment { return settings.text(setting) }
-    do { return try settings.directory(setting) } catch { throw Failure(error) }
+    do { return try settings.directory(setting) } catch { throw CommandError(error) }
   }
 }

@@ -33,20 +33,20 @@ extension Command {
     }
   }
 
-  private static func views(of plugins: [any Plugin]) -> [QueryView] {
-    plugins.map { QueryView($0) }
+  private static func views(of plugins: [any Plugin]) -> [SQLView] {
+    plugins.map { SQLView($0) }
   }
 
   private static func sql(
-    over views: [QueryView], _ invocation: Invocation, _ session: Session
+    over views: [SQLView], _ invocation: Invocation, _ session: Session
   ) async throws -> ExitCode {
-    guard !invocation.arguments.isEmpty else { throw Failure(.usage, "a QUERY is missing") }
+    guard !invocation.arguments.isEmpty else { throw CommandError(.usage, "a QUERY is missing") }
     let text =
       invocation.arguments == ["-"]
-      ? try QueryInput.read() : invocation.arguments.joined(separator: " ")
+      ? try SQLInput.read() : invocation.arguments.joined(separator: " ")
     let output = try OutputOptions(invocation, in: session)
-    guard let store = try session.world().requiredStore() as? SQLiteStore else {
-      throw Failure(.notFound, "this store cannot be asked in SQL")
+    guard let store = try session.scenarioEnvironment().requiredStore() as? SQLiteStore else {
+      throw CommandError(.notFound, "this store cannot be asked in SQL")
     }
     SQLiteStore.boundMemory(to: mostMemory)
     session.progress.say { "sql: asking the store" }
@@ -55,12 +55,12 @@ extension Command {
         text, over: views, within: invocation.duration(.timeout) ?? usualTime)
       let columns = await query.columns
       var rows = try await query.page()
-      let listing = output.listing(of: text, QueryRow.fields(columns, like: rows ?? []))
+      let listing = output.listing(of: text, SQLRow.fields(columns, like: rows ?? []))
       var printer = RecordPrinter(listing, output, in: session)
       var count = 0
       do {
         while let page = rows {
-          try printer.print(page.map { QueryRow($0) })
+          try printer.print(page.map { SQLRow($0) })
           count += page.count
           rows = try await query.page()
         }
@@ -73,7 +73,7 @@ extension Command {
       try printer.finish(ListingSummary(count: count, total: count))
       if count == 0, output.isForPeople { session.diagnostics.note("no rows") }
     } catch let error as SourceError {
-      throw Failure(error, suggestion: (error.cause as? QueryTypo)?.nearest)
+      throw CommandError(error, suggestion: (error.cause as? SQLTypo)?.nearest)
     }
     return .success
   }

@@ -23,9 +23,9 @@ extension Command {
     let query = example?.example.query ?? "word"
     return Command(
       "QUERY…", options: [.source, .limit] + Option.reading + Option.output,
-      fields: Hit.fields(of: plugins),
+      fields: SearchHit.fields(of: plugins),
       notes: [
-        "Each source gives its first \(usualLimit), or --limit. After \(usualTimeOfAll.inWords), or "
+        "Each source gives its first \(usualLimit), or --limit. After \(usualTimeOfAll.text), or "
           + "--timeout, a source answers with what is at hand. The exit code is 3 if a service failed."
       ],
       examples: [
@@ -41,21 +41,21 @@ extension Command {
     _ invocation: Invocation, _ session: Session
   ) async throws -> ExitCode {
     guard !invocation.arguments.isEmpty else {
-      throw Failure(.usage, "what to look for is missing", hint: .command("search WORD…"))
+      throw CommandError(.usage, "what to look for is missing", hint: .command("search WORD…"))
     }
     let query: Query
     do throws(SourceError) { query = try Query(invocation.arguments.joined(separator: " ")) } catch
     {
-      throw Failure(error)
+      throw CommandError(error)
     }
     let plugins = try sources(invocation, session)
     tellOfSource(in: invocation.arguments, session)
     let reading = ReadingOptions(invocation)
     let environment = try session.environment()
-    environment.tellIfForgetful(session.diagnostics)
+    environment.warnIfNoStore(session.diagnostics)
     let limit = invocation.count(.limit) ?? usualLimit
     guard limit <= mostLimit else {
-      throw Failure(
+      throw CommandError(
         .usage, "a search of all sources gives at most \(mostLimit) of each",
         hint: .command("\(plugins[0].name) search \(query.text.typed) --limit \(limit)"))
     }
@@ -65,15 +65,15 @@ extension Command {
     session.progress.say { "waiting for \(left.withLock { $0.joined(separator: ", ") })" }
     try await withThrowingTaskGroup(of: (Int, SourceSearch)?.self) { group in
       for (index, plugin) in plugins.enumerated() {
-        let onward = session.diagnostics.command("\(plugin.name) search \(query.text.typed)")
+        let continuation = session.diagnostics.command("\(plugin.name) search \(query.text.typed)")
         group.addTask {
           let found = await plugin.search(
-            query, limit: limit, within: time, reading, in: environment, onward: onward)
+            query, limit: limit, within: time, reading, in: environment, continuation: continuation)
           return (index, found)
         }
       }
       group.addTask {
-        try? await environment.clock.sleep(for: SearchWriter.patience)
+        try? await environment.clock.sleep(for: SearchWriter.firstAnswerDelay)
         return nil
       }
       defer { group.cancelAll() }
@@ -102,9 +102,9 @@ extension Command {
   /// The sources to search, in the order of the program.
   private static func sources(
     _ invocation: Invocation, _ session: Session
-  ) throws(Failure) -> [any Plugin] {
+  ) throws(CommandError) -> [any Plugin] {
     guard let names = invocation.list(.source) else { return session.tree.plugins }
-    guard !names.isEmpty else { throw Failure(.usage, "--source names no source") }
+    guard !names.isEmpty else { throw CommandError(.usage, "--source names no source") }
     for name in names { _ = try session.tree.plugin(named: name) }
     return session.tree.plugins.filter { names.contains($0.name) }
   }

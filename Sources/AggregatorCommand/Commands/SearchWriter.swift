@@ -6,14 +6,14 @@ import AggregatorKit
 /// while what is there is shown, and what comes later follows.
 struct SearchWriter {
   /// How long the order is kept for a person.
-  static let patience = Duration.milliseconds(400)
+  static let firstAnswerDelay = Duration.milliseconds(400)
 
   private let query: Query
   private let names: [String]
   private let output: OutputOptions
   private let session: Session
   private let isGrouped: Bool
-  private var printer: RecordPrinter<Hit>
+  private var printer: RecordPrinter<SearchHit>
   private var waiting: [Int: SourceSearch] = [:]
   private var shown: [Int: SourceSearch] = [:]
   private var isHurried = false
@@ -22,13 +22,14 @@ struct SearchWriter {
   /// A writer.
   init(
     _ query: Query, _ plugins: [any Plugin], _ output: OutputOptions, _ session: Session
-  ) throws(Failure) {
+  ) throws(CommandError) {
     self.query = query
     self.output = output
     self.session = session
     names = plugins.map(\.name)
     var listing = try output.listing(
-      "search", of: nil, query: query, fields: Hit.fields(of: plugins), layout: Layout(card: []))
+      "search", of: nil, query: query, fields: SearchHit.fields(of: plugins),
+      layout: Layout(card: []))
     listing.object = \.object
     isGrouped = output.isForPeople && listing.chosen == nil
     printer = RecordPrinter(listing, output, in: session)
@@ -60,13 +61,13 @@ struct SearchWriter {
     if !isGrouped {
       var summary = ListingSummary(count: searches.reduce(0) { $0 + $1.hits.count })
       summary.provenance = CombinedProvenance(
-        joining: searches.compactMap(\.tally.summary.provenance))
-      summary.warnings = searches.flatMap(\.tally.summary.warnings)
+        joining: searches.compactMap(\.outcome.summary.provenance))
+      summary.warnings = searches.flatMap(\.outcome.summary.warnings)
       summary.sources = searches.map { JSON.Member($0.source, $0.json) }
       try printer.finish(summary)
     }
     for search in searches where !search.hits.isEmpty {
-      search.tally.tellAmount(session.diagnostics, isNamed: true)
+      search.outcome.tellAmount(session.diagnostics, isNamed: true)
     }
     let empty = searches.filter { $0.hits.isEmpty && $0.failure == nil }.map(\.source)
     if !empty.isEmpty {
@@ -77,7 +78,7 @@ struct SearchWriter {
     for failure in failures {
       session.diagnostics.warning(failure.message, hint: failure.hint)
     }
-    return searches.contains { $0.hasServiceFailed || $0.tally.isPartial } ? .partial : .success
+    return searches.contains { $0.hasServiceFailed || $0.outcome.isPartial } ? .partial : .success
   }
 
   private mutating func showReady() throws {
@@ -96,7 +97,7 @@ struct SearchWriter {
   private mutating func showGroup(_ search: SourceSearch) throws {
     guard !search.hits.isEmpty else { return }
     let origin = search.origin.flatMap { $0 == .live ? nil : " · \($0.rawValue)" } ?? ""
-    let heading = session.surface.style(.heading, search.source + origin)
+    let heading = session.terminalLayout.style(.heading, search.source + origin)
     try session.output.write("\(hasShownGroup ? "\n" : "")\(heading)\n")
     hasShownGroup = true
     try search.printTable(output, session)
@@ -104,9 +105,9 @@ struct SearchWriter {
 
   /// Tells what the records alone do not; what is so for several sources is told once.
   private func tellRemarks(_ searches: [SourceSearch]) {
-    var told: [(remark: Tally.Remark, sources: [String])] = []
+    var told: [(remark: ListingOutcome.Remark, sources: [String])] = []
     for search in searches {
-      for remark in search.tally.allRemarks {
+      for remark in search.outcome.allRemarks {
         if let index = told.firstIndex(where: { $0.remark.warning == remark.warning }) {
           told[index].sources.append(search.source)
         } else {

@@ -4,7 +4,7 @@ extension Plugin {
   /// `aggregator SOURCE show ID…`.
   var showCommand: Command {
     Command(
-      "ID…", words: Words.severalIDs(of: name), options: Option.reading + Option.output,
+      "ID…", words: CompletionSource.severalIDs(of: name), options: Option.reading + Option.output,
       fields: fields,
       examples: [
         ("\(name) show \(example.id)", "all that is known of one"),
@@ -12,31 +12,31 @@ extension Plugin {
       ]
     ) { invocation, session in
       guard !invocation.arguments.isEmpty else {
-        throw Failure(.usage, "an ID is missing", hint: .command("\(name) show \(example.id)"))
+        throw CommandError(.usage, "an ID is missing", hint: .command("\(name) show \(example.id)"))
       }
       let output = try OutputOptions(invocation, in: session)
       let listing = try output.listing(
         "show", of: name, fields: fields, layout: layout, shape: .cards)
       let environment = try session.environment()
-      environment.tellIfForgetful(session.diagnostics)
+      environment.warnIfNoStore(session.diagnostics)
       let source = try ReadingOptions(invocation).source(of: self, in: environment)
       return try await show(
         invocation.arguments, of: source, RecordPrinter(listing, output, in: session),
-        Tally(of: self, at: environment.now()), session)
+        ListingOutcome(of: self, at: environment.now()), session)
     }
   }
 
   private func show(
     _ ids: [String], of source: any DataSource<Item>, _ printer: consuming RecordPrinter<Item>,
-    _ tally: consuming Tally, _ session: Session
+    _ outcome: consuming ListingOutcome, _ session: Session
   ) async throws -> ExitCode {
     var printer = printer
-    var tally = tally
+    var outcome = outcome
     var failures: [(error: SourceError, ids: [String])] = []
     for text in ids {
       switch await find(text, in: source) {
       case .success(let found):
-        tally.add(found)
+        outcome.add(found)
         try printer.print([found.item])
       case .failure(let error):
         let same = failures.firstIndex {
@@ -52,14 +52,14 @@ extension Plugin {
       error.message += "; asked for \(failure.ids.joined(separator: ", "))"
       return error
     }
-    if tally.hasAnswer {
-      for error in errors { tally.fail(error) }
-      try printer.finish(tally.summary)
-      tally.tell(session.diagnostics)
-      return tally.isPartial ? .partial : .success
+    if outcome.hasAnswer {
+      for error in errors { outcome.fail(error) }
+      try printer.finish(outcome.summary)
+      outcome.tell(session.diagnostics)
+      return outcome.isPartial ? .partial : .success
     }
     for (error, ids) in zip(errors, failures.map(\.ids)) {
-      var failure = Failure(error, of: self)
+      var failure = CommandError(error, of: self)
       if error.cause is DeletedRecord, let id = ids.first, id.isPlainWord {
         failure.hint = .command("\(name) restore \(id)")
       }
@@ -74,7 +74,7 @@ extension Plugin {
   /// Text that no id looks like is an id that no record has.
   func find(
     _ text: String, in source: any DataSource<Item>
-  ) async -> Result<Found<Item>, SourceError> {
+  ) async -> Result<LookupResult<Item>, SourceError> {
     guard let id = Item.ID(text) else {
       return .failure(
         SourceError(

@@ -6,16 +6,16 @@ struct SourceSearch: Sendable {
   let source: String
 
   /// What it came to, for words and for programs.
-  let tally: Tally
+  let outcome: ListingOutcome
 
   /// What it found.
-  let hits: [Hit]
+  let hits: [SearchHit]
 
   /// Why it found nothing; `nil` if it answered.
   let error: SourceError?
 
   /// The same for people.
-  let failure: Failure?
+  let failure: CommandError?
 
   /// Who answered; `nil` if nobody did.
   let origin: Provenance.Origin?
@@ -28,7 +28,7 @@ struct SourceSearch: Sendable {
 
   /// The member `sources.NAME` of the JSON envelope.
   var json: JSON {
-    let summary = tally.summary
+    let summary = outcome.summary
     return [
       "page": summary.page, "provenance": summary.provenance?.json ?? .null,
       "error": error.map {
@@ -53,20 +53,20 @@ extension Plugin {
   /// - Returns: What it found, or why it found nothing.
   func search(
     _ query: Query, limit: Int, within time: Duration, _ reading: ReadingOptions,
-    in environment: PluginEnvironment, onward: String
+    in environment: PluginEnvironment, continuation: String
   ) async -> SourceSearch {
-    var tally = Tally(of: self, at: environment.now())
-    tally.onward = .next(onward)
+    var outcome = ListingOutcome(of: self, at: environment.now())
+    outcome.continuation = .next(continuation)
     let result = await page(
       PageRequest(matching: query, limit: min(limit, policy.largestPage)), within: time, reading,
       in: environment)
     switch result {
     case .success(let page):
-      tally.add(page, showing: page.records.count)
+      outcome.add(page, showing: page.records.count)
       let origin = page.provenance.origin
       let records = page.records
       return SourceSearch(
-        source: name, tally: tally, hits: records.map { Hit($0, of: self, from: origin) },
+        source: name, outcome: outcome, hits: records.map { SearchHit($0, of: self, from: origin) },
         error: nil, failure: nil, origin: origin,
         hasServiceFailed: page.provenance.reason?.isServiceFailure ?? false
       ) { output, session in
@@ -79,8 +79,9 @@ extension Plugin {
       // That nothing is stored is an answer where the store is what is searched.
       let isEmpty = error.code == .nothingStored
       return SourceSearch(
-        source: name, tally: tally, hits: [], error: isEmpty ? nil : error,
-        failure: isEmpty ? nil : Failure(error, of: self), origin: nil, hasServiceFailed: !isEmpty
+        source: name, outcome: outcome, hits: [], error: isEmpty ? nil : error,
+        failure: isEmpty ? nil : CommandError(error, of: self), origin: nil,
+        hasServiceFailed: !isEmpty
       ) { _, _ in }
     }
   }
@@ -106,7 +107,7 @@ extension Plugin {
     }
     if let answer { return answer }
     let late = SourceError(
-      .timedOut, "no answer within \(time.inWords)", remedy: "allow more time with --timeout")
+      .timedOut, "no answer within \(time.text)", remedy: "allow more time with --timeout")
     guard reading.reading.mayFallBack else { return .failure(late) }
     return await Result { () async throws(SourceError) in
       var page = try await source(in: environment, reading: .offline).page(request)

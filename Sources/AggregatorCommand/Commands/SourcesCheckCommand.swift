@@ -4,7 +4,7 @@ extension Command {
   /// `aggregator sources check [NAME…]`.
   static func checkSources(_ plugins: [any Plugin]) -> Command {
     Command(
-      "[NAME…]", words: Words.severalSources(plugins),
+      "[NAME…]", words: CompletionSource.severalSources(plugins),
       options: [.timeout, .record, .replay] + Option.output, fields: SourceHealth.fields,
       notes: [
         "Each service is asked for one page, which is put to the laws of records. The exit code is that "
@@ -21,13 +21,13 @@ extension Command {
   ) async throws -> ExitCode {
     var plugins = session.tree.plugins
     if !invocation.arguments.isEmpty {
-      plugins = try invocation.arguments.map { name throws(Failure) in
+      plugins = try invocation.arguments.map { name throws(CommandError) in
         try session.tree.plugin(named: name)
       }
     }
     let output = try OutputOptions(invocation, in: session)
     let environment = try session.environment()
-    environment.tellIfForgetful(session.diagnostics)
+    environment.warnIfNoStore(session.diagnostics)
     let time = invocation.duration(.timeout) ?? usualTimeOfAll
     let checks = await withTaskGroup(of: (Int, SourceCheck).self) { group in
       for (index, plugin) in plugins.enumerated() {

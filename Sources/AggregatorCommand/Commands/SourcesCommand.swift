@@ -32,7 +32,7 @@ extension Command {
 
   fileprivate static func showSource(_ plugins: [any Plugin]) -> Command {
     Command(
-      "NAME", words: Words.source(plugins), options: Option.reading + Option.output,
+      "NAME", words: CompletionSource.source(plugins), options: Option.reading + Option.output,
       fields: SourceDetail.fields,
       examples: plugins.prefix(1).map {
         ("sources show \($0.name)", "what there is to know about it")
@@ -100,7 +100,7 @@ private struct SourceDetail: Entry {
 
   init<P: Plugin>(
     _ plugin: P, _ environment: PluginEnvironment, _ reading: ReadingOptions
-  ) throws(Failure) {
+  ) throws(CommandError) {
     id = plugin.name
     summary = plugin.summary
     verbs = plugin.node.children.map(\.word)

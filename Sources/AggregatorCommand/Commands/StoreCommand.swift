@@ -21,14 +21,14 @@ extension Command {
   ) { invocation, session in
     try invocation.refuseArguments()
     let output = try OutputOptions(invocation, in: session)
-    let environment = try session.world()
+    let environment = try session.scenarioEnvironment()
     let store = try environment.requiredStore()
     var entries: [StoreEntry] = []
     for plugin in session.tree.plugins {
       do throws(SourceError) {
         entries.append(StoreEntry(plugin.name, try await store.status(of: plugin.name)))
       } catch {
-        throw Failure(error)
+        throw CommandError(error)
       }
     }
     try RecordPrinter.print(
@@ -56,7 +56,7 @@ extension Command {
 
   fileprivate static func clearStore(_ plugins: [any Plugin]) -> Command {
     Command(
-      "SOURCE", words: Words.source(plugins), options: [.forgetDeleted, .yes, .dryRun],
+      "SOURCE", words: CompletionSource.source(plugins), options: [.forgetDeleted, .yes, .dryRun],
       notes: [
         "Its images are forgotten too. What was deleted stays deleted, unless --deleted is given. Places "
           + "of 'next' are left as they are."
@@ -71,13 +71,13 @@ extension Command {
   ) async throws -> ExitCode {
     let name = try invocation.argument("a SOURCE")
     let plugin = try session.tree.plugin(named: name)
-    let world = try session.world()
-    let store = try world.requiredStore()
-    let files = try session.imageFiles(world.settings)
+    let scenarioEnvironment = try session.scenarioEnvironment()
+    let store = try scenarioEnvironment.requiredStore()
+    let files = try session.imageFiles(scenarioEnvironment.settings)
     func clearing<Answer: Sendable>(
       _ body: () async throws(SourceError) -> Answer
-    ) async throws(Failure) -> Answer {
-      do { return try await body() } catch { throw Failure(error, of: plugin) }
+    ) async throws(CommandError) -> Answer {
+      do { return try await body() } catch { throw CommandError(error, of: plugin) }
     }
     let status = try await clearing { () async throws(SourceError) in
       try await store.status(of: name)
@@ -85,7 +85,7 @@ extension Command {
     let forgetsDeleted = invocation.has(.forgetDeleted)
     let images = await files?.usage(of: name).count ?? 0
     let what = [
-      "\(status.records + status.hidden + status.vanished) stored \(name)",
+      "\(status.records + status.hidden + status.removedUpstream) stored \(name)",
       images > 0 ? images.of("image") : nil,
       forgetsDeleted ? "\(status.deleted) deletions" : nil,
     ].compactMap(\.self).joined(separator: " and ")
@@ -110,7 +110,7 @@ extension Command {
     examples: [("store path", "where the store's file is, or would be")]
   ) { invocation, session in
     try invocation.refuseArguments()
-    let environment = try session.world()
+    let environment = try session.scenarioEnvironment()
     _ = try environment.requiredStore()
     try session.output.write("\(session.storePath(environment.settings) ?? "")\n")
     return .success
@@ -127,7 +127,7 @@ private struct StoreEntry: Entry {
   let id: String
   let records: Int
   let deleted: Int
-  let vanished: Int
+  let removedUpstream: Int
   let pages: Int
   let fetchedAt: String?
 
@@ -135,7 +135,7 @@ private struct StoreEntry: Entry {
     id = name
     records = status.records
     deleted = status.deleted
-    vanished = status.vanished
+    removedUpstream = status.removedUpstream
     pages = status.pages
     fetchedAt = status.fetchedAt?.iso8601
   }
@@ -146,7 +146,7 @@ private struct StoreEntry: Entry {
       "records", "Records", \.records, about: "How many records, without those deleted or vanished."
     ),
     Field("deleted", "Deleted", \.deleted, about: "How many ids are deleted, stored or not."),
-    Field("vanished", "Vanished", \.vanished, about: "How many the service no longer has."),
+    Field("vanished", "Vanished", \.removedUpstream, about: "How many the service no longer has."),
     Field("pages", "Pages", \.pages, about: "How many pages of the service are kept."),
     Field("fetchedAt", "Last page", \.fetchedAt, about: "When the newest of them was fetched."),
   ]

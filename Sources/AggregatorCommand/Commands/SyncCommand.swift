@@ -35,13 +35,13 @@ extension Plugin {
     let sync = try ReadingOptions(invocation).sync(of: self, in: environment)
     let lock = try SyncLock(of: name, environment.settings, session)
     do throws(SourceError) {
-      try await explanation?.foretellService(of: self, .list, pages: pages, in: environment)
+      try await explanation?.planService(of: self, .list, pages: pages, in: environment)
     } catch {
-      throw Failure(error, of: self)
+      throw CommandError(error, of: self)
     }
     defer { explanation?.conclude() }
     let result = try await lock.holding {
-      let progress = SyncProgress(of: name, goingOnBy: onward(invocation, pages), in: session)
+      let progress = SyncProgress(of: name, goingOnBy: continuation(invocation, pages), in: session)
       return await sync.run(
         upTo: pages, jobs: invocation.count(.jobs) ?? 1, waits: invocation.has(.wait),
         progress: progress.show)
@@ -61,7 +61,7 @@ extension Plugin {
   }
 
   /// The command that goes on in the way of this one.
-  private func onward(_ invocation: Invocation, _ pages: Int?) -> String {
+  private func continuation(_ invocation: Invocation, _ pages: Int?) -> String {
     var words = ["\(name) sync"]
     if policy.isEndless, let pages { words.append("--max-pages \(pages)") }
     if let jobs = invocation.count(.jobs) { words.append("--jobs \(jobs)") }
@@ -70,10 +70,10 @@ extension Plugin {
   }
 
   /// How many pages at most; `nil` for all.
-  private func maxPages(_ invocation: Invocation) throws(Failure) -> Int? {
+  private func maxPages(_ invocation: Invocation) throws(CommandError) -> Int? {
     let pages = invocation.count(.maxPages).flatMap { $0 == 0 ? nil : $0 }
     guard pages != nil || !policy.isEndless else {
-      throw Failure(
+      throw CommandError(
         .usage, "there is no end of \(name): say how many pages to fetch",
         hint: .command("\(name) sync --max-pages 10"))
     }

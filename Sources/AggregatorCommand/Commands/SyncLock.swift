@@ -7,7 +7,7 @@ struct SyncLock {
   private let lock: FileLock?
 
   /// The lock of a source; none where there is no place for it.
-  init(of name: String, _ settings: Settings, _ session: Session) throws(Failure) {
+  init(of name: String, _ settings: Settings, _ session: Session) throws(CommandError) {
     self.name = name
     lock = try Directories(settings, variables: session.variables).state.map {
       FileLock(path: "\($0)/sync-\(name).lock")
@@ -16,18 +16,18 @@ struct SyncLock {
 
   /// Does something while no other process syncs the source.
   ///
-  /// - Throws: ``Failure`` with code `tryLater` if another does, `io` if there can be no lock.
-  func holding<Value>(_ body: () async -> Value) async throws(Failure) -> Value {
+  /// - Throws: ``CommandError`` with code `tryLater` if another does, `io` if there can be no lock.
+  func holding<Value>(_ body: () async -> Value) async throws(CommandError) -> Value {
     guard let lock else { return await body() }
     do {
       return try await lock.holding(within: .zero, clock: ContinuousClock(), body)
     } catch is FileLock.Taken {
-      throw Failure(
+      throw CommandError(
         .tryLater, "\(name): another process is at it already", hint: "let it finish, or stop it")
     } catch let error as SourceError {
-      throw Failure(error)
+      throw CommandError(error)
     } catch {
-      throw Failure(.bug, "\(error)")
+      throw CommandError(.bug, "\(error)")
     }
   }
 }

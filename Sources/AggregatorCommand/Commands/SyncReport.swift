@@ -6,7 +6,7 @@ struct SyncReport {
   let entry: SyncEntry
 
   /// What ended it; `nil` if nothing did.
-  let failure: Failure?
+  let failure: CommandError?
 
   /// What the numbers alone do not say, beside the failure.
   private let remarks: [Warning]
@@ -27,9 +27,9 @@ struct SyncReport {
     isEndless = plugin.policy.isEndless
     entry = SyncEntry(plugin.name, result)
     failure = result.failure.map { error in
-      var failure = Failure(error, of: plugin)
+      var failure = CommandError(error, of: plugin)
       guard error.code == .rateLimited else { return failure }
-      let wait = error.retryAfter.map { "try again in \($0.inWords)" } ?? "try again later"
+      let wait = error.retryAfter.map { "try again in \($0.text)" } ?? "try again later"
       let stay = isWaiting ? "" : "; with --wait it stays until then"
       failure.hint = .words("\(wait): sync goes on from here\(stay)")
       return failure
@@ -81,7 +81,7 @@ struct SyncEntry: Entry {
   let added: Int
   let changed: Int
   let same: Int
-  let vanished: Int
+  let removedUpstream: Int
   let pages: Int
   let isComplete: Bool
 
@@ -90,14 +90,14 @@ struct SyncEntry: Entry {
     added = result.added
     changed = result.changed
     same = result.same
-    vanished = result.vanished
+    removedUpstream = result.removedUpstream
     pages = result.pages
     isComplete = result.isComplete
   }
 
   /// The same for people: `+12 ~3 =985 −2 (10 pages)`.
   var words: String {
-    "+\(added) ~\(changed) =\(same) −\(vanished) (\(pages) page\(pages == 1 ? "" : "s"))"
+    "+\(added) ~\(changed) =\(same) −\(removedUpstream) (\(pages) page\(pages == 1 ? "" : "s"))"
   }
 
   static let fields: [Field<SyncEntry>] = [
@@ -105,7 +105,7 @@ struct SyncEntry: Entry {
     Field("added", "Added", \.added, about: "How many records were new."),
     Field("changed", "Changed", \.changed, about: "How many records had changed, or came back."),
     Field("same", "Same", \.same, about: "How many were as before, and were not written."),
-    Field("vanished", "Vanished", \.vanished, about: "How many the service no longer has."),
+    Field("vanished", "Vanished", \.removedUpstream, about: "How many the service no longer has."),
     Field("pages", "Pages", \.pages, about: "How many pages were fetched."),
     Field("complete", "Complete", \.isComplete, about: "Whether the service has no more."),
   ]

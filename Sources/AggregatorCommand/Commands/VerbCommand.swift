@@ -29,20 +29,21 @@ extension Plugin {
       let reading = ReadingOptions(invocation)
       let call = VerbCall(
         values: values, source: try reading.source(of: self, in: environment),
-        intake: try reading.intake(of: self, in: environment), environment: environment)
+        upstreamLoader: try reading.upstreamLoader(of: self, in: environment),
+        environment: environment)
       let result: VerbResult<Item>
       do throws(SourceError) { result = try await verb.run(call) } catch {
-        throw Failure(error, of: self)
+        throw CommandError(error, of: self)
       }
       switch result {
       case .records(let page, let title):
         if let title, output.isForPeople { session.diagnostics.note(title) }
         var printer = RecordPrinter(listing, output, in: session)
-        var tally = Tally(of: self, at: environment.now())
-        tally.add(page, showing: page.records.count)
+        var outcome = ListingOutcome(of: self, at: environment.now())
+        outcome.add(page, showing: page.records.count)
         try printer.print(page.records)
-        try printer.finish(tally.summary)
-        tally.tell(session.diagnostics)
+        try printer.finish(outcome.summary)
+        outcome.tell(session.diagnostics)
         return .success
       case .done(let words, let failure):
         session.diagnostics.note(words)
@@ -57,11 +58,11 @@ extension Plugin {
 
 extension Invocation {
   /// The number given as a word of its own; `nil` if it was left out.
-  fileprivate func count(for parameter: Parameter) throws(Failure) -> Int? {
+  fileprivate func count(for parameter: Parameter) throws(CommandError) -> Int? {
     try refuseArguments(after: 1)
     guard let text = arguments.first else { return nil }
     guard let number = Int(text), parameter.range.contains(number) else {
-      throw Failure(
+      throw CommandError(
         .usage, "'\(text)' is no \(parameter.placeholder)",
         hint:
           "give a whole number from \(parameter.range.lowerBound) to \(parameter.range.upperBound)"

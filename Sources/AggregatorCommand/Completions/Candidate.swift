@@ -15,7 +15,7 @@ struct Candidate: Hashable, Sendable {
 }
 
 /// What a word of a command line can be, as far as that can be told beforehand.
-enum Words: Sendable {
+enum CompletionSource: Sendable {
   /// Nothing: there is no further word.
   case none
   /// Anything.
@@ -31,12 +31,12 @@ enum Words: Sendable {
   static func severalIDs(of source: String) -> Following { { _, _ in .ids(of: source) } }
 
   /// What the next word can be, after the arguments that are there.
-  typealias Following = @Sendable (_ arguments: [String], _ tree: CommandTree) -> Words
+  typealias Following = @Sendable (_ arguments: [String], _ tree: CommandTree) -> CompletionSource
 }
 
-extension Words {
+extension CompletionSource {
   /// A single word.
-  static func one(_ words: Words) -> Following {
+  static func one(_ words: CompletionSource) -> Following {
     { arguments, _ in arguments.isEmpty ? words : .none }
   }
 

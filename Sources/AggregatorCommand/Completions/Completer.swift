@@ -13,7 +13,7 @@ struct Completer {
   }
 
   /// What only this machine knows.
-  struct Memory {
+  struct CompletionContext {
     /// Ids of a source that begin with a text.
     var ids: (_ source: String, _ beginning: String, _ areDeleted: Bool) -> [Candidate]
     /// The names of sessions.
@@ -21,9 +21,9 @@ struct Completer {
   }
 
   private let tree: CommandTree
-  private let memory: Memory
+  private let memory: CompletionContext
 
-  init(_ tree: CommandTree, _ memory: Memory) {
+  init(_ tree: CommandTree, _ memory: CompletionContext) {
     self.tree = tree
     self.memory = memory
   }

@@ -27,7 +27,7 @@ struct ShownPage: Hashable, Sendable {
   }
 
   /// Adds what a request brought.
-  mutating func add<Item: Record>(_ step: WalkStep<Item>) {
+  mutating func add<Item: Record>(_ step: PaginationStep<Item>) {
     request = next
     next = step.end?.isStall == true ? nil : step.page.next
     ids.add(step.items.lazy.map(\.id))

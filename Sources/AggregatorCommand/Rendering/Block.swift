@@ -27,13 +27,13 @@ struct Block {
   }
 
   /// The block's lines, each with its line break.
-  func text(on surface: Surface) -> String {
-    let badgeColumn = surface.width - badge.displayWidth
-    let room = badge.isEmpty ? surface.width : badgeColumn - Self.gap
+  func text(on terminalLayout: TerminalLayout) -> String {
+    let badgeColumn = terminalLayout.width - badge.displayWidth
+    let room = badge.isEmpty ? terminalLayout.width : badgeColumn - Self.gap
     let sharesLine = room >= min(Self.leastHeading, heading.displayWidth)
-    var lines = Wrap(sharesLine ? room : surface.width).lines(of: heading)
+    var lines = Wrap(sharesLine ? room : terminalLayout.width).lines(of: heading)
     if !badge.isEmpty {
-      var line = Line(on: surface)
+      var line = Line(on: terminalLayout)
       if sharesLine, let first = lines.first { line.add(first) }
       line.move(to: badgeColumn)
       line.add(badge)
@@ -41,7 +41,7 @@ struct Block {
     }
     let margin = String(repeating: " ", count: Self.indentation)
     for detail in details {
-      let inner = Wrap(surface.width - Self.indentation).lines(of: detail)
+      let inner = Wrap(terminalLayout.width - Self.indentation).lines(of: detail)
       lines += inner.map { margin + $0 }
     }
     return lines.map { $0 + "\n" }.joined()

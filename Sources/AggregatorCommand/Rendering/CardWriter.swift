@@ -8,16 +8,16 @@ import AggregatorKit
 struct CardWriter<Item>: RecordWriter {
   private let fields: [Field<Item>]
   private let labels: [String]
-  private let surface: Surface
+  private let terminalLayout: TerminalLayout
   private var hasWritten = false
 
   private static var mostCells: Int { 100 }
   private static var leastBeside: Int { 40 }
 
-  init(fields: [Field<Item>], surface: Surface) {
+  init(fields: [Field<Item>], terminalLayout: TerminalLayout) {
     self.fields = fields
     self.labels = fields.map { $0.label.safeLine }
-    self.surface = surface
+    self.terminalLayout = terminalLayout
   }
 
   mutating func append(_ records: [Item]) -> String {
@@ -31,20 +31,20 @@ struct CardWriter<Item>: RecordWriter {
   }
 
   private func lines(_ label: String, _ value: JSON) -> String {
-    let width = min(surface.width, Self.mostCells)
+    let width = min(terminalLayout.width, Self.mostCells)
     let longest = labels.map(\.displayWidth).max() ?? 0
     let isBeside = width >= Self.leastBeside && longest <= width / 3
     let margin = isBeside ? longest + 2 : 2
     var values = Wrap(width - margin).lines(of: value.cell.safeParagraphs)
     guard !values.isEmpty else { return "" }
 
-    if surface.hasLinks { values = LinkedLines(values, of: value).text }
+    if terminalLayout.hasLinks { values = LinkedLines(values, of: value).text }
     var text = ""
     if !isBeside {
-      for part in Wrap(width).lines(of: label) { text += surface.style(.label, part) + "\n" }
+      for part in Wrap(width).lines(of: label) { text += terminalLayout.style(.label, part) + "\n" }
     }
     for (index, value) in values.enumerated() {
-      var line = Line(on: surface)
+      var line = Line(on: terminalLayout)
       if isBeside, index == 0 { line.add(label, as: .label) }
       if !value.isEmpty {
         line.move(to: margin)

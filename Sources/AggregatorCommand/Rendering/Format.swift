@@ -21,9 +21,11 @@ enum Format: String, CaseIterable, Sendable {
   ///   - listing: What is written.
   ///   - surface: What text for people is laid out on.
   /// - Returns: A writer that has written nothing yet.
-  func writer<Item>(for listing: Listing<Item>, on surface: Surface) -> any RecordWriter<Item> {
+  func writer<Item>(for listing: Listing<Item>, on terminalLayout: TerminalLayout)
+    -> any RecordWriter<Item>
+  {
     switch self {
-    case .table: listing.tableWriter(on: surface)
+    case .table: listing.tableWriter(on: terminalLayout)
     case .tsv: TSVWriter(fields: listing.fieldsForPeople)
     case .csv: CSVWriter(fields: listing.fieldsForPeople, isRaw: listing.isRaw)
     case .json: EnvelopeWriter(listing)

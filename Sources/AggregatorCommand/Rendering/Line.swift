@@ -8,14 +8,14 @@ struct Line {
   /// The cells that it takes.
   private(set) var width = 0
 
-  private let surface: Surface
+  private let terminalLayout: TerminalLayout
 
   /// An empty line.
-  init(on surface: Surface) { self.surface = surface }
+  init(on terminalLayout: TerminalLayout) { self.terminalLayout = terminalLayout }
 
   /// Adds text.
   mutating func add(_ piece: String, as role: Style.Role? = nil) {
-    text += role.map { surface.style($0, piece) } ?? piece
+    text += role.map { terminalLayout.style($0, piece) } ?? piece
     width += piece.displayWidth
   }
 
@@ -25,7 +25,7 @@ struct Line {
   /// the width of emoji; padding would carry their disagreement into every later column.
   mutating func move(to column: Int) {
     let gap = column > width ? column - width : width == 0 ? 0 : 2
-    if surface.isTerminal, column > width, width > 0 {
+    if terminalLayout.isTerminal, column > width, width > 0 {
       text += "\u{1B}[\(column + 1)G"
     } else {
       text += String(repeating: " ", count: gap)

@@ -76,14 +76,14 @@ struct Listing<Item: Record>: Sendable {
   ///
   /// - Parameter surface: What the text is laid out on.
   /// - Returns: A writer of cards, of the source's own blocks, or of a table.
-  func tableWriter(on surface: Surface) -> any RecordWriter<Item> {
+  func tableWriter(on terminalLayout: TerminalLayout) -> any RecordWriter<Item> {
     switch (shape, layout.row, chosen) {
-    case (.cards, _, _): CardWriter(fields: fieldsForPeople, surface: surface)
+    case (.cards, _, _): CardWriter(fields: fieldsForPeople, terminalLayout: terminalLayout)
     case (.rows, .block(let heading, let badge, let detail), nil):
-      BlockWriter(surface: surface) {
+      BlockWriter(terminalLayout: terminalLayout) {
         Block(heading: heading($0), badge: badge($0), details: [detail($0)].compactMap(\.self))
       }
-    case (.rows, _, _): TableWriter(fields: fieldsForPeople, surface: surface)
+    case (.rows, _, _): TableWriter(fields: fieldsForPeople, terminalLayout: terminalLayout)
     }
   }
 }

@@ -10,7 +10,7 @@ import AggregatorKit
 /// each record instead.
 struct TableWriter<Item: Record>: RecordWriter {
   private let fields: [Field<Item>]
-  private let surface: Surface
+  private let terminalLayout: TerminalLayout
   private var form = Form.open
 
   private static var leastWidth: Int { 40 }
@@ -21,9 +21,9 @@ struct TableWriter<Item: Record>: RecordWriter {
     case blocks(id: Int?)
   }
 
-  init(fields: [Field<Item>], surface: Surface) {
+  init(fields: [Field<Item>], terminalLayout: TerminalLayout) {
     self.fields = fields
-    self.surface = surface
+    self.terminalLayout = terminalLayout
   }
 
   mutating func append(_ records: [Item]) -> String {
@@ -47,8 +47,8 @@ struct TableWriter<Item: Record>: RecordWriter {
         natural: rows.reduce(label(index).displayWidth) { max($0, $1[index].displayWidth) },
         isRigid: index == id || fields[index].kind.isNumeric, isKept: index == id)
     }
-    let columns = Columns(wishes, in: surface.width)
-    let isCramped = surface.width < Self.leastWidth || columns.shown.count == 1
+    let columns = Columns(wishes, in: terminalLayout.width)
+    let isCramped = terminalLayout.width < Self.leastWidth || columns.shown.count == 1
     return isCramped && fields.count > 1 ? .blocks(id: id) : .table(columns, id: id)
   }
 
@@ -62,14 +62,14 @@ struct TableWriter<Item: Record>: RecordWriter {
     case .open: ""
     case .table(let columns, let id):
       line(row, columns) { $0 == id || fields[$0].kind.isNumeric }
-    case .blocks(let id): block(of: row, id: id).text(on: surface)
+    case .blocks(let id): block(of: row, id: id).text(on: terminalLayout)
     }
   }
 
   private func line(
     _ cells: [String], _ columns: Columns, as role: Style.Role? = nil, isRigid: (Int) -> Bool
   ) -> String {
-    var line = Line(on: surface)
+    var line = Line(on: terminalLayout)
     var start = 0
     for (index, width) in zip(columns.shown, columns.widths) {
       let cell = isRigid(index) ? cells[index] : cells[index].fitted(to: width)

@@ -10,18 +10,18 @@ enum Browser {
 
   /// Opens a page, and waits until the opener has taken it over.
   ///
-  /// - Throws: ``Failure`` with code `unavailable` if there is no opener or it fails.
-  static func open(_ url: URL, variables: [String: String]) throws(Failure) {
+  /// - Throws: ``CommandError`` with code `unavailable` if there is no opener or it fails.
+  static func open(_ url: URL, variables: [String: String]) throws(CommandError) {
     // A directory that is relative would be whatever the working directory holds.
     let path = variables["PATH", default: ""].split(separator: ":").filter { $0.hasPrefix("/") }
       .map { "\($0)/\(opener)" }.first(where: FileManager.default.isExecutableFile)
     let hint: Hint = "add --print-url and open it yourself"
     guard let path else {
-      throw Failure(.unavailable, "there is no \(opener) to open \(url)", hint: hint)
+      throw CommandError(.unavailable, "there is no \(opener) to open \(url)", hint: hint)
     }
     let status = run([path, url.absoluteString], variables)
     guard status == 0 else {
-      throw Failure(.unavailable, "\(opener) could not open \(url)", hint: hint)
+      throw CommandError(.unavailable, "\(opener) could not open \(url)", hint: hint)
     }
   }
 

@@ -36,7 +36,7 @@ struct Diagnostics: Sendable {
   /// What ended the program, or a part of its work.
   ///
   /// Never silent.
-  func error(_ failure: Failure) {
+  func error(_ failure: CommandError) {
     line(.error, "error", failure.message)
     if let suggestion = failure.suggestion {
       put("\nDid you mean '\(suggestion.safeLine.fitted(to: Self.mostCells))'?")

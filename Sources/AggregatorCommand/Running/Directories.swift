@@ -29,15 +29,15 @@ struct Directories: Hashable, Sendable {
   /// - Parameters:
   ///   - settings: What is set.
   ///   - variables: The variables of the process.
-  /// - Throws: ``Failure`` with code `settings` if `AGGREGATOR_HOME` is a relative path.
-  init(_ settings: Settings, variables: [String: String]) throws(Failure) {
+  /// - Throws: ``CommandError`` with code `settings` if `AGGREGATOR_HOME` is a relative path.
+  init(_ settings: Settings, variables: [String: String]) throws(CommandError) {
     do throws(SourceError) {
       if let home = try settings.directory(Self.home) {
         (data, state, cache) = (home, home, "\(home)/cache")
         return
       }
     } catch {
-      throw Failure(error)
+      throw CommandError(error)
     }
     func directory(_ variable: String, _ standard: String) -> String? {
       if let path = variables[variable], path.hasPrefix("/") { return "\(path)/aggregator" }

@@ -12,11 +12,11 @@ enum FileDestination: Hashable {
   /// - Parameters:
   ///   - path: The value of `-o`: `-`, a directory, or a file.
   ///   - terminal: The terminal, which gets no bytes that are no text.
-  /// - Throws: ``Failure`` with code `usage`.
-  init(_ path: String?, _ terminal: Terminal) throws(Failure) {
+  /// - Throws: ``CommandError`` with code `usage`.
+  init(_ path: String?, _ terminal: Terminal) throws(CommandError) {
     guard let path, path != "-" else {
       guard !terminal.isOutput else {
-        throw Failure(
+        throw CommandError(
           .usage, "an image is not written to a terminal", hint: "add -o FILE, or a pipe")
       }
       self = .standardOutput
@@ -38,7 +38,7 @@ enum FileDestination: Hashable {
   ///   - name: What it is called in a directory.
   ///   - output: Standard output.
   /// - Returns: The path; `nil` for standard output.
-  /// - Throws: ``Failure`` with code `io`, or `usage` for a terminal; ``Output/ReaderGone``.
+  /// - Throws: ``CommandError`` with code `io`, or `usage` for a terminal; ``Output/ReaderGone``.
   func write(_ bytes: Data, named name: String, _ output: Output) throws -> String? {
     switch self {
     case .standardOutput:
@@ -66,7 +66,8 @@ enum FileDestination: Hashable {
       let file = try Self.open(path, O_WRONLY | O_NOCTTY)
       defer { close(file) }
       guard isatty(file) == 0 else {
-        throw Failure(.usage, "an image is not written to a terminal", hint: "name another file")
+        throw CommandError(
+          .usage, "an image is not written to a terminal", hint: "name another file")
       }
       try Output(descriptor: file, named: path).write(bytes)
     }
@@ -93,7 +94,7 @@ enum FileDestination: Hashable {
     return file
   }
 
-  private static func failure(_ path: String) -> Failure {
-    Failure(.io, "cannot write to \(path): \(String(cString: strerror(errno)))")
+  private static func failure(_ path: String) -> CommandError {
+    CommandError(.io, "cannot write to \(path): \(String(cString: strerror(errno)))")
   }
 }

@@ -51,10 +51,10 @@ enum Interruption {
   /// Cleans up, for a second at most: what is to be told of it may find nobody who reads.
   private static func end() {
     // Nothing is waited for where there is nothing to tell: a pager may hold up what is being written.
-    guard let action = cleanUp.withLock(\.self) else { return BottomLine.erase() }
+    guard let action = cleanUp.withLock(\.self) else { return ProgressLine.erase() }
     let isDone = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
-      BottomLine.close()
+      ProgressLine.close()
       action()
       isDone.signal()
     }

@@ -10,10 +10,10 @@ extension Observer {
     self.init { event in
       switch event {
       case .received(let status, let bytes, let time, let address):
-        diagnostics.trace("\(status), \(bytes) bytes in \(time.inWords): \(address)")
+        diagnostics.trace("\(status), \(bytes) bytes in \(time.text): \(address)")
       case .lost(let error, let time, let address):
-        diagnostics.trace("\(error.message) after \(time.inWords): \(address)")
-      case .waiting(let time, let reason): diagnostics.trace("waiting \(time.inWords): \(reason)")
+        diagnostics.trace("\(error.message) after \(time.text): \(address)")
+      case .waiting(let time, let reason): diagnostics.trace("waiting \(time.text): \(reason)")
       // Who answered is said anyway.
       case .asked, .answered, .failed, .fellBack, .retrying, .sent: break
       }

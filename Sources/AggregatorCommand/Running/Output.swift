@@ -23,17 +23,17 @@ struct Output: Sendable {
 
   /// Writes all of a text.
   ///
-  /// - Throws: ``ReaderGone``, or ``Failure`` with code `io`.
+  /// - Throws: ``ReaderGone``, or ``CommandError`` with code `io`.
   func write(_ text: String) throws {
     var text = text
     try text.withUTF8 { bytes in
-      try BottomLine.aside { try write(UnsafeRawBufferPointer(bytes)) }
+      try ProgressLine.aside { try write(UnsafeRawBufferPointer(bytes)) }
     }
   }
 
   /// Writes all of some bytes, which need not be text: never to a terminal.
   ///
-  /// - Throws: ``ReaderGone``, or ``Failure`` with code `io`.
+  /// - Throws: ``ReaderGone``, or ``CommandError`` with code `io`.
   func write(_ bytes: Data) throws { try bytes.withUnsafeBytes { try write($0) } }
 
   private func write(_ bytes: UnsafeRawBufferPointer) throws {
@@ -52,7 +52,7 @@ struct Output: Sendable {
         _ = Foundation.poll(&poll, 1, -1)
       case EPIPE: throw ReaderGone()
       case let number:
-        throw Failure(
+        throw CommandError(
           .io, "cannot write to \(name): \(String(cString: strerror(number)))",
           hint: number == ENOSPC ? "free some space and try again" : nil)
       }

@@ -40,7 +40,7 @@ final class Progress: Sendable {
       Task {
         var pause = Self.delay
         while (try? await Task.sleep(for: pause)) != nil {
-          if let words { BottomLine.show(words, width: width) } else { BottomLine.erase() }
+          if let words { ProgressLine.show(words, width: width) } else { ProgressLine.erase() }
           pause = Self.interval
         }
       }
@@ -72,7 +72,7 @@ final class Progress: Sendable {
   var pause: String? {
     state.withLock(\.waiting).flatMap { waiting in
       let left = waiting.end - .now
-      return left > .zero ? "waiting \(left.inWords): \(waiting.reason)" : nil
+      return left > .zero ? "waiting \(left.text): \(waiting.reason)" : nil
     }
   }
 

@@ -11,21 +11,23 @@ enum SecretInput {
   ///   - prompt: What to ask on a terminal.
   ///   - mayAsk: Whether a person may be asked.
   /// - Returns: The line without white space around it.
-  /// - Throws: ``Failure`` with code `usage` if nothing was given.
-  static func read(_ prompt: String, mayAsk: Bool) throws(Failure) -> String {
+  /// - Throws: ``CommandError`` with code `usage` if nothing was given.
+  static func read(_ prompt: String, mayAsk: Bool) throws(CommandError) -> String {
     let isTerminal = isatty(STDIN_FILENO) == 1
     guard !isTerminal || mayAsk else {
-      throw Failure(.usage, "the value is missing", hint: "give it on standard input")
+      throw CommandError(.usage, "the value is missing", hint: "give it on standard input")
     }
     let bytes = isTerminal ? ask(prompt) : read { _ in false }
     guard bytes.count <= mostBytes else {
-      throw Failure(.usage, "the value is longer than \(mostBytes) bytes; nothing was changed")
+      throw CommandError(.usage, "the value is longer than \(mostBytes) bytes; nothing was changed")
     }
     let value = String(decoding: bytes, as: UTF8.self)
       .trimmingCharacters(in: .whitespacesAndNewlines)
-    guard !value.isEmpty else { throw Failure(.usage, "no value was given; nothing was changed") }
+    guard !value.isEmpty else {
+      throw CommandError(.usage, "no value was given; nothing was changed")
+    }
     guard !value.contains(where: \.isNewline) else {
-      throw Failure(.usage, "the value has more than one line; nothing was changed")
+      throw CommandError(.usage, "the value has more than one line; nothing was changed")
     }
     return value
   }

@@ -42,8 +42,8 @@ struct Session: Sendable {
   }
 
   /// What records are laid out on.
-  var surface: Surface {
-    Surface(
+  var terminalLayout: TerminalLayout {
+    TerminalLayout(
       width: terminal.width, isTerminal: terminal.isOutput && terminal.obeysEscapes,
       hasColor: Self.hasColor(invocation, terminal, isTerminal: terminal.isOutput),
       hasLinks: terminal.hasLinks)
@@ -67,10 +67,10 @@ struct Session: Sendable {
   }
 
   /// What is set in this run.
-  func settings() throws(Failure) -> Settings {
+  func settings() throws(CommandError) -> Settings {
     let loaded: SettingsLoader.Loaded
     do { loaded = try settingsLoader.load(configFile: invocation.text(.config)) } catch {
-      throw Failure(error)
+      throw CommandError(error)
     }
     for warning in loaded.warnings { diagnostics.warning(warning.message) }
     return loaded.settings
@@ -79,16 +79,16 @@ struct Session: Sendable {
   /// Everything that a plugin may touch, for a command that asks services.
   ///
   /// - Returns: The real world with the settings of this run, recorded or replayed if they say so.
-  func environment() throws(Failure) -> PluginEnvironment {
-    let world = try world()
-    let environment = try RecordingOptions(invocation, world.settings).applied(
-      to: world, knowing: tree.settings)
+  func environment() throws(CommandError) -> PluginEnvironment {
+    let scenarioEnvironment = try scenarioEnvironment()
+    let environment = try RecordingOptions(invocation, scenarioEnvironment.settings).applied(
+      to: scenarioEnvironment, knowing: tree.settings)
     calendar.follow(environment.now)
     return environment
   }
 
   /// The real world with the settings of this run, for a command that only works on what is stored.
-  func world() throws(Failure) -> PluginEnvironment {
+  func scenarioEnvironment() throws(CommandError) -> PluginEnvironment {
     let settings = try settings()
     return PluginEnvironment(
       settings: settings, transport: HTTPTransport.standard,
@@ -103,8 +103,8 @@ struct Session: Sendable {
   ///
   /// - Parameter settings: What is set.
   /// - Returns: An absolute path.
-  /// - Throws: ``Failure`` with code `settings` if `AGGREGATOR_HOME` is none.
-  func storePath(_ settings: Settings) throws(Failure) -> String? {
+  /// - Throws: ``CommandError`` with code `settings` if `AGGREGATOR_HOME` is none.
+  func storePath(_ settings: Settings) throws(CommandError) -> String? {
     try Directories(settings, variables: variables).storePath
   }
 
@@ -112,15 +112,15 @@ struct Session: Sendable {
   ///
   /// - Parameter settings: What is set.
   /// - Returns: `nil` where there is no place for them.
-  /// - Throws: ``Failure`` with code `settings` if `AGGREGATOR_HOME` is a relative path.
-  func imageFiles(_ settings: Settings) throws(Failure) -> ImageFiles? {
-    try Directories(settings, variables: variables).cache.map { ImageFiles(in: "\($0)/images") }
+  /// - Throws: ``CommandError`` with code `settings` if `AGGREGATOR_HOME` is a relative path.
+  func imageFiles(_ settings: Settings) throws(CommandError) -> ImageDiskCache? {
+    try Directories(settings, variables: variables).cache.map { ImageDiskCache(in: "\($0)/images") }
   }
 
   /// Where the user's own settings file is, or would be.
-  func userSettingsFile() throws(Failure) -> String {
+  func userSettingsFile() throws(CommandError) -> String {
     guard let path = settingsLoader.userFile else {
-      throw Failure(
+      throw CommandError(
         .settings, "there is no place for a settings file", hint: "set HOME or XDG_CONFIG_HOME")
     }
     return path

@@ -9,8 +9,8 @@ extension SQLiteStore {
   /// made up.
   ///
   /// - Returns: A store in a directory of its own.
-  /// - Throws: ``Failure`` with code `io` if there is no room for one.
-  static func temporary() throws(Failure) -> SQLiteStore {
+  /// - Throws: ``CommandError`` with code `io` if there is no room for one.
+  static func temporary() throws(CommandError) -> SQLiteStore {
     let directory = try TemporaryDirectory()
     return SQLiteStore(at: "\(directory.path)/store.sqlite") { _ in
       // Nobody writes there but this run, so there is nothing to report: what counts is that the store
@@ -24,10 +24,10 @@ extension SQLiteStore {
 private final class TemporaryDirectory: Sendable {
   let path: String
 
-  init() throws(Failure) {
+  init() throws(CommandError) {
     let parent = FileManager.default.temporaryDirectory.path
     path = "\(parent)/aggregator-\(UInt64.random(in: .min ... .max))"
-    do { try PrivateFile.makeDirectory(path) } catch { throw Failure(error) }
+    do { try PrivateFile.makeDirectory(path) } catch { throw CommandError(error) }
     Interruption.atEnd { [path] in try? FileManager.default.removeItem(atPath: path) }
   }
 

@@ -10,18 +10,19 @@ extension Connection {
   ///   - patience: How long to wait for others who keep the file locked.
   /// - Returns: The connection.
   /// - Throws: ``SQLiteFailure``.
-  static func forQueries(_ path: String?, patience: Duration) throws(SQLiteFailure) -> Connection {
+  static func forQueries(_ path: String?, busyTimeout: Duration) throws(SQLiteFailure) -> Connection
+  {
     guard let path else {
-      return try Connection(":memory:", patience: patience, flags: SQLITE_OPEN_READWRITE)
+      return try Connection(":memory:", busyTimeout: busyTimeout, flags: SQLITE_OPEN_READWRITE)
     }
     do throws(SQLiteFailure) {
-      let connection = try Connection(path, patience: patience, flags: SQLITE_OPEN_READONLY)
+      let connection = try Connection(path, busyTimeout: busyTimeout, flags: SQLITE_OPEN_READONLY)
       // The file is only read when something in it is.
       try connection.execute("SELECT count(*) FROM sqlite_schema")
       return connection
     } catch let error where error.primary == SQLITE_CANTOPEN || error.primary == SQLITE_READONLY {
       // As in a directory that nobody may write to; see ``StoreFile``.
-      return try Connection(unchanging: path, patience: patience)
+      return try Connection(unchanging: path, busyTimeout: busyTimeout)
     }
   }
 
@@ -33,8 +34,8 @@ extension Connection {
   /// - Returns: What watches the queries, once it is asked to.
   /// - Throws: ``SQLiteFailure``.
   mutating func define(
-    _ views: [QueryView], isEmpty: Bool
-  ) throws(SQLiteFailure) -> QueryGuard {
+    _ views: [SQLView], isEmpty: Bool
+  ) throws(SQLiteFailure) -> SQLAuthorizer {
     try execute("PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4096")
     // From now on all is as it is at this moment.
     try execute("BEGIN")
@@ -50,7 +51,7 @@ extension Connection {
     try execute("SELECT 1 FROM json_each('[]'), json_tree('[]')")
     try execute("PRAGMA query_only = 1")
     csqlite_switch(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)
-    return QueryGuard(views: views.map(\.name), inner: inner, tables: tables)
+    return SQLAuthorizer(views: views.map(\.name), inner: inner, tables: tables)
   }
 
   /// Runs statements that are made of the names of sources and fields.

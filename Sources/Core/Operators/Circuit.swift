@@ -1,7 +1,7 @@
 /// Knows whether a service fails, and lets calls in or not.
 package final class Circuit: Sendable {
   /// A call that finds out whether the service is back: when it is given up.
-  typealias Probe = Moment
+  typealias Probe = Timestamp
 
   enum Outcome {
     /// The service answered.
@@ -20,7 +20,7 @@ package final class Circuit: Sendable {
       case .unreachable, .connectionLost, .timedOut, .serverError: self = .failed
       // A deadline that passes cancels the call from outside: a service that stalls has failed.
       case .cancelled: self = Deadline.hasPassed ? .failed : .unknown
-      case .rateLimited where error.cause is NotAsked: self = .unknown
+      case .rateLimited where error.cause is LocalRateLimitError: self = .unknown
       case .notFound, .rejected, .invalidKey, .rateLimited, .malformed, .tooLarge: self = .alive
       default: self = .unknown
       }
@@ -31,20 +31,20 @@ package final class Circuit: Sendable {
     /// How many in a row.
     var failures: UInt32 = 0
     /// When one call may find out; `nil` while all may call.
-    var closesAt: Moment?
+    var closesAt: Timestamp?
     /// The call that is finding out.
     var probe: Probe?
   }
 
   private let policy: BreakerPolicy
   private let now: @Sendable () -> Duration
-  private let state: Shared<State>
+  private let state: SharedValue<State>
 
   /// A closed circuit, or the one that others have left on the board.
-  package init(_ policy: BreakerPolicy, sharing board: Noticeboard) {
+  package init(_ policy: BreakerPolicy, sharing sharedState: SharedState) {
     self.policy = policy
-    now = board.now
-    state = board.shared("circuit", State())
+    now = sharedState.now
+    state = sharedState.shared("circuit", State())
   }
 
   /// How long no call is let in; zero if one is.
@@ -66,7 +66,7 @@ package final class Circuit: Sendable {
       guard pause == .zero, probing == .zero else {
         return .failure(Self.refusal(after: state.failures, pause: pause))
       }
-      state.probe = Moment(now) + policy.lease
+      state.probe = Timestamp(now) + policy.lease
       return .success(state.probe)
     }
     return try verdict.get()
@@ -83,7 +83,7 @@ package final class Circuit: Sendable {
       case .alive: state = State()
       case .failed:
         state.failures += state.failures < .max ? 1 : 0
-        if state.failures >= policy.failures { state.closesAt = Moment(now()) + policy.pause }
+        if state.failures >= policy.failures { state.closesAt = Timestamp(now()) + policy.pause }
       case .unknown: break
       }
     }
@@ -93,7 +93,7 @@ package final class Circuit: Sendable {
     SourceError(
       .circuitOpen, "the service failed \(failures) times in a row and is left alone",
       remedy: pause > .zero
-        ? "it is asked again in \(pause.inWords)"
+        ? "it is asked again in \(pause.text)"
         : "one call is finding out whether it is back, try again soon",
       retryAfter: pause > .zero ? pause : nil)
   }
@@ -104,11 +104,11 @@ extension BreakerPolicy {
   fileprivate var lease: Duration { max(pause, .seconds(60)) }
 }
 
-extension Moment {
+extension Timestamp {
   /// How long it is until this moment, which was set at most `longest` ahead.
   ///
   /// One that lies further ahead was set before the calendar was put back: nobody waits for it.
   fileprivate func wait(atMost longest: Duration, from now: Duration) -> Duration {
-    self <= Moment(now) + longest ? max(sinceStart - now, .zero) : .zero
+    self <= Timestamp(now) + longest ? max(sinceStart - now, .zero) : .zero
   }
 }

@@ -17,11 +17,11 @@ extension DataSource {
   public func circuitBreaker(
     _ policy: BreakerPolicy = .standard, passing passes: Bool = false,
     clock: some Clock<Duration> = ContinuousClock(),
-    sharing board: Noticeboard? = nil
+    sharing sharedState: SharedState? = nil
   ) -> some DataSource<Item> {
     CircuitBreaker(
       base: self, policy: policy, passes: passes,
-      circuit: Circuit(policy, sharing: board ?? Noticeboard(on: clock)))
+      circuit: Circuit(policy, sharing: sharedState ?? SharedState(on: clock)))
   }
 }
 
@@ -30,7 +30,7 @@ struct CircuitBreaker<Base: DataSource>: Decorator {
   let policy: BreakerPolicy
   let passes: Bool
   let circuit: Circuit
-  var label: String { "circuitBreaker(\(policy.failures) failures, \(policy.pause.inWords))" }
+  var label: String { "circuitBreaker(\(policy.failures) failures, \(policy.pause.text))" }
 
   func around<Answer: Sendable>(
     _ kind: CallKind, _ call: @escaping @Sendable () async throws(SourceError) -> Answer

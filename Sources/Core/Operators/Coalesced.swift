@@ -10,7 +10,7 @@ extension DataSource {
 struct Coalesced<Base: DataSource>: DataSource, CustomStringConvertible {
   let base: Base
   private let pages = SingleFlight<PageRequest, Page<Base.Item>>()
-  private let items = SingleFlight<Base.Item.ID, Found<Base.Item>>()
+  private let items = SingleFlight<Base.Item.ID, LookupResult<Base.Item>>()
 
   init(base: Base) { self.base = base }
 
@@ -18,7 +18,7 @@ struct Coalesced<Base: DataSource>: DataSource, CustomStringConvertible {
     try await pages.answer(to: request, base.page)
   }
 
-  func item(_ id: Base.Item.ID) async throws(SourceError) -> Found<Base.Item> {
+  func item(_ id: Base.Item.ID) async throws(SourceError) -> LookupResult<Base.Item> {
     try await items.answer(to: id, base.item)
   }
 

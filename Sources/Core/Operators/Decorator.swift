@@ -21,7 +21,7 @@ extension Decorator {
     }
   }
 
-  func item(_ id: Item.ID) async throws(SourceError) -> Found<Item> {
+  func item(_ id: Item.ID) async throws(SourceError) -> LookupResult<Item> {
     try await around(.show) { () async throws(SourceError) in try await base.item(id) }
   }
 

@@ -58,13 +58,13 @@ struct Fallback<First: DataSource, Second: DataSource<First.Item>>: DataSource,
     }
   }
 
-  func item(_ id: First.Item.ID) async throws(SourceError) -> Found<First.Item> {
+  func item(_ id: First.Item.ID) async throws(SourceError) -> LookupResult<First.Item> {
     do { return try await first.item(id) } catch let error where condition(error) {
       let reason = error
       Observer.current(.fellBack(reason))
       do {
         let found = try await second.item(id)
-        return Found(
+        return LookupResult(
           found.item, provenance: found.provenance.because(reason), warnings: found.warnings)
       } catch let error where error.code == .notFound || error.allowsFallback {
         throw reason
@@ -128,7 +128,7 @@ private enum Tier {
     if parts[0] == Self.firstTag {
       self = .first(inner)
     } else if let code = SourceError.Code(String(parts[0])) {
-      self = .second(inner, because: SourceError(code, code.inWords))
+      self = .second(inner, because: SourceError(code, code.text))
     } else {
       throw .damaged(cursor)
     }

@@ -25,7 +25,7 @@ struct Observed<Base: DataSource>: DataSource, CustomStringConvertible {
     }
   }
 
-  func item(_ id: Base.Item.ID) async throws(SourceError) -> Found<Base.Item> {
+  func item(_ id: Base.Item.ID) async throws(SourceError) -> LookupResult<Base.Item> {
     try await watched("show \(id)") {
       ($0.provenance, 1)
     } _: {

@@ -6,7 +6,7 @@ extension DataSource {
   /// then it fails at once with `rateLimited` and the time to come back in `retryAfter`, and takes no
   /// turn.
   ///
-  /// What a service asks for is kept as ``heedingRetryAfter(clock:sharing:)`` keeps it.
+  /// What a service asks for is kept as ``respectingRetryAfter(clock:sharing:)`` keeps it.
   ///
   /// - Parameters:
   ///   - rate: How many calls in what time.
@@ -17,11 +17,11 @@ extension DataSource {
   /// - Returns: The source, never asked more often than `rate` allows.
   public func rateLimited(
     by rate: Rate, cost: Int = 1, clock: some Clock<Duration> = ContinuousClock(),
-    sharing board: Noticeboard? = nil
+    sharing sharedState: SharedState? = nil
   ) -> some DataSource<Item> {
-    let board = board ?? Noticeboard(on: clock)
+    let sharedState = sharedState ?? SharedState(on: clock)
     return RateLimited(
-      base: self, turnstile: Turnstile(rate, cost: cost, on: clock, sharing: board))
+      base: self, limiter: RateLimiter(rate, cost: cost, on: clock, sharing: sharedState))
   }
 
   /// Leaves the service alone when it asks for that; for a service without a rate.
@@ -36,29 +36,30 @@ extension DataSource {
   ///   - board: Where the processes that ask this source tell each other; by default the operator keeps
   ///     it to itself.
   /// - Returns: The source, asked again when it wants to be.
-  public func heedingRetryAfter(
-    clock: some Clock<Duration> = ContinuousClock(), sharing board: Noticeboard? = nil
+  public func respectingRetryAfter(
+    clock: some Clock<Duration> = ContinuousClock(), sharing sharedState: SharedState? = nil
   ) -> some DataSource<Item> {
-    let board = board ?? Noticeboard(on: clock)
-    return RateLimited(base: self, turnstile: Turnstile(nil, cost: 1, on: clock, sharing: board))
+    let sharedState = sharedState ?? SharedState(on: clock)
+    return RateLimited(
+      base: self, limiter: RateLimiter(nil, cost: 1, on: clock, sharing: sharedState))
   }
 }
 
 struct RateLimited<Base: DataSource, C: Clock<Duration>>: Decorator {
   let base: Base
-  let turnstile: Turnstile<C>
+  let limiter: RateLimiter<C>
   var label: String {
-    turnstile.rate.map { "rateLimited(by: \($0))" } ?? "heedingRetryAfter()"
+    limiter.rate.map { "rateLimited(by: \($0))" } ?? "heedingRetryAfter()"
   }
 
   func around<Answer: Sendable>(
     _ kind: CallKind, _ call: @escaping @Sendable () async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer {
-    try await turnstile.pass(kind)
+    try await limiter.pass(kind)
     do { return try await call() } catch let error where error.code == .rateLimited {
       // What was never asked has not answered.
-      if let wait = error.retryAfter, wait > .zero, !(error.cause is NotAsked) {
-        await turnstile.close(for: wait)
+      if let wait = error.retryAfter, wait > .zero, !(error.cause is LocalRateLimitError) {
+        await limiter.close(for: wait)
       }
       throw error
     }

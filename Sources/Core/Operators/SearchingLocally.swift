@@ -30,8 +30,8 @@ struct SearchingLocally<Base: DataSource>: DataSource, CustomStringConvertible {
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
     guard let query = request.query else { return try await base.page(request) }
     let seal = CursorSeal("\(name).scan", for: query)
-    var scan = Scan<Base.Item>(
-      from: try seal.open(request.cursor) ?? ScanPosition(), limit: request.limit,
+    var scan = LocalSearch<Base.Item>(
+      from: try seal.open(request.cursor) ?? LocalSearchPosition(), limit: request.limit,
       words: query.words, text: text)
     let walk = base.pages(after: scan.cursor, size: size, upTo: bounds, ahead: 0)
     var answer: Page<Base.Item>?
@@ -51,17 +51,17 @@ struct SearchingLocally<Base: DataSource>: DataSource, CustomStringConvertible {
     return page
   }
 
-  func item(_ id: Base.Item.ID) async throws(SourceError) -> Found<Base.Item> {
+  func item(_ id: Base.Item.ID) async throws(SourceError) -> LookupResult<Base.Item> {
     do { return try await base.item(id) } catch .unsupported { return try await find(id) }
   }
 
-  private func find(_ id: Base.Item.ID) async throws(SourceError) -> Found<Base.Item> {
+  private func find(_ id: Base.Item.ID) async throws(SourceError) -> LookupResult<Base.Item> {
     var looked = 0
     var unreadable = 0
-    var end: WalkEnd?
+    var end: PaginationEnd?
     for try await step in base.pages(size: size, upTo: bounds, ahead: 0) {
       if let item = step.items.first(where: { $0.id == id }) {
-        return Found(item, provenance: step.page.provenance)
+        return LookupResult(item, provenance: step.page.provenance)
       }
       looked += step.items.count
       unreadable += step.page.unreadable.count
@@ -74,7 +74,7 @@ struct SearchingLocally<Base: DataSource>: DataSource, CustomStringConvertible {
   }
 
   /// How far one call looks.
-  private var bounds: WalkBound { WalkBound(pages: max(bound / size, 1)) }
+  private var bounds: PaginationBound { PaginationBound(pages: max(bound / size, 1)) }
 
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
     request.query == nil ? base.cursor(skipping: count, from: request) : nil

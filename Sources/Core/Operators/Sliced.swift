@@ -48,7 +48,7 @@ struct Sliced<Base: DataSource, C: Clock<Duration>>: DataSource, CustomStringCon
     return page
   }
 
-  func item(_ id: Base.Item.ID) async throws(SourceError) -> Found<Base.Item> {
+  func item(_ id: Base.Item.ID) async throws(SourceError) -> LookupResult<Base.Item> {
     try await base.item(id)
   }
 

@@ -3,7 +3,7 @@
 package struct SlidingWindow: Hashable, Sendable {
   /// When a call may be made.
   package struct Turn: Equatable {
-    let time: Moment
+    let time: Timestamp
     /// How long it is until then.
     package let wait: Duration
     /// Whether the turn was taken: it is not if the caller will not wait for it.
@@ -14,7 +14,7 @@ package struct SlidingWindow: Hashable, Sendable {
 
   /// Calls that count as made at the same time.
   private struct Group: Hashable {
-    var time: Moment
+    var time: Timestamp
     var cost: Int
   }
 
@@ -27,7 +27,7 @@ package struct SlidingWindow: Hashable, Sendable {
   private var groups: [Group] = []
 
   /// The time of the last call, which may lie ahead.
-  var last: Moment? { groups.last?.time }
+  var last: Timestamp? { groups.last?.time }
 
   /// The first free turn; taken if it comes at once or sooner than patience ends.
   ///
@@ -39,10 +39,10 @@ package struct SlidingWindow: Hashable, Sendable {
   ///   - patience: How long the caller would wait.
   /// - Returns: The turn.
   mutating func reserve(
-    _ cost: Int = 1, by bounds: [Rate.Bound], at now: Duration, notBefore opening: Moment? = nil,
-    patience: Duration
+    _ cost: Int = 1, by bounds: [Rate.Bound], at now: Duration, notBefore opening: Timestamp? = nil,
+    maxWait: Duration
   ) -> Turn {
-    let present = Moment(now)
+    let present = Timestamp(now)
     let free = (bounds.map { firstTime(for: cost, within: $0) } + [opening]).compactMap(\.self)
       .max()
     // A turn that is given back may leave a gap; later callers still queue behind the last one.
@@ -50,7 +50,7 @@ package struct SlidingWindow: Hashable, Sendable {
     // The present is rounded up, and nobody waits for the rest of a millisecond without need.
     let isNow = time == present && free.map { $0.sinceStart <= now } ?? true
     let wait = isNow ? .zero : time.sinceStart - now
-    let isTaken = isNow || wait < patience
+    let isTaken = isNow || wait < maxWait
     if isTaken, let longest = bounds.map(\.period).max() {
       groups.removeFirst(groups.prefix { $0.time.sinceStart + longest <= now }.count)
       append(Group(time: time, cost: cost))
@@ -65,7 +65,7 @@ package struct SlidingWindow: Hashable, Sendable {
   }
 
   /// Takes a call back that was not made.
-  mutating func giveBack(_ time: Moment, _ cost: Int = 1) {
+  mutating func giveBack(_ time: Timestamp, _ cost: Int = 1) {
     guard let index = groups.lastIndex(where: { $0.time == time }) else { return }
     groups[index].cost -= cost
     if groups[index].cost <= 0 { groups.remove(at: index) }
@@ -77,7 +77,7 @@ package struct SlidingWindow: Hashable, Sendable {
   }
 
   /// When one more call keeps a bound; `nil` if at any time.
-  private func firstTime(for cost: Int, within bound: Rate.Bound) -> Moment? {
+  private func firstTime(for cost: Int, within bound: Rate.Bound) -> Timestamp? {
     // A call that costs more than the bound allows leaves no room for any other.
     var room = bound.count - cost
     for group in groups.reversed() {
@@ -99,7 +99,7 @@ package struct SlidingWindow: Hashable, Sendable {
   /// the latest of them, which never lets more through.
   private mutating func thinOut(_ longest: Duration) {
     guard groups.count > Self.mostGroups else { return }
-    let slot = Moment(longest / Double(Self.mostGroups / 4)).milliseconds
+    let slot = Timestamp(longest / Double(Self.mostGroups / 4)).milliseconds
     let recent = groups.suffix(Self.mostGroups / 2)
     var thinned: [Group] = []
     for group in groups.dropLast(recent.count) {
@@ -124,7 +124,7 @@ extension SlidingWindow: Codable {
       let gap = try container.decode(Int64.self)
       let cost = try container.decode(Int.self)
       let (sum, overflows) = previous.addingReportingOverflow(gap)
-      guard !overflows, let time = Moment(milliseconds: sum), last.map({ $0 < time }) ?? true,
+      guard !overflows, let time = Timestamp(milliseconds: sum), last.map({ $0 < time }) ?? true,
         1...Self.largestCost ~= cost
       else {
         throw DecodingError.dataCorruptedError(in: container, debugDescription: "no times of calls")

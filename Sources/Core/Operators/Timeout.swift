@@ -14,7 +14,7 @@ struct Timeout<Base: DataSource, C: Clock<Duration>>: Decorator {
   let base: Base
   let limit: Duration
   let clock: C
-  var label: String { "timeout(\(limit.inWords))" }
+  var label: String { "timeout(\(limit.text))" }
 
   func around<Answer: Sendable>(
     _ kind: CallKind, _ call: @escaping @Sendable () async throws(SourceError) -> Answer
@@ -31,7 +31,7 @@ struct Timeout<Base: DataSource, C: Clock<Duration>>: Decorator {
         guard isOver else { return .failure(.cancelled) }
         return .failure(
           SourceError(
-            .timedOut, "no answer within \(limit.inWords)", remedy: "allow more time, or try later")
+            .timedOut, "no answer within \(limit.text)", remedy: "allow more time, or try later")
         )
       }
       defer { group.cancelAll() }

@@ -78,9 +78,9 @@ import AggregatorCore
         if mail.isStopped { break }
         let problem = ccurl_multi_perform(multi)
         collect(&transfers, problem)
-        let patience = expire(&transfers)
+        let maxWait = expire(&transfers)
         ccurl_leave()
-        _ = ccurl_multi_poll(multi, patience)
+        _ = ccurl_multi_poll(multi, maxWait)
       }
       inbox.withLock { _ in ccurl_multi_free(multi) }
       ccurl_leave()
@@ -124,19 +124,19 @@ import AggregatorCore
     ///
     /// - Returns: Milliseconds until the next one could be.
     private func expire(_ transfers: inout [UInt64: CurlTransfer]) -> Int32 {
-      var patience: Duration = .seconds(3600)
+      var maxWait: Duration = .seconds(3600)
       let now = ContinuousClock.now
       for (id, transfer) in transfers {
-        let left = transfer.patience(at: now)
+        let left = transfer.maxWait(at: now)
         if left <= .zero {
           let request = transfer.job.request
-          let error = SourceError.silent(request.address.place, for: request.limits.idle)
+          let error = SourceError.silent(request.address.authority, for: request.limits.idle)
           end(&transfers, id, with: .failure(error))
         } else {
-          patience = min(patience, left)
+          maxWait = min(maxWait, left)
         }
       }
-      return patience.milliseconds
+      return maxWait.milliseconds
     }
   }
 #endif

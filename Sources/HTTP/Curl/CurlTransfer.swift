@@ -45,7 +45,7 @@ import AggregatorCore
     }
 
     /// How long the line may still be silent.
-    func patience(at now: ContinuousClock.Instant) -> Duration {
+    func maxWait(at now: ContinuousClock.Instant) -> Duration {
       let limit = job.request.limits.idle
       guard lastSign + limit <= now else { return lastSign + limit - now }
       // Connecting, and waiting for a free connection, is not silence.
@@ -59,8 +59,8 @@ import AggregatorCore
       if let refusal { return .failure(refusal) }
       let status = ccurl_easy_status(easy)
       guard code == 0 else {
-        let circumstances = CurlCircumstances(
-          place: job.request.address.place, limits: job.request.limits,
+        let circumstances = CurlContext(
+          authority: job.request.address.authority, limits: job.request.limits,
           isConnected: ccurl_easy_connected_after(easy) > 0,
           systemError: Int32(truncatingIfNeeded: ccurl_easy_os_error(easy)),
           words: String(cString: words))

@@ -4,9 +4,9 @@ package import AggregatorCore
   import Foundation
 
   /// What is known about a transfer that failed.
-  package struct CurlCircumstances {
+  package struct CurlContext {
     /// The host, and the port where it is not the scheme's own.
-    package var place: String
+    package var authority: String
     package var limits: HTTPLimits
     /// Whether the connection stood, with TLS.
     package var isConnected: Bool
@@ -16,10 +16,10 @@ package import AggregatorCore
     package var words: String
 
     package init(
-      place: String, limits: HTTPLimits, isConnected: Bool, systemError: Int32 = 0,
+      authority: String, limits: HTTPLimits, isConnected: Bool, systemError: Int32 = 0,
       words: String = ""
     ) {
-      self.place = place
+      self.authority = authority
       self.limits = limits
       self.isConnected = isConnected
       self.systemError = systemError
@@ -29,32 +29,33 @@ package import AggregatorCore
 
   extension SourceError {
     /// The failure that a code of libcurl stands for (libcurl-errors(3)).
-    package init(curl code: Int32, _ circumstances: CurlCircumstances) {
-      let place = circumstances.place
+    package init(curl code: Int32, _ circumstances: CurlContext) {
+      let authority = circumstances.authority
       switch code {
-      case 5: self.init(.unreachable, "the proxy for \(place) is unknown")
-      case 6: self.init(.unreachable, "the host \(place) is unknown")
+      case 5: self.init(.unreachable, "the proxy for \(authority) is unknown")
+      case 6: self.init(.unreachable, "the host \(authority) is unknown")
       case 7:
         let reason = circumstances.systemError
         let words = reason == 0 ? "" : ": " + String(cString: strerror(reason)).lowercased()
-        self.init(.unreachable, "cannot connect to \(place)\(words)")
+        self.init(.unreachable, "cannot connect to \(authority)\(words)")
       case 35, 51, 53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98:
         let words = circumstances.words.oneLine(atMost: 160)
         self.init(
-          .unreachable, "no secure connection to \(place)" + (words.isEmpty ? "" : ": \(words)"))
+          .unreachable, "no secure connection to \(authority)" + (words.isEmpty ? "" : ": \(words)")
+        )
       case 28
       where !circumstances.isConnected
         && circumstances.limits.connect < circumstances.limits.overall:
-        self = .notConnected(place, within: circumstances.limits.connect)
-      case 28: self = .unfinished(place, within: circumstances.limits.overall)
-      case 52: self = .closedWithoutReply(place)
-      case 18: self = .cutShort(place)
-      case 16, 55, 56, 92, 95: self = .broken(place)
-      case 61: self = .wronglyCompressed(place)
-      case 27: self.init(.tooLarge, "there is not enough memory for the reply from \(place)")
-      case 1, 3, 8: self.init(.malformed, "\(place) does not speak HTTP")
-      case 97: self.init(.unreachable, "the proxy for \(place) refused")
-      default: self.init(.connectionLost, "the exchange with \(place) failed (libcurl \(code))")
+        self = .notConnected(authority, within: circumstances.limits.connect)
+      case 28: self = .unfinished(authority, within: circumstances.limits.overall)
+      case 52: self = .closedWithoutReply(authority)
+      case 18: self = .cutShort(authority)
+      case 16, 55, 56, 92, 95: self = .broken(authority)
+      case 61: self = .wronglyCompressed(authority)
+      case 27: self.init(.tooLarge, "there is not enough memory for the reply from \(authority)")
+      case 1, 3, 8: self.init(.malformed, "\(authority) does not speak HTTP")
+      case 97: self.init(.unreachable, "the proxy for \(authority) refused")
+      default: self.init(.connectionLost, "the exchange with \(authority) failed (libcurl \(code))")
       }
     }
   }

@@ -92,7 +92,7 @@ private struct BodyText {
       return
     }
     let limit = body.count * Self.mostGrowth + 4096
-    bytes = JSONSpacing.indented(Array(body), atMost: limit).map { Data($0) } ?? body
+    bytes = JSONFormatter.indented(Array(body), atMost: limit).map { Data($0) } ?? body
   }
 }
 

@@ -49,7 +49,7 @@ extension RecordedExchange {
   ///   - scan: What finds secrets.
   /// - Throws: ``SourceError`` with code `notRecorded` if it holds a secret that cannot be removed.
   init(
-    _ request: HTTPRequest, _ outcome: Outcome, at time: Date, without scan: SecretScan
+    _ request: HTTPRequest, _ outcome: Outcome, at time: Date, without scan: SecretScanner
   ) throws(SourceError) {
     self.time = time
     self.request = RecordedRequest(
@@ -81,13 +81,13 @@ extension RecordedExchange {
   }
 
   /// A body without secrets, if it means the same without them.
-  private static func redacted(_ body: Data, _ scan: SecretScan) throws(SourceError) -> Data {
+  private static func redacted(_ body: Data, _ scan: SecretScanner) throws(SourceError) -> Data {
     let bytes = Array(body)
     let clean = scan.redacted(bytes)
     let isSafe =
       clean == bytes
       || String(validating: bytes, as: UTF8.self) != nil
-        && (JSONSpacing.compact(bytes) == nil) == (JSONSpacing.compact(clean) == nil)
+        && (JSONFormatter.compact(bytes) == nil) == (JSONFormatter.compact(clean) == nil)
     guard isSafe, !scan.finds(in: clean) else { throw .tellsSecret }
     return Data(clean)
   }

@@ -16,7 +16,7 @@ package struct RecordedRequest: Sendable {
   let body: Data
 
   /// The address without the query.
-  let place: String
+  let authority: String
 
   /// The query, decoded.
   let query: [QueryItem]
@@ -43,7 +43,7 @@ package struct RecordedRequest: Sendable {
     self.headers = headers
     self.body = body
     let parts = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    place = String(parts[0])
+    authority = String(parts[0])
     query = parts.dropFirst().flatMap { $0.split(separator: "&") }.map { item in
       let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let text = parts.map { $0.removingPercentEncoding ?? String($0) }
@@ -69,10 +69,12 @@ extension RecordedRequest {
   package func differences(from recorded: RecordedRequest) -> [String] {
     var differences: [String] = []
     if method != recorded.method { differences.append("is a \(recorded.method.rawValue)") }
-    if place != recorded.place { differences.append("asks \(recorded.place.oneLine(atMost: 120))") }
+    if authority != recorded.authority {
+      differences.append("asks \(recorded.authority.oneLine(atMost: 120))")
+    }
     differences += queryDifferences(from: recorded)
     if body != recorded.body, body.compactJSON != recorded.body.compactJSON {
-      differences.append("has \(recorded.body.inWords), not \(body.inWords)")
+      differences.append("has \(recorded.body.text), not \(body.text)")
     }
     return differences
   }
@@ -98,10 +100,10 @@ extension RecordedRequest {
 
 extension Data {
   /// The text without white space if this is JSON, else these bytes.
-  fileprivate var compactJSON: [UInt8] { JSONSpacing.compact(Array(self)) ?? Array(self) }
+  fileprivate var compactJSON: [UInt8] { JSONFormatter.compact(Array(self)) ?? Array(self) }
 
   /// The body in a few words: `the body {"skip":0,"take":20}`.
-  fileprivate var inWords: String {
+  fileprivate var text: String {
     isEmpty
       ? "no body" : "the body \(String(decoding: compactJSON, as: UTF8.self).oneLine(atMost: 60))"
   }

@@ -29,7 +29,7 @@ public struct Recording: Sendable {
 
   /// Why a request cannot be answered: which recording is nearest, and how the request differs from it.
   func missing(_ request: RecordedRequest) -> SourceError {
-    let asked = "\(request.method.rawValue) \(request.place.oneLine(atMost: 120))"
+    let asked = "\(request.method.rawValue) \(request.authority.oneLine(atMost: 120))"
     let nearest = exchanges.map {
       (name: $0.name, words: request.differences(from: $0.exchange.request))
     }

@@ -69,7 +69,7 @@ public struct RecordingTransport: Transport {
   private func record(
     _ request: HTTPRequest, _ outcome: RecordedExchange.Outcome
   ) async throws(SourceError) {
-    let scan = SecretScan(secrets + request.secrets.map(Secret.init))
+    let scan = SecretScanner(secrets + request.secrets.map(Secret.init))
     let exchange = try RecordedExchange(request, outcome, at: clock.stamp, without: scan)
     let text = exchange.text
     let slug = exchange.request.slug
@@ -96,7 +96,7 @@ public struct RecordingTransport: Transport {
 extension RecordedRequest {
   /// A name for a file: `get-api-characters`.
   fileprivate var slug: String {
-    let path = place.split(separator: "/").dropFirst(2).joined(separator: "-")
+    let path = authority.split(separator: "/").dropFirst(2).joined(separator: "-")
     let words = "\(method.rawValue)-\(path)".lowercased().split {
       !($0.isASCII && ($0.isLetter || $0.isNumber))
     }

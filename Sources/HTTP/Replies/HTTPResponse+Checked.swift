@@ -40,7 +40,7 @@ extension HTTPResponse {
   private func complaint(_ code: SourceError.Code, _ message: String, _ now: Date) -> SourceError {
     let wait = retryAfter(from: now)
     return SourceError(
-      code, message + (gist.map { ": \($0)" } ?? ""),
-      remedy: wait.map { "try again in \($0.inWords)" }, retryAfter: wait)
+      code, message + (summary.map { ": \($0)" } ?? ""),
+      remedy: wait.map { "try again in \($0.text)" }, retryAfter: wait)
   }
 }

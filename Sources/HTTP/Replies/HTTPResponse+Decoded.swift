@@ -20,12 +20,12 @@ extension HTTPResponse {
     switch body.firstSignificantByte {
     case nil: throw SourceError(.malformed, "\(service) sent an empty reply instead of JSON")
     case UInt8(ascii: "<"):
-      let title = gist.map { ": \($0)" } ?? ""
+      let title = summary.map { ": \($0)" } ?? ""
       throw SourceError(.malformed, "\(service) sent an HTML page instead of JSON\(title)")
     default: break
     }
     guard let text = JSONText(body) else {
-      let words = gist.map { ": \($0)" } ?? ""
+      let words = summary.map { ": \($0)" } ?? ""
       throw SourceError(.malformed, "\(service) sent something that is not JSON\(words)")
     }
     do {
@@ -48,6 +48,6 @@ extension Data {
 }
 
 /// Any JSON value, unread.
-struct Anything: Decodable {
+struct SkippedValue: Decodable {
   init(from decoder: any Decoder) {}
 }

@@ -6,7 +6,7 @@ extension HTTPResponse {
   ///
   /// It is the title of an HTML page, the `error`, `message` or `detail` of a JSON object, or the head of
   /// plain text; `nil` for everything else.
-  package var gist: String? {
+  package var summary: String? {
     let head = body.prefix(Self.gistWindow)
     let text: Substring? =
       switch body.firstSignificantByte {

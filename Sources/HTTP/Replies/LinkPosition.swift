@@ -37,7 +37,7 @@ public struct LinkPosition: Codable, Hashable, Sendable {
     guard 0...1_000_000_000 ~= skip else { throw .damaged("\(skip)") }
     guard let link else { return first }
     guard link.hasPrefix("/"), let asked = Address(first.url),
-      let url = first.following("\(asked.scheme)://\(asked.place)\(link)")
+      let url = first.following("\(asked.scheme)://\(asked.authority)\(link)")
     else { throw .damaged(link) }
     var request = first
     request.url = url
@@ -95,6 +95,6 @@ extension HTTPRequest {
       return !names.contains(name.removingPercentEncoding ?? String(name))
     }
     let rest = items.map { $0.isEmpty ? "" : "?" + $0.joined(separator: "&") } ?? ""
-    return URL(string: "\(asked.scheme)://\(asked.place)\(address.path)\(rest)")
+    return URL(string: "\(asked.scheme)://\(asked.authority)\(address.path)\(rest)")
   }
 }

@@ -34,7 +34,7 @@ public struct LossyArray<Element: Decodable>: Decodable {
         elements.append(try container.decode(Element.self))
       } catch {
         // A container stays where it was when it failed.
-        _ = try container.decode(Anything.self)
+        _ = try container.decode(SkippedValue.self)
         if unreadable.count == 0 {
           let reason = error.decodingReason(below: decoder.codingPath.count + 1)
           unreadable.firstReason = "row \(row): \(reason ?? "it cannot be understood")"

@@ -31,7 +31,7 @@
     package func send(_ request: WireRequest) async throws(SourceError) -> HTTPResponse {
       if Task.isCancelled { throw .cancelled }
       guard let task = URLRequest(request).map(session.dataTask) else {
-        throw SourceError(.badUsage, "\(request.address.place) cannot be asked")
+        throw SourceError(.badUsage, "\(request.address.authority) cannot be asked")
       }
       exchanges.open(task, request)
       let result = await withTaskGroup(of: Void.self) { group in

@@ -87,9 +87,9 @@
     private func expiry(of task: URLSessionTask) -> SourceError? {
       exchanges.withLock { exchanges in
         guard let exchange = exchanges[task.taskIdentifier] else { return nil }
-        let (place, limits) = (exchange.request.address.place, exchange.request.limits)
+        let (authority, limits) = (exchange.request.address.authority, exchange.request.limits)
         return exchange.lastSign + limits.idle <= .now
-          ? .silent(place, for: limits.idle) : .unfinished(place, within: limits.overall)
+          ? .silent(authority, for: limits.idle) : .unfinished(authority, within: limits.overall)
       }
     }
 
@@ -153,7 +153,7 @@
         result = .success(HTTPResponse(response, body: exchange.body))
       } else {
         result = .failure(
-          SourceError(urlError: error as? URLError, place: exchange.request.address.place))
+          SourceError(urlError: error as? URLError, authority: exchange.request.address.authority))
       }
       exchange.continuation?.resume(returning: result)
     }

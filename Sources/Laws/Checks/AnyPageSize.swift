@@ -9,14 +9,14 @@ extension Law {
 
 private struct AnyPageSize: LawCheck {
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ trial: inout Trial
+    on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     // The largest pages lead furthest.
     let sizes = subject.sizes.sorted(by: >)
-    guard let largest = sizes.first else { return trial.exempt("no page size is named") }
+    guard let largest = sizes.first else { return context.exempt("no page size is named") }
     let reference = await subject.walk(size: largest)
     for size in sizes.dropFirst() {
-      try trial.expectSame(await subject.walk(size: size), as: reference)
+      try context.expectSame(await subject.walk(size: size), as: reference)
     }
   }
 }

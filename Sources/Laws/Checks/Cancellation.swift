@@ -10,15 +10,15 @@ extension Law {
 
 private struct Cancellation: LawCheck {
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ trial: inout Trial
+    on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     let request = PageRequest(limit: 1)
     let page: @Sendable () async throws(SourceError) -> String = { () async throws(SourceError) in
       "a page of \(try await subject.source.page(request).records.count.records)"
     }
-    try trial.expectCancelled(await cancelledBefore(page), at: request.inWords)
+    try context.expectCancelled(await cancelledBefore(page), at: request.text)
     if let outcome = await cancelledWithin(page, of: subject) {
-      try trial.expectCancelled(outcome, at: "\(request.inWords), in its first request")
+      try context.expectCancelled(outcome, at: "\(request.text), in its first request")
     }
     guard let id = try await subject.source.page(request).records.first?.id else { return }
     let item: @Sendable () async throws(SourceError) -> String = { () async throws(SourceError) in
@@ -29,7 +29,7 @@ private struct Cancellation: LawCheck {
     if case .failure(let error) = outcome, [.unsupported, .notFound].contains(error.code) {
       return
     }
-    try trial.expectCancelled(outcome, at: "show \(id)")
+    try context.expectCancelled(outcome, at: "show \(id)")
   }
 
   /// The outcome of a call made by a task that is cancelled already.
@@ -50,7 +50,7 @@ private struct Cancellation: LawCheck {
     _ call: @escaping @Sendable () async throws(SourceError) -> String,
     of subject: LawSubject<some Record>
   ) async -> Result<String, SourceError>? {
-    let leash = Leash()
+    let leash = Canceller()
     let observer = Observer { event in if case .sent = event { leash.pull() } }
     let (start, go) = AsyncStream<Void>.makeStream()
     // Unstructured, because a group's task cannot be cancelled from within it; it is awaited below.
@@ -69,7 +69,7 @@ private struct Cancellation: LawCheck {
   }
 }
 
-extension Trial {
+extension LawContext {
   fileprivate mutating func expectCancelled(
     _ outcome: Result<String, SourceError>, at place: String
   ) throws(SourceError) {
@@ -78,7 +78,7 @@ extension Trial {
     case .success(let answer): found = answer
     case .failure(let error) where error.code == .cancelled: return
     case .failure(let error) where error.allowsFallback: throw error
-    case .failure(let error): found = error.inWords
+    case .failure(let error): found = error.text
     }
     note(expected: "the failure cancelled", found: found, at: "\(place), cancelled")
   }

@@ -9,13 +9,13 @@ extension Law {
 
 private struct CursorDamaged: LawCheck {
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ trial: inout Trial
+    on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     let request = PageRequest(limit: 1)
     let next = try await subject.source.page(request).next
     let tokens = ["x", "c.", "cMQ.000000000"] + (next?.description.damaged ?? [])
     for cursor in tokens.compactMap({ Cursor($0) }) where cursor != next {
-      try await trial.expectInvalid(cursor, in: request, of: subject.source)
+      try await context.expectInvalid(cursor, in: request, of: subject.source)
     }
   }
 }

@@ -9,22 +9,22 @@ extension Law {
 
 private struct CursorForeign: LawCheck {
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ trial: inout Trial
+    on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     let list = PageRequest(limit: 1)
     let next = try await subject.source.page(list).next
     let stranger = try CursorSeal("another source", for: nil).close(7)
-    try await trial.expectInvalid(stranger, in: list, of: subject.source)
+    try await context.expectInvalid(stranger, in: list, of: subject.source)
     if let dressed = next.flatMap(stranger.dressed) {
-      try await trial.expectInvalid(dressed, in: list, of: subject.source)
+      try await context.expectInvalid(dressed, in: list, of: subject.source)
     }
     guard subject.search != .none, let query = subject.query else { return }
     let search = PageRequest(matching: query, limit: 1)
-    if let next { try await trial.expectInvalid(next, in: search, of: subject.source) }
+    if let next { try await context.expectInvalid(next, in: search, of: subject.source) }
     guard let found = try await subject.source.page(search).next else { return }
     let other = PageRequest(matching: try Query("\(query) \(query)"), limit: 1)
     for request in [list, other] {
-      try await trial.expectInvalid(found, in: request, of: subject.source)
+      try await context.expectInvalid(found, in: request, of: subject.source)
     }
   }
 }
@@ -37,7 +37,7 @@ extension Cursor {
   }
 }
 
-extension Trial {
+extension LawContext {
   /// Expects a request with `cursor` to be refused for its sake.
   ///
   /// - Throws: A failure of the service, which says nothing about the cursor.
@@ -52,8 +52,8 @@ extension Trial {
     } catch {
       if error.code == .invalidCursor { return }
       if error.isTheServices { throw error }
-      found = error.inWords
+      found = error.text
     }
-    note(expected: "the failure invalidCursor", found: found, at: request.inWords)
+    note(expected: "the failure invalidCursor", found: found, at: request.text)
   }
 }

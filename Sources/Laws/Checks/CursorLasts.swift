@@ -10,7 +10,7 @@ extension Law {
 
 private struct CursorLasts: LawCheck {
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ trial: inout Trial
+    on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     var wasFollowed = false
     for query in [nil, subject.search == .none ? nil : subject.query] {
@@ -18,20 +18,20 @@ private struct CursorLasts: LawCheck {
       guard let next = try await subject.source.page(start).next else { continue }
       wasFollowed = true
       guard let kept = Cursor(next.description), kept == next else {
-        trial.note(expected: "a token", found: "'\(next)'", at: start.inWords)
+        context.note(expected: "a token", found: "'\(next)'", at: start.text)
         continue
       }
       let request = start.after(kept)
       let page = try await subject.source.page(request)
-      try await trial.expect(page, again: request, of: subject.source, "the second time")
+      try await context.expect(page, again: request, of: subject.source, "the second time")
       guard let anew = subject.anew else { continue }
-      try await trial.expect(page, again: request, of: try anew(), "of the source made anew")
+      try await context.expect(page, again: request, of: try anew(), "of the source made anew")
     }
-    if !wasFollowed { trial.exempt("one page holds everything") }
+    if !wasFollowed { context.exempt("one page holds everything") }
   }
 }
 
-extension Trial {
+extension LawContext {
   fileprivate mutating func expect<Item: Record>(
     _ page: Page<Item>, again request: PageRequest, of source: any DataSource<Item>,
     _ occasion: String
@@ -44,10 +44,10 @@ extension Trial {
       found = other.records.idsInWords
     } catch {
       guard error.code == .invalidCursor else { throw error }
-      found = error.inWords
+      found = error.text
     }
     note(
-      expected: page.records.idsInWords, found: "\(found), \(occasion)", at: request.inWords)
+      expected: page.records.idsInWords, found: "\(found), \(occasion)", at: request.text)
   }
 }
 

@@ -21,13 +21,13 @@ extension Law {
 
 private struct FieldKinds: LawCheck {
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ trial: inout Trial
+    on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     let records = try await subject.sampleRecords()
-    if records.isEmpty { trial.exempt("no record is known") }
+    if records.isEmpty { context.exempt("no record is known") }
     for record in records {
       for field in subject.fields where !field[record].isOf(field.kind) {
-        trial.note(
+        context.note(
           expected: "\(field.name) to be \(field.kind.rawValue)", found: field[record].excerpt,
           at: "'\(record.id)'")
       }
@@ -50,12 +50,12 @@ extension JSON {
 
 private struct FieldStored: LawCheck {
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ trial: inout Trial
+    on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     let records = try await subject.sampleRecords()
     let fields = subject.fields.compactMap { field in field.path.map { (field, $0) } }
-    if records.isEmpty { trial.exempt("no record is known") }
-    if fields.isEmpty { trial.exempt("no field is stored") }
+    if records.isEmpty { context.exempt("no record is known") }
+    if fields.isEmpty { context.exempt("no field is stored") }
     for record in records {
       // A record that cannot be written is the business of a law of its own.
       guard let bytes = try? CanonicalJSON.bytes(of: record), let json = JSON(reading: bytes)
@@ -63,7 +63,7 @@ private struct FieldStored: LawCheck {
       for (field, path) in fields {
         let stored = path.split(separator: ".").reduce(json) { $0[String($1)] ?? .null }
         if !stored.isSame(as: field[record]) {
-          trial.note(
+          context.note(
             expected: "\(field.name) to be \(field[record].excerpt)", found: stored.excerpt,
             at: "'\(record.id)' at \(path)")
         }
@@ -86,16 +86,16 @@ extension JSON {
 
 private struct SearchableText: LawCheck {
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ trial: inout Trial
+    on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     guard subject.fields.contains(where: \.isSearchable) else {
-      return trial.exempt("no field is searchable")
+      return context.exempt("no field is searchable")
     }
     let request = PageRequest(limit: 20)
     let page = try await subject.source.page(request)
-    if page.records.isEmpty { return trial.exempt("no record is known") }
+    if page.records.isEmpty { return context.exempt("no record is known") }
     if page.records.allSatisfy({ subject.fields.searchableText(of: $0).text.nonBlank == nil }) {
-      trial.note(expected: "text to search in", found: "none", at: request.inWords)
+      context.note(expected: "text to search in", found: "none", at: request.text)
     }
   }
 }

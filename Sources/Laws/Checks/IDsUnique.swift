@@ -7,17 +7,17 @@ extension Law {
 
 private struct IDsUnique: LawCheck {
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ trial: inout Trial
+    on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
-    if subject.repeatsRecords { return trial.exempt("the service is known to repeat records") }
+    if subject.repeatsRecords { return context.exempt("the service is known to repeat records") }
     let walk = await subject.walk()
     var places: [Item.ID: String] = [:]
     for (request, page) in walk.pages {
       for record in page.records {
-        if let place = places.updateValue(request.inWords, forKey: record.id) {
-          trial.note(
+        if let place = places.updateValue(request.text, forKey: record.id) {
+          context.note(
             expected: "every id once", found: "'\(record.id)' again, after \(place)",
-            at: request.inWords)
+            at: request.text)
         }
       }
     }

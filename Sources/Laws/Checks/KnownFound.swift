@@ -9,11 +9,11 @@ extension Law {
 
 private struct KnownFound: LawCheck {
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ trial: inout Trial
+    on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     let page = try await subject.source.page(PageRequest(limit: 1))
     let ids = [subject.known, page.records.first?.id].compactMap(\.self)
-    guard !ids.isEmpty else { return trial.exempt("no record is known") }
+    guard !ids.isEmpty else { return context.exempt("no record is known") }
     for id in ids {
       let found: String
       do throws(SourceError) {
@@ -21,13 +21,13 @@ private struct KnownFound: LawCheck {
         guard item.id != id else { continue }
         found = "'\(item.id)'"
       } catch {
-        if error.code == .unsupported { return trial.exempt("it cannot look up one record") }
+        if error.code == .unsupported { return context.exempt("it cannot look up one record") }
         guard error.code == .notFound else { throw error }
         // What another tier listed, this one need not know.
         if let reason = page.provenance.reason { throw reason }
-        found = error.inWords
+        found = error.text
       }
-      trial.note(expected: "the record '\(id)'", found: found, at: "show \(id)")
+      context.note(expected: "the record '\(id)'", found: found, at: "show \(id)")
     }
   }
 }

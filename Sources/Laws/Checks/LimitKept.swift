@@ -9,16 +9,16 @@ extension Law {
 
 private struct LimitKept: LawCheck {
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ trial: inout Trial
+    on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     for limit in [1, 7] {
       var request = PageRequest(limit: limit)
       for _ in 1...2 {
         let page = try await subject.source.page(request)
         if page.records.count > limit {
-          trial.note(
+          context.note(
             expected: "at most \(limit.records)", found: "\(page.records.count)",
-            at: request.inWords)
+            at: request.text)
         }
         guard let next = page.next else { break }
         request = request.after(next)

@@ -19,9 +19,9 @@ extension Law {
 
 private struct SearchMatches: LawCheck {
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ trial: inout Trial
+    on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
-    guard subject.search == .local else { return trial.exempt("its search is not local") }
+    guard subject.search == .local else { return context.exempt("its search is not local") }
     var wasFound = false
     for query in try await subject.localQueries() {
       let request = PageRequest(matching: query, limit: 7)
@@ -29,28 +29,28 @@ private struct SearchMatches: LawCheck {
       for record in page.records {
         wasFound = true
         guard !subject.matches(record, query) else { continue }
-        trial.note(
+        context.note(
           expected: "records with the words '\(query)'", found: "'\(record.id)'",
-          at: request.inWords)
+          at: request.text)
       }
     }
-    if !wasFound { trial.exempt("nothing was found") }
+    if !wasFound { context.exempt("nothing was found") }
   }
 }
 
 private struct SearchWithinList: LawCheck {
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ trial: inout Trial
+    on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
-    guard let list = try await subject.wholeList(&trial) else { return }
+    guard let list = try await subject.wholeList(&context) else { return }
     let listed = Set(list.records.map(\.id))
     for query in try await subject.localQueries() {
       let found = await subject.walk(matching: query)
       let others = found.records.filter { !listed.contains($0.id) }
       if !others.isEmpty {
         try found.expectTier(of: list)
-        trial.note(
-          expected: "records of the list", found: others.idsInWords, at: found.start.inWords)
+        context.note(
+          expected: "records of the list", found: others.idsInWords, at: found.start.text)
       }
       if let failure = found.failure { throw failure }
     }
@@ -59,21 +59,21 @@ private struct SearchWithinList: LawCheck {
 
 private struct SearchComplete: LawCheck {
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ trial: inout Trial
+    on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
-    guard let list = try await subject.wholeList(&trial) else { return }
+    guard let list = try await subject.wholeList(&context) else { return }
     for query in try await subject.localQueries() {
       let found = await subject.walk(matching: query)
       if let failure = found.failure { throw failure }
       let ids = Set(found.records.map(\.id))
       if found.isOpen {
-        trial.exempt("a search finds more than a walk goes")
+        context.exempt("a search finds more than a walk goes")
         continue
       }
       let missing = list.records.filter { subject.matches($0, query) && !ids.contains($0.id) }
       guard !missing.isEmpty else { continue }
       try found.expectTier(of: list)
-      trial.note(expected: missing.idsInWords, found: "not those", at: found.start.inWords)
+      context.note(expected: missing.idsInWords, found: "not those", at: found.start.text)
     }
   }
 }
@@ -97,15 +97,17 @@ extension LawSubject {
   }
 
   /// The list, if it is searched locally and can be walked through to its end.
-  fileprivate func wholeList(_ trial: inout Trial) async throws(SourceError) -> Walked<Item>? {
+  fileprivate func wholeList(_ context: inout LawContext) async throws(SourceError)
+    -> CollectedPages<Item>?
+  {
     guard search == .local else {
-      trial.exempt("its search is not local")
+      context.exempt("its search is not local")
       return nil
     }
     let list = isEndless ? nil : await walk(size: sizes.max() ?? 7)
     if let failure = list?.failure { throw failure }
     guard let list, !list.isOpen else {
-      trial.exempt("its list is longer than a walk goes")
+      context.exempt("its list is longer than a walk goes")
       return nil
     }
     return list

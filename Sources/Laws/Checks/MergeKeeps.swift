@@ -10,30 +10,30 @@ extension Law {
 
 private struct MergeKeeps: LawCheck {
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ trial: inout Trial
+    on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     let page = try await subject.source.page(PageRequest(limit: 3))
-    if page.records.isEmpty { trial.exempt("no record is known") }
+    if page.records.isEmpty { context.exempt("no record is known") }
     for short in page.records {
       // Where it cannot be looked up, a record must at least survive itself.
       let long = try await subject.item(short.id) ?? short
-      judge(short, over: long, subject.fields, &trial)
+      judge(short, over: long, subject.fields, &context)
     }
   }
 
   private func judge<Item: Record>(
-    _ short: Item, over long: Item, _ fields: [Field<Item>], _ trial: inout Trial
+    _ short: Item, over long: Item, _ fields: [Field<Item>], _ context: inout LawContext
   ) {
     let merged = short.merged(over: long)
     let place = "'\(short.id)' merged"
     if merged.id != short.id {
-      trial.note(expected: "the same id", found: "'\(merged.id)'", at: place)
+      context.note(expected: "the same id", found: "'\(merged.id)'", at: place)
     }
     if short.merged(over: merged) != merged {
-      trial.note(expected: "nothing new", found: "another record", at: "\(place) once more")
+      context.note(expected: "nothing new", found: "another record", at: "\(place) once more")
     }
     for field in fields where field[short] == .null && field[merged] != field[long] {
-      trial.note(
+      context.note(
         expected: "\(field.name) \(field[long].excerpt)", found: field[merged].excerpt, at: place)
     }
   }

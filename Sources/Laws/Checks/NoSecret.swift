@@ -13,14 +13,14 @@ private struct NoSecret: LawCheck {
   private static let shortest = 8
 
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ trial: inout Trial
+    on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     let forms = subject.secrets.flatMap { $0.reveal(\.forms) }.filter { $0.count >= Self.shortest }
-    guard !forms.isEmpty else { return trial.exempt("it has no secret") }
+    guard !forms.isEmpty else { return context.exempt("it has no secret") }
     var texts = [("the source's description", String(describing: subject.source))]
     texts += await subject.sampleCalls().map { ($0.place, $0.text) }
     for (place, text) in texts where forms.contains(where: text.lowercased().contains) {
-      trial.note(expected: "no secret", found: "a secret", at: place)
+      context.note(expected: "no secret", found: "a secret", at: place)
     }
   }
 }

@@ -9,14 +9,14 @@ extension Law {
 
 private struct OneRequest: LawCheck {
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ trial: inout Trial
+    on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     guard subject.isBare, subject.probe != nil else {
-      return trial.exempt("it is no bare service whose requests are counted")
+      return context.exempt("it is no bare service whose requests are counted")
     }
     let calls = await subject.sampleCalls()
     for call in calls where call.requestCount > 1 {
-      trial.note(
+      context.note(
         expected: "at most 1 request", found: "\(call.requestCount)", at: call.place)
     }
     // What failed in the first of several requests was not seen to send the others.

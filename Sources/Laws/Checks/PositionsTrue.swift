@@ -13,10 +13,10 @@ private struct PositionsTrue: LawCheck {
   private static let sample = 3
 
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ trial: inout Trial
+    on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     if subject.repeatsRecords {
-      return trial.exempt("the service is known to repeat records, so positions are guesses")
+      return context.exempt("the service is known to repeat records, so positions are guesses")
     }
     let reference = await subject.walk()
     var isOffered = false
@@ -27,26 +27,27 @@ private struct PositionsTrue: LawCheck {
         let start = PageRequest(after: after, limit: Self.sample)
         guard let cursor = subject.source.cursor(skipping: count, from: start) else { continue }
         isOffered = true
-        let landed = await Walked(
-          subject.source, from: start.after(cursor), upTo: WalkBound(items: Self.sample, pages: 3))
+        let landed = await CollectedPages(
+          subject.source, from: start.after(cursor),
+          upTo: PaginationBound(items: Self.sample, pages: 3))
         let expected = reference.records.dropFirst(passed + count).prefix(Self.sample)
-        try trial.expect(landed, expected, "\(start.inWords), skipping \(count)", reference)
+        try context.expect(landed, expected, "\(start.text), skipping \(count)", reference)
       }
     }
     if let failure = reference.failure { throw failure }
-    if !isOffered { trial.exempt("it offers no cursor ahead") }
+    if !isOffered { context.exempt("it offers no cursor ahead") }
   }
 }
 
-extension Walked {
+extension CollectedPages {
   /// How many records the first page had.
   fileprivate var passed: Int { pages.first?.page.records.count ?? 0 }
 }
 
-extension Trial {
+extension LawContext {
   fileprivate mutating func expect<Item>(
-    _ landed: Walked<Item>, _ expected: ArraySlice<Item>, _ place: String,
-    _ reference: Walked<Item>
+    _ landed: CollectedPages<Item>, _ expected: ArraySlice<Item>, _ place: String,
+    _ reference: CollectedPages<Item>
   ) throws(SourceError) {
     if let failure = landed.failure, failure.code != .invalidCursor { throw failure }
     guard
@@ -56,6 +57,6 @@ extension Trial {
     try landed.expectTier(of: reference)
     note(
       expected: expected.first.map { "'\($0.id)' and what follows" } ?? "nothing",
-      found: landed.failure?.inWords ?? landed.records.idsInWords, at: place)
+      found: landed.failure?.text ?? landed.records.idsInWords, at: place)
   }
 }

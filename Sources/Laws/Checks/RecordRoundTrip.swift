@@ -10,22 +10,22 @@ extension Law {
 
 private struct RecordRoundTrip: LawCheck {
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ trial: inout Trial
+    on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     let page = try await subject.source.page(PageRequest(limit: 20))
-    if page.records.isEmpty { trial.exempt("no record is known") }
+    if page.records.isEmpty { context.exempt("no record is known") }
     for record in page.records {
       let place = "'\(record.id)' as JSON"
       do {
         let json = try CanonicalJSON.bytes(of: record)
         let copy = try JSONText(json)?.read(Item.self)
         if copy != record {
-          trial.note(expected: "an equal record", found: "another", at: place)
+          context.note(expected: "an equal record", found: "another", at: place)
         } else if try CanonicalJSON.bytes(of: copy) != json {
-          trial.note(expected: "the same bytes again", found: "others", at: place)
+          context.note(expected: "the same bytes again", found: "others", at: place)
         }
       } catch {
-        trial.note(
+        context.note(
           expected: "JSON that reads back", found: "\(error)".oneLine(atMost: 120), at: place)
       }
     }

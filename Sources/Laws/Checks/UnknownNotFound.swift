@@ -9,10 +9,10 @@ extension Law {
 
 private struct UnknownNotFound: LawCheck {
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ trial: inout Trial
+    on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     guard let id = subject.unknown ?? subject.inventedID else {
-      return trial.exempt("no id is known that there is not")
+      return context.exempt("no id is known that there is not")
     }
     let found: String
     do throws(SourceError) {
@@ -20,12 +20,12 @@ private struct UnknownNotFound: LawCheck {
     } catch {
       switch error.code {
       case .notFound: return
-      case .unsupported: return trial.exempt("it cannot look up one record")
+      case .unsupported: return context.exempt("it cannot look up one record")
       case _ where error.isTheServices: throw error
-      default: found = error.inWords
+      default: found = error.text
       }
     }
-    trial.note(expected: "the failure notFound", found: found, at: "show \(id)")
+    context.note(expected: "the failure notFound", found: found, at: "show \(id)")
   }
 }
 

@@ -5,23 +5,25 @@ struct LoopbackConnection: ~Copyable {
   private static let headLimit = 64 << 10
 
   private let socket: LoopbackSocket
-  private let bell: LoopbackBell
-  private let ledger: LoopbackLedger
+  private let shutdownSignal: ShutdownSignal
+  private let requestLog: RequestLog
   /// What was received and not yet read.
   private var received = Data()
 
-  init(_ socket: consuming LoopbackSocket, _ bell: LoopbackBell, _ ledger: LoopbackLedger) {
+  init(
+    _ socket: consuming LoopbackSocket, _ shutdownSignal: ShutdownSignal, _ requestLog: RequestLog
+  ) {
     self.socket = socket
-    self.bell = bell
-    self.ledger = ledger
+    self.shutdownSignal = shutdownSignal
+    self.requestLog = requestLog
   }
 
   /// Answers requests until the client leaves, a reply ends the connection, or the bell rings.
   mutating func serve(_ handler: LoopbackServer.Handler) {
     while let request = nextRequest() {
-      ledger.begin(request)
+      requestLog.begin(request)
       let goesOn = play(handler(request).steps)
-      ledger.end()
+      requestLog.end()
       guard goesOn, request.header("connection")?.lowercased() != "close" else { return }
     }
   }
@@ -57,10 +59,10 @@ struct LoopbackConnection: ~Copyable {
       case .send(let data, let times?):
         for _ in 0..<times { guard send(data) else { return false } }
       case .wait(let time):
-        guard bell.wait(for: -1, 0, atMost: time) != nil else { return false }
+        guard shutdownSignal.wait(for: -1, 0, atMost: time) != nil else { return false }
       case .stall:
         // Readable means that the client left: it has nothing to say before it has its reply.
-        _ = bell.wait(for: socket.descriptor, POLLIN)
+        _ = shutdownSignal.wait(for: socket.descriptor, POLLIN)
         return false
       case .close: return false
       case .reset:
@@ -72,7 +74,7 @@ struct LoopbackConnection: ~Copyable {
   }
 
   private mutating func receive() -> Bool {
-    while bell.wait(for: socket.descriptor, POLLIN) != nil {
+    while shutdownSignal.wait(for: socket.descriptor, POLLIN) != nil {
       var buffer = [UInt8](repeating: 0, count: 16 << 10)
       let count = recv(socket.descriptor, &buffer, buffer.count, 0)
       if count < 0, errno == EAGAIN || errno == EINTR { continue }
@@ -86,7 +88,7 @@ struct LoopbackConnection: ~Copyable {
     data.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) -> Bool in
       var rest = bytes[...]
       while !rest.isEmpty {
-        guard bell.wait(for: socket.descriptor, POLLOUT) != nil else { return false }
+        guard shutdownSignal.wait(for: socket.descriptor, POLLOUT) != nil else { return false }
         let piece = UnsafeRawBufferPointer(rebasing: rest)
         #if canImport(Darwin)
           let count = Darwin.send(socket.descriptor, piece.baseAddress, piece.count, 0)
@@ -96,7 +98,7 @@ struct LoopbackConnection: ~Copyable {
         #endif
         if count < 0, errno == EAGAIN || errno == EINTR { continue }
         guard count > 0 else { return false }
-        ledger.noteSent(count)
+        requestLog.noteSent(count)
         rest = rest.dropFirst(count)
       }
       return true

@@ -29,8 +29,8 @@ public final class LoopbackServer: Sendable {
 
   /// Keeps the port after ``stop()``, so that a server of another test does not answer in its place.
   private let keeper: LoopbackSocket
-  private let ledger = LoopbackLedger()
-  private let bell: LoopbackBell
+  private let requestLog = RequestLog()
+  private let shutdownSignal: ShutdownSignal
 
   /// Starts a server that makes its replies.
   ///
@@ -40,8 +40,8 @@ public final class LoopbackServer: Sendable {
     keeper = try LoopbackSocket.bound()
     port = keeper.port
     let listener = try LoopbackSocket.listening(on: port)
-    bell = try LoopbackBell()
-    listener.serve(until: bell, recordingIn: ledger, handler)
+    shutdownSignal = try ShutdownSignal()
+    listener.serve(until: shutdownSignal, recordingIn: requestLog, handler)
   }
 
   /// Starts a server that gives its replies in order, to whoever asks.
@@ -59,16 +59,16 @@ public final class LoopbackServer: Sendable {
   public var baseURL: URL { .loopback(port: port) }
 
   /// All requests so far, in the order in which they were complete.
-  public var requests: [LoopbackRequest] { ledger.state.withLock(\.requests) }
+  public var requests: [LoopbackRequest] { requestLog.state.withLock(\.requests) }
 
   /// How many connections were opened so far.
-  public var connectionCount: Int { ledger.state.withLock(\.connections) }
+  public var connectionCount: Int { requestLog.state.withLock(\.connections) }
 
   /// The most requests that were being answered at the same time.
-  public var mostInFlight: Int { ledger.state.withLock(\.mostInFlight) }
+  public var mostInFlight: Int { requestLog.state.withLock(\.mostInFlight) }
 
   /// How many bytes were sent so far, heads included.
-  public var bytesSent: Int { ledger.state.withLock(\.bytesSent) }
+  public var bytesSent: Int { requestLog.state.withLock(\.bytesSent) }
 
   /// Waits until requests have come in, which is better than to sleep.
   ///
@@ -76,13 +76,13 @@ public final class LoopbackServer: Sendable {
   /// - Returns: All requests so far; fewer than `count` only if the server was stopped or the task was
   ///   cancelled.
   public func requests(atLeast count: Int) async -> [LoopbackRequest] {
-    await ledger.requests(atLeast: count)
+    await requestLog.requests(atLeast: count)
   }
 
   /// Refuses connections from then on, and breaks off all replies.
   public func stop() {
-    bell.ring()
-    ledger.close()
+    shutdownSignal.ring()
+    requestLog.close()
   }
 }
 

@@ -123,17 +123,18 @@ struct LoopbackSocket: ~Copyable {
 
   /// Accepts clients on a thread of its own until the bell rings.
   consuming func serve(
-    until bell: LoopbackBell, recordingIn ledger: LoopbackLedger,
+    until shutdownSignal: ShutdownSignal, recordingIn requestLog: RequestLog,
     _ handler: @escaping LoopbackServer.Handler
   ) {
     let descriptor = release()
     Thread.detachNewThread {
       let listener = LoopbackSocket(owning: descriptor)
-      while bell.wait(for: listener.descriptor, POLLIN) != nil {
+      while shutdownSignal.wait(for: listener.descriptor, POLLIN) != nil {
         guard let client = listener.accepted()?.release() else { continue }
-        ledger.noteConnection()
+        requestLog.noteConnection()
         Thread.detachNewThread {
-          var connection = LoopbackConnection(LoopbackSocket(owning: client), bell, ledger)
+          var connection = LoopbackConnection(
+            LoopbackSocket(owning: client), shutdownSignal, requestLog)
           connection.serve(handler)
         }
       }

@@ -15,39 +15,18 @@ extension DataSource {
   ///   - now: What the calendar says.
   /// - Returns: The source with a memory.
   public func cached(
-    in shelf: Shelf<Item>, freshFor freshness: Duration, of scope: String = "",
-    _ policy: CachePolicy = .standard, now: @escaping @Sendable () -> Date = { Date() }
+    in recordStore: RecordStore<Item>, freshFor freshness: Duration, of scope: String = "",
+    _ policy: CachePolicy = .normal, now: @escaping @Sendable () -> Date = { Date() }
   ) -> some DataSource<Item> {
     Cached(
-      base: self, shelf: shelf, freshness: freshness, scope: scope, policy: policy, now: now)
-  }
-}
-
-/// Which kept answers may be given.
-public struct CachePolicy: Hashable, Sendable {
-  /// Whether a fresh one saves the call.
-  public var givesFresh: Bool
-
-  /// Whether an older one answers if the call fails.
-  public var givesStale: Bool
-
-  /// Fresh ones, and older ones if the call fails.
-  public static let standard = CachePolicy(givesFresh: true, givesStale: true)
-
-  /// A policy.
-  ///
-  /// - Parameters:
-  ///   - givesFresh: Whether a fresh answer saves the call.
-  ///   - givesStale: Whether an older one answers if the call fails.
-  public init(givesFresh: Bool, givesStale: Bool) {
-    self.givesFresh = givesFresh
-    self.givesStale = givesStale
+      base: self, recordStore: recordStore, freshness: freshness, scope: scope, policy: policy,
+      now: now)
   }
 }
 
 struct Cached<Base: DataSource>: DataSource, CustomStringConvertible {
   let base: Base
-  let shelf: Shelf<Base.Item>
+  let recordStore: RecordStore<Base.Item>
   let freshness: Duration
   let scope: String
   let policy: CachePolicy
@@ -77,11 +56,11 @@ struct Cached<Base: DataSource>: DataSource, CustomStringConvertible {
     return page
   }
 
-  func item(_ id: Base.Item.ID) async throws(SourceError) -> Found<Base.Item> {
+  func item(_ id: Base.Item.ID) async throws(SourceError) -> LookupResult<Base.Item> {
     let key = key(.show, id.description)
     let kept = await kept(key).flatMap(found)
     if let kept, isFresh(kept.provenance) { return kept }
-    var found: Found<Base.Item>
+    var found: LookupResult<Base.Item>
     do { found = try await base.item(id) } catch {
       guard var kept = try stale(kept, instead: error) else { throw error }
       kept.provenance.reason = error
@@ -97,7 +76,7 @@ struct Cached<Base: DataSource>: DataSource, CustomStringConvertible {
   }
 
   var description: String {
-    chained(base, "cached(in: \(shelf.source), freshFor: \(freshness.inWords))")
+    chained(base, "cached(in: \(recordStore.source), freshFor: \(freshness.text))")
   }
 
   // MARK: - The kept answer
@@ -108,29 +87,31 @@ struct Cached<Base: DataSource>: DataSource, CustomStringConvertible {
 
   /// What is kept; nothing if the store fails, which must not keep anybody from asking the service.
   private func kept(_ key: String) async -> StoredPage? {
-    try? await shelf.store.page(key, of: shelf.source)
+    try? await recordStore.store.page(key, of: recordStore.source)
   }
 
   private func isFresh(_ provenance: Provenance) -> Bool {
-    guard policy.givesFresh, let fetchedAt = provenance.fetchedAt else { return false }
+    guard !policy.refreshes, let fetchedAt = provenance.fetchedAt else { return false }
     // A clock that was set back makes nothing fresh.
     return 0..<(freshness / .seconds(1)) ~= now().timeIntervalSince(fetchedAt)
   }
 
   private func stale<Answer>(
     _ kept: Answer?, instead error: SourceError
-  ) throws(SourceError) -> Answer? { policy.givesStale && error.allowsFallback ? kept : nil }
+  ) throws(SourceError) -> Answer? { policy.mayFallBack && error.allowsFallback ? kept : nil }
 
   private func page(_ kept: StoredPage) -> Page<Base.Item> {
-    let (items, unreadable) = shelf.items(kept.records)
+    let (items, unreadable) = recordStore.items(kept.records)
     let dropped = Unreadable(count: kept.page.unreadable, firstReason: kept.page.reason)
     return Page(
       items, next: kept.page.next, total: kept.page.total, provenance: provenance(of: kept),
       unreadable: dropped + unreadable)
   }
 
-  private func found(_ kept: StoredPage) -> Found<Base.Item>? {
-    shelf.items(kept.records).items.first.map { Found($0, provenance: provenance(of: kept)) }
+  private func found(_ kept: StoredPage) -> LookupResult<Base.Item>? {
+    recordStore.items(kept.records).items.first.map {
+      LookupResult($0, provenance: provenance(of: kept))
+    }
   }
 
   private func provenance(of kept: StoredPage) -> Provenance {
@@ -144,7 +125,7 @@ struct Cached<Base: DataSource>: DataSource, CustomStringConvertible {
     _ items: [Base.Item], _ key: String, _ page: FetchedPage
   ) async throws(SourceError) -> Warning? {
     do {
-      _ = try await shelf.save(items, page: (key, page), at: now())
+      _ = try await recordStore.save(items, page: (key, page), at: now())
       return nil
     } catch {
       guard error.code != .cancelled else { throw error }

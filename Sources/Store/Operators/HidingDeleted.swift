@@ -8,14 +8,14 @@ extension DataSource {
   ///
   /// - Parameter shelf: Where deletions are remembered.
   /// - Returns: The source without what was deleted.
-  public func hidingDeleted(in shelf: Shelf<Item>) -> some DataSource<Item> {
-    HidingDeleted(base: self, shelf: shelf)
+  public func hidingDeleted(in recordStore: RecordStore<Item>) -> some DataSource<Item> {
+    HidingDeleted(base: self, recordStore: recordStore)
   }
 }
 
 struct HidingDeleted<Base: DataSource>: DataSource, CustomStringConvertible {
   let base: Base
-  let shelf: Shelf<Base.Item>
+  let recordStore: RecordStore<Base.Item>
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
     var page = try await base.page(request)
@@ -31,10 +31,12 @@ struct HidingDeleted<Base: DataSource>: DataSource, CustomStringConvertible {
     return page
   }
 
-  func item(_ id: Base.Item.ID) async throws(SourceError) -> Found<Base.Item> {
+  func item(_ id: Base.Item.ID) async throws(SourceError) -> LookupResult<Base.Item> {
     var warnings: [Warning] = []
     do throws(SourceError) {
-      guard try await deleted(among: [id]).isEmpty else { throw .deleted(id, in: shelf.source) }
+      guard try await deleted(among: [id]).isEmpty else {
+        throw .deleted(id, in: recordStore.source)
+      }
     } catch {
       guard error.code != .notFound else { throw error }
       warnings.append(try warning(of: error))
@@ -48,11 +50,12 @@ struct HidingDeleted<Base: DataSource>: DataSource, CustomStringConvertible {
     base.cursor(skipping: count, from: request)
   }
 
-  var description: String { chained(base, "hidingDeleted(in: \(shelf.source))") }
+  var description: String { chained(base, "hidingDeleted(in: \(recordStore.source))") }
 
   private func deleted(among ids: [Base.Item.ID]) async throws(SourceError) -> Set<String> {
     guard !ids.isEmpty else { return [] }
-    return try await shelf.store.deleted(among: ids.map(\.description), of: shelf.source)
+    return try await recordStore.store.deleted(
+      among: ids.map(\.description), of: recordStore.source)
   }
 
   private func warning(of error: SourceError) throws(SourceError) -> Warning {

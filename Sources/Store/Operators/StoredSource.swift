@@ -1,39 +1,41 @@
 public import AggregatorCore
 import Foundation
 
-extension Shelf {
+extension RecordStore {
   /// What is stored of the source, in the order in which it was first seen, without what was deleted or
   /// has vanished.
   ///
   /// Where nothing matches, the first page fails with `nothingStored`, so that a `fallback` asks who
   /// knows more.
-  public var records: some DataSource<Item> { StoredSource(shelf: self) }
+  public var records: some DataSource<Item> { StoredSource(recordStore: self) }
 }
 
 struct StoredSource<Item: Record>: DataSource, CustomStringConvertible {
-  let shelf: Shelf<Item>
+  let recordStore: RecordStore<Item>
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
     let seal = CursorSeal(description, for: request.query)
     let start = try seal.open(request.cursor, as: StoredPosition.self)
-    let slice = try await shelf.store.records(
-      of: shelf.source, matching: request.query?.words ?? [], after: start?.position ?? 0,
+    let slice = try await recordStore.store.records(
+      of: recordStore.source, matching: request.query?.words ?? [], after: start?.position ?? 0,
       limit: request.limit)
     guard start != nil || !slice.records.isEmpty else {
-      throw .nothingStored(of: shelf.source, matching: request.query)
+      throw .nothingStored(of: recordStore.source, matching: request.query)
     }
-    return try shelf.page(
+    return try recordStore.page(
       slice, next: slice.hasMore ? slice.records.last.map { StoredPosition($0) } : nil, seal)
   }
 
-  func item(_ id: Item.ID) async throws(SourceError) -> Found<Item> {
-    guard let found = try await shelf.item(id) else { throw .notFound(id, in: shelf.source) }
-    return Found(
+  func item(_ id: Item.ID) async throws(SourceError) -> LookupResult<Item> {
+    guard let found = try await recordStore.item(id) else {
+      throw .notFound(id, in: recordStore.source)
+    }
+    return LookupResult(
       found.item, provenance: Provenance(.stored, fetchedAt: found.savedAt),
-      warnings: found.vanishedAt.map { [.vanished(id, at: $0)] } ?? [])
+      warnings: found.removedUpstreamAt.map { [.removedUpstream(id, at: $0)] } ?? [])
   }
 
-  var description: String { "\(shelf.source).stored" }
+  var description: String { "\(recordStore.source).stored" }
 }
 
 /// A place among the records of a source.
@@ -45,7 +47,7 @@ struct StoredPosition: Codable {
   private enum CodingKeys: String, CodingKey { case position = "p" }
 }
 
-extension Shelf {
+extension RecordStore {
   /// A page of stored records; its age is that of the oldest.
   func page(
     _ slice: StoredSlice, next: StoredPosition?, _ seal: CursorSeal
@@ -60,7 +62,9 @@ extension Shelf {
 }
 
 extension Warning {
-  fileprivate static func vanished(_ id: some LosslessStringConvertible, at date: Date) -> Warning {
+  fileprivate static func removedUpstream(_ id: some LosslessStringConvertible, at date: Date)
+    -> Warning
+  {
     Warning(
       "vanished",
       "the service no longer had \(id.description.oneLine(atMost: 80)) at \(date.iso8601)")

@@ -4,10 +4,10 @@ package import Foundation
 /// Fetches the pages of a service into the store, those that came together in one transaction.
 public struct Sync<Item: Record>: Sendable {
   let base: any DataSource<Item>
-  let shelf: Shelf<Item>
+  let recordStore: RecordStore<Item>
   /// How many records upstream is asked for at a time.
   let size: Int
-  let course: SyncCourse
+  let mode: SyncMode
   let clock: any Clock<Duration>
   let now: @Sendable () -> Date
   /// Who is told that it waits.
@@ -18,23 +18,23 @@ public struct Sync<Item: Record>: Sendable {
   private static var longestWait: Duration { .seconds(15 * 60) }
 
   package init(
-    base: any DataSource<Item>, shelf: Shelf<Item>, size: Int, course: SyncCourse,
+    base: any DataSource<Item>, recordStore: RecordStore<Item>, size: Int, mode: SyncMode,
     clock: any Clock<Duration>, now: @escaping @Sendable () -> Date, observer: Observer
   ) {
     self.base = base
-    self.shelf = shelf
+    self.recordStore = recordStore
     self.size = size
-    self.course = course
+    self.mode = mode
     self.clock = clock
     self.now = now
     self.observer = observer
   }
 
   /// The name of the place where it goes on.
-  private var placeName: String {
-    switch course {
+  private var checkpointName: String {
+    switch mode {
     case .pass(let collection): "sync \(collection)"
-    case .growth(let collection): Intake<Item>.place(of: collection)
+    case .growth(let collection): UpstreamLoader<Item>.checkpoint(of: collection)
     }
   }
 
@@ -55,7 +55,7 @@ public struct Sync<Item: Record>: Sendable {
     upTo pages: Int?, jobs: Int, waits: Bool, progress: @Sendable (SyncResult) -> Void
   ) async -> SyncResult {
     var result = SyncResult()
-    var patience = Self.firstWait
+    var maxEmptyPages = Self.firstWait
     while true {
       let before = result.pages
       let bound = pages.map { $0 - result.pages }
@@ -69,10 +69,10 @@ public struct Sync<Item: Record>: Sendable {
           return result
         }
         // Many services say that it is too much, and not until when.
-        if result.pages > before { patience = Self.firstWait }
+        if result.pages > before { maxEmptyPages = Self.firstWait }
         let asked = error.retryAfter ?? .zero
-        let wait = asked > .zero ? asked : patience
-        if asked <= .zero { patience = min(patience * 2, Self.longestWait) }
+        let wait = asked > .zero ? asked : maxEmptyPages
+        if asked <= .zero { maxEmptyPages = min(maxEmptyPages * 2, Self.longestWait) }
         observer(.waiting(wait, reason: error.message))
         do { try await clock.sleep(for: wait) } catch {
           result.failure = .cancelled
@@ -89,41 +89,44 @@ public struct Sync<Item: Record>: Sendable {
     upTo bound: Int?, _ jobs: Int, _ result: inout SyncResult,
     _ progress: (SyncResult) -> Void
   ) async throws(SourceError) -> Bool {
-    var written = try await shelf.store.place(placeName, of: shelf.source)
-    guard written != Intake<Item>.end else {
+    var written = try await recordStore.store.checkpoint(checkpointName, of: recordStore.source)
+    guard written != UpstreamLoader<Item>.end else {
       result.isComplete = true
       return false
     }
-    var place = known(written)
-    if result.pages == 0 { result.earlierPages = place.pages }
-    if written != nil, place.cursor == nil { result.hasRestarted = true }
-    let walk = Writing(base: base, shelf: shelf).pages(
-      after: place.cursor, size: size, upTo: WalkBound(pages: bound),
+    var checkpoint = known(written)
+    if result.pages == 0 { result.earlierPages = checkpoint.pages }
+    if written != nil, checkpoint.cursor == nil { result.hasRestarted = true }
+    let walk = EncodingSource(base: base, recordStore: recordStore).pages(
+      after: checkpoint.cursor, size: size, upTo: PaginationBound(pages: bound),
       // One job fetches and stores in turns, so that at most one page is ever fetched in vain.
-      ahead: jobs > 1 ? jobs : 0, passing: place.cursor == nil ? 0 : place.records,
+      ahead: jobs > 1 ? jobs : 0, passing: checkpoint.cursor == nil ? 0 : checkpoint.records,
       remembering: .pages
     ).makeAsyncIterator()
     while true {
-      var batch = SyncBatch<Item>(from: place)
+      var batch = SyncBatch<Item>(from: checkpoint)
       let end = await fill(&batch, from: walk)
       if batch.pages > 0 {
-        let move = move(from: written, place, to: batch.place, isLast: batch.isLast)
-        let changes = try await shelf.save(
-          written: batch.records, move: move, at: batch.place.date)
+        let update = update(from: written, checkpoint, to: batch.checkpoint, isLast: batch.isLast)
+        let changes = try await recordStore.save(
+          written: batch.records, update: update, at: batch.checkpoint.date)
         result.add(batch, changes)
         guard changes.hasMoved else { return true }
-        (written, place) = (move.to, batch.place)
-        result.passed = place.records
+        (written, checkpoint) = (update.to, batch.checkpoint)
+        result.passed = checkpoint.records
         if batch.isLast {
           result.isComplete = true
-          if isPass { result.doubt = place.doubt ?? changes.shortCensus.map(place.doubt(met:)) }
+          if isPass {
+            result.doubt =
+              checkpoint.doubt ?? changes.shortReconciliation.map(checkpoint.doubt(met:))
+          }
         }
         progress(result)
       }
       switch end {
       case nil: continue
       case .success: return false
-      case .failure(.invalidCursor) where place.cursor != nil:
+      case .failure(.invalidCursor) where checkpoint.cursor != nil:
         // Upstream counts in another way now. What is known stays known.
         try await startOver(from: written)
         result.hasRestarted = true
@@ -137,7 +140,7 @@ public struct Sync<Item: Record>: Sendable {
   ///
   /// - Returns: How the walk ended; `nil` if it goes on.
   private func fill(
-    _ batch: inout SyncBatch<Item>, from walk: Walk<Written<Item>>.Iterator
+    _ batch: inout SyncBatch<Item>, from walk: PageSequence<EncodedRecord<Item>>.Iterator
   ) async -> Result<Void, SourceError>? {
     do throws(SourceError) {
       repeat {
@@ -154,49 +157,50 @@ public struct Sync<Item: Record>: Sendable {
     }
   }
 
-  private var isPass: Bool { if case .pass = course { true } else { false } }
+  private var isPass: Bool { if case .pass = mode { true } else { false } }
 
   /// Where the last run stopped.
-  private func known(_ written: String?) -> SyncPlace {
-    let beginning = SyncPlace(at: now())
+  private func known(_ written: String?) -> SyncCheckpoint {
+    let beginning = SyncCheckpoint(at: now())
     guard let written else { return beginning }
-    switch course {
-    case .pass: return SyncPlace(written, at: now()) ?? beginning
+    switch mode {
+    case .pass: return SyncCheckpoint(written, at: now()) ?? beginning
     case .growth:
-      var place = beginning
-      place.cursor = Cursor(written)
-      return place
+      var checkpoint = beginning
+      checkpoint.cursor = Cursor(written)
+      return checkpoint
     }
   }
 
-  private func move(
-    from written: String?, _ place: SyncPlace, to next: SyncPlace, isLast: Bool
-  ) -> PlaceMove {
-    switch course {
+  private func update(
+    from written: String?, _ checkpoint: SyncCheckpoint, to next: SyncCheckpoint, isLast: Bool
+  ) -> CheckpointUpdate {
+    switch mode {
     case .pass:
       let isTrusted = isLast && next.doubt == nil
-      let census = Census(
-        begins: place.cursor == nil,
+      let reconciliation = Reconciliation(
+        begins: checkpoint.cursor == nil,
         completion: isTrusted ? .init(began: next.began, least: next.least) : nil)
-      return PlaceMove(
-        placeName, from: written, to: isLast ? nil : next.text, census: census,
+      return CheckpointUpdate(
+        checkpointName, from: written, to: isLast ? nil : next.text, reconciliation: reconciliation,
         replacesPages: isLast)
     case .growth:
-      return PlaceMove(
-        placeName, from: written, to: next.cursor?.description ?? Intake<Item>.end)
+      return CheckpointUpdate(
+        checkpointName, from: written, to: next.cursor?.description ?? UpstreamLoader<Item>.end)
     }
   }
 
   /// Forgets the place, if it is still this one.
   private func startOver(from written: String?) async throws(SourceError) {
-    _ = try await shelf.save([], move: PlaceMove(placeName, from: written, to: nil), at: now())
+    _ = try await recordStore.save(
+      [], update: CheckpointUpdate(checkpointName, from: written, to: nil), at: now())
   }
 }
 
 /// What it fetches, of which of upstream's collections, where settings choose.
-package enum SyncCourse: Hashable, Sendable {
+package enum SyncMode: Hashable, Sendable {
   /// All that there is, again and again; at the end of each pass it is known what has vanished.
   case pass(of: String)
-  /// More of what has no end, from where the last sync or ``Intake`` ended.
+  /// More of what has no end, from where the last sync or ``UpstreamLoader`` ended.
   case growth(of: String)
 }

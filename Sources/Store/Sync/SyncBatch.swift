@@ -10,13 +10,13 @@ struct SyncBatch<Item: Record> {
   private static var enough: Int { 1000 }
 
   /// The records of all its pages.
-  private(set) var records: [Written<Item>] = []
+  private(set) var records: [EncodedRecord<Item>] = []
 
   /// The place after its last page.
-  private(set) var place: SyncPlace
+  private(set) var checkpoint: SyncCheckpoint
 
   /// Whether its last page is the last that there is.
-  var isLast: Bool { pages > 0 && place.cursor == nil }
+  var isLast: Bool { pages > 0 && checkpoint.cursor == nil }
 
   /// How many of its rows could not be read.
   private(set) var unreadable = Unreadable.none
@@ -27,7 +27,7 @@ struct SyncBatch<Item: Record> {
   /// A batch without pages.
   ///
   /// - Parameter place: Where its first page will start.
-  init(from place: SyncPlace) { self.place = place }
+  init(from checkpoint: SyncCheckpoint) { self.checkpoint = checkpoint }
 
   /// Whether another page may be added.
   var hasRoom: Bool { !isLast && records.count < Self.enough }
@@ -37,10 +37,10 @@ struct SyncBatch<Item: Record> {
   /// - Parameters:
   ///   - page: The page.
   ///   - date: The date of its fetching.
-  mutating func add(_ page: Page<Written<Item>>, at date: Date) {
+  mutating func add(_ page: Page<EncodedRecord<Item>>, at date: Date) {
     records += page.records
     unreadable = unreadable + page.unreadable
-    place = place.after(page, at: date)
+    checkpoint = checkpoint.after(page, at: date)
     pages += 1
   }
 }

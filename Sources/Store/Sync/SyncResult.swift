@@ -12,7 +12,7 @@ public struct SyncResult: Sendable {
   public internal(set) var same = 0
 
   /// How many records the service no longer has; known only when ``isComplete``.
-  public internal(set) var vanished = 0
+  public internal(set) var removedUpstream = 0
 
   /// How many pages were fetched.
   public internal(set) var pages = 0
@@ -50,9 +50,9 @@ public struct SyncResult: Sendable {
     added += changes.added.count
     changed += changes.changed
     same += changes.same
-    vanished += changes.vanished
+    removedUpstream += changes.removedUpstream
     pages += batch.pages
-    total = batch.place.total ?? total
+    total = batch.checkpoint.total ?? total
     unreadable = unreadable + batch.unreadable
   }
 }

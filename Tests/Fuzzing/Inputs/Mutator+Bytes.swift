@@ -3,28 +3,29 @@ import AggregatorSourceTesting
 extension Mutator {
   /// Changes a few bytes.
   func change(_ bytes: inout [UInt8], _ random: inout Seeded) {
-    let place = Int.random(in: 0...bytes.count, using: &random)
+    let checkpoint = Int.random(in: 0...bytes.count, using: &random)
     let slice = self.slice(of: bytes, &random)
     switch Int.random(in: 0..<9, using: &random) {
-    case 0 where place < bytes.count:
-      bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-    case 1 where place < bytes.count: bytes[place] = .random(in: 0...255, using: &random)
+    case 0 where checkpoint < bytes.count:
+      bytes[checkpoint] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+    case 1 where checkpoint < bytes.count: bytes[checkpoint] = .random(in: 0...255, using: &random)
     case 2: bytes.removeSubrange(slice)
-    case 3: bytes.removeSubrange(place...)
+    case 3: bytes.removeSubrange(checkpoint...)
     case 4:
       let isLong = Int.random(in: 0..<10, using: &random) == 0
       let times = isLong ? Int.random(in: 1...2000, using: &random) : 1
       let most = max(1, Self.longest / max(1, slice.count))
       bytes.insert(
-        contentsOf: repeatElement(bytes[slice], count: min(times, most)).joined(), at: place)
+        contentsOf: repeatElement(bytes[slice], count: min(times, most)).joined(), at: checkpoint)
     case 5:
       let other = samples.randomElement(using: &random) ?? []
-      bytes.replaceSubrange(place..., with: other[self.slice(of: other, &random).lowerBound...])
+      bytes.replaceSubrange(
+        checkpoint..., with: other[self.slice(of: other, &random).lowerBound...])
     case 6: bytes.replaceSubrange(slice, with: Hostile.number(&random).utf8)
     default:
       let token = tokens.randomElement(using: &random) ?? []
       let isReplaced = Bool.random(using: &random)
-      bytes.replaceSubrange(isReplaced ? slice : place..<place, with: token)
+      bytes.replaceSubrange(isReplaced ? slice : checkpoint..<checkpoint, with: token)
     }
   }
 

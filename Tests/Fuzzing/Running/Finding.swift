@@ -4,7 +4,7 @@ package struct Finding: Sendable, Codable {
   package let target: String
   /// The case by which it was found.
   package let number: Int
-  /// Whether that is the number of a shape, as ``Growth`` has them.
+  /// Whether that is the number of a shape, as ``LoadMorePolicy`` has them.
   package let isShape: Bool
   /// What went wrong.
   package let what: String

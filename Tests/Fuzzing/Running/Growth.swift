@@ -7,7 +7,7 @@ import Foundation
 /// It takes a piece of what a parser reads, repeats it in the middle of a sample, and compares the
 /// processor's time for a length and for four times that length: four to five times as much is as it
 /// should be, sixteen times is quadratic.
-package struct Growth: Sendable {
+package struct LoadMorePolicy: Sendable {
   private static let factor = 4
   private static let most = 10.0
   private static let start = 1 << 10
@@ -71,26 +71,26 @@ package struct Growth: Sendable {
       tree.mutate(&random)
       let text = String(decoding: tree.bytes(marking: "null"), as: UTF8.self)
       let row = tree.elements.randomElement(using: &random)?.text ?? "[]"
-      if let place = text.range(of: row) {
+      if let checkpoint = text.range(of: row) {
         return Shape(
-          head: Array(text[..<place.upperBound].utf8), unit: Array(",\(row)".utf8),
-          tail: Array(text[place.upperBound...].utf8))
+          head: Array(text[..<checkpoint.upperBound].utf8), unit: Array(",\(row)".utf8),
+          tail: Array(text[checkpoint.upperBound...].utf8))
       }
     }
     let sample = mutator.samples.randomElement(using: &random) ?? []
-    let place = Int.random(in: 0...sample.count, using: &random)
+    let checkpoint = Int.random(in: 0...sample.count, using: &random)
     var unit: [UInt8] = []
     for _ in 0..<Int.random(in: 1...3, using: &random) {
       if Int.random(in: 0..<3, using: &random) > 0 {
         unit += mutator.tokens.randomElement(using: &random) ?? []
       } else {
-        unit += sample[place...].prefix(.random(in: 1...8, using: &random))
+        unit += sample[checkpoint...].prefix(.random(in: 1...8, using: &random))
       }
     }
     let isBare = Int.random(in: 0..<3, using: &random) == 0
     return Shape(
-      head: isBare ? [] : Array(sample[..<place]), unit: unit.isEmpty ? [0x20] : unit,
-      tail: isBare ? [] : Array(sample[place...]))
+      head: isBare ? [] : Array(sample[..<checkpoint]), unit: unit.isEmpty ? [0x20] : unit,
+      tail: isBare ? [] : Array(sample[checkpoint...]))
   }
 
   /// The processor's time, in seconds; broken promises are for others to find.

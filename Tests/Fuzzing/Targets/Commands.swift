@@ -31,7 +31,7 @@ extension FuzzTarget {
     "arguments", texts: lines.map { $0.replacing(" ", with: "\n") }, tokens: tokens
   ) { text in
     let words = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    do throws(Failure) { _ = try ArgumentParser(tree).parse(words) } catch {
+    do throws(CommandError) { _ = try ArgumentParser(tree).parse(words) } catch {
       try expect(!error.message.isEmpty, "a failure without words")
     }
   }
@@ -72,7 +72,7 @@ extension FuzzTarget {
     if let duration = Duration(typed: text) {
       try expect(duration > .zero && duration <= .seconds(86_400), "\(duration)")
     }
-    if PlaceName.isSession(text) {
+    if SessionName.isSession(text) {
       try expect(text.utf8.allSatisfy { 0x21...0x7E ~= $0 && $0 != 0x2F }, "a session is a path")
     }
   }

@@ -16,7 +16,7 @@ extension FuzzTarget {
     let reply = HTTPResponse(status: 429, headers: [("Retry-After", text)])
     if let wait = reply.retryAfter(from: now) {
       try expect(wait > .zero && wait <= .seconds(86_400), "a wait of \(wait)")
-      try expect(!wait.inWords.isEmpty, "a wait has no words")
+      try expect(!wait.text.isEmpty, "a wait has no words")
     }
     if let date = Date(httpDate: text) {
       try expect(date.iso8601.utf8.count == 20, "a date is written as \(date.iso8601)")
@@ -94,7 +94,7 @@ extension FuzzTarget {
     let reply = HTTPResponse(status: 200, headers: [("x", "y")], body: Data(bytes))
     let clean = Redactor([secret]).redacted(reply)
     try expect(clean.body.firstRange(of: Data(secret.utf8)) == nil, "the secret is still there")
-    let scan = SecretScan([Secret(secret)])
+    let scan = SecretScanner([Secret(secret)])
     let scanned = scan.redacted(bytes)
     try expect(
       Data(scanned).firstRange(of: Data(secret.utf8)) == nil, "a scan leaves the secret")

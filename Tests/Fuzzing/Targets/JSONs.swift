@@ -32,7 +32,7 @@ extension FuzzTarget {
     let ours = try? JSONText(data)?.read([String: Small].self)
     // Foundation does not look at what is not read.
     let isForeign =
-      JSONSpacing.compact(bytes) == nil || String(validating: bytes, as: UTF8.self) == nil
+      JSONFormatter.compact(bytes) == nil || String(validating: bytes, as: UTF8.self) == nil
       || text.contains(/\\u[dD][89a-fA-F]/) || text.contains(/[eE]-[0-9]{3}/)
     try expect(isForeign || theirs == ours, "Foundation reads something else")
   }
@@ -78,13 +78,14 @@ extension FuzzTarget {
   private static let jsonSpacing = FuzzTarget(
     "json-spacing", samples: documents, tokens: jsonTokens
   ) { bytes in
-    guard let compact = JSONSpacing.compact(bytes) else {
-      return try expect(JSONSpacing.indented(bytes) == nil, "it is indented although it is no JSON")
+    guard let compact = JSONFormatter.compact(bytes) else {
+      return try expect(
+        JSONFormatter.indented(bytes) == nil, "it is indented although it is no JSON")
     }
-    guard let indented = JSONSpacing.indented(bytes) else { throw BrokenPromise("not indented") }
-    try expect(JSONSpacing.compact(indented) == compact, "indented it is another text")
-    try expect(JSONSpacing.compact(compact) == compact, "compact it is another text")
-    try expect(JSONSpacing.indented(indented) == indented, "indented again it is another text")
+    guard let indented = JSONFormatter.indented(bytes) else { throw BrokenPromise("not indented") }
+    try expect(JSONFormatter.compact(indented) == compact, "indented it is another text")
+    try expect(JSONFormatter.compact(compact) == compact, "compact it is another text")
+    try expect(JSONFormatter.indented(indented) == indented, "indented again it is another text")
   }
 
   /// A row that knows some types.

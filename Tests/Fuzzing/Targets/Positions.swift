@@ -83,7 +83,9 @@ extension FuzzTarget {
       #"{"earlier":[{"count":20,"limit":20,"start":null}],"ids":"AAAAAAAAAAE=","latest":{"count":3,"limit":20,"start":"cMQ.0000abcde"},"next":"cMjA.0000abcde","query":"a b","request":null,"version":1}"#
     ].map { Array($0.utf8) }
   ) { bytes in
-    guard let place = try? Place(bytes) else { return }
-    try expect((try? Place(place.bytes)) == place, "written and read it is another place")
+    guard let checkpoint = try? SessionPosition(bytes) else { return }
+    try expect(
+      (try? SessionPosition(checkpoint.bytes)) == checkpoint, "written and read it is another place"
+    )
   }
 }

@@ -66,7 +66,7 @@ extension FuzzTarget {
   ) -> FuzzTarget {
     FuzzTarget(name, samples: samples, cost: .medium) { bytes in
       let source = try source(of: plugin, answering: bytes)
-      let found: Found<P.Item>
+      let found: LookupResult<P.Item>
       do throws(SourceError) { found = try await source.item(id) } catch {
         return try expectHarmless(error)
       }

@@ -18,18 +18,19 @@ extension FuzzTarget {
       let change = Array(recipe[start..<start + 4])
       let scale = Int(change[0]) << 8 | Int(change[1])
       // Headers mean the most, so every other change is in the first page, or at the start of one.
-      let place =
+      let checkpoint =
         switch change[2] & 3 {
         case 0: scale % min(bytes.count, 200)
         case 1: scale % max(1, bytes.count / 4096) * 4096 + scale % 64
         default: scale * bytes.count >> 16
         }
-      guard place < bytes.count else { continue }
+      guard checkpoint < bytes.count else { continue }
       switch change[2] >> 2 {
-      case 0..<28: bytes[place] = change[3]
-      case 28..<48: bytes[place] ^= 1 << (change[3] & 7)
-      case 48..<62: bytes.replaceSubrange(place..<min(place + 64, bytes.count), with: [change[3]])
-      default: bytes.removeSubrange(place...)
+      case 0..<28: bytes[checkpoint] = change[3]
+      case 28..<48: bytes[checkpoint] ^= 1 << (change[3] & 7)
+      case 48..<62:
+        bytes.replaceSubrange(checkpoint..<min(checkpoint + 64, bytes.count), with: [change[3]])
+      default: bytes.removeSubrange(checkpoint...)
       }
     }
     try await use(bytes, recipe)
@@ -95,7 +96,7 @@ extension FuzzTarget {
   private static func use(_ bytes: Data, _ recipe: [UInt8]) async throws {
     let directory = try ScratchDirectory()
     try bytes.write(to: URL(filePath: directory.path))
-    let store = SQLiteStore(at: directory.path, patience: .milliseconds(100))
+    let store = SQLiteStore(at: directory.path, busyTimeout: .milliseconds(100))
     // One of the sources after another, so that there are more cases.
     let plugins = StoreSample.plugins
     let plugin = plugins[Int(recipe.reduce(0, &+)) % plugins.count]
@@ -106,7 +107,7 @@ extension FuzzTarget {
 
   private static func use<P: Plugin>(_ store: SQLiteStore, by plugin: P) async throws {
     let environment = StoreSample.environment(of: plugin, store)
-    for reading in [Reading.offline, .normal, .refresh] {
+    for reading in [CachePolicy.offline, .normal, .refresh] {
       let source = try plugin.source(in: environment, reading: reading)
       var next: Cursor?
       for _ in 0..<3 {
@@ -135,7 +136,7 @@ extension FuzzTarget {
 
   private static func query(_ text: String, of store: SQLiteStore) async throws(SourceError) -> Int
   {
-    let views = StoreSample.plugins.map { QueryView($0) }
+    let views = StoreSample.plugins.map { SQLView($0) }
     let query = try await store.query(text, over: views, within: .seconds(2))
     var count = 0
     for _ in 0..<3 {

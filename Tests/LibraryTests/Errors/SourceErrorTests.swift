@@ -13,7 +13,7 @@ struct SourceErrorTests {
   func `a code reads back from its name`(name: String) throws {
     let code = try #require(SourceError.Code(name))
     #expect(code.description == name)
-    #expect(!code.inWords.isEmpty)
+    #expect(!code.text.isEmpty)
     #expect(name.utf8.allSatisfy { ($0 | 0x20) &- 0x61 < 26 })
   }
 

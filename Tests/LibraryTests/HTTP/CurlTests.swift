@@ -69,8 +69,8 @@
     ])
     func `puts the codes of libcurl into words`(code: Int32, kind: SourceError.Code, words: String)
     {
-      let circumstances = CurlCircumstances(
-        place: "h:1", limits: .standard, isConnected: true, systemError: EHOSTUNREACH,
+      let circumstances = CurlContext(
+        authority: "h:1", limits: .standard, isConnected: true, systemError: EHOSTUNREACH,
         words: "it is\n\u{202E}rotten")
       let error = SourceError(curl: code, circumstances)
       #expect(error.code == kind)

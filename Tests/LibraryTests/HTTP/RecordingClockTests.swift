@@ -62,7 +62,7 @@ struct RecordingClockTests {
     let source = try await source(deadline: .seconds(5000))
     let failure = await source.failure()
     #expect(failure?.code == .timedOut)
-    #expect(failure?.message == "no answer within \(Duration.seconds(5000).inWords)")
+    #expect(failure?.message == "no answer within \(Duration.seconds(5000).text)")
   }
 
   @Test func `a deadline inside of another one is no wait`() async throws {

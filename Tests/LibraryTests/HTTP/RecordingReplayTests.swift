@@ -64,8 +64,8 @@ struct RecordingReplayTests {
     for (before, after) in [(asked, read.request.body), (answered, reply.body)] {
       #expect(
         before == after
-          || JSONSpacing.compact(Array(before)) == JSONSpacing.compact(Array(after))
-            && JSONSpacing.compact(Array(before)) != nil
+          || JSONFormatter.compact(Array(before)) == JSONFormatter.compact(Array(after))
+            && JSONFormatter.compact(Array(before)) != nil
       )
     }
   }
@@ -227,7 +227,7 @@ struct RecordingReplayTests {
     }
     #expect(error?.code == .rateLimited)
     #expect(error?.retryAfter == nil)
-    #expect(error?.message == SourceError.Code.rateLimited.inWords)
+    #expect(error?.message == SourceError.Code.rateLimited.text)
   }
 
   @Test func `reads regular files of the directory only`() throws {

@@ -9,7 +9,7 @@ import Testing
 @Suite struct RecordingSecretTests {
   static let key = "Canary/6f1e+0c27=ä"
 
-  private let scan = SecretScan([Secret(key)])
+  private let scan = SecretScanner([Secret(key)])
 
   private func finds(_ text: String) -> Bool { scan.finds(in: Array(text.utf8)) }
 
@@ -64,9 +64,9 @@ import Testing
   }
 
   @Test func `finds a short key and does not replace it`() {
-    let scan = SecretScan([Secret("x1y2"), Secret("")])
+    let scan = SecretScanner([Secret("x1y2"), Secret("")])
     #expect(scan.finds(in: Array("a=X1y2".utf8)))
     #expect(scan.redacted("a=x1y2") == "a=x1y2")
-    #expect(!SecretScan([Secret("")]).finds(in: Array("a".utf8)))
+    #expect(!SecretScanner([Secret("")]).finds(in: Array("a".utf8)))
   }
 }

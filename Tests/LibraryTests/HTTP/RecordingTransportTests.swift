@@ -211,5 +211,7 @@ struct OneCall: DataSource {
     return .notes(0..<response.body.count)
   }
 
-  func item(_ id: Int) async throws(SourceError) -> Found<Note> { throw .notFound(id, in: "notes") }
+  func item(_ id: Int) async throws(SourceError) -> LookupResult<Note> {
+    throw .notFound(id, in: "notes")
+  }
 }

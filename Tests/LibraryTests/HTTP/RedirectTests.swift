@@ -29,7 +29,7 @@ struct RedirectTests {
     [
       (301, "GET"), (302, "GET"), (303, "GET"), (307, "POST"), (308, "POST"),
     ])
-  func `keeps or turns a POST`(engine: Engine, expectation: (status: Int, method: String))
+  func `keeps or limiterState a POST`(engine: Engine, expectation: (status: Int, method: String))
     async throws
   {
     try await withServer(

@@ -33,7 +33,7 @@ import Testing
     #expect(ImageAddress(text) == nil)
   }
 
-  static let hosts: [Reach: [String]] = [
+  static let hosts: [NetworkScope: [String]] = [
     .machine: [
       "localhost", "localhost.localdomain", "LOCALHOST.", "cdn.localhost", "127.0.0.1", "127.1",
       "127.255.255.254",
@@ -47,7 +47,7 @@ import Testing
       "[ff02::1]", "[::ffff:10.0.0.1]", "router", "nas.local", "metadata.google.internal",
       "printer.home.arpa", "box.lan",
     ],
-    .world: [
+    .scenarioEnvironment: [
       "cdn.example", "9.255.255.255", "172.32.0.1", "172.15.255.255", "192.169.0.1", "8.8.8.8",
       "100.128.0.1", "223.255.255.255", "[2606:4700::1111]", "[::ffff:8.8.8.8]", "local.example",
       "10.example", "xn--bcher-kva.example",
@@ -55,9 +55,9 @@ import Testing
   ]
 
   @Test(arguments: hosts.keys)
-  func `a host is as far away as its name tells`(reach: Reach) throws {
-    for host in Self.hosts[reach] ?? [] {
-      #expect(ImageAddress("https://\(host)/a.png")?.reach == reach, "\(host)")
+  func `a host is as far away as its name tells`(networkScope: NetworkScope) throws {
+    for host in Self.hosts[networkScope] ?? [] {
+      #expect(ImageAddress("https://\(host)/a.png")?.networkScope == networkScope, "\(host)")
     }
   }
 }

@@ -12,8 +12,8 @@ struct ImageLoaderTests {
 
   /// How many requests are under way, and how many have ended.
   private struct Lines: Transport {
-    let begun = Gauge()
-    let ended = Gauge()
+    let begun = Counter()
+    let ended = Counter()
 
     func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
       begun.add()
@@ -22,11 +22,11 @@ struct ImageLoaderTests {
     }
   }
 
-  private var files: ImageFiles { ImageFiles(in: "\(home.root)/images") }
+  private var files: ImageDiskCache { ImageDiskCache(in: "\(home.root)/images") }
 
   private func loader(
-    files: ImageFiles? = nil, memory: Int = 1 << 20, largest: Int = 1 << 20,
-    reading: Reading = .normal, attempts: Int = 1, deadline: Duration = .seconds(60),
+    files: ImageDiskCache? = nil, memory: Int = 1 << 20, largest: Int = 1 << 20,
+    reading: CachePolicy = .normal, attempts: Int = 1, deadline: Duration = .seconds(60),
     transport: (any Transport)? = nil
   ) -> ImageLoader {
     var plugin = NotesPlugin(service: ScriptedSource<Note>(pages: []))
@@ -54,7 +54,7 @@ struct ImageLoaderTests {
   @MainActor private func callers(
     _ count: Int, of loader: ImageLoader, _ address: ImageAddress
   ) async -> [Task<SourceError?, Never>] {
-    let entered = Gauge()
+    let entered = Counter()
     let calls = (0..<count).map { _ in
       Task { @MainActor in
         entered.add()
@@ -143,7 +143,7 @@ struct ImageLoaderTests {
       #expect(old.provenance.origin == .stored)
       #expect(old.provenance.reason?.code == .serverError)
       let strict = loader(
-        files: files, reading: Reading(refreshes: true, mayFallBack: false))
+        files: files, reading: CachePolicy(refreshes: true, mayFallBack: false))
       #expect(await failure(strict, address)?.code == .serverError)
     }
   }

@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `types have the names that the world knows`() {
+  @Test func `types have their standard names`() {
     #expect(ImageType.jpeg.mediaType == "image/jpeg")
     #expect(ImageType.jpeg.fileExtension == "jpg")
     #expect(ImageType.webp.fileExtension == "webp")

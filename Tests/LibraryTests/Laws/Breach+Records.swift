@@ -20,7 +20,7 @@ extension Breach {
       let diary = Diary()
       return diary.subject(item: { id throws(SourceError) in
         let found = try await diary.item(min(id, 20))
-        return Found(Note(id, found.item.title), provenance: found.provenance)
+        return LookupResult(Note(id, found.item.title), provenance: found.provenance)
       })
     },
     Breach("unknown-not-found", "the caller is blamed") {
@@ -132,7 +132,7 @@ private struct Telling: DataSource, CustomStringConvertible {
     try await base.page(request)
   }
 
-  func item(_ id: Int) async throws(SourceError) -> Found<Note> { try await base.item(id) }
+  func item(_ id: Int) async throws(SourceError) -> LookupResult<Note> { try await base.item(id) }
 
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
     base.cursor(skipping: count, from: request)

@@ -27,7 +27,7 @@ extension Breach {
     },
     Breach("walk-stable", "every other walk begins with the second record") {
       let diary = Diary()
-      let starts = Gauge()
+      let starts = Counter()
       return diary.subject(page: { request throws(SourceError) in
         var page = try await diary.page(request)
         guard request.cursor == nil, request.query == nil, page.records.count > 1 else {
@@ -43,7 +43,7 @@ extension Breach {
       return diary.subject(page: { request throws(SourceError) in
         var page = try await diary.page(request)
         guard request.query == nil, page.next == nil else { return page }
-        page.next = diary.shelf.cursor(skipping: 7, from: PageRequest())
+        page.next = diary.recordStore.cursor(skipping: 7, from: PageRequest())
         return page
       })
     },
@@ -55,7 +55,7 @@ extension Breach {
       return diary.subject(page: { request throws(SourceError) in
         var page = try await diary.page(request)
         guard request.query == nil, page.next == nil else { return page }
-        page.next = diary.shelf.cursor(skipping: 7, from: PageRequest())
+        page.next = diary.recordStore.cursor(skipping: 7, from: PageRequest())
         return page
       }).with { $0.isEndless = true }
     },
@@ -86,7 +86,7 @@ extension Breach {
     Breach("positions-true", "one record too far") {
       let diary = Diary()
       return diary.subject(skip: { count, request in
-        diary.shelf.cursor(skipping: count + 1, from: request)
+        diary.recordStore.cursor(skipping: count + 1, from: request)
       })
     },
     Breach("positions-true", "the cursor cannot be followed") {
@@ -106,7 +106,7 @@ extension Breach {
           return page
         },
         skip: { count, request in
-          let cursor = diary.shelf.cursor(skipping: count, from: request)
+          let cursor = diary.recordStore.cursor(skipping: count, from: request)
           if let cursor { used.remove(cursor) }
           return cursor
         })
@@ -114,7 +114,7 @@ extension Breach {
     Breach("cursor-lasts", "another process gives other records") {
       Diary().subject().with { subject in
         let other = Diary(Diary.notes.reversed())
-        subject.anew = { () throws(SourceError) in other.shelf }
+        subject.anew = { () throws(SourceError) in other.recordStore }
       }
     },
     Breach("cursor-foreign", "a search begins anew with what it does not know") {
@@ -122,7 +122,7 @@ extension Breach {
       return diary.subject(page: { request throws(SourceError) in
         do throws(SourceError) { return try await diary.page(request) } catch {
           guard error.code == .invalidCursor, request.query != nil else { throw error }
-          return try await diary.shelf.page(request.after(nil))
+          return try await diary.recordStore.page(request.after(nil))
         }
       })
     },
@@ -143,7 +143,7 @@ extension Breach {
             guard error.code == .invalidCursor, error.message.contains("damaged") else {
               throw error
             }
-            return try await diary.shelf.page(request.after(nil))
+            return try await diary.recordStore.page(request.after(nil))
           }
         }, skip: { _, _ in nil })
     },

@@ -15,10 +15,10 @@ struct Diary: Sendable {
 
   let probe = LawProbe()
   let transport: any Transport
-  let shelf: BundledSource<Note>
+  let recordStore: BundledSource<Note>
 
   init(_ notes: [Note] = notes) {
-    shelf = BundledSource("diary", items: notes, fields: Note.fields)
+    recordStore = BundledSource("diary", items: notes, fields: Note.fields)
     let environment = PluginEnvironment(settings: Settings(), transport: Line())
     transport = probe.listening(to: environment).transport
   }
@@ -30,12 +30,12 @@ struct Diary: Sendable {
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Note> {
     try await send()
-    return try await shelf.page(request)
+    return try await recordStore.page(request)
   }
 
-  func item(_ id: Int) async throws(SourceError) -> Found<Note> {
+  func item(_ id: Int) async throws(SourceError) -> LookupResult<Note> {
     try await send()
-    return try await shelf.item(id)
+    return try await recordStore.item(id)
   }
 
   /// What there is to put to the laws.
@@ -50,7 +50,7 @@ struct Diary: Sendable {
     skip: ScriptedSource<Note>.Skipping? = nil
   ) -> LawSubject<Note> {
     let source = ScriptedSource<Note>(
-      page: page ?? self.page, item: item ?? self.item, skip: skip ?? shelf.cursor)
+      page: page ?? self.page, item: item ?? self.item, skip: skip ?? recordStore.cursor)
     var subject = LawSubject(
       "diary", source: source, fields: Note.fields, search: .local, query: try? Query("gamma"))
     subject.isBare = true

@@ -51,14 +51,14 @@ import Testing
     merging: Sketch.Merging, broken: [String]
   ) async {
     let short = (1...3).map { Sketch(id: $0, merging: merging) }
-    let shelf = BundledSource("sketches", items: short, fields: Sketch.fields)
+    let recordStore = BundledSource("sketches", items: short, fields: Sketch.fields)
     let source = ScriptedSource<Sketch>(
-      page: shelf.page,
+      page: recordStore.page,
       item: { id throws(SourceError) in
-        var found = try await shelf.item(id)
+        var found = try await recordStore.item(id)
         found.item.text = "long"
         return found
-      }, skip: shelf.cursor)
+      }, skip: recordStore.cursor)
     let report = await LawReport(
       on: LawSubject("sketches", source: source, fields: Sketch.fields))
     #expect(Array(Set(report.violations.map(\.law))) == broken, "\(report)")

@@ -26,7 +26,7 @@ import Testing
   @Test(arguments: 1...30)
   func `a service that fails once breaks no law`(call: Int) async throws {
     let diary = Diary()
-    let calls = Gauge()
+    let calls = Counter()
     for law in Law.all {
       calls.add(-calls.value)
       let failing = diary.subject(page: { request throws(SourceError) in
@@ -55,7 +55,7 @@ import Testing
 
   @Test func `what another tier answers is not compared`() async throws {
     let diary = Diary()
-    let starts = Gauge()
+    let starts = Counter()
     let bundle = BundledSource("bundle", items: [Note(99)], fields: Note.fields)
     let subject = diary.subject(page: { request throws(SourceError) in
       if request.cursor == nil { starts.add() }

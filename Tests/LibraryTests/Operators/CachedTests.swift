@@ -16,10 +16,10 @@ struct CachedTests {
   }
 
   private func cached(
-    _ policy: CachePolicy = .standard, of scope: String = "", in store: SQLiteStore? = nil
+    _ policy: CachePolicy = .normal, of scope: String = "", in store: SQLiteStore? = nil
   ) -> some DataSource<Note> {
     service.cached(
-      in: Shelf("notes", in: store ?? self.store, text: Note.text), freshFor: .seconds(60),
+      in: RecordStore("notes", in: store ?? self.store, text: Note.text), freshFor: .seconds(60),
       of: scope, policy, now: today.now)
   }
 
@@ -48,7 +48,7 @@ struct CachedTests {
       .success(.notes(1...4)), .success(unread), .failure(.because(.timedOut)),
     ])
     let source = base.cached(
-      in: Shelf("notes", in: store, text: Note.text), freshFor: .seconds(60), now: today.now)
+      in: RecordStore("notes", in: store, text: Note.text), freshFor: .seconds(60), now: today.now)
     _ = try await source.page(PageRequest())
     today.turn(by: 61)
     #expect(try await source.page(PageRequest()).unreadable.count == 4)
@@ -123,7 +123,7 @@ struct CachedTests {
   @Test func `asks even while it is fresh if it is to refresh, and keeps what it gets`()
     async throws
   {
-    let refresh = CachePolicy(givesFresh: false, givesStale: true)
+    let refresh = CachePolicy.refresh
     for _ in 0..<2 { _ = try await cached(refresh).page(PageRequest()) }
     #expect(service.callCount == 2)
     _ = try await cached().page(PageRequest())
@@ -133,7 +133,7 @@ struct CachedTests {
   }
 
   @Test func `gives what is fresh but nothing old if it must not fall back`() async throws {
-    let strict = CachePolicy(givesFresh: true, givesStale: false)
+    let strict = CachePolicy.noFallback
     _ = try await cached(strict).page(PageRequest())
     _ = try await cached(strict).item(4)
     service.fail(with: .timedOut)
@@ -170,20 +170,20 @@ struct CachedTests {
   }
 
   @Test func `keeps the detail of a record when a list is fetched after it`() async throws {
-    let shelf = Shelf("cards", in: store, text: Card.text)
+    let recordStore = RecordStore("cards", in: store, text: Card.text)
     let upstream = ScriptedSource<Card>(
       page: { _ throws(SourceError) in
         Page([Card(1, "new title"), Card(2)], provenance: Provenance(.live))
       },
       item: { id throws(SourceError) in
-        Found(Card(id, detail: "long story"), provenance: Provenance(.live))
+        LookupResult(Card(id, detail: "long story"), provenance: Provenance(.live))
       })
-    let cached = upstream.cached(in: shelf, freshFor: .seconds(60), now: today.now)
+    let cached = upstream.cached(in: recordStore, freshFor: .seconds(60), now: today.now)
     _ = try await cached.item(1)
     #expect(try await cached.page(PageRequest()).records.first?.detail == nil)
     #expect(try await cached.page(PageRequest()).records.first?.detail == "long story")
     #expect(try await cached.item(1).item == Card(1, "new title", detail: "long story"))
-    let stored = try await shelf.records.page(PageRequest(matching: try Query("new story")))
+    let stored = try await recordStore.records.page(PageRequest(matching: try Query("new story")))
     #expect(stored.records.map(\.id) == [1])
     #expect(upstream.callCount == 2)
   }
@@ -196,7 +196,7 @@ struct CachedTests {
           unreadable: Unreadable(count: 2, firstReason: "no title")))
     ])
     let source = upstream.cached(
-      in: Shelf("notes", in: store, text: Note.text), freshFor: .seconds(60), now: today.now)
+      in: RecordStore("notes", in: store, text: Note.text), freshFor: .seconds(60), now: today.now)
     for _ in 0..<2 {
       let page = try await source.page(PageRequest())
       #expect(page.unreadable == Unreadable(count: 2, firstReason: "no title"))
@@ -223,7 +223,7 @@ struct CachedTests {
   @Test func `describes itself, and lets pages be addressed ahead`() {
     #expect("\(cached())" == "service\n  .cached(in: notes, freshFor: 60 s)")
     let ahead = notebook(9).cached(
-      in: Shelf("notes", in: store, text: Note.text), freshFor: .seconds(1))
+      in: RecordStore("notes", in: store, text: Note.text), freshFor: .seconds(1))
     #expect(
       ahead.cursor(skipping: 3, from: PageRequest())
         == notebook(9).cursor(skipping: 3, from: PageRequest()))

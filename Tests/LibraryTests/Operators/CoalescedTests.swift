@@ -15,7 +15,7 @@ struct CoalescedTests {
   private func callers(
     _ count: Int, of source: some DataSource<Note>
   ) async -> [Task<SourceError?, Never>] {
-    let entered = Gauge()
+    let entered = Counter()
     let calls = (0..<count).map { _ in
       Task { @MainActor in
         entered.add()

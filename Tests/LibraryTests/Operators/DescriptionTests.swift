@@ -7,7 +7,7 @@ struct DescriptionTests {
   @Test func `a chain describes itself, one operator a line`() throws {
     let clock = ManualClock()
     let source = ScriptedSource(over: notebook(3))
-      .heedingRetryAfter(clock: clock)
+      .respectingRetryAfter(clock: clock)
       .rateLimited(by: try #require(Rate("1/s 200/h")), clock: clock)
       .circuitBreaker(clock: clock)
       .retry(clock: clock)

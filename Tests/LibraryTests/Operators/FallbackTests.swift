@@ -6,7 +6,7 @@ import Testing
 struct FallbackTests {
   /// A service that fails the first calls and then pages through notes 101 to 130.
   private func service(failing failures: [SourceError.Code] = []) -> ScriptedSource<Note> {
-    let calls = Gauge()
+    let calls = Counter()
     let notes = BundledSource("live", items: (101...130).map { Note($0) }, fields: Note.fields)
     return ScriptedSource(
       page: { request throws(SourceError) in
@@ -84,7 +84,7 @@ struct FallbackTests {
       let again = service().fallback(to: notebook(30))
       let page = try await again.page(PageRequest(after: read, limit: 7))
       #expect(page.provenance.reason?.code == .timedOut)
-      #expect(page.provenance.reason?.message == SourceError.Code.timedOut.inWords)
+      #expect(page.provenance.reason?.message == SourceError.Code.timedOut.text)
       ids += page.records.map(\.id)
       cursor = page.next
     }

@@ -14,7 +14,7 @@ struct HidingDeletedTests {
   }
 
   private func hiding(_ base: some DataSource<Note>) -> some DataSource<Note> {
-    base.hidingDeleted(in: Shelf("notes", in: store, text: Note.text))
+    base.hidingDeleted(in: RecordStore("notes", in: store, text: Note.text))
   }
 
   private func delete(_ ids: some Sequence<Int>) async throws {

@@ -26,21 +26,21 @@ struct RetryAfterTests {
       if let error = failing.error.withLock(\.self) { throw error }
       return .notes(1...3)
     } item: { id throws(SourceError) in
-      Found(Note(id), provenance: Provenance(.live))
+      LookupResult(Note(id), provenance: Provenance(.live))
     }
   }
 
-  private var board: Noticeboard { texts.board { [wall] in wall.now } }
+  private var sharedState: SharedState { texts.sharedState { [wall] in wall.now } }
 
   /// What a new process sees of the service.
-  private func process(_ rate: Rate? = nil, patience: Int = 15) -> any DataSource<Note> {
+  private func process(_ rate: Rate? = nil, maxWait: Int = 15) -> any DataSource<Note> {
     let source: any DataSource<Note> =
       if let rate {
-        service.rateLimited(by: rate, clock: clock, sharing: board)
+        service.rateLimited(by: rate, clock: clock, sharing: sharedState)
       } else {
-        service.heedingRetryAfter(clock: clock, sharing: board)
+        service.respectingRetryAfter(clock: clock, sharing: sharedState)
       }
-    return source.timeout(.seconds(patience), clock: clock)
+    return source.timeout(.seconds(maxWait), clock: clock)
   }
 
   /// Lets one call fail, and the service be well again.
@@ -64,7 +64,7 @@ struct RetryAfterTests {
     await #expect(throws: SourceError.self) { try await record.item(1) }
     #expect(service.callCount == 1)
     clock.advance(by: .seconds(43) - .milliseconds(1))
-    async let early = process(rate, patience: 1).failure()
+    async let early = process(rate, maxWait: 1).failure()
     await clock.sleepers(atLeast: 2)
     #expect(service.callCount == 1)
     clock.advance(by: .milliseconds(1))
@@ -73,7 +73,7 @@ struct RetryAfterTests {
   }
 
   @Test func `leaves it alone in one process too`() async throws {
-    let source = service.heedingRetryAfter(clock: clock).timeout(.seconds(15), clock: clock)
+    let source = service.respectingRetryAfter(clock: clock).timeout(.seconds(15), clock: clock)
     await fail(source, retryAfter: .seconds(60))
     #expect(await source.failure()?.retryAfter == .seconds(60))
     clock.advance(by: .seconds(60))
@@ -94,7 +94,7 @@ struct RetryAfterTests {
 
   @Test func `stops those who have a turn already`() async throws {
     let rate = try #require(Rate("1/s"))
-    let (one, other) = (process(rate, patience: 30), process(rate, patience: 30))
+    let (one, other) = (process(rate, maxWait: 30), process(rate, maxWait: 30))
     failing.set(.because(.rateLimited, retryAfter: .seconds(60)))
     _ = await one.failure()
     clock.advance(by: .seconds(60))
@@ -105,7 +105,7 @@ struct RetryAfterTests {
       throw .because(.rateLimited, retryAfter: .seconds(20))
     }
     let slow = held.rateLimited(
-      by: rate, clock: clock, sharing: board)
+      by: rate, clock: clock, sharing: sharedState)
     async let first = slow.failure()
     await gate.holds(1)
     async let second = other.failure()
@@ -124,7 +124,7 @@ struct RetryAfterTests {
 
   @Test func `does not take its own word for the service's`() async throws {
     let rate = try #require(Rate("1/h"))
-    let source = process(rate).heedingRetryAfter(clock: clock, sharing: board)
+    let source = process(rate).respectingRetryAfter(clock: clock, sharing: sharedState)
     #expect(await source.failure() == nil)
     for _ in 0..<2 {
       #expect(await source.failure()?.message == "our own limit of 1/h is used up")
@@ -161,8 +161,8 @@ struct RetryAfterTests {
       try await gate.pass()
       throw .because(.rateLimited, retryAfter: .seconds(20))
     }
-    let slow = held.heedingRetryAfter(
-      clock: clock, sharing: board)
+    let slow = held.respectingRetryAfter(
+      clock: clock, sharing: sharedState)
     async let late = slow.failure()
     await gate.holds(1)
     await fail(source, retryAfter: .seconds(60))
@@ -191,8 +191,8 @@ struct RetryAfterTests {
   }
 
   @Test func `is retried once the service wants it`() async throws {
-    let source = service.heedingRetryAfter(
-      clock: clock, sharing: board
+    let source = service.respectingRetryAfter(
+      clock: clock, sharing: sharedState
     )
     .retry(clock: clock).timeout(.seconds(90), clock: clock)
     failing.set(.because(.rateLimited, retryAfter: .seconds(60)))

@@ -147,13 +147,13 @@ struct RetryTests {
   }
 
   @Test func `asks for a record again too`() async throws {
-    let calls = Gauge()
+    let calls = Counter()
     let base = ScriptedSource<Note>(
       page: { _ throws(SourceError) in throw .because(.badUsage) },
       item: { id throws(SourceError) in
         calls.add()
         guard calls.value > 1 else { throw .because(.serverError) }
-        return Found(Note(id), provenance: Provenance(.live))
+        return LookupResult(Note(id), provenance: Provenance(.live))
       })
     async let found = retried(base, bits: 0).item(7)
     #expect(try await found.item.id == 7)

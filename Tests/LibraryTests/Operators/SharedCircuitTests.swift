@@ -32,7 +32,7 @@ struct SharedCircuitTests {
     _ policy: BreakerPolicy = .standard, held gate: Gate? = nil
   ) -> some DataSource<Note> {
     ScriptedSource(over: service, held: gate).circuitBreaker(
-      policy, clock: clock, sharing: texts.board { [wall] in wall.now })
+      policy, clock: clock, sharing: texts.sharedState { [wall] in wall.now })
   }
 
   /// Lets so many calls fail, each in a process of its own.

@@ -20,7 +20,7 @@ struct SharedRateTests {
   ) throws -> some DataSource<Note> {
     (base ?? service).rateLimited(
       by: try #require(Rate(rate)), cost: cost, clock: clock,
-      sharing: texts.board { [wall] in wall.now })
+      sharing: texts.sharedState { [wall] in wall.now })
   }
 
   @Test func `is kept by two processes together`() async throws {
@@ -100,7 +100,7 @@ struct SharedRateTests {
     }
   }
 
-  @Test func `lets nobody wait for turns that were taken in a wrong future`() async throws {
+  @Test func `ignores reservations dated in the future`() async throws {
     wall.put(forward: 86_400 * 3650)
     for _ in 0..<2 { _ = try await process("2/m").page(PageRequest()) }
     wall.put(forward: -86_400 * 3650)
@@ -160,8 +160,8 @@ private final class Traffic: Sendable {
   private let clock: ManualClock
   private let calls = Mutex<[CallKind: [Duration]]>([:])
   /// Every call comes through at once, or begins to wait and comes through later.
-  private let steps = Gauge()
-  private let waits = Gauge()
+  private let steps = Counter()
+  private let waits = Counter()
   private let expected = Mutex((steps: 0, wakes: 0))
 
   init(on clock: ManualClock) { self.clock = clock }
@@ -172,7 +172,7 @@ private final class Traffic: Sendable {
       return .notes(1...1)
     } item: { [self] id throws(SourceError) in
       note(.show)
-      return Found(Note(id), provenance: Provenance(.live))
+      return LookupResult(Note(id), provenance: Provenance(.live))
     }
   }
 

@@ -21,22 +21,22 @@ struct SlidingWindowTests {
     for round in 0..<20 {
       var window = SlidingWindow()
       var now = Duration.zero
-      var turns: [Duration] = []
+      var limiterState: [Duration] = []
       for _ in 0..<300 {
         // Bursts, and pauses of every length up to twice the longest window.
         if random.next() % 3 > 0 {
           now += .microseconds(Int(random.next() % (round < 10 ? 700_000 : 9_000_000)))
         }
-        let turn = window.reserve(by: bounds, at: now, patience: ever)
+        let turn = window.reserve(by: bounds, at: now, maxWait: ever)
         #expect(turn.isTaken && turn.wait >= .zero)
         if random.next() % 8 == 0, turn.wait > .zero {
           window.giveBack(turn.time)
         } else {
-          turns.append(now + turn.wait)
+          limiterState.append(now + turn.wait)
         }
       }
       for bound in bounds {
-        for (first, next) in zip(turns, turns.dropFirst(bound.count)) {
+        for (first, next) in zip(limiterState, limiterState.dropFirst(bound.count)) {
           #expect(next - first >= bound.period, "\(bound.count) turns since \(first)")
         }
       }
@@ -46,16 +46,16 @@ struct SlidingWindowTests {
   @Test func `gives every turn as early as the rate allows`() throws {
     var window = SlidingWindow()
     let bounds = try bounds("2/s 5/10s")
-    let waits = (0..<8).map { _ in window.reserve(by: bounds, at: .zero, patience: ever).wait }
+    let waits = (0..<8).map { _ in window.reserve(by: bounds, at: .zero, maxWait: ever).wait }
     #expect(waits == [0, 0, 1, 1, 2, 10, 10, 11].map { .seconds($0) })
   }
 
   @Test func `lets no burst of twice the rate follow a pause`() throws {
     var window = SlidingWindow()
     let bounds = try bounds("3/s")
-    let early = window.reserve(by: bounds, at: .zero, patience: ever).time
+    let early = window.reserve(by: bounds, at: .zero, maxWait: ever).time
     let late = (0..<4).map { _ in
-      window.reserve(by: bounds, at: .milliseconds(900), patience: ever).time.milliseconds
+      window.reserve(by: bounds, at: .milliseconds(900), maxWait: ever).time.milliseconds
     }
     #expect(early.milliseconds == 0)
     #expect(late == [900, 900, 1000, 1900])
@@ -64,73 +64,75 @@ struct SlidingWindowTests {
   @Test func `lets nobody wait for the rest of a millisecond`() throws {
     var window = SlidingWindow()
     let bounds = try bounds("3/s")
-    let turns = (1...3).map {
-      window.reserve(by: bounds, at: .microseconds(400 * $0), patience: ever)
+    let limiterState = (1...3).map {
+      window.reserve(by: bounds, at: .microseconds(400 * $0), maxWait: ever)
     }
-    #expect(turns.map(\.wait) == [.zero, .zero, .zero])
-    #expect(turns.map(\.time.milliseconds) == [1, 1, 2])
-    let fourth = window.reserve(by: bounds, at: .microseconds(1_000_400), patience: ever)
+    #expect(limiterState.map(\.wait) == [.zero, .zero, .zero])
+    #expect(limiterState.map(\.time.milliseconds) == [1, 1, 2])
+    let fourth = window.reserve(by: bounds, at: .microseconds(1_000_400), maxWait: ever)
     #expect(fourth.wait == .microseconds(600))
   }
 
   @Test func `takes no turn that the caller will not wait for`() throws {
     var window = SlidingWindow()
     let bounds = try bounds("1/s")
-    #expect(window.reserve(by: bounds, at: .zero, patience: .zero).isTaken)
+    #expect(window.reserve(by: bounds, at: .zero, maxWait: .zero).isTaken)
     for _ in 0..<2 {
-      let turn = window.reserve(by: bounds, at: .zero, patience: .seconds(1))
+      let turn = window.reserve(by: bounds, at: .zero, maxWait: .seconds(1))
       #expect((turn.wait, turn.isTaken) == (.seconds(1), false))
     }
-    #expect(window.reserve(by: bounds, at: .zero, patience: .seconds(1.1)).isTaken)
+    #expect(window.reserve(by: bounds, at: .zero, maxWait: .seconds(1.1)).isTaken)
   }
 
   @Test func `serves in the order of coming`() throws {
     var window = SlidingWindow()
     let bounds = try bounds("2/s")
-    let times = (0..<50).map { _ in window.reserve(by: bounds, at: .zero, patience: ever).time }
+    let times = (0..<50).map { _ in window.reserve(by: bounds, at: .zero, maxWait: ever).time }
     #expect(times == times.sorted())
   }
 
   @Test func `gives the last turn to the next caller when it is given back`() throws {
     var window = SlidingWindow()
     let bounds = try bounds("1/s")
-    _ = window.reserve(by: bounds, at: .zero, patience: ever)
-    let turn = window.reserve(by: bounds, at: .zero, patience: ever).time
+    _ = window.reserve(by: bounds, at: .zero, maxWait: ever)
+    let turn = window.reserve(by: bounds, at: .zero, maxWait: ever).time
     window.giveBack(turn)
-    #expect(window.reserve(by: bounds, at: .milliseconds(200), patience: ever).time == turn)
+    #expect(window.reserve(by: bounds, at: .milliseconds(200), maxWait: ever).time == turn)
   }
 
   @Test func `counts each call by its cost, and one that is too dear as all of a bound`() throws {
     var window = SlidingWindow()
     let bounds = try bounds("10/s")
     let waits = [4, 4, 2, 1, 30, 1].map {
-      window.reserve($0, by: bounds, at: .zero, patience: ever).wait
+      window.reserve($0, by: bounds, at: .zero, maxWait: ever).wait
     }
     #expect(waits == [0, 0, 0, 1, 2, 3].map { .seconds($0) })
   }
 
   @Test func `gives no turn before the service opens`() throws {
     var window = SlidingWindow()
-    let opening = Moment(.seconds(9))
+    let opening = Timestamp(.seconds(9))
     for bounds in [try bounds("1/s"), []] {
-      let turn = window.reserve(by: bounds, at: .zero, notBefore: opening, patience: ever)
+      let turn = window.reserve(by: bounds, at: .zero, notBefore: opening, maxWait: ever)
       #expect(turn.time == opening)
     }
     #expect(
-      window.reserve(by: [], at: .seconds(9), notBefore: opening, patience: ever).wait == .zero)
+      window.reserve(by: [], at: .seconds(9), notBefore: opening, maxWait: ever).wait == .zero)
   }
 
   @Test func `remembers little however many calls there are`() throws {
     let bounds = try bounds("50/s 100000/h")
     var window = SlidingWindow()
     var now = Duration.zero
-    var turns: [Duration] = []
+    var limiterState: [Duration] = []
     for _ in 0..<30_000 {
-      now += window.reserve(by: bounds, at: now, patience: ever).wait
-      turns.append(now)
+      now += window.reserve(by: bounds, at: now, maxWait: ever).wait
+      limiterState.append(now)
       now += .milliseconds(7)
     }
-    for (first, next) in zip(turns, turns.dropFirst(50)) { #expect(next - first >= .seconds(1)) }
+    for (first, next) in zip(limiterState, limiterState.dropFirst(50)) {
+      #expect(next - first >= .seconds(1))
+    }
     #expect(now < .seconds(602))
     #expect(try JSONEncoder().encode(window).count < 12_000)
   }
@@ -138,7 +140,7 @@ struct SlidingWindowTests {
   @Test func `is read as it was written`() throws {
     let bounds = try bounds("2/s 5/10s")
     var window = SlidingWindow()
-    for _ in 0..<4 { _ = window.reserve(2, by: bounds, at: .seconds(7), patience: ever) }
+    for _ in 0..<4 { _ = window.reserve(2, by: bounds, at: .seconds(7), maxWait: ever) }
     let text = try JSONEncoder().encode(window)
     #expect(String(decoding: text, as: UTF8.self) == "[7000,2,1000,2,9000,2,1000,2]")
     #expect(try JSONDecoder().decode(SlidingWindow.self, from: text) == window)

@@ -21,9 +21,9 @@ struct ChainTests {
     #expect(journal.events.first == "asked list")
   }
 
-  @Test(arguments: [Reading.normal, .refresh])
+  @Test(arguments: [CachePolicy.normal, .refresh])
   func `answers with bundled data and the reason when the service fails`(
-    reading: Reading
+    reading: CachePolicy
   ) async throws {
     let service = ScriptedSource<Note>(pages: [.failure(.because(.unreachable))])
     let source = try NotesPlugin(service: service).source(in: environment(), reading: reading)
@@ -37,7 +37,7 @@ struct ChainTests {
 
   @Test func `asks the service for nothing when it is offline`() async throws {
     let service = ScriptedSource(over: notebook(5))
-    let made = Gauge()
+    let made = Counter()
     let plugin = NotesPlugin(service: service, setUp: { _ throws(SourceError) in made.add() })
     let source = try plugin.source(in: environment(), reading: .offline)
     let page = try await source.page(PageRequest())
@@ -66,8 +66,8 @@ struct ChainTests {
     #expect(journal.events == ["asked list", "failed list unreachable"])
   }
 
-  @Test(arguments: [Reading.normal, .refresh, .noFallback])
-  func `refuses settings that make no sense at once`(reading: Reading) {
+  @Test(arguments: [CachePolicy.normal, .refresh, .noFallback])
+  func `refuses settings that make no sense at once`(reading: CachePolicy) {
     let service = ScriptedSource(over: notebook(5))
     let wrongAddress = NotesPlugin(
       service: service, setUp: { _ throws(SourceError) in throw .because(.badSettings) })
@@ -125,9 +125,9 @@ struct ChainTests {
     #expect(service.callCount == 3)
   }
 
-  @Test(arguments: [(Reading.normal, 5), (.refresh, 7)])
+  @Test(arguments: [(CachePolicy.normal, 5), (.refresh, 7)])
   func `leaves a failing service alone, unless it is to be refreshed`(
-    reading: Reading, calls: Int
+    reading: CachePolicy, calls: Int
   ) async throws {
     let service = ScriptedSource<Note> { _ throws(SourceError) in throw .because(.unreachable) }
     let source = try NotesPlugin(service: service).source(in: environment(), reading: reading)
@@ -164,7 +164,7 @@ struct ChainTests {
     let plugin = NotesPlugin(service: ScriptedSource(over: notebook(5)))
     var cursor: Cursor?
     var ids: [Int] = []
-    for reading in [Reading.normal, .noFallback, .refresh] {
+    for reading in [CachePolicy.normal, .noFallback, .refresh] {
       let source = try plugin.source(in: environment(), reading: reading)
       let page = try await source.page(PageRequest(after: cursor, limit: 2))
       ids += page.records.map(\.id)

@@ -14,12 +14,12 @@ struct StoreChainTests {
 
   /// A source as the next process builds it.
   private func source(
-    _ precedence: Precedence = .liveFirst(freshFor: .seconds(60)), _ reading: Reading = .normal,
+    _ readOrder: ReadOrder = .liveFirst(freshFor: .seconds(60)), _ reading: CachePolicy = .normal,
     settings: [String: String] = [:],
     setUp: @escaping @Sendable (PluginEnvironment) throws(SourceError) -> Void = { _ in }
   ) throws(SourceError) -> any DataSource<Note> {
     var plugin = NotesPlugin(
-      over: service, precedence, upstream: precedence == .localFirst ? 10 : nil)
+      over: service, readOrder, upstream: readOrder == .localFirst ? 10 : nil)
     plugin.setUp = setUp
     return try plugin.source(
       in: PluginEnvironment(
@@ -69,9 +69,9 @@ struct StoreChainTests {
     #expect(error?.code == .serverError)
   }
 
-  @Test(arguments: [Reading.normal, .refresh])
+  @Test(arguments: [CachePolicy.normal, .refresh])
   func `gives the bundle, and the service's reason, while nothing is stored`(
-    reading: Reading
+    reading: CachePolicy
   ) async throws {
     service.fail(with: .unreachable)
     let page = try await source(reading: reading).page(PageRequest())
@@ -81,7 +81,7 @@ struct StoreChainTests {
     #expect(try await directory.store().found(of: "notes").isEmpty)
   }
 
-  private func source(reading: Reading) throws(SourceError) -> any DataSource<Note> {
+  private func source(reading: CachePolicy) throws(SourceError) -> any DataSource<Note> {
     try source(.liveFirst(freshFor: .seconds(60)), reading)
   }
 
@@ -196,7 +196,7 @@ struct StoreChainTests {
     _ = try await source(.localFirst).page(PageRequest(limit: 3))
     service.fail(with: .unreachable)
     _ = try await directory.store().delete((1...10).map(\.description), of: "notes", at: .day())
-    for reading in [Reading.normal, .offline] {
+    for reading in [CachePolicy.normal, .offline] {
       let page = try await source(.localFirst, reading).page(PageRequest())
       #expect((page.records.count, page.provenance.origin) == (0, .stored))
     }
@@ -206,7 +206,9 @@ struct StoreChainTests {
     let empty = try await source(.localFirst, .offline).page(PageRequest())
     #expect((empty.provenance.origin, empty.provenance.reason?.code) == (.bundled, .nothingStored))
     _ = try await source(.localFirst).page(PageRequest(limit: 3))
-    for reading in [Reading.offline, Reading(growth: .never), Reading(growth: .whenEmpty)] {
+    for reading in [
+      CachePolicy.offline, CachePolicy(growth: .never), CachePolicy(growth: .whenEmpty),
+    ] {
       #expect(try await source(.localFirst, reading).everyID(limit: 4) == Array(1...10))
     }
     #expect(service.callCount == 1)

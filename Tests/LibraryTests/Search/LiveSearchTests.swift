@@ -155,7 +155,7 @@ struct LiveSearchTests {
 
   @Test func `ends its pause when nobody listens any more`() async {
     let base = ScriptedSource(over: notebook(30))
-    let ended = Gauge()
+    let ended = Counter()
     field.onTermination = { _ in ended.add() }
     let answers = results(of: base)
     let listening = Task { for await _ in answers {} }

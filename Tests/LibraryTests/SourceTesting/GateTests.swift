@@ -7,7 +7,7 @@ struct GateTests {
   private let gate = Gate()
 
   @Test func `holds who comes until it is open`() async throws {
-    let passed = Gauge()
+    let passed = Counter()
     let calls = (0..<3).map { _ in
       Task { [gate] in
         try await gate.pass()
@@ -31,24 +31,24 @@ struct GateTests {
     #expect(gate.count == 0)
   }
 
-  @Test func `a gauge wakes those whose number is reached`() async {
-    let gauge = Gauge()
-    let first = Task { await gauge.reaches(1) }
-    let third = Task { await gauge.reaches(3) }
-    gauge.add()
+  @Test func `a counter wakes those whose number is reached`() async {
+    let counter = Counter()
+    let first = Task { await counter.reaches(1) }
+    let third = Task { await counter.reaches(3) }
+    counter.add()
     await first.value
-    gauge.add(2)
+    counter.add(2)
     await third.value
-    await gauge.reaches(3)
-    gauge.add(-3)
-    #expect(gauge.value == 0)
+    await counter.reaches(3)
+    counter.add(-3)
+    #expect(counter.value == 0)
   }
 
-  @Test func `a gauge lets a cancelled task go`() async {
-    let gauge = Gauge()
-    let waiting = Task { await gauge.reaches(1) }
+  @Test func `a counter lets a cancelled task go`() async {
+    let counter = Counter()
+    let waiting = Task { await counter.reaches(1) }
     waiting.cancel()
     await waiting.value
-    #expect(gauge.value == 0)
+    #expect(counter.value == 0)
   }
 }

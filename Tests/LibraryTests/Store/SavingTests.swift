@@ -80,7 +80,7 @@ struct SavingTests {
   }
 
   @Test func `asks for the text of new and changed records only`() async throws {
-    let asked = Gauge()
+    let asked = Counter()
     func entry(_ id: String, _ mark: Int) -> StoreEntry {
       StoreEntry(id: id, json: Data("\(mark)".utf8)) {
         asked.add()
@@ -134,7 +134,7 @@ struct SavingTests {
     #expect(try directory.database().isSound())
   }
 
-  @Test func `saves a page, its records and the walk's place, or nothing`() async throws {
+  @Test func `saves a page, its records and the walk's checkpoint, or nothing`() async throws {
     try await store.save([StoreEntry("old")])
     let database = try directory.database()
     try database.execute(
@@ -145,7 +145,7 @@ struct SavingTests {
     let batch = StoreBatch(
       [StoreEntry("good"), StoreEntry("old", "new text"), StoreEntry("bad")],
       page: ("key", FetchedPage(next: nil, total: nil, endpoint: nil)),
-      move: PlaceMove("walk", from: nil, to: "there"))
+      update: CheckpointUpdate("walk", from: nil, to: "there"))
     let error = await #expect(throws: SourceError.self) {
       try await store.save(batch, of: "things", at: .day(1))
     }
@@ -154,23 +154,24 @@ struct SavingTests {
     #expect(try await store.ids() == ["old"])
     #expect(try await store.ids("new text").isEmpty)
     #expect(try await store.page("key", of: "things") == nil)
-    #expect(try await store.place("walk", of: "things") == nil)
+    #expect(try await store.checkpoint("walk", of: "things") == nil)
     try database.execute("DROP TRIGGER refuse")
     let changes = try await store.save(batch, of: "things", at: .day(1))
     #expect((changes.added, changes.changed, changes.hasMoved) == ([0, 2], 1, true))
     #expect(try await store.page("key", of: "things")?.records.count == 3)
-    #expect(try await store.place("walk", of: "things") == "there")
+    #expect(try await store.checkpoint("walk", of: "things") == "there")
     #expect(try database.isSound())
   }
 
-  @Test func `fails in the middle where the place cannot be moved`() async throws {
+  @Test func `fails in the middle where the checkpoint cannot be moved`() async throws {
     try await store.save([])
     try directory.database().execute(
       """
       CREATE TRIGGER refuse BEFORE INSERT ON places
       BEGIN SELECT raise(ABORT, 'refused by a test'); END
       """)
-    let batch = StoreBatch([StoreEntry("a")], move: PlaceMove("walk", from: nil, to: "there"))
+    let batch = StoreBatch(
+      [StoreEntry("a")], update: CheckpointUpdate("walk", from: nil, to: "there"))
     await #expect(throws: SourceError.self) {
       try await store.save(batch, of: "things", at: .day())
     }
@@ -204,13 +205,14 @@ struct SavingTests {
     #expect(try await store.status(of: "others") == StoreStatus())
   }
 
-  @Test func `forgets a source, and never leads an old place among new records`() async throws {
+  @Test func `forgets a source, and never leads an old checkpoint among new records`() async throws
+  {
     try await store.save((0..<5).map { StoreEntry("\($0)") })
     try await store.save([StoreEntry("kept", "text of theirs")], of: "others")
     let old = try await store.records(of: "things", matching: [], after: 0, limit: 2)
     let batch = StoreBatch(
       [], page: ("key", FetchedPage(next: nil, total: nil, endpoint: nil)),
-      move: PlaceMove("walk", from: nil, to: "there"))
+      update: CheckpointUpdate("walk", from: nil, to: "there"))
     _ = try await store.save(batch, of: "things", at: .day())
     _ = try await store.delete(["2"], of: "things", at: .day())
     try await store.clear("things", forgetsDeleted: false)
@@ -219,7 +221,7 @@ struct SavingTests {
     #expect(try await store.status(of: "things") == status)
     #expect(try await store.ids("text").isEmpty)
     #expect(try await store.page("key", of: "things") == nil)
-    #expect(try await store.place("walk", of: "things") == nil)
+    #expect(try await store.checkpoint("walk", of: "things") == nil)
     #expect(try await store.ids("text", of: "others") == ["kept"])
     try await store.save((0..<5).map { StoreEntry("\($0)") })
     let new = try await store.records(of: "things", matching: [], after: 0, limit: 9)

@@ -11,7 +11,7 @@ struct StoreFaultsTests {
     directory = try StoreDirectory()
     store = directory.store()
     let source = notebook(5).cached(
-      in: Shelf("notes", in: store, text: Note.text), freshFor: .seconds(60), now: { .day() })
+      in: RecordStore("notes", in: store, text: Note.text), freshFor: .seconds(60), now: { .day() })
     _ = try await source.page(PageRequest(limit: 3))
   }
 

@@ -16,7 +16,7 @@ struct StoreFileTests {
     #expect(try await store.ids("text").isEmpty)
     #expect(try await store.record("a", of: "things") == nil)
     #expect(try await store.page("key", of: "things") == nil)
-    #expect(try await store.place("walk", of: "things") == nil)
+    #expect(try await store.checkpoint("walk", of: "things") == nil)
     #expect(try await store.deleted(among: ["a"], of: "things").isEmpty)
     #expect(try await store.status(of: "things").isEmpty)
     #expect(!FileManager.default.fileExists(atPath: "\(directory.root)/state"))
@@ -80,7 +80,7 @@ struct StoreFileTests {
     #expect(try await directory.store(at: "\(directory.root)/old/store.sqlite").ids() == ["a"])
   }
 
-  @Test func `refuses a directory in its place`() async throws {
+  @Test func `refuses a directory in place of the file`() async throws {
     try FileManager.default.createDirectory(
       atPath: directory.path, withIntermediateDirectories: true)
     for _ in 0..<2 {

@@ -84,7 +84,7 @@ struct StoreSharingTests {
   }
 
   @Test func `is busy while another process writes for too long, and reads on`() async throws {
-    let store = directory.store(patience: .milliseconds(50))
+    let store = directory.store(busyTimeout: .milliseconds(50))
     try await store.save([StoreEntry("a")])
     let other = try directory.database()
     try other.execute("BEGIN IMMEDIATE; DELETE FROM records")
@@ -105,7 +105,7 @@ struct StoreSharingTests {
   }
 
   @Test func `waits no longer once it is cancelled`() async throws {
-    let store = directory.store(patience: .seconds(30))
+    let store = directory.store(busyTimeout: .seconds(30))
     try await store.save([StoreEntry("a")])
     let other = try directory.database()
     try other.execute("BEGIN IMMEDIATE")
@@ -121,15 +121,15 @@ struct StoreSharingTests {
   }
 
   @Test func `waits for another process, and lets others work meanwhile`() async throws {
-    let store = directory.store(patience: .seconds(600))
+    let store = directory.store(busyTimeout: .seconds(600))
     try await store.save([StoreEntry("a")])
     let other = try directory.database()
     try other.execute("BEGIN IMMEDIATE")
-    let isSaved = Gauge()
+    let isSaved = Counter()
     // More of them than the pool has threads.
     async let saved: Void = withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<8 {
-        let store = directory.store(patience: .seconds(600))
+        let store = directory.store(busyTimeout: .seconds(600))
         group.addTask {
           try await store.save([StoreEntry("\(number)")])
           isSaved.add()

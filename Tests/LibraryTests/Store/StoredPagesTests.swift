@@ -98,28 +98,29 @@ struct StoredPagesTests {
     }
   }
 
-  @Test func `moves a place only from where the walk stood`() async throws {
-    func move(from: String?, to: String) async throws -> Bool {
+  @Test func `moves a checkpoint only from where the walk stood`() async throws {
+    func update(from: String?, to: String) async throws -> Bool {
       try await store.save(
-        StoreBatch([], move: PlaceMove("walk", from: from, to: to)), of: "things", at: .day()
+        StoreBatch([], update: CheckpointUpdate("walk", from: from, to: to)), of: "things",
+        at: .day()
       ).hasMoved
     }
-    #expect(try await !move(from: "somewhere", to: "x"))
-    #expect(try await store.place("walk", of: "things") == nil)
-    #expect(try await move(from: nil, to: "1"))
-    #expect(try await !move(from: nil, to: "x"))
-    #expect(try await move(from: "1", to: "2"))
-    #expect(try await !move(from: "1", to: "x"))
-    #expect(try await move(from: "2", to: "2"))
-    #expect(try await store.place("walk", of: "things") == "2")
-    #expect(try await store.place("another", of: "things") == nil)
-    #expect(try await store.place("walk", of: "others") == nil)
+    #expect(try await !update(from: "somewhere", to: "x"))
+    #expect(try await store.checkpoint("walk", of: "things") == nil)
+    #expect(try await update(from: nil, to: "1"))
+    #expect(try await !update(from: nil, to: "x"))
+    #expect(try await update(from: "1", to: "2"))
+    #expect(try await !update(from: "1", to: "x"))
+    #expect(try await update(from: "2", to: "2"))
+    #expect(try await store.checkpoint("walk", of: "things") == "2")
+    #expect(try await store.checkpoint("another", of: "things") == nil)
+    #expect(try await store.checkpoint("walk", of: "others") == nil)
   }
 
   @Test func `keeps the records of a slower walk all the same`() async throws {
-    let step = StoreBatch([StoreEntry("a")], move: PlaceMove("walk", from: nil, to: "1"))
+    let step = StoreBatch([StoreEntry("a")], update: CheckpointUpdate("walk", from: nil, to: "1"))
     #expect(try await store.save(step, of: "things", at: .day()).hasMoved)
-    let slower = StoreBatch([StoreEntry("b")], move: PlaceMove("walk", from: nil, to: "0"))
+    let slower = StoreBatch([StoreEntry("b")], update: CheckpointUpdate("walk", from: nil, to: "0"))
     let changes = try await store.save(slower, of: "things", at: .day())
     #expect((changes.hasMoved, changes.added) == (false, [0]))
     #expect(try await store.ids() == ["a", "b"])

@@ -22,13 +22,13 @@ struct NotesPlugin: Plugin {
 
   /// One that asks once, as often as it likes.
   init(
-    over service: any DataSource<Note>, _ precedence: Precedence, upstream size: Int? = nil
+    over service: any DataSource<Note>, _ readOrder: ReadOrder, upstream size: Int? = nil
   ) {
     self.init(
       service: service,
       policy: Policy(
         retry: RetryPolicy(attempts: 1, firstWait: .zero, longestWait: .zero), breaker: nil,
-        upstreamPageSize: size.map { .fixed($0) }, precedence: precedence))
+        upstreamPageSize: size.map { .fixed($0) }, readOrder: readOrder))
   }
 
   let name = "notes"

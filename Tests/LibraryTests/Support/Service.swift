@@ -17,7 +17,7 @@ final class Service: DataSource, CustomStringConvertible {
       },
       item: { [fault] id throws(SourceError) in
         try fault.strike()
-        return Found(try await notebook.item(id).item, provenance: Service.live)
+        return LookupResult(try await notebook.item(id).item, provenance: Service.live)
       })
   }
 
@@ -37,7 +37,7 @@ final class Service: DataSource, CustomStringConvertible {
     try await notes.page(request)
   }
 
-  func item(_ id: Int) async throws(SourceError) -> Found<Note> { try await notes.item(id) }
+  func item(_ id: Int) async throws(SourceError) -> LookupResult<Note> { try await notes.item(id) }
 
   var description: String { "service" }
 }

@@ -29,8 +29,8 @@ final class StoreDirectory: Sendable {
   }
 
   /// A store; two of them stand for two processes.
-  func store(at path: String? = nil, patience: Duration = .seconds(5)) -> SQLiteStore {
-    SQLiteStore(at: path ?? self.path, patience: patience) { [self] warning in
+  func store(at path: String? = nil, busyTimeout: Duration = .seconds(5)) -> SQLiteStore {
+    SQLiteStore(at: path ?? self.path, busyTimeout: busyTimeout) { [self] warning in
       log.withLock { $0.append(warning) }
     }
   }

@@ -64,8 +64,8 @@ final class Texts: Sendable {
   }
 
   /// The board of one process.
-  func board(at now: @escaping @Sendable () -> Date) -> Noticeboard {
-    Noticeboard(of: "notes", now: now) { [self] key, body throws(SourceError) in
+  func sharedState(at now: @escaping @Sendable () -> Date) -> SharedState {
+    SharedState(of: "notes", now: now) { [self] key, body throws(SourceError) in
       try await change(key, body)
     }
   }

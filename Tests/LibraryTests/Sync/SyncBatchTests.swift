@@ -6,13 +6,13 @@ import Testing
 @testable import AggregatorStore
 
 struct SyncBatchTests {
-  private let start = SyncPlace(at: .day())
+  private let start = SyncCheckpoint(at: .day())
 
   private func page(
     _ ids: Range<Int>, next: Cursor? = .place(1), total: Int? = nil, unreadable: Int = 0
-  ) throws -> Page<Written<Note>> {
+  ) throws -> Page<EncodedRecord<Note>> {
     Page(
-      try ids.map { try Written(Note($0)) }, next: next, total: total,
+      try ids.map { try EncodedRecord(Note($0)) }, next: next, total: total,
       provenance: Provenance(.live), unreadable: Unreadable(count: unreadable, firstReason: "odd"))
   }
 
@@ -22,13 +22,13 @@ struct SyncBatchTests {
       try page(5..<8, next: nil, total: 9),
     ]
     var batch = SyncBatch<Note>(from: start)
-    var place = start
+    var checkpoint = start
     for (number, page) in pages.enumerated() {
       let date = Date.day(Double(number))
       batch.add(page, at: date)
-      place = place.after(page, at: date)
+      checkpoint = checkpoint.after(page, at: date)
     }
-    #expect(batch.place == place)
+    #expect(batch.checkpoint == checkpoint)
     #expect(batch.records.map(\.id) == Array(0..<8))
     #expect(batch.pages == 3 && batch.isLast && batch.unreadable.count == 1)
   }

@@ -8,7 +8,7 @@ import Testing
 extension SyncTests {
   @Test func `waits a while where the service does not say until when`() async throws {
     let notes = notebook(20)
-    let calls = Gauge()
+    let calls = Counter()
     let base = ScriptedSource<Note>(
       page: { request throws(SourceError) in
         calls.add()

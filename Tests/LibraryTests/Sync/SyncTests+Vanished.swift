@@ -6,18 +6,18 @@ import Testing
 
 /// What a complete pass says of records that it did not meet.
 extension SyncTests {
-  @Test func `calls vanished what a complete pass did not meet`() async throws {
+  @Test func `reports as removed upstream what a complete pass did not see`() async throws {
     try await sync(service(1...30))
     let gone: Set = [3, 14, 30]
     let rest = (1...30).filter { !gone.contains($0) }
     let partial = try await sync(service(rest), upTo: 2)
-    #expect((partial.vanished, partial.isComplete) == (0, false))
+    #expect((partial.removedUpstream, partial.isComplete) == (0, false))
     #expect(try await storedIDs().count == 30)
     let complete = try await sync(service(rest))
-    #expect((complete.vanished, complete.isComplete) == (3, true))
+    #expect((complete.removedUpstream, complete.isComplete) == (3, true))
     #expect(try await storedIDs() == rest)
     let status = try await store.status(of: "notes")
-    #expect((status.records, status.vanished) == (27, 3))
+    #expect((status.records, status.removedUpstream) == (27, 3))
     #expect(try await store.faults() == [])
   }
 
@@ -25,18 +25,18 @@ extension SyncTests {
     try await sync(service(1...30))
     try await sync(service(2...30))
     let result = try await sync(service(1...30))
-    #expect((result.added, result.changed, result.same, result.vanished) == (0, 1, 29, 0))
+    #expect((result.added, result.changed, result.same, result.removedUpstream) == (0, 1, 29, 0))
     #expect(try await storedIDs() == Array(1...30))
-    #expect(try await store.status(of: "notes").vanished == 0)
+    #expect(try await store.status(of: "notes").removedUpstream == 0)
   }
 
   @Test func `leaves what was deleted as it is`() async throws {
     try await sync(service(1...30))
     _ = try await store.delete(["3", "4"], of: "notes", at: .day())
     let result = try await sync(service(4...30))
-    #expect(result.vanished == 3)
+    #expect(result.removedUpstream == 3)
     let status = try await store.status(of: "notes")
-    #expect((status.records, status.hidden, status.vanished) == (26, 1, 3))
+    #expect((status.records, status.hidden, status.removedUpstream) == (26, 1, 3))
     #expect(try await storedIDs() == Array(5...30))
     #expect(try await store.restore(["3", "4"], of: "notes").count == 2)
     #expect(try await storedIDs() == Array(4...30))
@@ -46,7 +46,7 @@ extension SyncTests {
   enum Doubt: CaseIterable { case badRow, shrinks, sendsLess, sendsNothing, repeatsRow }
 
   @Test(arguments: Doubt.allCases)
-  func `calls nothing vanished that may be there`(doubt: Doubt) async throws {
+  func `calls nothing removedUpstream that may be there`(doubt: Doubt) async throws {
     try await sync(service(1...30))
     let rest = service(doubt == .sendsNothing ? 0..<0 : 11..<31)
     let base = ScriptedSource<Note>(
@@ -65,12 +65,12 @@ extension SyncTests {
         return page
       }, skip: { rest.cursor(skipping: $0, from: $1) })
     let result = try await sync(base)
-    #expect(result.isComplete && result.vanished == 0)
+    #expect(result.isComplete && result.removedUpstream == 0)
     #expect(result.doubt != nil)
     #expect(try await storedIDs().count == 30)
   }
 
-  @Test func `calls nothing vanished that came while it walked`() async throws {
+  @Test func `does not report as removed what was added during the pass`() async throws {
     try await sync(service(1...30))
     let notes = service((1...30).filter { $0 != 7 })
     let store = store
@@ -87,11 +87,11 @@ extension SyncTests {
         return try await notes.page(request)
       }, skip: { notes.cursor(skipping: $0, from: $1) })
     let result = try await sync(base)
-    #expect((result.vanished, result.doubt) == (1, nil))
+    #expect((result.removedUpstream, result.doubt) == (1, nil))
     #expect(try await storedIDs() == (1...30).filter { $0 != 7 } + [99])
   }
 
-  @Test func `what was kept of lists before does not bring back what vanished`() async throws {
+  @Test func `pages cached earlier do not bring removed records back`() async throws {
     let all = service(1...5)
     func listed(_ base: any DataSource<Note>) async throws -> [Int] {
       let plugin = NotesPlugin(over: base, .liveFirst(freshFor: .seconds(86_400)))

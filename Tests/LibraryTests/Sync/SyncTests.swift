@@ -11,7 +11,7 @@ struct SyncTests {
   let store: SQLiteStore
   let clock = ManualClock()
   let today = Today()
-  let waits = Gauge()
+  let waits = Counter()
 
   init() throws {
     directory = try StoreDirectory()
@@ -72,7 +72,7 @@ struct SyncTests {
     let result = try await syncing(base).run(upTo: nil, jobs: jobs, waits: false) { result in
       log.withLock { $0.append(result.added) }
     }
-    #expect((result.added, result.changed, result.same, result.vanished) == (95, 0, 0, 0))
+    #expect((result.added, result.changed, result.same, result.removedUpstream) == (95, 0, 0, 0))
     #expect((result.pages, result.passed, result.total) == (10, 95, 95))
     #expect(result.isComplete && result.doubt == nil && result.failure == nil)
     // Pages that have come together are stored together.
@@ -109,7 +109,7 @@ struct SyncTests {
     let index = try database.index()
     today.turn(by: 60)
     let result = try await sync(service(1...200))
-    #expect((result.added, result.changed, result.same, result.vanished) == (0, 0, 200, 0))
+    #expect((result.added, result.changed, result.same, result.removedUpstream) == (0, 0, 200, 0))
     #expect(try database.texts("SELECT quote(saved) || json FROM records") == records)
     #expect(try database.index() == index)
     #expect(try database.texts("SELECT count(*) FROM met") == ["0"])
@@ -120,7 +120,7 @@ struct SyncTests {
     try await sync(service(1...200))
     today.turn(by: 60)
     let result = try await sync(service(1...200, changed: [17, 150]))
-    #expect((result.added, result.changed, result.same, result.vanished) == (0, 2, 198, 0))
+    #expect((result.added, result.changed, result.same, result.removedUpstream) == (0, 2, 198, 0))
     let written = try directory.database().texts(
       "SELECT id FROM records WHERE saved = (SELECT max(saved) FROM records)")
     #expect(Set(written) == ["17", "150"])
@@ -169,7 +169,7 @@ struct SyncTests {
     #expect(base.callCount == 4)
   }
 
-  @Test func `begins anew where its place is no longer valid`() async throws {
+  @Test func `begins anew where its checkpoint is no longer valid`() async throws {
     try await sync(service(1...30), upTo: 1)
     let notes = notebook(30)
     let other = ScriptedSource<Note> { request throws(SourceError) in
@@ -180,7 +180,7 @@ struct SyncTests {
     }
     let result = try await sync(other)
     #expect((result.same, result.added, result.isComplete) == (10, 20, true))
-    #expect(result.vanished == 0)
+    #expect(result.removedUpstream == 0)
   }
 
   @Test func `begins anew where what is written down makes no sense`() async throws {
@@ -202,23 +202,23 @@ struct SyncTests {
 
   // MARK: - Collections without an end
 
-  @Test func `goes on where the intake ended, and the intake behind it`() async throws {
+  @Test func `continues where the upstream loader stopped, and vice versa`() async throws {
     let base = service(1...1000)
     let plugin = NotesPlugin(over: base, .localFirst, upstream: 10)
     let environment = PluginEnvironment(
       settings: Settings(), transport: TrappingTransport(), store: store, clock: clock,
       now: today.now)
-    let intake = try #require(try plugin.intake(in: environment))
-    _ = await intake.take(20) { _ in }
+    let upstreamLoader = try #require(try plugin.upstreamLoader(in: environment))
+    _ = await upstreamLoader.take(20) { _ in }
     let endless = try syncing(base, isEndless: true)
     let result = await endless.run(upTo: 3, jobs: 2, waits: false) { _ in }
     #expect((result.added, result.pages, result.isComplete) == (30, 3, false))
-    _ = await intake.take(10) { _ in }
+    _ = await upstreamLoader.take(10) { _ in }
     #expect(try await storedIDs() == Array(1...60))
     #expect(base.callCount <= 7)
   }
 
-  @Test func `calls nothing vanished where there is no end`() async throws {
+  @Test func `reports nothing as removed upstream for an endless source`() async throws {
     let endless = try syncing(service(1...30), isEndless: true)
     let result = await endless.run(upTo: nil, jobs: 1, waits: false) { _ in }
     #expect((result.added, result.isComplete, result.doubt) == (30, true, nil))

@@ -15,6 +15,6 @@ struct DurationWordsTests {
     (.seconds(86_400), "24 h"), (.seconds(Int64.max), "a very long time"),
   ])
   func `is rounded up in words`(duration: Duration, words: String) {
-    #expect(duration.inWords == words)
+    #expect(duration.text == words)
   }
 }

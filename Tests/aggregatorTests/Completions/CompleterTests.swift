@@ -5,8 +5,8 @@ import Testing
 /// What is offered where.
 @Suite struct CompleterTests {
   /// A memory of three heroes, one of whom is deleted.
-  static var memory: Completer.Memory {
-    Completer.Memory { source, beginning, areDeleted in
+  static var memory: Completer.CompletionContext {
+    Completer.CompletionContext { source, beginning, areDeleted in
       let ids = areDeleted ? ["1455"] : ["1443", "1453", "-7", "a\u{1B}[31mb", "a\u{202E}b"]
       return (source == "heroes" ? ids : []).filter { $0.hasPrefix(beginning) }.map {
         Candidate($0)

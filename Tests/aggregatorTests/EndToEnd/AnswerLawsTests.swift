@@ -35,7 +35,7 @@ import Testing
   @Test(arguments: ["list", "search a"])
   func `terminal and pipe, and every format, have the same records`(verb: String) async throws {
     for (source, field) in FourServices.sources {
-      let home = try Household()
+      let home = try TestHome()
       let line = "\(source) \(verb) -L 7 --offline --fields \(field)"
       let expected = try await home.run("\(line) --tsv").lines
       #expect(expected.count == 7)
@@ -54,7 +54,7 @@ import Testing
 
   @Test func `every answer that is cut short, old or not live says so`() async throws {
     let services = try FourServices()
-    let home = try Household(services.settings)
+    let home = try TestHome(services.settings)
     for (source, _) in FourServices.sources {
       let bundled = try await home.run("\(source) list -L 2 --offline")
       #expect(bundled.errors.contains("warning: \(source): bundled data ("), "\(bundled)")

@@ -8,7 +8,7 @@ import Testing
 /// What the program says to a shell, and what it leaves alone.
 @Suite struct CompletionAnswerTests {
   @Test func `ids are those that are stored, with what they are called`() async throws {
-    let home = try await StockedHome(["a1": "Lamp", "a2": "\u{1B}[31mred\u{202E}", "b1": "Chair"])
+    let home = try await PopulatedHome(["a1": "Lamp", "a2": "\u{1B}[31mred\u{202E}", "b1": "Chair"])
     let outcome = try await home.complete("products show a")
     #expect(outcome.status == 0)
     #expect(outcome.output == "a1\tLamp\na2\t␛[31mred\n")
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test func `what is deleted can only be restored`() async throws {
-    let home = try await StockedHome(["a1": "Lamp", "a2": "Chair"])
+    let home = try await PopulatedHome(["a1": "Lamp", "a2": "Chair"])
     #expect(try await home.household.run("products delete a1 --yes").status == 0)
     #expect(try await home.complete("products show ").output == "a2\tChair\n")
     #expect(try await home.complete("products delete ").output == "a2\tChair\n")
@@ -28,23 +28,23 @@ import Testing
     #expect(try await home.complete("heroes restore 1").output == "1443\n")
   }
 
-  @Test func `what has vanished is not offered`() async throws {
-    let home = try await StockedHome(["a1": "Lamp", "a2": "Chair"])
-    try Connection(home.household.file.path, patience: .zero).execute(
+  @Test func `records removed upstream are not offered`() async throws {
+    let home = try await PopulatedHome(["a1": "Lamp", "a2": "Chair"])
+    try Connection(home.household.file.path, busyTimeout: .zero).execute(
       "UPDATE records SET vanished = 1 WHERE id = 'a1'")
     #expect(try await home.complete("products show ").output == "a2\tChair\n")
   }
 
   @Test func `no more than 200 are offered, and all can be reached`() async throws {
     let ids = (1000..<1500).map(String.init)
-    let home = try await StockedHome(Dictionary(uniqueKeysWithValues: ids.map { ($0, "x") }))
+    let home = try await PopulatedHome(Dictionary(uniqueKeysWithValues: ids.map { ($0, "x") }))
     #expect(try await home.complete("products show ").lines.count == 200)
     #expect(try await home.complete("products show 149").lines.count == 10)
     #expect(try await home.complete("products show 1499").lines == ["1499\tx"])
   }
 
   @Test func `an id that is not what it looks like is not offered`() async throws {
-    let home = try await StockedHome([
+    let home = try await PopulatedHome([
       "a\tb": "", "a\nb": "", "a\u{1B}]0;x\u{7}b": "", "a\u{202E}b": "", "a\u{200B}b": "",
       "-rf": "", "a\u{0}b": "", "$(x)": "", "a": "",
     ])
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test func `bash gets words that mean only themselves, and only their rest`() async throws {
-    let home = try await StockedHome(["x@$(id)": "", "x@y": "", "k=;rm": "", "q'\"!": ""])
+    let home = try await PopulatedHome(["x@$(id)": "", "x@y": "", "k=;rm": "", "q'\"!": ""])
     #expect(try await home.complete("products show x@", in: "bash").lines == [#"@\$\(id\)"#, "@y"])
     #expect(try await home.complete("products show 'x@$", in: "bash").lines == ["x@$(id)"])
     #expect(try await home.complete("products show k=", in: "bash").lines == [#"\;rm"#])
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test func `sessions are those that have a place`() async throws {
-    let home = try await StockedHome([:])
+    let home = try await PopulatedHome([:])
     for session in ["mine", "yours"] {
       let line = "countries list --offline --session \(session)"
       #expect(try await home.household.run(line).status == 0)
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test func `the store is where the settings say, those of --config too`() async throws {
-    let home = try await StockedHome(["a1": "Lamp"])
+    let home = try await PopulatedHome(["a1": "Lamp"])
     let directory = URL(filePath: home.household.file.path).deletingLastPathComponent().path
     let file = try home.household.sandbox.write(
       "AGGREGATOR_HOME = \(directory)\n", to: "elsewhere.xcconfig")
@@ -98,7 +98,7 @@ import Testing
 
   @Test(arguments: ["half", "other", "newer", "directory"])
   func `a file that is no good stays where it is, without a word`(kind: String) async throws {
-    let home = try await StockedHome(["a1": "Lamp"])
+    let home = try await PopulatedHome(["a1": "Lamp"])
     let path = home.household.file.path
     let whole = try Data(contentsOf: URL(filePath: path))
     switch kind {
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test func `whoever reads changes nothing`() async throws {
-    let home = try await StockedHome(["a1": "Lamp"])
+    let home = try await PopulatedHome(["a1": "Lamp"])
     let before = try home.household.sandbox.files(under: "home")
     let bytes = try Data(contentsOf: URL(filePath: home.household.file.path))
     #expect(try await home.complete("products show ").output == "a1\tLamp\n")
@@ -129,8 +129,8 @@ import Testing
   }
 
   @Test func `a writer is not waited for, and does not hide what was there`() async throws {
-    let home = try await StockedHome(["a1": "Lamp"])
-    var writer = try Connection(home.household.file.path, patience: .zero)
+    let home = try await PopulatedHome(["a1": "Lamp"])
+    var writer = try Connection(home.household.file.path, busyTimeout: .zero)
     try writer.execute("BEGIN IMMEDIATE; DELETE FROM records")
     #expect(try await home.complete("products show ").output == "a1\tLamp\n")
     try writer.execute("COMMIT")
@@ -144,7 +144,7 @@ import Testing
   }
 
   @Test func `a store that is being moved is not waited for`() async throws {
-    let home = try await StockedHome(["a1": "Lamp"])
+    let home = try await PopulatedHome(["a1": "Lamp"])
     let path = PrivateFile.directory(of: home.household.file.path)
     let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     defer { close(directory) }
@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test func `settings that cannot be read are not spoken of`() async throws {
-    let home = try await StockedHome(["a1": "Lamp"])
+    let home = try await PopulatedHome(["a1": "Lamp"])
     try home.household.sandbox.write("nonsense\n", to: "home/.config/aggregator/config.xcconfig")
     let outcome = try await home.complete("products show ")
     #expect(outcome.status == 0)

@@ -9,11 +9,11 @@ import Testing
 /// A store's file that is no good: it is told, nothing in it is lost, and the program goes on.
 @Suite struct DamagedStoreTests {
   private let service: FakeRandomUser
-  private let home: Household
+  private let home: TestHome
 
   init() throws {
     service = try FakeRandomUser()
-    home = try Household(service.settings)
+    home = try TestHome(service.settings)
   }
 
   private func bytes(_ suffix: String = "") throws -> Data {
@@ -98,7 +98,7 @@ import Testing
   /// A database of another program.
   private func makeForeign() throws {
     let flags: Int32 = 0x2 | 0x4  // to read and write, and to make
-    try Connection(home.file.path, patience: .seconds(5), flags: flags).execute(
+    try Connection(home.file.path, busyTimeout: .seconds(5), flags: flags).execute(
       "CREATE TABLE songs (title TEXT); INSERT INTO songs VALUES ('Blue')")
   }
 
@@ -130,7 +130,7 @@ import Testing
   @Test func `the log of a later version is kept as it is`() async throws {
     let run = try await stalled()
     // Beside a process that is still at work, nothing is brought from the log into the file.
-    try Connection(home.file.path, patience: .seconds(5)).execute("PRAGMA user_version = 99")
+    try Connection(home.file.path, busyTimeout: .seconds(5)).execute("PRAGMA user_version = 99")
     run.child.send(SIGKILL)
     _ = try await run.outcome()
     let (file, log) = (try bytes(), try bytes("-wal"))
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test func `a directory in its place is said, and left`() async throws {
-    try home.sandbox.write("mine", to: "\(Household.store)/file")
+    try home.sandbox.write("mine", to: "\(TestHome.store)/file")
     let list = try await home.run("users list --offline")
     #expect(list.status == 0)
     #expect(list.errors.contains("store.sqlite is a directory"), "\(list)")
@@ -159,6 +159,6 @@ import Testing
           "store.sqlite is a directory\nhint: move it away, or set AGGREGATOR_HOME\n"), "\(outcome)"
       )
     }
-    #expect(try home.sandbox.text(of: "\(Household.store)/file") == "mine")
+    #expect(try home.sandbox.text(of: "\(TestHome.store)/file") == "mine")
   }
 }

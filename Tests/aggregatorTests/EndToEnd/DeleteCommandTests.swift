@@ -3,9 +3,9 @@ import Testing
 
 /// How `delete` and `restore` are called, asked and refused.
 @Suite struct DeleteCommandTests {
-  private let home: Household
+  private let home: TestHome
 
-  init() throws { home = try Household() }
+  init() throws { home = try TestHome() }
 
   /// Which of the first three countries are left.
   private func left() async throws -> [String] {

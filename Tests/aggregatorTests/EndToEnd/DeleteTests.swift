@@ -5,11 +5,11 @@ import Testing
 /// What a person deleted stays away, whoever sends it and whichever tier answers, until it is restored.
 @Suite struct DeleteTests {
   private let services: FourServices
-  private let home: Household
+  private let home: TestHome
 
   init() throws {
     services = try FourServices()
-    home = try Household(services.settings)
+    home = try TestHome(services.settings)
   }
 
   private func ids(_ line: String, of source: (name: String, id: String)) async throws -> [String] {
@@ -95,7 +95,7 @@ import Testing
   @Test(arguments: FourServices.sources.indices)
   func `a bundled record is deleted as well`(index: Int) async throws {
     let source = FourServices.sources[index]
-    let home = try Household()
+    let home = try TestHome()
     func ids(_ line: String) async throws -> [String] {
       try await home.column(source.id, "\(source.name) \(line)")
     }

@@ -15,7 +15,7 @@ import Testing
 
   @Test func `says that the service is asked, and then that it need not be`() async throws {
     let service = try FakeComicVine()
-    let home = try Household(service.settings.merging(["COMIC_VINE_RATE": "100/h"]) { $1 })
+    let home = try TestHome(service.settings.merging(["COMIC_VINE_RATE": "100/h"]) { $1 })
     let plain = try await home.run("heroes list -L 5 --tsv")
     try home.file.age(byDays: 2)
     let live = try await home.run("heroes list -L 5 --tsv --explain")
@@ -41,7 +41,7 @@ import Testing
 
   @Test func `counts what is tried again, and names what failed`() async throws {
     let service = try FakeComicVine()
-    let home = try Household(service.settings)
+    let home = try TestHome(service.settings)
     service.fail(with: .status(503, "busy"), times: 2)
     let again = explained(try await home.run("heroes search spider -L 2 --explain"))
     #expect(
@@ -55,7 +55,7 @@ import Testing
 
   @Test func `says what is used up, and what may not be asked`() async throws {
     let service = try FakeComicVine()
-    let home = try Household(service.settings.merging(["COMIC_VINE_RATE": "1/h"]) { $1 })
+    let home = try TestHome(service.settings.merging(["COMIC_VINE_RATE": "1/h"]) { $1 })
     #expect(try await home.run("heroes sync --max-pages 1").status == 3)
     let used = explained(try await home.run("heroes sync --explain"))
     #expect(
@@ -71,8 +71,8 @@ import Testing
   ])
   func `changes nothing on standard output, and tells no secret`(line: String) async throws {
     let services = try FourServices()
-    let home = try Household(services.settings)
-    let other = try Household(services.settings)
+    let home = try TestHome(services.settings)
+    let other = try TestHome(services.settings)
     let plain = try await home.run(line)
     let told = try await other.run("\(line) --explain --verbose")
     #expect(told.output == plain.output)
@@ -83,7 +83,7 @@ import Testing
 
   @Test func `says that a service that failed too often is left alone`() async throws {
     let service = try FakeComicVine()
-    let home = try Household(service.settings)
+    let home = try TestHome(service.settings)
     service.fail(with: .closed)
     for _ in 0..<2 { #expect(try await home.run("heroes list -L 2").status == 0) }
     // At once: it is left alone for half a minute only.

@@ -6,11 +6,11 @@ import Testing
 /// Users: a collection that grows when somebody asks for more, and never forgets.
 @Suite struct GrowingUsersTests {
   private let service: FakeRandomUser
-  private let home: Household
+  private let home: TestHome
 
   init() throws {
     service = try FakeRandomUser()
-    home = try Household(service.settings)
+    home = try TestHome(service.settings)
   }
 
   @Test(arguments: [[], [RandomUserQuirk.repeating]])
@@ -18,7 +18,7 @@ import Testing
     quirks: [RandomUserQuirk]
   ) async throws {
     let service = try FakeRandomUser(quirks: Set(quirks))
-    let home = try Household(service.settings)
+    let home = try TestHome(service.settings)
     var emails: [String] = []
     for _ in 0..<3 {
       let page = try await home.column("email", "users next")

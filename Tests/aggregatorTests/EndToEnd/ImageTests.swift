@@ -8,7 +8,7 @@ import Testing
 @Suite struct ImageTests {
   let pictures: FakePictures
   let heroes: FakeComicVine
-  let home: Household
+  let home: TestHome
 
   private static let drawn = "/a/uploads/scale_medium/0/40/1-portrait.jpg"
 
@@ -18,7 +18,7 @@ import Testing
       FakeCharacter(id: 1, name: "One", picture: .at(pictures.url.absoluteString)),
       FakeCharacter(id: 2, name: "Two", picture: .blank),
     ])
-    home = try Household(heroes.settings)
+    home = try TestHome(heroes.settings)
   }
 
   func bytes(_ path: String) throws -> Data {
@@ -168,7 +168,7 @@ import Testing
     #expect(overview.contains("Open a web page of records"))
   }
 
-  @Test func `a service of the world cannot name what only this machine can reach`() async throws {
+  @Test func `a public service cannot name an address of this machine`() async throws {
     let tape = """
       # aggregator recording 1
       # 2026-01-05T09:12:44Z

@@ -12,7 +12,7 @@ import Testing
   {
     for round in Soak.rounds(4) {
       let service = try FakeRandomUser()
-      let home = try Household(service.settings)
+      let home = try TestHome(service.settings)
       // From a request to the next all that a page needs is done, and a number of turns ends somewhere
       // in it. Should they take long, the service keeps the process waiting.
       let moment = Int.random(in: 1..<50)
@@ -48,7 +48,7 @@ import Testing
   @Test func `whoever is killed while listing leaves a store that answers`() async throws {
     for round in Soak.rounds(2) {
       let service = try FakeComicVine()
-      let home = try Household(service.settings)
+      let home = try TestHome(service.settings)
       let run = try home.start("heroes list --all --tsv")
       _ = await service.requests(atLeast: Int.random(in: 1...3))
       for _ in 0..<Int.random(in: 0..<2000) { sched_yield() }

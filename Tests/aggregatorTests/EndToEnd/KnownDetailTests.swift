@@ -5,11 +5,11 @@ import Testing
 /// What a record's long form told stays known, and what did not change is not written.
 @Suite struct KnownDetailTests {
   private let service: FakeComicVine
-  private let home: Household
+  private let home: TestHome
 
   init() throws {
     service = try FakeComicVine()
-    home = try Household(service.settings)
+    home = try TestHome(service.settings)
   }
 
   @Test func `powers that were shown are known after a list that has none`() async throws {
@@ -44,7 +44,7 @@ import Testing
     let changed = try FakeServer { _ in
       .json(NextTests.rows(0..<5, total: 5).replacing("Hero 3", with: "Hero III"))
     }
-    let home = try Household(sent.settings)
+    let home = try TestHome(sent.settings)
     _ = try await home.run("heroes list")
     let before = try home.file.records()
     let after = try await home.run("heroes list --refresh --tsv", changed.settings)

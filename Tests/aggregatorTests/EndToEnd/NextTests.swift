@@ -139,7 +139,7 @@ import Testing
     #expect(try await heroes("next --back --session s").ids == Array(Self.cast.prefix(250)))
   }
 
-  @Test func `a last page that turns out empty is the end too`() async throws {
+  @Test func `an empty last page is the end, too`() async throws {
     let empty = try FakeServer { request in
       let isFirst = request.query["offset"] == "0"
       return .json(Self.rows(isFirst ? 0..<5 : 0..<0, total: 1000))

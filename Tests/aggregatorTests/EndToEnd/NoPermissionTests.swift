@@ -5,11 +5,11 @@ import Testing
 /// A store that this person may not write, or not even read, and a program that has no home.
 @Suite struct NoPermissionTests {
   private let service: FakeRandomUser
-  private let home: Household
+  private let home: TestHome
 
   init() throws {
     service = try FakeRandomUser()
-    home = try Household(service.settings)
+    home = try TestHome(service.settings)
   }
 
   private static let deletion = "users delete aino.tormanen@example.com --yes"
@@ -65,7 +65,7 @@ import Testing
     let id = try home.file.ids(of: "users")[0]
     #expect(try await home.run("users delete \(id) --yes").status == 0)
     openDirectories()
-    chmod(Household.store, 0o644)
+    chmod(TestHome.store, 0o644)
     let before = try Data(contentsOf: URL(filePath: home.file.path))
     let listed = try await home.run(
       "users list --all --fields email --tsv", by: Self.nobody)

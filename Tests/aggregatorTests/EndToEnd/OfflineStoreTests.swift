@@ -7,11 +7,11 @@ import Testing
 /// What the store answers: while it is fresh, when the service is down, and with `--offline`.
 @Suite struct OfflineStoreTests {
   private let services: FourServices
-  private let home: Household
+  private let home: TestHome
 
   init() throws {
     services = try FourServices()
-    home = try Household(services.settings)
+    home = try TestHome(services.settings)
   }
 
   /// What all envelopes have.

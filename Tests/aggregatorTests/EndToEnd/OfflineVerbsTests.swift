@@ -24,7 +24,7 @@ import Testing
 
   @Test func `no command asks anybody, whatever is stored`() async throws {
     let services = try FourServices()
-    let home = try Household(services.settings)
+    let home = try TestHome(services.settings)
     #expect(Self.examples.count > 20)
     for hasStored in [false, true] {
       if hasStored {

@@ -9,7 +9,7 @@ import Testing
 
   /// Starts a line on a terminal, and reads what it writes until that contains some words.
   private func start(
-    _ line: String, in home: Household, _ variables: [String: String?] = [:], until words: String
+    _ line: String, in home: TestHome, _ variables: [String: String?] = [:], until words: String
   ) async throws -> (run: Binary.Run, pipe: Pipe, written: String) {
     let pipe = try Pipe()
     let run = try Binary.start(
@@ -44,7 +44,7 @@ import Testing
   ) async throws {
     let service = try FakeComicVine()
     service.fail(with: .stalled)
-    let home = try Household(service.settings)
+    let home = try TestHome(service.settings)
     let (run, pipe, written) = try await start("\(line) --timeout 10m", in: home, until: words)
     #expect(written.hasPrefix("\r\(words)"), "\(written)")
     run.child.send(SIGINT)
@@ -60,7 +60,7 @@ import Testing
   @Test func `takes it away before an answer`() async throws {
     let service = try FakeComicVine()
     service.fail(with: .stalled)
-    let home = try Household(service.settings)
+    let home = try TestHome(service.settings)
     let (run, pipe, written) = try await start(
       "heroes list -L 1 --timeout 1s", in: home, until: "asking")
     let all = written + (await rest(of: pipe))
@@ -79,7 +79,7 @@ import Testing
   ) async throws {
     let service = try FakeComicVine()
     service.fail(with: .stalled)
-    let home = try Household(service.settings)
+    let home = try TestHome(service.settings)
     let line = "heroes list -L 1 --timeout 1s \(option)"
     let outcome = try await Binary.run(
       line,
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test func `a query of the store says that it takes long`() async throws {
-    let home = try Household()
+    let home = try TestHome()
     let line =
       "sql WITH RECURSIVE c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c) SELECT max(n) FROM c"
     let (run, pipe, _) = try await start(

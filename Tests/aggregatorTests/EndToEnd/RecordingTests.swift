@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `a replay opens no connection, and takes no turns`() async throws {
+  @Test func `a replay opens no connection and uses up no rate`() async throws {
     let reply = #"{"status_code":1,"error":"OK","results":{"id":1443,"name":"Spider-Man"}}"#
     let service = try FakeServer(.json(reply))
     var settings = service.settings.compactMapValues(\.self)

@@ -5,11 +5,11 @@ import Testing
 /// `sql`: what is stored, asked for in SQL.
 @Suite struct SQLTests {
   private let services: FourServices
-  private let home: Household
+  private let home: TestHome
 
   init() throws {
     services = try FourServices()
-    home = try Household(services.settings)
+    home = try TestHome(services.settings)
   }
 
   private func sql(_ text: String, _ options: String...) async throws -> Outcome {

@@ -40,7 +40,7 @@ import Testing
 
   @Test func `asks all sources, and says of each hit where it is from`() async throws {
     let services = try FourServices()
-    let home = try Household(services.settings)
+    let home = try TestHome(services.settings)
     let outcome = try await home.run("search man --json")
     #expect(outcome.status == 0, "\(outcome)")
     let found = try document(outcome)
@@ -60,7 +60,7 @@ import Testing
 
   @Test func `comes in every format, the sources in their order`() async throws {
     let services = try FourServices()
-    let home = try Household(services.settings)
+    let home = try TestHome(services.settings)
     let tsv = try await home.run("search man -L 2 --tsv")
     #expect(tsv.lines.count >= 4)
     #expect(tsv.lines.allSatisfy { $0.split(separator: "\t").count == 4 }, "\(tsv)")
@@ -80,7 +80,7 @@ import Testing
 
   @Test func `searches only what is named`() async throws {
     let services = try FourServices()
-    let home = try Household(services.settings)
+    let home = try TestHome(services.settings)
     let found = try document(try await home.run("search man --source heroes,users --json"))
     #expect(Set(found.sources.keys) == ["heroes", "users"])
     #expect(services.requestCount(of: "countries") == 0)
@@ -94,7 +94,7 @@ import Testing
 
   @Test func `offline it asks nobody, and finds what is stored`() async throws {
     let services = try FourServices()
-    let home = try Household(services.settings)
+    let home = try TestHome(services.settings)
     for source in ["countries", "heroes", "products"] {
       #expect(try await home.run("\(source) sync").status == 0)
     }
@@ -106,9 +106,9 @@ import Testing
   }
 
   /// A home where heroes stall, countries refuse, products fail and users are fine.
-  private func badDay() async throws -> (services: FourServices, home: Household) {
+  private func badDay() async throws -> (services: FourServices, home: TestHome) {
     let services = try FourServices()
-    let home = try Household(services.settings)
+    let home = try TestHome(services.settings)
     #expect(try await home.run("users load 50").status == 0)
     services.countries.stop()
     services.products.fail(with: .json("{}", status: 500))
@@ -170,7 +170,7 @@ import Testing
   }
 
   @Test func `where nobody answers it fails as the first of them`() async throws {
-    let home = try Household()
+    let home = try TestHome()
     let outcome = try await home.run("search an --no-fallback --source countries,products --json")
     #expect(outcome.status == 69, "\(outcome)")
     #expect(outcome.output == "")
@@ -180,7 +180,7 @@ import Testing
 
   @Test func `what nobody has is no failure`() async throws {
     let services = try FourServices()
-    let home = try Household(services.settings)
+    let home = try TestHome(services.settings)
     let outcome = try await home.run("search xyzzy12345")
     #expect(outcome.status == 0)
     #expect(outcome.output == "")
@@ -190,7 +190,7 @@ import Testing
   }
 
   @Test func `a source's name in front is told how to be meant`() async throws {
-    let outcome = try await Household().run("search heroes spider --offline")
+    let outcome = try await TestHome().run("search heroes spider --offline")
     #expect(
       outcome.errors.hasPrefix("in heroes alone: aggregator heroes search spider\n"), "\(outcome)")
   }

@@ -30,7 +30,7 @@ import Testing
       return .json(
         #"{"error":"OK","status_code":1,"results":{"id":\#(id),"name":"Hero \#(id)"}}"#)
     }
-    let home = try Household(service.settings.merging(["COMIC_VINE_RATE": "4/s"]) { $1 })
+    let home = try TestHome(service.settings.merging(["COMIC_VINE_RATE": "4/s"]) { $1 })
     func show(_ ids: Range<Int>) async throws -> Outcome {
       try await home.run(
         "heroes show \(ids.map(String.init).joined(separator: " ")) --fields id --tsv")
@@ -59,7 +59,7 @@ import Testing
 
   @Test func `after Retry-After nobody asks, and what is stored answers`() async throws {
     let service = try FakeComicVine()
-    let home = try Household(service.settings)
+    let home = try TestHome(service.settings)
     let known = try await home.run("heroes list --limit 5 --tsv")
     try home.file.age(byDays: 1)
     service.fail(with: Self.asking(for: 3600), times: 1)
@@ -96,7 +96,7 @@ import Testing
 
   @Test func `with nothing stored the bundle answers, and says when to come back`() async throws {
     let service = try FakeComicVine()
-    let home = try Household(service.settings)
+    let home = try TestHome(service.settings)
     service.fail(with: Self.asking(for: 3600))
     for calls in [1, 1] {
       let outcome = try await home.run("heroes list --limit 5 --json")
@@ -110,7 +110,7 @@ import Testing
 
   @Test func `a short wait is waited for`() async throws {
     let service = try FakeComicVine()
-    let home = try Household(service.settings)
+    let home = try TestHome(service.settings)
     service.fail(with: Self.asking(for: 1), times: 1)
     let start = ContinuousClock.now
     let outcome = try await home.run("heroes list --limit 5 --json")

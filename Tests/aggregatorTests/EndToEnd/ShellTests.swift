@@ -19,7 +19,7 @@ import Testing
   func `ids are completed to what they are, and run nothing`(
     shell: Shell, quote: String
   ) async throws {
-    let home = try await StockedHome(
+    let home = try await PopulatedHome(
       Dictionary(uniqueKeysWithValues: Self.hostile.map { ($0, "Lamp") }))
     let terminal = try ShellAtTerminal(shell, in: home)
     var expected: [String] = []
@@ -51,7 +51,7 @@ import Testing
 
   @Test(arguments: Shell.installed)
   func `words, options, values and files are completed`(shell: Shell) async throws {
-    let home = try await StockedHome(["jane@x.example": "Jane", "urn:a:b": "Name"])
+    let home = try await PopulatedHome(["jane@x.example": "Jane", "urn:a:b": "Name"])
     for file in ["mine.xcconfig", "my own", "tape/0001.http", "tap.txt"] {
       try home.household.sandbox.write("", to: "work/\(file)")
     }
@@ -74,7 +74,7 @@ import Testing
   func `fish is offered what fits, and nothing where nothing does`(
     line: String, words: [String]
   ) async throws {
-    let home = try await StockedHome(["a1": "Lamp"])
+    let home = try await PopulatedHome(["a1": "Lamp"])
     try home.household.sandbox.write("", to: "work/tape/0001.http")
     try home.household.sandbox.write("", to: "work/mine")
     let programs = URL(filePath: Binary.path).deletingLastPathComponent().path
@@ -89,7 +89,7 @@ import Testing
   @Test(arguments: Shell.installed)
   func `what there is to choose from is shown, with what it is`(shell: Shell) async throws {
     let terminal = try ShellAtTerminal(
-      shell, in: try await StockedHome(["a1": "Lamp", "a2": "Sofa"]))
+      shell, in: try await PopulatedHome(["a1": "Lamp", "a2": "Sofa"]))
     // The first key completes what all have in common.
     try terminal.type("aggregator products show \t\t\t", until: shell == .bash ? "a2" : "Sofa")
   }

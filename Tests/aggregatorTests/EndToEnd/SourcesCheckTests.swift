@@ -9,7 +9,7 @@ import Testing
 
   @Test func `says that all is well, and asks each service once`() async throws {
     let services = try FourServices()
-    let home = try Household(services.settings)
+    let home = try TestHome(services.settings)
     let outcome = try await home.run("sources check \(Self.fields)")
     #expect(outcome.status == 0, "\(outcome)")
     #expect(
@@ -27,7 +27,7 @@ import Testing
 
   @Test func `says what is wrong with each, and ends with the code of the worst`() async throws {
     let services = try FourServices()
-    let home = try Household(services.settings)
+    let home = try TestHome(services.settings)
     #expect(try await home.run("products list").status == 0)
     services.countries.stop()
     services.products.fail(with: .stalled)
@@ -62,7 +62,7 @@ import Testing
 
   @Test func `tells no secret, and wants a source that there is`() async throws {
     let services = try FourServices()
-    let home = try Household(services.settings)
+    let home = try TestHome(services.settings)
     for format in ["--json", "--tsv", "--format table"] {
       let outcome = try await home.run("sources check heroes \(format)")
       #expect(outcome.output.contains("COMIC_VINE_API_KEY = set (…"), "\(outcome)")

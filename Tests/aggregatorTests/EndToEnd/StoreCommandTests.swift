@@ -5,11 +5,11 @@ import Testing
 /// `store`: what is there, where it is, and forgetting it.
 @Suite struct StoreCommandTests {
   private let services: FourServices
-  private let home: Household
+  private let home: TestHome
 
   init() throws {
     services = try FourServices()
-    home = try Household(services.settings)
+    home = try TestHome(services.settings)
   }
 
   @Test func `status counts, and path says where`() async throws {
@@ -51,7 +51,7 @@ import Testing
     #expect(path.output == "\(home.file.path)\n")
     let elsewhere = try await home.run("store path", ["AGGREGATOR_HOME": "/nowhere"])
     #expect(elsewhere.output == "/nowhere/store.sqlite\n")
-    #expect(try home.sandbox.permissions(of: Household.store) == 0o600)
+    #expect(try home.sandbox.permissions(of: TestHome.store) == 0o600)
   }
 
   @Test func `clear forgets one source, and keeps what was deleted unless told otherwise`()

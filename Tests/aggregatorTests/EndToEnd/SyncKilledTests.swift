@@ -10,7 +10,7 @@ import Testing
 @Suite struct SyncKilledTests {
   /// Kills a sync some time after the service got as many requests as are waited for.
   private func kill(
-    _ line: String, in home: Household, _ requests: () async -> [LoopbackRequest]
+    _ line: String, in home: TestHome, _ requests: () async -> [LoopbackRequest]
   ) async throws {
     let run = try home.start(line)
     _ = await requests()
@@ -30,7 +30,7 @@ import Testing
   @Test func `heroes`() async throws {
     for round in Soak.rounds(4) {
       let service = try FakeComicVine()
-      let home = try Household(service.settings.merging(["COMIC_VINE_PAGE_SIZE": "10"]) { $1 })
+      let home = try TestHome(service.settings.merging(["COMIC_VINE_PAGE_SIZE": "10"]) { $1 })
       let moment = Int.random(in: 1..<23)
       // Should killing take long, the service keeps the process waiting.
       service.fail(with: .stalled, after: moment + 3)
@@ -56,7 +56,7 @@ import Testing
   @Test func `products`() async throws {
     for round in Soak.rounds(4) {
       let service = try FakeProducts((0..<195).map { FakeProduct($0, "Thing") })
-      let home = try Household(service.settings.merging(["PRODUCTS_PAGE_SIZE": "10"]) { $1 })
+      let home = try TestHome(service.settings.merging(["PRODUCTS_PAGE_SIZE": "10"]) { $1 })
       let moment = Int.random(in: 1..<17)
       service.fail(with: .stalled, after: moment + 3)
       try await kill("products sync --timeout 10m", in: home) {

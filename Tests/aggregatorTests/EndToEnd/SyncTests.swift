@@ -22,7 +22,7 @@ import Testing
   @Test func `stores everything of each source, and what was stored answers offline`() async throws
   {
     let services = try FourServices()
-    let home = try Household(services.settings)
+    let home = try TestHome(services.settings)
     let counts = ["countries": 249, "heroes": 257, "products": 30]
     for (source, count) in counts.sorted(by: { $0.key < $1.key }) {
       let first = try await home.run("\(source) sync")
@@ -39,7 +39,7 @@ import Testing
 
   @Test func `asks for as many at a time as is set`() async throws {
     let service = try FakeComicVine()
-    let home = try Household(service.settings)
+    let home = try TestHome(service.settings)
     #expect(try await home.run("heroes sync", ["COMIC_VINE_PAGE_SIZE": "30"]).status == 0)
     #expect(service.requests.map { $0.query["limit"] } == Array(repeating: "30", count: 9))
     #expect(service.requests.map { $0.query["offset"] } == (0..<9).map { "\($0 * 30)" })
@@ -47,7 +47,7 @@ import Testing
 
   @Test func `a second one writes what changed, and nothing else`() async throws {
     let before = try Self.products(0..<299)
-    let home = try Household(before.settings)
+    let home = try TestHome(before.settings)
     #expect(try await home.run("products sync").status == 0)
     let records = try home.file.records()
     let same = try await home.run("products sync --ndjson --fields same,changed")
@@ -62,9 +62,9 @@ import Testing
     #expect(try home.file.faults() == [])
   }
 
-  @Test func `what a complete one does not meet has vanished`() async throws {
+  @Test func `what a complete sync does not see is removed upstream`() async throws {
     let before = try Self.products(0..<250)
-    let home = try Household(before.settings)
+    let home = try TestHome(before.settings)
     #expect(try await home.run("products sync").status == 0)
     let after = try Self.products((0..<250).filter { $0 != 7 && $0 != 248 })
     let there: [String: String?] = Self.settings(after)
@@ -101,9 +101,9 @@ import Testing
     #expect(try home.file.faults() == [])
   }
 
-  @Test func `says that what vanished is not known where rows cannot be read`() async throws {
+  @Test func `says that removals are unknown if rows cannot be read`() async throws {
     let service = try FakeComicVine()
-    let home = try Household(service.settings)
+    let home = try TestHome(service.settings)
     #expect(try await home.run("heroes sync").status == 0)
     let bad = try FakeComicVine(quirks: [.badRows])
     let outcome = try await home.run("heroes sync", bad.settings.mapValues(Optional.some))
@@ -116,7 +116,7 @@ import Testing
 
   @Test func `a quota that is used up ends it with 75, and the next goes on`() async throws {
     let service = try FakeComicVine()
-    let home = try Household(
+    let home = try TestHome(
       service.settings.merging(["COMIC_VINE_RATE": "5/h", "COMIC_VINE_PAGE_SIZE": "20"]) { $1 })
     let first = try await home.run("heroes sync")
     #expect(first.status == 75)
@@ -137,7 +137,7 @@ import Testing
 
   @Test func `a failure keeps what came before, and tells what it was`() async throws {
     let service = try FakeRandomUser()
-    let home = try Household(service.settings)
+    let home = try TestHome(service.settings)
     service.fail(with: RandomUserFault.page.reply, times: .max, after: 3)
     let failed = try await home.run("users sync --max-pages 9")
     #expect(failed.status == 3)
@@ -150,7 +150,7 @@ import Testing
 
   @Test func `users need a bound, and go on where load and next ended`() async throws {
     let service = try FakeRandomUser()
-    let home = try Household(service.settings)
+    let home = try TestHome(service.settings)
     for line in ["users sync", "users sync --max-pages 0"] {
       let outcome = try await home.run(line)
       #expect(outcome.status == 64)
@@ -167,7 +167,7 @@ import Testing
 
   @Test func `with several jobs the end is the same, and pages are asked for once`() async throws {
     let service = try FakeComicVine()
-    let home = try Household(service.settings)
+    let home = try TestHome(service.settings)
     let outcome = try await home.run("heroes sync --jobs 8", ["COMIC_VINE_PAGE_SIZE": "10"])
     #expect(outcome.lines == ["heroes\t257\t0\t0\t0\t26\ttrue"], "\(outcome)")
     #expect(service.requests.count == 26)
@@ -176,7 +176,7 @@ import Testing
 
   @Test func `two at once do not fetch everything twice`() async throws {
     let service = try FakeComicVine()
-    let home = try Household(service.settings)
+    let home = try TestHome(service.settings)
     service.fail(with: .stalled, times: 1)
     let first = try home.start("heroes sync --timeout 10m")
     _ = await service.requests(atLeast: 1)
@@ -196,7 +196,7 @@ import Testing
   @Test(arguments: [SIGINT, SIGTERM])
   func `a signal says how to go on`(signal: Int32) async throws {
     let service = try FakeRandomUser()
-    let home = try Household(service.settings)
+    let home = try TestHome(service.settings)
     service.fail(with: .stalled, times: 1, after: 2)
     let run = try home.start("users sync --max-pages 9 --wait --jobs 1 --timeout 10m")
     _ = await service.requests(atLeast: 3)
@@ -214,7 +214,7 @@ import Testing
 
   @Test func `needs a place for the store`() async throws {
     let service = try FakeComicVine()
-    let home = try Household(service.settings)
+    let home = try TestHome(service.settings)
     let outcome = try await home.run("heroes sync", ["HOME": nil])
     #expect(outcome.status == 74)
     #expect(service.requests.isEmpty)
@@ -222,7 +222,7 @@ import Testing
 
   @Test func `a program is told what ended it, and of which source it is`() async throws {
     let service = try FakeRandomUser()
-    let home = try Household(service.settings)
+    let home = try TestHome(service.settings)
     service.fail(with: RandomUserFault.page.reply, after: 2)
     let failed = try await home.run("users sync --max-pages 9 --json")
     #expect(failed.status == 3)
@@ -242,7 +242,7 @@ import Testing
 
   @Test func `a signal ends it even if nobody reads what it says`() async throws {
     let service = try FakeProducts((0..<3000).map { FakeProduct($0, "Thing") })
-    let home = try Household(service.settings.merging(["PRODUCTS_PAGE_SIZE": "1"]) { $1 })
+    let home = try TestHome(service.settings.merging(["PRODUCTS_PAGE_SIZE": "1"]) { $1 })
     let pipe = try Pipe()
     let run = try Binary.start(
       "products sync --verbose", environment: home.environment, in: home.sandbox,

@@ -7,7 +7,7 @@ import Testing
 @Suite struct TwoProcessesTests {
   @Test func `two that call next get pages that join without gap or overlap`() async throws {
     let service = try FakeRandomUser()
-    let home = try Household(service.settings)
+    let home = try TestHome(service.settings)
     var pages: [[String]] = []
     for round in Soak.rounds(4) {
       let line = "users next --limit 7 --session both --fields email --tsv"
@@ -29,7 +29,7 @@ import Testing
   @Test func `two that load users lose nobody and keep nobody twice`() async throws {
     for round in Soak.rounds(3) {
       let service = try FakeRandomUser()
-      let home = try Household(service.settings)
+      let home = try TestHome(service.settings)
       async let one = home.run("users load 120")
       async let two = home.run("users load 120")
       for outcome in try await [one, two] {
@@ -45,7 +45,7 @@ import Testing
 
   @Test func `two that list, delete and restore leave the store in order`() async throws {
     let services = try FourServices()
-    let home = try Household(services.settings)
+    let home = try TestHome(services.settings)
     for round in Soak.rounds(2) {
       async let one = home.run("heroes list --all --refresh --tsv")
       async let two = home.run("heroes delete 1443 1455 --yes")

@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test func `a relative AGGREGATOR_HOME is refused`() {
-    let failure = #expect(throws: Failure.self) {
+    let failure = #expect(throws: CommandError.self) {
       try Directories(Settings(["AGGREGATOR_HOME": "here"]), variables: ["HOME": "/h"])
     }
     #expect(failure?.code == .settings)

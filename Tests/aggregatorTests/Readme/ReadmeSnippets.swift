@@ -9,7 +9,7 @@ func printSpiders(key: String) async throws {
   let environment = PluginEnvironment(
     settings: settings, transport: HTTPTransport.standard, store: store)
   let heroes = try HeroesPlugin().source(in: environment)
-  for try await hero in heroes.items(matching: "spider", upTo: WalkBound(items: 50)) {
+  for try await hero in heroes.items(matching: "spider", upTo: PaginationBound(items: 50)) {
     print(hero.name, hero.publisher ?? "")
   }
 }

@@ -6,6 +6,6 @@ import Testing
 // More Swift of the README, word for word.
 
 func testCountries(in environment: PluginEnvironment) async throws {
-  try await expectLawsInAllWeather(of: CountriesPlugin(), in: environment)
+  try await expectLawsUnderFaults(of: CountriesPlugin(), in: environment)
   await expectLaws(ofBundledOf: CountriesPlugin())
 }

@@ -43,8 +43,8 @@ import Testing
   func `the badge is whole however narrow it gets`(width: Int, badge: String) {
     for name in ["Afghanistan", "日本国", String(repeating: "long ", count: 2000)] {
       let block = Block(heading: name, badge: badge, details: ["Kabul", ""])
-      for surface in [Surface.plain(width), .terminal(width)] {
-        let grid = TerminalGrid(block.text(on: surface))
+      for terminalLayout in [TerminalLayout.plain(width), .terminal(width)] {
+        let grid = TerminalGrid(block.text(on: terminalLayout))
         #expect(grid.lines.contains { $0.hasSuffix(badge) })
         #expect(grid.width <= max(width, 2 + 2, badge.displayWidth))
         #expect(grid.rows.count <= 102)

@@ -106,21 +106,22 @@ extension Seeded {
 
 /// Writes records as the command line does.
 func rendered<Item>(
-  _ batches: [[Item]], as format: Format, _ listing: Listing<Item>, on surface: Surface,
+  _ batches: [[Item]], as format: Format, _ listing: Listing<Item>,
+  on terminalLayout: TerminalLayout,
   _ summary: ListingSummary = ListingSummary(count: 0)
 ) -> String {
-  var writer = format.writer(for: listing, on: surface)
+  var writer = format.writer(for: listing, on: terminalLayout)
   var text = writer.begin()
   for batch in batches { text += writer.append(batch) }
   return text + writer.finish(summary)
 }
 
-extension Surface {
-  static func plain(_ width: Int) -> Surface {
-    Surface(width: width, isTerminal: false, hasColor: false)
+extension TerminalLayout {
+  static func plain(_ width: Int) -> TerminalLayout {
+    TerminalLayout(width: width, isTerminal: false, hasColor: false)
   }
-  static func terminal(_ width: Int) -> Surface {
-    Surface(width: width, isTerminal: true, hasColor: true)
+  static func terminal(_ width: Int) -> TerminalLayout {
+    TerminalLayout(width: width, isTerminal: true, hasColor: true)
   }
 }
 

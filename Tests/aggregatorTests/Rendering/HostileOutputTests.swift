@@ -14,13 +14,13 @@ import Testing
 
   @Test(arguments: Format.allCases, [1, 30, 56, 200])
   func `nothing raw reaches a terminal`(format: Format, width: Int) {
-    for surface in [Surface.plain(width), .terminal(width)] {
+    for terminalLayout in [TerminalLayout.plain(width), .terminal(width)] {
       for text in [
-        rendered([heroes], as: format, .heroes, on: surface),
-        rendered([heroes], as: format, .heroCards, on: surface),
-        rendered([countries], as: format, .countries, on: surface),
+        rendered([heroes], as: format, .heroes, on: terminalLayout),
+        rendered([heroes], as: format, .heroCards, on: terminalLayout),
+        rendered([countries], as: format, .countries, on: terminalLayout),
       ] {
-        let bare = surface.isTerminal ? text.replacing(/\u{1B}\[[0-9]+[Gm]/, with: "") : text
+        let bare = terminalLayout.isTerminal ? text.replacing(/\u{1B}\[[0-9]+[Gm]/, with: "") : text
         let raw = bare.unicodeScalars.filter { $0.isInvisible && !format.mayWrite($0) }
         #expect(raw.isEmpty, "\(raw.map { String($0.value, radix: 16) })")
       }

@@ -21,7 +21,7 @@ import Testing
   private func card(_ place: Place, width: Int = 80, hasLinks: Bool = true) -> String {
     rendered(
       [[place]], as: .table, Place.cards,
-      on: Surface(width: width, isTerminal: false, hasColor: false, hasLinks: hasLinks))
+      on: TerminalLayout(width: width, isTerminal: false, hasColor: false, hasLinks: hasLinks))
   }
 
   /// Every link: where it leads, and what is seen of it.

@@ -50,7 +50,7 @@ import UsersSource
   private enum Shape { case rows, cards }
 
   private static func text<P: Plugin>(
-    of plugin: P, _ shape: Shape, as format: Format, on surface: Surface
+    of plugin: P, _ shape: Shape, as format: Format, on terminalLayout: TerminalLayout
   ) async throws -> String {
     let page = try await plugin.bundled.page(PageRequest(limit: 4))
     let records = page.records + [try hostile(page.records[0])]
@@ -62,7 +62,7 @@ import UsersSource
       provenance: CombinedProvenance(
         page.provenance.because(SourceError(.unreachable, "nobody is there"))),
       warnings: [SourceWarning(plugin.name, Warning("bundled", "bundled data"))])
-    return rendered([records], as: format, listing, on: surface, summary)
+    return rendered([records], as: format, listing, on: terminalLayout, summary)
   }
 
   /// The record with a hostile text in every text that does not identify it.

@@ -34,7 +34,7 @@ final class ShellAtTerminal: Sendable {
   ///   - shell: Which.
   ///   - home: Whose.
   /// - Throws: `POSIXError` if it cannot be started, and if it says nothing.
-  init(_ shell: Shell, in home: StockedHome) throws {
+  init(_ shell: Shell, in home: PopulatedHome) throws {
     sandbox = home.household.sandbox
     terminal = try PseudoTerminal()
     terminal.widen(to: 200)

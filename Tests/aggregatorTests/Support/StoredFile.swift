@@ -8,7 +8,7 @@ struct StoredFile {
 
   /// What SQLite, and its search index, have to say against the file; nothing if all is well.
   func faults() throws -> [String] {
-    var connection = try Connection(path, patience: .seconds(5))
+    var connection = try Connection(path, busyTimeout: .seconds(5))
     var faults = try connection.rows("PRAGMA integrity_check") { $0.text(0) ?? "" }
     faults.removeAll { $0 == "ok" }
     do {
@@ -28,7 +28,7 @@ struct StoredFile {
 
   /// The ids of a source's records in first-seen order, those deleted too.
   func ids(of source: String) throws -> [String] {
-    var connection = try Connection(path, patience: .seconds(5))
+    var connection = try Connection(path, busyTimeout: .seconds(5))
     return try connection.rows(
       """
       SELECT id FROM records WHERE source = (SELECT number FROM sources WHERE name = ?1)
@@ -39,7 +39,7 @@ struct StoredFile {
 
   /// Every record with its place and the time when it was written.
   func records() throws -> [String] {
-    var connection = try Connection(path, patience: .seconds(5))
+    var connection = try Connection(path, busyTimeout: .seconds(5))
     return try connection.rows(
       "SELECT position || ' ' || id || ' ' || saved || ' ' || json FROM records ORDER BY position"
     ) { $0.text(0) ?? "" }
@@ -47,7 +47,7 @@ struct StoredFile {
 
   /// Makes all that was fetched older.
   func age(byDays days: Int) throws {
-    var connection = try Connection(path, patience: .seconds(5))
+    var connection = try Connection(path, busyTimeout: .seconds(5))
     let milliseconds = days * 86_400_000
     try connection.run("UPDATE pages SET fetched = fetched - ?1", milliseconds)
     try connection.run("UPDATE records SET saved = saved - ?1", milliseconds)
@@ -55,7 +55,7 @@ struct StoredFile {
 
   /// Makes it the file of a version that is not written yet.
   func makeNewer() throws {
-    try Connection(path, patience: .seconds(5)).execute(
+    try Connection(path, busyTimeout: .seconds(5)).execute(
       "PRAGMA user_version = 99; PRAGMA wal_checkpoint(TRUNCATE)")
   }
 }

@@ -28,9 +28,9 @@ struct DummyJSON: DataSource {
       provenance: provenance, unreadable: reply.products.unreadable)
   }
 
-  func item(_ id: Int) async throws(SourceError) -> Found<Good> {
+  func item(_ id: Int) async throws(SourceError) -> LookupResult<Good> {
     let (good, provenance) = try await ask("products/\(id)", as: Good.self)
-    return Found(good, provenance: provenance)
+    return LookupResult(good, provenance: provenance)
   }
 
   private func ask<Value: Decodable>(

@@ -2,9 +2,9 @@ import Goods
 import AggregatorSourceTesting
 import Testing
 
-@Test func `keeps its promises in all weather`() async throws {
+@Test func `keeps its promises in all scenario`() async throws {
   let goods = (1...30).map { #"{"id": \#($0), "title": "Kettle \#($0)", "brand": "Sol"}"# }
-  try await expectLawsInAllWeather(of: GoodsPlugin()) { request in
+  try await expectLawsUnderFaults(of: GoodsPlugin()) { request in
     func number(_ name: String) -> Int { request.query[name].flatMap { Int($0) } ?? 0 }
     if let id = Int(request.path.split(separator: "/").last ?? "") {
       return goods.indices.contains(id - 1) ? .json(goods[id - 1]) : .json("{}", status: 404)

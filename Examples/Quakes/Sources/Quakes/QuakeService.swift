@@ -28,11 +28,11 @@ struct QuakeService: DataSource {
       provenance: provenance, unreadable: position.skip == 0 ? reply.quakes.unreadable : .none)
   }
 
-  func item(_ id: String) async throws(SourceError) -> Found<Quake> {
+  func item(_ id: String) async throws(SourceError) -> LookupResult<Quake> {
     // An id is a part of an address here: what is none must not ask for something else.
     guard id.wholeMatch(of: /[A-Za-z0-9_-]{1,64}/) != nil else { throw .notFound(id, in: "quakes") }
     let (row, provenance) = try await ask(.init(.get, url.appending(path: id)), as: Quake.Wire.self)
-    return Found(Quake(row), provenance: provenance)
+    return LookupResult(Quake(row), provenance: provenance)
   }
 
   private func ask<Reply: Decodable>(

@@ -12,7 +12,7 @@ public struct QuakesPlugin: Plugin {
     Field("time", "Time", \.time, about: "When it was, in UTC."),
   ]
   public let layout = Layout<Quake>(card: ["id", "place", "time"])
-  public let policy = Policy(precedence: .liveFirst(freshFor: .seconds(300)))
+  public let policy = Policy(readOrder: .liveFirst(freshFor: .seconds(300)))
   public let bundled: any DataSource<Quake>
 
   private static let address = Setting(

@@ -7,8 +7,8 @@ import Testing
     #"{"id": "us\#($0)", "place": "Ridge \#($0)", "occurredAt": "2026-03-14T06:12:09+02:00"}"#
   }
 
-  @Test func `keeps its promises in all weather`() async throws {
-    try await expectLawsInAllWeather(of: QuakesPlugin()) { request in
+  @Test func `keeps its promises in all scenario`() async throws {
+    try await expectLawsUnderFaults(of: QuakesPlugin()) { request in
       if let id = request.path.wholeMatch(of: /\/quakes\/(.+)/)?.1 {
         let row = Self.rows.first { $0.hasPrefix(#"{"id": "\#(id)""#) }
         return row.map { .json($0) } ?? .json("{}", status: 404)

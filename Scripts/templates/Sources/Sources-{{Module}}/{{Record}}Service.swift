@@ -28,13 +28,13 @@ struct {{Record}}Service: DataSource, CustomStringConvertible {
       provenance: provenance, unreadable: reply.items.unreadable)
   }
 
-  func item(_ id: String) async throws(SourceError) -> Found<{{Record}}> {
+  func item(_ id: String) async throws(SourceError) -> LookupResult<{{Record}}> {
     // An id is a part of an address here: what is none must not ask for something else.
     guard id.wholeMatch(of: /[A-Za-z0-9_-]{1,64}/) != nil else {
       throw .notFound(id, in: "{{name}}")
     }
     let (row, provenance) = try await ask("items/\(id)", as: {{Record}}.Wire.self)
-    return Found({{Record}}(row), provenance: provenance)
+    return LookupResult({{Record}}(row), provenance: provenance)
   }
 
   var description: String { "{{Record}}Service(\(url.absoluteString))" }

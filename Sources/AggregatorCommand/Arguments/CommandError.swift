@@ -1,0 +1,52 @@
+import AggregatorKit
+
+/// Why the program ends without having done what it was asked: what it prints, and its exit code.
+package struct CommandError: Error {
+  /// The exit code.
+  var code: ExitCode
+
+  /// What failed, with the user's own words.
+  package var message: String
+
+  /// What the user may have meant.
+  var suggestion: String?
+
+  /// What to do next.
+  var hint: Hint?
+
+  /// A failure.
+  init(_ code: ExitCode, _ message: String, suggestion: String? = nil, hint: Hint? = nil) {
+    self.code = code
+    self.message = message
+    self.suggestion = suggestion
+    self.hint = hint
+  }
+
+  /// What went wrong outside any source.
+  init(_ error: SourceError, suggestion: String? = nil) {
+    self.init(
+      ExitCode(error), error.message, suggestion: suggestion, hint: error.remedy.map(Hint.words))
+  }
+
+  /// The failure of a source.
+  init(_ error: SourceError, of plugin: some Plugin) {
+    self.init(
+      ExitCode(error), "\(plugin.name): \(error.message)",
+      hint: error.hint(settings: plugin.settings))
+  }
+}
+
+extension String {
+  /// This text as a person types it in a shell: quoted, unless it is made of plain words.
+  var typed: String {
+    let words = split(separator: " ")
+    return !words.isEmpty && words.allSatisfy { String($0).isPlainWord }
+      ? self : "'\(replacing("'", with: #"'\''"#))'"
+  }
+
+  /// Whether a person may type this in a shell as it is: letters, digits and some marks, not many.
+  var isPlainWord: Bool {
+    1...64 ~= utf8.count && first != "-"
+      && allSatisfy { $0.isLetter || $0.isNumber || "-_.@+".contains($0) }
+  }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Synchronization
+
+/// Records compiled into the program: paged, searchable, always there.
+///
+/// The JSON is read when the first record is asked for, and once.
+public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
+  /// A record and the folded text that queries look into.
+  private struct Entry: Sendable {
+    let item: Item
+    let text: Folded
+  }
+
+  private let name: String
+  private let entries: Lazy<[Entry]>
+
+  /// The records of a JSON text.
+  ///
+  /// - Parameters:
+  ///   - name: The source's name, for cursors.
+  ///   - json: A JSON array of records, as the EmbedJSON build plugin embeds it.
+  ///   - fields: The source's fields; queries look into the searchable ones.
+  public init(_ name: String, json: StaticString, fields: [Field<Item>]) {
+    self.init(name, fields: fields) { () throws(SourceError) in
+      do {
+        let text = json.withUTF8Buffer { JSONText(Data($0)) }
+        guard let text else { throw SourceError(.malformed, "it is no JSON") }
+        return try text.read()
+      } catch {
+        throw SourceError(.malformed, "the bundled \(name) cannot be read", cause: error)
+      }
+    }
+  }
+
+  /// Records written down in code.
+  ///
+  /// - Parameters:
+  ///   - name: The source's name, for cursors.
+  ///   - items: The records.
+  ///   - fields: The source's fields; queries look into the searchable ones.
+  public init(_ name: String, items: [Item], fields: [Field<Item>]) {
+    self.init(name, fields: fields) { () throws(SourceError) in items }
+  }
+
+  private init(
+    _ name: String, fields: [Field<Item>],
+    items: @escaping @Sendable () throws(SourceError) -> [Item]
+  ) {
+    self.name = name
+    entries = Lazy { () throws(SourceError) in
+      try items().map { Entry(item: $0, text: fields.searchableText(of: $0)) }
+    }
+  }
+
+  /// The records from the cursor's place on that match.
+  public func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
+    guard !Task.isCancelled else { throw .cancelled }
+    let seal = CursorSeal(description, for: request.query)
+    let offset = try seal.openOffset(request.cursor)
+    var matches = try entries.value()
+    if let words = request.query?.words { matches.removeAll { !$0.text.containsAll(words) } }
+    let records = matches.dropFirst(offset).prefix(request.limit).map(\.item)
+    let total = matches.count
+    let end = offset + records.count
+    return Page(
+      records, next: end < total && !records.isEmpty ? try seal.close(end) : nil, total: total,
+      provenance: Provenance(.bundled))
+  }
+
+  /// The record with this id.
+  public func item(_ id: Item.ID) async throws(SourceError) -> LookupResult<Item> {
+    guard !Task.isCancelled else { throw .cancelled }
+    guard let entry = try entries.value().first(where: { $0.item.id == id }) else {
+      throw .notFound(id, in: name)
+    }
+    return LookupResult(entry.item, provenance: Provenance(.bundled))
+  }
+
+  /// The place `count` records on.
+  public func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+    CursorSeal(description, for: request.query).offset(skipping: count, from: request.cursor)
+  }
+
+  /// The source's name and tier: `heroes.bundled`.
+  public var description: String { "\(name).bundled" }
+}
+
+/// A value that is made when it is first needed, and once.
+private final class Lazy<Value: Sendable>: Sendable {
+  private let make: @Sendable () throws(SourceError) -> Value
+  private let made = Mutex<Value?>(nil)
+
+  init(_ make: @escaping @Sendable () throws(SourceError) -> Value) { self.make = make }
+
+  func value() throws(SourceError) -> Value {
+    let result: Result<Value, SourceError> = made.withLock { made in
+      if let value = made { return .success(value) }
+      do throws(SourceError) {
+        let value = try make()
+        made = value
+        return .success(value)
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+}

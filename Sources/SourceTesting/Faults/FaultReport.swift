@@ -1,0 +1,86 @@
+public import AggregatorKit
+public import AggregatorLaws
+import Foundation
+
+/// What a source did in all weathers.
+public struct FaultReport: Sendable {
+  /// What a source did in one weather.
+  public struct Entry: Sendable {
+    /// The weather.
+    public let scenario: FaultScenario
+
+    /// Whether the service has anything that this weather can change.
+    public let isFelt: Bool
+
+    /// Where a promise is not kept.
+    public let breaches: [ScenarioViolation]
+
+    /// What the laws came to; `nil` if they were not checked, because the source never came to an end.
+    public let laws: LawReport?
+
+    /// Whether nothing is wrong.
+    public var isFine: Bool { faults.isEmpty }
+
+    /// What is wrong, in words: promises and laws that are not kept, and in fair weather also laws that
+    /// the source's own failures keep from being judged.
+    public var faults: [String] {
+      let unjudged = scenario.name == FaultScenario.fair.name ? laws?.unjudged ?? [] : []
+      return breaches.map(\.description) + (laws?.violations.map(\.description) ?? [])
+        + unjudged.map { "\($0.law.name): \($0.verdict)" }
+    }
+  }
+
+  /// The source's name.
+  public let source: String
+
+  /// The weathers in order.
+  public let entries: [Entry]
+
+  /// Whether nothing is wrong in any weather.
+  public var isFine: Bool { entries.allSatisfy(\.isFine) }
+
+  /// So many weathers are played at a time: most of them are spent waiting.
+  private static let width = 4
+
+  /// Plays the weathers to a source.
+  ///
+  /// - Parameters:
+  ///   - plugin: The source.
+  ///   - environment: What leads to its service, which must be in order. Nobody waits in it, rates are
+  ///     off, and its store is not used.
+  ///   - weathers: Which weathers; all by default.
+  ///   - patience: How long a call may really take; 10 seconds by default, far more than any needs.
+  /// - Throws: What the source throws in fair weather, before any other.
+  public init<Source: Plugin>(
+    of plugin: Source, in environment: PluginEnvironment,
+    _ scenarios: [FaultScenario] = FaultScenario.all,
+    maxWait: Duration = .seconds(10)
+  ) async throws(SourceError) {
+    let scenarioEnvironment = try ScenarioEnvironment(over: environment, for: plugin)
+    let remote = try plugin.remote(in: scenarioEnvironment.environment)
+    let query = plugin.policy.localSearchBound == nil ? try Query(plugin.example.query) : nil
+    let baseline = await within(maxWait * 10) {
+      await Result { () async throws(SourceError) in
+        try await Baseline(
+          remote, bundle: plugin.bundled, query: query, size: plugin.policy.largestPage)
+      }
+    }
+    guard let baseline = try baseline?.get() else {
+      throw SourceError(.timedOut, "the service of \(plugin.name) never comes to an end")
+    }
+    source = plugin.name
+    entries = await withTaskGroup(of: (Int, Entry).self) { group in
+      var entries: [Int: Entry] = [:]
+      for (index, scenario) in scenarios.enumerated() {
+        if index >= Self.width, let (index, entry) = await group.next() { entries[index] = entry }
+        group.addTask {
+          let context = ScenarioTrial(
+            of: plugin, in: scenario, over: environment, baseline: baseline, maxWait: maxWait)
+          return (index, await context.entry())
+        }
+      }
+      for await (index, entry) in group { entries[index] = entry }
+      return scenarios.indices.compactMap { entries[$0] }
+    }
+  }
+}

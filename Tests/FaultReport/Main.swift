@@ -1,0 +1,56 @@
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorSourceTesting
+import CountriesSource
+import Foundation
+import HeroesSource
+import ProductsSource
+import UsersSource
+
+/// Plays all weathers to the sources that are named, or to all, and prints what came of it.
+@main struct WeatherReportProgram {
+  static func main() async throws {
+    var names = CommandLine.arguments.dropFirst()
+    let isVerbose = names.contains("--verbose")
+    names.removeAll { $0 == "--verbose" }
+    let countries = try FakeCountries()
+    let heroes = try FakeComicVine()
+    let products = try FakeProducts()
+    let users = try FakeRandomUser()
+    let all = [
+      try Station(CountriesPlugin(), countries.settings, countries.transport),
+      try Station(HeroesPlugin(), heroes.settings, heroes.transport),
+      try Station(ProductsPlugin(), products.settings, products.transport),
+      try Station(UsersPlugin(), users.settings, users.transport),
+    ]
+    let known = all.map(\.name)
+    if let unknown = names.first(where: { !known.contains($0) }) {
+      print(
+        "error: no source is called '\(unknown)'\nhint: one of \(known.joined(separator: ", "))")
+      exit(64)
+    }
+    var isFine = true
+    for station in all where names.isEmpty || names.contains(station.name) {
+      let report = try await station.report()
+      print(report.table)
+      if isVerbose { for fault in report.details { print("  \(fault)") } }
+      print()
+      isFine = isFine && report.isFine
+    }
+    exit(isFine ? 0 : 1)
+  }
+}
+
+/// A source and its service.
+private struct Station {
+  let name: String
+  let report: () async throws -> FaultReport
+
+  init(
+    _ plugin: some Plugin, _ settings: [String: String], _ transport: some Transport
+  ) throws {
+    name = plugin.name
+    let environment = PluginEnvironment(settings: Settings(settings), transport: transport)
+    report = { try await FaultReport(of: plugin, in: environment) }
+  }
+}

@@ -1,0 +1,105 @@
+import AggregatorKit
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct StoredSourceTests {
+  private let directory: StoreDirectory
+  private let store: SQLiteStore
+
+  init() throws {
+    directory = try StoreDirectory()
+    store = directory.store()
+  }
+
+  private var source: some DataSource<Note> {
+    RecordStore("notes", in: store, text: Note.text).records
+  }
+
+  private func keep(_ ids: some Sequence<Int>, at seconds: Double = 0) async throws {
+    let entries = ids.map { id in
+      StoreEntry(
+        id: "\(id)", json: Data(#"{"id":\#(id),"title":"note \#(id)"}"#.utf8)
+      ) { Folded("note \(id)") }
+    }
+    try await store.save(entries, of: "notes", at: seconds)
+  }
+
+  @Test(arguments: [1, 2, 3, 7, 100])
+  func `gives every record once, in the order of first sight`(limit: Int) async throws {
+    try await keep([5, 3])
+    try await keep([9, 5, 1])
+    #expect(try await source.everyID(limit: limit) == [5, 3, 9, 1])
+    #expect(try await source.everyID(matching: try Query("NÖTE 9"), limit: limit) == [9])
+  }
+
+  @Test func `says that it is stored, since when, and how much there is`() async throws {
+    try await keep([1, 2], at: 9)
+    try await keep([3], at: 5)
+    let page = try await source.page(PageRequest(limit: 2))
+    #expect((page.provenance.origin, page.provenance.fetchedAt) == (.stored, .day(9)))
+    #expect(page.total == 3)
+    #expect(try await source.page(PageRequest()).provenance.fetchedAt == .day(5))
+    let found = try await source.item(3)
+    #expect((found.item, found.provenance.fetchedAt) == (Note(3), .day(5)))
+  }
+
+  @Test func `fails where nothing is stored, or nothing that matches`() async throws {
+    let empty = await source.failure()
+    #expect((empty?.code, empty?.message) == (.nothingStored, "no stored notes"))
+    try await keep([1])
+    let failure = await source.failure(of: PageRequest(matching: try Query("nothing")))
+    #expect(failure?.code == .nothingStored)
+    #expect(failure?.message == "no stored notes match 'nothing'")
+    let error = await #expect(throws: SourceError.self) { try await source.item(7) }
+    #expect(error?.message == "no notes record has the id '7'")
+  }
+
+  @Test func `ends with an empty page where what followed was deleted`() async throws {
+    try await keep(1...4)
+    let next = try await source.page(PageRequest(limit: 2)).next
+    _ = try await store.delete(["3", "4"], of: "notes", at: .day())
+    let page = try await source.page(PageRequest(after: next, limit: 2))
+    #expect((page.records.count, page.next) == (0, nil))
+  }
+
+  @Test func `goes on behind what is stored meanwhile, and never twice`() async throws {
+    try await keep(1...4)
+    let next = try await source.page(PageRequest(limit: 3)).next
+    try await keep([0, 2, 5])
+    let rest = try await source.page(PageRequest(after: next, limit: 9))
+    #expect(rest.records.map(\.id) == [4, 0, 5])
+  }
+
+  @Test(arguments: [Int64.min, -1, .max])
+  func `takes a forged position for a place of this source`(position: Int64) async throws {
+    try await keep(1...3)
+    try await store.save([StoreEntry("x")], of: "others")
+    let cursor = try CursorSeal("notes.stored", for: nil).close(["p": position])
+    let page = try await source.page(PageRequest(after: cursor))
+    #expect(page.records.map(\.id) == (position < 0 ? [1, 2, 3] : []))
+  }
+
+  @Test func `refuses the cursors of others`() async throws {
+    try await keep(1...30)
+    let query = try Query("note")
+    let cursors = [
+      try await source.page(PageRequest(matching: query, limit: 2)).next,
+      try await notebook(30).page(PageRequest(limit: 2)).next,
+      try CursorSeal("notes.stored", for: nil).close("text"),
+    ]
+    for cursor in cursors {
+      #expect(await source.failure(of: PageRequest(after: cursor))?.code == .invalidCursor)
+    }
+  }
+
+  @Test func `leaves out, and counts, what it cannot read`() async throws {
+    try await keep(1...3)
+    try directory.database().execute("UPDATE records SET json = '[]' WHERE id = '2'")
+    let page = try await source.page(PageRequest())
+    #expect(page.records.map(\.id) == [1, 3])
+    #expect(page.unreadable == Unreadable(count: 1, firstReason: "stored by another version"))
+    await #expect(throws: SourceError.self) { try await source.item(2) }
+    #expect("\(source)" == "notes.stored")
+  }
+}

@@ -1,0 +1,195 @@
+import AggregatorKit
+import AggregatorLaws
+import AggregatorSourceTesting
+import Foundation
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(3))) struct WeatherReportTests {
+  private func report(
+    on plugin: LeafPlugin, in scenarios: String..., servedBy handler: LoopbackServer.Handler? = nil,
+    maxWait: Duration = .seconds(10)
+  ) async throws -> FaultReport {
+    let server = try LoopbackServer(handler ?? LeafPlugin.serve())
+    defer { server.stop() }
+    let settings = Settings([LeafPlugin.address.key: server.baseURL.absoluteString])
+    return try await FaultReport(
+      of: plugin, in: PluginEnvironment(settings: settings, transport: HTTPTransport.standard),
+      FaultScenario.all.filter { scenarios.contains($0.name) }, maxWait: maxWait)
+  }
+
+  private func expect(
+    _ report: FaultReport, _ promise: ScenarioPromise,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let broken = Set(report.entries.flatMap(\.breaches).map(\.promise))
+    #expect(broken == [promise], "\(report.details)", sourceLocation: sourceLocation)
+    #expect(!report.isFine, sourceLocation: sourceLocation)
+  }
+
+  @Test func `finds nothing wrong where nothing is`() async throws {
+    try await expectLawsUnderFaults(of: LeafPlugin(), servedBy: LeafPlugin.serve())
+  }
+
+  @Test func `tells who fails where there is no such record`() async throws {
+    let serve = LeafPlugin.serve()
+    let report = try await report(on: LeafPlugin(), in: "fair") { request in
+      let id = request.path.split(separator: "/").last.flatMap { Int($0) }
+      return id.map { 1...40 ~= $0 } == false ? .status(410) : serve(request)
+    }
+    #expect(!report.isFine)
+    #expect(report.details.allSatisfy { $0.contains(": could not be judged: rejected: ") })
+    #expect(report.details.contains { $0.contains("unknown-not-found") })
+  }
+
+  @Test func `tells whose call never ends`() async throws {
+    let gate = Gate()
+    defer { gate.open() }
+    let plugin = LeafPlugin(breaking: { base in
+      Broken(base) { _, outcome in
+        // A task of its own does not hear that this one is cancelled.
+        if case .failure = outcome { _ = await Task { try? await gate.pass() }.value }
+        return outcome
+      }
+    })
+    let report = try await report(on: plugin, in: "reset", maxWait: .seconds(1))
+    expect(report, .terminates)
+    #expect(report.entries.first?.laws == nil)
+    #expect(report.table.contains("VIOLATED (1) –            –"))
+  }
+
+  @Test func `tells who makes records up`() async throws {
+    let plugin = LeafPlugin(breaking: { base in
+      Broken(base) { _, outcome in
+        outcome.map { page in
+          var page = page
+          if page.unreadable.count > 0, !page.records.isEmpty { page.records[0].title = "?" }
+          return page
+        }
+      }
+    })
+    expect(try await report(on: plugin, in: "bad-row"), .kept)
+  }
+
+  @Test func `tells who hides a failure`() async throws {
+    let plugin = LeafPlugin(breaking: { base in
+      Broken(base) { _, outcome in
+        .success((try? outcome.get()) ?? Page([], provenance: Provenance(.live)))
+      }
+    })
+    expect(try await report(on: plugin, in: "503-for-ever"), .reason)
+  }
+
+  @Test func `tells who hides that rows are broken`() async throws {
+    let plugin = LeafPlugin(breaking: { base in
+      Broken(base) { _, outcome in
+        outcome.map { page in
+          var page = page
+          page.unreadable = .none
+          return page
+        }
+      }
+    })
+    expect(try await report(on: plugin, in: "bad-row"), .reason)
+  }
+
+  @Test func `tells who loses good rows with a bad one`() async throws {
+    let plugin = LeafPlugin(breaking: { base in
+      Broken(base) { _, outcome in
+        outcome.flatMap { page in
+          page.unreadable.count > 0
+            ? .failure(SourceError(.malformed, "a row cannot be read")) : .success(page)
+        }
+      }
+    })
+    expect(try await report(on: plugin, in: "bad-row"), .reason)
+  }
+
+  @Test func `tells who waits longer than the service asks for`() async throws {
+    let plugin = LeafPlugin(breaking: { base in
+      Broken(base) { _, outcome in
+        outcome.mapError { error in
+          var error = error
+          error.retryAfter = .seconds(3600)
+          return error
+        }
+      }
+    })
+    expect(try await report(on: plugin, in: "429-seconds"), .reason)
+  }
+
+  @Test func `tells whose records are stored otherwise than they were given`() async throws {
+    let report = try await report(
+      on: LeafPlugin(), in: "fair", "reset", servedBy: LeafPlugin.serve("~"))
+    expect(report, .store)
+    #expect(report.entries.first?.laws?.violations.first?.law == "record-round-trip")
+  }
+
+  @Test func `tells who does not come back`() async throws {
+    let plugin = LeafPlugin(breaking: { base in
+      let first = Mutex<SourceError?>(nil)
+      return Broken(base) { _, outcome in
+        if let error = first.withLock(\.self) { return .failure(error) }
+        if case .failure(let error) = outcome { first.withLock { $0 = error } }
+        return outcome
+      }
+    })
+    expect(try await report(on: plugin, in: "503-for-ever", "html-200"), .recovers)
+  }
+
+  @Test func `reports which law is broken, and in which scenario`() async throws {
+    let plugin = LeafPlugin(breaking: { base in
+      Broken(base) { _, outcome in
+        outcome.map { page in
+          var page = page
+          if page.unreadable.count > 0 { page.records += page.records }
+          return page
+        }
+      }
+    })
+    let report = try await report(on: plugin, in: "fair", "bad-row")
+    #expect(report.entries.map(\.isFine) == [true, false])
+    #expect(report.entries.flatMap(\.breaches).isEmpty)
+    #expect(Set(report.entries[1].laws?.violations.map(\.law) ?? []) == ["limit-kept"])
+    #expect(report.details.allSatisfy { $0.hasPrefix("leaves in bad-row: limit-kept: ") })
+  }
+
+  @Test func `fits a table into 100 columns`() async throws {
+    let report = try await report(on: LeafPlugin(), in: "fair", "503-for-ever", "shrinking-total")
+    let lines = report.table.split(separator: "\n")
+    #expect(lines.count == 4)
+    #expect(lines.allSatisfy { $0.count <= 100 })
+    #expect(lines[1].hasPrefix("fair            ok           ok "))
+    #expect(report.isFine && report.details.isEmpty)
+  }
+
+  @Test func `says so where the service is out of order from the beginning`() async throws {
+    let error = await #expect(throws: SourceError.self) {
+      try await report(on: LeafPlugin(), in: "fair", servedBy: { _ in .status(500) })
+    }
+    #expect(error?.code == .serverError)
+  }
+}
+
+/// A source whose pages are changed.
+private struct Broken: DataSource {
+  typealias Outcome = Result<Page<Leaf>, SourceError>
+
+  let base: any DataSource<Leaf>
+  let change: @Sendable (PageRequest, Outcome) async -> Outcome
+
+  init(
+    _ base: any DataSource<Leaf>,
+    _ change: @escaping @Sendable (PageRequest, Outcome) async -> Outcome
+  ) {
+    self.base = base
+    self.change = change
+  }
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<Leaf> {
+    let outcome = await Result { () async throws(SourceError) in try await base.page(request) }
+    return try await change(request, outcome).get()
+  }
+
+  func item(_ id: Int) async throws(SourceError) -> LookupResult<Leaf> { try await base.item(id) }
+}

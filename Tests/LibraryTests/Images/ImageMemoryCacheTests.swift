@@ -1,0 +1,52 @@
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+@testable import AggregatorImages
+@testable import AggregatorKit
+
+@Suite struct ImageMemoryTests {
+  private func image(_ number: Int, bytes: Int = 100) throws -> LoadedImage {
+    let address = try #require(ImageAddress("https://cdn.test/\(number).png"))
+    return try #require(LoadedImage(SampleImage.png(bytes: bytes), at: address))
+  }
+
+  @Test func `what was used longest ago is forgotten first`() throws {
+    let memory = ImageMemoryCache(of: 300)
+    let images = try (0..<4).map { try image($0) }
+    for image in images.prefix(3) { memory.add(image, fetchedAt: nil) }
+    #expect(memory[images[0].id]?.image == images[0])
+    memory.add(images[3], fetchedAt: nil)
+    #expect(images.map { memory[$0.id] != nil } == [true, false, true, true])
+    #expect(memory.bytes == 300)
+  }
+
+  @Test func `an image counts once, and the later one stays`() throws {
+    let memory = ImageMemoryCache(of: 300)
+    for bytes in [100, 250, 60] {
+      memory.add(try image(1, bytes: bytes), fetchedAt: .day(Double(bytes)))
+    }
+    #expect(memory.bytes == 60)
+    #expect(memory[try image(1).id]?.fetchedAt == .day(60))
+  }
+
+  @Test func `what is larger than all of it is not kept, and neither is its older form`() throws {
+    let memory = ImageMemoryCache(of: 300)
+    memory.add(try image(1), fetchedAt: nil)
+    memory.add(try image(2), fetchedAt: nil)
+    memory.add(try image(1, bytes: 301), fetchedAt: nil)
+    #expect(memory[try image(1).id] == nil)
+    #expect(memory[try image(2).id] != nil)
+    #expect(memory.bytes == 100)
+  }
+
+  @Test func `it never holds more than it may`() throws {
+    let memory = ImageMemoryCache(of: 1000)
+    var random = Seeded(3)
+    for _ in 0..<2000 {
+      let size = Int.random(in: 37...600, using: &random)
+      memory.add(try image(.random(in: 0..<20, using: &random), bytes: size), fetchedAt: nil)
+      #expect(memory.bytes <= 1000)
+    }
+  }
+}

@@ -1,0 +1,290 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct AccumulatingTests {
+  private let directory: StoreDirectory
+  private let store: SQLiteStore
+
+  init() throws {
+    directory = try StoreDirectory()
+    store = directory.store()
+  }
+
+  private func growing(
+    _ base: some DataSource<Note>, by size: Int = 10, _ growth: LoadMorePolicy = .atEnd,
+    in store: SQLiteStore? = nil
+  ) -> some DataSource<Note> {
+    base.growing(
+      in: RecordStore("notes", in: store ?? self.store, text: Note.text), by: size, growing: growth,
+      now: { .day() })
+  }
+
+  @Test(arguments: [1, 3, 7, 10, 50])
+  func `grows while it is walked, and is stored after that`(limit: Int) async throws {
+    let service = Service(30)
+    #expect(try await growing(service).everyID(limit: limit) == Array(1...30))
+    #expect(service.requests.map(\.limit) == [10, 10, 10])
+    #expect(try await growing(service, in: directory.store()).everyID(limit: 4) == Array(1...30))
+    #expect(service.callCount == 3)
+  }
+
+  @Test func `says of each page whether it is live or stored`() async throws {
+    let service = Service(30)
+    let source = growing(service)
+    let live = try await source.page(PageRequest(limit: 4))
+    #expect((live.provenance.origin, live.provenance.fetchedAt) == (.live, .day()))
+    #expect(live.provenance.endpoint == "https://notes.test/api")
+    let stored = try await source.page(PageRequest(after: live.next, limit: 4))
+    #expect((stored.provenance.origin, stored.provenance.endpoint) == (.stored, nil))
+    #expect(stored.records.map(\.id) == [5, 6, 7, 8])
+    #expect((live.total, stored.total) == (nil, nil))
+    let again = try await source.page(PageRequest(limit: 4))
+    #expect((again.provenance.origin, service.callCount) == (.stored, 1))
+  }
+
+  @Test func `goes on at the next page of the service, in the next process too`() async throws {
+    let service = Service(100)
+    _ = try await growing(service).page(PageRequest(limit: 15))
+    #expect(service.callCount == 2)
+    let next = growing(service, in: directory.store())
+    #expect(try await next.everyID(limit: 15).count == 100)
+    #expect(service.callCount == 10)
+    #expect(Set(service.requests).count == 10)
+  }
+
+  @Test func `remembers that the service has come to its end`() async throws {
+    let service = Service(10)
+    let page = try await growing(service).page(PageRequest(limit: 10))
+    #expect(page.next == nil)
+    #expect(try await growing(service).everyID(limit: 3).count == 10)
+    let beyond = try CursorSeal("notes.stored", for: nil).close(["p": Int64.max])
+    #expect(try await growing(service).page(PageRequest(after: beyond)).records.isEmpty)
+    #expect(service.callCount == 1)
+  }
+
+  @Test func `never asks if it must not grow`() async throws {
+    let service = Service(30)
+    let failure = await growing(service, .never).failure()
+    #expect((failure?.code, failure?.message) == (.nothingStored, "no stored notes"))
+    _ = try await growing(service).page(PageRequest(limit: 3))
+    let page = try await growing(service, .never).page(PageRequest(limit: 30))
+    #expect((page.records.count, page.next, page.total) == (10, nil, 10))
+    #expect(service.callCount == 1)
+  }
+
+  @Test func `asks only while it is empty if that is its growth`() async throws {
+    let service = Service(30)
+    #expect(try await growing(service, .whenEmpty).everyID(limit: 4) == Array(1...10))
+    #expect(try await growing(service, .whenEmpty).everyID(limit: 3) == Array(1...10))
+    #expect(service.callCount == 1)
+    _ = try await store.delete((1...10).map(\.description), of: "notes", at: .day())
+    #expect(try await growing(service, .whenEmpty).everyID(limit: 3).isEmpty)
+    #expect(service.callCount == 1)
+  }
+
+  @Test func `gives what it has when the service fails in the middle`() async throws {
+    let base = ScriptedSource<Note>(pages: [
+      .success(.notes(1...3, next: .place(1))), .failure(.because(.serverError)),
+      .failure(.because(.timedOut)), .success(.notes(4...9)),
+    ])
+    let source = growing(base)
+    let short = try await source.page(PageRequest(limit: 5))
+    #expect(short.records.map(\.id) == [1, 2, 3])
+    #expect((short.provenance.origin, short.provenance.reason?.code) == (.live, .serverError))
+    #expect(await source.failure(of: PageRequest(after: short.next, limit: 5))?.code == .timedOut)
+    let rest = try await source.page(PageRequest(after: short.next, limit: 9))
+    #expect(rest.records.map(\.id) == Array(4...9))
+    #expect(base.requests.map(\.cursor) == [nil, .place(1), .place(1), .place(1)])
+  }
+
+  @Test func `ends as cancelled when it is cancelled in the middle`() async throws {
+    let base = ScriptedSource<Note>(pages: [
+      .success(.notes(1...3, next: .place(1))), .failure(.because(.cancelled)),
+    ])
+    #expect(await growing(base).failure(of: PageRequest(limit: 5))?.code == .cancelled)
+    #expect(try await store.status(of: "notes").records == 3)
+  }
+
+  @Test func `fails where nothing is stored and the service fails`() async {
+    let base = ScriptedSource<Note>(pages: [.failure(.because(.unreachable))])
+    #expect(await growing(base).failure()?.code == .unreachable)
+  }
+
+  @Test func `gives nothing, and why, where all that is stored was deleted`() async throws {
+    _ = try await growing(Service(30)).page(PageRequest(limit: 10))
+    _ = try await store.delete((1...10).map(\.description), of: "notes", at: .day())
+    let base = ScriptedSource<Note>(pages: [.failure(.because(.unreachable))])
+    let page = try await growing(base).page(PageRequest())
+    #expect((page.records.count, page.next) == (0, nil))
+    #expect((page.provenance.origin, page.provenance.reason?.code) == (.stored, .unreachable))
+  }
+
+  @Test func `fills a page although much of what comes is deleted`() async throws {
+    _ = try await store.delete((1...25).map(\.description), of: "notes", at: .day())
+    let service = Service(60)
+    let page = try await growing(service).page(PageRequest(limit: 7))
+    #expect(page.records.map(\.id) == Array(26...32))
+    #expect(service.callCount == 4)
+    #expect(try await growing(service).everyID(limit: 7) == Array(26...60))
+  }
+
+  @Test func `gives up after ten pages that bring nothing new`() async throws {
+    let base = ScriptedSource<Note> { request throws(SourceError) in
+      .notes(1...3, next: .place((request.cursor?.place ?? 0) + 1))
+    }
+    let page = try await growing(base).page(PageRequest(limit: 5))
+    #expect(page.records.map(\.id) == [1, 2, 3])
+    #expect(base.callCount == 11)
+    #expect(page.warnings.map(\.code) == ["stopped"])
+    let next = try await growing(base).page(PageRequest(after: page.next, limit: 5))
+    #expect((next.records.count, next.next, next.warnings.map(\.code)) == (0, nil, ["stopped"]))
+    #expect(base.callCount == 21)
+    #expect(base.requests.last?.cursor == .place(20))
+  }
+
+  @Test func `has maxWait for pages that bring little`() async throws {
+    // Every tenth page has one that is new.
+    let base = ScriptedSource<Note> { request throws(SourceError) in
+      let place = request.cursor?.place ?? 0
+      return .notes([1, place / 10 + 1], next: .place(place + 1))
+    }
+    let page = try await growing(base).page(PageRequest(limit: 4))
+    #expect(page.records.map(\.id) == [1, 2, 3, 4])
+    #expect((base.callCount, page.warnings.count) == (31, 0))
+  }
+
+  @Test func `counts rows that could not be read`() async throws {
+    let bad = Unreadable(count: 2, firstReason: "no title")
+    let base = ScriptedSource<Note>(pages: [
+      .success(
+        Page([Note(1)], next: .place(1), provenance: Provenance(.live), unreadable: bad)),
+      .success(Page([Note(2)], provenance: Provenance(.live), unreadable: bad)),
+    ])
+    let page = try await growing(base).page(PageRequest())
+    #expect(page.unreadable == Unreadable(count: 4, firstReason: "no title"))
+  }
+
+  @Test func `begins anew at a service that does not know its old place`() async throws {
+    _ = try await growing(Service(10), by: 5).page(PageRequest(limit: 5))
+    let base = ScriptedSource<Note> { request throws(SourceError) in
+      switch request.cursor {
+      case nil: return .notes(3...7, next: .place(1))
+      case .place(1): return .notes(8...12)
+      default: throw .because(.invalidCursor)
+      }
+    }
+    #expect(try await growing(base).everyID(limit: 5) == Array(1...12))
+    #expect(base.requests.map { $0.cursor?.place } == [nil, nil, 1])
+  }
+
+  @Test func `fails where even the start is an invalid cursor`() async {
+    let base = ScriptedSource<Note>(pages: [.failure(.because(.invalidCursor))])
+    #expect(await growing(base).failure()?.code == .invalidCursor)
+    #expect(base.callCount == 1)
+  }
+
+  @Test func `searches what is stored, and never fetches for it`() async throws {
+    let service = Service(30)
+    let query = try Query("note 1")
+    let empty = await growing(service).failure(of: PageRequest(matching: query))
+    #expect(empty?.message == "no stored notes match 'note 1'")
+    #expect((empty?.code, service.callCount) == (.nothingStored, 0))
+    _ = try await growing(service).page(PageRequest(limit: 20))
+    let page = try await growing(service).page(PageRequest(matching: query, limit: 4))
+    #expect(page.records.map(\.id) == [1, 10, 11, 12])
+    #expect((page.total, page.provenance.origin) == (nil, .stored))
+    #expect(page.warnings == [Warning("storedOnly", "searched the 20 notes that are stored")])
+    let rest = try await growing(service)
+      .page(PageRequest(matching: query, after: page.next, limit: 20))
+    #expect((rest.records.count, rest.next, rest.warnings.count) == (7, nil, 0))
+    let none = try await growing(service).page(PageRequest(matching: try Query("nothing")))
+    #expect((none.records.count, none.total, none.warnings.count) == (0, 0, 1))
+    #expect(service.callCount == 2)
+  }
+
+  @Test func `knows the records that are stored, and asks nobody for others`() async throws {
+    let service = Service(30)
+    let empty = await #expect(throws: SourceError.self) { try await growing(service).item(4) }
+    #expect(empty?.code == .nothingStored)
+    _ = try await growing(service).page(PageRequest(limit: 10))
+    let found = try await growing(service).item(4)
+    #expect((found.item, found.provenance.origin) == (Note(4), .stored))
+    #expect(found.provenance.fetchedAt == .day())
+    let error = await #expect(throws: SourceError.self) { try await growing(service).item(11) }
+    #expect(error?.code == .notFound)
+    #expect(service.callCount == 1)
+  }
+
+  @Test(arguments: ["notes", "notes.bundled", "others.stored"])
+  func `refuses the cursors of others`(name: String) async throws {
+    let cursor = try CursorSeal(name, for: nil).close(["p": 1])
+    let failure = await growing(Service(3)).failure(of: PageRequest(after: cursor))
+    #expect(failure?.code == .invalidCursor)
+  }
+
+  @Test func `loses nobody, and gives nobody twice, when two processes grow it at once`()
+    async throws
+  {
+    let service = Service(300)
+    let walks = await withTaskGroup(of: Result<[Int], SourceError>.self) { group in
+      for limit in [7, 10, 13] {
+        let source = growing(service, in: directory.store())
+        group.addTask {
+          await Result { () async throws(SourceError) in try await source.everyID(limit: limit) }
+        }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    for walk in walks { #expect(try walk.get() == Array(1...300)) }
+    #expect(try await store.status(of: "notes").records == 300)
+  }
+
+  @Test func `does not take another's progress for a lack of news`() async throws {
+    // Each page is saved by somebody else before it arrives here, as by a faster process.
+    let faster = directory.store()
+    let base = ScriptedSource<Note> { request throws(SourceError) in
+      let place = request.cursor?.place ?? 0
+      if place < 15 {
+        let json = Data(#"{"id":\#(place + 1),"title":"note \#(place + 1)"}"#.utf8)
+        let move = CheckpointUpdate(
+          "upstream", from: request.cursor?.description, to: "place-\(place + 1)")
+        _ = try await faster.save(
+          StoreBatch([StoreEntry(id: "\(place + 1)", json: json) { Folded("") }], update: move),
+          of: "notes", at: .day())
+      }
+      return .notes([place + 1], next: .place(place + 1))
+    }
+    let page = try await growing(base, by: 1).page(PageRequest(limit: 20))
+    #expect(page.records.map(\.id).starts(with: 1...20))
+    #expect(page.warnings.isEmpty)
+  }
+
+  @Test func `ends for a forged position, which nothing lies behind`() async throws {
+    let base = ScriptedSource<Note> { request throws(SourceError) in
+      let place = request.cursor?.place ?? 0
+      return .notes(place * 2..<place * 2 + 2, next: .place(place + 1))
+    }
+    let cursor = try CursorSeal("notes.stored", for: nil).close(["p": Int64.max])
+    let page = try await growing(base, by: 2).page(PageRequest(after: cursor, limit: 2))
+    #expect((page.records.count, page.next, page.warnings.map(\.code)) == (0, nil, ["stopped"]))
+    #expect(base.callCount == 10)
+  }
+
+  @Test func `fails where the store fails`() async throws {
+    try FileManager.default.createDirectory(
+      atPath: directory.path, withIntermediateDirectories: true)
+    let service = Service(3)
+    #expect(await growing(service).failure()?.code == .storage)
+    await #expect(throws: SourceError.self) { try await growing(service).item(1) }
+    #expect(service.callCount == 0)
+  }
+
+  @Test func `describes itself`() {
+    #expect(
+      "\(growing(Service(1), .whenEmpty))"
+        == "service\n  .accumulating(in: notes, growing: whenEmpty)")
+  }
+}

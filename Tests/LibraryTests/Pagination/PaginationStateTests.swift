@@ -1,0 +1,170 @@
+import Testing
+
+@testable import AggregatorCore
+@testable import AggregatorKit
+
+/// All decisions of a walk, without any waiting.
+@Suite
+struct CourseTests {
+  private func course(
+    size: Int = 10, after cursor: Cursor? = nil, _ bound: PaginationBound = PaginationBound()
+  ) -> PaginationState<Note> {
+    PaginationState(matching: nil, after: cursor, size: size, bound: bound)
+  }
+
+  @Test func `ends where the source has no more`() {
+    var course = course()
+    #expect(course.take(.notes(1...10, next: .place(1))).end == nil)
+    #expect(course.take(.notes(11...12)).end == .exhausted)
+    #expect(course.request == nil)
+  }
+
+  @Test(arguments: 1...40)
+  func `ends at exactly as many records as were wanted`(wanted: Int) throws {
+    var course = course(size: 7, PaginationBound(items: wanted))
+    var ids: [Int] = []
+    var end: PaginationEnd?
+    while let request = course.request {
+      #expect(request.limit == min(7, wanted - ids.count))
+      let step = course.take(
+        .notes(ids.count..<ids.count + request.limit, next: .place(ids.count + 1)))
+      ids += step.items.map(\.id)
+      end = step.end
+    }
+    #expect(ids == Array(0..<wanted))
+    #expect(end == .itemLimit)
+  }
+
+  @Test func `cuts off what a page has above the bound`() {
+    var course = course(PaginationBound(items: 4))
+    let step = course.take(.notes([1, 1, 2, 3, 4, 5, 6], next: .place(1)))
+    #expect(step.items.map(\.id) == [1, 2, 3, 4])
+    #expect(step.end == .itemLimit)
+  }
+
+  @Test func `ends after as many pages as were allowed`() {
+    var course = course(PaginationBound(pages: 2))
+    #expect(course.take(.notes(1...3, next: .place(1))).end == nil)
+    #expect(course.take(.notes(4...6, next: .place(2))).end == .pageLimit)
+  }
+
+  @Test(arguments: 1...5, [0, 1, 3])
+  func `ends where cursors go round in a circle of any length`(length: Int, lead: Int) {
+    var course = course()
+    var places: [Int?] = [nil]
+    var end: PaginationEnd?
+    while end == nil, places.count < 50 {
+      let page = places.count - 1
+      // The start, which has no cursor, and `lead` more pages come before the circle.
+      let next = page < lead ? page : lead + (page - lead) % length
+      end = course.take(.notes([page], next: .place(next))).end
+      places.append(next)
+    }
+    #expect(end == .cycle(length: length))
+    #expect(places.count == lead + length + 2)
+  }
+
+  @Test func `ends where a page leads back to the cursor that the walk began with`() {
+    var course = course(after: .place(7))
+    #expect(course.take(.notes(1...3, next: .place(8))).end == nil)
+    #expect(course.take(.notes(4...6, next: .place(7))).end == .cycle(length: 2))
+  }
+
+  @Test(arguments: [[Int](), [1, 2, 3]])
+  func `ends after three pages in a row without anything new`(ids: [Int]) {
+    var course = course()
+    _ = course.take(.notes(1...3, next: .place(1)))
+    #expect(course.take(.notes(ids, next: .place(2))).end == nil)
+    #expect(course.take(.notes(ids, next: .place(3))).end == nil)
+    #expect(course.take(.notes(ids, next: .place(4))).end == .nothingNew(pages: 3))
+  }
+
+  @Test func `goes on after one or two pages without anything new`() {
+    var course = course()
+    for page in 0..<30 {
+      let ids = page % 3 == 2 ? [page] : []
+      #expect(course.take(.notes(ids, next: .place(page + 1))).end == nil)
+    }
+  }
+
+  @Test func `counts hidden records as progress`() {
+    var course = course()
+    for page in 0..<30 {
+      #expect(course.take(.notes([], next: .place(page + 1), hidden: 10)).end == nil)
+    }
+  }
+
+  @Test func `leaves out what it has met before`() {
+    var course = course()
+    #expect(course.take(.notes([1, 2, 2], next: .place(1))).items.map(\.id) == [1, 2])
+    let step = course.take(.notes([2, 3, 1, 4]))
+    #expect(step.items.map(\.id) == [3, 4])
+    #expect(step.page.records.map(\.id) == [2, 3, 1, 4])
+  }
+
+  @Test(
+    arguments: [
+      (0, nil, nil, []), (1, nil, nil, [10]), (4, nil, nil, [10, 10, 10, 10]),
+      (4, 25, nil, [10, 5]), (4, 20, nil, [10]), (4, 11, nil, [1]), (4, nil, 3, [10, 10]),
+      (0, 25, 3, []), (9, 1000, 4, [10, 10, 10]),
+    ] as [(Int, Int?, Int?, [Int])])
+  func `asks for nothing beyond its bound`(
+    ahead: Int, items: Int?, pages: Int?, limits: [Int]
+  ) {
+    var course = course(PaginationBound(items: items, pages: pages))
+    _ = course.take(.notes(1...10, next: .place(10)))
+    let requests = course.requests(atMost: ahead) { count, request in
+      .place((request.cursor?.place ?? 0) + count)
+    }
+    #expect(requests.map(\.limit) == limits)
+    #expect(requests.map(\.cursor?.place) == limits.indices.map { 10 + 10 * $0 })
+  }
+
+  @Test func `guesses nothing twice`() throws {
+    var course = course()
+    _ = course.take(.notes(1...10, next: .place(10)))
+    var guesses = 0
+    func requests(after earlier: [PageRequest]) -> [PageRequest] {
+      course.requests(atMost: 4, after: earlier) { count, request in
+        guesses += 1
+        return .place((request.cursor?.place ?? 0) + count)
+      }
+    }
+    let first = requests(after: [])
+    #expect((first.count, guesses) == (4, 3))
+    _ = course.take(.notes(11...20, next: .place(20)))
+    let second = requests(after: Array(first.dropFirst()))
+    #expect(second.map(\.cursor?.place) == [20, 30, 40, 50])
+    #expect(guesses == 4)
+    // Where they did not come true, they are worth nothing.
+    _ = course.take(.notes(21...30, next: .place(31)))
+    #expect(requests(after: Array(second.dropFirst())).map(\.cursor?.place) == [31, 41, 51, 61])
+    #expect(guesses == 7)
+  }
+
+  @Test func `asks for the certain page alone where nothing can be guessed`() {
+    var course = course()
+    _ = course.take(.notes(1...10, next: .place(10)))
+    let requests = course.requests(atMost: 8) { _, _ in nil }
+    #expect(requests == [PageRequest(after: .place(10), limit: 10)])
+  }
+
+  @Test func `asks for nothing after the end`() {
+    var course = course()
+    _ = course.take(.notes(1...10))
+    #expect(course.requests(atMost: 8) { _, _ in .place(1) }.isEmpty)
+  }
+
+  @Test(arguments: [
+    (PaginationEnd.exhausted, false, "there is no more"),
+    (.itemLimit, false, "there are as many as were wanted"),
+    (.pageLimit, false, "as many pages as allowed were read"),
+    (.cycle(length: 1), true, "a page leads back to itself"),
+    (.cycle(length: 2), true, "its pages go round in a circle of 2"),
+    (.nothingNew(pages: 3), true, "3 pages in a row brought nothing new"),
+  ])
+  func `says why it ended`(end: PaginationEnd, isStall: Bool, words: String) {
+    #expect(end.isStall == isStall)
+    #expect(end.text == words)
+  }
+}

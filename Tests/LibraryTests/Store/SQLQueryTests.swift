@@ -1,0 +1,197 @@
+import AggregatorCommand
+import Foundation
+import Testing
+
+@testable import AggregatorCore
+@testable import AggregatorKit
+@testable import AggregatorSQLite
+@testable import AggregatorStore
+
+/// What a query may ask of the store, and that it can do nothing else.
+@Suite struct StoreQueryTests {
+  private let directory: StoreDirectory
+  private let store: SQLiteStore
+  private let views = [SQLView(NotesPlugin(service: notebook(1)))]
+
+  init() async throws {
+    directory = try StoreDirectory()
+    store = directory.store()
+  }
+
+  /// Stores notes 1 to `count`.
+  private func fill(_ count: Int = 3) async throws {
+    let recordStore = RecordStore<Note>("notes", in: store, text: Note.text)
+    _ = try await recordStore.save((1...count).map { Note($0) }, at: .day())
+  }
+
+  private func rows(
+    _ text: String, within time: Duration = .seconds(10)
+  ) async throws(SourceError) -> [[SQLValue]] {
+    let query = try await store.query(text, over: views, within: time)
+    var rows: [[SQLValue]] = []
+    while let page = try await query.page() {
+      rows += page
+      #expect(page.count <= 200)
+    }
+    #expect(try await query.page() == nil)
+    return rows
+  }
+
+  private func failure(_ text: String, within time: Duration = .seconds(2)) async -> SourceError? {
+    do throws(SourceError) {
+      let query = try await store.query(text, over: views, within: time)
+      while try await query.page() != nil {}
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test func `a source is a table of its fields, without what was deleted`() async throws {
+    try await fill()
+    _ = try await store.delete(["2", "7"], of: "notes", at: .day())
+    #expect(
+      try await rows("SELECT * FROM notes") == [
+        [.integer(1), .text("note 1")], [.integer(3), .text("note 3")],
+      ])
+    let query = try await store.query(
+      "SELECT id, title AS t FROM notes;", over: views, within: .seconds(9))
+    #expect(await query.columns == ["id", "t"])
+  }
+
+  @Test func `a store that is not there has empty tables, and none is made`() async throws {
+    #expect(try await rows("SELECT id, title FROM notes") == [])
+    #expect(try await rows("SELECT count(*) FROM notes") == [[.integer(0)]])
+    #expect(directory.names == [])
+  }
+
+  @Test func `many rows come a page at a time, and once`() async throws {
+    try await fill(450)
+    #expect(try await rows("SELECT id FROM notes").count == 450)
+    #expect(try await rows("SELECT a.id FROM notes a, notes b").count == 202_500)
+  }
+
+  @Test(arguments: [
+    ("SELECT 1, 2.5, 'é', NULL, x'00ff'", "1 2.5 é - 00FF"),
+    ("WITH x AS (SELECT 1 a) SELECT count(*) FROM x", "1"),
+    ("SELECT sum(value) FROM json_each('[1,2]')", "3"),
+    (
+      "SELECT n FROM (WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 3) SELECT n FROM c) WHERE n > 2",
+      "3"
+    ),
+    ("/* a */ ;; SELECT 1 -- b\n ; ; -- c", "1"),
+    ("VALUES (7)", "7"),
+    ("SELECT row_number() OVER () FROM notes LIMIT 1", "1"),
+    (
+      "SELECT count(*) FROM notes a LEFT JOIN notes b USING (id) WHERE EXISTS (SELECT 1 FROM notes)",
+      "3"
+    ),
+  ])
+  func `what reads works`(text: String, row: String) async throws {
+    try await fill()
+    let found = try await rows(text).first?.map { value in
+      if case .text(let text) = value { text } else { value == .null ? "-" : value.json.text }
+    }
+    #expect(found?.joined(separator: " ") == row)
+  }
+
+  @Test(arguments: [
+    "PRAGMA writable_schema = 1", "PRAGMA query_only = 0", "PRAGMA user_version",
+    "ATTACH 'other.sqlite' AS other", "ATTACH ':memory:' AS m", "DETACH main",
+    "VACUUM", "VACUUM INTO 'copy.sqlite'", "REINDEX", "ANALYZE", "BEGIN", "COMMIT", "ROLLBACK",
+    "SAVEPOINT a", "EXPLAIN SELECT 1", "EXPLAIN QUERY PLAN SELECT * FROM notes",
+    "CREATE TABLE t (a)", "CREATE TEMP TABLE t (a)", "CREATE TEMP VIEW v AS SELECT 1",
+    "CREATE VIRTUAL TABLE t USING fts5 (a)", "CREATE TABLE t AS SELECT 1",
+    "DROP VIEW notes", "DROP TABLE records", "ALTER TABLE records RENAME TO r",
+    "INSERT INTO notes VALUES (9, 'x')", "INSERT INTO main.records DEFAULT VALUES",
+    "UPDATE main.records SET json = '{}'", "DELETE FROM main.tombstones",
+    "WITH x AS (SELECT 1) DELETE FROM main.records RETURNING id",
+    "DELETE FROM main.records RETURNING *", "REPLACE INTO main.shared VALUES ('a', 'b')",
+    "SELECT load_extension('x.so')", "SELECT readfile('/etc/passwd')",
+    "SELECT writefile('x', 'y')", "SELECT edit('x')", "SELECT fts3_tokenizer('simple')",
+    "SELECT * FROM main.records", "SELECT json FROM records", "SELECT count(*) FROM records",
+    "SELECT 1 FROM tombstones", "SELECT * FROM places", "SELECT value FROM shared",
+    "SELECT * FROM search", "SELECT rowid FROM search WHERE search MATCH 'note'",
+    "SELECT count(*) FROM search_data", "SELECT * FROM search_content",
+    "SELECT * FROM sqlite_schema", "SELECT sql FROM sqlite_temp_master",
+    "SELECT count(*) FROM sqlite_master", "SELECT count(*) FROM sqlite_temp_schema",
+    "SELECT * FROM pragma_table_info('records')", "SELECT count(*) FROM pragma_database_list",
+    "SELECT * FROM dbstat", "SELECT sql FROM sqlite_stmt", "SELECT count(*) FROM dbstat",
+    "WITH notes AS (SELECT * FROM main.records) SELECT json FROM notes",
+    "WITH notes AS (SELECT * FROM main.records) SELECT count(json) FROM notes",
+    "SELECT (SELECT json FROM main.records) FROM notes",
+    "SELECT * FROM notes JOIN main.tombstones t ON t.id = notes.id",
+    "SELECT 1; SELECT 2", "SELECT 1; DROP TABLE records", "SELECT 1; x", "", " -- nothing", ";",
+    "SELECT 1\0; DROP TABLE records", "SELECT ?1", "SELECT :a",
+    "SELECT zeroblob(1000000000)", "SELECT randomblob(1000000000)",
+    "SELECT hex(zeroblob(1000000000))", "SELECT hex(zeroblob(900000))",
+    "SELECT replace(hex(zeroblob(500000)), '0', 'xxxxxxxxxxxx')",
+    "SELECT json_group_array(hex(zeroblob(1000))) FROM notes a, notes b, notes c, notes d, notes e, notes f, notes g, notes h",
+    "SELECT \(String(repeating: "(", count: 500))1\(String(repeating: ")", count: 500))",
+    "SELECT \(String(repeating: "-", count: 1)) \(String(repeating: "+ ", count: 500))1",
+    "SELECT 1\(String(repeating: " UNION ALL SELECT 1", count: 200))",
+    "SELECT '\(String(repeating: "x", count: 200_000))'",
+    "SELECT \(String(repeating: "1,", count: 500))1",
+    "SELECT json_extract('[', '$')",
+  ])
+  func `what does not only read is refused, and changes nothing`(text: String) async throws {
+    try await fill()
+    let before = try directory.bytes()
+    let names = directory.names
+    let error = try #require(await failure(text))
+    #expect(error.code == .badUsage, "\(error)")
+    #expect(try directory.bytes() == before)
+    #expect(
+      directory.names.filter { !$0.hasSuffix("-shm") } == names.filter { !$0.hasSuffix("-shm") })
+    #expect(try await rows("SELECT count(*) FROM notes") == [[.integer(3)]])
+    #expect(directory.warnings == [])
+  }
+
+  @Test(arguments: [
+    "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c",
+    "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c",
+    "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT group_concat(n) FROM c",
+    "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT 1 FROM c WHERE n < 0",
+    "WITH j AS (SELECT value v FROM json_each('[1,2,3,4,5,6,7,8,9]')) SELECT count(*) FROM j a, j b, j c, j d, j e, j f, j g, j h, j i, j k",
+  ])
+  func `what never ends is ended`(text: String) async throws {
+    try await fill(1)
+    let error = try #require(await failure(text, within: .milliseconds(150)))
+    #expect(error.code == .timedOut)
+  }
+
+  @Test func `a cancelled task ends its query`() async throws {
+    try await fill(1)
+    let query = try await store.query(
+      "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c",
+      over: views, within: .seconds(60))
+    let task = Task { () async -> SourceError? in
+      do throws(SourceError) {
+        while try await query.page() != nil {}
+        return nil
+      } catch {
+        return error
+      }
+    }
+    task.cancel()
+    #expect(await task.value?.code == .cancelled)
+  }
+
+  @Test(arguments: [
+    ("SELEC 1", #"near "SELEC": syntax error, at character 1"#, nil as String?),
+    ("SELECT 'é' FORM notes x y", #"near "notes": syntax error, at character 17"#, nil),
+    ("SELECT * FROM nots", "no such table: nots", "notes"),
+    ("SELECT titel FROM notes", "no such column: titel, at character 8", "title"),
+    ("SELECT n.titel FROM notes n", "no such column: n.titel, at character 8", "title"),
+    ("SELECT * FROM records", "sql does not read 'records'", nil),
+    ("DROP TABLE records", "sql only reads", nil),
+  ])
+  func `an error gives its position and what was meant`(
+    text: String, message: String, meant: String?
+  ) async throws {
+    try await fill()
+    let error = try #require(await failure(text))
+    #expect(error.message == message)
+    #expect((error.cause as? SQLTypo)?.nearest == meant)
+  }
+}

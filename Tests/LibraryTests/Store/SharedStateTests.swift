@@ -1,0 +1,49 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+/// Two stores over one file stand for two processes.
+@Suite(.timeLimit(.minutes(5)))
+struct NoticeboardTests {
+  private let directory = FileManager.default.temporaryDirectory
+    .appending(path: "noticeboard-\(UUID().uuidString)")
+  private let clock = ManualClock()
+  private let service = ScriptedSource<Note>(pages: [
+    .success(.notes(1...1)), .success(.notes(1...1)), .failure(.because(.serverError)),
+    .failure(.because(.rateLimited, retryAfter: .seconds(7200))),
+  ])
+
+  /// What a new process sees of the service.
+  private func process(at path: String) throws -> some DataSource<Note> {
+    let wall = WallClock(clock)
+    let sharedState = SharedState(of: "notes", in: SQLiteStore(at: path), now: { wall.now })
+    return service.rateLimited(by: try #require(Rate("2/h")), clock: clock, sharing: sharedState)
+      .circuitBreaker(
+        BreakerPolicy(failures: 1, pause: .seconds(30)), clock: clock, sharing: sharedState
+      )
+      .timeout(.seconds(15), clock: clock)
+  }
+
+  @Test func `tells every process what one has learned`() async throws {
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let path = directory.appending(path: "store.sqlite").path
+    for _ in 0..<2 { #expect(await (try process(at: path)).failure() == nil) }
+    #expect(await (try process(at: path)).failure()?.message == "our own limit of 2/h is used up")
+    clock.advance(by: .seconds(3600))
+    #expect(await (try process(at: path)).failure()?.code == .serverError)
+    #expect(await (try process(at: path)).failure()?.code == .circuitOpen)
+    clock.advance(by: .seconds(30))
+    #expect(await (try process(at: path)).failure()?.retryAfter == .seconds(7200))
+    clock.advance(by: .seconds(3600))
+    let failure = await (try process(at: path)).failure()
+    #expect(failure?.description == "the service asked to be left alone (try again in 60 min)")
+    #expect(service.callCount == 4)
+  }
+
+  @Test func `lets calls pass if the store cannot be created`() async throws {
+    let source = try process(at: "/dev/null/store.sqlite")
+    for _ in 0..<2 { #expect(await source.failure() == nil) }
+    #expect(await source.failure()?.message == "our own limit of 2/h is used up")
+  }
+}

@@ -1,0 +1,32 @@
+import AggregatorKit
+import Foundation
+
+/// A home whose store has products with any ids, put there without a service.
+struct PopulatedHome: Sendable {
+  /// Home and working directory.
+  let household: TestHome
+
+  /// A home.
+  ///
+  /// - Parameter products: The titles by id.
+  /// - Throws: ``SourceError``, or `CocoaError` if there is no room for it.
+  init(_ products: [String: String]) async throws {
+    household = try TestHome()
+    let entries = products.map { id, title in
+      let words = [id, title].map { JSON.string($0).text }
+      let json = #"{"id":\#(words[0]),"images":[],"title":\#(words[1])}"#
+      return StoreEntry(id: id, json: Data(json.utf8)) { Folded(title) }
+    }
+    _ = try await SQLiteStore(at: household.file.path).save(
+      StoreBatch(entries), of: "products", at: Date(timeIntervalSince1970: 1_700_000_000))
+  }
+
+  /// What the program says to a shell.
+  func complete(
+    _ line: String, in shell: String = "zsh", _ variables: [String: String?] = [:]
+  ) async throws -> Outcome {
+    try await Binary.run(
+      ["__complete", shell, "--line", "aggregator \(line)"],
+      environment: household.environment.merging(variables) { $1 }, in: household.sandbox)
+  }
+}
