@@ -9,8 +9,8 @@ public struct SourceError: Error, Sendable {
   /// What went wrong, in words for people, without a full stop.
   public var message: String
 
-  /// What to do about it, in words for people; `nil` where nothing can be done.
-  public var remedy: String?
+  /// What to do about it; `nil` if nothing can be done.
+  public var remedy: Remedy?
 
   /// How long to wait before asking again, if that is known: the service's word, or our own bound.
   public var retryAfter: Duration?
@@ -27,7 +27,7 @@ public struct SourceError: Error, Sendable {
   ///   - retryAfter: How long to wait before asking again, if that is known.
   ///   - cause: The failure underneath.
   public init(
-    _ code: Code, _ message: String, remedy: String? = nil, retryAfter: Duration? = nil,
+    _ code: Code, _ message: String, remedy: Remedy? = nil, retryAfter: Duration? = nil,
     cause: (any Error)? = nil
   ) {
     self.code = code

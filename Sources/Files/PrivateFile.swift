@@ -29,7 +29,8 @@ package struct PrivateFile: Sendable {
     let directory = try openDirectory(of: target)
     // Some network file systems have no locks; there the last of two writers wins, as without one.
     _ = try? SystemFailure.check { flock(directory.descriptor, LOCK_EX) }
-    try write(try edit(try contents(atMost: limit, irregular: .storage) ?? []), to: target, in: directory)
+    try write(
+      try edit(try contents(atMost: limit, irregular: .storage) ?? []), to: target, in: directory)
   }
 
   /// Replaces the file's contents, whatever they were, as ``replace(_:)`` does.

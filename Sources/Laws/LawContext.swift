@@ -39,7 +39,7 @@ struct LawContext {
   func verdict(after failure: SourceError) -> Verdict {
     var failure = failure
     failure.message = redactor.redacted(failure.message)
-    failure.remedy = failure.remedy.map(redactor.redacted)
+    failure.remedy = failure.remedy.map { Remedy(redactor.redacted($0.text), $0.action) }
     return violations.isEmpty ? .unjudged(failure) : .violated(violations)
   }
 }

@@ -47,7 +47,7 @@ package struct SQLiteFailure: Error {
     case SQLITE_READONLY, SQLITE_PERM, SQLITE_CANTOPEN, SQLITE_AUTH:
       SourceError(
         .storage, "\(path) cannot be opened or written: \(cause ?? words)",
-        remedy: "see that the file and its directory are yours, or set AGGREGATOR_HOME")
+        remedy: Remedy("see that the file and its directory are yours", .moveStore))
     default:
       SourceError(
         .storage, "\(path) cannot be used: \(cause ?? words)",

@@ -50,7 +50,8 @@ public final class SQLiteStore: Store {
       try connection.transaction(body)
     }
     guard let answer else {
-      throw SourceError(.storage, "\(path) cannot be made", remedy: "set AGGREGATOR_HOME")
+      throw SourceError(
+        .storage, "\(path) cannot be made", remedy: Remedy("choose another directory", .moveStore))
     }
     return answer
   }

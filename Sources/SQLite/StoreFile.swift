@@ -32,7 +32,7 @@ package struct StoreFile: Sendable {
       }
       guard !found.isDirectory else {
         throw SourceError(
-          .storage, "\(path) is a directory", remedy: "move it away, or set AGGREGATOR_HOME")
+          .storage, "\(path) is a directory", remedy: Remedy("move it away", .moveStore))
       }
       let fault: String
       do throws(SQLiteFailure) {
@@ -165,7 +165,7 @@ package struct StoreFile: Sendable {
     } catch {
       throw SourceError(
         .storage, "\(path) cannot be made: \(error.words)",
-        remedy: "see that the directory is yours and the disk has room, or set AGGREGATOR_HOME")
+        remedy: Remedy("see that the directory is yours and the disk has room", .moveStore))
     }
   }
 
@@ -191,7 +191,7 @@ package struct StoreFile: Sendable {
     } catch {
       throw SourceError(
         .storage, "\(path) \(why), and cannot be moved aside: \(error.words)",
-        remedy: "move it away, or set AGGREGATOR_HOME")
+        remedy: Remedy("move it away", .moveStore))
     }
   }
 

@@ -187,7 +187,7 @@ public struct Settings: Sendable {
   }
 
   /// The complaint about a value that makes no sense, with the place where it was set.
-  private func wrong(_ setting: Setting, _ what: String, remedy: String? = nil) -> SourceError {
+  private func wrong(_ setting: Setting, _ what: String, remedy: Remedy? = nil) -> SourceError {
     let origin = origin(of: setting)
     let place = origin == .option ? "" : "\(origin): "
     return SourceError(.badSettings, "\(place)\(setting.key) \(what)", remedy: remedy)

@@ -1,3 +1,5 @@
+import AggregatorCore
+
 /// Turns the assignments of one layer into values.
 ///
 /// `$(KEY)` means the layer's own last assignment of `KEY`, else, for a setting that is no secret,
@@ -142,7 +144,7 @@ package struct SettingsExpansion {
   }
 
   private func complaint(
-    _ index: Int, _ what: String, _ remedy: String? = nil
+    _ index: Int, _ what: String, _ remedy: Remedy? = nil
   ) -> SettingsLayer.Complaint {
     SettingsLayer.Complaint(
       place: assignments[index].place, fault: XcconfigFault(what, remedy: remedy))

@@ -9,8 +9,8 @@ extension SettingsLoader {
     let isGuarded: Bool
     /// Whether it may belong to an app: what cannot be read is passed over.
     let isLenient: Bool
-    /// Whether its absence is an error, and what named it.
-    let namedBy: String?
+    /// Whether its absence is an error, because it was named for this run.
+    let isRequired: Bool
   }
 
   /// The file of the working directory that belongs to a build.
@@ -21,31 +21,31 @@ extension SettingsLoader {
     File(
       path: "Configuration/\(build.rawValue).xcconfig",
       reader: SettingsReader(in: workingDirectory, confinedTo: "Configuration"),
-      isGuarded: true, isLenient: true, namedBy: nil)
+      isGuarded: true, isLenient: true, isRequired: false)
   }
 
   /// The file that was named for this run, if any.
   ///
-  /// - Parameter configFile: The file that `--config` names.
+  /// - Parameter configFile: The file that the caller names.
   /// - Returns: That file, else the one of `AGGREGATOR_CONFIG`.
   private func file(namedBy configFile: String?) -> File? {
-    if let configFile { return ownFile(configFile, namedBy: "--config") }
+    if let configFile { return ownFile(configFile, isRequired: true) }
     guard let path = namedFile else { return nil }
-    if path.hasPrefix("/") { return ownFile(path, namedBy: "AGGREGATOR_CONFIG") }
+    if path.hasPrefix("/") { return ownFile(path, isRequired: true) }
     return File(
       path: path, reader: SettingsReader(in: workingDirectory, confinedTo: "."), isGuarded: true,
-      isLenient: false, namedBy: "AGGREGATOR_CONFIG")
+      isLenient: false, isRequired: true)
   }
 
-  private func ownFile(_ path: String, namedBy: String? = nil) -> File {
+  private func ownFile(_ path: String, isRequired: Bool = false) -> File {
     File(
       path: path, reader: SettingsReader(in: workingDirectory), isGuarded: false, isLenient: false,
-      namedBy: namedBy)
+      isRequired: isRequired)
   }
 
   /// The file layers, highest first, whether they exist or not.
   ///
-  /// - Parameter configFile: The file that `--config` names.
+  /// - Parameter configFile: The file that the caller names.
   /// - Returns: The file named for this run, the working directory's, the user's.
   func files(configFile: String?) -> [File] {
     [file(namedBy: configFile), workingFile(for: build), userFile.map { ownFile($0) }].compactMap(

@@ -42,10 +42,10 @@ struct SettingsLoading {
     case .text(let text):
       return text
     case .missing:
-      guard let name = file.namedBy else { return nil }
+      guard file.isRequired else { return nil }
       throw SourceError(
-        .badSettings, "\(file.path): there is no such file, but \(name) names it",
-        remedy: "create it, or leave \(name) out")
+        .badSettings, "settings file not found: \(file.path)",
+        remedy: Remedy("create it, or name another one", .nameSettingsFile))
     case .refused(let fault):
       let complaint = SettingsLayer.Complaint(
         place: SettingsLayer.Place(file: file.path, line: nil), fault: fault)
@@ -121,7 +121,7 @@ struct SettingsLoading {
   /// Why a file that somebody else may have written must not set this; `nil` if it may.
   private func guarding(_ setting: Setting) -> String? {
     let elsewhere =
-      "set it in the environment, with --config or in \(loader.userFile ?? "your own file")"
+      "set it in the environment, or in \(loader.userFile ?? "your own file")"
     if let secret = loader.guarded[setting.key] {
       return "the working directory must not choose where \(secret.key) is sent (\(elsewhere))"
     }

@@ -120,6 +120,6 @@ extension XcconfigFault {
   fileprivate static func outside(_ directory: String) -> XcconfigFault {
     XcconfigFault(
       "lies outside \(directory), so it is not read",
-      remedy: "name it with --config, or copy it there")
+      remedy: Remedy("copy it there", .nameSettingsFile))
   }
 }

@@ -1,3 +1,5 @@
+import AggregatorCore
+
 extension Xcconfig {
   /// A part of a value.
   package enum Piece: Hashable, Sendable {

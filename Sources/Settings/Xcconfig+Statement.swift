@@ -1,3 +1,5 @@
+import AggregatorCore
+
 extension Xcconfig.Statement {
   private static let longestKey = 128
 

@@ -85,7 +85,7 @@ package struct XcconfigFault: Error, Hashable {
   /// What is wrong, without a full stop; never the line's text.
   package let what: String
   /// What to do about it.
-  package let remedy: String?
+  package let remedy: Remedy?
 
   /// A fault.
   ///
@@ -93,7 +93,7 @@ package struct XcconfigFault: Error, Hashable {
   ///   - what: What is wrong, without a full stop.
   ///   - remedy: What to do about it.
   ///   - code: What kind of failure it is.
-  package init(_ what: String, remedy: String? = nil, code: SourceError.Code = .badSettings) {
+  package init(_ what: String, remedy: Remedy? = nil, code: SourceError.Code = .badSettings) {
     self.code = code
     self.what = what
     self.remedy = remedy

@@ -25,7 +25,7 @@ package struct CommandError: Error {
   /// What went wrong outside any source.
   init(_ error: SourceError, suggestion: String? = nil) {
     self.init(
-      ExitCode(error), error.message, suggestion: suggestion, hint: error.remedy.map(Hint.words))
+      ExitCode(error), error.message, suggestion: suggestion, hint: error.remedy.map(Hint.init))
   }
 
   /// The failure of a source.

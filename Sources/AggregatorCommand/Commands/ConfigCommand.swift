@@ -175,7 +175,7 @@ extension Session {
         RecordingOptions.settings.contains(setting) && settings.origin(of: setting) == .environment
       do throws(SourceError) { try settings.check(setting) } catch {
         guard !isAnywhere else { continue }
-        diagnostics.warning(error.message, hint: error.remedy.map(Hint.words))
+        diagnostics.warning(error.message, hint: error.remedy.map(Hint.init))
       }
     }
   }

@@ -232,7 +232,7 @@ extension SourceError {
   /// - Parameter settings: The settings of the source that failed.
   /// - Returns: `nil` where nothing helps.
   func hint(settings: [Setting]) -> Hint? {
-    let words = remedy.map(Hint.words)
+    let words = remedy.map(Hint.init)
     return switch code {
     case .missingKey, .invalidKey:
       settings.first(where: \.isSecret).map { .command("config set \($0.key)") } ?? words

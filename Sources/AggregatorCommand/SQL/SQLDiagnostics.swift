@@ -21,7 +21,7 @@ struct SQLDiagnostics {
   var onlyReads: SourceError { error("sql only reads", remedy: "write one SELECT") }
 
   /// That a query makes no sense.
-  func error(_ message: String, remedy: String? = nil, meaning word: String? = nil) -> SourceError {
+  func error(_ message: String, remedy: Remedy? = nil, meaning word: String? = nil) -> SourceError {
     SourceError(.badUsage, message, remedy: remedy, cause: word.map { SQLTypo(nearest: $0) })
   }
 
@@ -52,7 +52,7 @@ struct SQLDiagnostics {
 
   private func refused(_ refusal: SQLAuthorizer.Refusal?) -> SourceError {
     switch refusal {
-    case .table(let name): error("sql does not read '\(name)'", remedy: tables)
+    case .table(let name): error("sql does not read '\(name)'", remedy: Remedy(tables))
     case .function(let name): error("sql only reads, and does not call \(name)()")
     case .action, nil: onlyReads
     }
@@ -61,7 +61,7 @@ struct SQLDiagnostics {
   private func mistake(_ words: String, at offset: Int?) -> SourceError {
     if let name = words.following("no such table: ") {
       return error(
-        words, remedy: tables, meaning: nearest(to: name.lastPart, in: views.map(\.name)))
+        words, remedy: Remedy(tables), meaning: nearest(to: name.lastPart, in: views.map(\.name)))
     }
     let place = offset.map { ", at character \(character(at: $0))" } ?? ""
     guard let name = words.following("no such column: ") else { return error(words + place) }

@@ -31,7 +31,8 @@ struct Timeout<Base: DataSource, C: Clock<Duration>>: Decorator {
         guard isOver else { return .failure(.cancelled) }
         return .failure(
           SourceError(
-            .timedOut, "no answer within \(limit.text)", remedy: "allow more time, or try later")
+            .timedOut, "no answer within \(limit.text)",
+            remedy: Remedy("allow more time, or try later", .allowMoreTime))
         )
       }
       defer { group.cancelAll() }

@@ -150,7 +150,7 @@ private struct Lines {
       }
       return .failure(
         SourceError(
-          code, field("message") ?? code.text, remedy: field("remedy"),
+          code, field("message") ?? code.text, remedy: field("remedy").map { Remedy($0) },
           retryAfter: seconds.map { .seconds($0) }))
     case ("silent", 2):
       return .silence

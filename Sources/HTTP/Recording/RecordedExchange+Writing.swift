@@ -60,7 +60,9 @@ extension RecordedExchange {
     case .failure(let error):
       text.append(line: "\(Self.separator) failed \(error.code)")
       let wait = error.retryAfter.map { "\($0 / .seconds(1))" }
-      let fields = [("message", error.message), ("remedy", error.remedy), ("retry-after", wait)]
+      let fields = [
+        ("message", error.message), ("remedy", error.remedy?.text), ("retry-after", wait),
+      ]
       text.append(
         fields: fields.compactMap { field in field.1.map { (field.0, $0.oneLine(atMost: 500)) } },
         nil)

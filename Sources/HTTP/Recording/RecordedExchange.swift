@@ -73,7 +73,8 @@ extension RecordedExchange {
       // Without its cause, which nobody can write down.
       self.outcome = .failure(
         SourceError(
-          error.code, scan.redacted(error.message), remedy: error.remedy.map(scan.redacted),
+          error.code, scan.redacted(error.message),
+          remedy: error.remedy.map { Remedy(scan.redacted($0.text), $0.action) },
           retryAfter: error.retryAfter))
     case .silence:
       self.outcome = .silence

@@ -39,6 +39,6 @@ public struct Recording: Sendable {
       ?? "there is none at all"
     return SourceError(
       .notRecorded, "\(asked) is not in the recording \(directory): \(reason)",
-      remedy: "record it: the same command with --record instead of --replay")
+      remedy: Remedy("record it", .record))
   }
 }

@@ -72,7 +72,7 @@ struct RecordingDirectory: Sendable {
     do throws(SystemFailure) { _ = try OpenFile(path, O_RDONLY | O_DIRECTORY) } catch {
       throw SourceError(
         .storage, "\(path) cannot be read: \(error.words)",
-        remedy: error.isMissing ? "make the recording first, with --record" : nil)
+        remedy: error.isMissing ? Remedy("make the recording first", .record) : nil)
     }
     let names = names.filter { $0.hasSuffix(Self.suffix) && !$0.hasPrefix(".") }.sorted {
       (Self.number($0) ?? .max, $0) < (Self.number($1) ?? .max, $1)

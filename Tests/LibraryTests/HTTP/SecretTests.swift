@@ -141,7 +141,7 @@ struct SecretTests {
         }
         #expect(error?.code == .badSettings)
         #expect(error?.message == "a key would travel unencrypted to \(host):8080")
-        #expect(error?.remedy?.contains("https://") == true)
+        #expect(error?.remedy?.text.contains("https://") == true)
       } by: {
         engine.transport()
       }
