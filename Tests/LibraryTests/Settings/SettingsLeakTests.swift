@@ -53,7 +53,7 @@ import Testing
         Warning(
           "guarded",
           "Configuration/Debug.xcconfig:1: COMIC_VINE_URL is ignored: the working directory must not "
-            + "choose where COMIC_VINE_API_KEY is sent (set it in the environment, with --config or in "
+            + "choose where COMIC_VINE_API_KEY is sent (set it in the environment, or in "
             + "\(sandbox.userFile))")
       ])
   }

@@ -53,11 +53,11 @@ import Testing
   @Test func `fails where a file that was named does not exist`() throws {
     let option = #expect(throws: SourceError.self) { try sandbox.load(configFile: "no.xcconfig") }
     #expect(option?.code == .badSettings)
-    #expect(option?.message == "no.xcconfig: there is no such file, but --config names it")
+    #expect(option?.message == "settings file not found: no.xcconfig")
     let variable = #expect(throws: SourceError.self) {
       try sandbox.load(["AGGREGATOR_CONFIG": "/no"])
     }
-    #expect(variable?.message == "/no: there is no such file, but AGGREGATOR_CONFIG names it")
+    #expect(variable?.message == "settings file not found: /no")
   }
 
   @Test func `finds the user's file by XDG_CONFIG_HOME, then HOME, and only if absolute`() {

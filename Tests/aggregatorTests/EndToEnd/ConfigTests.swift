@@ -255,6 +255,6 @@ import Testing
     }
     let missing = try await Binary.run("config get COMIC_VINE_RATE --config gone", in: sandbox)
     #expect(missing.status == 78)
-    #expect(missing.errors.hasPrefix("error: gone: there is no such file"))
+    #expect(missing.errors.hasPrefix("error: settings file not found: gone"))
   }
 }

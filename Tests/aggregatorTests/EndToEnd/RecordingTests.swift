@@ -141,7 +141,7 @@ import Testing
       other.errors == """
         error: heroes: GET \(service.url.absoluteString)/search/ is not in the recording tape: the \
         nearest, 0001-get-api-search.http, has query=spider, not query=batman
-        hint: record it: the same command with --record instead of --replay
+        hint: record it: use --record instead of --replay
 
         """)
     // In the middle of a walk too, after what there is.
