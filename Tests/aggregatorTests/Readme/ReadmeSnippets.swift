@@ -4,10 +4,9 @@ import HeroesSource
 // The Swift of the README, word for word, so that it compiles; `ReadmeTests` compares the two.
 
 func printSpiders(key: String) async throws {
-  let settings = Settings(["COMIC_VINE_API_KEY": key])
-  let store = SQLiteStore(at: "/tmp/heroes/store.sqlite")
   let environment = PluginEnvironment(
-    settings: settings, transport: HTTPTransport.standard, store: store)
+    settings: Settings(["COMIC_VINE_API_KEY": key]), transport: HTTPTransport.standard,
+    store: SQLiteStore(at: "/tmp/heroes/store.sqlite"))
   let heroes = try HeroesPlugin().source(in: environment)
   for try await hero in heroes.items(matching: "spider", upTo: PaginationBound(items: 50)) {
     print(hero.name, hero.publisher ?? "")
