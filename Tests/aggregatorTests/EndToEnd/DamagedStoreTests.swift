@@ -47,6 +47,7 @@ import Testing
   func `a damaged file is moved aside as it is, and said once`(index: Int) async throws {
     let (what, change) = Self.damages[index]
     #expect(try await home.run("users load 30").status == 0)
+    try home.file.checkpoint()
     let whole = try bytes()
     #expect(whole.count > 50_000)
     let damaged = change(whole)

@@ -53,6 +53,11 @@ struct StoredFile {
     try connection.run("UPDATE records SET saved = saved - ?1", milliseconds)
   }
 
+  /// Moves the write-ahead log into the file: a busy machine may end a process before SQLite does so.
+  func checkpoint() throws {
+    try Connection(path, busyTimeout: .seconds(5)).execute("PRAGMA wal_checkpoint(TRUNCATE)")
+  }
+
   /// Makes it the file of a version that is not written yet.
   func makeNewer() throws {
     try Connection(path, busyTimeout: .seconds(5)).execute(
