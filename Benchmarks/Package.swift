@@ -7,10 +7,14 @@ let package = Package(
   dependencies: [.package(name: "aggregator", path: "..")],
   targets: [
     .executableTarget(
-      name: "chain-cost", dependencies: [.aggregator("AggregatorKit"), .aggregator("ProductsSource")]),
+      name: "chain-cost",
+      dependencies: [.aggregator("AggregatorKit"), .aggregator("ProductsSource")]),
     .executableTarget(
       name: "do-nothing",
-      dependencies: ["AggregatorCommand", "AggregatorKit", "CountriesSource", "HeroesSource", "ProductsSource", "UsersSource"].map {
+      dependencies: [
+        "AggregatorCommand", "AggregatorKit", "CountriesSource", "HeroesSource", "ProductsSource",
+        "UsersSource",
+      ].map {
         .aggregator($0)
       }),
     .executableTarget(
