@@ -1,5 +1,6 @@
 import AggregatorFiles
 import AggregatorKit
+import Foundation
 
 /// The file of a place: `positions/SESSION/SOURCE.json`, for its owner alone.
 struct SessionPositionFile: Sendable {
@@ -86,5 +87,124 @@ struct SessionPositionFile: Sendable {
     return CommandError(
       .notFound, "\(name.source): the place to go on from \(what)",
       hint: .command(name.command(.reset)))
+  }
+}
+
+/// A place as it is kept in a file, which anybody may have changed.
+extension SessionPosition {
+  /// Why a file is no place.
+  package enum Fault: Error {
+    /// It is not what was written.
+    case damaged
+    /// Another version of the program wrote it.
+    case otherVersion
+  }
+
+  /// The largest file that is read, in bytes.
+  ///
+  /// Ten thousand digests take 107 KB, two hundred cursors at their longest 114 KB.
+  static let largestFile = 1 << 20
+
+  private static let version = 1
+  private static let counts = 0...1_000_000_000
+
+  private struct Version: Codable { let version: Int }
+
+  private struct Stored: Codable {
+    let version: Int
+    let query: String?
+    let next: Cursor?
+    let request: Cursor?
+    let latest: Shown
+    let earlier: [Shown]
+    /// The digests, 8 bytes each, big-endian.
+    let ids: Data
+  }
+
+  /// What is written to a file.
+  package var bytes: [UInt8] {
+    let stored = Stored(
+      version: Self.version, query: query?.text, next: next, request: request, latest: latest,
+      earlier: earlier,
+      ids: Data(ids.digests.flatMap { digest in withUnsafeBytes(of: digest.bigEndian, Array.init) })
+    )
+    // Texts, numbers and bytes: nothing that an encoder refuses. What cannot be read is damaged.
+    return Array((try? CanonicalJSON.bytes(of: stored)) ?? Data())
+  }
+
+  /// Reads a file's contents.
+  package init(_ bytes: [UInt8]) throws(Fault) {
+    guard let json = JSONText(Data(bytes)), let version = try? json.read(Version.self)
+    else { throw .damaged }
+    guard version.version == Self.version else { throw .otherVersion }
+    guard let stored = try? json.read(Stored.self),
+      stored.earlier.count <= Self.mostEarlier,
+      (stored.earlier + [stored.latest]).allSatisfy({
+        Self.counts ~= $0.count && Self.counts ~= $0.limit && $0.limit > 0
+      }),
+      stored.ids.count % 8 == 0, stored.ids.count <= 8 * ShownIDs.most
+    else { throw .damaged }
+    var query: Query?
+    if let text = stored.query {
+      guard let read = try? Query(text), read.text == text else { throw .damaged }
+      query = read
+    }
+    let ids = Array(stored.ids)
+    self.init(
+      query: query, earlier: stored.earlier, latest: stored.latest, request: stored.request,
+      next: stored.next,
+      ids: ShownIDs(
+        stride(from: 0, to: ids.count, by: 8).map { start in
+          ids[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) }
+        }))
+  }
+}
+
+/// Keeps the place at which a `list` or a `search` ended, for `next`.
+///
+/// Only where a person sees the listing or a session was named: a script never moves a person's place.
+struct SessionPositionKeeper {
+  private let name: SessionName
+  private let directories: Directories
+  private let clock: any Clock<Duration>
+  private let limit: Duration?
+  private let session: Session
+
+  /// A keeper; `nil` where no place is to be kept.
+  ///
+  /// - Parameters:
+  ///   - name: Whose place it is.
+  ///   - environment: The settings, and what measures time.
+  ///   - limit: How long to wait for another process that uses the place.
+  ///   - session: The run.
+  ///   - isWanted: Whether a session was named.
+  /// - Throws: ``CommandError`` with code `settings`.
+  init?(
+    _ name: SessionName, for environment: PluginEnvironment, waiting limit: Duration?,
+    in session: Session, isWanted: Bool
+  ) throws(CommandError) {
+    guard session.terminal.isOutput || isWanted else { return nil }
+    self.name = name
+    directories = try Directories(environment.settings, variables: session.variables)
+    clock = environment.clock
+    self.limit = limit
+    self.session = session
+  }
+
+  /// Keeps a place, or warns that it could not: the listing was shown all the same.
+  ///
+  /// - Returns: What to type to go on; `nil` if the place was not kept.
+  func keep(_ place: SessionPosition) async -> String? {
+    do {
+      let file = try SessionPositionFile(name, in: directories)
+      try await file.holding(within: limit, clock: clock) { try file.write(place) }
+      return "\(session.tree.program) \(name.command())"
+    } catch {
+      let failure = error as? CommandError
+      session.diagnostics.warning(
+        "\(name.source): the place for next was not kept: \(failure?.message ?? "\(error)")",
+        hint: failure?.hint)
+      return nil
+    }
   }
 }

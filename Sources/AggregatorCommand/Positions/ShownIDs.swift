@@ -37,3 +37,37 @@ struct ShownIDs: Hashable, Sendable {
   /// Hashes what is remembered.
   func hash(into hasher: inout Hasher) { hasher.combine(digests) }
 }
+
+extension DataSource {
+  /// Leaves out records that were shown before.
+  ///
+  /// Rows shift between two pages when others are added or deleted meanwhile. What is left out counts as
+  /// hidden, so a walk goes on until its page is full.
+  ///
+  /// - Parameter ids: What was shown.
+  /// - Returns: A source whose pages may be shorter.
+  func leavingOut(_ ids: ShownIDs) -> some DataSource<Item> {
+    ExcludingShown(base: self, digests: Set(ids.digests))
+  }
+}
+
+private struct ExcludingShown<Base: DataSource>: DataSource {
+  let base: Base
+  let digests: Set<UInt64>
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
+    var page = try await base.page(request)
+    let count = page.records.count
+    page.records.removeAll { digests.contains(ShownIDs.digest(of: $0.id)) }
+    page.hidden += count - page.records.count
+    return page
+  }
+
+  func item(_ id: Base.Item.ID) async throws(SourceError) -> LookupResult<Base.Item> {
+    try await base.item(id)
+  }
+
+  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+    base.cursor(skipping: count, from: request)
+  }
+}

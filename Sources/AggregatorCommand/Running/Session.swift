@@ -1,5 +1,6 @@
 import AggregatorKit
 import Foundation
+import Synchronization
 
 /// One run of the program: what it was started with, and where its output goes.
 struct Session: Sendable {
@@ -133,4 +134,15 @@ struct Session: Sendable {
       .release
     #endif
   }
+}
+
+/// What the calendar says in one run: the system's date, or what a recording says.
+final class SessionCalendar: Sendable {
+  private let source = Mutex<@Sendable () -> Date>({ Date() })
+
+  /// The date.
+  var date: Date { source.withLock(\.self)() }
+
+  /// Goes by another date from now on.
+  func follow(_ now: @escaping @Sendable () -> Date) { source.withLock { $0 = now } }
 }

@@ -1,5 +1,6 @@
 import AggregatorKit
 import CAggregatorSQLite
+import Foundation
 
 /// A compiled query on a connection of its own, which can do nothing but read some views.
 struct SQLCursor: ~Copyable {
@@ -97,5 +98,137 @@ struct SQLCursor: ~Copyable {
       }
     }
     return rows
+  }
+}
+
+/// The one statement of a query; finalized when it goes away.
+struct SQLStatement: ~Copyable {
+  /// What SQLite calls it.
+  let handle: OpaquePointer
+
+  /// Compiles a text.
+  ///
+  /// - Parameters:
+  ///   - text: One statement that reads.
+  ///   - connection: Where.
+  ///   - rules: What watches the connection.
+  ///   - complaints: What to say if it is no such statement.
+  /// - Throws: ``SourceError`` with code `badUsage`, or that of a failure to read.
+  init(
+    _ text: String, on connection: borrowing Connection, _ rules: SQLAuthorizer,
+    _ complaints: SQLDiagnostics
+  ) throws(SourceError) {
+    guard !text.utf8.contains(0) else { throw complaints.error("there is a NUL in the query") }
+    let database = connection.database
+    let bytes = Array(text.utf8CString)
+    var start = 0
+    var first: SQLStatement?
+    while start < bytes.count - 1 {
+      var made: OpaquePointer?
+      var end = start
+      let code = bytes.withUnsafeBufferPointer { bytes in
+        guard let base = bytes.baseAddress else { return SQLITE_MISUSE }
+        var tail: UnsafePointer<CChar>?
+        let code = sqlite3_prepare_v3(
+          database, base + start, Int32(bytes.count - start), 0, &made, &tail)
+        end = tail.map { $0 - base } ?? bytes.count
+        return code
+      }
+      let isSecond = first != nil
+      if let made {
+        if isSecond {
+          sqlite3_finalize(made)
+        } else {
+          first = SQLStatement(made)
+        }
+      }
+      if isSecond, made != nil || code != SQLITE_OK {
+        throw complaints.error("there is more than one statement in the query")
+      }
+      guard code == SQLITE_OK else {
+        let offset = sqlite3_error_offset(database)
+        throw complaints.error(
+          SQLiteFailure(code, on: database), rules.refusal,
+          at: offset < 0 ? nil : start + Int(offset))
+      }
+      guard end > start else { break }
+      start = end
+    }
+    guard let first else { throw complaints.error("the query is blank") }
+    // What gives no rows, as BEGIN, and what tells how it would be done, as EXPLAIN, is no reading.
+    guard sqlite3_stmt_readonly(first.handle) != 0, sqlite3_stmt_isexplain(first.handle) == 0,
+      sqlite3_column_count(first.handle) > 0
+    else { throw complaints.onlyReads }
+    self = first
+  }
+
+  private init(_ handle: OpaquePointer) { self.handle = handle }
+
+  deinit { sqlite3_finalize(handle) }
+
+  /// The names of its columns, as SQLite gives them.
+  var columns: [String] {
+    (0..<sqlite3_column_count(handle)).map { column in
+      sqlite3_column_name(handle, column).map { String(cString: $0) } ?? ""
+    }
+  }
+}
+
+extension Connection {
+  /// A connection for somebody else's queries, which cannot write.
+  ///
+  /// - Parameters:
+  ///   - path: The store's file; `nil` for an empty database.
+  ///   - patience: How long to wait for others who keep the file locked.
+  /// - Returns: The connection.
+  /// - Throws: ``SQLiteFailure``.
+  static func forQueries(_ path: String?, busyTimeout: Duration) throws(SQLiteFailure) -> Connection
+  {
+    guard let path else {
+      return try Connection(":memory:", busyTimeout: busyTimeout, flags: SQLITE_OPEN_READWRITE)
+    }
+    do throws(SQLiteFailure) {
+      let connection = try Connection(path, busyTimeout: busyTimeout, flags: SQLITE_OPEN_READONLY)
+      // The file is only read when something in it is.
+      try connection.execute("SELECT count(*) FROM sqlite_schema")
+      return connection
+    } catch let error where error.primary == SQLITE_CANTOPEN || error.primary == SQLITE_READONLY {
+      // As in a directory that nobody may write to; see ``StoreFile``.
+      return try Connection(unchanging: path, busyTimeout: busyTimeout)
+    }
+  }
+
+  /// Makes the tables that queries see, and gives up the right to make more.
+  ///
+  /// - Parameters:
+  ///   - views: The tables.
+  ///   - isEmpty: Whether there is no store.
+  /// - Returns: What watches the queries, once it is asked to.
+  /// - Throws: ``SQLiteFailure``.
+  mutating func define(
+    _ views: [SQLView], isEmpty: Bool
+  ) throws(SQLiteFailure) -> SQLAuthorizer {
+    try execute("PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4096")
+    // From now on all is as it is at this moment.
+    try execute("BEGIN")
+    let secret = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }.joined()
+    var inner: [String] = []
+    for (index, view) in views.enumerated() {
+      inner.append("\(secret)_\(index)")
+      try execute(
+        text: view.definition(of: isEmpty ? nil : number(of: view.name), over: inner[index]))
+    }
+    let tables = try rows("SELECT name FROM main.sqlite_schema") { $0.text(0) ?? "" }
+    // What these tables are made of is written down when they are first named, which no query may.
+    try execute("SELECT 1 FROM json_each('[]'), json_tree('[]')")
+    try execute("PRAGMA query_only = 1")
+    csqlite_switch(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)
+    return SQLAuthorizer(views: views.map(\.name), inner: inner, tables: tables)
+  }
+
+  /// Runs statements that are made of the names of sources and fields.
+  private borrowing func execute(text: String) throws(SQLiteFailure) {
+    let code = sqlite3_exec(database, text, nil, nil, nil)
+    guard code == SQLITE_OK else { throw SQLiteFailure(code, on: database) }
   }
 }

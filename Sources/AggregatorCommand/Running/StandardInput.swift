@@ -1,3 +1,4 @@
+import AggregatorKit
 import Foundation
 import Synchronization
 
@@ -66,5 +67,49 @@ enum SecretInput {
       bytes.append(byte)
     }
     return bytes
+  }
+}
+
+/// Asks a person whether something is really to be done.
+enum Confirmation {
+  /// Asks, where there is somebody to ask.
+  ///
+  /// - Parameters:
+  ///   - question: The question without its mark: `delete 3 users`.
+  ///   - mayAsk: Whether a person may be asked.
+  /// - Returns: `true` for `y` or `yes`.
+  /// - Throws: ``CommandError`` with code `usage` where there is nobody to ask.
+  static func ask(_ question: String, mayAsk: Bool) throws(CommandError) -> Bool {
+    guard mayAsk, isatty(STDIN_FILENO) == 1 else {
+      throw CommandError(.usage, "not without being asked to", hint: "give --yes to \(question)")
+    }
+    try? Output(descriptor: STDERR_FILENO).write("\(question.safeLine)? [y/N] ")
+    let answer = readLine()?.trimmingCharacters(in: .whitespaces).lowercased()
+    return answer == "y" || answer == "yes"
+  }
+}
+
+/// Reads a query from standard input.
+enum SQLInput {
+  /// More than SQLite takes, so that it is the one to refuse.
+  private static let mostBytes = 200_000
+
+  /// Reads all of it.
+  ///
+  /// - Returns: The text.
+  /// - Throws: ``CommandError`` with code `io`.
+  static func read() throws(CommandError) -> String {
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 16 << 10)
+    while bytes.count < mostBytes {
+      let count = Foundation.read(STDIN_FILENO, &chunk, chunk.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else {
+        throw CommandError(.io, "cannot read standard input: \(String(cString: strerror(errno)))")
+      }
+      guard count > 0 else { break }
+      bytes += chunk.prefix(count)
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 }
