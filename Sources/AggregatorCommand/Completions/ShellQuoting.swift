@@ -1,23 +1,22 @@
-/// A command line that somebody is typing, up to the cursor, as a shell reads it.
+/// An unfinished command line, up to the cursor, parsed by the rules of a shell.
 ///
-/// Quotes and backslashes are taken away; a quote may still be open. Variables and substitutions stay
-/// as they are: their values are not known here, and nothing is run.
+/// Quotes and backslashes are removed; a quote may still be open. Variables and substitutions stay as they
+/// are, because their values are unknown here and nothing is run.
 package struct TypedLine: Equatable {
-  /// The words that are complete, that of the program first.
+  /// The complete words, the program first.
   package private(set) var words: [String] = []
 
-  /// The word at the cursor; empty where one would begin.
+  /// The word at the cursor, which may be empty.
   package private(set) var last = ""
 
-  /// The quote in which the cursor is.
+  /// The open quote at the cursor.
   package private(set) var quote: Quote?
 
-  /// What of the last word the shell will leave as it is: it replaces only the rest.
-  package private(set) var kept = ""
+  /// The beginning of the last word that bash does not replace.
+  package private(set) var unreplacedPrefix = ""
 
-  /// A quote that goes on until it is closed.
   package enum Quote: Equatable {
-    /// `'…'`: everything is what it is.
+    /// `'…'`
     case single
     /// `"…"`
     case double
@@ -27,12 +26,11 @@ package struct TypedLine: Equatable {
     fileprivate var mark: Unicode.Scalar { self == .double ? "\"" : "'" }
   }
 
-  /// Reads a line.
+  /// Parses a line.
   ///
   /// - Parameters:
-  ///   - text: The line, from the program's word to the cursor.
-  ///   - shell: Whose rules hold.
-  ///   - breaks: Where bash takes words apart: its `COMP_WORDBREAKS`.
+  ///   - text: The line, from the program's name to the cursor.
+  ///   - breaks: The characters at which bash splits words for completion: its `COMP_WORDBREAKS`.
   package init(_ text: String, in shell: Shell, breaks: String = TypedLine.standardBreaks) {
     var reader = Reader(
       rest: Array(text.unicodeScalars)[...], shell: shell,
@@ -41,30 +39,29 @@ package struct TypedLine: Equatable {
     words = reader.words
     last = String(String.UnicodeScalarView(reader.word))
     quote = reader.quote
-    kept = String(String.UnicodeScalarView(reader.word.prefix(reader.keptCount)))
+    unreplacedPrefix = String(String.UnicodeScalarView(reader.word.prefix(reader.prefixLength)))
   }
 
-  /// What `COMP_WORDBREAKS` is where nobody changed it.
+  /// The default of `COMP_WORDBREAKS`.
   package static let standardBreaks = " \t\n\"'@><=;|&(:"
 }
 
-/// Goes through a line.
 private struct Reader {
   var rest: ArraySlice<Unicode.Scalar>
   let shell: Shell
   let breaks: Set<Unicode.Scalar>
 
   var words: [String] = []
-  /// The word at the cursor; in an array, whose length costs nothing.
+  /// The word at the cursor, in an array, whose length is O(1).
   var word: [Unicode.Scalar] = []
   var quote: TypedLine.Quote?
-  /// How many characters of the word come before what will be replaced.
-  var keptCount = 0
+  /// The length of the part of the word before the one that bash replaces.
+  var prefixLength = 0
 
-  /// Whether there is a word, even if it is empty, as `''` is.
+  /// `true` inside a word, even an empty one such as `''`.
   private var isInside = false
-  /// ``keptCount`` as it was before the quote.
-  private var keptBeforeQuote = 0
+  /// ``prefixLength`` before the open quote.
+  private var prefixLengthBeforeQuote = 0
 
   init(rest: ArraySlice<Unicode.Scalar>, shell: Shell, breaks: Set<Unicode.Scalar>) {
     self.rest = rest
@@ -88,7 +85,7 @@ private struct Reader {
       if isInside { words.append(String(String.UnicodeScalarView(word))) }
       word = []
       isInside = false
-      keptCount = 0
+      prefixLength = 0
       return
     case "'": open(.single)
     case "\"": open(.double)
@@ -96,27 +93,27 @@ private struct Reader {
       rest.removeFirst()
       open(.dollar)
     case "\\":
-      // A line break that is escaped is none; what is not there yet cannot be read.
+      // An escaped line break is ignored, as is a backslash before the cursor.
       guard let next = rest.popFirst(), next != "\n" else { break }
       word.append(next)
     default:
       word.append(scalar)
-      // Bash leaves an @ to the word that it begins.
-      if breaks.contains(scalar) { keptCount = word.count - (scalar == "@" ? 1 : 0) }
+      // In bash, @ belongs to the word that follows it.
+      if breaks.contains(scalar) { prefixLength = word.count - (scalar == "@" ? 1 : 0) }
     }
     isInside = true
   }
 
   private mutating func open(_ quote: TypedLine.Quote) {
     self.quote = quote
-    keptBeforeQuote = keptCount
-    keptCount = word.count
+    prefixLengthBeforeQuote = prefixLength
+    prefixLength = word.count
   }
 
   private mutating func readQuoted(_ scalar: Unicode.Scalar, _ quote: TypedLine.Quote) {
     if scalar == quote.mark {
       self.quote = nil
-      keptCount = keptBeforeQuote
+      prefixLength = prefixLengthBeforeQuote
       return
     }
     guard scalar == "\\", let next = rest.first, escapable(in: quote).contains(next) else {
@@ -127,7 +124,7 @@ private struct Reader {
     if next != "\n" { word.append(next) }
   }
 
-  /// What a backslash makes plain.
+  /// The characters that a backslash can escape.
   private func escapable(in quote: TypedLine.Quote) -> Set<Unicode.Scalar> {
     switch (quote, shell) {
     case (.single, .fish): ["'", "\\"]
@@ -139,39 +136,39 @@ private struct Reader {
   }
 }
 
-/// How bash writes a word, so that it means the word and nothing else.
+/// Quotes a word for bash.
 ///
-/// What other shells take as it is, and quote themselves, bash puts into the line letter by letter.
+/// Other shells quote completions themselves; bash inserts them literally.
 package enum BashWord {
-  /// Marks that mean themselves anywhere in a word.
+  /// Punctuation that needs no quoting anywhere in a word.
   private static let plain = Set("_@%+=:,./-".unicodeScalars)
 
-  /// A word, or its end, as it is written.
+  /// Quotes a word, or the end of one.
   ///
   /// - Parameters:
-  ///   - word: What is meant; without control characters.
-  ///   - quote: The quote that is open before it.
-  /// - Returns: What is to be typed, up to where bash closes the quote itself.
-  package static func writing(_ word: some StringProtocol, inside quote: TypedLine.Quote?) -> String
+  ///   - word: The word, without control characters.
+  ///   - quote: The open quote before it.
+  /// - Returns: The text to insert; bash closes the quote itself.
+  package static func quoted(_ word: some StringProtocol, inside quote: TypedLine.Quote?) -> String
   {
     var text = ""
     let last = word.unicodeScalars.indices.last
     for (index, scalar) in zip(word.unicodeScalars.indices, word.unicodeScalars) {
-      text += writing(scalar, inside: quote, isLast: index == last)
+      text += quoted(scalar, inside: quote, isLast: index == last)
     }
     return text
   }
 
-  private static func writing(
+  private static func quoted(
     _ scalar: Unicode.Scalar, inside quote: TypedLine.Quote?, isLast: Bool
   ) -> String {
     switch quote {
     case nil: isPlain(scalar) ? "\(scalar)" : "\\\(scalar)"
-    // After a quote's own mark bash adds none, so the last one must close the quote.
+    // Bash adds no closing quote after one, so the last one must close it.
     case .single where scalar == "'": isLast ? #"'\'"# : #"'\''"#
     case .single: "\(scalar)"
     case .double where scalar == "\"": isLast ? #""\""# : #"\""#
-    // Within these quotes history would be looked up, and a backslash before the mark would stay.
+    // Unquoted because of history expansion: a backslash before it would stay.
     case .double where scalar == "!": isLast ? #""'!'"""# : #""'!'""#
     case .double: "$`\\".unicodeScalars.contains(scalar) ? "\\\(scalar)" : "\(scalar)"
     case .dollar: scalar == "'" || scalar == "\\" ? "\\\(scalar)" : "\(scalar)"

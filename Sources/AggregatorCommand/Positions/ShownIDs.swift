@@ -1,52 +1,41 @@
 import AggregatorKit
 
-/// The ids that a walk has shown, as digests of 8 bytes: the newest ten thousand, the newest last.
+/// The IDs that a session has shown, as 8-byte digests: the newest ten thousand, oldest first.
 struct ShownIDs: Hashable, Sendable {
-  /// How many are remembered.
-  static let most = 10_000
+  static let maxCount = 10_000
 
-  /// The digests, in the order of showing.
-  var digests: ArraySlice<UInt64> { all.suffix(Self.most) }
+  /// The digests, in the order shown.
+  var digests: ArraySlice<UInt64> { all.suffix(Self.maxCount) }
 
-  /// With some older ones, so that they need not be moved every time.
+  /// Up to twice ``maxCount`` digests, so that not every addition moves them.
   private var all: [UInt64] = []
 
-  /// Digests read from a file.
-  ///
-  /// - Parameter digests: The digests, in the order of showing.
   init(_ digests: some Sequence<UInt64> = []) { all = Array(digests) }
 
-  /// Adds ids that were shown later.
   mutating func add(_ ids: some Sequence<some LosslessStringConvertible>) {
     all += ids.lazy.map { Self.digest(of: $0) }
-    if all.count > 2 * Self.most { all.removeFirst(all.count - Self.most) }
+    if all.count > 2 * Self.maxCount { all.removeFirst(all.count - Self.maxCount) }
   }
 
-  /// These and those of a later page.
+  /// Appends the IDs of a later page.
   func followed(by later: ShownIDs) -> ShownIDs { ShownIDs(digests + later.digests) }
 
-  /// These without the last ones.
   func dropping(last count: Int) -> ShownIDs { ShownIDs(digests.dropLast(count)) }
 
-  /// The same in every process; two ids in ten thousand share one by a chance of 1 to 10¹¹.
+  /// The same in every process; the chance of a collision among ten thousand IDs is 1 to 10¹¹.
   static func digest(of id: some LosslessStringConvertible) -> UInt64 { id.description.fnv1a }
 
-  /// Whether both remember the same.
   static func == (left: ShownIDs, right: ShownIDs) -> Bool { left.digests == right.digests }
 
-  /// Hashes what is remembered.
   func hash(into hasher: inout Hasher) { hasher.combine(digests) }
 }
 
 extension DataSource {
-  /// Leaves out records that were shown before.
+  /// Leaves out records that were already shown.
   ///
-  /// Rows shift between two pages when others are added or deleted meanwhile. What is left out counts as
-  /// hidden, so a walk goes on until its page is full.
-  ///
-  /// - Parameter ids: What was shown.
-  /// - Returns: A source whose pages may be shorter.
-  func leavingOut(_ ids: ShownIDs) -> some DataSource<Item> {
+  /// Records shift between pages when others are added or deleted meanwhile. The records left out count
+  /// as hidden, so pagination continues until the page is full.
+  func excluding(_ ids: ShownIDs) -> some DataSource<Item> {
     ExcludingShown(base: self, digests: Set(ids.digests))
   }
 }

@@ -1,34 +1,25 @@
 import AggregatorKit
 import Foundation
 
-/// What is known of a listing once it ended.
+/// The result of a listing, known at its end.
 struct ListingSummary: Sendable {
-  /// How many records were written.
+  /// The number of records written.
   var count: Int
 
-  /// How many records the whole answer has, if that is known and cheap to know.
+  /// The number of all matching records, if known without extra requests.
   var total: Int?
 
-  /// Where to go on; `nil` at the end.
+  /// The cursor of the next page; `nil` at the end.
   var next: Cursor?
 
-  /// Who answered; `nil` if nobody did.
+  /// The combined provenance; `nil` if no source answered.
   var provenance: CombinedProvenance?
 
-  /// What the reader should know.
   var warnings: [SourceWarning]
 
-  /// What there is to know of each source, where there are several.
+  /// The results of single sources in a search across sources.
   var sources: [JSON.Member] = []
 
-  /// A summary.
-  ///
-  /// - Parameters:
-  ///   - count: How many records were written.
-  ///   - total: How many records the whole answer has, if known.
-  ///   - next: Where to go on.
-  ///   - provenance: Who answered.
-  ///   - warnings: What the reader should know.
   init(
     count: Int, total: Int? = nil, next: Cursor? = nil, provenance: CombinedProvenance? = nil,
     warnings: [SourceWarning] = []
@@ -48,19 +39,12 @@ struct ListingSummary: Sendable {
   }
 }
 
-/// A warning, and the source that it is about; `nil` where it is about none.
+/// A warning, with the name of its source if it concerns one.
 struct SourceWarning: Hashable, Sendable {
-  /// The source's name.
   var source: String?
 
-  /// The warning.
   var warning: Warning
 
-  /// A warning about a source.
-  ///
-  /// - Parameters:
-  ///   - source: The source's name.
-  ///   - warning: The warning.
   init(_ source: String?, _ warning: Warning) {
     self.source = source
     self.warning = warning
@@ -74,27 +58,24 @@ struct SourceWarning: Hashable, Sendable {
   }
 }
 
-/// Who answered, of one page or of everything that was written.
+/// The provenance of one page or of everything written.
 ///
-/// Rows of several tiers are `mixed`. The time is the oldest one, so that nothing looks fresher than
+/// Rows of several origins are `mixed`. The time is the oldest one, so that nothing looks fresher than
 /// it is; reason and endpoint are the first ones known.
 struct CombinedProvenance: Sendable {
-  /// The tier that answered, or several.
   enum Origin: String { case live, stored, bundled, mixed }
 
-  /// The tier that answered, or several.
   private(set) var origin: Origin
 
-  /// When the oldest of the data was fetched from the service.
+  /// The time at which the oldest data was fetched from the service.
   private(set) var fetchedAt: Date?
 
-  /// Why a better tier did not answer.
+  /// The reason why a better tier did not answer.
   private(set) var reason: SourceError?
 
-  /// The address that was asked, without its query.
+  /// The URL of the request, without its query.
   private(set) var endpoint: String?
 
-  /// The provenance of one answer.
   init(_ provenance: Provenance) {
     origin =
       switch provenance.origin {
@@ -107,21 +88,15 @@ struct CombinedProvenance: Sendable {
     endpoint = provenance.endpoint
   }
 
-  /// The provenance of several answers; `nil` of none.
   init?(_ provenances: some Sequence<Provenance>) {
     self.init(joining: provenances.map { CombinedProvenance($0) })
   }
 
-  /// The provenance of several answers; `nil` of none.
   init?(joining provenances: [CombinedProvenance]) {
     guard let first = provenances.first else { return nil }
     self = provenances.dropFirst().reduce(first) { $0.joined(by: $1) }
   }
 
-  /// This and the provenance of a later answer.
-  ///
-  /// - Parameter later: The provenance of the later answer.
-  /// - Returns: The provenance of both.
   func joined(by later: CombinedProvenance) -> CombinedProvenance {
     var both = self
     if later.origin != origin { both.origin = .mixed }
@@ -140,18 +115,18 @@ struct CombinedProvenance: Sendable {
   }
 }
 
-/// How a listing goes on, in words for people.
+/// The way to continue a listing, for people.
 enum ContinuationHint {
-  /// With the cursor of its answer, where no place is kept.
+  /// With the cursor of the answer, if no position is saved.
   case cursor
-  /// With this command, or all at once with `--all`.
+  /// With this command, or `--all`.
   case listing(String)
   /// With this command.
   case next(String)
-  /// Not yet: this command shows the same once more.
+  /// The position is unchanged: this command shows the same page again.
   case peek(String)
 
-  /// What to do for more.
+  /// The option or command that shows more.
   var action: String {
     switch self {
     case .cursor: "--cursor"
@@ -159,19 +134,16 @@ enum ContinuationHint {
     }
   }
 
-  /// What stands after the number of records, where more follow.
+  /// The text after the number of records: `more: aggregator heroes next`.
   ///
-  /// - Parameters:
-  ///   - next: Where the next page starts.
-  ///   - offersAll: Whether all could be asked for instead.
-  /// - Returns: `more: aggregator heroes next`.
+  /// - Parameter offersAll: `true` if `--all` is possible.
   func words(_ next: Cursor, offersAll: Bool) -> String {
     let all = offersAll ? " · all: --all" : ""
     return switch self {
     case .cursor: "more: --cursor \(next)\(all)"
     case .listing(let command): "more: \(command)\(all)"
     case .next(let command): "more: \(command)"
-    case .peek(let command): "not moved: \(command) shows these"
+    case .peek(let command): "position unchanged; continue here: \(command)"
     }
   }
 }

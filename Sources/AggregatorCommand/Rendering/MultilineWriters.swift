@@ -1,36 +1,36 @@
 import AggregatorKit
 
-/// A record over several lines: a heading on the left that wraps when it is long, a badge at the right
-/// edge that is never cut, and details below, indented.
+/// A record on several lines: a heading on the left that wraps, a badge at the right edge that is never
+/// cut, and indented details below.
 ///
 /// ```
 /// Afghanistan, AS                                       AF
 ///   Kabul
 /// ```
-/// Where less than six cells would be left for the heading, the badge has a line of its own.
+/// If fewer than six cells would be left for the heading, the badge gets a line of its own.
 struct Block {
   private let heading: String
   private let badge: String
   private let details: [String]
 
-  /// Heading and details may be of any length; what is over some three lines of text is cut.
-  private static let mostCells = 200
-  private static let leastHeading = 6
+  /// The width at which headings and details are cut: some three lines of text.
+  private static let maxCells = 200
+  private static let minHeading = 6
   private static let gap = 2
   private static let indentation = 2
 
-  /// A block of text that need not be safe.
+  /// The arguments are sanitized.
   init(heading: String, badge: String, details: [String]) {
-    self.heading = heading.safeLine.fitted(to: Self.mostCells)
+    self.heading = heading.safeLine.fitted(to: Self.maxCells)
     self.badge = badge.safeLine
-    self.details = details.map { $0.safeLine.fitted(to: Self.mostCells) }
+    self.details = details.map { $0.safeLine.fitted(to: Self.maxCells) }
   }
 
-  /// The block's lines, each with its line break.
+  /// The lines, each with its line break.
   func text(on terminalLayout: TerminalLayout) -> String {
     let badgeColumn = terminalLayout.width - badge.displayWidth
     let room = badge.isEmpty ? terminalLayout.width : badgeColumn - Self.gap
-    let sharesLine = room >= min(Self.leastHeading, heading.displayWidth)
+    let sharesLine = room >= min(Self.minHeading, heading.displayWidth)
     var lines = Wrap(sharesLine ? room : terminalLayout.width).lines(of: heading)
     if !badge.isEmpty {
       var line = Line(on: terminalLayout)
@@ -58,19 +58,19 @@ struct BlockWriter<Item>: RecordWriter {
   }
 }
 
-/// Writes each record in full: a label and a value a line, values wrapped beside their labels, what is
-/// unknown or empty left out, a blank line between records.
+/// Writes each record in full: one label and value per line, values wrapped beside their labels, empty
+/// values left out, a blank line between records.
 ///
-/// Text with several paragraphs keeps them. Lines have at most 100 cells, which is as much as reads
-/// well. On a surface narrower than 40 cells labels stand on lines of their own.
+/// Text keeps its paragraphs. Lines have at most 100 cells for readability. If the layout is narrower than
+/// 40 cells, labels get lines of their own.
 struct CardWriter<Item>: RecordWriter {
   private let fields: [Field<Item>]
   private let labels: [String]
   private let terminalLayout: TerminalLayout
   private var hasWritten = false
 
-  private static var mostCells: Int { 100 }
-  private static var leastBeside: Int { 40 }
+  private static var maxCells: Int { 100 }
+  private static var minWidthForColumns: Int { 40 }
 
   init(fields: [Field<Item>], terminalLayout: TerminalLayout) {
     self.fields = fields
@@ -89,9 +89,9 @@ struct CardWriter<Item>: RecordWriter {
   }
 
   private func lines(_ label: String, _ value: JSON) -> String {
-    let width = min(terminalLayout.width, Self.mostCells)
+    let width = min(terminalLayout.width, Self.maxCells)
     let longest = labels.map(\.displayWidth).max() ?? 0
-    let isBeside = width >= Self.leastBeside && longest <= width / 3
+    let isBeside = width >= Self.minWidthForColumns && longest <= width / 3
     let margin = isBeside ? longest + 2 : 2
     var values = Wrap(width - margin).lines(of: value.cell.safeParagraphs)
     guard !values.isEmpty else { return "" }

@@ -1,6 +1,6 @@
 import AggregatorKit
 
-/// Writes one record a line, its cells separated by tabs, without a header, as `gh` does in a pipe.
+/// Writes one record a line, cells separated by tabs, without a header, as `gh` does in a pipe.
 struct TSVWriter<Item>: RecordWriter {
   let fields: [Field<Item>]
 
@@ -14,10 +14,10 @@ struct TSVWriter<Item>: RecordWriter {
 }
 
 extension String {
-  /// This text as a cell of TSV: `\t`, `\n`, `\r` and `\\` for what they are in C, `\xNN` for each UTF-8
-  /// byte of any other character that a terminal may obey or not show.
+  /// This text as a cell of TSV: `\t`, `\n`, `\r` and `\\` as in C, and `\xNN` for each UTF-8 byte of any
+  /// other character that is invisible or that a terminal may obey.
   ///
-  /// Nothing is lost: reading the escapes gives the same text back.
+  /// The escapes are lossless.
   package var tsvEscaped: String {
     if isPrintableASCII, !utf8.contains(0x5C) { return self }
     var text = ""
@@ -42,7 +42,7 @@ extension String {
 struct CSVWriter<Item>: RecordWriter {
   let fields: [Field<Item>]
 
-  /// Whether cells that a spreadsheet takes for formulas stay as they are.
+  /// `true` to leave cells that look like formulas as they are.
   let isRaw: Bool
 
   mutating func begin() -> String { line(fields.map { .string($0.name) }) }
@@ -55,27 +55,25 @@ struct CSVWriter<Item>: RecordWriter {
 
   private func line(_ values: [JSON]) -> String {
     let cells = values.map { $0.cell.csvCell(isRaw: isRaw) }
-    // A line without any character is a record of no cells to many readers.
+    // Many parsers take an empty line for a record without cells.
     return (cells == [""] ? "\"\"" : cells.joined(separator: ",")) + "\r\n"
   }
 }
 
 extension String {
-  /// This text as a cell of CSV.
+  /// This text as a cell of CSV, quoted if necessary.
   ///
-  /// CSV has no escapes, and its readers are spreadsheets and the people before them: the text is made
-  /// harmless as on a terminal (see `safeCell`), but keeps tabs and line breaks. `--json` and `--tsv`
-  /// have it exactly.
+  /// CSV has no escapes, and it is mostly opened in spreadsheets: the text is sanitized as for a terminal
+  /// (see `safeCell`), but keeps tabs and line breaks. `--json` and `--tsv` preserve it exactly.
   ///
-  /// - Parameter isRaw: Whether to leave out the `'` before what a spreadsheet takes for a formula: text
-  ///   that begins with `=`, `+`, `-`, `@`, a tab or a carriage return and is no plain number.
-  /// - Returns: The cell, quoted where it has to be.
+  /// - Parameter isRaw: `true` to omit the `'` before text that a spreadsheet takes for a formula: text
+  ///   that begins with `=`, `+`, `-`, `@`, a tab or a carriage return and is not a plain number.
   package func csvCell(isRaw: Bool) -> String {
     var text = safeCell
     if !isRaw, text.isFormula { text = "'" + text }
     let needsQuotes = text.utf8.contains { $0 == 0x2C || $0 == 0x22 || $0 == 0x0A || $0 == 0x0D }
     guard needsQuotes else { return text }
-    // Scalar by scalar: a quote with an accent is another character, but still a quote to readers.
+    // By scalar: a quote with a combining accent is another character, but still a quote to parsers.
     return "\"" + text.unicodeScalars.map { $0 == "\"" ? "\"\"" : String($0) }.joined() + "\""
   }
 
@@ -84,17 +82,16 @@ extension String {
     return !isPlainNumber
   }
 
-  /// Whether this is a decimal number such as -3.5 or +1e-9; `-inf` and `-0x1` are none.
+  /// `true` for a decimal number such as -3.5 or +1e-9, but not for `-inf` or `-0x1`.
   private var isPlainNumber: Bool {
     utf8.allSatisfy { 0x30...0x39 ~= $0 || "+-.eE".utf8.contains($0) } && Double(self) != nil
   }
 }
 
 extension JSON {
-  /// This value as the text of one cell.
+  /// This value as the text of a cell, not sanitized.
   ///
-  /// Nothing for null; lists are joined by a comma and a space. It is as hostile as the service that
-  /// sent it.
+  /// Empty for null; the elements of a list are joined by a comma and a space.
   var cell: String {
     switch self {
     case .null: ""
@@ -106,7 +103,6 @@ extension JSON {
 }
 
 extension FieldKind {
-  /// Whether columns of this kind are aligned at the right and never cut: a number without its last
-  /// digits is another number.
+  /// `true` for columns that are aligned right and never cut: a truncated number is another number.
   var isNumeric: Bool { self == .integer || self == .number }
 }

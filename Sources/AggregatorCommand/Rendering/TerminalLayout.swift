@@ -1,28 +1,21 @@
 import AggregatorKit
 
-/// What text for people is laid out on.
+/// The terminal features that text for people is laid out with.
 struct TerminalLayout: Hashable, Sendable {
-  /// How many cells a line has, 1 or more.
+  /// The number of cells in a line, 1 or more.
   var width: Int
 
-  /// Whether the cursor can be moved; elsewhere spaces do it.
+  /// `true` if the cursor can be moved; otherwise spaces are used.
   ///
-  /// A terminal that calls itself `dumb` cannot.
+  /// `false` for a terminal with `TERM=dumb`.
   var isTerminal: Bool
 
-  /// Colours and weights.
   var style: Style
 
-  /// Whether addresses are made links.
+  /// `true` if URLs are written as hyperlinks.
   var hasLinks: Bool
 
-  /// A surface.
-  ///
-  /// - Parameters:
-  ///   - width: How many cells a line has; less than 1 counts as 1.
-  ///   - isTerminal: Whether the cursor can be moved.
-  ///   - hasColor: Whether text is coloured.
-  ///   - hasLinks: Whether addresses are made links; not by default.
+  /// - Parameter width: Less than 1 counts as 1.
   init(width: Int, isTerminal: Bool, hasColor: Bool, hasLinks: Bool = false) {
     self.width = max(1, width)
     self.isTerminal = isTerminal
@@ -31,13 +24,13 @@ struct TerminalLayout: Hashable, Sendable {
   }
 }
 
-/// Colour and weight, or their absence: the one place that knows the codes (ECMA-48, SGR).
+/// Colours and weights (ECMA-48, SGR).
 struct Style: Hashable, Sendable {
-  /// What a piece of text is, which decides how it looks.
+  /// The meaning of a piece of text, which determines its style.
   enum Role: String {
     /// A heading: bold.
     case heading = "1"
-    /// What only helps to find the rest, such as a label: dim.
+    /// Secondary text such as a label: dim.
     case label = "2"
     /// The word `error`: red.
     case error = "31"
@@ -47,38 +40,35 @@ struct Style: Hashable, Sendable {
     case hint = "36"
   }
 
-  /// Whether anything is styled at all.
   let isOn: Bool
 
-  /// Text in the style of its role; the text as it is where styles are off or it is empty.
+  /// The text in the style of its role; unchanged if styles are off or it is empty.
   func callAsFunction(_ role: Role, _ text: String) -> String {
     isOn && !text.isEmpty ? "\u{1B}[\(role.rawValue)m\(text)\u{1B}[0m" : text
   }
 }
 
-/// One line under construction, which knows how many cells it has taken.
+/// A line under construction, with its width so far.
 struct Line {
   /// The line so far, without a line break.
   private(set) var text = ""
 
-  /// The cells that it takes.
+  /// The width so far, in cells.
   private(set) var width = 0
 
   private let terminalLayout: TerminalLayout
 
-  /// An empty line.
   init(on terminalLayout: TerminalLayout) { self.terminalLayout = terminalLayout }
 
-  /// Adds text.
   mutating func add(_ piece: String, as role: Style.Role? = nil) {
     text += role.map { terminalLayout.style($0, piece) } ?? piece
     width += piece.displayWidth
   }
 
-  /// Goes on at a column, counted from 0; if the line is already past it, two cells further.
+  /// Continues at a column, counted from 0; if the line is already past it, two cells further.
   ///
-  /// On a terminal the column is named (`CSI n G`, CHA of ECMA-48), because terminals disagree about
-  /// the width of emoji; padding would carry their disagreement into every later column.
+  /// On a terminal this moves the cursor (`CSI n G`, CHA of ECMA-48), because terminals disagree about the
+  /// width of emoji, and padding would carry the error into every later column.
   mutating func move(to column: Int) {
     let gap = column > width ? column - width : width == 0 ? 0 : 2
     if terminalLayout.isTerminal, column > width, width > 0 {

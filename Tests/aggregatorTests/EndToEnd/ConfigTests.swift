@@ -193,13 +193,13 @@ import Testing
     #expect(outcome.errors.contains("\(file.path):3: "))
   }
 
-  @Test func `without a home there is no place for settings`() async throws {
+  @Test func `without a home, there is no directory for settings`() async throws {
     for line in ["config path", "config set COMIC_VINE_RATE off"] {
       let outcome = try await Binary.run(line, environment: ["HOME": nil])
       #expect(outcome.status == 78)
       #expect(
         outcome.errors == """
-          error: there is no place for a settings file
+          error: no directory for a settings file
           hint: set HOME or XDG_CONFIG_HOME
 
           """)
