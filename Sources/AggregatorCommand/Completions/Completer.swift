@@ -6,9 +6,7 @@ struct Completer {
   enum Offer: Equatable {
     /// One of these words; `isPart` if more can follow within the same word.
     case words([Candidate], isPart: Bool = false)
-    /// The path of a file.
     case file
-    /// The path of a directory.
     case directory
   }
 
@@ -16,7 +14,6 @@ struct Completer {
   struct CompletionContext {
     /// The IDs of a source that begin with a text.
     var ids: (_ source: String, _ beginning: String, _ areDeleted: Bool) -> [Candidate]
-    /// The names of sessions.
     var sessions: () -> [String]
   }
 
@@ -101,9 +98,7 @@ struct Completer {
 
   /// The values of an option, as whole words.
   ///
-  /// - Parameters:
-  ///   - typed: The part of the value before the cursor.
-  ///   - head: The text before the value in the same word: `--format=`.
+  /// - Parameter head: The text before the value in the same word: `--format=`.
   private func values(
     of option: Option, _ typed: String, after head: String, at position: Position
   ) -> Offer {
@@ -146,7 +141,6 @@ struct Completer {
 
   // MARK: - Words
 
-  /// The words that can follow; `nil` if none can.
   private func words(_ typed: String, at position: Position) -> Offer? {
     var candidates: [Candidate] = []
     if position.arguments.isEmpty {
@@ -188,19 +182,18 @@ extension Option {
 }
 
 extension String {
-  /// `true` if this text begins with another one, byte by byte.
+  /// Compares byte by byte.
   fileprivate func begins(with beginning: String) -> Bool { utf8.starts(with: beginning.utf8) }
 
   /// `true` if the text is visible as it is, and fits on one line.
   fileprivate var isSafe: Bool { !isEmpty && utf8.elementsEqual(safeLine.utf8) }
 }
 
-/// A completion, with a description.
 struct Candidate: Hashable, Sendable {
-  /// The whole word, unquoted.
+  /// Unquoted.
   let word: String
 
-  /// A short description, which may be empty.
+  /// May be empty.
   let about: String
 
   init(_ word: String, _ about: String = "") {
@@ -213,16 +206,12 @@ struct Candidate: Hashable, Sendable {
 enum CompletionSource: Sendable {
   /// There is no further argument.
   case none
-  /// Any text.
   case anything
-  /// One of these.
   case choice([Candidate])
   /// The ID of a record of a source, which is or is not deleted.
   case ids(of: String, areDeleted: Bool = false)
-  /// The path of a directory.
   case directory
 
-  /// One or more IDs.
   static func severalIDs(of source: String) -> Following { { _, _ in .ids(of: source) } }
 
   /// The possible values of the next argument.
@@ -230,12 +219,10 @@ enum CompletionSource: Sendable {
 }
 
 extension CompletionSource {
-  /// A single argument.
   static func one(_ words: CompletionSource) -> Following {
     { arguments, _ in arguments.isEmpty ? words : .none }
   }
 
-  /// The name of one source.
   static func source(_ plugins: [any Plugin]) -> Following {
     one(.choice(plugins.map { Candidate($0.name, $0.summary) }))
   }
@@ -248,7 +235,6 @@ extension CompletionSource {
     }
   }
 
-  /// The key of one setting.
   static let setting: Following = { arguments, tree in
     arguments.isEmpty ? .choice(tree.settings.map { Candidate($0.key, $0.about) }) : .none
   }

@@ -7,7 +7,6 @@ import Foundation
 /// each completion. A line that begins with a tab is an instruction in the shell's own terms: complete
 /// files, or add no space after the word. Errors print nothing.
 package struct CompletionAnswer {
-  /// The hidden command.
   static let command = "__complete"
 
   private static let maxDescriptionWidth = 60
@@ -17,8 +16,6 @@ package struct CompletionAnswer {
   private let offer: Completer.Offer
 
   /// Reads the arguments after the hidden command; `nil` for anything but a shell and a line.
-  ///
-  /// - Parameter variables: The environment variables of the process.
   package init?(
     _ arguments: some Collection<String>, _ tree: CommandTree, variables: [String: String]
   ) {
@@ -33,7 +30,6 @@ package struct CompletionAnswer {
       .offer(line)
   }
 
-  /// The lines for the shell.
   package var text: String { lines.map { "\($0)\n" }.joined() }
 
   private var lines: [String] {

@@ -1,6 +1,5 @@
 import AggregatorKit
 
-/// A shell with completions.
 package enum Shell: String, CaseIterable, Sendable {
   case bash
   case zsh

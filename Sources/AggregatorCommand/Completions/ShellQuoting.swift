@@ -124,7 +124,6 @@ private struct Reader {
     if next != "\n" { word.append(next) }
   }
 
-  /// The characters that a backslash can escape.
   private func escapable(in quote: TypedLine.Quote) -> Set<Unicode.Scalar> {
     switch (quote, shell) {
     case (.single, .fish): ["'", "\\"]
@@ -145,10 +144,7 @@ package enum BashWord {
 
   /// Quotes a word, or the end of one.
   ///
-  /// - Parameters:
-  ///   - word: The word, without control characters.
-  ///   - quote: The open quote before it.
-  /// - Returns: The text to insert; bash closes the quote itself.
+  /// - Parameter quote: The open quote before it, which bash closes itself.
   package static func quoted(_ word: some StringProtocol, inside quote: TypedLine.Quote?) -> String
   {
     var text = ""

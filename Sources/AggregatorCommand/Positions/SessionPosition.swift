@@ -15,24 +15,17 @@ package struct SessionPosition: Hashable, Sendable {
   /// The number of earlier pages available to `--back`.
   static let maxEarlierPages = 200
 
-  /// The query of the listing; `nil` for everything.
   let query: Query?
-
   /// The pages before the latest one, oldest first.
   let earlier: [Shown]
-
   /// The page shown last.
   let latest: Shown
-
   /// The cursor of the last request for the latest page.
   ///
   /// A source that grows at its end continues from here.
   let request: Cursor?
-
   /// The cursor of the next page; `nil` at the end.
   let next: Cursor?
-
-  /// The IDs shown so far.
   let ids: ShownIDs
 
   /// The request for the next page; `nil` at the end.
@@ -65,7 +58,7 @@ struct NextPageRequest: Hashable, Sendable {
   let query: Query?
   /// The cursor of the page; `nil` for the first page.
   let start: Cursor?
-  /// The number of records requested when the page was shown before.
+  /// The limit with which the page was shown before.
   let limit: Int?
   /// The IDs on earlier pages.
   let excluded: ShownIDs
@@ -73,7 +66,6 @@ struct NextPageRequest: Hashable, Sendable {
   let earlier: [SessionPosition.Shown]
   /// The page shown last, if this one comes after it.
   let latest: SessionPosition.Shown?
-
   /// The request for the first page of a listing.
   static func beginning(of query: Query?) -> NextPageRequest {
     NextPageRequest(
@@ -98,27 +90,20 @@ struct NextPageRequest: Hashable, Sendable {
 struct ShownPage: Hashable, Sendable {
   /// The cursor of the page; `nil` for the first page.
   let start: Cursor?
-
   /// The cursor of the last request for the page.
   private(set) var request: Cursor?
-
   /// The cursor of the next page; `nil` at the end.
   private(set) var next: Cursor?
-
-  /// The IDs on the page.
   private(set) var ids = ShownIDs()
 
-  /// The number of records on the page.
   private(set) var count = 0
 
-  /// Creates an empty page.
   init(from start: Cursor?) {
     self.start = start
     request = start
     next = start
   }
 
-  /// Adds the result of a request.
   mutating func add<Item: Record>(_ step: PaginationStep<Item>) {
     request = next
     next = step.end?.isStall == true ? nil : step.page.next

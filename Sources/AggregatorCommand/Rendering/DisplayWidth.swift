@@ -17,7 +17,6 @@ extension Substring {
 }
 
 extension String {
-  /// The number of terminal cells; see ``Swift/Substring/displayWidth``.
   package var displayWidth: Int { self[...].displayWidth }
 
   package var isPrintableASCII: Bool { self[...].isPrintableASCII }

@@ -42,7 +42,6 @@ struct LinkedLines {
       } ? texts : []
   }
 
-  /// The lines with their links.
   var text: [String] {
     var urls = urls[...]
     guard var url = urls.popFirst() else { return lines }

@@ -41,7 +41,6 @@ struct EnvelopeWriter<Item: Record>: RecordWriter {
 }
 
 extension EnvelopeWriter {
-  /// The member `sources` of a search across sources.
   private func sources(_ summary: ListingSummary) -> String {
     summary.sources.isEmpty ? "" : "\n  \"sources\": \(JSON.object(summary.sources).text),"
   }

@@ -1,8 +1,6 @@
 import AggregatorKit
 
-/// A listing to be written: its source, verb, records and fields.
 struct Listing<Item: Record>: Sendable {
-  /// One row per record, or full records.
   enum Shape { case rows, cards }
 
   /// The source's name; `nil` for several sources.
@@ -11,15 +9,9 @@ struct Listing<Item: Record>: Sendable {
   /// The verb that was typed: `list`, `next`, `search`, `show`.
   var verb: String
 
-  /// The search query, or the SQL statement.
   var query: String?
-
-  /// All fields of a record.
   var fields: [Field<Item>]
-
-  /// The layout for people.
   var layout: Layout<Item>
-
   var shape: Shape
 
   /// The fields of `--fields`, in that order; `nil` leaves the choice to the format.
@@ -45,7 +37,6 @@ struct Listing<Item: Record>: Sendable {
     self.isRaw = isRaw
   }
 
-  /// The JSON object of a record: all fields, or those of `--fields`.
   func object(of record: Item) -> JSON {
     if chosen == nil, let object { return object(record) }
     return (chosen ?? fields).object(of: record)
@@ -73,7 +64,6 @@ struct Listing<Item: Record>: Sendable {
   }
 }
 
-/// The format of records on standard output.
 enum Format: String, CaseIterable, Sendable {
   /// For people.
   case table
@@ -86,7 +76,6 @@ enum Format: String, CaseIterable, Sendable {
   /// One JSON object a line.
   case ndjson
 
-  /// A writer for this format.
   func writer<Item>(
     for listing: Listing<Item>, on terminalLayout: TerminalLayout
   ) -> any RecordWriter<Item> {

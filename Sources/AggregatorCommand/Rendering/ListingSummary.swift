@@ -1,35 +1,18 @@
 import AggregatorKit
 import Foundation
 
-/// The result of a listing, known at its end.
+/// The result of a listing.
 struct ListingSummary: Sendable {
   /// The number of records written.
   var count: Int
-
   /// The number of all matching records, if known without extra requests.
   var total: Int?
-
-  /// The cursor of the next page; `nil` at the end.
   var next: Cursor?
-
   /// The combined provenance; `nil` if no source answered.
   var provenance: CombinedProvenance?
-
-  var warnings: [SourceWarning]
-
+  var warnings: [SourceWarning] = []
   /// The results of single sources in a search across sources.
   var sources: [JSON.Member] = []
-
-  init(
-    count: Int, total: Int? = nil, next: Cursor? = nil, provenance: CombinedProvenance? = nil,
-    warnings: [SourceWarning] = []
-  ) {
-    self.count = count
-    self.total = total
-    self.next = next
-    self.provenance = provenance
-    self.warnings = warnings
-  }
 
   /// The member `page` of the JSON envelope.
   var page: JSON {
@@ -69,11 +52,8 @@ struct CombinedProvenance: Sendable {
 
   /// The time at which the oldest data was fetched from the service.
   private(set) var fetchedAt: Date?
-
   /// The reason why a better tier did not answer.
   private(set) var reason: SourceError?
-
-  /// The URL of the request, without its query.
   private(set) var endpoint: String?
 
   init(_ provenance: Provenance) {
@@ -119,9 +99,8 @@ struct CombinedProvenance: Sendable {
 enum ContinuationHint {
   /// With the cursor of the answer, if no position is saved.
   case cursor
-  /// With this command, or `--all`.
+  /// With this command, and `--all`.
   case listing(String)
-  /// With this command.
   case next(String)
   /// The position is unchanged: this command shows the same page again.
   case peek(String)
@@ -143,7 +122,7 @@ enum ContinuationHint {
     case .cursor: "more: --cursor \(next)\(all)"
     case .listing(let command): "more: \(command)\(all)"
     case .next(let command): "more: \(command)"
-    case .peek(let command): "position unchanged; continue here: \(command)"
+    case .peek(let command): "position unchanged: \(command) shows this page again"
     }
   }
 }

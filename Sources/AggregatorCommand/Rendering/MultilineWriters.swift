@@ -19,14 +19,13 @@ struct Block {
   private static let gap = 2
   private static let indentation = 2
 
-  /// The arguments are sanitized.
+  /// Sanitizes its arguments.
   init(heading: String, badge: String, details: [String]) {
     self.heading = heading.safeLine.fitted(to: Self.maxCells)
     self.badge = badge.safeLine
     self.details = details.map { $0.safeLine.fitted(to: Self.maxCells) }
   }
 
-  /// The lines, each with its line break.
   func text(on terminalLayout: TerminalLayout) -> String {
     let badgeColumn = terminalLayout.width - badge.displayWidth
     let room = badge.isEmpty ? terminalLayout.width : badgeColumn - Self.gap

@@ -95,7 +95,6 @@ struct TableWriter<Item: Record>: RecordWriter {
 
 /// The widths of the columns of a table.
 struct Columns {
-  /// The requirements of a column.
   struct Requirement {
     /// The width of the widest text, in cells.
     var natural: Int
@@ -107,13 +106,10 @@ struct Columns {
     fileprivate var minimum: Int { isRigid ? natural : min(natural, Columns.minWidth) }
   }
 
-  /// The columns shown, by index, from left to right.
+  /// The columns shown, by index, and their widths.
   let shown: [Int]
-
-  /// The widths of the columns shown.
   let widths: [Int]
 
-  /// The cells between two columns.
   static let gap = 2
 
   /// Columns that would be narrower are left out.

@@ -26,17 +26,16 @@ struct TerminalLayout: Hashable, Sendable {
 
 /// Colours and weights (ECMA-48, SGR).
 struct Style: Hashable, Sendable {
-  /// The meaning of a piece of text, which determines its style.
   enum Role: String {
-    /// A heading: bold.
+    /// Bold.
     case heading = "1"
-    /// Secondary text such as a label: dim.
+    /// Secondary text: dim.
     case label = "2"
-    /// The word `error`: red.
+    /// Red.
     case error = "31"
-    /// The word `warning`: yellow.
+    /// Yellow.
     case warning = "33"
-    /// The word `hint`: cyan.
+    /// Cyan.
     case hint = "36"
   }
 
@@ -48,12 +47,11 @@ struct Style: Hashable, Sendable {
   }
 }
 
-/// A line under construction, with its width so far.
+/// A line under construction.
 struct Line {
-  /// The line so far, without a line break.
+  /// Without a line break.
   private(set) var text = ""
-
-  /// The width so far, in cells.
+  /// In cells.
   private(set) var width = 0
 
   private let terminalLayout: TerminalLayout

@@ -18,10 +18,7 @@ struct Diagnostics: Sendable {
   /// The maximum width of a note, which may contain a cursor of 512 characters.
   private static let maxCellsOfNote = 720
 
-  /// - Parameters:
-  ///   - program: The program's name.
-  ///   - isQuiet: `true` to print only errors.
-  ///   - width: The width of a line; `nil` for no line breaks.
+  /// - Parameter width: The width of a line; `nil` for no line breaks.
   init(of program: String, isQuiet: Bool, hasColor: Bool, width: Int? = nil) {
     self.width = width
     self.program = program
@@ -49,7 +46,6 @@ struct Diagnostics: Sendable {
     if !isQuiet { trace(message) }
   }
 
-  /// A command line of this program.
   func command(_ arguments: String) -> String { "\(program) \(arguments)" }
 
   /// Prints a message of `--verbose`, even if quiet.

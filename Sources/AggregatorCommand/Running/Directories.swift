@@ -15,13 +15,9 @@ struct Directories: Hashable, Sendable {
 
   /// For `store.sqlite`; an absolute path, `nil` if unknown.
   let data: String?
-
-  /// The path of the store; `nil` if unknown.
   var storePath: String? { data.map { "\($0)/store.sqlite" } }
-
   /// For `positions/`; `nil` if unknown.
   let state: String?
-
   /// For data that can be fetched again; `nil` if unknown.
   let cache: String?
 
@@ -49,9 +45,6 @@ struct Directories: Hashable, Sendable {
 extension PluginEnvironment {
   private static let remedy = Hint.words("set HOME, XDG_DATA_HOME or AGGREGATOR_HOME")
 
-  /// The store, for commands that cannot work without one.
-  ///
-  /// - Throws: ``CommandError`` with code `io`.
   func requiredStore() throws(CommandError) -> any Store {
     guard let store else {
       throw CommandError(.io, "no directory for the store", hint: Self.remedy)
@@ -82,7 +75,6 @@ extension SQLiteStore {
   }
 }
 
-/// A private directory, removed with the last reference.
 private final class TemporaryDirectory: Sendable {
   let path: String
 

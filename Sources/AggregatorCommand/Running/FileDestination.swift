@@ -66,7 +66,6 @@ enum FileDestination: Hashable {
     }
   }
 
-  /// Writes a temporary file next to the path, and renames it.
   private func replace(_ path: String, by bytes: Data, mode: mode_t?) throws {
     let temporary = "\(path).\(UInt64.random(in: .min ... .max))"
     let file = try Self.open(temporary, O_WRONLY | O_CREAT | O_EXCL, path)

@@ -39,7 +39,6 @@ final class Progress: Sendable {
     width.map { width in
       // Unstructured: it runs beside the rest of the program.
       Task {
-        /// The current wait and its reason; `nil` if there is none.
         var pause = Self.delay
         while (try? await Task.sleep(for: pause)) != nil {
           if let text { ProgressLine.show(text, width: width) } else { ProgressLine.erase() }
@@ -49,7 +48,7 @@ final class Progress: Sendable {
     }
   }
 
-  /// Replaces the text that is derived from events.
+  /// Shows this text instead of the one derived from events.
   func say(_ text: @escaping @Sendable () -> String) { state.withLock { $0.text = text } }
 
   func note(_ event: Event) {
@@ -69,7 +68,7 @@ final class Progress: Sendable {
     }
   }
 
-  /// What to wait for, and why; `nil` if nobody waits.
+  /// The current wait and its reason; `nil` if there is none.
   var pause: String? {
     state.withLock(\.waiting).flatMap { waiting in
       let left = waiting.end - .now
@@ -102,7 +101,6 @@ final class Progress: Sendable {
 }
 
 extension Observer {
-  /// Also passes events to the progress.
   func reporting(to progress: Progress) -> Observer {
     Observer { event in
       progress.note(event)

@@ -85,20 +85,15 @@ struct Session: Sendable {
   }
 
   /// The absolute path of the store; `nil` if there is no directory for it.
-  ///
-  /// - Throws: ``CommandError`` with code `settings` if `AGGREGATOR_HOME` is a relative path.
   func storePath(_ settings: Settings) throws(CommandError) -> String? {
     try Directories(settings, variables: variables).storePath
   }
 
   /// The cache of images; `nil` if there is no directory for it.
-  ///
-  /// - Throws: ``CommandError`` with code `settings` if `AGGREGATOR_HOME` is a relative path.
   func imageFiles(_ settings: Settings) throws(CommandError) -> ImageDiskCache? {
     try Directories(settings, variables: variables).cache.map { ImageDiskCache(in: "\($0)/images") }
   }
 
-  /// The path of the user's settings file, which need not exist.
   func userSettingsFile() throws(CommandError) -> String {
     guard let path = settingsLoader.userFile else {
       throw CommandError(

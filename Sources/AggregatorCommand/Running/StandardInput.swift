@@ -2,7 +2,6 @@ import AggregatorKit
 import Foundation
 import Synchronization
 
-/// Standard input as bytes.
 enum StandardInput {
   /// Reads up to the end, up to a number of bytes, or one line without its line break.
   ///

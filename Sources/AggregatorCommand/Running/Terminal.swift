@@ -1,22 +1,15 @@
 import Foundation
 
-/// The terminal of this process, if any.
 struct Terminal: Sendable {
-  /// `true` if standard output is a terminal.
+  /// `true` if standard output, or error, is a terminal.
   let isOutput: Bool
-
-  /// `true` if standard error is a terminal.
   let isError: Bool
-
   /// The number of cells in a line.
   let width: Int
-
   /// `true` if it supports escape sequences.
   let obeysEscapes: Bool
-
   /// `true` if colour is used by default.
   let wantsColor: Bool
-
   /// `true` if URLs on standard output are written as hyperlinks.
   let hasLinks: Bool
 

@@ -7,11 +7,8 @@ import CAggregatorSQLite
 /// Queries may read the views of the sources and table-valued JSON functions, and call functions without
 /// side effects (https://sqlite.org/c3ref/set_authorizer.html).
 final class SQLAuthorizer {
-  /// An operation that queries may not perform.
   enum Refusal {
-    /// Reading this table.
     case table(String)
-    /// Calling this function.
     case function(String)
     /// A statement other than SELECT.
     case action
@@ -70,7 +67,7 @@ final class SQLAuthorizer {
       }, context)
   }
 
-  /// Sets the deadline, counted from now.
+  /// Restarts the time limit.
   func allow(_ time: Duration) { deadline = .now + time }
 
   private func allows(

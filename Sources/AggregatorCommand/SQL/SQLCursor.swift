@@ -4,7 +4,6 @@ import Foundation
 
 /// A compiled query on a connection of its own that can only read some views.
 struct SQLCursor: ~Copyable {
-  /// The names of the columns, as SQLite gives them.
   let columns: [String]
 
   private let connection: Connection
@@ -64,8 +63,6 @@ struct SQLCursor: ~Copyable {
   }
 
   /// The next rows; `nil` after the last.
-  ///
-  /// - Throws: ``SourceError`` as for the initializer.
   mutating func page() throws(SourceError) -> [[SQLValue]]? {
     // Stepping past the end would restart the statement.
     guard !isOver else { return nil }
@@ -207,7 +204,6 @@ extension Connection {
     return SQLAuthorizer(views: views.map(\.name), inner: inner, tables: tables)
   }
 
-  /// Runs generated statements.
   private borrowing func execute(text: String) throws(SQLiteFailure) {
     let code = sqlite3_exec(database, text, nil, nil, nil)
     guard code == SQLITE_OK else { throw SQLiteFailure(code, on: database) }

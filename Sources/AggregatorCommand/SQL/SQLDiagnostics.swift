@@ -1,13 +1,11 @@
 import AggregatorKit
 import CAggregatorSQLite
 
-/// Error messages for a query.
 struct SQLDiagnostics {
   private let text: String
   private let views: [SQLView]
   private let path: String?
 
-  /// - Parameter path: The store's file.
   init(_ text: String, views: [SQLView], path: String?) {
     self.text = text
     self.views = views
@@ -19,7 +17,6 @@ struct SQLDiagnostics {
     error("only SELECT is allowed", remedy: "the database is read-only; use a single SELECT")
   }
 
-  /// The error for an invalid query.
   func error(_ message: String, remedy: Remedy? = nil, meaning word: String? = nil) -> SourceError {
     SourceError(.badUsage, message, remedy: remedy, cause: word.map { SQLTypo(nearest: $0) })
   }
@@ -92,7 +89,7 @@ package struct SQLTypo: Error {
 }
 
 extension String {
-  /// The rest of this text after `prefix`; `nil` if it starts with something else.
+  /// The rest after `prefix`; `nil` without it.
   fileprivate func following(_ prefix: String) -> String? {
     hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
   }

@@ -63,10 +63,8 @@ extension SQLiteStore {
 
 /// A source as a table of its stored fields, without records that are deleted or removed upstream.
 package struct SQLView: Sendable {
-  /// The name of the source and of the table.
   package let name: String
-
-  /// The names of the columns: those of the stored fields.
+  /// The names of the stored fields.
   package let columns: [String]
 
   private let paths: [String]
@@ -115,14 +113,11 @@ package struct SQLView: Sendable {
 }
 
 extension String {
-  /// This text as an identifier in SQL.
   fileprivate var sqlName: String { "\"\(replacing("\"", with: "\"\""))\"" }
 
-  /// This text as a string literal in SQL.
   fileprivate var sqlText: String { "'\(replacing("'", with: "''"))'" }
 }
 
-/// A value in a row of a query.
 package enum SQLValue: Hashable, Codable, Sendable {
   case null
   case integer(Int)
