@@ -3,9 +3,9 @@ import Foundation
 
 /// The program's answer to a shell that completes a command line.
 ///
-/// `aggregator __complete SHELL --line TEXT-UP-TO-THE-CURSOR` prints a line `word<TAB>description` for
-/// each completion. A line that begins with a tab is an instruction in the shell's own terms: complete
-/// files, or add no space after the word. Errors print nothing.
+/// `aggregator __complete SHELL --line TEXT-UP-TO-THE-CURSOR` prints a line `word<TAB>description`
+/// for each completion. A line that begins with a tab is an instruction in the shell's own terms:
+/// complete files, or add no space after the word. Errors print nothing.
 package struct CompletionAnswer {
   static let command = "__complete"
 

@@ -33,7 +33,8 @@ package enum Shell: String, CaseIterable, Sendable {
 
   /// The script that connects the shell to the program.
   ///
-  /// It only passes the line on and the completions back, which are data to the shell, never evaluated.
+  /// It only passes the line on and the completions back, which are data to the shell, never
+  /// evaluated.
   func script(_ program: String) -> String {
     let function = program.replacing(/[^A-Za-z0-9_]/, with: "_")
     return switch self {

@@ -1,7 +1,7 @@
 /// An unfinished command line, up to the cursor, parsed by the rules of a shell.
 ///
-/// Quotes and backslashes are removed; a quote may still be open. Variables and substitutions stay as they
-/// are, because their values are unknown here and nothing is run.
+/// Quotes and backslashes are removed; a quote may still be open. Variables and substitutions stay
+/// as they are, because their values are unknown here and nothing is run.
 package struct TypedLine: Equatable {
   /// The complete words, the program first.
   package private(set) var words: [String] = []

@@ -24,8 +24,8 @@ struct SessionPositionFile: Sendable {
 
   /// The position; `nil` if there is none.
   ///
-  /// - Throws: ``CommandError`` with code `notFound` if the file is not a valid position, and `io` if
-  ///   it cannot be read.
+  /// - Throws: ``CommandError`` with code `notFound` if the file is not a valid position, and `io`
+  ///   if it cannot be read.
   func read() throws(CommandError) -> SessionPosition? {
     let bytes: [UInt8]?
     do throws(SourceError) { bytes = try file.contents(atMost: SessionPosition.maxFileSize) } catch
@@ -48,8 +48,8 @@ struct SessionPositionFile: Sendable {
   /// Runs `body` under a lock that keeps other processes from using this position.
   ///
   /// - Parameter limit: How long to wait for the lock; 15 s by default.
-  /// - Throws: ``CommandError`` with code `tryLater` if waiting for the lock times out, `io` if the lock
-  ///   cannot be created, and the errors of `body`.
+  /// - Throws: ``CommandError`` with code `tryLater` if waiting for the lock times out, `io` if the
+  ///   lock cannot be created, and the errors of `body`.
   func holding<Value>(
     within limit: Duration?, clock: any Clock<Duration>, _ body: () async throws -> Value
   ) async throws -> Value {

@@ -33,8 +33,8 @@ struct ShownIDs: Hashable, Sendable {
 extension DataSource {
   /// Leaves out records that were already shown.
   ///
-  /// Records shift between pages when others are added or deleted meanwhile. The records left out count
-  /// as hidden, so pagination continues until the page is full.
+  /// Records shift between pages when others are added or deleted meanwhile. The records left out
+  /// count as hidden, so pagination continues until the page is full.
   func excluding(_ ids: ShownIDs) -> some DataSource<Item> {
     ExcludingShown(base: self, digests: Set(ids.digests))
   }

@@ -25,8 +25,9 @@ extension String {
 extension Character {
   /// The number of terminal cells of this character.
   ///
-  /// The sum of its scalars, so that a letter of Thai or Devanagari has room for all its parts; two for a
-  /// sequence shown as one emoji: with variation selector 16, a skin tone, joiners, a flag, a keycap.
+  /// The sum of its scalars, so that a letter of Thai or Devanagari has room for all its parts; two
+  /// for a sequence shown as one emoji: with variation selector 16, a skin tone, joiners, a flag, a
+  /// keycap.
   package var displayWidth: Int {
     var width = 0
     var previous: Unicode.Scalar?
@@ -47,7 +48,8 @@ extension Character {
 }
 
 extension Unicode.Scalar {
-  /// The number of terminal cells of this scalar alone: 0, 1 or 2; 1 if Unicode calls the width ambiguous.
+  /// The number of terminal cells of this scalar alone: 0, 1 or 2; 1 if Unicode calls the width
+  /// ambiguous.
   ///
   /// Found by binary search in ``WidthTable``.
   package var displayWidth: Int {

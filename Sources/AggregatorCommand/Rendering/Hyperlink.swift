@@ -8,8 +8,8 @@ enum Hyperlink {
 
   /// A piece of text as a link; unchanged if the URL is not valid.
   ///
-  /// The URL has only printable ASCII characters, so it cannot end the escape sequence. Pieces of the same
-  /// URL on several lines are one link.
+  /// The URL has only printable ASCII characters, so it cannot end the escape sequence. Pieces of
+  /// the same URL on several lines are one link.
   static func text(_ text: String, to url: String) -> String {
     guard let url = url.webAddress.flatMap({ URL(string: $0) })?.absoluteString,
       url.utf8.count <= maxLength, url.utf8.allSatisfy({ 0x21...0x7E ~= $0 })

@@ -91,9 +91,10 @@ enum Format: String, CaseIterable, Sendable {
 
 /// Turns records into text, page by page.
 ///
-/// Call ``begin()`` only once the first page is there, so that a total failure leaves standard output
-/// empty; then ``append(_:)`` for each page, and ``finish(_:)`` at the end, also after a failure in the
-/// middle. Every call returns the text to write next, which may be empty and is safe to show.
+/// Call ``begin()`` only once the first page is there, so that a total failure leaves standard
+/// output empty; then ``append(_:)`` for each page, and ``finish(_:)`` at the end, also after a
+/// failure in the middle. Every call returns the text to write next, which may be empty and is safe
+/// to show.
 protocol RecordWriter<Item> {
   associatedtype Item
 

@@ -43,8 +43,8 @@ struct SourceWarning: Hashable, Sendable {
 
 /// The provenance of one page or of everything written.
 ///
-/// Rows of several origins are `mixed`. The time is the oldest one, so that nothing looks fresher than
-/// it is; reason and endpoint are the first ones known.
+/// Rows of several origins are `mixed`. The time is the oldest one, so that nothing looks fresher
+/// than it is; reason and endpoint are the first ones known.
 struct CombinedProvenance: Sendable {
   enum Origin: String { case live, stored, bundled, mixed }
 

@@ -1,7 +1,7 @@
 import AggregatorKit
 
-/// A record on several lines: a heading on the left that wraps, a badge at the right edge that is never
-/// cut, and indented details below.
+/// A record on several lines: a heading on the left that wraps, a badge at the right edge that is
+/// never cut, and indented details below.
 ///
 /// ```
 /// Afghanistan, AS                                       AF
@@ -57,11 +57,11 @@ struct BlockWriter<Item>: RecordWriter {
   }
 }
 
-/// Writes each record in full: one label and value per line, values wrapped beside their labels, empty
-/// values left out, a blank line between records.
+/// Writes each record in full: one label and value per line, values wrapped beside their labels,
+/// empty values left out, a blank line between records.
 ///
-/// Text keeps its paragraphs. Lines have at most 100 cells for readability. If the layout is narrower than
-/// 40 cells, labels get lines of their own.
+/// Text keeps its paragraphs. Lines have at most 100 cells for readability. If the layout is
+/// narrower than 40 cells, labels get lines of their own.
 struct CardWriter<Item>: RecordWriter {
   private let fields: [Field<Item>]
   private let labels: [String]

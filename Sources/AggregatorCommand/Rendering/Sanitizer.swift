@@ -146,8 +146,8 @@ extension Unicode.Scalar {
     }
   }
 
-  /// `true` for letters and marks of scripts that are written with joiners: Arabic and its relatives, the
-  /// scripts of India and Sri Lanka, Burmese, Khmer, Mongolian.
+  /// `true` for letters and marks of scripts that are written with joiners: Arabic and its
+  /// relatives, the scripts of India and Sri Lanka, Burmese, Khmer, Mongolian.
   private var isOfJoiningScript: Bool {
     switch value {
     case 0x0620...0x0DFF, 0x1000...0x109F, 0x1780...0x18AA:
@@ -163,30 +163,32 @@ extension Unicode.Scalar {
 extension String {
   /// This text sanitized for one line that a person reads.
   ///
-  /// Text from services is hostile until it is sanitized. The result shows its true content, moves no
-  /// cursor, reorders nothing, and hides nothing:
+  /// Text from services is hostile until it is sanitized. The result shows its true content, moves
+  /// no cursor, reorders nothing, and hides nothing:
   ///
   /// - C0 controls become their pictures (the escape character `␛`), so that an escape sequence is
   ///   plain text; C1 controls, private use and unassigned code points become `�`.
   /// - Line and paragraph breaks and tabs become one space, and are trimmed at the ends.
-  /// - Bidirectional controls, zero-width and other format characters, fillers and tags are removed.
-  /// - Joiners stay where they affect the appearance: between emoji (three at most, as in the longest
-  ///   sequence of Unicode) and between letters of Arabic, Indic and similar scripts. Variation
-  ///   selectors stay behind characters that they can vary, one each.
-  /// - A letter keeps four combining marks; a mark without a letter is removed, as is a skin tone without
-  ///   a matching emoji.
+  /// - Bidirectional controls, zero-width and other format characters, fillers and tags are
+  ///   removed.
+  /// - Joiners stay where they affect the appearance: between emoji (three at most, as in the
+  ///   longest sequence of Unicode) and between letters of Arabic, Indic and similar scripts.
+  ///   Variation selectors stay behind characters that they can vary, one each.
+  /// - A letter keeps four combining marks; a mark without a letter is removed, as is a skin tone
+  ///   without a matching emoji.
   ///
-  /// Right-to-left letters stay as they are. Terminals that reorder them do so for a whole line, columns
-  /// included; the only cures are the very controls that are removed here, which many terminals show as
-  /// boxes. `--json` and `--tsv` preserve such text exactly.
+  /// Right-to-left letters stay as they are. Terminals that reorder them do so for a whole line,
+  /// columns included; the only cures are the very controls that are removed here, which many
+  /// terminals show as boxes. `--json` and `--tsv` preserve such text exactly.
   package var safeLine: String { Sanitizer.sanitize(self, breaks: .spaces) }
 
   /// This text sanitized as by ``safeLine``, but with its line breaks.
   ///
-  /// Every kind of break becomes `\n`; there is never more than one blank line, and none at the ends.
+  /// Every kind of break becomes `\n`; there is never more than one blank line, and none at the
+  /// ends.
   package var safeParagraphs: String { Sanitizer.sanitize(self, breaks: .paragraphs) }
 
-  /// This text sanitized as by ``safeLine``, but with tabs, carriage returns and line feeds unchanged: for
-  /// formats that quote them.
+  /// This text sanitized as by ``safeLine``, but with tabs, carriage returns and line feeds
+  /// unchanged: for formats that quote them.
   package var safeCell: String { Sanitizer.sanitize(self, breaks: .unchanged) }
 }

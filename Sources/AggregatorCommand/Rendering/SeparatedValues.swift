@@ -14,8 +14,8 @@ struct TSVWriter<Item>: RecordWriter {
 }
 
 extension String {
-  /// This text as a cell of TSV: `\t`, `\n`, `\r` and `\\` as in C, and `\xNN` for each UTF-8 byte of any
-  /// other character that is invisible or that a terminal may obey.
+  /// This text as a cell of TSV: `\t`, `\n`, `\r` and `\\` as in C, and `\xNN` for each UTF-8 byte
+  /// of any other character that is invisible or that a terminal may obey.
   ///
   /// The escapes are lossless.
   package var tsvEscaped: String {
@@ -63,17 +63,20 @@ struct CSVWriter<Item>: RecordWriter {
 extension String {
   /// This text as a cell of CSV, quoted if necessary.
   ///
-  /// CSV has no escapes, and it is mostly opened in spreadsheets: the text is sanitized as for a terminal
-  /// (see `safeCell`), but keeps tabs and line breaks. `--json` and `--tsv` preserve it exactly.
+  /// CSV has no escapes, and it is mostly opened in spreadsheets: the text is sanitized as for a
+  /// terminal (see `safeCell`), but keeps tabs and line breaks. `--json` and `--tsv` preserve it
+  /// exactly.
   ///
-  /// - Parameter isRaw: `true` to omit the `'` before text that a spreadsheet takes for a formula: text
-  ///   that begins with `=`, `+`, `-`, `@`, a tab or a carriage return and is not a plain number.
+  /// - Parameter isRaw: `true` to omit the `'` before text that a spreadsheet takes for a formula:
+  ///   text that begins with `=`, `+`, `-`, `@`, a tab or a carriage return and is not a plain
+  ///   number.
   package func csvCell(isRaw: Bool) -> String {
     var text = safeCell
     if !isRaw, text.isFormula { text = "'" + text }
     let needsQuotes = text.utf8.contains { $0 == 0x2C || $0 == 0x22 || $0 == 0x0A || $0 == 0x0D }
     guard needsQuotes else { return text }
-    // By scalar: a quote with a combining accent is another character, but still a quote to parsers.
+    // By scalar: a quote with a combining accent is another character, but still a quote to
+    // parsers.
     return "\"" + text.unicodeScalars.map { $0 == "\"" ? "\"\"" : String($0) }.joined() + "\""
   }
 

@@ -2,12 +2,12 @@ import AggregatorKit
 
 /// Writes records as a table that fits the width.
 ///
-/// The first page with records determines columns and widths; wider cells on later pages are cut, except
-/// for IDs, which people copy, and numbers: those move the rest of their line. The column of IDs is never
-/// left out.
+/// The first page with records determines columns and widths; wider cells on later pages are cut,
+/// except for IDs, which people copy, and numbers: those move the rest of their line. The column of
+/// IDs is never left out.
 ///
-/// If the layout is narrower than 40 cells or has room for a single column, each record is written as a
-/// ``Block`` instead.
+/// If the layout is narrower than 40 cells or has room for a single column, each record is written
+/// as a ``Block`` instead.
 struct TableWriter<Item: Record>: RecordWriter {
   private let fields: [Field<Item>]
   private let terminalLayout: TerminalLayout
@@ -115,8 +115,8 @@ struct Columns {
   /// Columns that would be narrower are left out.
   fileprivate static let minWidth = 8
 
-  /// Fits columns into a width: first leaves out trailing columns, then cuts the widest ones, all to the
-  /// same width.
+  /// Fits columns into a width: first leaves out trailing columns, then cuts the widest ones, all
+  /// to the same width.
   ///
   /// The sum exceeds `width` only if the required columns alone do.
   init(_ requirements: [Requirement], in width: Int) {

@@ -65,8 +65,8 @@ struct Line {
 
   /// Continues at a column, counted from 0; if the line is already past it, two cells further.
   ///
-  /// On a terminal this moves the cursor (`CSI n G`, CHA of ECMA-48), because terminals disagree about the
-  /// width of emoji, and padding would carry the error into every later column.
+  /// On a terminal this moves the cursor (`CSI n G`, CHA of ECMA-48), because terminals disagree
+  /// about the width of emoji, and padding would carry the error into every later column.
   mutating func move(to column: Int) {
     let gap = column > width ? column - width : width == 0 ? 0 : 2
     if terminalLayout.isTerminal, column > width, width > 0 {

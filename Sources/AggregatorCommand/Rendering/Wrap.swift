@@ -2,10 +2,11 @@ import AggregatorKit
 
 /// Breaks text into lines of a width in cells.
 ///
-/// Lines end at spaces and beside ideographs; a word wider than a line is broken anywhere. Runs of spaces
-/// between words become one.
+/// Lines end at spaces and beside ideographs; a word wider than a line is broken anywhere. Runs of
+/// spaces between words become one.
 package struct Wrap {
-  /// The width of the first line, and of the others; less than 2, the width of an ideograph, counts as 2.
+  /// The width of the first line, and of the others; less than 2, the width of an ideograph, counts
+  /// as 2.
   let first: Int, rest: Int
 
   /// - Parameter rest: The width of the other lines; that of the first by default.
@@ -84,8 +85,8 @@ extension Character {
 }
 
 extension Substring {
-  /// The parts between which a line may break without a space: before and after each wide character, but
-  /// not between it and its punctuation.
+  /// The parts between which a line may break without a space: before and after each wide
+  /// character, but not between it and its punctuation.
   fileprivate func splitBesideIdeographs() -> [Substring] {
     var parts: [Substring] = []
     var start = startIndex
@@ -132,8 +133,9 @@ extension Substring {
 
 /// Advances through text and finds the points at which to cut it for lines of a number of cells.
 ///
-/// Characters stay whole, except those wider than both a line and two cells: consonant clusters of Indic
-/// scripts and the like have no bound, and are cut between their letters. It takes linear time.
+/// Characters stay whole, except those wider than both a line and two cells: consonant clusters of
+/// Indic scripts and the like have no bound, and are cut between their letters. It takes linear
+/// time.
 package struct CellCutter {
   private let text: Substring
   private var position: Substring.Index

@@ -25,8 +25,8 @@ enum Browser {
     }
   }
 
-  /// Runs a program with default signal handling: it would inherit the signals that this program blocks or
-  /// ignores.
+  /// Runs a program with default signal handling: it would inherit the signals that this program
+  /// blocks or ignores.
   private static func run(_ arguments: [String], _ variables: [String: String]) -> Int32 {
     #if canImport(Darwin)
       var attributes: posix_spawnattr_t?

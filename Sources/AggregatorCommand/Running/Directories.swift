@@ -4,8 +4,8 @@ import Foundation
 
 /// The directories for the program's data, created on first write.
 ///
-/// `AGGREGATOR_HOME` replaces them all. The default is the XDG Base Directory Specification, which also
-/// demands that relative paths be ignored.
+/// `AGGREGATOR_HOME` replaces them all. The default is the XDG Base Directory Specification, which
+/// also demands that relative paths be ignored.
 ///
 /// Create directories with ``PrivateFile/makeDirectory(_:)``: mode 0700.
 struct Directories: Hashable, Sendable {
@@ -62,14 +62,15 @@ extension PluginEnvironment {
 extension SQLiteStore {
   /// A new store that is removed at the end of the run.
   ///
-  /// A recording must include requests for records cached earlier, and a replay must not cache its records.
+  /// A recording must include requests for records cached earlier, and a replay must not cache its
+  /// records.
   ///
   /// - Throws: ``CommandError`` with code `io` if it cannot be created.
   static func temporary() throws(CommandError) -> SQLiteStore {
     let directory = try TemporaryDirectory()
     return SQLiteStore(at: "\(directory.path)/store.sqlite") { _ in
-      // No other process uses the store, so there is no damage to report: the closure only keeps the
-      // directory alive as long as the store.
+      // No other process uses the store, so there is no damage to report: the closure only keeps
+      // the directory alive as long as the store.
       withExtendedLifetime(directory) {}
     }
   }

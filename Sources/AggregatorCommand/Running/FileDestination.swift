@@ -26,8 +26,8 @@ enum FileDestination: Hashable {
       path.hasSuffix("/") || isThere && isDirectory.boolValue ? .directory(path) : .file(path)
   }
 
-  /// Writes the file; a regular file is replaced atomically, others, such as a named pipe or `/dev/null`, are
-  /// written to.
+  /// Writes the file; a regular file is replaced atomically, others, such as a named pipe or
+  /// `/dev/null`, are written to.
   ///
   /// - Parameter name: The name of a file in a directory.
   /// - Returns: The path; `nil` for standard output.

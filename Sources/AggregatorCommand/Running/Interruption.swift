@@ -1,11 +1,11 @@
 import Foundation
 import Synchronization
 
-/// Ctrl-C and SIGTERM: the program cleans up and ends at once by that signal, so that a shell or a script
-/// sees it as interrupted (130, 143).
+/// Ctrl-C and SIGTERM: the program cleans up and ends at once by that signal, so that a shell or a
+/// script sees it as interrupted (130, 143).
 ///
-/// The signals are blocked in every thread and accepted by one that waits for them: a dispatch source
-/// occasionally lost one, and a signal handler may do next to nothing.
+/// The signals are blocked in every thread and accepted by one that waits for them: a dispatch
+/// source occasionally lost one, and a signal handler may do next to nothing.
 enum Interruption {
   private static let signals = [SIGINT, SIGTERM]
 

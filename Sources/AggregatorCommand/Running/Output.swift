@@ -57,8 +57,8 @@ struct Output: Sendable {
 enum StandardDescriptors {
   /// Opens standard input, output and error if the caller closed them.
   ///
-  /// Otherwise the next file or connection would get their number, and messages would go to a service. They
-  /// are opened in the wrong mode, so that using them fails as if they were closed.
+  /// Otherwise the next file or connection would get their number, and messages would go to a
+  /// service. They are opened in the wrong mode, so that using them fails as if they were closed.
   static func fill() {
     for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
     where fcntl(descriptor, F_GETFD) < 0 {

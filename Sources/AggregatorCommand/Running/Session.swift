@@ -63,7 +63,8 @@ struct Session: Sendable {
     return loaded.settings
   }
 
-  /// The environment of plugins, for commands that may send requests; recorded or replayed on demand.
+  /// The environment of plugins, for commands that may send requests; recorded or replayed on
+  /// demand.
   func environment() throws(CommandError) -> PluginEnvironment {
     let local = try localEnvironment()
     let environment = try RecordingOptions(invocation, local.settings).applied(

@@ -17,9 +17,9 @@ struct Terminal: Sendable {
 
   /// Inspects the descriptors of this process.
   ///
-  /// - Parameter variables: `AGGREGATOR_FORCE_TTY=N` simulates a terminal N cells wide; `COLUMNS` overrides
-  ///   the terminal's own width; `NO_COLOR` and `TERM=dumb` are honoured; `FORCE_HYPERLINK` overrides the
-  ///   detection of hyperlink support.
+  /// - Parameter variables: `AGGREGATOR_FORCE_TTY=N` simulates a terminal N cells wide; `COLUMNS`
+  ///   overrides the terminal's own width; `NO_COLOR` and `TERM=dumb` are honoured;
+  ///   `FORCE_HYPERLINK` overrides the detection of hyperlink support.
   init(_ variables: [String: String]) {
     let forced = variables["AGGREGATOR_FORCE_TTY"].flatMap { Self.width(in: $0) }
     isOutput = forced != nil || isatty(STDOUT_FILENO) == 1

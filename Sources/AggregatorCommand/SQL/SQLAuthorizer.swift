@@ -1,8 +1,8 @@
 import AggregatorKit
 import CAggregatorSQLite
 
-/// SQLite's authorizer and progress handler for queries: permissions at compile time, the time limit at
-/// run time.
+/// SQLite's authorizer and progress handler for queries: permissions at compile time, the time
+/// limit at run time.
 ///
 /// Queries may read the views of the sources and table-valued JSON functions, and call functions without
 /// side effects (https://sqlite.org/c3ref/set_authorizer.html).
@@ -90,8 +90,8 @@ final class SQLAuthorizer {
   ///
   /// - Parameters:
   ///   - table: The name in lower case.
-  ///   - isCounting: `true` if no column of it is read. SQLite also asks about a query's own `WITH` tables,
-  ///     but only in this case.
+  ///   - isCounting: `true` if no column of it is read. SQLite also asks about a query's own `WITH`
+  ///     tables, but only in this case.
   ///   - reader: The view, or the query's own name for a subquery, that reads it.
   private func mayRead(_ table: String, isCounting: Bool, reader: String?) -> Bool {
     if views.contains(table) || inner.contains(table) || Self.jsonTables.contains(table) {

@@ -21,8 +21,8 @@ struct SQLCursor: ~Copyable {
 
   /// SQLite's run-time limits.
   ///
-  /// It checks the time limit only between steps, and a single step may compare every position of one
-  /// value with another: with two values of 1 MB that takes seconds, with 16 MB half an hour.
+  /// It checks the time limit only between steps, and a single step may compare every position of
+  /// one value with another: with two values of 1 MB that takes seconds, with 16 MB half an hour.
   private static let limits: [(Int32, Int32)] = [
     (SQLITE_LIMIT_LENGTH, 1 << 20), (SQLITE_LIMIT_SQL_LENGTH, Int32(maxTextSize)),
     (SQLITE_LIMIT_COLUMN, 200), (SQLITE_LIMIT_EXPR_DEPTH, 100),

@@ -33,8 +33,8 @@ package actor SQLQuery {
 
   /// The next rows, each with a value for every column; `nil` after the last.
   ///
-  /// - Throws: ``SourceError`` with code `badUsage` for a mistake that only the data reveals, `timedOut`,
-  ///   `cancelled` or `storage`.
+  /// - Throws: ``SourceError`` with code `badUsage` for a mistake that only the data reveals,
+  ///   `timedOut`, `cancelled` or `storage`.
   package func page() throws(SourceError) -> [[SQLValue]]? {
     guard !Task.isCancelled else { throw .cancelled }
     return try cursor?.page()
@@ -78,9 +78,9 @@ package struct SQLView: Sendable {
 
   /// The statements that define the table.
   ///
-  /// There are two layers: SQLite passes the reader of a table to the ``SQLAuthorizer`` only by name, and
-  /// a query may use any name for its own subqueries (`WITH heroes AS …`), but cannot guess the inner
-  /// name.
+  /// There are two layers: SQLite passes the reader of a table to the ``SQLAuthorizer`` only by
+  /// name, and a query may use any name for its own subqueries (`WITH heroes AS …`), but cannot
+  /// guess the inner name.
   ///
   /// - Parameters:
   ///   - number: The source's number in the store; `nil` if nothing is stored.

@@ -2,7 +2,8 @@ import AggregatorKit
 
 @testable import AggregatorCommand
 
-/// The screen of a terminal that understands printable text, line feeds, `CSI n G` and SGR, nothing else.
+/// The screen of a terminal that understands printable text, line feeds, `CSI n G` and SGR, nothing
+/// else.
 struct TerminalGrid {
   /// One cell: a character, or the right half of the wide one before it (`nil`).
   typealias Cell = Character?
