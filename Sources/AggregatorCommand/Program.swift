@@ -73,7 +73,7 @@ public struct Program: Sendable {
         }
         do {
           return try await Now.$current.withValue(
-            Now { [calendar = session.calendar] in calendar.date }
+            Now { [date = session.currentDate] in date.value }
           ) {
             try await command.run(invocation, session)
           }
@@ -84,7 +84,7 @@ public struct Program: Sendable {
           throw failure
         }
       }
-    } catch is Output.ReaderGone {
+    } catch is Output.ClosedPipe {
       return .success
     } catch let failure as CommandError {
       session.diagnostics.error(failure)

@@ -16,7 +16,7 @@ extension Plugin {
       ]
     ) { invocation, session in
       let texts = try invocation.ids(of: self)
-      let environment = try session.scenarioEnvironment()
+      let environment = try session.localEnvironment()
       let store = try environment.requiredStore()
       let choice = try await choose(texts, in: store)
       for text in choice.unknown {
@@ -63,7 +63,7 @@ extension Plugin {
       } else {
         texts = try invocation.ids(of: self)
       }
-      let store = try session.scenarioEnvironment().requiredStore()
+      let store = try session.localEnvironment().requiredStore()
       let restored = try await failing(self) { () async throws(SourceError) in
         try await store.restore(texts?.map { Item.ID($0)?.description ?? $0 }, of: name)
       }

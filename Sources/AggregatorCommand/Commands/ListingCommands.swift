@@ -81,7 +81,7 @@ extension Plugin {
     try printer.finish(outcome.summary)
     let limit = bounds.bound.items ?? max(page.count, 1)
     if let command = await keeper?.keep(
-      NextPageRequest.beginning(of: query).place(after: page, limit: limit))
+      NextPageRequest.beginning(of: query).position(after: page, limit: limit))
     {
       outcome.continuation = .listing(command)
     }

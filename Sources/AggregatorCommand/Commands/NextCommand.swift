@@ -100,7 +100,7 @@ private struct NextPage<P: Plugin> {
       outcome.continuation = .peek(command)
     } else {
       try file.write(
-        nextPageRequest.place(after: page, limit: bounds.bound.items ?? max(page.count, 1)))
+        nextPageRequest.position(after: page, limit: bounds.bound.items ?? max(page.count, 1)))
       outcome.continuation = .next(command)
     }
     outcome.tell(session.diagnostics, query: nextPageRequest.query)
@@ -132,7 +132,7 @@ private struct NextPage<P: Plugin> {
         throw CommandError(
           .notFound,
           "\(plugin.name): "
-            + (place.hasForgotten
+            + (place.isTruncated
               ? "no page before this one is remembered" : "there is no page before the first"),
           hint: .command(file.name.command(.reset)))
       }
@@ -151,7 +151,7 @@ private struct NextPage<P: Plugin> {
     var page = ShownPage(from: nextPageRequest.start)
     var outcome = ListingOutcome(of: plugin, at: environment.now())
     if nextPageRequest.start != nil { outcome.restart = .command(file.name.command(.reset)) }
-    let walk = source.leavingOut(nextPageRequest.leftOut).pages(
+    let walk = source.excluding(nextPageRequest.excluded).pages(
       matching: nextPageRequest.query, after: nextPageRequest.start, size: bounds.pageSize,
       upTo: bounds.bound, ahead: 0
     ).makeAsyncIterator()

@@ -14,6 +14,9 @@ extension Command {
   /// The most memory that SQLite takes, in bytes: a few large values, and what sorting needs.
   private static let mostMemory = 64 << 20
 
+  /// More than SQLite accepts, so that SQLite reports the error.
+  private static let maxInput = 200_000
+
   fileprivate static func sql(_ plugins: [any Plugin]) -> Command {
     let first = plugins.first?.name ?? "SOURCE"
     return Command(
@@ -43,13 +46,14 @@ extension Command {
     guard !invocation.arguments.isEmpty else { throw CommandError(.usage, "a QUERY is missing") }
     let text =
       invocation.arguments == ["-"]
-      ? try SQLInput.read() : invocation.arguments.joined(separator: " ")
+      ? String(decoding: try StandardInput.read(atMost: maxInput), as: UTF8.self)
+      : invocation.arguments.joined(separator: " ")
     let output = try OutputOptions(invocation, in: session)
-    guard let store = try session.scenarioEnvironment().requiredStore() as? SQLiteStore else {
+    guard let store = try session.localEnvironment().requiredStore() as? SQLiteStore else {
       throw CommandError(.notFound, "this store cannot be asked in SQL")
     }
     SQLiteStore.boundMemory(to: mostMemory)
-    session.progress.say { "sql: asking the store" }
+    session.progress.say { "Running query…" }
     do {
       let query = try await store.query(
         text, over: views, within: invocation.duration(.timeout) ?? usualTime)

@@ -21,7 +21,7 @@ extension Command {
   ) { invocation, session in
     try invocation.refuseArguments()
     let output = try OutputOptions(invocation, in: session)
-    let environment = try session.scenarioEnvironment()
+    let environment = try session.localEnvironment()
     let store = try environment.requiredStore()
     var entries: [StoreEntry] = []
     for plugin in session.tree.plugins {
@@ -71,9 +71,9 @@ extension Command {
   ) async throws -> ExitCode {
     let name = try invocation.argument("a SOURCE")
     let plugin = try session.tree.plugin(named: name)
-    let scenarioEnvironment = try session.scenarioEnvironment()
-    let store = try scenarioEnvironment.requiredStore()
-    let files = try session.imageFiles(scenarioEnvironment.settings)
+    let environment = try session.localEnvironment()
+    let store = try environment.requiredStore()
+    let files = try session.imageFiles(environment.settings)
     func clearing<Answer: Sendable>(
       _ body: () async throws(SourceError) -> Answer
     ) async throws(CommandError) -> Answer {
@@ -110,7 +110,7 @@ extension Command {
     examples: [("store path", "where the store's file is, or would be")]
   ) { invocation, session in
     try invocation.refuseArguments()
-    let environment = try session.scenarioEnvironment()
+    let environment = try session.localEnvironment()
     _ = try environment.requiredStore()
     try session.output.write("\(session.storePath(environment.settings) ?? "")\n")
     return .success

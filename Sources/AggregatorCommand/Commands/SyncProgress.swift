@@ -33,7 +33,7 @@ final class SyncProgress: Sendable {
     let rate = session.progress.rate(result.added + result.changed + result.same)
     let line =
       result.pages == 0
-      ? "\(name): asking"
+      ? "Fetching \(name)…"
       : "\(name): page \(result.earlierPages + result.pages), \(amount) \(name), \(rate)"
     return ([line] + [session.progress.pause].compactMap(\.self)).joined(separator: " · ")
   }

@@ -1,52 +1,49 @@
 import AggregatorKit
 
-/// What can come next on a command line, by the same commands and options that the parser knows.
+/// Completes a command line with the commands and options that the parser knows.
 struct Completer {
-  /// What can be said of the word at the cursor.
+  /// The possible completions of the word at the cursor.
   enum Offer: Equatable {
-    /// It is one of these; `isPart` if more can follow in the same word.
+    /// One of these words; `isPart` if more can follow within the same word.
     case words([Candidate], isPart: Bool = false)
-    /// It is a file.
     case file
-    /// It is a directory.
     case directory
   }
 
-  /// What only this machine knows.
+  /// Completions that depend on local data.
   struct CompletionContext {
-    /// Ids of a source that begin with a text.
+    /// The IDs of a source that begin with a text.
     var ids: (_ source: String, _ beginning: String, _ areDeleted: Bool) -> [Candidate]
-    /// The names of sessions.
     var sessions: () -> [String]
   }
 
   private let tree: CommandTree
-  private let memory: CompletionContext
+  private let context: CompletionContext
 
-  init(_ tree: CommandTree, _ memory: CompletionContext) {
+  init(_ tree: CommandTree, _ context: CompletionContext) {
     self.tree = tree
-    self.memory = memory
+    self.context = context
   }
 
-  /// What can stand at the cursor.
+  /// The completions at the cursor.
   ///
-  /// A line in which something is wrong already gets no help.
+  /// There are none on a line that already has an error.
   func offer(_ line: TypedLine) -> Offer {
     guard !line.words.isEmpty else { return .words([]) }
     var scan = ArgumentScan(tree)
     do { try scan.begin(Array(line.words.dropFirst()), checksValues: false) } catch {
       return .words([])
     }
-    let place = Place(scan, tree)
-    guard place.isPossible else { return .words([]) }
-    let offer = offer(line.last, at: place)
+    let position = Position(scan, tree)
+    guard position.isValid else { return .words([]) }
+    let offer = offer(line.last, at: position)
     guard case .words(let candidates, let isPart) = offer else { return offer }
     return .words(
       candidates.filter { $0.word.begins(with: line.last) && $0.word.isSafe }, isPart: isPart)
   }
 
-  /// Where on a command line the cursor is.
-  private struct Place {
+  /// The position of the cursor among commands and options.
+  private struct Position {
     let scan: ArgumentScan
     let node: CommandTree.Node
     let arguments: [String]
@@ -56,10 +53,10 @@ struct Completer {
       (node, arguments) = tree.find(scan.words)
     }
 
-    /// Whether the words that are there make sense.
-    var isPossible: Bool { arguments.isEmpty || node.command?.takesArguments == true }
+    /// `true` if the words before the cursor are valid.
+    var isValid: Bool { arguments.isEmpty || node.command?.takesArguments == true }
 
-    /// Whether a command takes every option that was given.
+    /// `true` if the command takes all options given.
     func fits(_ command: Command) -> Bool { scan.order.allSatisfy(command.options.contains) }
 
     /// The commands that the line can still become.
@@ -68,52 +65,50 @@ struct Completer {
     }
   }
 
-  private func offer(_ typed: String, at place: Place) -> Offer {
-    if let option = place.scan.pending { return values(of: option, typed, after: "", at: place) }
-    guard typed.hasPrefix("-"), !place.scan.isPastOptions else {
-      let offer = words(typed, at: place)
-      // Where there is no further word, only options can follow.
-      guard offer == nil, typed.isEmpty, !place.scan.isPastOptions else {
+  private func offer(_ typed: String, at position: Position) -> Offer {
+    if let option = position.scan.pending {
+      return values(of: option, typed, after: "", at: position)
+    }
+    guard typed.hasPrefix("-"), !position.scan.isPastOptions else {
+      let offer = words(typed, at: position)
+      // Without further arguments, only options can follow.
+      guard offer == nil, typed.isEmpty, !position.scan.isPastOptions else {
         return offer ?? .words([])
       }
-      return .words(options(at: place))
+      return .words(options(at: position))
     }
-    guard let equals = typed.firstIndex(of: "=") else { return .words(options(at: place)) }
+    guard let equals = typed.firstIndex(of: "=") else { return .words(options(at: position)) }
     guard let option = tree.option(named: String(typed[..<equals].dropFirst(2))),
-      typed.hasPrefix("--"), options(at: place).contains(where: { $0.word == option.spelling })
+      typed.hasPrefix("--"), options(at: position).contains(where: { $0.word == option.spelling })
     else { return .words([]) }
     let head = String(typed[...equals])
-    return values(of: option, String(typed[typed.index(after: equals)...]), after: head, at: place)
+    return values(
+      of: option, String(typed[typed.index(after: equals)...]), after: head, at: position)
   }
 
   // MARK: - Options
 
-  private func options(at place: Place) -> [Candidate] {
-    let commands = place.commands
+  private func options(at position: Position) -> [Candidate] {
+    let commands = position.commands
     var seen: Set<Option> = []
     return commands.flatMap(\.options)
-      .filter { !$0.isRefused(beside: place.scan.options) && seen.insert($0).inserted }
+      .filter { !$0.conflicts(with: position.scan.options) && seen.insert($0).inserted }
       .map { Candidate($0.spelling, $0.about) }
   }
 
-  /// What can be the value of an option.
+  /// The values of an option, as whole words.
   ///
-  /// - Parameters:
-  ///   - option: The option.
-  ///   - typed: What there is of the value.
-  ///   - head: What stands before it in the same word: `--format=`.
-  ///   - place: Where it is.
-  /// - Returns: The whole words.
+  /// - Parameter head: The text before the value in the same word: `--format=`.
   private func values(
-    of option: Option, _ typed: String, after head: String, at place: Place
+    of option: Option, _ typed: String, after head: String, at position: Position
   ) -> Offer {
     let candidates: [Candidate]
     switch option.value {
     case .choice(let words): candidates = words.map { Candidate($0) }
-    case .session: candidates = memory.sessions().map { Candidate($0) }
+    case .session: candidates = context.sessions().map { Candidate($0) }
     case .list:
       return .words(
-        list(typed, of: entries(of: option, at: place))
+        list(typed, of: entries(of: option, at: position))
           .map { Candidate(head + $0.word, $0.about) }, isPart: true)
     case .file: return .file
     case .directory: return .directory
@@ -122,22 +117,22 @@ struct Completer {
     return .words(candidates.map { Candidate(head + $0.word, $0.about) })
   }
 
-  /// What an option that takes a list can name.
-  private func entries(of option: Option, at place: Place) -> [Candidate] {
+  /// The elements of an option that takes a list.
+  private func entries(of option: Option, at position: Position) -> [Candidate] {
     switch option {
     case .fields:
-      place.commands.flatMap(\.fields).map { Candidate($0.id, $0.about) }
-        + [Candidate("help", "list them all")]
+      position.commands.flatMap(\.fields).map { Candidate($0.id, $0.about) }
+        + [Candidate("help", "list all fields")]
     case .source: tree.plugins.map { Candidate($0.name, $0.summary) }
     default: []
     }
   }
 
-  /// Each word of a list that can come next, after those that are there already.
+  /// The words that add one more element to a list.
   private func list(_ typed: String, of entries: [Candidate]) -> [Candidate] {
     let before = typed.split(separator: ",", omittingEmptySubsequences: false).dropLast()
     var seen = Set(before.map(String.init))
-    // Help stands alone.
+    // `help` is valid only alone.
     if !before.isEmpty { seen.insert("help") }
     let head = before.map { "\($0)," }.joined()
     return entries.filter { seen.insert($0.word).inserted }
@@ -146,24 +141,25 @@ struct Completer {
 
   // MARK: - Words
 
-  /// The words that can follow; `nil` if none can.
-  private func words(_ typed: String, at place: Place) -> Offer? {
+  private func words(_ typed: String, at position: Position) -> Offer? {
     var candidates: [Candidate] = []
-    if place.arguments.isEmpty {
-      candidates = place.node.children.filter { $0.commands.contains(where: place.fits) }
+    if position.arguments.isEmpty {
+      candidates = position.node.children.filter { $0.commands.contains(where: position.fits) }
         .map { Candidate($0.word, $0.summary) }
     }
-    guard let command = place.node.command, place.fits(command) else { return .words(candidates) }
-    switch command.words(place.arguments, tree) {
+    guard let command = position.node.command, position.fits(command) else {
+      return .words(candidates)
+    }
+    switch command.words(position.arguments, tree) {
     case .none: return candidates.isEmpty ? nil : .words(candidates)
     case .anything: return .words(candidates)
     case .choice(let words): return .words(candidates + words)
     case .directory: return .directory
     case .ids(let source, let areDeleted):
-      let ids = memory.ids(source, typed, areDeleted).filter { id in
-        // What begins with a dash would be taken for an option.
-        !place.arguments.contains(id.word)
-          && (place.scan.isPastOptions || !id.word.hasPrefix("-"))
+      let ids = context.ids(source, typed, areDeleted).filter { id in
+        // A leading dash would make it an option.
+        !position.arguments.contains(id.word)
+          && (position.scan.isPastOptions || !id.word.hasPrefix("-"))
       }
       return .words(candidates + ids)
     }
@@ -171,8 +167,8 @@ struct Completer {
 }
 
 extension Option {
-  /// Whether it is not to be given beside others.
-  fileprivate func isRefused(beside given: [Option: [String]]) -> Bool {
+  /// `true` if it must not be used together with the options given.
+  fileprivate func conflicts(with given: [Option: [String]]) -> Bool {
     func isGiven(_ option: Option) -> Bool { given[option] != nil }
     if isGiven(self) { return true }
     let formats = Option.formats + [.format]
@@ -186,9 +182,60 @@ extension Option {
 }
 
 extension String {
-  /// Whether this begins with a text, byte by byte.
+  /// Compares byte by byte.
   fileprivate func begins(with beginning: String) -> Bool { utf8.starts(with: beginning.utf8) }
 
-  /// Whether a person sees what it is, and a line holds it.
+  /// `true` if the text is visible as it is, and fits on one line.
   fileprivate var isSafe: Bool { !isEmpty && utf8.elementsEqual(safeLine.utf8) }
+}
+
+struct Candidate: Hashable, Sendable {
+  /// Unquoted.
+  let word: String
+
+  /// May be empty.
+  let about: String
+
+  init(_ word: String, _ about: String = "") {
+    self.word = word
+    self.about = about
+  }
+}
+
+/// The possible values of an argument.
+enum CompletionSource: Sendable {
+  /// There is no further argument.
+  case none
+  case anything
+  case choice([Candidate])
+  /// The ID of a record of a source, which is or is not deleted.
+  case ids(of: String, areDeleted: Bool = false)
+  case directory
+
+  static func severalIDs(of source: String) -> Following { { _, _ in .ids(of: source) } }
+
+  /// The possible values of the next argument.
+  typealias Following = @Sendable (_ arguments: [String], _ tree: CommandTree) -> CompletionSource
+}
+
+extension CompletionSource {
+  static func one(_ words: CompletionSource) -> Following {
+    { arguments, _ in arguments.isEmpty ? words : .none }
+  }
+
+  static func source(_ plugins: [any Plugin]) -> Following {
+    one(.choice(plugins.map { Candidate($0.name, $0.summary) }))
+  }
+
+  /// Names of sources, each once.
+  static func severalSources(_ plugins: [any Plugin]) -> Following {
+    { arguments, _ in
+      .choice(
+        plugins.filter { !arguments.contains($0.name) }.map { Candidate($0.name, $0.summary) })
+    }
+  }
+
+  static let setting: Following = { arguments, tree in
+    arguments.isEmpty ? .choice(tree.settings.map { Candidate($0.key, $0.about) }) : .none
+  }
 }

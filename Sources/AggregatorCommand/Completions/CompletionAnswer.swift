@@ -1,26 +1,21 @@
 import AggregatorKit
+import Foundation
 
-/// What the program says to a shell that asks how a command line can go on.
+/// The program's answer to a shell that completes a command line.
 ///
-/// `aggregator __complete SHELL --line TEXT-UP-TO-THE-CURSOR` gives a line `word<TAB>about` for each
-/// word. A line that begins with a tab says, in the shell's own terms, what else is to be done: complete
-/// files, or put no space after the word. Whatever goes wrong, nothing is said.
+/// `aggregator __complete SHELL --line TEXT-UP-TO-THE-CURSOR` prints a line `word<TAB>description`
+/// for each completion. A line that begins with a tab is an instruction in the shell's own terms:
+/// complete files, or add no space after the word. Errors print nothing.
 package struct CompletionAnswer {
-  /// The hidden command.
   static let command = "__complete"
 
-  private static let longestAbout = 60
+  private static let maxDescriptionWidth = 60
 
   private let shell: Shell
   private let line: TypedLine
   private let offer: Completer.Offer
 
-  /// What there is to say.
-  ///
-  /// - Parameters:
-  ///   - arguments: What follows the hidden command; `nil` comes of anything but a shell and a line.
-  ///   - tree: All commands.
-  ///   - variables: The variables of the process.
+  /// Reads the arguments after the hidden command; `nil` for anything but a shell and a line.
   package init?(
     _ arguments: some Collection<String>, _ tree: CommandTree, variables: [String: String]
   ) {
@@ -35,7 +30,6 @@ package struct CompletionAnswer {
       .offer(line)
   }
 
-  /// The lines for the shell.
   package var text: String { lines.map { "\($0)\n" }.joined() }
 
   private var lines: [String] {
@@ -50,18 +44,60 @@ package struct CompletionAnswer {
     }
   }
 
-  /// Fish has no way to say so.
+  /// Fish has no such instruction.
   private var noSpace: [String] { shell == .fish ? [] : ["\tnospace"] }
 
   private func line(for candidate: Candidate) -> String? {
     var word = candidate.word
     if shell == .bash {
-      word = BashWord.writing(
-        String(word.unicodeScalars.dropFirst(line.kept.unicodeScalars.count)), inside: line.quote)
-      // With nothing to add there is nothing to say.
+      word = BashWord.quoted(
+        String(word.unicodeScalars.dropFirst(line.unreplacedPrefix.unicodeScalars.count)),
+        inside: line.quote)
       guard !word.isEmpty else { return nil }
     }
-    let about = candidate.about.safeLine.fitted(to: Self.longestAbout)
+    let about = candidate.about.safeLine.fitted(to: Self.maxDescriptionWidth)
     return about.isEmpty ? word : "\(word)\t\(about)"
+  }
+}
+
+extension Completer.CompletionContext {
+  private static let maxCount = 200
+
+  /// Cached records and session names, read without waiting for locks; none if they cannot be read.
+  static func local(_ session: Session, _ invocation: Invocation) -> Self {
+    func directories() -> Directories? {
+      let loader = session.settingsLoader
+      guard let loaded = try? loader.load(configFile: invocation.text(.config)) else { return nil }
+      return try? Directories(loaded.settings, variables: session.variables)
+    }
+    return Self { source, beginning, areDeleted in
+      guard let plugin = try? session.tree.plugin(named: source),
+        let path = directories()?.storePath
+      else { return [] }
+      let records = SQLiteStore(at: path, busyTimeout: .zero).glance(
+        at: source, idsFrom: beginning, areDeleted: areDeleted, atMost: maxCount)
+      return plugin.candidates(records)
+    } sessions: {
+      guard let state = directories()?.state else { return [] }
+      let names = try? FileManager.default.contentsOfDirectory(atPath: "\(state)/positions")
+      return (names ?? []).filter(SessionName.isSession).sorted().prefix(maxCount).map(\.self)
+    }
+  }
+}
+
+extension Plugin {
+  /// The IDs of records, each with the name of the record.
+  fileprivate func candidates(_ records: [StoredID]) -> [Candidate] {
+    let names = fields.filter(\.isShown)
+    return records.compactMap { record in
+      guard Item.ID(record.id)?.description == record.id else { return nil }
+      let item = record.json.flatMap { try? JSONText($0)?.read(Item.self) }
+      for field in names {
+        if let item, case .string(let text) = field[item], text != record.id {
+          return Candidate(record.id, text)
+        }
+      }
+      return Candidate(record.id)
+    }
   }
 }

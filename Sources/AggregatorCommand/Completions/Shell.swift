@@ -1,54 +1,50 @@
-/// A shell whose completions this program knows.
+import AggregatorKit
+
 package enum Shell: String, CaseIterable, Sendable {
   case bash
   case zsh
   case fish
 
-  /// What to do so that it completes, in paragraphs.
-  ///
-  /// - Parameter program: What the program is called.
-  /// - Returns: The paragraphs.
+  /// Installation instructions, in paragraphs.
   func installing(_ program: String) -> [String] {
     let command = "\(program) completions \(rawValue)"
     return switch self {
     case .bash:
       [
-        "For this shell: eval \"$(\(command))\"",
-        "For every shell, where the package bash-completion is installed: "
+        "In this shell: eval \"$(\(command))\"",
+        "In every shell, with the package bash-completion: "
           + "\(command) > ~/.local/share/bash-completion/completions/\(program)",
-        "Elsewhere put the first line into ~/.bashrc.",
+        "Without the package, add the first command to ~/.bashrc.",
       ]
     case .zsh:
       [
-        "For this shell, after compinit: eval \"$(\(command))\"",
-        "For every shell put that line into ~/.zshrc, or write it into a directory of $fpath: "
+        "In this shell, after compinit: eval \"$(\(command))\"",
+        "In every shell: add that command to ~/.zshrc, or write its output to a directory in "
+          + "$fpath: "
           + "\(command) > ~/.zsh/_\(program)",
       ]
     case .fish:
       [
-        "For this shell: \(command) | source",
-        "For every shell: \(command) > ~/.config/fish/completions/\(program).fish",
+        "In this shell: \(command) | source",
+        "In every shell: \(command) > ~/.config/fish/completions/\(program).fish",
       ]
     }
   }
 
-  /// What makes the shell ask the program for completions.
+  /// The script that connects the shell to the program.
   ///
-  /// All that is known of commands is in the program; this only hands over the line, and what comes
-  /// back. It is data to the shell, never evaluated.
-  ///
-  /// - Parameter program: What the program is called.
-  /// - Returns: Lines to be evaluated.
-  func stub(_ program: String) -> String {
+  /// It only passes the line on and the completions back, which are data to the shell, never
+  /// evaluated.
+  func script(_ program: String) -> String {
     let function = program.replacing(/[^A-Za-z0-9_]/, with: "_")
     return switch self {
-    case .bash: Self.bashStub(program, function)
-    case .zsh: Self.zshStub(program, function)
-    case .fish: Self.fishStub(program, function)
+    case .bash: Self.bashScript(program, function)
+    case .zsh: Self.zshScript(program, function)
+    case .fish: Self.fishScript(program, function)
     }
   }
 
-  private static func bashStub(_ program: String, _ function: String) -> String {
+  private static func bashScript(_ program: String, _ function: String) -> String {
     #"""
     # Completions of \#(program) for bash.
     _\#(function)() {
@@ -67,7 +63,7 @@ package enum Shell: String, CaseIterable, Sendable {
     """#
   }
 
-  private static func zshStub(_ program: String, _ function: String) -> String {
+  private static func zshScript(_ program: String, _ function: String) -> String {
     #"""
     #compdef \#(program)
     # Completions of \#(program) for zsh.
@@ -88,7 +84,7 @@ package enum Shell: String, CaseIterable, Sendable {
     """#
   }
 
-  private static func fishStub(_ program: String, _ function: String) -> String {
+  private static func fishScript(_ program: String, _ function: String) -> String {
     #"""
     # Completions of \#(program) for fish.
     function __\#(function)_complete
@@ -108,5 +104,34 @@ package enum Shell: String, CaseIterable, Sendable {
     complete -c \#(program) -f -a '(__\#(function)_complete)'
 
     """#
+  }
+}
+
+extension CommandTree.Node {
+  /// `aggregator completions bash|zsh|fish`.
+  static func completions(_ program: String) -> CommandTree.Node {
+    CommandTree.Node(
+      "completions", "Generate a shell completion script", nil,
+      children: Shell.allCases.map { shell in
+        .init(
+          "completions \(shell.rawValue)",
+          "Generate the completion script for \(shell.rawValue)",
+          .printScript(for: shell, program))
+      })
+  }
+}
+
+extension Command {
+  fileprivate static func printScript(for shell: Shell, _ program: String) -> Command {
+    Command(
+      notes: shell.installing(program) + [
+        "IDs are completed from cached records; no service is contacted."
+      ],
+      examples: [("completions \(shell.rawValue)", "print the script")]
+    ) { invocation, session in
+      try invocation.refuseArguments()
+      try session.output.write(shell.script(session.tree.program))
+      return .success
+    }
   }
 }

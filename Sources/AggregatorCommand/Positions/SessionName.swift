@@ -1,44 +1,40 @@
 import AggregatorKit
 
-/// Whose place it is: a session's, in a source.
+/// The key of a session position: a session and a source.
 package struct SessionName: Hashable, Sendable {
-  /// The session; `default` where none was named.
+  /// The value of `--session`; `default` without one.
   let session: String
 
-  /// The source.
   let source: String
 
   private let isNamed: Bool
 
-  private static let mostCharacters = 64
+  private static let maxLength = 64
 
   /// Reads `--session`.
   ///
-  /// - Parameters:
-  ///   - source: The source.
-  ///   - invocation: What was typed.
-  /// - Throws: ``CommandError`` with code `usage` for a name that is no plain name of a directory.
+  /// - Throws: ``CommandError`` with code `usage` for a name that is not a safe directory name.
   init(of source: String, _ invocation: Invocation) throws(CommandError) {
     self.source = source
     isNamed = invocation.has(.session)
     session = invocation.text(.session) ?? "default"
     guard Self.isSession(session) else {
       throw CommandError(
-        .usage, "'\(session)' is no name for a session",
+        .usage, "invalid session name \"\(session)\"",
         hint:
-          "a name has up to \(Self.mostCharacters) of A-Z a-z 0-9 . _ -, and begins with none of . -"
+          "use up to \(Self.maxLength) characters of A-Z a-z 0-9 . _ -, not starting with . or -"
       )
     }
   }
 
-  /// Whether a text is a name for a session.
+  /// `true` for a valid session name.
   package static func isSession(_ text: String) -> Bool {
-    guard 1...mostCharacters ~= text.utf8.count, let first = text.utf8.first else { return false }
+    guard 1...maxLength ~= text.utf8.count, let first = text.utf8.first else { return false }
     return text.utf8.allSatisfy(\.isNameByte) && first != UInt8(ascii: ".")
       && first != UInt8(ascii: "-")
   }
 
-  /// What to type after the program's name to go on, or with an option to do something else.
+  /// The arguments that run `next` in this session, with an option if given.
   func command(_ option: Option? = nil) -> String {
     [
       "\(source) next", option?.spelling, isNamed ? "\(Option.session.spelling) \(session)" : nil,

@@ -1,101 +1,113 @@
 import AggregatorKit
 
-/// What one session was shown last of one source, and so where `next` goes on.
+/// The pages of one source that a session has shown, and so the point where `next` continues.
 package struct SessionPosition: Hashable, Sendable {
-  /// A page that was shown, to show it again.
+  /// A page that was shown, so that `--back` can show it again.
   struct Shown: Hashable, Sendable, Codable {
-    /// Where it starts; `nil` at the beginning.
+    /// The cursor of the page; `nil` for the first page.
     let start: Cursor?
-    /// How many records were wanted, 1 or more.
+    /// The number of records requested, 1 or more.
     let limit: Int
-    /// How many were shown.
+    /// The number of records shown.
     let count: Int
   }
 
-  /// How many earlier pages are remembered for `--back`.
-  static let mostEarlier = 200
+  /// The number of earlier pages available to `--back`.
+  static let maxEarlierPages = 200
 
-  /// What is listed; `nil` for everything.
   let query: Query?
-
-  /// The pages before the one shown last, the newest last.
+  /// The pages before the latest one, oldest first.
   let earlier: [Shown]
-
   /// The page shown last.
   let latest: Shown
-
-  /// Where the last request for the page shown last started.
+  /// The cursor of the last request for the latest page.
   ///
-  /// Where a source grows at its end, the next page is found by asking on from here.
+  /// A source that grows at its end continues from here.
   let request: Cursor?
-
-  /// Where the next page starts; `nil` at the end.
+  /// The cursor of the next page; `nil` at the end.
   let next: Cursor?
-
-  /// What was shown up to here.
   let ids: ShownIDs
 
-  /// The way to the next page.
+  /// The request for the next page; `nil` at the end.
   ///
-  /// - Parameter goesOnAfterEnd: Whether the end is only that of what is known so far, as in a source
-  ///   that is asked for more when what is stored runs out.
-  /// - Returns: `nil` at the end.
+  /// - Parameter goesOnAfterEnd: `true` for a source that may have grown since, such as one that
+  ///   fetches more when the cached records run out.
   func continuation(goesOnAfterEnd: Bool) -> NextPageRequest? {
     guard next != nil || goesOnAfterEnd else { return nil }
     return NextPageRequest(
-      query: query, start: next ?? request, limit: nil, leftOut: ids, earlier: earlier,
+      query: query, start: next ?? request, limit: nil, excluded: ids, earlier: earlier,
       latest: latest)
   }
 
-  /// The way to the page before the one shown last.
-  ///
-  /// - Returns: `nil` if there is none, or none that is remembered.
+  /// The request for the page before the latest one; `nil` if there is none or it was dropped.
   var back: NextPageRequest? {
     guard let target = earlier.last else { return nil }
     return NextPageRequest(
       query: query, start: target.start, limit: target.limit,
-      leftOut: ids.dropping(last: latest.count + target.count), earlier: earlier.dropLast(),
+      excluded: ids.dropping(last: latest.count + target.count), earlier: earlier.dropLast(),
       latest: nil)
   }
 
-  /// Whether the pages before those of ``earlier`` have been forgotten.
-  var hasForgotten: Bool { earlier.isEmpty && latest.start != nil }
+  /// `true` if pages before those in ``earlier`` were dropped.
+  var isTruncated: Bool { earlier.isEmpty && latest.start != nil }
 }
 
-/// A page that is about to be shown: where it starts, and what is left out.
+/// A request for a page of a session.
 struct NextPageRequest: Hashable, Sendable {
-  /// What is listed; `nil` for everything.
+  /// The query of the listing; `nil` for everything.
   let query: Query?
-  /// Where the page starts; `nil` at the beginning.
+  /// The cursor of the page; `nil` for the first page.
   let start: Cursor?
-  /// How many records were wanted when it was shown before.
+  /// The limit with which the page was shown before.
   let limit: Int?
-  /// What earlier pages had.
-  let leftOut: ShownIDs
-  /// The pages before the one shown last, or before this one if that is `nil`.
+  /// The IDs on earlier pages.
+  let excluded: ShownIDs
+  /// The pages before ``latest``, or before this one if that is `nil`.
   let earlier: [SessionPosition.Shown]
   /// The page shown last, if this one comes after it.
   let latest: SessionPosition.Shown?
-
-  /// The way to the first page of a listing.
+  /// The request for the first page of a listing.
   static func beginning(of query: Query?) -> NextPageRequest {
     NextPageRequest(
-      query: query, start: nil, limit: nil, leftOut: ShownIDs(), earlier: [], latest: nil)
+      query: query, start: nil, limit: nil, excluded: ShownIDs(), earlier: [], latest: nil)
   }
 
-  /// Where it led.
+  /// The position after the page was shown; `--back` skips pages without records.
   ///
-  /// - Parameters:
-  ///   - page: What was shown.
-  ///   - limit: How many records were wanted, 1 or more.
-  /// - Returns: The place after it. A page without records is none that `--back` would show.
-  func place(after page: ShownPage, limit: Int) -> SessionPosition {
+  /// - Parameter limit: The number of records requested, 1 or more.
+  func position(after page: ShownPage, limit: Int) -> SessionPosition {
     let isEmpty = page.count == 0
     let shown = SessionPosition.Shown(start: page.start, limit: limit, count: page.count)
     let before = isEmpty ? earlier : earlier + [latest].compactMap(\.self)
     return SessionPosition(
-      query: query, earlier: before.suffix(SessionPosition.mostEarlier),
+      query: query, earlier: before.suffix(SessionPosition.maxEarlierPages),
       latest: isEmpty ? latest ?? shown : shown, request: page.request, next: page.next,
-      ids: leftOut.followed(by: page.ids))
+      ids: excluded.followed(by: page.ids))
+  }
+}
+
+/// A page as it was shown, which may have taken several requests.
+struct ShownPage: Hashable, Sendable {
+  /// The cursor of the page; `nil` for the first page.
+  let start: Cursor?
+  /// The cursor of the last request for the page.
+  private(set) var request: Cursor?
+  /// The cursor of the next page; `nil` at the end.
+  private(set) var next: Cursor?
+  private(set) var ids = ShownIDs()
+
+  private(set) var count = 0
+
+  init(from start: Cursor?) {
+    self.start = start
+    request = start
+    next = start
+  }
+
+  mutating func add<Item: Record>(_ step: PaginationStep<Item>) {
+    request = next
+    next = step.end?.isStall == true ? nil : step.page.next
+    ids.add(step.items.lazy.map(\.id))
+    count += step.items.count
   }
 }

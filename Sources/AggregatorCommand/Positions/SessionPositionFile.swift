@@ -1,38 +1,34 @@
 import AggregatorFiles
 import AggregatorKit
+import Foundation
 
-/// The file of a place: `positions/SESSION/SOURCE.json`, for its owner alone.
+/// The private file of a session position: `positions/SESSION/SOURCE.json`.
 struct SessionPositionFile: Sendable {
-  /// Whose place it is.
   let name: SessionName
 
   private let path: String
 
-  /// How long a lock is waited for where nobody says so.
-  private static let standardWait = Duration.seconds(15)
+  private static let defaultMaxWait = Duration.seconds(15)
 
-  /// A file, which need not exist.
+  /// A file that need not exist yet.
   ///
-  /// - Parameters:
-  ///   - name: Whose place it is.
-  ///   - directories: Where the program keeps what it writes.
-  /// - Throws: ``CommandError`` with code `io` if there is no directory for it.
+  /// - Throws: ``CommandError`` with code `io` if there is no state directory.
   init(_ name: SessionName, in directories: Directories) throws(CommandError) {
     guard let state = directories.state else {
       throw CommandError(
-        .io, "there is no directory to keep a place in", hint: "set HOME or AGGREGATOR_HOME")
+        .io, "no directory for session positions", hint: "set HOME or AGGREGATOR_HOME")
     }
     self.name = name
     path = "\(state)/positions/\(name.session)/\(name.source)"
   }
 
-  /// The place; `nil` if there is none.
+  /// The position; `nil` if there is none.
   ///
-  /// - Throws: ``CommandError`` with code `notFound` if what is there is no place, and `io` if it cannot be
-  ///   read.
+  /// - Throws: ``CommandError`` with code `notFound` if the file is not a valid position, and `io`
+  ///   if it cannot be read.
   func read() throws(CommandError) -> SessionPosition? {
     let bytes: [UInt8]?
-    do throws(SourceError) { bytes = try file.contents(atMost: SessionPosition.largestFile) } catch
+    do throws(SourceError) { bytes = try file.contents(atMost: SessionPosition.maxFileSize) } catch
     {
       throw error.code == .malformed ? invalid(.damaged) : CommandError(error)
     }
@@ -42,32 +38,28 @@ struct SessionPositionFile: Sendable {
     }
   }
 
-  /// Keeps a place.
+  /// Replaces the position atomically.
   ///
-  /// - Throws: ``CommandError`` with code `io`; the old place is still there then.
-  func write(_ place: SessionPosition) throws(CommandError) {
-    do throws(SourceError) { try file.write(place.bytes) } catch { throw CommandError(error) }
+  /// - Throws: ``CommandError`` with code `io`; the old position stays.
+  func write(_ position: SessionPosition) throws(CommandError) {
+    do throws(SourceError) { try file.write(position.bytes) } catch { throw CommandError(error) }
   }
 
-  /// Does something while no other process may use this place.
+  /// Runs `body` under a lock that keeps other processes from using this position.
   ///
-  /// - Parameters:
-  ///   - limit: How long to wait for another; 15 s by default.
-  ///   - clock: What measures it.
-  ///   - body: What to do.
-  /// - Returns: What `body` returns.
-  /// - Throws: ``CommandError`` with code `tryLater` if the other takes longer, `io` if the lock cannot be
-  ///   had at all, and what `body` throws.
+  /// - Parameter limit: How long to wait for the lock; 15 s by default.
+  /// - Throws: ``CommandError`` with code `tryLater` if waiting for the lock times out, `io` if the
+  ///   lock cannot be created, and the errors of `body`.
   func holding<Value>(
     within limit: Duration?, clock: any Clock<Duration>, _ body: () async throws -> Value
   ) async throws -> Value {
     do {
       let lock = FileLock(path: "\(path).lock")
-      return try await lock.holding(within: limit ?? Self.standardWait, clock: clock, body)
+      return try await lock.holding(within: limit ?? Self.defaultMaxWait, clock: clock, body)
     } catch is FileLock.Taken {
       throw CommandError(
-        .tryLater, "another process is using this place of \(name.source)",
-        hint: "try again later, or go your own way with --session NAME")
+        .tryLater, "another process is using the session position of \(name.source)",
+        hint: "try again later, or use another session with --session NAME")
     } catch let error as SourceError {
       throw CommandError(error)
     }
@@ -75,16 +67,132 @@ struct SessionPositionFile: Sendable {
 
   private var file: PrivateFile { PrivateFile(path: "\(path).json") }
 
-  /// What to say of a place that leads nowhere.
+  /// The error for an invalid position; `nil` stands for a cursor that the source rejected.
   func invalid(_ fault: SessionPosition.Fault?) -> CommandError {
-    let what =
+    let problem =
       switch fault {
       case .damaged: "is damaged"
-      case .otherVersion: "was kept by another version of this program"
+      case .otherVersion: "was written by another version of this program"
       case nil: "is no longer valid"
       }
     return CommandError(
-      .notFound, "\(name.source): the place to go on from \(what)",
+      .notFound, "\(name.source): the session position \(problem)",
       hint: .command(name.command(.reset)))
+  }
+}
+
+/// The JSON form of a position, in a file that anybody may have changed.
+extension SessionPosition {
+  /// The reason why a file is not a valid position.
+  package enum Fault: Error {
+    case damaged
+    /// Another version of the program wrote it.
+    case otherVersion
+  }
+
+  /// The size limit for reading, in bytes.
+  ///
+  /// Ten thousand digests take 107 KB, two hundred cursors of the maximum length 114 KB.
+  static let maxFileSize = 1 << 20
+
+  private static let version = 1
+  private static let counts = 0...1_000_000_000
+
+  private struct Version: Codable { let version: Int }
+
+  private struct Stored: Codable {
+    let version: Int
+    let query: String?
+    let next: Cursor?
+    let request: Cursor?
+    let latest: Shown
+    let earlier: [Shown]
+    /// The digests, 8 bytes each, big-endian.
+    let ids: Data
+  }
+
+  /// The contents of the file.
+  package var bytes: [UInt8] {
+    let stored = Stored(
+      version: Self.version, query: query?.text, next: next, request: request, latest: latest,
+      earlier: earlier,
+      ids: Data(ids.digests.flatMap { digest in withUnsafeBytes(of: digest.bigEndian, Array.init) })
+    )
+    // Text, numbers and data always encode; an empty file would be read as damaged.
+    return Array((try? CanonicalJSON.bytes(of: stored)) ?? Data())
+  }
+
+  /// Parses the contents of a file.
+  package init(_ bytes: [UInt8]) throws(Fault) {
+    guard let json = JSONText(Data(bytes)), let version = try? json.read(Version.self)
+    else { throw .damaged }
+    guard version.version == Self.version else { throw .otherVersion }
+    guard let stored = try? json.read(Stored.self),
+      stored.earlier.count <= Self.maxEarlierPages,
+      (stored.earlier + [stored.latest]).allSatisfy({
+        Self.counts ~= $0.count && Self.counts ~= $0.limit && $0.limit > 0
+      }),
+      stored.ids.count % 8 == 0, stored.ids.count <= 8 * ShownIDs.maxCount
+    else { throw .damaged }
+    var query: Query?
+    if let text = stored.query {
+      guard let parsed = try? Query(text), parsed.text == text else { throw .damaged }
+      query = parsed
+    }
+    let ids = Array(stored.ids)
+    self.init(
+      query: query, earlier: stored.earlier, latest: stored.latest, request: stored.request,
+      next: stored.next,
+      ids: ShownIDs(
+        stride(from: 0, to: ids.count, by: 8).map { start in
+          ids[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) }
+        }))
+  }
+}
+
+/// Saves the position after a `list` or a `search`, for `next`.
+///
+/// Only if standard output is a terminal or a session was named: a script never moves a person's
+/// position.
+struct SessionPositionKeeper {
+  private let name: SessionName
+  private let directories: Directories
+  private let clock: any Clock<Duration>
+  private let maxWait: Duration?
+  private let session: Session
+
+  /// A keeper; `nil` if no position is to be saved.
+  ///
+  /// - Parameters:
+  ///   - limit: How long to wait for a process that uses the position.
+  ///   - isWanted: `true` if a session was named.
+  /// - Throws: ``CommandError`` with code `settings`.
+  init?(
+    _ name: SessionName, for environment: PluginEnvironment, waiting limit: Duration?,
+    in session: Session, isWanted: Bool
+  ) throws(CommandError) {
+    guard session.terminal.isOutput || isWanted else { return nil }
+    self.name = name
+    directories = try Directories(environment.settings, variables: session.variables)
+    clock = environment.clock
+    maxWait = limit
+    self.session = session
+  }
+
+  /// Saves a position, or warns that it was not saved: the listing itself has succeeded.
+  ///
+  /// - Returns: The command that continues; `nil` if the position was not saved.
+  func keep(_ position: SessionPosition) async -> String? {
+    do {
+      let file = try SessionPositionFile(name, in: directories)
+      try await file.holding(within: maxWait, clock: clock) { try file.write(position) }
+      return "\(session.tree.program) \(name.command())"
+    } catch {
+      let failure = error as? CommandError
+      session.diagnostics.warning(
+        "\(name.source): the session position was not saved: \(failure?.message ?? "\(error)")",
+        hint: failure?.hint)
+      return nil
+    }
   }
 }

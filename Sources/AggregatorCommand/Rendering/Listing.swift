@@ -1,48 +1,28 @@
 import AggregatorKit
 
-/// What is going to be written: whose records, for which call, and which of their fields.
 struct Listing<Item: Record>: Sendable {
-  /// Whether records are shown as rows among others, or in full.
   enum Shape { case rows, cards }
 
   /// The source's name; `nil` for several sources.
   var source: String?
 
-  /// The word that was typed: `list`, `next`, `search`, `show`.
+  /// The verb that was typed: `list`, `next`, `search`, `show`.
   var verb: String
 
-  /// What was looked for, or asked in SQL.
   var query: String?
-
-  /// Everything that can be read of a record.
   var fields: [Field<Item>]
-
-  /// How a person sees a record.
   var layout: Layout<Item>
-
-  /// Rows, or each record in full.
   var shape: Shape
 
-  /// The fields asked for by name, in that order; `nil` leaves the choice to the format.
+  /// The fields of `--fields`, in that order; `nil` leaves the choice to the format.
   var chosen: [Field<Item>]?
 
-  /// A record for JSON where no fields were asked for; `nil` for all of ``fields``.
+  /// The JSON object of a record without `--fields`; `nil` for all ``fields``.
   var object: (@Sendable (Item) -> JSON)?
 
-  /// Whether CSV cells that a spreadsheet takes for formulas stay as they are.
+  /// `true` to leave CSV cells that look like formulas as they are.
   var isRaw: Bool
 
-  /// What is going to be written.
-  ///
-  /// - Parameters:
-  ///   - verb: The word that was typed.
-  ///   - source: The source's name.
-  ///   - query: What was looked for, or asked in SQL.
-  ///   - fields: Everything that can be read of a record.
-  ///   - layout: How a person sees a record.
-  ///   - shape: Rows, or each record in full.
-  ///   - chosen: The fields asked for by name, in that order.
-  ///   - isRaw: Whether CSV cells that a spreadsheet takes for formulas stay as they are.
   init(
     _ verb: String, of source: String?, query: String? = nil, fields: [Field<Item>],
     layout: Layout<Item>, shape: Shape = .rows, chosen: [Field<Item>]? = nil, isRaw: Bool = false
@@ -57,13 +37,12 @@ struct Listing<Item: Record>: Sendable {
     self.isRaw = isRaw
   }
 
-  /// A record for JSON: all fields, unless some were asked for.
   func object(of record: Item) -> JSON {
     if chosen == nil, let object { return object(record) }
     return (chosen ?? fields).object(of: record)
   }
 
-  /// The fields of tables, TSV and CSV: those of a row or of a card, unless some were asked for.
+  /// The fields of tables, TSV and CSV: those of a row or of a card, or those of `--fields`.
   var fieldsForPeople: [Field<Item>] {
     if let chosen { return chosen }
     return switch shape {
@@ -72,10 +51,7 @@ struct Listing<Item: Record>: Sendable {
     }
   }
 
-  /// Who writes for people.
-  ///
-  /// - Parameter surface: What the text is laid out on.
-  /// - Returns: A writer of cards, of the source's own blocks, or of a table.
+  /// The writer for people: cards, the source's own blocks, or a table.
   func tableWriter(on terminalLayout: TerminalLayout) -> any RecordWriter<Item> {
     switch (shape, layout.row, chosen) {
     case (.cards, _, _): CardWriter(fields: fieldsForPeople, terminalLayout: terminalLayout)
@@ -86,4 +62,53 @@ struct Listing<Item: Record>: Sendable {
     case (.rows, _, _): TableWriter(fields: fieldsForPeople, terminalLayout: terminalLayout)
     }
   }
+}
+
+enum Format: String, CaseIterable, Sendable {
+  /// For people.
+  case table
+  /// One record a line, cells separated by tabs, no header.
+  case tsv
+  /// RFC 4180, with a header.
+  case csv
+  /// One document: an envelope with the records.
+  case json
+  /// One JSON object a line.
+  case ndjson
+
+  func writer<Item>(
+    for listing: Listing<Item>, on terminalLayout: TerminalLayout
+  ) -> any RecordWriter<Item> {
+    switch self {
+    case .table: listing.tableWriter(on: terminalLayout)
+    case .tsv: TSVWriter(fields: listing.fieldsForPeople)
+    case .csv: CSVWriter(fields: listing.fieldsForPeople, isRaw: listing.isRaw)
+    case .json: EnvelopeWriter(listing)
+    case .ndjson: NDJSONWriter(listing: listing)
+    }
+  }
+}
+
+/// Turns records into text, page by page.
+///
+/// Call ``begin()`` only once the first page is there, so that a total failure leaves standard
+/// output empty; then ``append(_:)`` for each page, and ``finish(_:)`` at the end, also after a
+/// failure in the middle. Every call returns the text to write next, which may be empty and is safe
+/// to show.
+protocol RecordWriter<Item> {
+  associatedtype Item
+
+  /// The text before the first record.
+  mutating func begin() -> String
+
+  mutating func append(_ records: [Item]) -> String
+
+  /// The text after the last record.
+  mutating func finish(_ summary: ListingSummary) -> String
+}
+
+extension RecordWriter {
+  mutating func begin() -> String { "" }
+
+  mutating func finish(_ summary: ListingSummary) -> String { "" }
 }

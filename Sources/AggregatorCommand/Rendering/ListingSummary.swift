@@ -1,43 +1,18 @@
 import AggregatorKit
+import Foundation
 
-/// What is known of a listing once it ended.
+/// The result of a listing.
 struct ListingSummary: Sendable {
-  /// How many records were written.
+  /// The number of records written.
   var count: Int
-
-  /// How many records the whole answer has, if that is known and cheap to know.
+  /// The number of all matching records, if known without extra requests.
   var total: Int?
-
-  /// Where to go on; `nil` at the end.
   var next: Cursor?
-
-  /// Who answered; `nil` if nobody did.
+  /// The combined provenance; `nil` if no source answered.
   var provenance: CombinedProvenance?
-
-  /// What the reader should know.
-  var warnings: [SourceWarning]
-
-  /// What there is to know of each source, where there are several.
+  var warnings: [SourceWarning] = []
+  /// The results of single sources in a search across sources.
   var sources: [JSON.Member] = []
-
-  /// A summary.
-  ///
-  /// - Parameters:
-  ///   - count: How many records were written.
-  ///   - total: How many records the whole answer has, if known.
-  ///   - next: Where to go on.
-  ///   - provenance: Who answered.
-  ///   - warnings: What the reader should know.
-  init(
-    count: Int, total: Int? = nil, next: Cursor? = nil, provenance: CombinedProvenance? = nil,
-    warnings: [SourceWarning] = []
-  ) {
-    self.count = count
-    self.total = total
-    self.next = next
-    self.provenance = provenance
-    self.warnings = warnings
-  }
 
   /// The member `page` of the JSON envelope.
   var page: JSON {
@@ -47,19 +22,12 @@ struct ListingSummary: Sendable {
   }
 }
 
-/// A warning, and the source that it is about; `nil` where it is about none.
+/// A warning, with the name of its source if it concerns one.
 struct SourceWarning: Hashable, Sendable {
-  /// The source's name.
   var source: String?
 
-  /// The warning.
   var warning: Warning
 
-  /// A warning about a source.
-  ///
-  /// - Parameters:
-  ///   - source: The source's name.
-  ///   - warning: The warning.
   init(_ source: String?, _ warning: Warning) {
     self.source = source
     self.warning = warning
@@ -70,5 +38,91 @@ struct SourceWarning: Hashable, Sendable {
     [
       "code": .string(warning.code), "source": source.json, "message": .string(warning.message),
     ]
+  }
+}
+
+/// The provenance of one page or of everything written.
+///
+/// Rows of several origins are `mixed`. The time is the oldest one, so that nothing looks fresher
+/// than it is; reason and endpoint are the first ones known.
+struct CombinedProvenance: Sendable {
+  enum Origin: String { case live, stored, bundled, mixed }
+
+  private(set) var origin: Origin
+
+  /// The time at which the oldest data was fetched from the service.
+  private(set) var fetchedAt: Date?
+  /// The reason why a better tier did not answer.
+  private(set) var reason: SourceError?
+  private(set) var endpoint: String?
+
+  init(_ provenance: Provenance) {
+    origin =
+      switch provenance.origin {
+      case .live: .live
+      case .stored: .stored
+      case .bundled: .bundled
+      }
+    fetchedAt = provenance.fetchedAt
+    reason = provenance.reason
+    endpoint = provenance.endpoint
+  }
+
+  init?(_ provenances: some Sequence<Provenance>) {
+    self.init(joining: provenances.map { CombinedProvenance($0) })
+  }
+
+  init?(joining provenances: [CombinedProvenance]) {
+    guard let first = provenances.first else { return nil }
+    self = provenances.dropFirst().reduce(first) { $0.joined(by: $1) }
+  }
+
+  func joined(by later: CombinedProvenance) -> CombinedProvenance {
+    var both = self
+    if later.origin != origin { both.origin = .mixed }
+    both.fetchedAt = [fetchedAt, later.fetchedAt].compactMap(\.self).min()
+    both.reason = reason ?? later.reason
+    both.endpoint = endpoint ?? later.endpoint
+    return both
+  }
+
+  /// The member `provenance` of the JSON envelope.
+  var json: JSON {
+    [
+      "origin": .string(origin.rawValue), "fetchedAt": (fetchedAt?.iso8601).json,
+      "reason": (reason?.code.description).json, "endpoint": endpoint.json,
+    ]
+  }
+}
+
+/// The way to continue a listing, for people.
+enum ContinuationHint {
+  /// With the cursor of the answer, if no position is saved.
+  case cursor
+  /// With this command, and `--all`.
+  case listing(String)
+  case next(String)
+  /// The position is unchanged: this command shows the same page again.
+  case peek(String)
+
+  /// The option or command that shows more.
+  var action: String {
+    switch self {
+    case .cursor: "--cursor"
+    case .listing(let command), .next(let command), .peek(let command): "'\(command)'"
+    }
+  }
+
+  /// The text after the number of records: `more: aggregator heroes next`.
+  ///
+  /// - Parameter offersAll: `true` if `--all` is possible.
+  func words(_ next: Cursor, offersAll: Bool) -> String {
+    let all = offersAll ? " · all: --all" : ""
+    return switch self {
+    case .cursor: "more: --cursor \(next)\(all)"
+    case .listing(let command): "more: \(command)\(all)"
+    case .next(let command): "more: \(command)"
+    case .peek(let command): "position unchanged: \(command) shows this page again"
+    }
   }
 }

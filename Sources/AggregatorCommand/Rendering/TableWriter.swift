@@ -1,19 +1,19 @@
 import AggregatorKit
 
-/// Writes records as the lines of a table that fits the width.
+/// Writes records as a table that fits the width.
 ///
-/// The first page with records decides about columns and widths; what is wider on later pages is cut.
-/// The column of the ids is never cut and never left out: it is what a person copies. Numbers are never
-/// cut either. A cell that is wider than such a column all the same moves the rest of its line.
+/// The first page with records determines columns and widths; wider cells on later pages are cut,
+/// except for IDs, which people copy, and numbers: those move the rest of their line. The column of
+/// IDs is never left out.
 ///
-/// A surface narrower than 40 cells, or one that has room for a single column, gets a ``Block`` for
-/// each record instead.
+/// If the layout is narrower than 40 cells or has room for a single column, each record is written
+/// as a ``Block`` instead.
 struct TableWriter<Item: Record>: RecordWriter {
   private let fields: [Field<Item>]
   private let terminalLayout: TerminalLayout
   private var form = Form.open
 
-  private static var leastWidth: Int { 40 }
+  private static var minWidth: Int { 40 }
 
   private enum Form {
     case open
@@ -42,13 +42,13 @@ struct TableWriter<Item: Record>: RecordWriter {
     let id = fields.firstIndex { field in
       records.allSatisfy { field[$0].cell == $0.id.description }
     }
-    let wishes = fields.indices.map { index in
-      Columns.Wish(
+    let requirements = fields.indices.map { index in
+      Columns.Requirement(
         natural: rows.reduce(label(index).displayWidth) { max($0, $1[index].displayWidth) },
-        isRigid: index == id || fields[index].kind.isNumeric, isKept: index == id)
+        isRigid: index == id || fields[index].kind.isNumeric, isRequired: index == id)
     }
-    let columns = Columns(wishes, in: terminalLayout.width)
-    let isCramped = terminalLayout.width < Self.leastWidth || columns.shown.count == 1
+    let columns = Columns(requirements, in: terminalLayout.width)
+    let isCramped = terminalLayout.width < Self.minWidth || columns.shown.count == 1
     return isCramped && fields.count > 1 ? .blocks(id: id) : .table(columns, id: id)
   }
 
@@ -91,4 +91,56 @@ struct TableWriter<Item: Record>: RecordWriter {
   }
 
   private func label(_ index: Int) -> String { fields[index].label.safeLine }
+}
+
+/// The widths of the columns of a table.
+struct Columns {
+  struct Requirement {
+    /// The width of the widest text, in cells.
+    var natural: Int
+    /// `true` if it is never cut: IDs and numbers.
+    var isRigid: Bool
+    /// `true` if it is never left out.
+    var isRequired: Bool
+
+    fileprivate var minimum: Int { isRigid ? natural : min(natural, Columns.minWidth) }
+  }
+
+  /// The columns shown, by index, and their widths.
+  let shown: [Int]
+  let widths: [Int]
+
+  static let gap = 2
+
+  /// Columns that would be narrower are left out.
+  fileprivate static let minWidth = 8
+
+  /// Fits columns into a width: first leaves out trailing columns, then cuts the widest ones, all
+  /// to the same width.
+  ///
+  /// The sum exceeds `width` only if the required columns alone do.
+  init(_ requirements: [Requirement], in width: Int) {
+    var shown = Array(requirements.indices)
+    func minimumTotal() -> Int {
+      shown.reduce(Self.gap * (shown.count - 1)) { $0 + requirements[$1].minimum }
+    }
+    while shown.count > 1, minimumTotal() > width,
+      let last = shown.lastIndex(where: { !requirements[$0].isRequired })
+    {
+      shown.remove(at: last)
+    }
+    self.shown = shown
+
+    var widths = shown.map { requirements[$0].natural }
+    let soft = shown.indices.filter { !requirements[shown[$0]].isRigid }
+    let rigid = shown.reduce(0) { $0 + (requirements[$1].isRigid ? requirements[$1].natural : 0) }
+    var room = width - Self.gap * (shown.count - 1) - rigid
+    // Narrow columns first: the others share the room that they do not need.
+    let ascending = soft.sorted { (widths[$0], $0) < (widths[$1], $1) }
+    for (done, column) in ascending.enumerated() {
+      widths[column] = min(widths[column], max(1, room / (soft.count - done)))
+      room -= widths[column]
+    }
+    self.widths = widths
+  }
 }

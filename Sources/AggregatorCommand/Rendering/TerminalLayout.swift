@@ -1,30 +1,79 @@
-/// What text for people is laid out on.
+import AggregatorKit
+
+/// The terminal features that text for people is laid out with.
 struct TerminalLayout: Hashable, Sendable {
-  /// How many cells a line has, 1 or more.
+  /// The number of cells in a line, 1 or more.
   var width: Int
 
-  /// Whether the cursor can be moved; elsewhere spaces do it.
+  /// `true` if the cursor can be moved; otherwise spaces are used.
   ///
-  /// A terminal that calls itself `dumb` cannot.
+  /// `false` for a terminal with `TERM=dumb`.
   var isTerminal: Bool
 
-  /// Colours and weights.
   var style: Style
 
-  /// Whether addresses are made links.
+  /// `true` if URLs are written as hyperlinks.
   var hasLinks: Bool
 
-  /// A surface.
-  ///
-  /// - Parameters:
-  ///   - width: How many cells a line has; less than 1 counts as 1.
-  ///   - isTerminal: Whether the cursor can be moved.
-  ///   - hasColor: Whether text is coloured.
-  ///   - hasLinks: Whether addresses are made links; not by default.
+  /// - Parameter width: Less than 1 counts as 1.
   init(width: Int, isTerminal: Bool, hasColor: Bool, hasLinks: Bool = false) {
     self.width = max(1, width)
     self.isTerminal = isTerminal
     self.style = Style(isOn: hasColor)
     self.hasLinks = hasLinks
+  }
+}
+
+/// Colours and weights (ECMA-48, SGR).
+struct Style: Hashable, Sendable {
+  enum Role: String {
+    /// Bold.
+    case heading = "1"
+    /// Secondary text: dim.
+    case label = "2"
+    /// Red.
+    case error = "31"
+    /// Yellow.
+    case warning = "33"
+    /// Cyan.
+    case hint = "36"
+  }
+
+  let isOn: Bool
+
+  /// The text in the style of its role; unchanged if styles are off or it is empty.
+  func callAsFunction(_ role: Role, _ text: String) -> String {
+    isOn && !text.isEmpty ? "\u{1B}[\(role.rawValue)m\(text)\u{1B}[0m" : text
+  }
+}
+
+/// A line under construction.
+struct Line {
+  /// Without a line break.
+  private(set) var text = ""
+  /// In cells.
+  private(set) var width = 0
+
+  private let terminalLayout: TerminalLayout
+
+  init(on terminalLayout: TerminalLayout) { self.terminalLayout = terminalLayout }
+
+  mutating func add(_ piece: String, as role: Style.Role? = nil) {
+    text += role.map { terminalLayout.style($0, piece) } ?? piece
+    width += piece.displayWidth
+  }
+
+  /// Continues at a column, counted from 0; if the line is already past it, two cells further.
+  ///
+  /// On a terminal this moves the cursor (`CSI n G`, CHA of ECMA-48), because terminals disagree
+  /// about the width of emoji, and padding would carry the error into every later column.
+  mutating func move(to column: Int) {
+    let gap = column > width ? column - width : width == 0 ? 0 : 2
+    if terminalLayout.isTerminal, column > width, width > 0 {
+      text += "\u{1B}[\(column + 1)G"
+    } else {
+      text += String(repeating: " ", count: gap)
+    }
+    width += gap
   }
 }

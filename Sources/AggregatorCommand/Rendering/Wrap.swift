@@ -2,25 +2,22 @@ import AggregatorKit
 
 /// Breaks text into lines of a width in cells.
 ///
-/// Lines end at spaces and beside ideographs; a word that is wider than a line is broken anywhere.
-/// Runs of spaces between words become one.
+/// Lines end at spaces and beside ideographs; a word wider than a line is broken anywhere. Runs of
+/// spaces between words become one.
 package struct Wrap {
-  /// The width of the first line, and of the others; less than 2 counts as 2, the width of an ideograph.
+  /// The width of the first line, and of the others; less than 2, the width of an ideograph, counts
+  /// as 2.
   let first: Int, rest: Int
 
-  /// Lines of these widths.
-  ///
-  /// - Parameters:
-  ///   - first: The width of the first line.
-  ///   - rest: The width of the others; that of the first by default.
+  /// - Parameter rest: The width of the other lines; that of the first by default.
   package init(_ first: Int, rest: Int? = nil) {
     self.first = max(2, first)
     self.rest = max(2, rest ?? first)
   }
 
-  /// The lines of safe text.
+  /// The lines of sanitized text; none for blank text.
   ///
-  /// Every `\n` ends one too; blank text has none.
+  /// Every `\n` ends a line too.
   package func lines(of text: String) -> [String] {
     var lines: [String] = []
     for paragraph in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -54,7 +51,7 @@ package struct Wrap {
     return lines.allSatisfy(\.isEmpty) ? [] : lines
   }
 
-  /// What stays together on a line.
+  /// Text that stays together on a line.
   private struct Piece {
     var text: Substring
     var followsSpace: Bool
@@ -71,24 +68,24 @@ package struct Wrap {
 }
 
 extension Character {
-  /// Whether this is a space that may become a line break.
+  /// `true` for a space that may become a line break.
   ///
-  /// A space with a mark on it is none, for the mark would be lost: ﾞ is a letter by category.
+  /// A space with a mark on it may not, because the mark would be lost: ﾞ is a letter by category.
   fileprivate var isBreakingSpace: Bool {
     unicodeScalars.allSatisfy {
       $0.properties.isWhitespace && $0 != "\u{A0}" && $0 != "\u{2007}" && $0 != "\u{202F}"
     }
   }
 
-  /// Whether no line begins with this (the commonest rule of JIS X 4051).
+  /// `true` if no line begins with this (the most common rule of JIS X 4051).
   fileprivate var closesBeforeBreak: Bool { "、。，．：；！？）」』】〕〉》］｝ー…".contains(self) }
 
-  /// Whether no line ends with this.
+  /// `true` if no line ends with this.
   fileprivate var opensAfterBreak: Bool { "（「『【〔〈《［｛".contains(self) }
 }
 
 extension Substring {
-  /// The parts between which a line may break although there is no space: before and after each wide
+  /// The parts between which a line may break without a space: before and after each wide
   /// character, but not between it and its punctuation.
   fileprivate func splitBesideIdeographs() -> [Substring] {
     var parts: [Substring] = []
@@ -106,5 +103,77 @@ extension Substring {
     }
     parts.append(self[start...])
     return parts
+  }
+}
+
+extension String {
+  /// This text, cut with `…` if it is wider than `width` cells.
+  ///
+  /// - Parameter width: 0 or more.
+  package func fitted(to width: Int) -> String {
+    guard self[...].prefix(cells: width).endIndex < endIndex else { return self }
+    guard width > 0 else { return "" }
+    var cut = self[...].prefix(cells: width - 1)
+    while cut.last == " " { cut.removeLast() }
+    return cut + "…"
+  }
+}
+
+extension Substring {
+  /// The longest prefix of at most `limit` cells; see ``CellCutter``.
+  package func prefix(cells limit: Int) -> Substring {
+    if isPrintableASCII {
+      let end = utf8.index(startIndex, offsetBy: Swift.max(0, limit), limitedBy: endIndex)
+      return self[..<(end ?? endIndex)]
+    }
+    var cutter = CellCutter(self)
+    return self[..<cutter.advance(by: limit)]
+  }
+}
+
+/// Advances through text and finds the points at which to cut it for lines of a number of cells.
+///
+/// Characters stay whole, except those wider than both a line and two cells: consonant clusters of
+/// Indic scripts and the like have no bound, and are cut between their letters. It takes linear
+/// time.
+package struct CellCutter {
+  private let text: Substring
+  private var position: Substring.Index
+  /// The end of the character being cut, if it is after `position`.
+  private var characterEnd: Substring.Index
+
+  package init(_ text: Substring) {
+    self.text = text
+    position = text.startIndex
+    characterEnd = text.startIndex
+  }
+
+  /// Advances by at most `limit` cells, and returns the new position.
+  ///
+  /// From a limit of 2 on it always advances, unless it is at the end.
+  package mutating func advance(by limit: Int) -> Substring.Index {
+    var room = limit
+    while position < text.endIndex {
+      if position >= characterEnd {
+        let width = text[position].displayWidth
+        characterEnd = text.index(after: position)
+        if width <= room {
+          room -= width
+          position = characterEnd
+          continue
+        }
+        if width <= 2 {
+          characterEnd = position
+          break
+        }
+      }
+      // By scalar: the sum is never less than the width of the character.
+      let scalar = text.unicodeScalars[position]
+      let width = scalar == "\u{FE0F}" ? 1 : scalar.displayWidth
+      guard width <= room else { break }
+      room -= width
+      position = text.unicodeScalars.index(after: position)
+    }
+    return position
   }
 }

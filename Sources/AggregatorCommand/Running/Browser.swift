@@ -1,6 +1,6 @@
 import Foundation
 
-/// The program that opens web pages.
+/// The system's web browser.
 enum Browser {
   #if os(macOS)
     private static let opener = "open"
@@ -8,16 +8,16 @@ enum Browser {
     private static let opener = "xdg-open"
   #endif
 
-  /// Opens a page, and waits until the opener has taken it over.
+  /// Opens a page, and waits for the opener to exit.
   ///
   /// - Throws: ``CommandError`` with code `unavailable` if there is no opener or it fails.
   static func open(_ url: URL, variables: [String: String]) throws(CommandError) {
-    // A directory that is relative would be whatever the working directory holds.
+    // Relative directories would run programs of the working directory.
     let path = variables["PATH", default: ""].split(separator: ":").filter { $0.hasPrefix("/") }
       .map { "\($0)/\(opener)" }.first(where: FileManager.default.isExecutableFile)
-    let hint: Hint = "add --print-url and open it yourself"
+    let hint: Hint = "use --print-url and open the page yourself"
     guard let path else {
-      throw CommandError(.unavailable, "there is no \(opener) to open \(url)", hint: hint)
+      throw CommandError(.unavailable, "no browser found (\(opener) is not installed)", hint: hint)
     }
     let status = run([path, url.absoluteString], variables)
     guard status == 0 else {
@@ -25,8 +25,8 @@ enum Browser {
     }
   }
 
-  /// Runs a program with the signals as they were before this program blocked some of them: what is
-  /// blocked or ignored would be inherited.
+  /// Runs a program with default signal handling: it would inherit the signals that this program
+  /// blocks or ignores.
   private static func run(_ arguments: [String], _ variables: [String: String]) -> Int32 {
     #if canImport(Darwin)
       var attributes: posix_spawnattr_t?

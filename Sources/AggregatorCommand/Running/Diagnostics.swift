@@ -1,30 +1,24 @@
 import AggregatorKit
 import Foundation
 
-/// Words for people, on standard error: errors, warnings, hints, notes.
+/// Messages on standard error: errors, warnings, hints, notes.
 ///
-/// Everything is made harmless first: most of it repeats what a service sent or a person typed.
+/// All text is sanitized, because most of it comes from services or from the command line.
 struct Diagnostics: Sendable {
   private let output: Output
   private let style: Style
   private let isQuiet: Bool
   private let program: String
-  /// How many cells a line has; `nil` where it is no terminal, which needs no breaks.
+  /// The width of a line; `nil` if standard error is not a terminal, which needs no line breaks.
   private let width: Int?
 
-  /// The most cells of one message: some four lines of a terminal.
-  private static let mostCells = 320
+  /// The maximum width of a message: some four lines of a terminal.
+  private static let maxCells = 320
 
-  /// The most cells of a note, which may hold a cursor of 512 characters that must not be cut.
-  private static let mostCellsOfNote = 720
+  /// The maximum width of a note, which may contain a cursor of 512 characters.
+  private static let maxCellsOfNote = 720
 
-  /// Words of a program.
-  ///
-  /// - Parameters:
-  ///   - program: What the program is called.
-  ///   - isQuiet: Whether only errors are told.
-  ///   - hasColor: Whether words are coloured.
-  ///   - width: How many cells a line has; `nil` for no breaks.
+  /// - Parameter width: The width of a line; `nil` for no line breaks.
   init(of program: String, isQuiet: Bool, hasColor: Bool, width: Int? = nil) {
     self.width = width
     self.program = program
@@ -33,38 +27,30 @@ struct Diagnostics: Sendable {
     self.isQuiet = isQuiet
   }
 
-  /// What ended the program, or a part of its work.
-  ///
-  /// Never silent.
+  /// Prints an error, even if quiet.
   func error(_ failure: CommandError) {
     line(.error, "error", failure.message)
     if let suggestion = failure.suggestion {
-      put("\nDid you mean '\(suggestion.safeLine.fitted(to: Self.mostCells))'?")
+      put("\nDid you mean '\(suggestion.safeLine.fitted(to: Self.maxCells))'?")
     }
     if let hint = failure.hint { self.hint(hint) }
   }
 
-  /// What the reader should know, and what to do about it.
   func warning(_ message: String, hint: Hint? = nil) {
     guard !isQuiet else { return }
     line(.warning, "warning", message)
     if let hint { self.hint(hint) }
   }
 
-  /// What the reader may want to know.
   func note(_ message: String) {
-    guard !isQuiet else { return }
-    for line in lines(of: message.safeLine.fitted(to: Self.mostCellsOfNote)) {
-      put(style(.label, line))
-    }
+    if !isQuiet { trace(message) }
   }
 
-  /// A command line of this program.
-  func command(_ words: String) -> String { "\(program) \(words)" }
+  func command(_ arguments: String) -> String { "\(program) \(arguments)" }
 
-  /// One line of what `--verbose` tells.
+  /// Prints a message of `--verbose`, even if quiet.
   func trace(_ message: String) {
-    for line in lines(of: message.safeLine.fitted(to: Self.mostCellsOfNote)) {
+    for line in lines(of: message.safeLine.fitted(to: Self.maxCellsOfNote)) {
       put(style(.label, line))
     }
   }
@@ -77,7 +63,7 @@ struct Diagnostics: Sendable {
   }
 
   private func line(_ role: Style.Role, _ word: String, _ message: String) {
-    let text = "\(word): \(message.safeLine.fitted(to: Self.mostCells))"
+    let text = "\(word): \(message.safeLine.fitted(to: Self.maxCells))"
     for (index, line) in lines(of: text).enumerated() {
       let tail = line.dropFirst(word.count + 1)
       put(index == 0 ? style(role, word + ":") + tail : line)
@@ -89,7 +75,26 @@ struct Diagnostics: Sendable {
   }
 
   private func put(_ text: String) {
-    // Nobody is left to be told that standard error is closed.
+    // If standard error is closed, there is nowhere to report it.
     try? output.write(text + "\n")
+  }
+}
+
+extension Observer {
+  /// Prints a line for every response, failure and wait.
+  ///
+  /// The URL comes last, because it may be cut.
+  init(tracing diagnostics: Diagnostics) {
+    self.init { event in
+      switch event {
+      case .received(let status, let bytes, let time, let address):
+        diagnostics.trace("\(status), \(bytes) bytes in \(time.text): \(address)")
+      case .lost(let error, let time, let address):
+        diagnostics.trace("\(error.message) after \(time.text): \(address)")
+      case .waiting(let time, let reason): diagnostics.trace("\(reason): waiting \(time.text)")
+      // The origin is reported with the answer.
+      case .asked, .answered, .failed, .fellBack, .retrying, .sent: break
+      }
+    }
   }
 }

@@ -1,34 +1,26 @@
+import AggregatorFiles
 import AggregatorKit
+import Foundation
 
-/// Where the program keeps what it writes by itself; nothing is there before it is first written.
+/// The directories for the program's data, created on first write.
 ///
-/// `AGGREGATOR_HOME` is the one directory of everything. Without it the directories are those of the
-/// XDG Base Directory Specification, which also demands that a relative path be passed over.
+/// `AGGREGATOR_HOME` replaces them all. The default is the XDG Base Directory Specification, which
+/// also demands that relative paths be ignored.
 ///
-/// Whoever writes there makes what is missing with ``PrivateFile/makeDirectory(_:)``: mode 0700.
+/// Create directories with ``PrivateFile/makeDirectory(_:)``: mode 0700.
 struct Directories: Hashable, Sendable {
-  /// The setting that names one directory for all.
   static let home = Setting(
     "AGGREGATOR_HOME", .directory,
-    about: "one directory for all that the program keeps, instead of those of XDG")
+    about: "directory for all program data, instead of the XDG directories")
 
-  /// What took time to fetch: `store.sqlite`; an absolute path, `nil` where there is no place for it.
+  /// For `store.sqlite`; an absolute path, `nil` if unknown.
   let data: String?
-
-  /// Where the store's file is, or would be; `nil` where there is no place for it.
   var storePath: String? { data.map { "\($0)/store.sqlite" } }
-
-  /// Where a person stands: `positions/`.
+  /// For `positions/`; `nil` if unknown.
   let state: String?
-
-  /// What can be fetched again.
+  /// For data that can be fetched again; `nil` if unknown.
   let cache: String?
 
-  /// The directories.
-  ///
-  /// - Parameters:
-  ///   - settings: What is set.
-  ///   - variables: The variables of the process.
   /// - Throws: ``CommandError`` with code `settings` if `AGGREGATOR_HOME` is a relative path.
   init(_ settings: Settings, variables: [String: String]) throws(CommandError) {
     do throws(SourceError) {
@@ -39,13 +31,60 @@ struct Directories: Hashable, Sendable {
     } catch {
       throw CommandError(error)
     }
-    func directory(_ variable: String, _ standard: String) -> String? {
+    func directory(_ variable: String, _ defaultPath: String) -> String? {
       if let path = variables[variable], path.hasPrefix("/") { return "\(path)/aggregator" }
       guard let home = variables["HOME"], home.hasPrefix("/") else { return nil }
-      return "\(home)/\(standard)/aggregator"
+      return "\(home)/\(defaultPath)/aggregator"
     }
     data = directory("XDG_DATA_HOME", ".local/share")
     state = directory("XDG_STATE_HOME", ".local/state")
     cache = directory("XDG_CACHE_HOME", ".cache")
   }
+}
+
+extension PluginEnvironment {
+  private static let remedy = Hint.words("set HOME, XDG_DATA_HOME or AGGREGATOR_HOME")
+
+  func requiredStore() throws(CommandError) -> any Store {
+    guard let store else {
+      throw CommandError(.io, "no directory for the store", hint: Self.remedy)
+    }
+    return store
+  }
+
+  /// Warns if nothing is cached, and deleted records are not known.
+  func warnIfNoStore(_ diagnostics: Diagnostics) {
+    guard store == nil else { return }
+    diagnostics.warning("caching is disabled: no directory for the store", hint: Self.remedy)
+  }
+}
+
+extension SQLiteStore {
+  /// A new store that is removed at the end of the run.
+  ///
+  /// A recording must include requests for records cached earlier, and a replay must not cache its
+  /// records.
+  ///
+  /// - Throws: ``CommandError`` with code `io` if it cannot be created.
+  static func temporary() throws(CommandError) -> SQLiteStore {
+    let directory = try TemporaryDirectory()
+    return SQLiteStore(at: "\(directory.path)/store.sqlite") { _ in
+      // No other process uses the store, so there is no damage to report: the closure only keeps
+      // the directory alive as long as the store.
+      withExtendedLifetime(directory) {}
+    }
+  }
+}
+
+private final class TemporaryDirectory: Sendable {
+  let path: String
+
+  init() throws(CommandError) {
+    let parent = FileManager.default.temporaryDirectory.path
+    path = "\(parent)/aggregator-\(UInt64.random(in: .min ... .max))"
+    do { try PrivateFile.makeDirectory(path) } catch { throw CommandError(error) }
+    Interruption.atEnd { [path] in try? FileManager.default.removeItem(atPath: path) }
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
 }

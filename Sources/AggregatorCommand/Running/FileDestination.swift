@@ -1,23 +1,21 @@
 import AggregatorKit
 import Foundation
 
-/// Where a file goes that a command makes: to standard output, into a file, or into a directory.
+/// The destination of a file that a command creates.
 enum FileDestination: Hashable {
   case standardOutput
   case file(String)
   case directory(String)
 
-  /// Reads what was typed.
+  /// Reads `-o`: `-`, a directory, or a file.
   ///
-  /// - Parameters:
-  ///   - path: The value of `-o`: `-`, a directory, or a file.
-  ///   - terminal: The terminal, which gets no bytes that are no text.
-  /// - Throws: ``CommandError`` with code `usage`.
+  /// - Throws: ``CommandError`` with code `usage` if standard output is a terminal.
   init(_ path: String?, _ terminal: Terminal) throws(CommandError) {
     guard let path, path != "-" else {
       guard !terminal.isOutput else {
         throw CommandError(
-          .usage, "an image is not written to a terminal", hint: "add -o FILE, or a pipe")
+          .usage, "refusing to write binary data to a terminal",
+          hint: "add -o FILE, or use a pipe")
       }
       self = .standardOutput
       return
@@ -28,17 +26,12 @@ enum FileDestination: Hashable {
       path.hasSuffix("/") || isThere && isDirectory.boolValue ? .directory(path) : .file(path)
   }
 
-  /// Writes the file.
+  /// Writes the file; a regular file is replaced atomically, others, such as a named pipe or
+  /// `/dev/null`, are written to.
   ///
-  /// A regular file is replaced as a whole or not at all. What is none, such as a named pipe or
-  /// `/dev/null`, is written to.
-  ///
-  /// - Parameters:
-  ///   - bytes: What is in it.
-  ///   - name: What it is called in a directory.
-  ///   - output: Standard output.
+  /// - Parameter name: The name of a file in a directory.
   /// - Returns: The path; `nil` for standard output.
-  /// - Throws: ``CommandError`` with code `io`, or `usage` for a terminal; ``Output/ReaderGone``.
+  /// - Throws: ``CommandError`` with code `io`, or `usage` for a terminal; ``Output/ClosedPipe``.
   func write(_ bytes: Data, named name: String, _ output: Output) throws -> String? {
     switch self {
     case .standardOutput:
@@ -58,7 +51,7 @@ enum FileDestination: Hashable {
     var status = stat()
     guard stat(path, &status) == 0 else { return try replace(path, by: bytes, mode: nil) }
     if status.st_mode & S_IFMT == S_IFREG {
-      // Its directory may let it be replaced where itself may not be written.
+      // Even if its directory allows replacing it.
       guard access(path, W_OK) == 0 else { throw Self.failure(path) }
       let target = URL(filePath: path).resolvingSymlinksInPath().path
       try replace(target, by: bytes, mode: status.st_mode & 0o777)
@@ -67,23 +60,22 @@ enum FileDestination: Hashable {
       defer { close(file) }
       guard isatty(file) == 0 else {
         throw CommandError(
-          .usage, "an image is not written to a terminal", hint: "name another file")
+          .usage, "refusing to write binary data to a terminal", hint: "use another file")
       }
       try Output(descriptor: file, named: path).write(bytes)
     }
   }
 
-  /// Writes a new file beside the path, which then takes its place.
   private func replace(_ path: String, by bytes: Data, mode: mode_t?) throws {
-    let new = "\(path).\(UInt64.random(in: .min ... .max))"
-    let file = try Self.open(new, O_WRONLY | O_CREAT | O_EXCL, path)
+    let temporary = "\(path).\(UInt64.random(in: .min ... .max))"
+    let file = try Self.open(temporary, O_WRONLY | O_CREAT | O_EXCL, path)
     do {
       defer { close(file) }
       try Output(descriptor: file, named: path).write(bytes)
       if let mode { fchmod(file, mode) }
-      guard rename(new, path) == 0 else { throw Self.failure(path) }
+      guard rename(temporary, path) == 0 else { throw Self.failure(path) }
     } catch {
-      unlink(new)
+      unlink(temporary)
       throw error
     }
   }

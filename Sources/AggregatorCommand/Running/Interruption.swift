@@ -1,37 +1,35 @@
 import Foundation
 import Synchronization
 
-/// What happens on Ctrl-C and on SIGTERM: the program ends at once, by that signal, so that a shell or a
+/// Ctrl-C and SIGTERM: the program cleans up and ends at once by that signal, so that a shell or a
 /// script sees it as interrupted (130, 143).
 ///
-/// The signals are blocked in every thread and taken by one that waits for them. A dispatch source lost
-/// one of them now and then; a handler may do next to nothing.
+/// The signals are blocked in every thread and accepted by one that waits for them: a dispatch
+/// source occasionally lost one, and a signal handler may do next to nothing.
 enum Interruption {
   private static let signals = [SIGINT, SIGTERM]
 
   private static let cleanUp = Mutex<(@Sendable () -> Void)?>(nil)
 
-  /// What to do before the program ends by a signal, such as bringing a terminal back to order.
-  ///
-  /// - Parameter action: What to do; `nil` for nothing.
+  /// Sets the clean-up before the program ends by a signal, such as restoring the terminal.
   static func atEnd(_ action: (@Sendable () -> Void)?) { cleanUp.withLock { $0 = action } }
 
-  /// Starts to watch.
+  /// Starts to wait for signals.
   ///
-  /// Call it before anything makes a thread, because threads inherit what is blocked.
+  /// Call it before any thread is created, because threads inherit the signal mask.
   static func watch() {
-    // Writing to a pipe that nobody reads is an error of `write`, not the end of the program.
+    // Writing to a closed pipe makes `write` fail instead of ending the program.
     signal(SIGPIPE, SIG_IGN)
     var watched = sigset_t()
     sigemptyset(&watched)
-    // What the caller ignores (`nohup`, a background job) stays ignored.
+    // Signals that the caller ignores (`nohup`, a background job) stay ignored.
     for number in signals where !isIgnored(number) { sigaddset(&watched, number) }
     pthread_sigmask(SIG_BLOCK, &watched, nil)
     let thread = Thread { [watched] in
       var watched = watched
-      var number: Int32 = 0
-      guard sigwait(&watched, &number) == 0 else { return }
-      die(of: number)
+      var signal: Int32 = 0
+      guard sigwait(&watched, &signal) == 0 else { return }
+      die(of: signal)
     }
     thread.stackSize = 64 << 10
     thread.start()
@@ -48,9 +46,9 @@ enum Interruption {
     #endif
   }
 
-  /// Cleans up, for a second at most: what is to be told of it may find nobody who reads.
+  /// Cleans up, for at most a second: its messages may block.
   private static func end() {
-    // Nothing is waited for where there is nothing to tell: a pager may hold up what is being written.
+    // Without clean-up nothing may block: a pager may hold up the output.
     guard let action = cleanUp.withLock(\.self) else { return ProgressLine.erase() }
     let isDone = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
@@ -61,15 +59,14 @@ enum Interruption {
     _ = isDone.wait(timeout: .now() + 1)
   }
 
-  /// Ends the process by a signal.
   private static func die(of number: Int32) {
     end()
     signal(number, SIG_DFL)
-    // A blocked signal would only stay pending.
-    var this = sigset_t()
-    sigemptyset(&this)
-    sigaddset(&this, number)
-    pthread_sigmask(SIG_UNBLOCK, &this, nil)
+    // A blocked signal would stay pending.
+    var set = sigset_t()
+    sigemptyset(&set)
+    sigaddset(&set, number)
+    pthread_sigmask(SIG_UNBLOCK, &set, nil)
     raise(number)
   }
 }

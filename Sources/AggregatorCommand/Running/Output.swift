@@ -1,29 +1,23 @@
 import Foundation
 
-/// Standard output, or another descriptor, written so that every failure is noticed.
+/// Standard output, or another descriptor, with every failure reported.
 ///
-/// `print` loses data on a full disk and goes on after the reader has left, both with exit code 0;
+/// `print` loses data on a full disk and continues after the pipe is closed, both with exit code 0;
 /// `FileHandle.write(_:)` crashes in both cases.
 struct Output: Sendable {
-  /// The reader closed its end of the pipe: no more is wanted, and nothing is wrong.
-  struct ReaderGone: Error {}
+  /// The reader closed the pipe and wants no more, which is not an error.
+  struct ClosedPipe: Error {}
 
   private let descriptor: Int32
   private let name: String
 
-  /// A descriptor that is open for writing.
-  ///
-  /// - Parameters:
-  ///   - descriptor: Its number.
-  ///   - name: What it is called when writing fails.
+  /// - Parameter name: The name in error messages.
   init(descriptor: Int32, named name: String = "standard output") {
     self.descriptor = descriptor
     self.name = name
   }
 
-  /// Writes all of a text.
-  ///
-  /// - Throws: ``ReaderGone``, or ``CommandError`` with code `io`.
+  /// - Throws: ``ClosedPipe``, or ``CommandError`` with code `io`.
   func write(_ text: String) throws {
     var text = text
     try text.withUTF8 { bytes in
@@ -31,9 +25,9 @@ struct Output: Sendable {
     }
   }
 
-  /// Writes all of some bytes, which need not be text: never to a terminal.
+  /// Writes bytes that need not be text: never to a terminal.
   ///
-  /// - Throws: ``ReaderGone``, or ``CommandError`` with code `io`.
+  /// - Throws: ``ClosedPipe``, or ``CommandError`` with code `io`.
   func write(_ bytes: Data) throws { try bytes.withUnsafeBytes { try write($0) } }
 
   private func write(_ bytes: UnsafeRawBufferPointer) throws {
@@ -50,12 +44,26 @@ struct Output: Sendable {
       case EAGAIN:
         var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         _ = Foundation.poll(&poll, 1, -1)
-      case EPIPE: throw ReaderGone()
+      case EPIPE: throw ClosedPipe()
       case let number:
         throw CommandError(
           .io, "cannot write to \(name): \(String(cString: strerror(number)))",
-          hint: number == ENOSPC ? "free some space and try again" : nil)
+          hint: number == ENOSPC ? "free some disk space and try again" : nil)
       }
+    }
+  }
+}
+
+enum StandardDescriptors {
+  /// Opens standard input, output and error if the caller closed them.
+  ///
+  /// Otherwise the next file or connection would get their number, and messages would go to a
+  /// service. They are opened in the wrong mode, so that using them fails as if they were closed.
+  static func fill() {
+    for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
+    where fcntl(descriptor, F_GETFD) < 0 {
+      // The system assigns the lowest free number, which is this one.
+      _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
     }
   }
 }

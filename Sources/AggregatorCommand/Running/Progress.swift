@@ -1,17 +1,18 @@
 import AggregatorKit
+import Foundation
 import Synchronization
 
-/// Tells a person at a terminal what takes so long, once it has taken 300 ms.
+/// Progress for a person at a terminal, shown once a run takes 300 ms.
 final class Progress: Sendable {
   private struct State {
-    /// The sources whose calls are under way, and how many calls.
+    /// The number of calls in flight by source.
     var calls: [String: Int] = [:]
-    var replies = 0
+    var responses = 0
     var pages = 0
     var records = 0
-    /// Until when it waits, and why.
+    /// The end of a wait, and the reason for it.
     var waiting: (end: ContinuousClock.Instant, reason: String)?
-    var words: (@Sendable () -> String)?
+    var text: (@Sendable () -> String)?
 
     mutating func finish(_ source: String) {
       calls[source, default: 1] -= 1
@@ -26,31 +27,30 @@ final class Progress: Sendable {
   private static let delay = Duration.milliseconds(300)
   private static let interval = Duration.milliseconds(100)
 
-  /// Progress on a terminal, where there is one on standard error that obeys.
+  /// Progress on standard error, if that is a terminal with escape sequences.
   init(on terminal: Terminal, isQuiet: Bool) {
     width = terminal.isError && terminal.obeysEscapes && !isQuiet ? terminal.width : nil
   }
 
-  /// Watches over a run.
+  /// Starts to draw.
   ///
-  /// - Returns: What draws, to be cancelled at the run's end; `nil` where nobody would see it.
+  /// - Returns: A task to cancel at the end of the run; `nil` if nothing is drawn.
   func begin() -> Task<Void, Never>? {
     width.map { width in
-      // Not structured: the run that it watches is the rest of the program.
+      // Unstructured: it runs beside the rest of the program.
       Task {
         var pause = Self.delay
         while (try? await Task.sleep(for: pause)) != nil {
-          if let words { ProgressLine.show(words, width: width) } else { ProgressLine.erase() }
+          if let text { ProgressLine.show(text, width: width) } else { ProgressLine.erase() }
           pause = Self.interval
         }
       }
     }
   }
 
-  /// Says this from now on, instead of what the calls to sources tell.
-  func say(_ words: @escaping @Sendable () -> String) { state.withLock { $0.words = words } }
+  /// Shows this text instead of the one derived from events.
+  func say(_ text: @escaping @Sendable () -> String) { state.withLock { $0.text = text } }
 
-  /// Takes in what a source does.
   func note(_ event: Event) {
     guard width != nil else { return }
     state.withLock { state in
@@ -61,51 +61,106 @@ final class Progress: Sendable {
         state.pages += 1
         state.records += count
       case .failed(let source, _, _): state.finish(source)
-      case .received: state.replies += 1
+      case .received: state.responses += 1
       case .waiting(let time, let reason): state.waiting = (.now + time, reason)
       default: break
       }
     }
   }
 
-  /// What to wait for, and why; `nil` if nobody waits.
+  /// The current wait and its reason; `nil` if there is none.
   var pause: String? {
     state.withLock(\.waiting).flatMap { waiting in
       let left = waiting.end - .now
-      return left > .zero ? "waiting \(left.text): \(waiting.reason)" : nil
+      return left > .zero ? "\(waiting.reason): waiting \(left.text)" : nil
     }
   }
 
-  /// How much there is of something for each second of the run.
+  /// A number per second of the run.
   func rate(_ count: Int) -> String {
     "\(Int(Double(count) / max((ContinuousClock.now - start) / .seconds(1), 0.001)))/s"
   }
 
-  private var words: String? {
+  private var text: String? {
     let state = state.withLock(\.self)
-    if let words = state.words { return words() }
+    if let text = state.text { return text() }
     guard !state.calls.isEmpty else { return nil }
     let names = state.calls.keys.sorted().joined(separator: ", ")
-    func some(_ count: Int, _ what: String) -> String {
-      "\(count) \(what)\(count == 1 ? "" : "s")"
+    func count(_ number: Int, _ noun: String) -> String {
+      "\(number) \(noun)\(number == 1 ? "" : "s")"
     }
-    var parts = ["asking"]
+    var line = "Fetching \(names)…"
     if state.pages > 0 {
-      parts = [some(state.pages, "page"), some(state.records, "record"), rate(state.records)]
-    } else if state.replies > 0 {
-      parts.append("\(state.replies) answered")
+      line +=
+        " \(count(state.pages, "page")), \(count(state.records, "record")), \(rate(state.records))"
+    } else if state.responses > 0 {
+      line += " \(count(state.responses, "response"))"
     }
-    let amount = parts.joined(separator: ", ")
-    return (["\(names): \(amount)"] + [pause].compactMap(\.self)).joined(separator: " · ")
+    return ([line] + [pause].compactMap(\.self)).joined(separator: " · ")
   }
 }
 
 extension Observer {
-  /// This observer, with a word to whoever shows progress.
-  func telling(_ progress: Progress) -> Observer {
+  func reporting(to progress: Progress) -> Observer {
     Observer { event in
       progress.note(event)
       self(event)
+    }
+  }
+}
+
+/// The line at the bottom of the terminal that shows progress.
+///
+/// All other output erases it first.
+enum ProgressLine {
+  private static let isShown = Mutex(false)
+  private static let isClosed = Mutex(false)
+  private static let erasure = "\r\u{1B}[K"
+
+  /// Replaces the line.
+  ///
+  /// Nothing happens while other output is being written, or if the task is cancelled.
+  ///
+  /// - Parameter width: The width of the terminal.
+  static func show(_ text: String, width: Int) {
+    // The last cell stays free: some terminals wrap the line there.
+    let line = text.safeLine.fitted(to: width - 1)
+    isShown.withLockIfAvailable { isShown in
+      guard !Task.isCancelled, !isClosed.withLock(\.self) else { return }
+      write("\r\(line)\u{1B}[K")
+      isShown = true
+    }
+  }
+
+  /// Erases the line, unless other output is being written, which has erased it.
+  static func erase() {
+    isShown.withLockIfAvailable { erase(&$0) }
+  }
+
+  /// Erases the line for good.
+  static func close() {
+    isClosed.withLock { $0 = true }
+    isShown.withLock { erase(&$0) }
+  }
+
+  /// Writes other output after erasing the line.
+  static func aside<Failure>(_ body: () throws(Failure) -> Void) throws(Failure) {
+    try isShown.withLock { isShown throws(Failure) in
+      erase(&isShown)
+      try body()
+    }
+  }
+
+  private static func erase(_ isShown: inout Bool) {
+    guard isShown else { return }
+    write(erasure)
+    isShown = false
+  }
+
+  /// Errors are ignored: if standard error is closed, there is nowhere to report it.
+  private static func write(_ text: String) {
+    _ = text.utf8.withContiguousStorageIfAvailable {
+      Foundation.write(STDERR_FILENO, $0.baseAddress, $0.count)
     }
   }
 }

@@ -1,32 +1,21 @@
 import AggregatorKit
 import Foundation
+import Synchronization
 
-/// One run of the program: what it was started with, and where its output goes.
+/// A run of the program: its command line, environment variables and output.
 struct Session: Sendable {
-  /// The commands that there are.
   let tree: CommandTree
-
-  /// The variables of the process.
   let variables: [String: String]
-
-  /// The terminal.
   let terminal: Terminal
-
-  /// Standard output.
   let output: Output
-
-  /// Words for people.
   let diagnostics: Diagnostics
-
-  /// What takes so long.
   let progress: Progress
 
-  /// What the calendar says.
-  let calendar = SessionCalendar()
+  /// The date that fields are computed with.
+  let currentDate = CurrentDate()
 
   private let invocation: Invocation
 
-  /// A run of a command.
   init(_ invocation: Invocation, tree: CommandTree, variables: [String: String]) {
     let terminal = Terminal(variables)
     self.tree = tree
@@ -41,7 +30,6 @@ struct Session: Sendable {
       width: terminal.isError ? terminal.width : nil)
   }
 
-  /// What records are laid out on.
   var terminalLayout: TerminalLayout {
     TerminalLayout(
       width: terminal.width, isTerminal: terminal.isOutput && terminal.obeysEscapes,
@@ -59,14 +47,13 @@ struct Session: Sendable {
     }
   }
 
-  /// Reads the settings.
   var settingsLoader: SettingsLoader {
     SettingsLoader(
       tree.settingGroups, environment: variables,
       workingDirectory: FileManager.default.currentDirectoryPath, build: Self.build)
   }
 
-  /// What is set in this run.
+  /// The settings of this run; prints their warnings.
   func settings() throws(CommandError) -> Settings {
     let loaded: SettingsLoader.Loaded
     do { loaded = try settingsLoader.load(configFile: invocation.text(.config)) } catch {
@@ -76,19 +63,18 @@ struct Session: Sendable {
     return loaded.settings
   }
 
-  /// Everything that a plugin may touch, for a command that asks services.
-  ///
-  /// - Returns: The real world with the settings of this run, recorded or replayed if they say so.
+  /// The environment of plugins, for commands that may send requests; recorded or replayed on
+  /// demand.
   func environment() throws(CommandError) -> PluginEnvironment {
-    let scenarioEnvironment = try scenarioEnvironment()
-    let environment = try RecordingOptions(invocation, scenarioEnvironment.settings).applied(
-      to: scenarioEnvironment, knowing: tree.settings)
-    calendar.follow(environment.now)
+    let local = try localEnvironment()
+    let environment = try RecordingOptions(invocation, local.settings).applied(
+      to: local, knowing: tree.settings)
+    currentDate.follow(environment.now)
     return environment
   }
 
-  /// The real world with the settings of this run, for a command that only works on what is stored.
-  func scenarioEnvironment() throws(CommandError) -> PluginEnvironment {
+  /// The environment of plugins, for commands that use only the local store.
+  func localEnvironment() throws(CommandError) -> PluginEnvironment {
     let settings = try settings()
     return PluginEnvironment(
       settings: settings, transport: HTTPTransport.standard,
@@ -96,32 +82,23 @@ struct Session: Sendable {
         SQLiteStore(at: path) { [diagnostics] in diagnostics.warning($0.message) }
       },
       observer: (invocation.has(.verbose) ? Observer(tracing: diagnostics) : .silent)
-        .telling(progress))
+        .reporting(to: progress))
   }
 
-  /// Where the store's file is, or would be; `nil` where there is no place for it.
-  ///
-  /// - Parameter settings: What is set.
-  /// - Returns: An absolute path.
-  /// - Throws: ``CommandError`` with code `settings` if `AGGREGATOR_HOME` is none.
+  /// The absolute path of the store; `nil` if there is no directory for it.
   func storePath(_ settings: Settings) throws(CommandError) -> String? {
     try Directories(settings, variables: variables).storePath
   }
 
-  /// Where images are kept.
-  ///
-  /// - Parameter settings: What is set.
-  /// - Returns: `nil` where there is no place for them.
-  /// - Throws: ``CommandError`` with code `settings` if `AGGREGATOR_HOME` is a relative path.
+  /// The cache of images; `nil` if there is no directory for it.
   func imageFiles(_ settings: Settings) throws(CommandError) -> ImageDiskCache? {
     try Directories(settings, variables: variables).cache.map { ImageDiskCache(in: "\($0)/images") }
   }
 
-  /// Where the user's own settings file is, or would be.
   func userSettingsFile() throws(CommandError) -> String {
     guard let path = settingsLoader.userFile else {
       throw CommandError(
-        .settings, "there is no place for a settings file", hint: "set HOME or XDG_CONFIG_HOME")
+        .settings, "no directory for a settings file", hint: "set HOME or XDG_CONFIG_HOME")
     }
     return path
   }
@@ -133,4 +110,14 @@ struct Session: Sendable {
       .release
     #endif
   }
+}
+
+/// The date of a run: the system's, or that of the recording being replayed.
+final class CurrentDate: Sendable {
+  private let source = Mutex<@Sendable () -> Date>({ Date() })
+
+  var value: Date { source.withLock(\.self)() }
+
+  /// Replaces the source of the date.
+  func follow(_ now: @escaping @Sendable () -> Date) { source.withLock { $0 = now } }
 }

@@ -1,45 +1,37 @@
 import Foundation
 
-/// What is known of the terminal, if there is one.
 struct Terminal: Sendable {
-  /// Whether standard output is a terminal.
+  /// `true` if standard output, or error, is a terminal.
   let isOutput: Bool
-
-  /// Whether standard error is a terminal.
   let isError: Bool
-
-  /// How many cells a line has.
+  /// The number of cells in a line.
   let width: Int
-
-  /// Whether it obeys escape sequences.
+  /// `true` if it supports escape sequences.
   let obeysEscapes: Bool
-
-  /// Whether colour is wanted where nobody says so.
+  /// `true` if colour is used by default.
   let wantsColor: Bool
-
-  /// Whether addresses on standard output are made links.
+  /// `true` if URLs on standard output are written as hyperlinks.
   let hasLinks: Bool
 
-  /// The width where it cannot be found out.
-  static let standardWidth = 80
+  static let defaultWidth = 80
 
-  /// Looks at the descriptors of this process.
+  /// Inspects the descriptors of this process.
   ///
-  /// - Parameter variables: `AGGREGATOR_FORCE_TTY=N` stands for a terminal N cells wide; `COLUMNS`
-  ///   wins over the terminal's own word; `NO_COLOR` and `TERM=dumb` are honoured;
-  ///   `FORCE_HYPERLINK` wins over what is known of terminals and links.
+  /// - Parameter variables: `AGGREGATOR_FORCE_TTY=N` simulates a terminal N cells wide; `COLUMNS`
+  ///   overrides the terminal's own width; `NO_COLOR` and `TERM=dumb` are honoured;
+  ///   `FORCE_HYPERLINK` overrides the detection of hyperlink support.
   init(_ variables: [String: String]) {
     let forced = variables["AGGREGATOR_FORCE_TTY"].flatMap { Self.width(in: $0) }
     isOutput = forced != nil || isatty(STDOUT_FILENO) == 1
     isError = forced != nil || isatty(STDERR_FILENO) == 1
     width =
       variables["COLUMNS"].flatMap { Self.width(in: $0) } ?? forced ?? Self.measuredWidth
-      ?? Self.standardWidth
+      ?? Self.defaultWidth
     obeysEscapes = variables["TERM"] != "dumb"
     wantsColor = obeysEscapes && variables["NO_COLOR", default: ""].isEmpty
     hasLinks =
-      Hyperlink.isForced(by: variables)
-      ?? (isOutput && obeysEscapes && Hyperlink.isKnown(to: variables))
+      Self.forcesHyperlinks(variables)
+      ?? (isOutput && obeysEscapes && Self.supportsHyperlinks(variables))
   }
 
   private static func width(in text: String) -> Int? {
@@ -53,5 +45,54 @@ struct Terminal: Sendable {
       return Int(size.ws_col)
     }
     return nil
+  }
+}
+
+extension Terminal {
+  /// The value of `FORCE_HYPERLINK`; `nil` if it is not set.
+  ///
+  /// As in other programs, `0` is no, and everything else is yes, even in a pipe.
+  private static func forcesHyperlinks(_ variables: [String: String]) -> Bool? {
+    guard let word = variables["FORCE_HYPERLINK"], !word.isEmpty else { return nil }
+    return word != "0"
+  }
+
+  /// `true` for terminals known to support hyperlinks.
+  ///
+  /// Others should ignore the sequence, but not all do.
+  private static func supportsHyperlinks(_ variables: [String: String]) -> Bool {
+    let (term, program) = (variables["TERM", default: ""], variables["TERM_PROGRAM", default: ""])
+    let version = variables["TERM_PROGRAM_VERSION", default: ""]
+    // Inside a multiplexer the variables of the outer terminal are still set.
+    if variables["STY"] != nil { return false }
+    if variables["TMUX"] != nil || program == "tmux" || term.hasPrefix("tmux") {
+      return program == "tmux" && version.isVersion(atLeast: 3, 4)
+    }
+    switch program {
+    case "iTerm.app": return version.isVersion(atLeast: 3, 1)
+    case "WezTerm": return version.isVersion(atLeast: 20_200_620, 0)
+    case "vscode": return version.isVersion(atLeast: 1, 72)
+    case "ghostty": return true
+    default: break
+    }
+    if let number = variables["VTE_VERSION"].flatMap({ Int($0) }) {
+      // Version 0.50, the first with links, crashed on them.
+      return number > 5000
+    }
+    let isNamed = ["kitty", "ghostty", "foot", "alacritty", "contour", "wezterm"].contains {
+      term == $0 || term == "xterm-\($0)" || term.hasPrefix("\($0)-")
+    }
+    return isNamed || ["WT_SESSION", "DOMTERM"].contains { variables[$0]?.isEmpty == false }
+  }
+}
+
+extension String {
+  /// `true` for a version such as `3.4`, `3.5a` or `next-3.6` that is not older.
+  fileprivate func isVersion(atLeast major: Int, _ minor: Int) -> Bool {
+    guard let match = firstMatch(of: /([0-9]{1,9})(?:\.([0-9]{1,9}))?/),
+      let first = Int(match.1)
+    else { return false }
+    let second = match.2.flatMap { Int($0) } ?? 0
+    return (first, second) >= (major, minor)
   }
 }

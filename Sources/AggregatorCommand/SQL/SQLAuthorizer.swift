@@ -1,50 +1,44 @@
 import AggregatorKit
 import CAggregatorSQLite
 
-/// What a query may do, and for how long: SQLite asks it while it compiles and while it runs.
+/// SQLite's authorizer and progress handler for queries: permissions at compile time, the time
+/// limit at run time.
 ///
-/// It allows reading the views of the sources, what JSON has in it, and calling functions that only
-/// compute (https://sqlite.org/c3ref/set_authorizer.html).
+/// Queries may read the views of the sources and table-valued JSON functions, and call functions without
+/// side effects (https://sqlite.org/c3ref/set_authorizer.html).
 final class SQLAuthorizer {
-  /// Something that a query may not do.
   enum Refusal {
-    /// Reading this table.
     case table(String)
-    /// Calling this function.
     case function(String)
-    /// Anything that does not read.
+    /// A statement other than SELECT.
     case action
   }
 
-  /// What was refused first.
+  /// The first refused operation.
   private(set) var refusal: Refusal?
 
-  /// When it must be over.
   private var deadline = ContinuousClock.now
 
   private let views: Set<String>
   private let inner: Set<String>
   private let tables: Set<String>
 
-  /// Functions that reach beyond the query; some belong to other builds of SQLite.
+  /// Functions with side effects; some exist only in other builds of SQLite.
   private static let functions: Set<String> = [
     "load_extension", "fts3_tokenizer", "readfile", "writefile", "edit", "sqlite_log",
   ]
 
-  /// Tables that every connection has, and that tell about it.
+  /// Tables of every connection that expose its internals.
   private static let builtIn: Set<String> = ["dbstat", "fts3tokenize", "sqlite_stmt"]
 
-  /// Functions of JSON that are tables.
-  private static let lists: Set<String> = ["json_each", "json_tree"]
+  /// Table-valued JSON functions.
+  private static let jsonTables: Set<String> = ["json_each", "json_tree"]
 
-  /// How many of SQLite's steps there are between two looks at the clock: far less than 1 ms.
+  /// The number of virtual machine steps between checks of the deadline: far less than 1 ms.
   private static let steps: Int32 = 1000
 
-  /// A guard.
-  ///
   /// - Parameters:
-  ///   - views: The tables that queries see.
-  ///   - inner: The views under them, which alone may read the tables of the store.
+  ///   - inner: The views below `views`, which alone may read the tables of the store.
   ///   - tables: All tables of the store.
   init(views: [String], inner: [String], tables: [String]) {
     self.views = Set(views.map { $0.lowercased() })
@@ -52,7 +46,7 @@ final class SQLAuthorizer {
     self.tables = Set(tables.map { $0.lowercased() }).subtracting(self.views)
   }
 
-  /// Guards a connection from now on; the guard must live as long as what it does.
+  /// Installs the authorizer, which must outlive all use of the connection.
   func watch(_ connection: borrowing Connection) {
     let context = Unmanaged.passUnretained(self).toOpaque()
     sqlite3_set_authorizer(
@@ -68,12 +62,12 @@ final class SQLAuthorizer {
       connection.database, Self.steps,
       { context in
         guard let context else { return 1 }
-        let this = Unmanaged<SQLAuthorizer>.fromOpaque(context).takeUnretainedValue()
-        return Task.isCancelled || ContinuousClock.now >= this.deadline ? 1 : 0
+        let authorizer = Unmanaged<SQLAuthorizer>.fromOpaque(context).takeUnretainedValue()
+        return Task.isCancelled || ContinuousClock.now >= authorizer.deadline ? 1 : 0
       }, context)
   }
 
-  /// Gives it some time, from now on.
+  /// Restarts the time limit.
   func allow(_ time: Duration) { deadline = .now + time }
 
   private func allows(
@@ -92,27 +86,26 @@ final class SQLAuthorizer {
     }
   }
 
-  /// Whether a table may be read.
+  /// `true` if a table may be read.
   ///
   /// - Parameters:
-  ///   - table: Its name in lower case.
-  ///   - isCounting: Whether none of its columns is read. That is asked of a query's own `WITH` tables
-  ///     too, and only then.
-  ///   - reader: The view, or what the query calls a view, that reads it.
-  /// - Returns: Whether it may.
+  ///   - table: The name in lower case.
+  ///   - isCounting: `true` if no column of it is read. SQLite also asks about a query's own `WITH`
+  ///     tables, but only in this case.
+  ///   - reader: The view, or the query's own name for a subquery, that reads it.
   private func mayRead(_ table: String, isCounting: Bool, reader: String?) -> Bool {
-    if views.contains(table) || inner.contains(table) || Self.lists.contains(table) { return true }
+    if views.contains(table) || inner.contains(table) || Self.jsonTables.contains(table) {
+      return true
+    }
     if let reader, inner.contains(reader) { return true }
     let isSystem =
       table.hasPrefix("sqlite_") || table.hasPrefix("pragma_") || Self.builtIn.contains(table)
     return isCounting && !isSystem && !tables.contains(table)
   }
 
-  /// Notes what was refused.
-  ///
-  /// - Returns: `false`.
-  private func refuse(_ what: Refusal) -> Bool {
-    refusal = refusal ?? what
+  /// Records the first refusal, and returns `false`.
+  private func refuse(_ operation: Refusal) -> Bool {
+    refusal = refusal ?? operation
     return false
   }
 }

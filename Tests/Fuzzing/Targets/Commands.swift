@@ -40,11 +40,13 @@ extension FuzzTarget {
     for shell in Shell.allCases {
       let line = TypedLine("aggregator \(text)", in: shell)
       try expect(line.words.first == "aggregator" || line.words.isEmpty, "the program is lost")
-      try expect(line.last.unicodeScalars.starts(with: line.kept.unicodeScalars), "kept is no part")
+      try expect(
+        line.last.unicodeScalars.starts(with: line.unreplacedPrefix.unicodeScalars),
+        "the unreplaced prefix is not a prefix")
     }
     // What bash is told to write is read as what was meant.
     let word = String(text.unicodeScalars.filter { !$0.isInvisible })
-    let read = TypedLine("aggregator " + BashWord.writing(word, inside: nil), in: .bash)
+    let read = TypedLine("aggregator " + BashWord.quoted(word, inside: nil), in: .bash)
     try expect(
       read.last == word && read.quote == nil && read.words == ["aggregator"],
       "'\(word)' is written so that it reads as '\(read.last)'")

@@ -7,8 +7,8 @@ import Testing
 @testable import AggregatorSQLite
 @testable import AggregatorStore
 
-/// What a query may ask of the store, and that it can do nothing else.
-@Suite struct StoreQueryTests {
+/// SQL queries of the store, which can only read.
+@Suite struct SQLQueryTests {
   private let directory: StoreDirectory
   private let store: SQLiteStore
   private let views = [SQLView(NotesPlugin(service: notebook(1)))]
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `a source is a table of its fields, without what was deleted`() async throws {
+  @Test func `a source is a table of its fields, without deleted records`() async throws {
     try await fill()
     _ = try await store.delete(["2", "7"], of: "notes", at: .day())
     #expect(
@@ -59,13 +59,13 @@ import Testing
     #expect(await query.columns == ["id", "t"])
   }
 
-  @Test func `a store that is not there has empty tables, and none is made`() async throws {
+  @Test func `without a store, tables are empty and none is created`() async throws {
     #expect(try await rows("SELECT id, title FROM notes") == [])
     #expect(try await rows("SELECT count(*) FROM notes") == [[.integer(0)]])
     #expect(directory.names == [])
   }
 
-  @Test func `many rows come a page at a time, and once`() async throws {
+  @Test func `many rows come page by page, each once`() async throws {
     try await fill(450)
     #expect(try await rows("SELECT id FROM notes").count == 450)
     #expect(try await rows("SELECT a.id FROM notes a, notes b").count == 202_500)
@@ -87,7 +87,7 @@ import Testing
       "3"
     ),
   ])
-  func `what reads works`(text: String, row: String) async throws {
+  func `runs statements that read`(text: String, row: String) async throws {
     try await fill()
     let found = try await rows(text).first?.map { value in
       if case .text(let text) = value { text } else { value == .null ? "-" : value.json.text }
@@ -134,7 +134,7 @@ import Testing
     "SELECT \(String(repeating: "1,", count: 500))1",
     "SELECT json_extract('[', '$')",
   ])
-  func `what does not only read is refused, and changes nothing`(text: String) async throws {
+  func `rejects statements that do not only read, without side effects`(text: String) async throws {
     try await fill()
     let before = try directory.bytes()
     let names = directory.names
@@ -154,7 +154,7 @@ import Testing
     "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT 1 FROM c WHERE n < 0",
     "WITH j AS (SELECT value v FROM json_each('[1,2,3,4,5,6,7,8,9]')) SELECT count(*) FROM j a, j b, j c, j d, j e, j f, j g, j h, j i, j k",
   ])
-  func `what never ends is ended`(text: String) async throws {
+  func `endless queries time out`(text: String) async throws {
     try await fill(1)
     let error = try #require(await failure(text, within: .milliseconds(150)))
     #expect(error.code == .timedOut)
@@ -178,20 +178,20 @@ import Testing
   }
 
   @Test(arguments: [
-    ("SELEC 1", #"near "SELEC": syntax error, at character 1"#, nil as String?),
-    ("SELECT 'é' FORM notes x y", #"near "notes": syntax error, at character 17"#, nil),
+    ("SELEC 1", #"near "SELEC": syntax error at character 1"#, nil as String?),
+    ("SELECT 'é' FORM notes x y", #"near "notes": syntax error at character 17"#, nil),
     ("SELECT * FROM nots", "no such table: nots", "notes"),
-    ("SELECT titel FROM notes", "no such column: titel, at character 8", "title"),
-    ("SELECT n.titel FROM notes n", "no such column: n.titel, at character 8", "title"),
-    ("SELECT * FROM records", "sql does not read 'records'", nil),
-    ("DROP TABLE records", "sql only reads", nil),
+    ("SELECT titel FROM notes", "no such column: titel at character 8", "title"),
+    ("SELECT n.titel FROM notes n", "no such column: n.titel at character 8", "title"),
+    ("SELECT * FROM records", #"access to table "records" is not allowed"#, nil),
+    ("DROP TABLE records", "only SELECT is allowed", nil),
   ])
-  func `an error gives its position and what was meant`(
-    text: String, message: String, meant: String?
+  func `an error names its position and the nearest name`(
+    text: String, message: String, nearest: String?
   ) async throws {
     try await fill()
     let error = try #require(await failure(text))
     #expect(error.message == message)
-    #expect((error.cause as? SQLTypo)?.nearest == meant)
+    #expect((error.cause as? SQLTypo)?.nearest == nearest)
   }
 }

@@ -2,15 +2,15 @@ import Testing
 
 @testable import AggregatorCommand
 
-/// How bash writes words.
+/// Quoting of words for bash.
 @Suite struct BashWordTests {
   @Test(arguments: [
     ("plain-1.2_3,a/b", "plain-1.2_3,a/b"), ("a b", #"a\ b"#), ("$(x)", #"\$\(x\)"#),
     ("it's", #"it\'s"#), ("~", #"\~"#), ("#x", "\\#x"), ("!!", #"\!\!"#), ("日本", "日本"),
     ("jane@x.example", "jane@x.example"), ("a\u{3000}b", "a\\\u{3000}b"), ("", ""),
   ])
-  func `outside quotes every mark is escaped`(word: String, written: String) {
-    #expect(BashWord.writing(word, inside: nil) == written)
+  func `outside quotes, special characters are escaped`(word: String, quoted: String) {
+    #expect(BashWord.quoted(word, inside: nil) == quoted)
   }
 
   @Test(
@@ -21,9 +21,9 @@ import Testing
       (.double, "a!b", #"a"'!'"b"#), (.double, "a!", #"a"'!'"""#),
       (.dollar, #"a'b\c"#, #"a\'b\\c"#),
     ] as [(TypedLine.Quote, String, String)])
-  func `inside quotes only what ends them or has a meaning`(
-    quote: TypedLine.Quote, word: String, written: String
+  func `inside quotes, only special characters are escaped`(
+    quote: TypedLine.Quote, word: String, quoted: String
   ) {
-    #expect(BashWord.writing(word, inside: quote) == written)
+    #expect(BashWord.quoted(word, inside: quote) == quoted)
   }
 }

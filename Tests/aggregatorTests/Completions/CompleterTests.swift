@@ -2,10 +2,10 @@ import Testing
 
 @testable import AggregatorCommand
 
-/// What is offered where.
+/// Completions at each position of a command line.
 @Suite struct CompleterTests {
-  /// A memory of three heroes, one of whom is deleted.
-  static var memory: Completer.CompletionContext {
+  /// Three heroes, one of them deleted, and two with unsafe IDs.
+  static var context: Completer.CompletionContext {
     Completer.CompletionContext { source, beginning, areDeleted in
       let ids = areDeleted ? ["1455"] : ["1443", "1453", "-7", "a\u{1B}[31mb", "a\u{202E}b"]
       return (source == "heroes" ? ids : []).filter { $0.hasPrefix(beginning) }.map {
@@ -17,7 +17,7 @@ import Testing
   }
 
   private func offer(_ line: String) -> Completer.Offer {
-    Completer(.standard, Self.memory).offer(TypedLine("aggregator \(line)", in: .zsh))
+    Completer(.standard, Self.context).offer(TypedLine("aggregator \(line)", in: .zsh))
   }
 
   private func words(_ line: String) -> [String]? {
@@ -66,19 +66,19 @@ import Testing
   ]
 
   @Test(arguments: offers.indices)
-  func `what fits is offered, and nothing else`(index: Int) {
+  func `offers exactly the valid completions`(index: Int) {
     let (line, words) = Self.offers[index]
     #expect(self.words(line) == words, "\(line)")
   }
 
-  @Test func `where no word can follow, options are offered`() throws {
+  @Test func `offers options if no argument can follow`() throws {
     let options = try #require(words("heroes list "))
     #expect(options.contains("--limit") && options.allSatisfy { $0.hasPrefix("--") })
     #expect(words("heroes open 1443 ")?.contains("--print-url") == true)
     #expect(words("heroes list -- ") == [])
   }
 
-  @Test func `files and directories are left to the shell`() {
+  @Test func `leaves files and directories to the shell`() {
     #expect(offer("heroes list --config ") == .file)
     #expect(offer("heroes list --config=x") == .file)
     #expect(offer("heroes list --record ") == .directory)
@@ -86,7 +86,7 @@ import Testing
     #expect(offer("config set AGGREGATOR_HOME ") == .directory)
   }
 
-  @Test func `before the program's word is whole there is nothing to offer`() {
-    #expect(Completer(.standard, Self.memory).offer(TypedLine("aggreg", in: .bash)) == .words([]))
+  @Test func `offers nothing before the program's name is complete`() {
+    #expect(Completer(.standard, Self.context).offer(TypedLine("aggreg", in: .bash)) == .words([]))
   }
 }

@@ -2,9 +2,9 @@ import Testing
 
 @testable import AggregatorCommand
 
-/// How a line is read that somebody is still typing.
+/// Parsing of unfinished command lines.
 @Suite struct TypedLineTests {
-  /// A line, its whole words, and the one at the cursor.
+  /// A line, its complete words, and the word at the cursor.
   static let lines: [(line: String, words: [String], last: String)] = [
     ("", [], ""), ("a", [], "a"), ("a ", ["a"], ""), (" a  b", ["a"], "b"),
     ("a\tb\nc", ["a", "b"], "c"),
@@ -17,14 +17,14 @@ import Testing
   ]
 
   @Test(arguments: lines.indices, Shell.allCases)
-  func `words are what the shell makes of them`(index: Int, shell: Shell) {
+  func `splits words as the shell does`(index: Int, shell: Shell) {
     let (line, words, last) = Self.lines[index]
     let typed = TypedLine(line, in: shell)
     #expect(typed.words == words)
     #expect(typed.last == last)
   }
 
-  @Test func `quotes differ`() {
+  @Test func `parses quotes by the rules of each shell`() {
     let line = #"a 'b\'c"#
     #expect(TypedLine(line, in: .bash).last == #"b\c"#)
     #expect(TypedLine(line, in: .fish).last == "b'c")
@@ -39,7 +39,7 @@ import Testing
       ("a b", nil), ("a 'b", .single), ("a 'b'", nil), (#"a "b"#, .double), (#"a "b""#, nil),
       ("a $'b", .dollar), (#"a "b\""#, .double), (#"a 'b' "c"#, .double), (#"a \'b"#, nil),
     ] as [(String, TypedLine.Quote?)])
-  func `an open quote is known`(line: String, quote: TypedLine.Quote?) {
+  func `finds the open quote`(line: String, quote: TypedLine.Quote?) {
     #expect(TypedLine(line, in: .bash).quote == quote)
   }
 
@@ -48,19 +48,19 @@ import Testing
     (#"a "jane@ex"#, ""), (#"a --format="js"#, "--format="), (#"a b"c=d"#, "b"),
     (#"a "b=c"d"#, ""), (#"a "b=c"=d"#, "b=c="), (#"a b\=c"#, ""), ("a b=c d", ""), ("a=b c", ""),
   ])
-  func `bash leaves the beginning of some words alone`(line: String, kept: String) {
-    #expect(TypedLine(line, in: .bash).kept == kept)
+  func `bash replaces only the end of some words`(line: String, unreplacedPrefix: String) {
+    #expect(TypedLine(line, in: .bash).unreplacedPrefix == unreplacedPrefix)
   }
 
-  /// What is quadratic takes minutes here.
+  /// A quadratic algorithm takes minutes here.
   @Test(.timeLimit(.minutes(5)))
-  func `a huge word takes no longer than as many small ones`() {
+  func `a huge word takes linear time`() {
     let line = TypedLine(String(repeating: "a:", count: 100_000), in: .bash)
-    #expect(line.kept.unicodeScalars.count == 200_000)
+    #expect(line.unreplacedPrefix.unicodeScalars.count == 200_000)
   }
 
-  @Test func `what bash takes words apart by can be changed`() {
-    #expect(TypedLine("a b:c", in: .bash, breaks: " =").kept == "")
-    #expect(TypedLine("a b,c", in: .bash, breaks: " ,").kept == "b,")
+  @Test func `the word breaks of bash can be changed`() {
+    #expect(TypedLine("a b:c", in: .bash, breaks: " =").unreplacedPrefix == "")
+    #expect(TypedLine("a b,c", in: .bash, breaks: " ,").unreplacedPrefix == "b,")
   }
 }

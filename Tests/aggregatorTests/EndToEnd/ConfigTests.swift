@@ -50,11 +50,11 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "no value was given"), ("\n", "no value was given"), (" \n \n", "no value was given"),
+    ("", "the value is empty"), ("\n", "the value is empty"), (" \n \n", "the value is empty"),
     ("first\nsecond\n", "the value has more than one line"),
     (String(repeating: "x", count: 4097), "the value is longer than 4096 bytes"),
   ])
-  func `what is no key changes nothing`(input: String, words: String) async throws {
+  func `an invalid key changes nothing`(input: String, words: String) async throws {
     let outcome = try await Binary.run("config set COMIC_VINE_API_KEY", input: input)
     #expect(outcome.status == 64)
     #expect(
@@ -193,13 +193,13 @@ import Testing
     #expect(outcome.errors.contains("\(file.path):3: "))
   }
 
-  @Test func `without a home there is no place for settings`() async throws {
+  @Test func `without a home, there is no directory for settings`() async throws {
     for line in ["config path", "config set COMIC_VINE_RATE off"] {
       let outcome = try await Binary.run(line, environment: ["HOME": nil])
       #expect(outcome.status == 78)
       #expect(
         outcome.errors == """
-          error: there is no place for a settings file
+          error: no directory for a settings file
           hint: set HOME or XDG_CONFIG_HOME
 
           """)

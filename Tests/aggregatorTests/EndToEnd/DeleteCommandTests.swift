@@ -69,7 +69,9 @@ import Testing
   @Test func `ids on standard input need --yes, for nobody is there to ask`() async throws {
     let outcome = try await home.run("countries delete -", input: "AF\n")
     #expect(outcome.status == 64)
-    #expect(outcome.errors == "error: not without being asked to\nhint: give --yes to delete AF\n")
+    #expect(
+      outcome.errors == "error: --yes is required when not running interactively\n"
+        + "hint: aggregator help countries delete\n")
     #expect(try await home.run("countries delete - --yes").status == 64)
     #expect(try await left() == ["AF", "AL", "DZ"])
   }

@@ -78,8 +78,8 @@ import Testing
     #expect(outcome.status == 64)
     #expect(
       outcome.errors == """
-        error: an image is not written to a terminal
-        hint: add -o FILE, or a pipe
+        error: refusing to write binary data to a terminal
+        hint: add -o FILE, or use a pipe
 
         """)
     #expect(heroes.requests.isEmpty)

@@ -95,7 +95,7 @@ import Testing
     for expected in [0..<4, 4..<8] {
       let peeked = try await heroes("next --limit 4 --peek")
       #expect(peeked.ids == Self.cast[expected].map(\.self))
-      #expect(peeked.errors.contains("not moved: aggregator heroes next shows these"))
+      #expect(peeked.errors.contains("position unchanged: aggregator heroes next shows this page"))
       #expect(try await heroes("next --limit 4").ids == peeked.ids)
     }
     #expect(try await heroes("next --limit 6").ids == Self.cast[8..<14].map(\.self))

@@ -3,11 +3,11 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-/// What a person sees while something takes long, and that nothing of it stays.
+/// The progress line, which is erased at the end.
 @Suite(.timeLimit(.minutes(5))) struct ProgressTests {
   private static let erasure = "\r\u{1B}[K"
 
-  /// Starts a line on a terminal, and reads what it writes until that contains some words.
+  /// Starts a command on a terminal, and reads its output until that contains some text.
   private func start(
     _ line: String, in home: TestHome, _ variables: [String: String?] = [:], until words: String
   ) async throws -> (run: Binary.Run, pipe: Pipe, written: String) {
@@ -36,10 +36,10 @@ import Testing
   }
 
   @Test(arguments: [
-    ("heroes list", "heroes: asking"), ("heroes sync", "heroes: asking"),
-    ("heroes show 1443", "heroes: asking"),
+    ("heroes list", "Fetching heroes…"), ("heroes sync", "Fetching heroes…"),
+    ("heroes show 1443", "Fetching heroes…"),
   ])
-  func `says what it waits for, and takes it away on Ctrl-C`(
+  func `shows progress, and erases it on Ctrl-C`(
     line: String, words: String
   ) async throws {
     let service = try FakeComicVine()
@@ -50,19 +50,19 @@ import Testing
     run.child.send(SIGINT)
     #expect(try await run.outcome().ending == .signal(SIGINT))
     let all = written + (await rest(of: pipe))
-    // After the last erasure there is nothing but words that stay.
+    // After the last erasure there is only permanent output.
     let last = try #require(all.range(of: Self.erasure, options: .backwards))
     let left = all[last.upperBound...]
-    #expect(!left.contains("asking") && !left.contains("/s"), "\(all)")
+    #expect(!left.contains("Fetching") && !left.contains("/s"), "\(all)")
     #expect(left == "" || left.contains("stopped · what was fetched is kept"), "\(all)")
   }
 
-  @Test func `takes it away before an answer`() async throws {
+  @Test func `erases the line before the answer`() async throws {
     let service = try FakeComicVine()
     service.fail(with: .stalled)
     let home = try TestHome(service.settings)
     let (run, pipe, written) = try await start(
-      "heroes list -L 1 --timeout 1s", in: home, until: "asking")
+      "heroes list -L 1 --timeout 1s", in: home, until: "Fetching")
     let all = written + (await rest(of: pipe))
     #expect(try await run.outcome().status == 0)
     let answer = try #require(all.range(of: "Name"))
@@ -74,7 +74,7 @@ import Testing
     arguments: [
       ("--quiet", [:]), ("", ["TERM": "dumb"]), ("", ["AGGREGATOR_FORCE_TTY": nil]),
     ] as [(String, [String: String?])])
-  func `says nothing where nobody would see it, or wants it`(
+  func `shows nothing if quiet or not on a terminal`(
     option: String, variables: [String: String?]
   ) async throws {
     let service = try FakeComicVine()
@@ -87,15 +87,15 @@ import Testing
         .merging(variables) { $1 },
       in: home.sandbox, isMerged: true)
     #expect(outcome.status == 0)
-    #expect(!outcome.output.contains("asking") && !outcome.output.contains("\r"), "\(outcome)")
+    #expect(!outcome.output.contains("Fetching") && !outcome.output.contains("\r"), "\(outcome)")
   }
 
-  @Test func `a query of the store says that it takes long`() async throws {
+  @Test func `shows progress for SQL queries`() async throws {
     let home = try TestHome()
     let line =
       "sql WITH RECURSIVE c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c) SELECT max(n) FROM c"
     let (run, pipe, _) = try await start(
-      "\(line) --timeout 10m", in: home, until: "sql: asking the store")
+      "\(line) --timeout 10m", in: home, until: "Running query…")
     run.child.send(SIGTERM)
     #expect(try await run.outcome().ending == .signal(SIGTERM))
     #expect((await rest(of: pipe)).hasSuffix(Self.erasure))

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// How a secret is asked for at a terminal.
+/// The prompt for a secret at a terminal.
 @Suite struct PromptTests {
   private let terminal: PseudoTerminal
   private let pipe: Pipe
@@ -11,8 +11,8 @@ import Testing
     pipe = try Pipe()
   }
 
-  /// Starts the program, and waits until it asks.
-  private func asked() async throws -> Binary.Run {
+  /// Starts the program, and waits for its prompt.
+  private func atPrompt() async throws -> Binary.Run {
     let run = try Binary.start(
       "config set COMIC_VINE_API_KEY", terminal: terminal.descriptor,
       output: .descriptor(pipe.writeEnd), isMerged: true)
@@ -21,9 +21,9 @@ import Testing
     return run
   }
 
-  @Test func `what is typed is not shown, and kept`() async throws {
+  @Test func `reads the secret without echo, and saves it`() async throws {
     #expect(terminal.showsTyping)
-    let run = try await asked()
+    let run = try await atPrompt()
     #expect(!terminal.showsTyping)
     terminal.type("abc def-123\n")
     #expect(try await run.outcome().status == 0)
@@ -33,8 +33,8 @@ import Testing
   }
 
   @Test(arguments: [SIGINT, SIGTERM])
-  func `a signal while it asks leaves the terminal as it was`(signal: Int32) async throws {
-    let run = try await asked()
+  func `a signal at the prompt restores the terminal`(signal: Int32) async throws {
+    let run = try await atPrompt()
     #expect(!terminal.showsTyping)
     run.child.send(signal)
     #expect(try await run.outcome().ending == .signal(signal))
@@ -48,6 +48,6 @@ import Testing
     let outcome = try await run.outcome()
     #expect(outcome.status == 64)
     #expect(
-      outcome.errors == "error: the value is missing\nhint: give it on standard input\n")
+      outcome.errors == "error: missing value\nhint: pass it on standard input\n")
   }
 }

@@ -85,16 +85,20 @@ import Testing
   @Test(arguments: [
     (
       "SELECT nam FROM heroes",
-      "error: no such column: nam, at character 8\n\nDid you mean 'name'?\n"
+      "error: no such column: nam at character 8\n\nDid you mean 'name'?\n"
         + "hint: aggregator help sql\n"
     ),
     (
       "SELECT * FROM hero",
       "error: no such table: hero\n\nDid you mean 'heroes'?\n"
-        + "hint: the tables are countries, heroes, products, users\n"
+        + "hint: available tables: countries, heroes, products, users\n"
     ),
-    ("DROP TABLE heroes", "error: sql only reads\nhint: write one SELECT\n"),
-    ("SELEC", "error: near \"SELEC\": syntax error, at character 1\nhint: aggregator help sql\n"),
+    (
+      "DROP TABLE heroes",
+      "error: only SELECT is allowed\n"
+        + "hint: the database is read-only; use a single SELECT\n"
+    ),
+    ("SELEC", "error: near \"SELEC\": syntax error at character 1\nhint: aggregator help sql\n"),
   ])
   func `a mistake is 64, and explained`(text: String, words: String) async throws {
     let outcome = try await sql(text, "--json")
@@ -111,7 +115,7 @@ import Testing
     #expect(silent.status == 75)
     #expect(silent.output == "")
     #expect(
-      silent.errors == "error: the query took too long\nhint: give it more time with --timeout\n")
+      silent.errors == "error: the query timed out\nhint: allow more time with --timeout\n")
     let talking = try await sql(endless + "SELECT name FROM c", "--timeout", "50ms", "--json")
     #expect(talking.status == 75)
     let envelope = try talking.envelope()

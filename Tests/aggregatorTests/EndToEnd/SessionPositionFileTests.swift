@@ -3,14 +3,14 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-/// The files of `next`: damaged, in use by another process, not to be written.
-@Suite struct PlaceFileTests {
+/// The files of `next`: damaged, locked by another process, not writable.
+@Suite struct SessionPositionFileTests {
   private let sandbox: Sandbox
 
   init() throws { sandbox = try Sandbox() }
 
   private static let directory = "home/.local/state/aggregator/positions/default"
-  private static let place = "\(directory)/countries.json"
+  private static let position = "\(directory)/countries.json"
 
   private func countries(
     _ line: String, _ environment: [String: String?] = [:], output: Binary.Sink = .captured
@@ -23,7 +23,7 @@ import Testing
   static let damages: [(what: String, text: String)] = [
     ("is damaged", ""), ("is damaged", "{"), ("is damaged", "null"),
     ("is damaged", String(repeating: " ", count: 1 << 20) + "{}"),
-    ("was kept by another version of this program", #"{"version":2}"#),
+    ("was written by another version of this program", #"{"version":2}"#),
     (
       "is no longer valid",
       #"{"version":1,"next":"offline.cA.b","latest":{"limit":2,"count":0},"earlier":[],"ids":""}"#
@@ -35,21 +35,21 @@ import Testing
   ]
 
   @Test(arguments: damages.indices)
-  func `a place that leads nowhere is 1, until --reset`(index: Int) async throws {
+  func `an invalid position exits 1 until --reset`(index: Int) async throws {
     let (what, text) = Self.damages[index]
-    try sandbox.write(text, to: Self.place)
+    try sandbox.write(text, to: Self.position)
     for line in ["next", "next --peek"] {
       let outcome = try await countries(line)
       #expect(outcome.status == 1)
       #expect(outcome.output == "")
       #expect(
         outcome.errors == """
-          error: countries: the place to go on from \(what)
+          error: countries: the session position \(what)
           hint: aggregator countries next --reset
 
           """)
     }
-    #expect(try sandbox.text(of: Self.place) == text)
+    #expect(try sandbox.text(of: Self.position) == text)
     let reset = try await countries("next --reset -L2")
     #expect(reset.status == 0)
     #expect(reset.lines == ["AF", "AL"])
@@ -57,13 +57,13 @@ import Testing
     #expect(try await countries("next -L2").lines == ["DZ", "AS"])
   }
 
-  @Test func `what is no file is no place, and is not waited for`() async throws {
+  @Test func `a named pipe is a damaged position, and does not block`() async throws {
     try sandbox.write("", to: "\(Self.directory)/x")
-    let pipe = sandbox.root.appending(path: Self.place).path
+    let pipe = sandbox.root.appending(path: Self.position).path
     #expect(mkfifo(pipe, 0o600) == 0)
     let outcome = try await countries("next")
     #expect(outcome.status == 1)
-    #expect(outcome.errors.hasPrefix("error: countries: the place to go on from is damaged\n"))
+    #expect(outcome.errors.hasPrefix("error: countries: the session position is damaged\n"))
     #expect(try await countries("next --reset -L1").lines == ["AF"])
   }
 
@@ -75,9 +75,9 @@ import Testing
     #expect(
       list.errors.hasPrefix(
         """
-        warning: nothing is remembered: there is no place for a store
+        warning: caching is disabled: no directory for the store
         hint: set HOME, XDG_DATA_HOME or AGGREGATOR_HOME
-        warning: countries: the place for next was not kept: there is no directory to keep a place in
+        warning: countries: the session position was not saved: no directory for session positions
         hint: set HOME or AGGREGATOR_HOME
         1 of 250 countries · more: --cursor offline.
         """), "\(list)")
@@ -86,19 +86,20 @@ import Testing
     #expect(next.output == "")
     #expect(
       next.errors == """
-        error: there is no directory to keep a place in
+        error: no directory for session positions
         hint: set HOME or AGGREGATOR_HOME
 
         """)
   }
 
-  @Test func `what cannot be written is found out before anything is asked`() async throws {
+  @Test func `an unwritable position fails before any request`() async throws {
     let service = try FakeCountries()
     let file = try sandbox.write("", to: "home/file").path
     let home: [String: String?] = ["AGGREGATOR_HOME": file]
     let list = try await countries("list -L1 --session x", home)
     #expect(list.status == 0)
-    #expect(list.errors.contains("the place for next was not kept: \(file)/positions/x cannot be"))
+    #expect(
+      list.errors.contains("the session position was not saved: \(file)/positions/x cannot be"))
     let next = try await Binary.run(
       "countries next",
       environment: home.merging(service.settings.mapValues(Optional.some)) { $1 }, in: sandbox)
@@ -108,9 +109,9 @@ import Testing
     #expect(service.requests.isEmpty)
   }
 
-  @Test func `a place that cannot be moved after all is 74, and said`() async throws {
-    // A file cannot take the place of a directory, not even for root.
-    try sandbox.write("", to: "\(Self.place)/x")
+  @Test func `a position that cannot be saved exits 74`() async throws {
+    // A file cannot replace a directory, not even for root.
+    try sandbox.write("", to: "\(Self.position)/x")
     let next = try await countries("next --reset -L1")
     #expect(next.status == 74)
     #expect(next.lines == ["AF"])
@@ -118,7 +119,7 @@ import Testing
     #expect(try sandbox.files(under: Self.directory).count { $0.hasPrefix("countries.json") } == 2)
   }
 
-  @Test func `AGGREGATOR_HOME is where places are`() async throws {
+  @Test func `AGGREGATOR_HOME holds the positions`() async throws {
     let home = sandbox.root.appending(path: "home/mine").path
     #expect(try await countries("next -L1", ["AGGREGATOR_HOME": home]).lines == ["AF"])
     #expect(try await countries("next -L1", ["AGGREGATOR_HOME": home]).lines == ["AL"])
@@ -127,7 +128,7 @@ import Testing
     #expect(try await countries("next -L1").lines == ["AF"])
   }
 
-  @Test func `the place stays if the page could not be written`() async throws {
+  @Test func `the position is unchanged if the page could not be written`() async throws {
     guard FileManager.default.fileExists(atPath: "/dev/full") else { return }
     _ = try await countries("next -L2")
     #expect(try await countries("next -L2", output: .file("/dev/full")).status == 74)
@@ -140,7 +141,7 @@ import Testing
     #expect(try await countries("next -L2").lines == ["AD", "AO"])
   }
 
-  @Test func `a place in use is waited for, and 75 after the timeout`() async throws {
+  @Test func `waits for a locked position, and exits 75 after the timeout`() async throws {
     _ = try await countries("next -L2")
     let path = sandbox.root.appending(path: "\(Self.directory)/countries.lock").path
     let descriptor = open(path, O_RDWR | O_CLOEXEC)
@@ -150,14 +151,16 @@ import Testing
     #expect(next.status == 75)
     #expect(next.output == "")
     #expect(
-      next.errors.hasPrefix("error: another process is using this place of countries\nhint: "))
+      next.errors.hasPrefix(
+        "error: another process is using the session position of countries\nhint: "))
     #expect(try await countries("next -L2 --peek").lines == ["DZ", "AS"])
     let list = try await countries("list -L2 --timeout 100ms", NextTests.terminal)
     #expect(list.status == 0)
     #expect(
-      list.errors.hasPrefix("warning: countries: the place for next was not kept: another process"))
+      list.errors.hasPrefix(
+        "warning: countries: the session position was not saved: another process"))
 
-    // Other sessions do not wait, and who waits goes on when it is free.
+    // Other sessions do not wait; a waiting process continues when the lock is released.
     #expect(try await countries("next -L1 --session other --timeout 200ms").status == 0)
     let waiting = try Binary.start(
       "countries next -L2 --offline --fields code --tsv", in: sandbox)

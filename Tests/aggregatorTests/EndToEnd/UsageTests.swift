@@ -123,8 +123,8 @@ import Testing
     ),
     (
       "heroes list --session ../x",
-      "'../x' is no name for a session\n"
-        + "hint: a name has up to 64 of A-Z a-z 0-9 . _ -, and begins with none of . -"
+      "invalid session name \"../x\"\n"
+        + "hint: use up to 64 characters of A-Z a-z 0-9 . _ -, not starting with . or -"
     ),
     ("heroes show", "an ID is missing\nhint: aggregator heroes show 1443"),
     (

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AggregatorCommand
 
-/// Where the program keeps what it writes by itself.
+/// The directories of the program's data.
 @Suite struct DirectoriesTests {
   @Test(arguments: [
     (
@@ -16,7 +16,7 @@ import Testing
       ["HOME": "/h", "XDG_DATA_HOME": "/d", "XDG_STATE_HOME": "/s", "XDG_CACHE_HOME": "/c"],
       ["/d/aggregator", "/s/aggregator", "/c/aggregator"]
     ),
-    // Relative ones would lie in the working directory.
+    // Relative paths would be in the working directory.
     (
       ["HOME": "/h", "XDG_DATA_HOME": "d", "XDG_STATE_HOME": "./s", "XDG_CACHE_HOME": ""],
       ["/h/.local/share/aggregator", "/h/.local/state/aggregator", "/h/.cache/aggregator"]
@@ -24,12 +24,12 @@ import Testing
     (["HOME": "h", "XDG_STATE_HOME": "/s"], [nil, "/s/aggregator", nil]),
     ([:], [nil, nil, nil]),
   ])
-  func `they are those of XDG`(variables: [String: String], paths: [String?]) throws {
+  func `follows the XDG specification`(variables: [String: String], paths: [String?]) throws {
     let directories = try Directories(Settings(), variables: variables)
     #expect([directories.data, directories.state, directories.cache] == paths)
   }
 
-  @Test func `AGGREGATOR_HOME holds everything`() throws {
+  @Test func `AGGREGATOR_HOME replaces all directories`() throws {
     let directories = try Directories(
       Settings(["AGGREGATOR_HOME": "/one"]), variables: ["HOME": "/h", "XDG_DATA_HOME": "/d"])
     #expect(directories.data == "/one")
@@ -37,7 +37,7 @@ import Testing
     #expect(directories.cache == "/one/cache")
   }
 
-  @Test func `a relative AGGREGATOR_HOME is refused`() {
+  @Test func `rejects a relative AGGREGATOR_HOME`() {
     let failure = #expect(throws: CommandError.self) {
       try Directories(Settings(["AGGREGATOR_HOME": "here"]), variables: ["HOME": "/h"])
     }
@@ -59,7 +59,7 @@ import Testing
     #expect(set.output == "/mine\n")
   }
 
-  @Test func `a directory is made for its owner alone, and one that is there is left as it is`()
+  @Test func `creates directories with mode 0700, and leaves existing ones unchanged`()
     throws
   {
     let sandbox = try Sandbox()

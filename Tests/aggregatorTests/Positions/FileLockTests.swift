@@ -4,7 +4,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-/// A lock between processes; here between two files that are open at once.
+/// A lock between processes, tested with two descriptors.
 @Suite struct FileLockTests {
   private let sandbox: Sandbox
   private let lock: FileLock
@@ -15,7 +15,7 @@ import Testing
     lock = FileLock(path: sandbox.root.appending(path: "home/a/b/x.lock").path)
   }
 
-  @Test func `who comes second waits until the first is done`() async throws {
+  @Test func `the second waits for the first`() async throws {
     let gate = Gate()
     async let first: Void = lock.holding(within: .seconds(1), clock: clock) {
       try await gate.pass()
@@ -34,7 +34,7 @@ import Testing
     #expect(try sandbox.permissions(of: "home/a") == 0o700)
   }
 
-  @Test func `waiting ends`() async throws {
+  @Test func `waiting times out`() async throws {
     try await lock.holding(within: .zero, clock: clock) {
       await #expect(throws: FileLock.Taken.self) {
         try await lock.holding(within: .zero, clock: clock) {}
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `it is free again after a failure, and when waiting was cancelled`() async throws {
+  @Test func `is released after an error, and when waiting is cancelled`() async throws {
     await #expect(throws: CocoaError.self) {
       try await lock.holding(within: .zero, clock: clock) { throw CocoaError(.featureUnsupported) }
     }
@@ -66,7 +66,7 @@ import Testing
     #expect(try await lock.holding(within: .zero, clock: clock) { 7 } == 7)
   }
 
-  @Test func `what cannot be made is a failure of storage`() async throws {
+  @Test func `fails with a storage error if the file cannot be created`() async throws {
     let file = try sandbox.write("", to: "home/file")
     let error = await #expect(throws: SourceError.self) {
       try await FileLock(path: "\(file.path)/x.lock").holding(within: .zero, clock: clock) {}

@@ -6,9 +6,9 @@ import Testing
 
 @testable import AggregatorCommand
 
-/// Where `next` goes on, and what a file says of it.
-@Suite struct PlaceTests {
-  /// Countries `c0`, `c1` … as many as there are at the time.
+/// The position at which `next` continues, and its file.
+@Suite struct SessionPositionTests {
+  /// Countries `c0`, `c1` …, as many as there are at the time of a request.
   private func growing(_ count: @escaping @Sendable () -> Int) -> some DataSource<Country> {
     ScriptedSource<Country>(page: { request throws(SourceError) in
       let seal = CursorSeal("growing", for: request.query)
@@ -20,109 +20,109 @@ import Testing
     })
   }
 
-  /// Goes a way as `next` does.
+  /// Fetches a page as `next` does.
   private func go(
     _ nextPageRequest: NextPageRequest, in source: some DataSource<Country>, limit: Int
-  ) async throws -> (ids: [String], place: SessionPosition) {
+  ) async throws -> (ids: [String], position: SessionPosition) {
     var page = ShownPage(from: nextPageRequest.start)
     var ids: [String] = []
-    let walk = source.leavingOut(nextPageRequest.leftOut).pages(
+    let walk = source.excluding(nextPageRequest.excluded).pages(
       after: nextPageRequest.start, size: limit, upTo: PaginationBound(items: limit))
     for try await step in walk {
       page.add(step)
       ids += step.items.map(\.id)
     }
-    return (ids, nextPageRequest.place(after: page, limit: limit))
+    return (ids, nextPageRequest.position(after: page, limit: limit))
   }
 
-  @Test func `pages follow each other forwards and backwards`() async throws {
+  @Test func `pages forwards and backwards`() async throws {
     let source = growing { 7 }
     let first = try await go(.beginning(of: nil), in: source, limit: 3)
-    #expect(first.place.back == nil)
+    #expect(first.position.back == nil)
     let second = try await go(
-      try #require(first.place.continuation(goesOnAfterEnd: false)), in: source, limit: 2)
+      try #require(first.position.continuation(goesOnAfterEnd: false)), in: source, limit: 2)
     let third = try await go(
-      try #require(second.place.continuation(goesOnAfterEnd: false)), in: source, limit: 3)
+      try #require(second.position.continuation(goesOnAfterEnd: false)), in: source, limit: 3)
     #expect(
       [first.ids, second.ids, third.ids] == [["c0", "c1", "c2"], ["c3", "c4"], ["c5", "c6"]])
-    #expect(third.place.continuation(goesOnAfterEnd: false) == nil)
+    #expect(third.position.continuation(goesOnAfterEnd: false) == nil)
 
-    let back = try #require(third.place.back)
+    let back = try #require(third.position.back)
     #expect(back.limit == 2)
     let again = try await go(back, in: source, limit: 2)
     #expect(again.ids == second.ids)
-    #expect(again.place == second.place)
-    let start = try await go(try #require(again.place.back), in: source, limit: 3)
+    #expect(again.position == second.position)
+    let start = try await go(try #require(again.position.back), in: source, limit: 3)
     #expect(start.ids == first.ids)
-    #expect(start.place == first.place)
+    #expect(start.position == first.position)
   }
 
-  @Test func `a source that grows is asked on from the last request`() async throws {
+  @Test func `a growing source continues from the last request`() async throws {
     let count = Mutex(5)
     let source = growing { count.withLock { $0 } }
     let first = try await go(.beginning(of: nil), in: source, limit: 3)
     let second = try await go(
-      try #require(first.place.continuation(goesOnAfterEnd: true)), in: source, limit: 3)
+      try #require(first.position.continuation(goesOnAfterEnd: true)), in: source, limit: 3)
     #expect(second.ids == ["c3", "c4"])
-    #expect(second.place.next == nil)
+    #expect(second.position.next == nil)
 
-    // Nothing has come yet: the place is where it was.
+    // Nothing new yet: the position is unchanged.
     let none = try await go(
-      try #require(second.place.continuation(goesOnAfterEnd: true)), in: source, limit: 3)
+      try #require(second.position.continuation(goesOnAfterEnd: true)), in: source, limit: 3)
     #expect(none.ids == [])
-    #expect(none.place == second.place)
+    #expect(none.position == second.position)
 
     count.withLock { $0 = 9 }
-    let nextPageRequest = try #require(none.place.continuation(goesOnAfterEnd: true))
-    #expect(nextPageRequest.start == first.place.next)
+    let nextPageRequest = try #require(none.position.continuation(goesOnAfterEnd: true))
+    #expect(nextPageRequest.start == first.position.next)
     let third = try await go(nextPageRequest, in: source, limit: 3)
     #expect(third.ids == ["c5", "c6", "c7"])
-    let back = try await go(try #require(third.place.back), in: source, limit: 3)
-    // As many as were wanted then, and more of them are there now.
+    let back = try await go(try #require(third.position.back), in: source, limit: 3)
+    // The same limit as before, with the records that are new since.
     #expect(back.ids == ["c3", "c4", "c5"])
   }
 
-  @Test func `a page without records moves on, and is none to go back to`() async throws {
+  @Test func `a page without records advances, and --back skips it`() async throws {
     let source = growing { 4 }
     let first = try await go(.beginning(of: nil), in: source, limit: 4)
-    var empty = ShownPage(from: first.place.next)
-    let nextPageRequest = try #require(first.place.continuation(goesOnAfterEnd: true))
+    var empty = ShownPage(from: first.position.next)
+    let nextPageRequest = try #require(first.position.continuation(goesOnAfterEnd: true))
     empty.add(
       try #require(
         await ScriptedSource<Country>(pages: [
           .success(Page([], next: Cursor("later"), provenance: Provenance(.live)))
         ]).pages().first { _ in true }))
-    let place = nextPageRequest.place(after: empty, limit: 4)
-    #expect(place.next == Cursor("later"))
-    #expect(place.latest == first.place.latest)
-    #expect(place.earlier.isEmpty)
+    let position = nextPageRequest.position(after: empty, limit: 4)
+    #expect(position.next == Cursor("later"))
+    #expect(position.latest == first.position.latest)
+    #expect(position.earlier.isEmpty)
   }
 
-  @Test func `two hundred pages and ten thousand ids are remembered`() async throws {
+  @Test func `remembers two hundred pages and ten thousand IDs`() async throws {
     let source = growing { 60 * 220 }
-    var place = try await go(.beginning(of: nil), in: source, limit: 60).place
+    var position = try await go(.beginning(of: nil), in: source, limit: 60).position
     for _ in 1..<220 {
-      place = try await go(
-        try #require(place.continuation(goesOnAfterEnd: false)), in: source, limit: 60
-      ).place
+      position = try await go(
+        try #require(position.continuation(goesOnAfterEnd: false)), in: source, limit: 60
+      ).position
     }
-    #expect(place.earlier.count == 200)
-    #expect(place.ids.digests.count == 10_000)
-    #expect(place.ids.digests.last == ShownIDs.digest(of: "c13199"))
-    #expect(place.ids.digests.first == ShownIDs.digest(of: "c3200"))
-    #expect(place.bytes.count < SessionPosition.largestFile)
-    #expect(try SessionPosition(place.bytes) == place)
+    #expect(position.earlier.count == 200)
+    #expect(position.ids.digests.count == 10_000)
+    #expect(position.ids.digests.last == ShownIDs.digest(of: "c13199"))
+    #expect(position.ids.digests.first == ShownIDs.digest(of: "c3200"))
+    #expect(position.bytes.count < SessionPosition.maxFileSize)
+    #expect(try SessionPosition(position.bytes) == position)
     var pages = 0
-    while let nextPageRequest = place.back {
-      place = try await go(nextPageRequest, in: source, limit: 60).place
+    while let nextPageRequest = position.back {
+      position = try await go(nextPageRequest, in: source, limit: 60).position
       pages += 1
     }
     #expect(pages == 200)
-    #expect(place.hasForgotten)
-    #expect(place.latest.start != nil)
+    #expect(position.isTruncated)
+    #expect(position.latest.start != nil)
   }
 
-  @Test func `a place is read as it was written`() async throws {
+  @Test func `reads the position that was written`() async throws {
     let query = try Query("spider \u{1}\"man\" 日本")
     var page = ShownPage(from: nil)
     let source = growing { 30 }
@@ -130,21 +130,21 @@ import Testing
     {
       page.add(step)
     }
-    let place = NextPageRequest.beginning(of: query).place(after: page, limit: 20)
-    #expect(try SessionPosition(place.bytes) == place)
-    #expect(place.query == query)
-    #expect(place.ids.digests.count == 20)
+    let position = NextPageRequest.beginning(of: query).position(after: page, limit: 20)
+    #expect(try SessionPosition(position.bytes) == position)
+    #expect(position.query == query)
+    #expect(position.ids.digests.count == 20)
   }
 
   static let good =
     #"{"version":1,"query":"a b","next":"cA","latest":{"limit":20,"count":1},"earlier":[],"#
     + #""ids":"AAAAAAAAAAE="}"#
 
-  @Test func `what is needed is little`() throws {
-    let place = try SessionPosition(Array(Self.good.utf8))
-    #expect(place.next == Cursor("cA"))
-    #expect(place.query?.text == "a b")
-    #expect(place.ids == ShownIDs([1]))
+  @Test func `most members are optional`() throws {
+    let position = try SessionPosition(Array(Self.good.utf8))
+    #expect(position.next == Cursor("cA"))
+    #expect(position.query?.text == "a b")
+    #expect(position.ids == ShownIDs([1]))
   }
 
   static let damages: [(String, String)] = [
@@ -169,16 +169,16 @@ import Testing
   ]
 
   @Test(arguments: damages.indices)
-  func `what nobody wrote is damaged`(index: Int) {
+  func `rejects damaged files`(index: Int) {
     let (part, other) = Self.damages[index]
     let text = Self.good.replacing(part, with: other)
     #expect(text != Self.good)
     #expect(throws: SessionPosition.Fault.damaged) { try SessionPosition(Array(text.utf8)) }
   }
 
-  @Test(arguments: [0, 2, -1]) func `another version is told apart`(version: Int) {
+  @Test(arguments: [0, 2, -1]) func `detects other versions`(version: Int) {
     #expect(throws: SessionPosition.Fault.otherVersion) {
-      try SessionPosition(Array(#"{"version":\#(version),"what":"comes later"}"#.utf8))
+      try SessionPosition(Array(#"{"version":\#(version),"member":"of later versions"}"#.utf8))
     }
   }
 }

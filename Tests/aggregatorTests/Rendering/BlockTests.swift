@@ -14,7 +14,7 @@ import Testing
     #expect(TerminalGrid(terminal).lines == TerminalGrid(text).lines)
   }
 
-  @Test func `a pipe gets lines of cells`() throws {
+  @Test func `a pipe gets TSV`() throws {
     try expectGolden(
       "countries-pipe", rendered([Self.countries], as: .tsv, .countries, on: .plain(80)))
   }
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: [1, 4], ["👩🏽‍🚀🇫🇷❤️ emoji", "日本 ❤️"])
-  func `a terminal that thinks otherwise of emoji still has the badge at the edge`(
+  func `the badge is at the edge even if the terminal disagrees about the width of emoji`(
     cells: Int, name: String
   ) {
     let country = Country(id: "XX", name: name, region: "R")
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 3, 5, 10, 30], ["AF", "日本", "WIDE-BADGE-OF-MANY-CELLS"])
-  func `the badge is whole however narrow it gets`(width: Int, badge: String) {
+  func `the badge is never cut`(width: Int, badge: String) {
     for name in ["Afghanistan", "日本国", String(repeating: "long ", count: 2000)] {
       let block = Block(heading: name, badge: badge, details: ["Kabul", ""])
       for terminalLayout in [TerminalLayout.plain(width), .terminal(width)] {

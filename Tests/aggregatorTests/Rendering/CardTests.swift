@@ -13,12 +13,12 @@ import Testing
     #expect(TerminalGrid(terminal).lines == TerminalGrid(text).lines)
   }
 
-  @Test func `what is unknown or empty is left out`() {
+  @Test func `leaves out unknown and empty values`() {
     let hero = Hero(id: 1, name: "X", realName: "", publisher: " \n", powers: [])
     #expect(rendered([[hero]], as: .table, .heroCards, on: .plain(80)) == "Name       X\n")
   }
 
-  @Test func `a blank line stands between records, also of different pages`() {
+  @Test func `separates records by a blank line, also across pages`() {
     let pages = [[Hero(id: 1, name: "X"), Hero(id: 2, name: "Y")], [Hero(id: 3, name: "Z")]]
     #expect(
       rendered(pages, as: .table, .heroCards, on: .plain(80))
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 5, 10, 39, 40, 56])
-  func `hostile cards end and keep to the width`(width: Int) {
+  func `hostile cards keep to the width`(width: Int) {
     let heroes = hostileTexts.map {
       Hero(id: 1, name: $0, powers: [$0, $0], biography: $0 + "\n\n" + $0)
     }

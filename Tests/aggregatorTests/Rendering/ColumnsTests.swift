@@ -4,11 +4,11 @@ import Testing
 @testable import AggregatorCommand
 
 @Suite struct ColumnsTests {
-  private func soft(_ natural: Int) -> Columns.Wish {
-    .init(natural: natural, isRigid: false, isKept: false)
+  private func soft(_ natural: Int) -> Columns.Requirement {
+    .init(natural: natural, isRigid: false, isRequired: false)
   }
-  private func id(_ natural: Int) -> Columns.Wish {
-    .init(natural: natural, isRigid: true, isKept: true)
+  private func id(_ natural: Int) -> Columns.Requirement {
+    .init(natural: natural, isRigid: true, isRequired: true)
   }
 
   @Test func `columns that fit have their natural widths`() {
@@ -16,34 +16,34 @@ import Testing
     #expect(Columns([id(4), soft(10), soft(6)], in: 24).widths == [4, 10, 6])
   }
 
-  @Test func `the widest are cut to the same width`() {
+  @Test func `cuts the widest to the same width`() {
     #expect(Columns([id(4), soft(10), soft(100), soft(90)], in: 60).widths == [4, 10, 20, 20])
     #expect(Columns([id(4), soft(10), soft(90), soft(100)], in: 61).widths == [4, 10, 20, 21])
   }
 
-  @Test func `trailing columns go when there is no room, the ids never`() {
+  @Test func `leaves out trailing columns if there is no room, but never the IDs`() {
     let columns = Columns([soft(30), soft(30), soft(30), id(6)], in: 40)
     #expect(columns.shown == [0, 1, 2, 3])
     #expect(Columns([soft(30), soft(30), soft(30), id(16)], in: 40).shown == [0, 1, 3])
     #expect(Columns([soft(30), id(60)], in: 40).shown == [1])
   }
 
-  @Test func `columns never take more than there is`() {
+  @Test func `columns never exceed the width`() {
     var random = Seeded(4)
     for _ in 0..<2000 {
       let count = Int.random(in: 1...7, using: &random)
-      let wishes = (0..<count).map { _ in
-        Columns.Wish(
+      let requirements = (0..<count).map { _ in
+        Columns.Requirement(
           natural: Int.random(in: 0...60, using: &random),
-          isRigid: Bool.random(using: &random) && Bool.random(using: &random), isKept: false)
+          isRigid: Bool.random(using: &random) && Bool.random(using: &random), isRequired: false)
       }
       let width = Int.random(in: 1...150, using: &random)
-      let columns = Columns(wishes, in: width)
-      let taken = columns.widths.reduce(2 * (columns.widths.count - 1), +)
-      #expect(taken <= width || columns.shown.count == 1, "\(wishes) in \(width)")
-      for (index, taken) in zip(columns.shown, columns.widths) {
-        #expect(taken <= wishes[index].natural || wishes[index].natural == 0)
-        if wishes[index].isRigid { #expect(taken == wishes[index].natural) }
+      let columns = Columns(requirements, in: width)
+      let total = columns.widths.reduce(2 * (columns.widths.count - 1), +)
+      #expect(total <= width || columns.shown.count == 1, "\(requirements) in \(width)")
+      for (index, total) in zip(columns.shown, columns.widths) {
+        #expect(total <= requirements[index].natural || requirements[index].natural == 0)
+        if requirements[index].isRigid { #expect(total == requirements[index].natural) }
       }
     }
   }

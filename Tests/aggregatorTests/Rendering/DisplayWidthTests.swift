@@ -12,13 +12,13 @@ import Testing
     ("©", 1), ("§", 1), ("…", 1), ("кот", 3), ("قط", 2), ("กำ", 2), ("\u{200B}", 0), ("का", 2),
     ("\u{1B}", 0), ("\u{85}", 0), ("\u{600}", 1), ("─", 1), ("𠀀", 2), ("\u{1F3FD}", 2),
   ])
-  func `a text takes as many cells as Unicode says`(text: String, cells: Int) {
+  func `text has the width defined by Unicode`(text: String, cells: Int) {
     #expect(text.displayWidth == cells)
   }
 
-  /// Runs where Debian's unicode-data 15.0 is installed, whose files the table is made from.
+  /// Requires Debian's unicode-data 15.0, from which the table is generated.
   @Test(.enabled(if: UnicodeFile.isInstalled))
-  func `every emoji that Unicode recommends takes two cells`() throws {
+  func `every recommended emoji is two cells wide`() throws {
     let emoji = try UnicodeFile.emojiTest.split(separator: "\n").filter {
       $0.contains("; fully-qualified")
     }

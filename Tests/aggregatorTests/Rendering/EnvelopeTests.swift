@@ -46,7 +46,7 @@ import Testing
     #expect(text.contains(#""query": "\"x\u001b\u202e""#))
   }
 
-  @Test func `items have every field, or those asked for in their order`() {
+  @Test func `items have all fields, or the chosen ones in their order`() {
     #expect(
       rendered([[Country.bouvet]], as: .ndjson, .countries, on: .plain(80))
         == #"{"code":"BV","name":"Bouvet Island","region":"AN","capital":null}"# + "\n")
@@ -57,7 +57,7 @@ import Testing
         == #"{"name":"Bouvet Island","code":"BV"}"# + "\n")
   }
 
-  @Test func `several tiers are mixed and as old as the oldest`() throws {
+  @Test func `several origins are mixed, with the oldest time`() throws {
     let old = Date(timeIntervalSince1970: 1000)
     let combined = try #require(
       CombinedProvenance([

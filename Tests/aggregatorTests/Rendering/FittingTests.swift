@@ -14,7 +14,7 @@ import Testing
     #expect(text.fitted(to: width) == fitted)
   }
 
-  @Test func `fitted text is never wider than asked`() {
+  @Test func `fitted text never exceeds the width`() {
     var random = Seeded(1)
     for _ in 0..<2000 {
       let text = random.text(upTo: 30).safeLine
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `a consonant cluster that is wider than the room is cut between its letters`() {
+  @Test func `a consonant cluster wider than the line is cut between its letters`() {
     let cluster = String(repeating: "क्", count: 50) + "ष"
     let beginning = cluster[...].prefix(cells: 10)
     #expect(beginning.displayWidth == 10)

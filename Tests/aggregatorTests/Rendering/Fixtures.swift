@@ -67,7 +67,7 @@ struct Hero: Record {
       responsibility."
       """)
 
-  /// Names that are hard to align, and one that only tries to be long.
+  /// Names that are hard to align, and a very long one.
   static let motley: [Hero] = [
     spider,
     Hero(id: 7, name: "日本の英雄", realName: "桃太郎", publisher: "出版社", issues: 3),
@@ -80,7 +80,7 @@ struct Hero: Record {
   ]
 }
 
-/// Text that a service may send and no terminal may get.
+/// Text that must not reach a terminal unsanitized.
 let hostileTexts: [String] = [
   "\u{1B}[2J\u{1B}]52;c;ZXZpbA==\u{7}", "\u{9B}31m", "\u{90}q\u{9C}", "a\u{0}b\u{8}\u{7F}",
   "\u{202E}desrever\u{202C}", "\u{2066}a\u{2069}\u{200F}\u{61C}", "zero\u{200B}width\u{FEFF}\u{AD}",
@@ -91,7 +91,7 @@ let hostileTexts: [String] = [
 ]
 
 extension Seeded {
-  /// Text of all the kinds that make trouble.
+  /// Random text of problematic characters.
   mutating func text(upTo count: Int) -> String {
     let samples: [String] = [
       "a", "b", "z", " ", " ", "0", "-", "=", "'", "\"", ",", "\\", "\t", "\n", "\r", "日", "語", "、",
@@ -104,7 +104,7 @@ extension Seeded {
   }
 }
 
-/// Writes records as the command line does.
+/// The output of the command line for pages of records.
 func rendered<Item>(
   _ batches: [[Item]], as format: Format, _ listing: Listing<Item>,
   on terminalLayout: TerminalLayout,

@@ -3,8 +3,8 @@ import Testing
 
 /// Compares `text` with the file of this name in `Golden/`.
 ///
-/// `AGGREGATOR_RECORD_GOLDEN=1` rewrites the file instead and fails, so that nothing is ever recorded
-/// unseen.
+/// `AGGREGATOR_RECORD_GOLDEN=1` rewrites the file instead and fails, so that no recording
+/// goes unnoticed.
 func expectGolden(
   _ name: String, _ text: String, sourceLocation: SourceLocation = #_sourceLocation
 ) throws {

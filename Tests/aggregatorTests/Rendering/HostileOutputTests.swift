@@ -3,7 +3,7 @@ import Testing
 
 @testable import AggregatorCommand
 
-/// Whatever a service sends, in every format, at every width.
+/// Hostile text in every format, at every width.
 @Suite struct HostileOutputTests {
   private let heroes = hostileTexts.enumerated().map { id, text in
     Hero(
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func `labels are as harmless as values`() {
+  @Test func `labels are sanitized like values`() {
     let fields = [Field<Hero>("a", "L\u{1B}[2J\u{202E}", \.name, about: "")]
     for shape in [Listing<Hero>.Shape.rows, .cards] {
       var listing = Listing(
@@ -41,7 +41,7 @@ import Testing
 }
 
 extension Format {
-  /// The line ends of the format, and inside quotes also a cell's own.
+  /// Removes the line ends of the format, and those of cells inside quotes.
   fileprivate func mayWrite(_ scalar: Unicode.Scalar) -> Bool {
     switch self {
     case .table, .json, .ndjson: scalar == "\n"

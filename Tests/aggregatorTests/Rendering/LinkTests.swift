@@ -3,59 +3,60 @@ import Testing
 
 @testable import AggregatorCommand
 
-/// Links in cards, which change nothing of what is seen.
+/// Hyperlinks in cards, which do not change the visible text.
 @Suite struct LinkTests {
-  /// Something with an address, and a list of them.
-  private struct Place: Record {
+  /// A record with a URL, and a list of URLs.
+  private struct Page: Record {
     let id: Int
     var link: String
     var images: [String] = []
 
-    static let fields: [Field<Place>] = [
+    static let fields: [Field<Page>] = [
       Field("link", "Link", \.link, about: ""), Field("images", "Images", \.images, about: ""),
     ]
     static let cards = Listing(
-      "show", of: "places", fields: fields, layout: Layout(card: ["link", "images"]), shape: .cards)
+      "show", of: "pages", fields: fields, layout: Layout(card: ["link", "images"]), shape: .cards)
   }
 
-  private func card(_ place: Place, width: Int = 80, hasLinks: Bool = true) -> String {
+  private func card(_ page: Page, width: Int = 80, hasLinks: Bool = true) -> String {
     rendered(
-      [[place]], as: .table, Place.cards,
+      [[page]], as: .table, Page.cards,
       on: TerminalLayout(width: width, isTerminal: false, hasColor: false, hasLinks: hasLinks))
   }
 
-  /// Every link: where it leads, and what is seen of it.
+  /// The target and the visible text of every link.
   private func links(in text: String) -> [[String]] {
     text.matches(of: /\u{1B}\]8;id=[0-9a-z]+;([^\u{1B}]+)\u{1B}\\([^\u{1B}]*)\u{1B}\]8;;\u{1B}\\/)
       .map { [String($0.1), String($0.2)] }
   }
 
-  private func seen(_ text: String) -> String {
+  private func visible(_ text: String) -> String {
     text.replacing(/\u{1B}\]8;[^\u{1B}]*\u{1B}\\/, with: "")
   }
 
-  @Test func `an address is a link to itself`() {
-    let text = card(Place(id: 1, link: "https://host.example/a?b=c&d=e;f#g"))
+  @Test func `a URL is a link to itself`() {
+    let text = card(Page(id: 1, link: "https://host.example/a?b=c&d=e;f#g"))
     #expect(
       links(in: text)
         == [["https://host.example/a?b=c&d=e;f#g", "https://host.example/a?b=c&d=e;f#g"]])
     #expect(
-      seen(text) == card(Place(id: 1, link: "https://host.example/a?b=c&d=e;f#g"), hasLinks: false))
+      visible(text)
+        == card(Page(id: 1, link: "https://host.example/a?b=c&d=e;f#g"), hasLinks: false))
   }
 
   @Test(arguments: [20, 30, 56, 80, 100])
-  func `pieces of an address on several lines all lead to the whole`(width: Int) {
-    let addresses = (1...4).map {
+  func `pieces of a URL on several lines link to the whole URL`(width: Int) {
+    let urls = (1...4).map {
       "https://images.example/a/rather/long/path/to/an/image-\($0).jpg?width=1200&height=1200"
     }
-    let place = Place(id: 1, link: addresses[0], images: addresses)
-    let text = card(place, width: width)
-    #expect(seen(text) == card(place, width: width, hasLinks: false))
+    let page = Page(id: 1, link: urls[0], images: urls)
+    let text = card(page, width: width)
+    #expect(visible(text) == card(page, width: width, hasLinks: false))
     let links = links(in: text)
-    for address in addresses {
-      let pieces = links.filter { $0[0] == address }.map { $0[1] }
+    for url in urls {
+      let pieces = links.filter { $0[0] == url }.map { $0[1] }
       let whole = pieces.joined()
-      #expect(whole == (address == addresses[0] ? address + address : address))
+      #expect(whole == (url == urls[0] ? url + url : url))
     }
     #expect(links.allSatisfy { !$0[1].contains(",") || $0[1].contains("?") })
   }
@@ -68,18 +69,18 @@ import Testing
     "https://host.example/\u{202E}gpj",
     "https://host.example/" + String(repeating: "a", count: 2100),
   ])
-  func `what is not plainly an address is no link`(link: String) {
-    let text = card(Place(id: 1, link: link))
+  func `other text is not a link`(link: String) {
+    let text = card(Page(id: 1, link: link))
     #expect(!text.contains("\u{1B}"))
-    #expect(text == card(Place(id: 1, link: link), hasLinks: false))
+    #expect(text == card(Page(id: 1, link: link), hasLinks: false))
   }
 
-  @Test func `hostile text begins no sequence of its own, whatever is around it`() {
+  @Test func `hostile text cannot begin an escape sequence`() {
     for hostile in hostileTexts {
       let text = card(
-        Place(
+        Page(
           id: 1, link: "https://host.example/\(hostile)", images: ["https://a.example", hostile]))
-      #expect(TerminalGrid(seen(text)).refused.isEmpty)
+      #expect(TerminalGrid(visible(text)).refused.isEmpty)
       #expect(links(in: text).allSatisfy { $0[0].utf8.allSatisfy { 0x21...0x7E ~= $0 } })
     }
   }
@@ -96,7 +97,7 @@ import Testing
     (["TERM_PROGRAM": "vscode", "TERM_PROGRAM_VERSION": "1.96.0"], true),
     (["TERM_PROGRAM": "WezTerm", "TERM_PROGRAM_VERSION": "20240203-110809-5046fc22"], true),
     (["TERM_PROGRAM": "Apple_Terminal", "TERM_PROGRAM_VERSION": "455"], false),
-    // What is outside of a multiplexer does not count.
+    // The terminal outside of a multiplexer does not count.
     (["TMUX": "/tmp/tmux,1,0", "VTE_VERSION": "7600"], false),
     (["TERM": "tmux-256color", "VTE_VERSION": "7600"], false),
     (["TMUX": "x", "TERM_PROGRAM": "tmux", "TERM_PROGRAM_VERSION": "3.3a"], false),
@@ -111,7 +112,7 @@ import Testing
   ]
 
   @Test(arguments: terminals.indices)
-  func `links are for terminals that are known to have them`(index: Int) {
+  func `only terminals that support hyperlinks get them`(index: Int) {
     let (variables, hasLinks) = Self.terminals[index]
     let tty = ["AGGREGATOR_FORCE_TTY": "80"]
     #expect(Terminal(tty.merging(variables) { $1 }).hasLinks == hasLinks)

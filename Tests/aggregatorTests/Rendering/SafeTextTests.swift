@@ -16,7 +16,7 @@ import Testing
     ("\u{301}first", "first"), ("a \u{301}b", "a b"), ("\u{1161}", ""),
     ("a🏽 🏽👍🏽🏽", "a 👍🏽"),
   ])
-  func `a line shows what it is`(text: String, safe: String) {
+  func `a line shows its true content`(text: String, safe: String) {
     #expect(Array(text.safeLine.unicodeScalars) == Array(safe.unicodeScalars))
   }
 
@@ -26,7 +26,7 @@ import Testing
     ("می\u{200C}خواهم", "می\u{200C}خواهم"), ("क\u{94D}\u{200D}ष", "क\u{94D}\u{200D}ष"),
     ("র\u{200D}\u{9CD}য", "র\u{200D}\u{9CD}য"), ("葛\u{E0100}", "葛\u{E0100}"),
   ])
-  func `what shapes emoji and scripts stays`(text: String, safe: String) {
+  func `keeps joiners and selectors that affect emoji and scripts`(text: String, safe: String) {
     #expect(Array(text.safeLine.unicodeScalars) == Array(safe.unicodeScalars))
   }
 
@@ -39,7 +39,7 @@ import Testing
       "👩\u{200D}👩\u{200D}👩\u{200D}👩👩"
     ),
   ])
-  func `joiners and selectors that shape nothing are removed`(text: String, safe: String) {
+  func `removes joiners and selectors without effect`(text: String, safe: String) {
     #expect(Array(text.safeLine.unicodeScalars) == Array(safe.unicodeScalars))
   }
 
@@ -52,7 +52,7 @@ import Testing
     #expect(Array(text.safeParagraphs.unicodeScalars) == Array(safe.unicodeScalars))
   }
 
-  @Test func `safe text is left as it is when made safe again`() {
+  @Test func `sanitizing is idempotent`() {
     var random = Seeded(2)
     for _ in 0..<3000 {
       let text = random.text(upTo: 25)
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: hostileTexts)
-  func `nothing that a terminal obeys is left`(text: String) {
+  func `no control sequence is left`(text: String) {
     #expect(!text.safeLine.unicodeScalars.contains { $0.isInvisible && !$0.isJoiner })
     #expect(!text.safeParagraphs.unicodeScalars.contains { $0.isInvisible && $0 != "\n" })
     #expect(

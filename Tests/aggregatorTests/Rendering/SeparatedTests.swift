@@ -9,11 +9,11 @@ import Testing
     ("plain", "plain"), ("a\tb\nc\rd\\e", #"a\tb\nc\rd\\e"#), ("\u{1B}[m\u{0}", #"\x1b[m\x00"#),
     ("\u{9B}", #"\xc2\x9b"#), ("\u{202E}", #"\xe2\x80\xae"#), ("é日🦸", "é日🦸"),
   ])
-  func `TSV escapes what a terminal obeys`(text: String, escaped: String) {
+  func `TSV escapes control characters`(text: String, escaped: String) {
     #expect(text.tsvEscaped == escaped)
   }
 
-  @Test func `TSV reads back`() {
+  @Test func `TSV is lossless`() {
     var random = Seeded(5)
     for text in hostileTexts + (0..<2000).map({ _ in random.text(upTo: 20) }) {
       #expect(unescaped(text.tsvEscaped).unicodeScalars.elementsEqual(text.unicodeScalars))
@@ -28,16 +28,16 @@ import Testing
     ("\rx", "\"'\rx\""), ("-3.5", "-3.5"), ("+1e-9", "+1e-9"), ("-inf", "'-inf"), ("-0x1", "'-0x1"),
     ("-1-1", "'-1-1"), ("\u{200B}=1", "'=1"), ("\u{1B}[m", "␛[m"), ("\u{202E}a", "a"), ("", ""),
   ])
-  func `CSV quotes, and disarms formulas`(text: String, cell: String) {
+  func `CSV quotes cells and defuses formulas`(text: String, cell: String) {
     #expect(text.csvCell(isRaw: false).unicodeScalars.elementsEqual(cell.unicodeScalars))
   }
 
-  @Test func `raw CSV leaves formulas`() {
+  @Test func `raw CSV keeps formulas`() {
     #expect("=1+1".csvCell(isRaw: true) == "=1+1")
     #expect("\u{1B}=,".csvCell(isRaw: true) == "\"␛=,\"")
   }
 
-  @Test func `CSV reads back`() throws {
+  @Test func `CSV parses to the same cells`() throws {
     var random = Seeded(6)
     let rows = (0..<500).map { id in
       Hero(id: id, name: random.text(upTo: 12), realName: random.text(upTo: 12), publisher: nil)
@@ -62,7 +62,7 @@ import Testing
         == "code,name,region,capital\r\nBV,Bouvet Island,AN,\r\n")
   }
 
-  @Test func `a record with one empty cell is no empty line`() {
+  @Test func `a record with one empty cell is not an empty line`() {
     var listing = Listing.countries
     listing.chosen = [Country.fields[3]]
     #expect(
@@ -76,7 +76,7 @@ import Testing
   }
 }
 
-/// Reads the escapes of TSV.
+/// Decodes the escapes of TSV.
 private func unescaped(_ text: String) -> String {
   var bytes: [UInt8] = []
   var rest = Array(text.utf8)[...]
@@ -98,7 +98,7 @@ private func unescaped(_ text: String) -> String {
   return String(decoding: bytes, as: UTF8.self)
 }
 
-/// Reads RFC 4180, strictly.
+/// Parses RFC 4180 strictly.
 private func parsed(csv text: String) -> [[[Unicode.Scalar]]] {
   var rows: [[[Unicode.Scalar]]] = []
   var row: [[Unicode.Scalar]] = []

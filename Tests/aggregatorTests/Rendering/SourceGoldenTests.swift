@@ -8,13 +8,13 @@ import UsersSource
 
 @testable import AggregatorCommand
 
-/// Every source in every format, on a terminal and in a pipe: what people and programs see.
+/// The output of every source in every format, on a terminal and in a pipe.
 ///
-/// A terminal's golden file is what its screen shows, without the sequences that make it so.
+/// A terminal's golden file is its screen, without escape sequences.
 @Suite struct SourceGoldenTests {
   static let plugins: [any Plugin] = [
     CountriesPlugin(), HeroesPlugin(), ProductsPlugin(),
-    // Ages change; here it is always this moment.
+    // Ages depend on the date, which is fixed here.
     UsersPlugin(now: { Date(timeIntervalSince1970: 1_790_000_000) }),
   ]
 
@@ -27,7 +27,7 @@ import UsersSource
       let text = try await Self.text(of: plugin, shape, as: .table, on: .terminal(width))
       let grid = TerminalGrid(text)
       #expect(grid.refused.isEmpty)
-      // The UUID of a product is never cut, however narrow the terminal is.
+      // The UUID of a product is never cut.
       #expect(grid.width <= max(width, source == "products" ? 36 : 0))
       let screen = grid.lines.map { "\($0)\n" }.joined()
       try expectGolden("Sources/\(source)-\(name)-table-\(width)", screen)
@@ -35,13 +35,13 @@ import UsersSource
   }
 
   @Test(arguments: plugins.map(\.name), Format.allCases)
-  func `every format is as it was`(source: String, format: Format) async throws {
+  func `every format matches its golden file`(source: String, format: Format) async throws {
     let plugin = try #require(Self.plugins.first { $0.name == source })
     for (shape, name) in [(Shape.rows, "list"), (.cards, "show")] {
       let text = try await Self.text(of: plugin, shape, as: format, on: .plain(100))
       try expectGolden("Sources/\(source)-\(name)-\(format.rawValue)-pipe", text)
       guard format != .table else { continue }
-      // Only tables know where they are shown.
+      // Only tables depend on the terminal.
       let onTerminal = try await Self.text(of: plugin, shape, as: format, on: .terminal(56))
       #expect(onTerminal == text)
     }
@@ -65,7 +65,7 @@ import UsersSource
     return rendered([records], as: format, listing, on: terminalLayout, summary)
   }
 
-  /// The record with a hostile text in every text that does not identify it.
+  /// The record with hostile text in every text except its ID.
   private static func hostile<Item: Record>(_ record: Item) throws -> Item {
     let data = try JSONEncoder().encode(record)
     var members = try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])

@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `ids are never cut`() {
+  @Test func `IDs are never cut`() {
     let heroes = [Hero(id: 1, name: "A"), Hero(id: .max, name: String(repeating: "B", count: 99))]
     for width in [30, 40, 56, 100] {
       let text = rendered([heroes], as: .table, .heroes, on: .plain(width))
@@ -46,7 +46,7 @@ import Testing
     #expect(grid.column(of: "A", in: 1) == grid.column(of: "BBB", in: 2))
   }
 
-  @Test func `the column of the ids stays when others have no room`() throws {
+  @Test func `the ID column stays when others have no room`() throws {
     var listing = Listing.heroes
     listing.chosen = try ["name", "realName", "publisher", "id"].map { name in
       try #require(Hero.fields.first { $0.name == name })
@@ -74,17 +74,17 @@ import Testing
       ])
   }
 
-  @Test func `the header is bold where there is colour`() {
+  @Test func `the header is bold in colour`() {
     let text = rendered([[Hero.spider]], as: .table, .heroes, on: .terminal(80))
     #expect(text.hasPrefix("  \u{1B}[1mID\u{1B}[0m\u{1B}[7G\u{1B}[1mName\u{1B}[0m"))
     #expect(!rendered([[Hero.spider]], as: .table, .heroes, on: .plain(80)).contains("\u{1B}"))
   }
 
-  @Test func `no records are no lines`() {
+  @Test func `no records print nothing`() {
     #expect(rendered([[], []], as: .table, .heroes, on: .plain(80)) == "")
   }
 
-  @Test func `the fields asked for are shown in that order`() {
+  @Test func `shows the chosen fields in their order`() {
     var listing = Listing.countries
     listing.chosen = [Country.fields[3], Country.fields[0]]
     let text = rendered([[Country.afghanistan]], as: .table, listing, on: .plain(80))

@@ -2,24 +2,23 @@ import AggregatorKit
 
 @testable import AggregatorCommand
 
-/// What a terminal shows: understands printable text, line feeds, `CSI n G` and SGR, nothing else.
+/// The screen of a terminal that understands printable text, line feeds, `CSI n G` and SGR, nothing
+/// else.
 struct TerminalGrid {
   /// One cell: a character, or the right half of the wide one before it (`nil`).
   typealias Cell = Character?
 
-  /// The rows, each as wide as its text reaches.
+  /// The rows, each as long as its text.
   private(set) var rows: [[Cell]] = [[]]
 
-  /// The escape sequences and controls that it did not understand.
+  /// The escape sequences and controls that it does not support.
   private(set) var refused: [String] = []
 
   private var column = 0
 
-  /// Shows `text`.
+  /// Shows the output of a program.
   ///
-  /// - Parameters:
-  ///   - text: What a program wrote.
-  ///   - cells: How wide this terminal thinks that a character is.
+  /// - Parameter cells: The width of a character on this terminal.
   init(_ text: String, cells: (Character) -> Int = \.displayWidth) {
     var rest = text[...]
     while let character = rest.first {

@@ -1,32 +1,29 @@
 import AggregatorSourceTesting
 import Foundation
 
-/// The program as it was built, run as a child process in a clean environment.
+/// The built program, run as a child process in a clean environment.
 enum Binary {
-  /// Where what the program writes goes.
+  /// The destination of the program's output.
   enum Sink: Sendable {
-    /// Into a file, which is read when it is over.
+    /// A file that is read at the end.
     case captured
-    /// Into this file.
+    /// The file at this path.
     case file(String)
-    /// Nowhere: the descriptor is closed.
+    /// A closed descriptor.
     case closed
-    /// Into what is open here.
+    /// An open descriptor.
     case descriptor(Int32)
   }
 
   /// Runs a command line to its end.
   ///
   /// - Parameters:
-  ///   - arguments: The arguments.
-  ///   - environment: Variables beside `HOME`, `PATH`, `LC_ALL` and the addresses of the services,
-  ///     which refuse connections; `nil` takes one of these away.
-  ///   - input: What standard input holds.
-  ///   - sandbox: Home and working directory; fresh ones by default.
-  ///   - output: Where standard output goes.
-  ///   - isMerged: Whether standard error goes to the same place.
+  ///   - environment: Variables besides `HOME`, `PATH`, `LC_ALL` and the URLs of the services,
+  ///     which refuse connections; `nil` removes one of these.
+  ///   - input: The contents of standard input.
+  ///   - sandbox: The home and working directory; new ones by default.
+  ///   - isMerged: `true` to write standard error to the same destination.
   ///   - program: Another program that runs ours, with its arguments: `/usr/bin/strace -f`.
-  /// - Returns: What came of it.
   /// - Throws: `POSIXError` if it cannot be started.
   static func run(
     _ arguments: [String], environment: [String: String?] = [:], input: String = "",
@@ -42,7 +39,7 @@ enum Binary {
     return try run.0.outcome(run.1)
   }
 
-  /// Runs a command line whose arguments have a space between them.
+  /// Runs a command line, split at spaces.
   static func run(
     _ line: String, environment: [String: String?] = [:], input: String = "",
     in sandbox: Sandbox? = nil, output: Sink = .captured, isMerged: Bool = false,
@@ -53,7 +50,7 @@ enum Binary {
       in: sandbox, output: output, isMerged: isMerged, by: program)
   }
 
-  /// Starts a command line; call `outcome()` on what is returned.
+  /// Starts a command line, whose end `outcome()` awaits.
   static func start(
     _ line: String, environment: [String: String?] = [:], terminal: Int32? = nil,
     in sandbox: Sandbox? = nil, output: Sink = .captured, isMerged: Bool = false
@@ -63,10 +60,10 @@ enum Binary {
       in: sandbox, output: output, isMerged: isMerged)
   }
 
-  /// A port that refuses connections, for as long as the tests run.
+  /// A port that refuses connections while the tests run.
   static let nowhere = Result { try RefusingPort() }
 
-  /// The built program, beside the tests.
+  /// The path of the built program, next to the tests.
   static let path: String = {
     #if os(Linux)
       let tests =
@@ -77,11 +74,9 @@ enum Binary {
     return URL(filePath: tests).deletingLastPathComponent().appending(path: "aggregator").path
   }()
 
-  /// A command line that is being run.
+  /// A running command line.
   struct Run: Sendable {
-    /// The process.
     let child: Child
-    /// Home and working directory.
     let sandbox: Sandbox
     private let output: URL
     private let errors: URL
@@ -130,7 +125,7 @@ enum Binary {
         ])
     }
 
-    /// Waits for the end.
+    /// Awaits the end.
     func outcome() async throws -> Outcome { try outcome(await child.ending()) }
 
     fileprivate func outcome(_ ending: Child.Ending) throws -> Outcome {
@@ -141,7 +136,7 @@ enum Binary {
     }
   }
 
-  /// Lets few processes run at a time, so that none is starved.
+  /// Limits the number of concurrent processes, so that none starves.
   private actor Crew {
     static let standard = Crew()
     private var free = 3

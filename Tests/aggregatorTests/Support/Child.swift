@@ -1,30 +1,29 @@
 import Foundation
 import Synchronization
 
-/// A child process: how it was started, and how it ends.
+/// A child process.
 final class Child: Sendable {
-  /// How a process ended.
   enum Ending: Hashable, Sendable {
-    /// By itself, with this status.
+    /// With this exit status.
     case exit(Int32)
     /// By this signal.
     case signal(Int32)
   }
 
-  /// The process's number.
+  /// The process ID.
   let id: pid_t
 
   private let isReaped = Mutex(false)
 
-  /// Starts a program with nothing inherited.
+  /// Starts a program that inherits nothing.
   ///
-  /// No variables, no signals blocked or ignored, and no descriptors but the three standard ones:
-  /// sockets of other tests' servers would keep their connections open.
+  /// It has no variables, no signals blocked or ignored, and no descriptors but the three standard
+  /// ones: sockets of other tests' servers would keep their connections open.
   ///
   /// - Parameters:
   ///   - words: The program's path, and its arguments.
   ///   - environment: All of its variables.
-  ///   - directory: Where it runs.
+  ///   - directory: The working directory.
   ///   - descriptors: Its standard input, output and error; `nil` for a closed one. They stay open
   ///     here.
   /// - Throws: `POSIXError`.
@@ -67,8 +66,8 @@ final class Child: Sendable {
       environment.map { strdup("\($0)=\($1)") } + [nil]
     defer { for word in arguments + variables { free(word) } }
     var id: pid_t = 0
-    // Whatever is open: hundreds of tests at a time have more than a thousand, and a child that held
-    // the pipe of another, which held its own, would never see its reader leave.
+    // Whatever is open: hundreds of tests at a time have more than a thousand, and a child that
+    // held the pipe of another, which held its own, would never see its reader leave.
     let result = try Pipe.whileNoneIsMade {
       for name in try FileManager.default.contentsOfDirectory(atPath: "/dev/fd") {
         guard let number = Int32(name), number > 2 else { continue }
@@ -82,19 +81,16 @@ final class Child: Sendable {
 
   deinit { send(SIGKILL) }
 
-  /// Sends a signal, unless it is all over.
+  /// Sends a signal unless the process has ended.
   func send(_ signal: Int32) {
     isReaped.withLock { isReaped in
       if !isReaped { kill(id, signal) }
     }
   }
 
-  /// Waits for the end on a thread of its own.
+  /// Waits for the end on a thread of its own; call it only once.
   ///
-  /// Call it once.
-  ///
-  /// - Parameter seconds: After how long the process is killed.
-  /// - Returns: How it ended.
+  /// - Parameter seconds: The time after which the process is killed.
   func ending(within seconds: Int = 60) async -> Ending {
     let limit = Limit(self)
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds)) { limit.strike() }
@@ -104,9 +100,10 @@ final class Child: Sendable {
   }
 
   #if os(Linux)
-    /// The most memory, in bytes, that the program had at once; it must still be there.
+    /// The peak memory of the program in bytes; the process must still exist.
     ///
-    /// `ru_maxrss` would count the parent's memory too, which a child has until it runs its program.
+    /// `ru_maxrss` would include the memory of the parent, which a child shares until it runs its
+    /// program.
     func peakMemory() throws -> Int {
       let status = try String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8)
       let match = status.firstMatch(of: /VmHWM:\s+([0-9]+) kB/)
@@ -116,11 +113,11 @@ final class Child: Sendable {
   #endif
 
   #if os(Linux)
-    /// How many of its threads a signal can go to; one that waits for it counts.
+    /// The number of threads that can receive a signal, including one that waits for it.
     func threadsTaking(_ signal: Int32) throws -> Int {
       let tasks = "/proc/\(id)/task"
       return try FileManager.default.contentsOfDirectory(atPath: tasks).count { task in
-        // A thread may have ended meanwhile.
+        // The thread may have ended.
         let status = try? String(contentsOfFile: "\(tasks)/\(task)/status", encoding: .utf8)
         guard let status else { return false }
         let match = status.firstMatch(of: /SigBlk:\s+([0-9a-f]+)/)
@@ -131,7 +128,7 @@ final class Child: Sendable {
   #endif
 
   private func wait() -> Ending {
-    // First without reaping, so that nobody sends a signal to another process of the same number.
+    // Without reaping first, so that no signal reaches another process with the same ID.
     var info = siginfo_t()
     while waitid(P_PID, id_t(id), &info, WEXITED | WNOWAIT) != 0 {
       guard errno == EINTR else { break }
@@ -145,7 +142,7 @@ final class Child: Sendable {
     return signal == 0 ? .exit(status >> 8 & 0xFF) : .signal(signal)
   }
 
-  /// Kills a child that is still there, without keeping it there.
+  /// Kills the child after the time limit, without retaining it.
   private struct Limit: Sendable {
     private weak let child: Child?
     init(_ child: Child) { self.child = child }

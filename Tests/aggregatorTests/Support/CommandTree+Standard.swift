@@ -2,6 +2,6 @@
 @testable import aggregator
 
 extension CommandTree {
-  /// The commands of the program that is tested.
+  /// The commands of the program under test.
   static let standard = CommandTree("aggregator", plugins: aggregator.plugins)
 }

@@ -2,13 +2,11 @@ import AggregatorFakeServices
 import AggregatorSourceTesting
 
 extension FakeRandomUser {
-  /// The people of some pages, each once, in the order in which they come.
+  /// The IDs of the people on some pages, each once, in order.
   ///
   /// - Parameters:
-  ///   - pages: Which pages.
-  ///   - size: How many rows a page has.
-  ///   - seed: Of which collection.
-  /// - Returns: Their ids.
+  ///   - size: The number of rows on a page.
+  ///   - seed: The seed of the collection.
   static func people(
     onPages pages: Range<Int>, of size: Int = 10, seed: String = "aggregator"
   ) -> [String] {
@@ -17,6 +15,6 @@ extension FakeRandomUser {
       .filter { seen.insert($0).inserted }
   }
 
-  /// The numbers of the pages that were asked for, in order.
+  /// The numbers of the requested pages, in order.
   var pagesAskedFor: [Int] { requests.compactMap { $0.query["page"].flatMap { Int($0) } } }
 }

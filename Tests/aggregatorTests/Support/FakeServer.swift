@@ -1,20 +1,20 @@
 import AggregatorSourceTesting
 import Foundation
 
-/// A loopback server in the place of Comic Vine and of the list of countries.
+/// A loopback server in place of Comic Vine and the list of countries.
 final class FakeServer: Sendable {
-  /// The key of the settings: a canary, found in no other text, which percent-encoding changes.
+  /// The API key: a canary that occurs in no other text, and that percent-encoding changes.
   static let key = "CANARY/6f1e+0c27"
 
   private let server: LoopbackServer
 
-  /// A server that gives one reply to everything.
+  /// A server that always sends the same reply.
   init(_ reply: LoopbackReply = .stalled) throws { server = try LoopbackServer { _ in reply } }
 
-  /// A server that makes its replies.
+  /// A server that computes its replies.
   init(_ handler: @escaping LoopbackServer.Handler) throws { server = try LoopbackServer(handler) }
 
-  /// Both services at this server, with a key and without a rate.
+  /// Settings for both services at this server, with a key and without a rate limit.
   var settings: [String: String?] {
     [
       "COMIC_VINE_URL": "\(server.baseURL)/api", "COMIC_VINE_API_KEY": Self.key,

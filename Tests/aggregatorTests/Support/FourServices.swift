@@ -2,14 +2,14 @@ import AggregatorFakeServices
 import AggregatorSourceTesting
 import Foundation
 
-/// All four services of the program, each with its own server.
+/// All four services, each with its own server.
 final class FourServices: Sendable {
   let countries: FakeCountries
   let heroes: FakeComicVine
   let products: FakeProducts
   let users: FakeRandomUser
 
-  /// The sources, and the field with their ids.
+  /// The sources, with the field of their IDs.
   static let sources = [
     (name: "countries", id: "code"), (name: "heroes", id: "id"), (name: "products", id: "id"),
     (name: "users", id: "email"),
@@ -22,14 +22,14 @@ final class FourServices: Sendable {
     users = try FakeRandomUser()
   }
 
-  /// Where they are, without rates.
+  /// Settings with their URLs and without rate limits.
   var settings: [String: String] {
     [countries.settings, heroes.settings, products.settings, users.settings].reduce(into: [:]) {
       $0.merge($1) { $1 }
     }
   }
 
-  /// How many requests came to a source's service, or to all.
+  /// The number of requests to the service of a source, or to all.
   func requestCount(of source: String? = nil) -> Int {
     let counts = [
       "countries": countries.requests.count, "heroes": heroes.requests.count,

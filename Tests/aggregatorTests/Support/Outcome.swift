@@ -1,28 +1,28 @@
 import Foundation
 
-/// What came of running the program.
+/// The result of a run of the program.
 struct Outcome: Sendable, CustomStringConvertible {
-  /// How it ended.
+  /// The exit status or signal.
   let ending: Child.Ending
 
-  /// What it wrote to standard output.
+  /// Standard output.
   let output: String
 
-  /// What it wrote to standard error.
+  /// Standard error.
   let errors: String
 
-  /// Its home and working directory.
+  /// The home and working directory.
   let sandbox: Sandbox
 
-  /// Its exit status; `nil` if it died of a signal.
+  /// The exit status; `nil` if a signal ended it.
   var status: Int32? {
     if case .exit(let status) = ending { status } else { nil }
   }
 
-  /// The lines of its standard output, without their line breaks.
+  /// The lines of standard output, without line breaks.
   var lines: [String] { output.split(separator: "\n").map(String.init) }
 
-  /// The lines of its standard error, blank ones too.
+  /// The lines of standard error, including blank ones.
   var errorLines: [String] {
     errors.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
   }
@@ -35,7 +35,7 @@ struct Outcome: Sendable, CustomStringConvertible {
   var description: String { "\(ending)\n\(output.prefix(2000))\n--\n\(errors.prefix(2000))" }
 }
 
-/// The document of `--json`, as another program reads it.
+/// The document of `--json`, decoded as by another program.
 struct Envelope: Decodable, Sendable {
   struct Page: Decodable, Sendable {
     let count: Int

@@ -9,7 +9,7 @@ final class Pipe: Sendable {
 
   private static let making = Mutex(())
 
-  /// Does something that must know of every pipe there is, such as starting a program without them.
+  /// Runs `body` while no pipe is created, such as to start a program that inherits none.
   static func whileNoneIsMade<Result>(_ body: () throws -> Result) rethrows -> Result {
     try making.withLock { _ in try body() }
   }
@@ -33,9 +33,9 @@ final class Pipe: Sendable {
     }
   }
 
-  /// Waits on a thread of its own until something can be read, and reads some of it.
+  /// Waits on a thread of its own for input, and reads some of it.
   ///
-  /// - Returns: Nothing if the program has ended without a word.
+  /// - Returns: Nothing if the program ended without output.
   func firstBytes(atMost count: Int = 1) async -> [UInt8] {
     await withCheckedContinuation { continuation in
       Thread.detachNewThread {

@@ -1,15 +1,12 @@
 import AggregatorKit
 import Foundation
 
-/// A home whose store has products with any ids, put there without a service.
+/// A home whose store has products with arbitrary IDs, saved without a service.
 struct PopulatedHome: Sendable {
-  /// Home and working directory.
+  /// The home and working directory.
   let household: TestHome
 
-  /// A home.
-  ///
-  /// - Parameter products: The titles by id.
-  /// - Throws: ``SourceError``, or `CocoaError` if there is no room for it.
+  /// - Parameter products: The titles by ID.
   init(_ products: [String: String]) async throws {
     household = try TestHome()
     let entries = products.map { id, title in
@@ -21,7 +18,7 @@ struct PopulatedHome: Sendable {
       StoreBatch(entries), of: "products", at: Date(timeIntervalSince1970: 1_700_000_000))
   }
 
-  /// What the program says to a shell.
+  /// The completions that the program prints.
   func complete(
     _ line: String, in shell: String = "zsh", _ variables: [String: String?] = [:]
   ) async throws -> Outcome {

@@ -1,15 +1,15 @@
 import Foundation
 
-/// A terminal that nobody sits at.
+/// A terminal under control of the test.
 final class PseudoTerminal: Sendable {
-  /// The end that a program takes for a terminal.
+  /// The terminal end, for the program.
   let descriptor: Int32
 
   private let keyboard: Int32
 
   init() throws {
     #if os(Linux)
-      // What `grantpt` and its kin do, which Swift does not know here; see `ioctl_tty(2)`.
+      // Instead of `grantpt` and the like, which Swift does not import here; see `ioctl_tty(2)`.
       keyboard = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
       var number: UInt32 = 0
       var isLocked: Int32 = 0
@@ -32,23 +32,22 @@ final class PseudoTerminal: Sendable {
     close(keyboard)
   }
 
-  /// Whether what is typed is shown.
+  /// `true` if the echo is on.
   var showsTyping: Bool {
     var attributes = termios()
     tcgetattr(descriptor, &attributes)
     return attributes.c_lflag & tcflag_t(ECHO) != 0
   }
 
-  /// Has lines of so many cells.
+  /// Sets the width in cells.
   func widen(to cells: UInt16) {
     var size = winsize(ws_row: 60, ws_col: cells, ws_xpixel: 0, ws_ypixel: 0)
     _ = ioctl(keyboard, UInt(TIOCSWINSZ), &size)
   }
 
-  /// What is shown next, as bytes that may end in the middle of a character; waits for it.
+  /// Waits for output, which may end in the middle of a character.
   ///
-  /// - Parameter milliseconds: For how long.
-  /// - Returns: Nothing if it took longer.
+  /// - Returns: Nothing if the time limit, in milliseconds, has passed.
   func shown(within milliseconds: Int32) -> [UInt8] {
     var awaited = pollfd(fd: keyboard, events: Int16(POLLIN), revents: 0)
     guard poll(&awaited, 1, milliseconds) == 1 else { return [] }
@@ -57,7 +56,6 @@ final class PseudoTerminal: Sendable {
     return Array(bytes.prefix(max(count, 0)))
   }
 
-  /// Types.
   func type(_ text: String) {
     let bytes = Array(text.utf8)
     _ = write(keyboard, bytes, bytes.count)

@@ -2,11 +2,10 @@ import Foundation
 
 /// The files of this package.
 enum Repository {
-  /// Where the package is.
+  /// The package's root directory.
   static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../../..").standardizedFileURL
 
-  /// The text of a file.
   static func text(of path: String) throws -> String {
     String(decoding: try Data(contentsOf: root.appending(path: path)), as: UTF8.self)
   }

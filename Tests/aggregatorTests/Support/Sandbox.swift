@@ -1,8 +1,8 @@
 import Foundation
 
-/// The directories of a person who has nothing yet, removed when nobody holds them any more.
+/// The directories of a new user, removed with the last reference.
 final class Sandbox: Sendable {
-  /// Where `home`, `work` and what the harness needs are.
+  /// The directory of `home`, `work` and files of the harness.
   let root: URL
 
   /// The home directory.
@@ -20,39 +20,34 @@ final class Sandbox: Sendable {
 
   deinit { try? FileManager.default.removeItem(at: root) }
 
-  /// Writes a file such as `home/.config/aggregator/config.xcconfig`.
-  ///
-  /// - Returns: Where it is.
+  /// Writes a file such as `home/.config/aggregator/config.xcconfig`, and returns its URL.
   @discardableResult
   func write(_ text: String, to path: String) throws -> URL {
     let file = root.appending(path: path)
     try FileManager.default.createDirectory(
       at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
     try Data(text.utf8).write(to: file)
-    // A file of settings that others can read would be warned about.
+    // Settings files that others can read cause a warning.
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
     return file
   }
 
-  /// The text of a file.
   func text(of path: String) throws -> String {
     String(decoding: try Data(contentsOf: root.appending(path: path)), as: UTF8.self)
   }
 
-  /// The permissions of a file or directory.
   func permissions(of path: String) throws -> Int? {
     let file = root.appending(path: path)
     return try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
   }
 
-  /// What is in a directory, and under it.
+  /// The files in a directory and below.
   func files(under path: String) throws -> [String] {
     try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: path).path).sorted()
   }
 }
 
 extension Sandbox {
-  /// Lets a file be run.
   func makeExecutable(_ file: URL) throws {
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
   }

@@ -4,23 +4,23 @@ import Testing
 @testable import AggregatorCommand
 
 extension Shell {
-  /// Where the shell is; `nil` if it is not installed.
+  /// The path of the shell; `nil` if it is not installed.
   var path: String? {
     ["/usr/bin/\(self)", "/bin/\(self)", "/usr/local/bin/\(self)"]
       .first { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
-  /// Those that are here.
+  /// The installed shells.
   static let installed = allCases.filter { $0.path != nil }
 
-  /// Those that are not, for whoever wonders what was not tested.
+  /// The shells that are not installed, and so not tested.
   static var missing: [String] { allCases.filter { $0.path == nil }.map(\.rawValue) }
 }
 
-/// A shell at which somebody types, with the program's completions.
+/// An interactive shell with the completions of the program.
 ///
-/// Running the program there only notes its arguments, in the file `typed` of the working directory;
-/// completing asks the real one.
+/// In this shell, running the program only records its arguments, in the file `typed` of the
+/// working directory; completing runs the real one.
 final class ShellAtTerminal: Sendable {
   private let terminal: PseudoTerminal
   private let child: Child
@@ -30,10 +30,7 @@ final class ShellAtTerminal: Sendable {
 
   /// Starts a shell, and waits until it is ready.
   ///
-  /// - Parameters:
-  ///   - shell: Which.
-  ///   - home: Whose.
-  /// - Throws: `POSIXError` if it cannot be started, and if it says nothing.
+  /// - Throws: `POSIXError` if it cannot be started or prints nothing.
   init(_ shell: Shell, in home: PopulatedHome) throws {
     sandbox = home.household.sandbox
     terminal = try PseudoTerminal()
@@ -46,7 +43,7 @@ final class ShellAtTerminal: Sendable {
       case .fish: ["-i", "-C", "source \(start)"]
       }
     let programs = URL(filePath: Binary.path).deletingLastPathComponent().path
-    // A terminal of its own, which keys such as Ctrl-C belong to.
+    // A controlling terminal, to which keys such as Ctrl-C apply.
     child = try Child(
       ["/usr/bin/setsid", "-c", "-w", try #require(shell.path)] + options,
       environment: [
@@ -83,25 +80,25 @@ final class ShellAtTerminal: Sendable {
     }
   }
 
-  /// Types a command line, and waits until it was run.
+  /// Types a command line, and waits until it has run.
   func run(_ keys: String) throws {
     terminal.type("\(keys)\n")
-    // The prompt may be painted again before that.
+    // The prompt may be redrawn before that.
     try waits(for: "noted\r\n", Self.prompt)
   }
 
-  /// Types something, and waits until something is shown.
+  /// Types keys, and waits for some text.
   func type(_ keys: String, until text: String) throws {
     terminal.type(keys)
     try waits(for: text)
   }
 
-  /// The arguments that the program was run with, all of them in one list.
+  /// The arguments of all runs of the program, in one list.
   func typed() throws -> [String] {
     try sandbox.text(of: "work/typed").split(separator: "\n").map(String.init)
   }
 
-  /// Waits until texts are shown, one after another.
+  /// Waits for texts, one after another.
   private func waits(for texts: String...) throws {
     var bytes: [UInt8] = []
     let end = ContinuousClock.now + .seconds(30)

@@ -1,10 +1,10 @@
 import Foundation
 
-/// How often a test tries what fails only now and then.
+/// The number of rounds for tests of rare failures.
 enum Soak {
-  /// Whether there is time: `AGGREGATOR_SOAK=1 swift test --filter …`.
+  /// `true` in a soak test: `AGGREGATOR_SOAK=1 swift test --filter …`.
   static let isOn = ProcessInfo.processInfo.environment["AGGREGATOR_SOAK"] != nil
 
-  /// 100 rounds where there is time, and few otherwise.
+  /// 100 rounds in a soak test, otherwise few.
   static func rounds(_ few: Int) -> Range<Int> { 0..<(isOn ? 100 : few) }
 }

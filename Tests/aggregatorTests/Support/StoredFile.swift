@@ -1,18 +1,18 @@
 @testable import AggregatorKit
 @testable import AggregatorSQLite
 
-/// The file of a store, as somebody reads it who knows its tables.
+/// Direct access to the file of a store and its tables.
 struct StoredFile {
   /// The absolute path.
   let path: String
 
-  /// What SQLite, and its search index, have to say against the file; nothing if all is well.
+  /// The integrity errors of the file and its search index.
   func faults() throws -> [String] {
     var connection = try Connection(path, busyTimeout: .seconds(5))
     var faults = try connection.rows("PRAGMA integrity_check") { $0.text(0) ?? "" }
     faults.removeAll { $0 == "ok" }
     do {
-      // With a rank it compares the index with the records.
+      // With a rank, it compares the index with the records.
       try connection.run("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)")
     } catch {
       faults.append("the search index is not that of the records")
@@ -26,7 +26,7 @@ struct StoredFile {
     return faults + counts.map { "\($0) are miscounted" }
   }
 
-  /// The ids of a source's records in first-seen order, those deleted too.
+  /// The IDs of a source's records in first-seen order, including deleted ones.
   func ids(of source: String) throws -> [String] {
     var connection = try Connection(path, busyTimeout: .seconds(5))
     return try connection.rows(
@@ -37,7 +37,7 @@ struct StoredFile {
     ) { $0.text(0) ?? "" }
   }
 
-  /// Every record with its place and the time when it was written.
+  /// Every record with its position and the time at which it was written.
   func records() throws -> [String] {
     var connection = try Connection(path, busyTimeout: .seconds(5))
     return try connection.rows(
@@ -45,7 +45,7 @@ struct StoredFile {
     ) { $0.text(0) ?? "" }
   }
 
-  /// Makes all that was fetched older.
+  /// Makes everything fetched older.
   func age(byDays days: Int) throws {
     var connection = try Connection(path, busyTimeout: .seconds(5))
     let milliseconds = days * 86_400_000
@@ -58,7 +58,7 @@ struct StoredFile {
     try Connection(path, busyTimeout: .seconds(5)).execute("PRAGMA wal_checkpoint(TRUNCATE)")
   }
 
-  /// Makes it the file of a version that is not written yet.
+  /// Makes it the file of a future version.
   func makeNewer() throws {
     try Connection(path, busyTimeout: .seconds(5)).execute(
       "PRAGMA user_version = 99; PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,34 +1,27 @@
 import Foundation
 
-/// One person's home, in which the program is run again and again, and remembers.
+/// A home that is kept across runs of the program.
 struct TestHome: Sendable {
-  /// Home and working directory.
+  /// The home and working directory.
   let sandbox: Sandbox
 
-  /// Variables of every run.
+  /// The environment variables of every run.
   let environment: [String: String?]
 
-  /// A home in which nothing happened yet.
-  ///
-  /// - Parameter settings: What is set in every run.
-  /// - Throws: `CocoaError` if there is no room for it.
+  /// - Parameter settings: The settings of every run.
   init(_ settings: [String: String?] = [:]) throws {
     sandbox = try Sandbox()
     environment = settings
   }
 
-  /// A home in which nothing happened yet, with services.
+  /// A new home, with services.
   init(_ settings: [String: String]) throws { try self.init(settings.mapValues(Optional.some)) }
 
-  /// Runs a command line to its end.
+  /// Runs a command line, split at spaces.
   ///
   /// - Parameters:
-  ///   - line: The arguments, with a space between them.
-  ///   - variables: What is set beside, or instead of, the settings of this home.
-  ///   - input: What standard input holds.
+  ///   - variables: Variables besides, or instead of, the settings of this home.
   ///   - program: Another program that runs ours, with its arguments.
-  /// - Returns: What came of it.
-  /// - Throws: `POSIXError` if it cannot be started.
   func run(
     _ line: String, _ variables: [String: String?] = [:], input: String = "",
     by program: [String] = []
@@ -38,17 +31,16 @@ struct TestHome: Sendable {
       by: program)
   }
 
-  /// Starts a command line.
   func start(_ line: String) throws -> Binary.Run {
     try Binary.start(line, environment: environment, in: sandbox)
   }
 
-  /// What is in one field of each record.
+  /// The value of a field in each record.
   func column(_ field: String, _ line: String) async throws -> [String] {
     try await run("\(line) --fields \(field) --tsv").lines
   }
 
-  /// Where the program keeps its store by default.
+  /// The path of the store.
   static let store = "home/.local/share/aggregator/store.sqlite"
 
   /// The file of the store.

@@ -1,6 +1,6 @@
 import AggregatorKit
 
-/// Writes the one document of `--json`: an indented envelope with each record on a line of its own.
+/// Writes the document of `--json`: an indented envelope with one record a line.
 struct EnvelopeWriter<Item: Record>: RecordWriter {
   private let listing: Listing<Item>
   private var isFirst = true
@@ -41,7 +41,6 @@ struct EnvelopeWriter<Item: Record>: RecordWriter {
 }
 
 extension EnvelopeWriter {
-  /// The member about single sources, where there are several.
   private func sources(_ summary: ListingSummary) -> String {
     summary.sources.isEmpty ? "" : "\n  \"sources\": \(JSON.object(summary.sources).text),"
   }
@@ -62,7 +61,7 @@ struct NDJSONWriter<Item: Record>: RecordWriter {
 }
 
 extension Sequence {
-  /// A record as a JSON object with these fields, in this order, null where a value is unknown.
+  /// A record as a JSON object with these fields, in this order; unknown values are null.
   func object<Item>(of record: Item) -> JSON where Element == Field<Item> {
     .object(map { JSON.Member($0.name, $0[record]) })
   }
