@@ -71,7 +71,7 @@
     {
       let circumstances = CurlContext(
         authority: "h:1", limits: .standard, isConnected: true, systemError: EHOSTUNREACH,
-        words: "it is\n\u{202E}rotten")
+        message: "it is\n\u{202E}rotten")
       let error = SourceError(curl: code, circumstances)
       #expect(error.code == kind)
       #expect(error.message == words)

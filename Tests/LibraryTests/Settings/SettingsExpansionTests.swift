@@ -10,10 +10,10 @@ import Testing
   }
 
   private func value(_ text: String, below: [String: String] = [:]) -> Result<
-    String?, SettingsLayer.Complaint
+    String?, SettingsLayer.Diagnostic
   > {
     var expansion = expansion(text, below: below)
-    do throws(SettingsLayer.Complaint) {
+    do throws(SettingsLayer.Diagnostic) {
       return .success(try expansion.value(of: "COUNTRIES_URL"))
     } catch {
       return .failure(error)
@@ -73,21 +73,21 @@ import Testing
     ),
   ])
   func `complains with the place and a remedy`(text: String, expected: String) {
-    guard case .failure(let complaint) = value(text) else {
-      Issue.record("no complaint")
+    guard case .failure(let diagnostic) = value(text) else {
+      Issue.record("no diagnostic")
       return
     }
-    #expect(complaint.description == expected)
+    #expect(diagnostic.description == expected)
   }
 
   @Test func `refuses a text that doubles itself`() {
     let lines = (1...40).map { "A\($0) = $(A\($0 - 1))$(A\($0 - 1))" }
     let text = "A0 = aaaaaaaa\n\(lines.joined(separator: "\n"))\nCOUNTRIES_URL = $(A40)"
-    guard case .failure(let complaint) = value(text) else {
-      Issue.record("no complaint")
+    guard case .failure(let diagnostic) = value(text) else {
+      Issue.record("no diagnostic")
       return
     }
-    #expect(complaint.description == "f:12: the value of A11 is longer than 8192 bytes")
+    #expect(diagnostic.description == "f:12: the value of A11 is longer than 8192 bytes")
   }
 
   @Test func `expands a text that doubles nothing in no time`() throws {

@@ -58,7 +58,7 @@ import Testing
     ) { _ in .missing }
     var expansion = SettingsExpansion(of: layer, settings: [:]) { _ in nil }
     #expect(try expansion.value(of: "K") == text)
-    #expect(layer.complaintCount == 0)
+    #expect(layer.diagnosticCount == 0)
   }
 
   @Test func `writes an address with the trick`() throws {

@@ -12,7 +12,7 @@ import Testing
         "\(line.number) \(it.key)\(it.isConditional ? "[]" : "")=\(it.value)"
       case .include(let path, let isOptional):
         "\(line.number) include\(isOptional ? "?" : "") \(path)"
-      case .unreadable(let fault): "\(line.number) \(fault.what)"
+      case .unreadable(let fault): "\(line.number) \(fault.message)"
       }
     }
   }
