@@ -83,6 +83,16 @@ package struct OpenFile: ~Copyable {
     return bytes
   }
 
+  package static func contents(
+    of path: String, atMost limit: Int, followingLink: Bool = true
+  ) throws(FileReadFailure) -> [UInt8] {
+    let file: OpenFile
+    do throws(SystemFailure) {
+      file = try OpenFile(reading: path, followingLink: followingLink)
+    } catch { throw .system(error) }
+    return try file.contents(atMost: limit)
+  }
+
   private borrowing func prefix(_ limit: Int) throws(SystemFailure) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 16_384)
@@ -97,8 +107,10 @@ package struct OpenFile: ~Copyable {
 
   // MARK: - Writing
 
-  /// Replaces a file atomically: the bytes are written to a temporary file in the same directory, which
-  /// is then renamed. If any step fails, the temporary file is deleted and the old file is unchanged.
+  /// Replaces a file atomically.
+  ///
+  /// The bytes are written to a temporary file in the same directory, which is then renamed. If any step
+  /// fails, the temporary file is deleted and the old file is unchanged.
   ///
   /// - Parameters:
   ///   - path: The file to replace or create; a symbolic link is itself replaced.

@@ -52,22 +52,15 @@ package struct PrivateFile: Sendable {
   private func contents(
     atMost limit: Int, irregular code: SourceError.Code
   ) throws(SourceError) -> [UInt8]? {
-    let failure: FileReadFailure
-    do throws(SystemFailure) {
-      let file = try OpenFile(reading: path)
-      do throws(FileReadFailure) { return try file.contents(atMost: limit) } catch {
-        failure = error
+    do throws(FileReadFailure) { return try OpenFile.contents(of: path, atMost: limit) } catch {
+      switch error {
+      case .system(let failure) where failure.isMissing: return nil
+      case .system(let failure):
+        throw SourceError(
+          .storage, "\(path) cannot be read: \(failure.words)", remedy: "check its permissions")
+      case .notRegular: throw SourceError(code, "\(path) is not a regular file")
+      case .tooLarge: throw SourceError(.malformed, "\(path) is larger than \(limit) bytes")
       }
-    } catch {
-      failure = .system(error)
-    }
-    switch failure {
-    case .system(let error) where error.isMissing: return nil
-    case .system(let error):
-      throw SourceError(
-        .storage, "\(path) cannot be read: \(error.words)", remedy: "check its permissions")
-    case .notRegular: throw SourceError(code, "\(path) is not a regular file")
-    case .tooLarge: throw SourceError(.malformed, "\(path) is larger than \(limit) bytes")
     }
   }
 

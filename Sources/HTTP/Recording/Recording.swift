@@ -121,22 +121,17 @@ struct RecordingDirectory: Sendable {
 
   private func contents(of name: String, atMost limit: Int) throws(SourceError) -> Data {
     let path = "\(path)/\(name)"
-    let failure: FileReadFailure
-    do throws(SystemFailure) {
+    do throws(FileReadFailure) {
       // A link could lead anywhere.
-      let file = try OpenFile(reading: path, followingLink: false)
-      do throws(FileReadFailure) { return Data(try file.contents(atMost: limit)) } catch {
-        failure = error
-      }
+      return Data(try OpenFile.contents(of: path, atMost: limit, followingLink: false))
     } catch {
-      failure = .system(error)
-    }
-    switch failure {
-    case .system(let error):
-      let words = error.code == ELOOP ? "it is a symbolic link" : error.words
-      throw SourceError(.storage, "\(path) cannot be read: \(words)")
-    case .notRegular: throw SourceError(.storage, "\(path) cannot be read: not a regular file")
-    case .tooLarge: throw SourceError(.tooLarge, "\(path) is too large for a recording")
+      switch error {
+      case .system(let failure):
+        let words = failure.code == ELOOP ? "it is a symbolic link" : failure.words
+        throw SourceError(.storage, "\(path) cannot be read: \(words)")
+      case .notRegular: throw SourceError(.storage, "\(path) cannot be read: not a regular file")
+      case .tooLarge: throw SourceError(.tooLarge, "\(path) is too large for a recording")
+      }
     }
   }
 

@@ -29,7 +29,7 @@ import Testing
     "https://user@cdn.example/a.jpg", "https://cdn.example:0/a.jpg", "https://a b/c.jpg",
     "https://cdn.example/" + String(repeating: "a", count: 5000),
   ])
-  func `what is no address is none`(text: String) {
+  func `other text is not an address`(text: String) {
     #expect(ImageAddress(text) == nil)
   }
 
@@ -55,7 +55,7 @@ import Testing
   ]
 
   @Test(arguments: hosts.keys)
-  func `a host is as far away as its name tells`(networkScope: NetworkScope) throws {
+  func `the network of a host is judged by its name`(networkScope: NetworkScope) throws {
     for host in Self.hosts[networkScope] ?? [] {
       #expect(ImageAddress("https://\(host)/a.png")?.networkScope == networkScope, "\(host)")
     }

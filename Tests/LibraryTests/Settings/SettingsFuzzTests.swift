@@ -62,7 +62,7 @@ import Testing
     #expect(expanded > 1000, "the texts are not all nonsense")
   }
 
-  @Test func `edits any text, and leaves the rest of it alone`() {
+  @Test func `edits any text and preserves the rest`() {
     var random = Seeded(2)
     let values = ["$(", ")", "{", "/", "//", ";", "a", "日", "=", "#", "\"", "é", "$", "inherited"]
     for _ in 0..<4000 {

@@ -29,16 +29,16 @@ import Testing
     #expect(assignments(layer("#include \"/etc/x\"", ["/etc/x": "A = 1"])) == ["/etc/x:1 A=1"])
   }
 
-  @Test func `passes over an optional include that is missing, and goes on`() {
+  @Test func `ignores a missing optional include`() {
     let layer = layer("#include? \"no\"\nA = 1")
     #expect(assignments(layer) == ["dir/root:2 A=1"])
     #expect(layer.diagnostics.isEmpty)
   }
 
-  @Test func `complains of an include that is missing`() {
+  @Test func `reports a missing include`() {
     #expect(
       layer("\n#include \"no\"").diagnostics.map(\.description) == [
-        "dir/root:2: there is no file no (create it, or write #include? \"no\")"
+        "dir/root:2: file not found: no (create it, or write #include? \"no\")"
       ])
   }
 
@@ -52,7 +52,7 @@ import Testing
     let layer = layer("#include \"a\"", files)
     #expect(layer.diagnosticCount == 1)
     #expect(
-      try #require(layer.diagnostics.first).description.contains("includes itself in a circle"))
+      try #require(layer.diagnostics.first).description.contains("circular include"))
   }
 
   @Test func `includes a file twice where that is no circle`() {
@@ -79,13 +79,13 @@ import Testing
     #expect(layer.diagnostics.allSatisfy { $0.fault.message == "more than 32 files are included" })
   }
 
-  @Test func `keeps the first diagnostics of a file that is something else`() {
+  @Test func `stores the first diagnostics of a binary file`() {
     let layer = layer(String(repeating: "\u{1}\n", count: 5000))
     #expect(layer.diagnostics.count == SettingsLayer.mostDiagnostics)
     #expect(layer.diagnosticCount == 5000)
   }
 
-  @Test func `says why a file may not be read`() {
+  @Test func `reports the reason why a file is refused`() {
     let layer = SettingsLayer(SettingsText("root", bytes: Array("#include? \"x\"".utf8))) { _ in
       .refused(XcconfigFault("is private", remedy: "ask", code: .storage))
     }
