@@ -20,7 +20,7 @@ extension Plugin {
   ) throws(SourceError) -> ImageAddress? {
     let addresses = (layout.images?(record, size) ?? []).compactMap { ImageAddress($0) }
     guard let first = addresses.first else { return nil }
-    var networkScope = NetworkScope.scenarioEnvironment
+    var networkScope = NetworkScope.internet
     for setting in self.settings where setting.form == .url {
       if let address = Address(try settings.url(setting)) {
         networkScope = min(networkScope, address.networkScope)
@@ -37,9 +37,9 @@ extension Plugin {
 extension NetworkScope {
   fileprivate var text: String {
     switch self {
-    case .machine: "this machine"
-    case .network: "in a private network"
-    case .scenarioEnvironment: "in the world"
+    case .loopback: "this machine"
+    case .privateNetwork: "in a private network"
+    case .internet: "on the internet"
     }
   }
 }

@@ -36,7 +36,7 @@ static struct {
 } curl;
 
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
-// Readers are threads that are inside libcurl; the writer is the end of the process.
+// Readers: threads inside libcurl. Writer: the exit handler of the process.
 static pthread_rwlock_t ending = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
 static void end(void) { pthread_rwlock_wrlock(&ending); }
@@ -71,7 +71,7 @@ bool ccurl_load(const char *name) {
   pthread_mutex_lock(&loading);
   if (!isLoaded) {
     const long everything = 3;  // CURL_GLOBAL_ALL
-    // The handler is registered after those of the TLS library, so it runs before them.
+    // Registered after the handlers of the TLS library, so it runs before them.
     isLoaded = bind(library) && curl.global_init(everything) == 0 && atexit(end) == 0;
   }
   bool result = isLoaded;

@@ -1,45 +1,37 @@
 import AggregatorCore
 import Foundation
 
-/// A lock between processes, beside what it protects; whoever holds it loses it with its end, even by
+/// A lock between processes in a file of its own; it ends with the process that holds it, even by
 /// `kill -9`.
 package struct FileLock: Sendable {
-  /// Another process kept it for too long.
+  /// The lock timed out.
   package struct Taken: Error {}
 
-  /// The absolute path of an empty file, which stays.
+  /// The absolute path of the lock file, which is created empty and never deleted.
   package let path: String
 
-  /// How often a lock that is taken is tried again.
-  private static let interval = Duration.milliseconds(20)
+  private static let retryInterval = Duration.milliseconds(20)
 
-  /// A lock.
-  ///
-  /// - Parameter path: The absolute path of a file of its own, which need not exist.
   package init(path: String) { self.path = path }
 
-  /// Does something while nobody else holds the lock.
+  /// Runs `body` while holding the lock.
   ///
-  /// Waiting occupies no thread. Whoever waits is not served in the order of coming.
+  /// Waiting occupies no thread. Waiting processes are not served in order.
   ///
-  /// - Parameters:
-  ///   - limit: How long to wait for it.
-  ///   - clock: What measures it.
-  ///   - body: What to do.
-  /// - Returns: What `body` returns.
-  /// - Throws: ``Taken``; ``SourceError`` with code `storage` if the file cannot be made or the file
-  ///   system has no locks, and `cancelled`; what `body` throws.
+  /// - Throws: ``Taken`` if the lock is not free within `limit`; ``SourceError`` with code `storage` if
+  ///   the file cannot be created or the file system has no locks, and `cancelled`; the errors of
+  ///   `body`.
   package func holding<Value>(
     within limit: Duration, clock: some Clock<Duration>, _ body: () async throws -> Value
   ) async throws -> Value {
     let file = try open()
     let end = clock.now.advanced(by: limit)
-    while try !take(file) {
+    while try !tryLock(file) {
       guard clock.now < end else { throw Taken() }
-      do { try await clock.sleep(for: Self.interval) } catch { throw SourceError.cancelled }
+      do { try await clock.sleep(for: Self.retryInterval) } catch { throw SourceError.cancelled }
     }
-    // The lock ends with the file; naming it here keeps it open until `body` is done.
-    defer { flock(file.descriptor, LOCK_UN) }
+    // Closing the file would end the lock; using it here keeps it open until `body` is done.
+    defer { file.unlock() }
     return try await body()
   }
 
@@ -52,13 +44,8 @@ package struct FileLock: Sendable {
     }
   }
 
-  /// Takes the lock if it is free, and says whether it was.
-  private func take(_ file: borrowing OpenFile) throws(SourceError) -> Bool {
-    do throws(SystemFailure) {
-      try SystemFailure.check { flock(file.descriptor, LOCK_EX | LOCK_NB) }
-      return true
-    } catch {
-      if error.code == EWOULDBLOCK { return false }
+  private func tryLock(_ file: borrowing OpenFile) throws(SourceError) -> Bool {
+    do throws(SystemFailure) { return try file.lock(.exclusive, within: .zero) } catch {
       throw unusable(error)
     }
   }
@@ -66,6 +53,6 @@ package struct FileLock: Sendable {
   private func unusable(_ failure: SystemFailure) -> SourceError {
     SourceError(
       .storage, "\(path) cannot be locked: \(failure.words)",
-      remedy: "see that the directory is yours and on a disk of this machine")
+      remedy: "check the directory's permissions, and that it is on a local disk")
   }
 }

@@ -7,17 +7,13 @@ package struct SystemFailure: Error {
 
   package init(code: Int32) { self.code = code }
 
-  /// Whether there is no such file.
+  /// `true` if the file does not exist.
   package var isMissing: Bool { code == ENOENT || code == ENOTDIR }
 
-  /// The system's words: `Permission denied`.
+  /// The system's message: `Permission denied`.
   package var words: String { String(cString: strerror(code)) }
 
-  /// Calls the system, again if a signal came in between.
-  ///
-  /// - Parameter call: A call that answers -1 when it fails.
-  /// - Returns: What the call answers.
-  /// - Throws: The failure.
+  /// Calls the system, again after `EINTR`; -1 means failure.
   @discardableResult
   package static func check<Answer: SignedInteger>(_ call: () -> Answer) throws(SystemFailure)
     -> Answer
@@ -31,44 +27,73 @@ package struct SystemFailure: Error {
   }
 }
 
-/// An open file; closed when it goes away.
+/// The reason why a file was not read whole.
+package enum FileReadFailure: Error {
+  case system(SystemFailure)
+  /// A directory, a named pipe, a device.
+  case notRegular
+  /// It has more bytes than the caller allows.
+  case tooLarge
+}
+
+/// An open file, closed at the end of its lifetime.
 package struct OpenFile: ~Copyable {
-  /// The number by which the system knows it.
   package let descriptor: Int32
 
-  /// Opens a file.
-  ///
-  /// - Parameters:
-  ///   - path: The path.
-  ///   - flags: As for `open(2)`; child processes never inherit the file.
-  ///   - mode: The permissions of a file that this creates.
-  /// - Throws: ``SystemFailure``.
+  /// Opens a file with the flags of `open(2)`; child processes never inherit it.
   package init(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(SystemFailure) {
     descriptor = try SystemFailure.check { open(path, flags | O_CLOEXEC, mode) }
   }
 
+  /// Opens a file for reading, without waiting for the writer of a named pipe.
+  ///
+  /// Without `followingLink` a symbolic link is the failure `ELOOP`.
+  package init(reading path: String, followingLink: Bool = true) throws(SystemFailure) {
+    let flags = O_RDONLY | O_NONBLOCK | O_NOCTTY
+    try self.init(path, followingLink ? flags : flags | O_NOFOLLOW)
+  }
+
+  package init(directory path: String) throws(SystemFailure) {
+    try self.init(path, O_RDONLY | O_DIRECTORY)
+  }
+
   deinit { close(descriptor) }
 
-  /// What kind of file it is, and who may do what with it: `st_mode` of `stat(2)`.
-  package borrowing func mode() throws(SystemFailure) -> mode_t {
+  /// The kind of the file and its permissions: `st_mode` of `stat(2)`.
+  package borrowing func mode() throws(SystemFailure) -> mode_t { try status().st_mode }
+
+  private borrowing func status() throws(SystemFailure) -> stat {
     var status = stat()
     try SystemFailure.check { fstat(descriptor, &status) }
-    return status.st_mode
+    return status
   }
 
-  /// How many bytes a regular file has.
-  package borrowing func size() throws(SystemFailure) -> Int {
-    var status = stat()
-    try SystemFailure.check { fstat(descriptor, &status) }
-    return Int(status.st_size)
+  // MARK: - Reading
+
+  /// Reads a whole regular file of at most `limit` bytes; anything else is refused.
+  package borrowing func contents(atMost limit: Int) throws(FileReadFailure) -> [UInt8] {
+    let status: stat
+    do throws(SystemFailure) { status = try self.status() } catch { throw .system(error) }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
+    guard Int(status.st_size) <= limit else { throw .tooLarge }
+    let bytes: [UInt8]
+    // It may have grown since.
+    do throws(SystemFailure) { bytes = try prefix(limit + 1) } catch { throw .system(error) }
+    guard bytes.count <= limit else { throw .tooLarge }
+    return bytes
   }
 
-  /// Reads the start of the file.
-  ///
-  /// - Parameter limit: The most bytes wanted.
-  /// - Returns: Fewer bytes only if the file is shorter.
-  /// - Throws: ``SystemFailure``.
-  package borrowing func contents(atMost limit: Int) throws(SystemFailure) -> [UInt8] {
+  package static func contents(
+    of path: String, atMost limit: Int, followingLink: Bool = true
+  ) throws(FileReadFailure) -> [UInt8] {
+    let file: OpenFile
+    do throws(SystemFailure) {
+      file = try OpenFile(reading: path, followingLink: followingLink)
+    } catch { throw .system(error) }
+    return try file.contents(atMost: limit)
+  }
+
+  private borrowing func prefix(_ limit: Int) throws(SystemFailure) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 16_384)
     while bytes.count < limit {
@@ -80,26 +105,84 @@ package struct OpenFile: ~Copyable {
     return bytes
   }
 
-  /// Writes all of `bytes`, and waits until they are on the disk.
+  // MARK: - Writing
+
+  /// Replaces a file atomically.
   ///
-  /// - Parameter bytes: What to write.
-  /// - Throws: ``SystemFailure``, such as a full disk.
-  package borrowing func writeThrough(_ bytes: [UInt8]) throws(SystemFailure) {
-    try writeAll(bytes)
-    try SystemFailure.check { fsync(descriptor) }
+  /// The bytes are written to a temporary file in the same directory, which is then renamed. If any step
+  /// fails, the temporary file is deleted and the old file is unchanged.
+  ///
+  /// - Parameters:
+  ///   - path: The file to replace or create; a symbolic link is itself replaced.
+  ///   - mode: The permissions of the new file, reduced by the umask.
+  ///   - temporaryPath: The temporary file, which must not exist: by default the path and a random
+  ///     number.
+  ///   - isDurable: `true` to wait until the bytes are on the disk before renaming. A caller that also
+  ///     wants the new name to survive a crash synchronizes the directory.
+  ///   - prepare: Changes the temporary file before it is renamed, such as its times or permissions.
+  package static func replace(
+    _ path: String, with bytes: [UInt8], mode: mode_t = 0o600, via temporaryPath: String? = nil,
+    isDurable: Bool = true,
+    prepare: (borrowing OpenFile) throws(SystemFailure) -> Void = { _ throws(SystemFailure) in }
+  ) throws(SystemFailure) {
+    let new = temporaryPath ?? "\(path).\(UInt64.random(in: .min ... .max))"
+    let file = try OpenFile(new, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+    do throws(SystemFailure) {
+      try file.write(bytes)
+      try prepare(file)
+      if isDurable { try file.synchronize() }
+      try SystemFailure.check { rename(new, path) }
+    } catch {
+      unlink(new)
+      throw error
+    }
   }
 
-  /// Writes all of `bytes`; the system brings them to the disk when it likes.
-  ///
-  /// - Parameter bytes: What to write.
-  /// - Throws: ``SystemFailure``, such as a full disk.
-  package borrowing func writeAll(_ bytes: [UInt8]) throws(SystemFailure) {
+  private borrowing func write(_ bytes: [UInt8]) throws(SystemFailure) {
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = try SystemFailure.check {
-        rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
       }
       rest = rest.dropFirst(count)
     }
   }
+
+  /// Waits until the file, or the names in a directory, are on the disk.
+  package borrowing func synchronize() throws(SystemFailure) {
+    try SystemFailure.check { fsync(descriptor) }
+  }
+
+  // MARK: - Locking
+
+  /// The kind of an advisory lock between processes (`flock(2)`).
+  package enum LockKind { case shared, exclusive }
+
+  /// Locks the file until ``unlock()``, or until it is closed.
+  ///
+  /// Waiting blocks the thread; ``FileLock`` waits without one.
+  ///
+  /// - Parameters:
+  ///   - limit: The longest wait for another process; zero does not wait.
+  /// - Returns: `false` if another process still holds the lock.
+  /// - Throws: ``SystemFailure``; some network file systems have no locks.
+  package borrowing func lock(
+    _ kind: LockKind, within limit: Duration
+  ) throws(SystemFailure) -> Bool {
+    let operation = kind == .shared ? LOCK_SH : LOCK_EX
+    let end = ContinuousClock.now + limit
+    var pause: UInt32 = 500
+    while true {
+      do throws(SystemFailure) {
+        try SystemFailure.check { flock(descriptor, operation | LOCK_NB) }
+        return true
+      } catch let error where error.code == EWOULDBLOCK {
+        guard ContinuousClock.now < end else { return false }
+        usleep(pause)
+        pause = min(pause * 2, 20_000)
+      }
+    }
+  }
+
+  package borrowing func unlock() { flock(descriptor, LOCK_UN) }
 }

@@ -1,55 +1,50 @@
 package import AggregatorCore
 import Foundation
 
-/// A small file that only its owner may read, replaced as a whole or not at all.
+/// A small file that only its owner may read, replaced atomically.
 package struct PrivateFile: Sendable {
-  /// The absolute path; where it is a symbolic link, what it leads to is replaced.
+  /// The absolute path; if it is a symbolic link, its target is replaced.
   package let path: String
 
-  /// A file, which need not exist.
-  ///
-  /// - Parameter path: The absolute path.
+  /// The longest wait for another process that replaces a file of the same directory.
+  private static let maxWait = Duration.seconds(10)
+
   package init(path: String) { self.path = path }
 
-  /// Replaces the file's contents.
+  /// Replaces the file's contents by a function of the old contents.
   ///
-  /// The new contents are on the disk, in a file of their own beside it, before they take the old
-  /// ones' place: a full disk, a crash or a missing permission leaves the old file as it was.
-  /// Another process that does the same waits, so neither loses what the other wrote. Missing
-  /// directories are made with mode 0700; the file has mode 0600.
+  /// The new contents are on the disk before they replace the old ones: a full disk, a crash or a missing
+  /// permission leaves the old file unchanged. Concurrent edits, also by other processes, happen one
+  /// after the other. Missing directories are created with mode 0700; the file has mode 0600.
   ///
   /// - Parameters:
-  ///   - limit: The most bytes that the old contents may have.
-  ///   - edit: Gives the new contents for the old; nothing is written if it throws.
-  /// - Throws: ``SourceError`` with code `storage` or `malformed`, and what `edit` throws.
+  ///   - limit: The most bytes of the old contents.
+  ///   - edit: Nothing is written if it throws.
+  /// - Throws: ``SourceError`` with code `storage`, `malformed` if the old contents are too large, or
+  ///   `busy`; the errors of `edit`.
   package func replace(
     atMost limit: Int, _ edit: ([UInt8]) throws(SourceError) -> [UInt8]
   ) throws(SourceError) {
     let target = try target()
     let directory = try openDirectory(of: target)
-    // Some network file systems have no locks; there the last of two writers wins, as without one.
-    _ = try? SystemFailure.check { flock(directory.descriptor, LOCK_EX) }
+    // Some network file systems have no locks; there the last of two writers wins.
+    guard (try? directory.lock(.exclusive, within: Self.maxWait)) ?? true else {
+      throw SourceError(.busy, "\(path) is locked by another process", remedy: "try again")
+    }
     try write(
       try edit(try contents(atMost: limit, irregular: .storage) ?? []), to: target, in: directory)
   }
 
-  /// Replaces the file's contents, whatever they were, as ``replace(_:)`` does.
-  ///
-  /// - Parameter bytes: The new contents.
-  /// - Throws: ``SourceError`` with code `storage`.
+  /// Replaces the file's contents as ``replace(atMost:_:)`` does, without reading them.
   package func write(_ bytes: [UInt8]) throws(SourceError) {
     let target = try target()
     try write(bytes, to: target, in: openDirectory(of: target))
   }
 
-  /// Reads the file.
+  /// The file's contents; `nil` if it does not exist.
   ///
-  /// Only a regular file is read: a named pipe would hang the program.
-  ///
-  /// - Parameter limit: The most bytes that it may have.
-  /// - Returns: Its contents; `nil` if there is no such file.
-  /// - Throws: ``SourceError`` with code `malformed` if it is larger or not a regular file, and
-  ///   `storage` if the system refuses it.
+  /// - Throws: ``SourceError`` with code `malformed` if it has more than `limit` bytes or is not a
+  ///   regular file, and `storage` if the system refuses to read it.
   package func contents(atMost limit: Int) throws(SourceError) -> [UInt8]? {
     try contents(atMost: limit, irregular: .malformed)
   }
@@ -57,53 +52,34 @@ package struct PrivateFile: Sendable {
   private func contents(
     atMost limit: Int, irregular code: SourceError.Code
   ) throws(SourceError) -> [UInt8]? {
-    let bytes: [UInt8]?
-    do throws(SystemFailure) {
-      let file = try OpenFile(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
-      let isRegular = try file.mode() & S_IFMT == S_IFREG
-      bytes = isRegular ? try file.contents(atMost: limit + 1) : nil
-    } catch {
-      if error.isMissing { return nil }
-      throw SourceError(
-        .storage, "\(path) cannot be read: \(error.words)", remedy: "see that it is yours")
+    do throws(FileReadFailure) { return try OpenFile.contents(of: path, atMost: limit) } catch {
+      switch error {
+      case .system(let failure) where failure.isMissing: return nil
+      case .system(let failure):
+        throw SourceError(
+          .storage, "\(path) cannot be read: \(failure.words)", remedy: "check its permissions")
+      case .notRegular: throw SourceError(code, "\(path) is not a regular file")
+      case .tooLarge: throw SourceError(.malformed, "\(path) is larger than \(limit) bytes")
+      }
     }
-    guard let bytes else { throw SourceError(code, "\(path) is not a regular file") }
-    guard bytes.count <= limit else {
-      throw SourceError(.malformed, "\(path) is larger than \(limit) bytes")
-    }
-    return bytes
   }
 
   private func write(
     _ bytes: [UInt8], to target: String, in directory: borrowing OpenFile
   ) throws(SourceError) {
     do throws(SystemFailure) {
-      try write(bytes, to: target)
-      try SystemFailure.check { fsync(directory.descriptor) }
+      try OpenFile.replace(target, with: bytes)
+      try directory.synchronize()
     } catch {
       throw unwritable(error)
     }
   }
 
   private func unwritable(_ failure: SystemFailure) -> SourceError {
-    SourceError(
-      .storage, "\(path) cannot be written: \(failure.words)",
-      remedy: "see that the disk has room and that the directory is yours")
+    SourceError(unwritable: path, failure)
   }
 
-  private func write(_ bytes: [UInt8], to target: String) throws(SystemFailure) {
-    let new = "\(target).\(UInt64.random(in: .min ... .max))"
-    do throws(SystemFailure) {
-      let file = try OpenFile(new, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
-      try file.writeThrough(bytes)
-      try SystemFailure.check { rename(new, target) }
-    } catch {
-      unlink(new)
-      throw error
-    }
-  }
-
-  /// Where the path leads, even if nothing is there yet.
+  /// The end of the chain of symbolic links, even if nothing exists there yet.
   private func target() throws(SourceError) -> String {
     var target = path
     for _ in 0..<32 {
@@ -119,21 +95,20 @@ package struct PrivateFile: Sendable {
     let directory = Self.directory(of: target)
     do throws(SystemFailure) {
       try Self.make(directory)
-      return try OpenFile(directory, O_RDONLY | O_DIRECTORY)
+      return try OpenFile(directory: directory)
     } catch {
       throw unwritable(error)
     }
   }
 
-  /// Makes a directory, and those above it that are missing, with mode 0700.
+  // MARK: - Directories
+
+  /// Creates a directory and its missing parents with mode 0700; existing ones are unchanged.
   ///
-  /// One that is there stays as it is.
-  ///
-  /// - Parameter path: The absolute path.
   /// - Throws: ``SourceError`` with code `storage`.
   package static func makeDirectory(_ path: String) throws(SourceError) {
     do throws(SystemFailure) { try make(path) } catch {
-      throw PrivateFile(path: path).unwritable(error)
+      throw SourceError(unwritable: path, error)
     }
   }
 
@@ -142,7 +117,7 @@ package struct PrivateFile: Sendable {
       where error.code == ENOENT && path != "/"
     {
       try make(directory(of: path))
-      // Once more and not for ever: below a link to nowhere, or in /proc, it stays impossible.
+      // Not more often: below a dangling link, or in /proc, it stays impossible.
       try makeOne(path)
     }
   }
@@ -151,12 +126,22 @@ package struct PrivateFile: Sendable {
     do throws(SystemFailure) {
       try SystemFailure.check { mkdir(path, 0o700) }
     } catch let error where error.code == EEXIST {
-      // It is there, or something else is, which opening it will tell.
+      // If it is not a directory, opening it fails.
     }
   }
 
+  /// The path of the directory that holds the file.
   package static func directory(of path: String) -> String {
     let parent = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
     return parent.isEmpty ? "/" : String(parent)
+  }
+}
+
+extension SourceError {
+  /// A file or directory that cannot be written.
+  package init(unwritable path: String, _ failure: SystemFailure) {
+    self.init(
+      .storage, "\(path) cannot be written: \(failure.words)",
+      remedy: "check the free disk space and the directory's permissions")
   }
 }

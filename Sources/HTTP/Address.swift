@@ -1,24 +1,22 @@
 package import Foundation
 
-/// An `http` or `https` address, taken apart so strictly that every engine understands it alike.
+/// An `http` or `https` URL, parsed so strictly that every engine understands it in the same way.
 ///
-/// What one parser takes for a host and another for a user name would send a key to a stranger, so there
-/// is no user name, and a host is made of letters, digits, `.`, `-` and `_`, or is an IPv6 address.
+/// Text that one parser takes for a host and another for a user name could send a key to a stranger. So
+/// there is no user name, and a host consists of letters, digits, `.`, `-` and `_`, or is an IPv6 address.
 package struct Address: Hashable, Sendable {
   /// `http` or `https`.
   package let scheme: String
   /// The host in lower case; an IPv6 address in brackets.
   package let host: String
-  /// The port, also where it is the scheme's own.
+  /// The port, also if it is the standard port of the scheme.
   package let port: Int
   /// The path, percent-encoded; at least `/`.
   package let path: String
   /// The query as it is sent, without `?`; `nil` for none.
   package var query: String?
 
-  /// An address.
-  ///
-  /// - Parameter url: An absolute URL; its fragment is ignored. `nil` if it is something else.
+  /// Parses an absolute URL, whose fragment is ignored; `nil` if it is invalid.
   package init?(_ url: URL) {
     guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https",
       url.user() == nil, url.password() == nil,
@@ -36,18 +34,17 @@ package struct Address: Hashable, Sendable {
     self.query = query
   }
 
-  /// The address as text, with the query and whatever secrets are in it.
+  /// The address as text, with the query and any secrets in it.
   package var text: String {
     "\(scheme)://\(authority)\(path)" + (query.map { "?" + $0 } ?? "")
   }
 
-  /// The host, and the port where it is not the scheme's own: `127.0.0.1:8080`.
+  /// The host, and the port unless it is the standard port of the scheme: `127.0.0.1:8080`.
   package var authority: String { isStandardPort ? host : "\(host):\(port)" }
 
-  /// Whether the port is the scheme's own.
   package var isStandardPort: Bool { port == Self.standardPort(of: scheme) }
 
-  /// Whether the host is this machine: `localhost`, 127.0.0.0/8 (RFC 1122) or `::1` (RFC 4291).
+  /// `true` if the host is this machine: `localhost`, 127.0.0.0/8 (RFC 1122) or `::1` (RFC 4291).
   package var isLoopback: Bool {
     if host == "localhost" { return true }
     var v4 = in_addr()

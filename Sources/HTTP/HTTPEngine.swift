@@ -1,32 +1,27 @@
 package import AggregatorCore
 package import Foundation
 
-/// What speaks HTTP: sends one request to one server and waits for its reply.
+/// Sends a single HTTP request to a single server.
 ///
 /// ``HTTPTransport`` does what all engines have in common: secrets, redirects, events. An engine never
 /// follows a redirect, keeps no cookies and no cache, checks certificates, decodes `gzip` and `deflate`,
-/// stops at the limits, and names in its errors the host and never the address.
+/// enforces the limits, and names the host in its errors but never the full URL.
 package protocol HTTPEngine: Sendable {
-  /// Sends one request.
+  /// Sends a request and returns the response, whatever its status.
   ///
-  /// - Parameter request: The request as it goes over the wire.
-  /// - Returns: The reply, whatever its status.
   /// - Throws: ``SourceError``: `unreachable`, `connectionLost`, `timedOut`, `tooLarge`, `malformed`
-  ///   for what is not HTTP, or `cancelled`.
+  ///   for invalid HTTP, or `cancelled`.
   func send(_ request: WireRequest) async throws(SourceError) -> HTTPResponse
 }
 
 /// A request as it goes over the wire: the only value in which secrets are readable.
 package struct WireRequest: Sendable {
-  /// What is done.
   package var method: HTTPRequest.Method
-  /// Where it goes.
   package var address: Address
-  /// Valid header fields; `Content-Length` and what belongs to the connection is the engine's business.
+  /// Valid header fields, without `Content-Length` and those of the connection, which the engine sets.
   package var headers: [(name: String, value: String)]
   /// The body of a POST.
   package var body: Data?
-  /// How large the reply may be, and how long it may take.
   package var limits: HTTPLimits
 }
 
@@ -36,4 +31,174 @@ extension WireRequest: CustomStringConvertible, CustomReflectable {
 
   /// Hides the secrets from `dump` and other mirrors.
   package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+// MARK: - From a request
+
+extension WireRequest {
+  private static let userAgent = "aggregator/\(Version.current) (Swift command line and library)"
+
+  /// Encodes a request, with its secrets.
+  ///
+  /// - Throws: ``SourceError`` with code `badSettings` if a secret would be sent unencrypted, `badUsage`
+  ///   if the URL or a header field is invalid.
+  init(_ request: HTTPRequest) throws(SourceError) {
+    guard var address = Address(request.url) else {
+      throw SourceError(
+        .badUsage, "invalid URL \"\(request.endpoint)\": must be an http(s) URL without user name")
+    }
+    guard request.secrets.isEmpty || address.scheme == "https" || address.isLoopback else {
+      throw SourceError(
+        .badSettings, "refusing to send a key unencrypted to \(address.authority)",
+        remedy: "use an https:// URL")
+    }
+    address.query = request.plainQuery
+
+    var headers = request.plainHeaders
+    for field in headers where !Self.isValid(field) {
+      // Neither part is quoted: the value may be a secret, and the name is as broken.
+      throw SourceError(.badUsage, "invalid header field in the request")
+    }
+    for field in [(name: "User-Agent", value: Self.userAgent), (name: "Accept", value: "*/*")]
+    where !headers.contains(where: { $0.name.lowercased() == field.name.lowercased() }) {
+      headers.append(field)
+    }
+    self.init(
+      method: request.method, address: address, headers: headers,
+      body: request.method == .post ? request.body ?? Data() : nil, limits: request.limits)
+  }
+
+  /// `true` if the name is a token and the value has no control characters (RFC 9110, section 5), so
+  /// that neither can begin another field or request.
+  private static func isValid(_ field: (name: String, value: String)) -> Bool {
+    let isToken = field.name.utf8.allSatisfy { byte in
+      0x21...0x7E ~= byte && !#"(),/:;<=>?@[\]{}""#.utf8.contains(byte)
+    }
+    let isText = field.value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+    return !field.name.isEmpty && isToken && isText
+  }
+}
+
+// MARK: - Redirects
+
+extension WireRequest {
+  /// The longest `Location` that is followed, in bytes.
+  private static let locationLimit = 8192
+
+  /// The request that a redirect leads to (RFC 9110, section 15.4); `nil` if it is not a redirect.
+  ///
+  /// - Parameter redactor: Hides the request's secrets, which the service may repeat anywhere.
+  /// - Throws: ``SourceError`` with code `rejected` if it leads to another host, `malformed` if the
+  ///   target is invalid.
+  func redirected(
+    by response: HTTPResponse, hiding redactor: Redactor
+  ) throws(SourceError) -> WireRequest? {
+    guard [301, 302, 303, 307, 308].contains(response.status),
+      let location = response.header("location")
+    else { return nil }
+    guard !location.isEmpty, location.utf8.count <= Self.locationLimit,
+      let url = URL(string: location, relativeTo: URL(string: address.text))?.absoluteURL
+    else {
+      throw SourceError(.malformed, "\(address.authority) redirects to an invalid URL")
+    }
+    guard let target = Address(url) else {
+      throw SourceError(
+        .rejected, "\(address.authority) redirects to a URL that is not plain http(s)")
+    }
+    guard address.allowsRedirect(to: target) else {
+      throw SourceError(.rejected, refusal(of: target, redactor))
+    }
+    var next = self
+    next.address = target
+    if response.status <= 303, method == .post {
+      next.method = .get
+      next.body = nil
+      next.headers.removeAll { $0.name.lowercased() == "content-type" }
+    }
+    return next
+  }
+
+  private func refusal(of target: Address, _ redactor: Redactor) -> String {
+    if target.host == address.host, target.scheme != address.scheme {
+      return "\(address.authority) redirects from \(address.scheme) to \(target.scheme)"
+    }
+    // The host is lower case, whatever the case of a secret in it.
+    let authority =
+      redactor.mentions(inAnyCase: target.authority) ? Redactor.mark : target.authority
+    return "\(address.authority) redirects to another host (\(authority))"
+  }
+}
+
+extension Address {
+  /// `true` if the request, with its secrets, may be repeated there.
+  fileprivate func allowsRedirect(to target: Address) -> Bool {
+    guard host == target.host else { return false }
+    let isSame = scheme == target.scheme && port == target.port
+    return isSame || (target.scheme == "https" && isStandardPort && target.isStandardPort)
+  }
+}
+
+// MARK: - Failures
+
+/// The failures that all engines report with the same text.
+extension SourceError {
+  static func tooLarge(_ bytes: Int) -> SourceError {
+    SourceError(.tooLarge, "the reply is larger than \(bytes.binarySize)")
+  }
+
+  static func headTooLarge(_ bytes: Int) -> SourceError {
+    SourceError(.tooLarge, "the header of the reply is larger than \(bytes.binarySize)")
+  }
+
+  static func notConnected(_ authority: String, within limit: Duration) -> SourceError {
+    SourceError(.timedOut, "no connection to \(authority) within \(limit.brief)")
+  }
+
+  static func silent(_ authority: String, for limit: Duration) -> SourceError {
+    SourceError(.timedOut, "no data from \(authority) for \(limit.brief)")
+  }
+
+  static func unfinished(_ authority: String, within limit: Duration) -> SourceError {
+    SourceError(.timedOut, "no complete reply from \(authority) within \(limit.brief)")
+  }
+
+  static func closedWithoutReply(_ authority: String) -> SourceError {
+    SourceError(.connectionLost, "\(authority) closed the connection without a reply")
+  }
+
+  static func cutShort(_ authority: String) -> SourceError {
+    SourceError(.connectionLost, "\(authority) closed the connection in the middle of the reply")
+  }
+
+  static func broken(_ authority: String) -> SourceError {
+    SourceError(.connectionLost, "lost the connection to \(authority)")
+  }
+
+  static func wronglyCompressed(_ authority: String) -> SourceError {
+    SourceError(.malformed, "invalid compression in the reply from \(authority)")
+  }
+}
+
+extension Int {
+  /// `16 MiB`, `64 KiB` or `1000 bytes`: exact, in the largest unit that divides it.
+  fileprivate var binarySize: String {
+    if self > 0, isMultiple(of: 1 << 20) { return "\(self >> 20) MiB" }
+    if self > 0, isMultiple(of: 1 << 10) { return "\(self >> 10) KiB" }
+    return "\(self) bytes"
+  }
+}
+
+extension Duration {
+  /// Whole milliseconds, rounded up, from 1 to 24 days, for C interfaces.
+  var milliseconds: Int32 {
+    let (seconds, attoseconds) = components
+    guard seconds < 2_147_483 else { return 2_147_483_000 }
+    let rest = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+    return Int32(Swift.max(1, seconds * 1000 + rest))
+  }
+
+  /// `10 s` or `250 ms`.
+  fileprivate var brief: String {
+    components.attoseconds == 0 ? "\(components.seconds) s" : "\(milliseconds) ms"
+  }
 }

@@ -3,74 +3,62 @@ public import Foundation
 
 /// One HTTP request, with its secrets marked as such.
 public struct HTTPRequest: Sendable {
-  /// What is done.
   public enum Method: String, Sendable {
-    /// Reads.
     case get = "GET"
-    /// Sends a body.
     case post = "POST"
   }
 
-  /// A part of a request that is either harmless or a secret.
+  /// The value of a query item or header field.
   public enum Value: Sendable, ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
     /// Text that may be shown.
     case plain(String)
-    /// Text that may not.
+    /// Text that must never be shown or recorded.
     case secret(Secret)
 
     /// Text that may be shown.
     public init(stringLiteral value: String) { self = .plain(value) }
+
+    /// The text as it is sent: keep it where it cannot be shown.
+    fileprivate var text: String {
+      switch self {
+      case .plain(let text): text
+      case .secret(let secret): secret.reveal(\.self)
+      }
+    }
   }
 
-  /// A named value of the query or of the head.
+  /// A query item or header field.
   public struct Item: Sendable {
-    /// The name.
     public let name: String
-    /// The value.
     public let value: Value
 
-    /// A named value.
-    ///
-    /// - Parameters:
-    ///   - name: The name.
-    ///   - value: The value.
     public init(_ name: String, _ value: Value) {
       self.name = name
       self.value = value
     }
+
+    var isSecret: Bool { if case .secret = value { true } else { false } }
   }
 
-  /// What is done.
   public var method: Method
 
-  /// The address, usually without a query: `https://host/path`.
+  /// The URL, usually without a query: `https://host/path`.
   ///
-  /// A query that it has goes first.
+  /// Its own query is sent before ``query``.
   public var url: URL
 
-  /// The query, in order.
-  ///
-  /// Names and values are percent-encoded when the request is sent.
+  /// The query, in order; names and values are percent-encoded when the request is sent.
   public var query: [Item]
 
-  /// Header fields beside those that the transport sets itself.
+  /// Header fields in addition to those that the transport sets itself.
   public var headers: [Item]
 
   /// The body; `nil` for none.
   public var body: Data?
 
-  /// How large the reply may be, and how long it may take.
+  /// The limits on the size of the response and on time.
   public var limits: HTTPLimits
 
-  /// A request.
-  ///
-  /// - Parameters:
-  ///   - method: What is done.
-  ///   - url: The address without its query.
-  ///   - query: The query, in order.
-  ///   - headers: Header fields beside those that the transport sets itself.
-  ///   - body: The body; `nil` for none.
-  ///   - limits: How large the reply may be, and how long it may take.
   public init(
     _ method: Method, _ url: URL, query: [Item] = [], headers: [Item] = [],
     body: Data? = nil, limits: HTTPLimits = .standard
@@ -83,7 +71,7 @@ public struct HTTPRequest: Sendable {
     self.limits = limits
   }
 
-  /// The address without user, query and fragment, as ``Provenance/endpoint`` shows it.
+  /// The URL without user, query and fragment, as in ``Provenance/endpoint``.
   public var endpoint: String {
     guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return "" }
     (parts.user, parts.password, parts.query, parts.fragment) = (nil, nil, nil, nil)
@@ -91,32 +79,55 @@ public struct HTTPRequest: Sendable {
   }
 }
 
-/// How large a reply may be, and how long it may take.
+/// The limits on the size of a response and on the duration of an exchange.
 public struct HTTPLimits: Hashable, Sendable {
   /// The most bytes of a body, *after* decompression.
   public var bodyBytes: Int
-  /// How long connecting may take.
+  /// The longest time to connect.
   public var connect: Duration
-  /// How long the line may be silent.
+  /// The longest time without any data.
   public var idle: Duration
-  /// How long the whole exchange may take.
+  /// The longest time for the whole exchange.
   public var overall: Duration
 
-  /// 16 MiB; 10 s to connect, 30 s of silence, 120 s overall.
+  /// 16 MiB; 10 s to connect, 30 s without data, 120 s overall.
   public static let standard = HTTPLimits(
     bodyBytes: 16 << 20, connect: .seconds(10), idle: .seconds(30), overall: .seconds(120))
 
-  /// Limits.
-  ///
-  /// - Parameters:
-  ///   - bodyBytes: The most bytes of a body, after decompression.
-  ///   - connect: How long connecting may take.
-  ///   - idle: How long the line may be silent.
-  ///   - overall: How long the whole exchange may take.
   public init(bodyBytes: Int, connect: Duration, idle: Duration, overall: Duration) {
     self.bodyBytes = bodyBytes
     self.connect = connect
     self.idle = idle
     self.overall = overall
+  }
+}
+
+extension HTTPRequest {
+  /// The secrets in the query and the header.
+  var secrets: [String] {
+    (query + headers).compactMap { $0.isSecret ? $0.value.text : nil }
+  }
+
+  /// The header fields as they are sent, with secrets.
+  var plainHeaders: [(name: String, value: String)] { headers.map { ($0.name, $0.value.text) } }
+
+  /// The query as it is sent, with secrets; `nil` for none.
+  var plainQuery: String? { encodedQuery { $0.text.percentEncoded } }
+
+  /// The URL with its query as it is sent, secret values as `REDACTED`.
+  var shownAddress: String {
+    let query = encodedQuery { value in
+      switch value {
+      case .plain(let text): text.percentEncoded
+      case .secret: Redactor.mark
+      }
+    }
+    return query.map { "\(endpoint)?\($0)" } ?? endpoint
+  }
+
+  private func encodedQuery(_ encoded: (Value) -> String) -> String? {
+    let items = query.map { "\($0.name.percentEncoded)=\(encoded($0.value))" }
+    let query = [url.query(percentEncoded: true)].compactMap(\.self) + items
+    return query.isEmpty ? nil : query.joined(separator: "&")
   }
 }

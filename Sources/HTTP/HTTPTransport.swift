@@ -1,18 +1,30 @@
 public import AggregatorCore
 import Foundation
 
-/// The real ``Transport``: libcurl on Linux, URLSession on Apple systems.
+/// Sends HTTP requests.
 ///
-/// - The query's names and values are percent-encoded strictly: only `A-Z a-z 0-9 - . _ ~` stay.
-/// - Secrets go over `https`, or to this machine; never over plain `http` to another.
-/// - At most five redirects are followed, and only on the same scheme, host and port, or from `http` to
+/// ``HTTPTransport`` uses the network. Others wrap it or replace it: to record, to replay, to refuse, to
+/// inject faults.
+public protocol Transport: Sendable {
+  /// Sends a request, waits for the whole response and returns it, whatever its status.
+  ///
+  /// - Throws: ``SourceError``: `unreachable`, `connectionLost`, `timedOut`, `tooLarge`, `malformed`
+  ///   for invalid HTTP, or `cancelled`.
+  func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse
+}
+
+/// The ``Transport`` of the network: libcurl on Linux, URLSession on Apple systems.
+///
+/// - Names and values of the query are percent-encoded strictly: all but `A-Z a-z 0-9 - . _ ~`.
+/// - Secrets are sent over `https` only, except to this machine.
+/// - At most five redirects are followed, only on the same scheme, host and port, or from `http` to
 ///   `https` on the same host.
-/// - Secrets of eight characters or more that a service repeats are removed from its reply.
-/// - There are no cookies and no cache, and certificates are always checked.
+/// - Secrets of eight or more characters that a service repeats are removed from its response.
+/// - There are no cookies and no cache. Certificates are always checked.
 ///
 /// Requests are reported to the current ``Observer``.
 public struct HTTPTransport: Transport {
-  /// The transport of this process: connections are kept and shared by all its users.
+  /// The shared transport of this process, which reuses connections.
   public static let standard = HTTPTransport()
 
   private static let redirectLimit = 5
@@ -28,21 +40,18 @@ public struct HTTPTransport: Transport {
     #endif
   }
 
-  /// A transport over an engine.
   package init(engine: any HTTPEngine) { self.engine = engine }
 
-  /// Sends a request, follows its redirects, and waits for the whole reply.
+  /// Sends a request, follows redirects, and returns the whole response without the request's secrets.
   ///
-  /// - Parameter request: What to send.
-  /// - Returns: The reply, whatever its status, without the request's secrets.
-  /// - Throws: ``SourceError``: `unreachable`, `connectionLost`, `timedOut`, `tooLarge`, `malformed`
-  ///   for what is not HTTP, `rejected` for a redirect that is not followed, `badSettings` for a secret
-  ///   that would travel readably, `badUsage` for a request that cannot be sent, or `cancelled`.
+  /// - Throws: ``SourceError`` as in ``Transport/send(_:)``, and `rejected` for a redirect that is not
+  ///   followed, `badSettings` for a secret that would be sent unencrypted, `badUsage` for an invalid
+  ///   request.
   public func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
     let redactor = Redactor(request.secrets)
     var wire = try WireRequest(request)
     if let deadline = Deadline.current?.remaining() {
-      // Whoever set a longer deadline means to wait for it.
+      // A caller with a longer deadline wants to wait for it.
       wire.limits.idle = max(wire.limits.idle, deadline)
       wire.limits.overall = max(wire.limits.overall, deadline)
     }
@@ -56,7 +65,7 @@ public struct HTTPTransport: Transport {
       }
       wire = next
       wire.limits.overall = overall - (.now - begin)
-      // Without the query, because the service wrote it: who knows where it put the secrets.
+      // Without the query: the service wrote it, and may have put the secrets anywhere in it.
       shown = redactor.redacted(
         "\(wire.address.scheme)://\(wire.address.authority)\(wire.address.path)")
     }
@@ -64,7 +73,7 @@ public struct HTTPTransport: Transport {
       .rejected, "\(wire.address.authority) redirects more than \(Self.redirectLimit) times")
   }
 
-  /// One hop, with its events.
+  /// Sends one request without following redirects, and reports it.
   private func exchange(
     _ wire: WireRequest, _ shown: String, _ redactor: Redactor
   ) async throws(SourceError) -> HTTPResponse {

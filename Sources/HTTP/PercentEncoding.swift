@@ -1,7 +1,9 @@
+import AggregatorCore
+
 extension String {
   /// The text with everything but unreserved characters percent-encoded (RFC 3986, section 2.3).
   ///
-  /// Stricter than `URLComponents`, which leaves `+`, `,` and `:` bare in a query: servers read a bare
+  /// Stricter than `URLComponents`, which leaves `+`, `,` and `:` in a query as they are: servers read
   /// `+` as a space, and some split a value at its commas and colons.
   package var percentEncoded: String {
     var encoded: [UInt8] = []
@@ -18,7 +20,7 @@ extension String {
 }
 
 extension UInt8 {
-  /// Whether this is one of `A-Z a-z 0-9 - . _ ~`.
+  /// `true` for `A-Z a-z 0-9 - . _ ~`.
   var isUnreserved: Bool {
     switch self {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
@@ -27,9 +29,5 @@ extension UInt8 {
       true
     default: false
     }
-  }
-
-  fileprivate init(hexDigit value: UInt8) {
-    self = value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
   }
 }

@@ -1,30 +1,22 @@
 import Foundation
 
-/// Removes the secrets of a request from what came back.
+/// Replaces the secrets of a request in its response.
 package struct Redactor: Sendable {
-  /// What stands where a secret was.
+  /// The replacement of a secret.
   static let mark = "REDACTED"
 
-  /// Shorter secrets would match by accident, in every text.
-  private static let shortest = 8
-
   private let secrets: [String]
-  /// The forms in which a service may repeat the secrets, longest first.
+  /// The encodings of the secrets, longest first.
   private let needles: [[UInt8]]
 
   package init(_ secrets: [String]) {
-    let secrets = secrets.filter { $0.count >= Self.shortest }
-    let forms = secrets.flatMap { secret in
-      [
-        secret, secret.percentEncoded, secret.replacing(" ", with: "+"),
-        secret.replacing("/", with: #"\/"#),
-      ]
-    }
+    let secrets = secrets.filter { $0.count >= SecretEncoding.minimumLength }
     self.secrets = secrets.map { $0.lowercased() }
-    needles = Set(forms).map { Array($0.utf8) }.sorted { $0.count > $1.count }
+    needles = Set(secrets.flatMap(SecretEncoding.texts)).map { Array($0.utf8) }
+      .sorted { $0.count > $1.count }
   }
 
-  /// The reply without the secrets.
+  /// The response without the secrets.
   package func redacted(_ response: HTTPResponse) -> HTTPResponse {
     guard !needles.isEmpty else { return response }
     var response = response
@@ -39,13 +31,13 @@ package struct Redactor: Sendable {
     return String(decoding: redacted, as: UTF8.self)
   }
 
-  /// Whether a text holds a secret, upper or lower case.
+  /// `true` if the text contains a secret, in upper or lower case.
   func mentions(inAnyCase text: String) -> Bool {
     let text = text.lowercased()
     return secrets.contains { text.contains($0) }
   }
 
-  /// The bytes without the secrets; `nil` if there were none, which costs one scan for each form.
+  /// The bytes without the secrets; `nil` if there were none, at the cost of one scan for each encoding.
   private func redacted(_ bytes: Data) -> Data? {
     var changed: Data?
     for needle in needles {
@@ -55,6 +47,43 @@ package struct Redactor: Sendable {
       changed = clean
     }
     return changed
+  }
+}
+
+/// The encodings in which a secret may appear in what a service or a program writes.
+package enum SecretEncoding {
+  /// Shorter secrets occur by chance in any text, so they cannot be replaced or reported.
+  package static let minimumLength = 8
+
+  /// The secret itself, and the forms that replace characters of it: percent-encoding, strict and as in
+  /// `URLComponents`, `+` for a space, and `\/` as in JSON.
+  package static func texts(of secret: String) -> [String] {
+    [
+      secret, secret.percentEncoded, withPlus(secret), secret.replacing("/", with: #"\/"#),
+      secret.addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed) ?? secret,
+    ]
+  }
+
+  /// The forms that remain once all escapes are decoded: the secret itself, `+` for a space, and base64.
+  static func undecodable(of secret: String) -> [String] {
+    [secret, withPlus(secret)] + base64Cores(of: secret)
+  }
+
+  private static func withPlus(_ secret: String) -> String { secret.replacing(" ", with: "+") }
+
+  /// The characters of the base64 (RFC 4648) of any longer text that contains the secret, in both
+  /// alphabets.
+  ///
+  /// They depend on the number of bytes before it; those at the edges also on the bytes themselves.
+  private static func base64Cores(of secret: String) -> [String] {
+    (0...2).flatMap { offset -> [String] in
+      let padded = Data(repeating: 0, count: offset) + Data(secret.utf8)
+      let core = padded.base64EncodedString().prefix(padded.count * 8 / 6)
+        .dropFirst((offset * 8 + 5) / 6)
+      guard core.count >= minimumLength else { return [] }
+      let inURL = core.replacing("+", with: "-").replacing("/", with: "_")
+      return [String(core), String(inURL)]
+    }
   }
 }
 
@@ -77,7 +106,7 @@ extension Data {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Where `needle` first occurs; `nil` if it does not, or is empty.
+  /// The first occurrence of `needle`; `nil` if there is none, or if it is empty.
   func offset(of needle: [UInt8]) -> Int? {
     guard let start = baseAddress, let first = needle.first else { return nil }
     var at = 0

@@ -2,53 +2,46 @@ public import AggregatorCore
 import AggregatorFiles
 import Foundation
 
-/// Images on the disk: a directory of files, bounded in size, which any number of processes may use at
-/// once.
+/// An LRU cache of images in a directory, bounded by bytes, which any number of processes may share.
 ///
-/// The files never take more room than ``limit``, not for a moment: whoever writes makes room first,
-/// under a lock, and removes what was used longest ago. A file that is cut, damaged or foreign is not
-/// there. What is lost can be fetched again, so nothing waits for the disk.
+/// The files never exceed ``limit``: the least recently used ones are evicted, under a lock, before a new
+/// one is written. A truncated, damaged or foreign file is treated as missing.
 public struct ImageDiskCache: Sendable {
-  /// A disk may take its time, and tasks must not stand still for it.
+  /// Files are accessed here, so that a slow disk does not block tasks.
   private static let queue = DispatchQueue(label: "aggregator.images")
 
-  /// More files than these would make looking through them slow.
+  /// More files would be slow to list.
   private static let mostFiles = 10_000
 
-  /// How names of files end: those that are whole, and one that is being written.
+  /// The suffixes of complete files, and of a temporary one.
   private static let (ending, newEnding) = (".image", ".new")
 
-  /// The absolute path; made with mode 0700 when something is first written.
+  /// The absolute path; created with mode 0700 at the first write.
   public let directory: String
 
-  /// The most bytes that all files together have.
+  /// The most bytes of all files together.
   public let limit: Int
 
-  /// How long to wait for another process.
+  /// The longest wait for another process.
   var maxWait = Duration.seconds(5)
 
-  /// Images in a directory.
-  ///
   /// - Parameters:
-  ///   - directory: The absolute path of a directory of their own, which need not exist.
-  ///   - limit: The most bytes that all files together have; 256 MiB by default.
+  ///   - directory: The absolute path of a directory for the cache alone, which need not exist.
+  ///   - limit: The most bytes of all files together; 256 MiB by default.
   public init(in directory: String, atMost limit: Int = 256 << 20) {
     self.directory = directory
     self.limit = limit
   }
 
-  /// How many images are kept.
+  /// The size of the cache.
   public struct Usage: Hashable, Sendable {
-    /// How many images.
+    /// The number of images.
     public var count = 0
-    /// How many bytes their files have.
+    /// The bytes of their files.
     public var bytes = 0
   }
 
-  /// How many images are kept.
-  ///
-  /// - Parameter collection: Of which source; of all by default.
-  /// - Returns: None if the directory is not there, or cannot be read.
+  /// The size of the cache, or of a source's part; zero if the directory cannot be read.
   public func usage(of collection: String? = nil) async -> Usage {
     await onQueue {
       entries().reduce(into: Usage()) { usage, entry in
@@ -61,46 +54,34 @@ public struct ImageDiskCache: Sendable {
 
   /// Removes the images of a source.
   ///
-  /// - Parameter collection: The source's name.
   /// - Throws: ``SourceError``: `storage` if they cannot be removed, `busy`, or `cancelled`.
   public func clear(_ collection: String) async throws(SourceError) {
-    // Without a directory there is nothing to lock either.
+    // Without a directory there is no lock file.
     guard await usage(of: collection).count > 0 else { return }
     try await locked { () throws(SystemFailure) in
       for entry in entries() where entry.isOf(collection) { try remove(entry.name) }
     }
   }
 
-  /// The image of an address, which counts as used from then on.
-  ///
-  /// - Parameters:
-  ///   - address: Its address.
-  ///   - collection: The source that it belongs to.
-  ///   - largest: The most bytes that it may have.
-  ///   - date: When it is used.
-  /// - Returns: `nil` if it is not kept, or cannot be read.
+  /// The cached image of at most `largest` bytes, which becomes the most recently used one; `nil` if there
+  /// is none.
   func file(
     at address: ImageAddress, of collection: String, atMost largest: Int, used date: Date
   ) async -> ImageCacheFile? {
     let path = path(name(of: address, collection))
     return await onQueue { () -> ImageCacheFile? in
-      guard let file = try? OpenFile(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY),
-        let mode = try? file.mode(), mode & S_IFMT == S_IFREG,
+      guard let file = try? OpenFile(reading: path, followingLink: false),
         let contents = try? file.contents(atMost: largest + ImageCacheFile.longestHead),
         let image = ImageCacheFile(contents, of: address), image.image.bytes.count <= largest
       else { return nil }
-      // In a directory that may only be read it stays as old as it is.
+      // Fails in a read-only directory.
       try? file.touch(date)
       return image
     }
   }
 
-  /// Keeps an image, if it fits at all.
+  /// Adds an image unless it is larger than ``limit``.
   ///
-  /// - Parameters:
-  ///   - file: The image.
-  ///   - collection: The source that it belongs to.
-  ///   - date: When it is used.
   /// - Throws: ``SourceError``: `storage` if it cannot be written, `busy`, or `cancelled`.
   func add(_ file: ImageCacheFile, of collection: String, used date: Date) async throws(SourceError)
   {
@@ -109,42 +90,35 @@ public struct ImageDiskCache: Sendable {
     let name = name(of: file.image.id, collection)
     try await locked { () throws(SystemFailure) in
       try makeRoom(for: contents.count, named: name)
-      let new = path(name + Self.newEnding)
-      do throws(SystemFailure) {
-        let file = try OpenFile(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
-        try file.writeAll(contents)
-        try file.touch(date)
-        try SystemFailure.check { rename(new, path(name)) }
-      } catch {
-        unlink(new)
-        throw error
-      }
+      // What is lost can be fetched again.
+      try OpenFile.replace(
+        path(name), with: contents, via: path(name + Self.newEnding), isDurable: false
+      ) { file throws(SystemFailure) in try file.touch(date) }
     }
   }
 }
 
 extension ImageDiskCache {
-  /// A file of ours.
   private struct Entry {
     let name: String
     let bytes: Int
-    /// When it was used last.
-    let used: timespec
+    let lastUse: timespec
 
-    /// Whether it belongs to a source: its name is that of the source, and 16 digits.
+    /// `true` if its name is that of the source and 16 digits.
     func isOf(_ collection: String) -> Bool {
       name.hasPrefix("\(collection)-")
         && name.dropFirst(collection.count + 1).count { $0 == "-" } == 0
     }
 
     func isOlder(than other: Entry) -> Bool {
-      (used.tv_sec, used.tv_nsec, name) < (other.used.tv_sec, other.used.tv_nsec, other.name)
+      (lastUse.tv_sec, lastUse.tv_nsec, name)
+        < (other.lastUse.tv_sec, other.lastUse.tv_nsec, other.name)
     }
   }
 
-  /// Removes what was left half-written, the old file of this name, and then what was used longest ago.
+  /// Removes abandoned temporary files, the old file of this name, and the least recently used files.
   ///
-  /// Call it under the lock: nobody else is writing then.
+  /// Call it under the lock.
   private func makeRoom(for count: Int, named name: String) throws(SystemFailure) {
     for left in names() where left.hasSuffix(Self.newEnding) { try remove(left) }
     var entries = entries()
@@ -164,11 +138,11 @@ extension ImageDiskCache {
     do throws(SystemFailure) { try SystemFailure.check { unlink(path(name)) } } catch let error
       where error.isMissing
     {
-      // It is gone, which is what was wanted.
+      // Another process removed it.
     }
   }
 
-  /// The files that are whole, as far as their names tell; links and directories are none.
+  /// The complete files, judged by their names; not links and directories.
   private func entries() -> [Entry] {
     names().compactMap { name in
       var status = stat()
@@ -176,11 +150,11 @@ extension ImageDiskCache {
         status.st_mode & S_IFMT == S_IFREG
       else { return nil }
       #if canImport(Darwin)
-        let used = status.st_mtimespec
+        let lastUse = status.st_mtimespec
       #else
-        let used = status.st_mtim
+        let lastUse = status.st_mtim
       #endif
-      return Entry(name: name, bytes: Int(status.st_size), used: used)
+      return Entry(name: name, bytes: Int(status.st_size), lastUse: lastUse)
     }
   }
 
@@ -188,7 +162,7 @@ extension ImageDiskCache {
     (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
   }
 
-  /// A name that tells nothing of the address but which one it is.
+  /// A name with a hash of the URL, which does not reveal it.
   private func name(of address: ImageAddress, _ collection: String) -> String {
     let digits = String(address.description.fnv1a, radix: 16)
     return
@@ -197,7 +171,7 @@ extension ImageDiskCache {
 
   private func path(_ name: String) -> String { "\(directory)/\(name)" }
 
-  /// Does something while no other process does.
+  /// Runs `body` while holding the lock.
   private func locked(
     _ body: @escaping @Sendable () throws(SystemFailure) -> Void
   ) async throws(SourceError) {
@@ -211,12 +185,10 @@ extension ImageDiskCache {
     } catch let error as SourceError {
       throw error
     } catch {
-      throw SourceError(.busy, "another process is at work in \(directory)")
+      throw SourceError(.busy, "\(directory) is locked by another process")
     }
     do throws(SystemFailure) { try result.get() } catch {
-      throw SourceError(
-        .storage, "\(directory) cannot be written: \(error.words)",
-        remedy: "see that the disk has room and that the directory is yours")
+      throw SourceError(unwritable: directory, error)
     }
   }
 
@@ -230,11 +202,64 @@ extension ImageDiskCache {
 }
 
 extension OpenFile {
-  /// Says when the file was used: the time of its last change, which every file system keeps.
+  /// Sets the time of the last use: the modification time, which every file system has.
   fileprivate borrowing func touch(_ date: Date) throws(SystemFailure) {
     let seconds = date.timeIntervalSince1970.rounded(.down)
     let nanoseconds = (date.timeIntervalSince1970 - seconds) * 1e9
     let time = timespec(tv_sec: Int(seconds), tv_nsec: Int(min(max(nanoseconds, 0), 999_999_999)))
     try SystemFailure.check { futimens(descriptor, [time, time]) }
+  }
+}
+
+/// The file format of a cached image: three lines of text, a blank one, the bytes.
+///
+/// ```
+/// aggregator image 1
+/// https://cdn.example/1.jpg
+/// 1795169400000 34567 9c51e2d84b067f3a
+///
+/// …
+/// ```
+/// The numbers are the time of fetching in milliseconds since 1970, the number of bytes, and a checksum
+/// of everything else. A file that does not match them is invalid.
+struct ImageCacheFile {
+  private static let title = "aggregator image 1"
+
+  /// The most bytes before those of the image.
+  static let longestHead = 4096 + 256
+
+  let image: LoadedImage
+  let fetchedAt: Timestamp
+
+  init(_ image: LoadedImage, fetchedAt: Timestamp) {
+    self.image = image
+    self.fetchedAt = fetchedAt
+  }
+
+  /// Parses a file; `nil` if it is invalid or of another URL.
+  init?(_ contents: [UInt8], of address: ImageAddress) {
+    let parts = contents.prefix(Self.longestHead).split(
+      separator: UInt8(ascii: "\n"), maxSplits: 4, omittingEmptySubsequences: false)
+    guard parts.count == 5 else { return nil }
+    let lines = parts.prefix(4).map { String(decoding: $0, as: UTF8.self) }
+    let numbers = lines[2].split(separator: " ", omittingEmptySubsequences: false)
+    let bytes = contents[parts[4].startIndex...]
+    guard lines[0] == Self.title, lines[1] == address.description, lines[3].isEmpty,
+      numbers.count == 3, let fetchedAt = Int64(numbers[0]).flatMap(Timestamp.init(milliseconds:)),
+      Int(numbers[1]) == bytes.count,
+      let image = LoadedImage(Data(bytes), at: address)
+    else { return nil }
+    self.init(image, fetchedAt: fetchedAt)
+    guard numbers[2] == checksum else { return nil }
+  }
+
+  var contents: [UInt8] {
+    let numbers = "\(fetchedAt.milliseconds) \(image.bytes.count) \(checksum)"
+    return Array("\(Self.title)\n\(image.id)\n\(numbers)\n\n".utf8) + image.bytes
+  }
+
+  private var checksum: String {
+    let head = "\(image.id) \(fetchedAt.milliseconds) ".fnv1a
+    return String(image.bytes.withUnsafeBytes { $0.fnv1a(from: head) }, radix: 16)
   }
 }

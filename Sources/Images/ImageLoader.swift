@@ -2,36 +2,29 @@ public import AggregatorCore
 public import AggregatorHTTP
 public import Foundation
 
-/// Loads the images of a source: from memory, from the disk, from the web.
+/// Loads the images of a source: from memory, from the disk cache, from the web.
 ///
-/// - Whoever asks for an image that is being loaded waits for it too. A caller that is cancelled leaves
-///   at once; the request ends when the last one has left.
-/// - What is kept, in memory and on the disk, is bounded by bytes; what was used longest ago goes first.
-/// - An image is what begins and looks like one, whatever its `Content-Type` and its name say.
-/// - Failures are tried again, and deadlines kept, by the policies given.
+/// - Concurrent loads of the same image share one request, which is cancelled with the last of its callers.
+/// - Both caches are LRU caches bounded by bytes.
+/// - The type of an image is detected from its header; `Content-Type` and file name are ignored.
+/// - Failures are retried, and deadlines enforced, by the given policies.
 public struct ImageLoader: Sendable {
   private let memory: ImageMemoryCache
   private let source: any DataSource<LoadedImage>
   private let readsMemory: Bool
 
-  /// A loader.
-  ///
-  /// Make one and keep it: what is in flight and in memory is shared within it.
+  /// Create one loader and reuse it: requests in flight and images in memory are shared within it.
   ///
   /// - Parameters:
-  ///   - name: The name of the source whose images they are.
-  ///   - transport: What sends requests.
-  ///   - retry: When failures are tried again.
-  ///   - deadline: How long one image may take, with its retries.
-  ///   - files: Where images are kept; `nil` for in memory only.
-  ///   - memory: How many bytes of images are kept in memory; 64 MiB by default.
-  ///   - largest: The most bytes that an image may have; 16 MiB by default.
-  ///   - reading: Which tiers may answer: `offline` opens no socket, `refresh` asks for what is kept
-  ///     too, and falls back to it.
-  ///   - clock: What waits and measures.
-  ///   - now: What the calendar says.
+  ///   - name: The name of the source.
+  ///   - deadline: The longest time for one image, including retries.
+  ///   - files: The disk cache; `nil` for none.
+  ///   - memory: The size of the memory cache in bytes; 64 MiB by default.
+  ///   - largest: The most bytes of an image; 16 MiB by default.
+  ///   - reading: The cache policy: `offline` uses no network, `refresh` fetches cached images again, and
+  ///     falls back to the cache.
+  ///   - now: The current date.
   ///   - random: Random bits.
-  ///   - observer: Who is told what happens.
   public init(
     of name: String, over transport: any Transport, retry: RetryPolicy = .standard,
     deadline: Duration = .seconds(15), files: ImageDiskCache?, memory: Int = 64 << 20,
@@ -50,42 +43,132 @@ public struct ImageLoader: Sendable {
         .timeout(deadline, clock: clock)
     } else {
       chain = UnavailableSource(
-        SourceError(.offline, "the image is not stored, and the network is not to be used"))
+        SourceError(.offline, "the image is not cached, and offline mode is on"))
     }
     if let files {
-      chain = chain.kept(in: files, of: name, atMost: largest, for: reading, now: now)
+      chain = Self.caching(chain, in: files, of: name, atMost: largest, for: reading, now: now)
     }
     source = chain.coalesced().observed(by: observer, as: "\(name) images")
   }
 
-  /// The image at an address.
+  /// The image at an address, its origin, and a warning if it could not be cached.
   ///
-  /// - Parameter address: Where it is; as the record tells it.
-  /// - Returns: The image, who answered, and a warning if it could not be kept.
-  /// - Throws: ``SourceError``: `malformed` for what is no image, `tooLarge`, `rejected` if there is none
-  ///   at this address, `offline` if it is not kept and the network is not to be used, `cancelled`, and
-  ///   what a ``Transport`` throws.
+  /// - Throws: ``SourceError``: `malformed` for data that is not an image, `tooLarge`, `rejected` if the
+  ///   image does not exist, `offline` if it is not cached in offline mode, `cancelled`, and the errors of
+  ///   a ``Transport``.
   public func image(at address: ImageAddress) async throws(SourceError) -> LookupResult<LoadedImage>
   {
-    if readsMemory, let kept = memory[address] {
+    if readsMemory, let cached = memory[address] {
       let provenance = Provenance(
-        .stored, fetchedAt: kept.fetchedAt, endpoint: HTTPRequest(.get, address.url).endpoint)
-      return LookupResult(kept.image, provenance: provenance)
+        .stored, fetchedAt: cached.fetchedAt, endpoint: HTTPRequest(.get, address.url).endpoint)
+      return LookupResult(cached.image, provenance: provenance)
     }
     let found = try await source.item(address)
     memory.add(found.item, fetchedAt: found.provenance.fetchedAt)
     return found
   }
-}
 
-extension DataSource<LoadedImage> {
-  /// Keeps images on the disk.
-  fileprivate func kept(
-    in files: ImageDiskCache, of collection: String, atMost largest: Int, for reading: CachePolicy,
-    now: @escaping @Sendable () -> Date
+  private static func caching(
+    _ base: some DataSource<LoadedImage>, in files: ImageDiskCache, of collection: String,
+    atMost largest: Int, for reading: CachePolicy, now: @escaping @Sendable () -> Date
   ) -> any DataSource<LoadedImage> {
     CachedImages(
-      base: self, files: files, collection: collection, reading: reading, largest: largest, now: now
+      base: base, files: files, collection: collection, reading: reading, largest: largest, now: now
     )
+  }
+}
+
+/// Caches images on the disk.
+///
+/// Images never expire: a URL is assumed to identify the same image forever.
+private struct CachedImages<Base: DataSource<LoadedImage>>: DataSource, CustomStringConvertible {
+  let base: Base
+  let files: ImageDiskCache
+  let collection: String
+  let reading: CachePolicy
+  /// The most bytes of an image.
+  let largest: Int
+  let now: @Sendable () -> Date
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<LoadedImage> {
+    try await base.page(request)
+  }
+
+  func item(_ address: ImageAddress) async throws(SourceError) -> LookupResult<LoadedImage> {
+    if !reading.refreshes, let cached = await cached(address) { return cached }
+    var found: LookupResult<LoadedImage>
+    do { found = try await base.item(address) } catch let error where error.allowsFallback {
+      guard reading.refreshes, reading.mayFallBack, let cached = await cached(address) else {
+        throw error
+      }
+      return LookupResult(cached.item, provenance: cached.provenance.because(error))
+    }
+    let date = now()
+    let file = ImageCacheFile(
+      found.item, fetchedAt: Timestamp(.seconds(date.timeIntervalSince1970)))
+    do { try await files.add(file, of: collection, used: date) } catch {
+      // The image itself is there.
+      guard error.code != .cancelled else { throw error }
+      found.warnings.append(Warning("notKept", "the image is not cached: \(error.message)"))
+    }
+    return found
+  }
+
+  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? { nil }
+
+  var description: String { chained(base, "kept(in: \(files.directory))") }
+
+  private func cached(_ address: ImageAddress) async -> LookupResult<LoadedImage>? {
+    let file = await files.file(at: address, of: collection, atMost: largest, used: now())
+    return file.map { file in
+      LookupResult(
+        file.image,
+        provenance: Provenance(
+          .stored, fetchedAt: Date(timeIntervalSince1970: file.fetchedAt.sinceStart / .seconds(1)),
+          endpoint: HTTPRequest(.get, address.url).endpoint))
+    }
+  }
+}
+
+/// Fetches images from the web, without key or cookie.
+private struct RemoteImages: DataSource, CustomStringConvertible {
+  let transport: any Transport
+  /// The most bytes of an image.
+  let largest: Int
+  let now: @Sendable () -> Date
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<LoadedImage> {
+    throw SourceError(.unsupported, "images cannot be listed")
+  }
+
+  func item(_ address: ImageAddress) async throws(SourceError) -> LookupResult<LoadedImage> {
+    var limits = HTTPLimits.standard
+    limits.bodyBytes = largest
+    let request = HTTPRequest(
+      .get, address.url,
+      // Prefers formats that every program can show.
+      headers: [.init("Accept", "image/jpeg,image/png,image/gif,image/webp,image/*;q=0.8")],
+      limits: limits)
+    let response = try await transport.send(request).checked(by: address.authority, now: now())
+    guard let image = LoadedImage(response.body, at: address) else {
+      throw SourceError(.malformed, "\(address.authority) sent \(response.summaryOfOtherData)")
+    }
+    return LookupResult(
+      image, provenance: Provenance(.live, fetchedAt: now(), endpoint: request.endpoint))
+  }
+
+  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? { nil }
+
+  var description: String { "RemoteImages()" }
+}
+
+extension HTTPResponse {
+  /// A description of a body that is not an image.
+  fileprivate var summaryOfOtherData: String {
+    if body.isEmpty { return "nothing instead of an image" }
+    let quote = summary.map { ": \($0)" } ?? ""
+    if ImageType(sniffing: body) != nil { return "a damaged image" }
+    let isMarkup = body.firstSignificantByte == UInt8(ascii: "<")
+    return "\(isMarkup ? "a page" : "other data") instead of an image\(quote)"
   }
 }

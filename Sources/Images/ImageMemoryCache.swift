@@ -1,13 +1,13 @@
 import Foundation
 import Synchronization
 
-/// The images used last, as many as a number of bytes can hold.
+/// An LRU cache of images in memory, bounded by bytes.
 final class ImageMemoryCache: Sendable {
   private struct Entry {
     let image: LoadedImage
     let fetchedAt: Date?
-    /// Larger in what was used later.
-    var use: Int
+    /// The number of the last use: larger is more recent.
+    var lastUse: Int
   }
 
   private struct State {
@@ -28,33 +28,32 @@ final class ImageMemoryCache: Sendable {
   private let limit: Int
   private let state = Mutex(State())
 
-  /// A memory of at most so many bytes.
   init(of limit: Int) { self.limit = limit }
 
-  /// How many bytes it holds.
+  /// The total bytes of the images.
   var bytes: Int { state.withLock(\.bytes) }
 
-  /// The image of this address, which becomes the one used last.
+  /// The image of an address, which becomes the most recently used one.
   subscript(address: ImageAddress) -> (image: LoadedImage, fetchedAt: Date?)? {
     state.withLock { state in
       guard var entry = state.entries[address] else { return nil }
-      entry.use = state.nextUse()
+      entry.lastUse = state.nextUse()
       state.entries[address] = entry
       return (entry.image, entry.fetchedAt)
     }
   }
 
-  /// Keeps an image, and forgets those used longest ago for it; one that alone is too large is not kept.
+  /// Adds an image and evicts the least recently used ones; an image that is too large is not added.
   func add(_ image: LoadedImage, fetchedAt: Date?) {
     state.withLock { state in
       state.remove(image.id)
       guard image.bytes.count <= limit else { return }
       while state.bytes + image.bytes.count > limit,
-        let oldest = state.entries.min(by: { $0.value.use < $1.value.use })?.key
+        let oldest = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse })?.key
       {
         state.remove(oldest)
       }
-      state.entries[image.id] = Entry(image: image, fetchedAt: fetchedAt, use: state.nextUse())
+      state.entries[image.id] = Entry(image: image, fetchedAt: fetchedAt, lastUse: state.nextUse())
       state.bytes += image.bytes.count
     }
   }

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// What an image file is, by its own bytes.
+/// The type of an image file, detected from its header.
 ///
-/// SVG is none of them: it is markup, which may hold scripts and addresses. New cases may come: switch
+/// SVG is not supported: it is markup, which may contain scripts and URLs. New cases may be added: switch
 /// with a `default`.
 public enum ImageType: String, CaseIterable, Sendable {
   /// JPEG (ITU-T T.81).
@@ -16,11 +16,7 @@ public enum ImageType: String, CaseIterable, Sendable {
   /// AVIF, also animated.
   case avif
 
-  /// The type of some bytes by how they begin, whatever a `Content-Type` or a name says.
-  ///
-  /// `nil` if it is something else, or too short to tell.
-  ///
-  /// - Parameter bytes: A file, or its first 12 bytes.
+  /// Detects the type from a file, or its first 12 bytes; `nil` for other data.
   public init?(sniffing bytes: Data) {
     let head = Array(bytes.prefix(12))
     func begins(_ magic: [UInt8], at offset: Int = 0) -> Bool {
@@ -44,6 +40,110 @@ public enum ImageType: String, CaseIterable, Sendable {
   /// The media type: `image/jpeg`.
   public var mediaType: String { "image/\(rawValue)" }
 
-  /// How names of such files end, without the dot: `jpg`.
+  /// The file name extension without the dot: `jpg`.
   public var fileExtension: String { self == .jpeg ? "jpg" : rawValue }
+}
+
+/// The size of an image in pixels, according to its header.
+public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
+  /// 1 or more.
+  public let width: Int
+  /// 1 or more.
+  public let height: Int
+
+  private init?(_ width: Int?, _ height: Int?) {
+    guard let width, let height, width > 0, height > 0 else { return nil }
+    self.width = width
+    self.height = height
+  }
+
+  /// Reads the header of an image file.
+  ///
+  /// `nil` if the header is truncated or damaged; always for AVIF, whose header is a tree of boxes.
+  package init?(of bytes: Data, _ type: ImageType) {
+    let header = ImageHeader(bytes: bytes)
+    switch type {
+    case .jpeg: self.init(jpeg: header)
+    case .png:
+      guard header.text(at: 12, 4) == "IHDR" else { return nil }
+      self.init(header.big(at: 16, 4), header.big(at: 20, 4))
+    case .gif: self.init(header.little(at: 6, 2), header.little(at: 8, 2))
+    case .webp: self.init(webp: header)
+    case .avif: return nil
+    }
+  }
+
+  /// The most segments and fill bytes before the frame header: a file could consist of them.
+  private static let mostSteps = 4096
+
+  /// The frame header, after other segments (T.81, B.2.2).
+  private init?(jpeg header: ImageHeader) {
+    var offset = 2
+    var steps = 0
+    while steps < Self.mostSteps, header.big(at: offset, 1) == 0xFF,
+      let marker = header.big(at: offset + 1, 1)
+    {
+      steps += 1
+      switch marker {
+      // Fill bytes may precede any marker.
+      case 0xFF: offset += 1
+      // Markers without a segment.
+      case 0x01, 0xD0...0xD7: offset += 2
+      // The pixels begin, or the file ends.
+      case 0xD8...0xDA: return nil
+      case 0xC0...0xCF where ![0xC4, 0xC8, 0xCC].contains(marker):
+        self.init(header.big(at: offset + 7, 2), header.big(at: offset + 5, 2))
+        return
+      default:
+        guard let length = header.big(at: offset + 2, 2), length >= 2 else { return nil }
+        offset += 2 + length
+      }
+    }
+    return nil
+  }
+
+  /// The first chunk: extended, lossless or lossy (RFC 9649, sections 2.5 to 2.7).
+  private init?(webp header: ImageHeader) {
+    switch header.text(at: 12, 4) {
+    case "VP8X":
+      self.init(header.little(at: 24, 3).map { $0 + 1 }, header.little(at: 27, 3).map { $0 + 1 })
+    case "VP8L":
+      let bits = header.big(at: 20, 1) == 0x2F ? header.little(at: 21, 4) : nil
+      self.init(bits.map { $0 & 0x3FFF + 1 }, bits.map { $0 >> 14 & 0x3FFF + 1 })
+    case "VP8 ":
+      let isKeyFrame = header.big(at: 23, 3) == 0x9D012A
+      self.init(
+        isKeyFrame ? header.little(at: 26, 2).map { $0 & 0x3FFF } : nil,
+        header.little(at: 28, 2).map { $0 & 0x3FFF })
+    default: return nil
+    }
+  }
+
+  /// `480×640`.
+  public var description: String { "\(width)×\(height)" }
+}
+
+/// The numbers and texts of a file that may be truncated anywhere.
+private struct ImageHeader {
+  let bytes: Data
+
+  /// The `count` bytes at an offset; `nil` if the file is shorter.
+  private func bytes(at offset: Int, _ count: Int) -> Data? {
+    guard offset <= bytes.count - count else { return nil }
+    return bytes.dropFirst(offset).prefix(count)
+  }
+
+  /// A big-endian number.
+  func big(at offset: Int, _ count: Int) -> Int? {
+    bytes(at: offset, count)?.reduce(0) { $0 << 8 | Int($1) }
+  }
+
+  /// A little-endian number.
+  func little(at offset: Int, _ count: Int) -> Int? {
+    bytes(at: offset, count)?.reversed().reduce(0) { $0 << 8 | Int($1) }
+  }
+
+  func text(at offset: Int, _ count: Int) -> String? {
+    bytes(at: offset, count).map { String(decoding: $0, as: UTF8.self) }
+  }
 }

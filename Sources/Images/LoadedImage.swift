@@ -1,25 +1,20 @@
 public import AggregatorCore
 public import Foundation
 
-/// The bytes of an image, which are one: their type was read from themselves.
+/// Image data whose type was detected from its header.
 public struct LoadedImage: Record {
-  /// Where it was found.
+  /// The URL of the image.
   public let id: ImageAddress
 
   /// The file.
   public let bytes: Data
 
-  /// What it is.
   public let type: ImageType
 
-  /// How many pixels it has; `nil` if that is not easily told.
+  /// The size in pixels; `nil` for AVIF.
   public var pixels: PixelSize? { PixelSize(of: bytes, type) }
 
-  /// An image.
-  ///
-  /// - Parameters:
-  ///   - bytes: The file. `nil` if it is no image of a known ``ImageType``.
-  ///   - address: Where it was found.
+  /// `nil` if the bytes are not an image of a known ``ImageType``.
   public init?(_ bytes: Data, at address: ImageAddress) {
     guard let type = ImageType(sniffing: bytes), type == .avif || PixelSize(of: bytes, type) != nil
     else { return nil }
@@ -32,19 +27,17 @@ public struct LoadedImage: Record {
 extension LoadedImage {
   private enum CodingKeys: String, CodingKey { case id, bytes }
 
-  /// Reads address and bytes.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     let bytes = try container.decode(Data.self, forKey: .bytes)
     guard let image = LoadedImage(bytes, at: try container.decode(ImageAddress.self, forKey: .id))
     else {
       throw DecodingError.dataCorruptedError(
-        forKey: .bytes, in: container, debugDescription: "the bytes are no image")
+        forKey: .bytes, in: container, debugDescription: "not an image")
     }
     self = image
   }
 
-  /// Writes address and bytes.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(id, forKey: .id)

@@ -1,26 +1,67 @@
 public import AggregatorCore
 public import Foundation
 
-/// What has been set, and by whom.
+/// The definition of a setting.
+public struct Setting: Hashable, Sendable {
+  /// The form of a value.
+  public enum Form: Hashable, Sendable {
+    /// Any text.
+    case text
+    /// The `http` or `https` address of a service.
+    case url
+    /// A rate such as `1/s 200/h`, or `off`; see ``Rate``.
+    case rate
+    /// A whole number in this range.
+    case count(ClosedRange<Int>)
+    /// A local directory; never taken from a file in the working directory.
+    case directory
+    /// An API key or password; see ``Secret``.
+    case secret
+  }
+
+  /// The key, named like an environment variable: `COMIC_VINE_URL`.
+  public let key: String
+
+  /// The value if the setting is not set; `nil` for none.
+  public let defaultValue: String?
+
+  /// The form of the value.
+  public let form: Form
+
+  /// A short description.
+  public let about: String
+
+  /// `true` if the value must never be shown.
+  public var isSecret: Bool { form == .secret }
+
+  public init(_ key: String, _ form: Form, default defaultValue: String? = nil, about: String) {
+    self.key = key
+    self.form = form
+    self.defaultValue = defaultValue
+    self.about = about
+  }
+}
+
+/// The values of settings and their origins.
 ///
-/// ``SettingsLoader`` fills it from files, the environment and options. A test writes one down:
+/// ``SettingsLoader`` loads them from files, the environment and options. A test writes them as code:
 ///
 /// ```swift
 /// let settings = Settings(["COMIC_VINE_URL": "http://127.0.0.1:8080"])
 /// ```
 public struct Settings: Sendable {
-  /// Where a value comes from.
+  /// The origin of a value.
   public enum Origin: Hashable, Sendable, CustomStringConvertible {
-    /// An option of the command line, or a value written down in code.
+    /// An option of the command line, or code.
     case option
-    /// A variable of the process environment.
+    /// An environment variable.
     case environment
     /// A line of a settings file; 1-based.
     case file(path: String, line: Int)
-    /// Nobody set it.
+    /// The default: the setting is not set.
     case standard
 
-    /// The origin in words: `environment`, `Configuration/Debug.xcconfig:3`.
+    /// The origin as text: `environment`, `Configuration/Debug.xcconfig:3`.
     public var description: String {
       switch self {
       case .option: "option"
@@ -31,21 +72,15 @@ public struct Settings: Sendable {
     }
   }
 
-  /// A value and where it comes from.
+  /// A value and its origin.
   ///
-  /// Which values are secret only a ``Setting`` knows, so an entry shows none of them.
-  public struct Entry: Sendable {
+  /// Its description hides the value, since only a ``Setting`` tells which values are secret.
+  package struct Entry: Sendable {
     fileprivate let value: Secret
 
-    /// Where the value comes from.
-    public let origin: Origin
+    package let origin: Origin
 
-    /// A value.
-    ///
-    /// - Parameters:
-    ///   - text: The value.
-    ///   - origin: Where it comes from.
-    public init(_ text: String, origin: Origin) {
+    package init(_ text: String, origin: Origin) {
       value = Secret(text)
       self.origin = origin
     }
@@ -53,128 +88,100 @@ public struct Settings: Sendable {
 
   private var entries: [String: Entry]
 
-  /// What a loader found.
-  ///
-  /// - Parameter entries: The values by key.
-  public init(entries: [String: Entry]) { self.entries = entries }
+  package init(entries: [String: Entry]) { self.entries = entries }
 
-  /// Values written down in code.
-  ///
-  /// - Parameter values: The values by key.
+  /// Settings with these values by key.
   public init(_ values: [String: String] = [:]) {
     self.init(entries: values.mapValues { Entry($0, origin: .option) })
   }
 
-  /// These settings, some with another value.
-  ///
-  /// - Parameter values: The values by key; they count as written down in code.
-  /// - Returns: The settings.
+  /// These settings with other values for some keys.
   package func replaced(_ values: [String: String]) -> Settings {
     var settings = self
     settings.entries.merge(Settings(values).entries) { $1 }
     return settings
   }
 
-  /// Where the value of a setting comes from.
-  ///
-  /// - Parameter setting: What to look up.
-  /// - Returns: `.standard` if nobody set it.
+  /// The origin of a setting's value; `.standard` if it is not set.
   public func origin(of setting: Setting) -> Origin { entries[setting.key]?.origin ?? .standard }
 
-  /// The value of a setting that may be shown.
-  ///
-  /// - Parameter setting: What to look up; for a secret use ``secret(_:)``.
-  /// - Returns: The value set, else the default; `nil` for a secret, an empty value, or none at all.
+  /// The value of a setting or its default; `nil` for an empty value, and for a secret, see
+  /// ``secret(_:)``.
   public func text(_ setting: Setting) -> String? {
     guard !setting.isSecret else { return nil }
     return raw(setting)
   }
 
-  /// The value of a secret setting.
-  ///
-  /// - Parameter setting: What to look up.
-  /// - Returns: `nil` if it is not set, is empty, or is still the placeholder of an example file.
+  /// The value of a secret setting; `nil` if it is not set, empty, or the placeholder of an example file.
   public func secret(_ setting: Setting) -> Secret? {
     raw(setting).flatMap { Self.isPlaceholder($0) ? nil : Secret($0) }
   }
 
-  /// Whether a secret still has the value of an example file, such as `your_api_key_here`.
-  ///
-  /// - Parameter setting: What to look up.
-  /// - Returns: `true` if it is a secret that is set, but to a placeholder.
-  public func isPlaceholder(_ setting: Setting) -> Bool {
+  /// `true` for a secret whose value is that of an example file, such as `your_api_key_here`.
+  package func isPlaceholder(_ setting: Setting) -> Bool {
     setting.isSecret && raw(setting).map(Self.isPlaceholder) ?? false
   }
 
-  /// The address in a setting.
+  /// The value of a setting of the form `url`: an `http` or `https` URL with a host and without a query.
   ///
-  /// - Parameter setting: A setting of the form `url`.
-  /// - Returns: An `http` or `https` address with a host and without a query.
-  /// - Throws: ``SourceError`` with code `badSettings` if it is something else.
+  /// - Throws: ``SourceError`` with code `badSettings` if the value is invalid.
   public func url(_ setting: Setting) throws(SourceError) -> URL {
-    guard let text = text(setting) else { throw wrong(setting, "is not set") }
+    guard let text = text(setting) else { throw failure("\(setting.key) is not set", setting) }
     guard let url = URL(string: text), let scheme = url.scheme?.lowercased(),
       ["http", "https"].contains(scheme), url.host()?.isEmpty == false
     else {
       let cut = ["http:", "https:"].contains(text.lowercased())
-      throw wrong(
-        setting, "is '\(text)', which is no http address",
+      throw invalid(
+        setting, text, "must be an http(s) URL",
         remedy: cut ? "in an .xcconfig file, // starts a comment: write \(text)/$()/host" : nil)
     }
     guard url.query() == nil, url.fragment() == nil, url.user() == nil, url.password() == nil else {
-      throw wrong(setting, "must be an address without user, password, query or fragment")
+      throw failure(
+        "\(setting.key) must be a URL without user, password, query or fragment", setting)
     }
     return url
   }
 
-  /// The rate in a setting.
+  /// The value of a setting of the form `rate`; `nil` for `off`.
   ///
-  /// - Parameter setting: A setting of the form `rate`.
-  /// - Returns: The rate; `nil` if it is switched off.
-  /// - Throws: ``SourceError`` with code `badSettings` if it is something else.
+  /// - Throws: ``SourceError`` with code `badSettings` if the value is invalid.
   public func rate(_ setting: Setting) throws(SourceError) -> Rate? {
     guard let text = text(setting), text.lowercased() != "off" else { return nil }
     guard let rate = Rate(text) else {
-      throw wrong(setting, "is '\(text)', which is no rate", remedy: "write '1/s 200/h', or 'off'")
+      throw invalid(setting, text, "must be a rate such as \"1/s 200/h\", or \"off\"")
     }
     return rate
   }
 
-  /// The number in a setting.
+  /// The value of a setting of the form `count`, in the setting's range.
   ///
-  /// - Parameter setting: A setting of the form `count`.
-  /// - Returns: A number in the setting's range.
-  /// - Throws: ``SourceError`` with code `badSettings` if it is something else.
+  /// - Throws: ``SourceError`` with code `badSettings` if the value is invalid.
   public func count(_ setting: Setting) throws(SourceError) -> Int {
     guard case .count(let range) = setting.form else {
       preconditionFailure("\(setting.key) is not of the form count")
     }
     let text = text(setting) ?? ""
     guard let count = Int(text), range.contains(count) else {
-      throw wrong(
-        setting, "is '\(text)'",
-        remedy: "write a whole number from \(range.lowerBound) to \(range.upperBound)")
+      throw invalid(
+        setting, text, "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
     }
     return count
   }
 
-  /// The directory in a setting.
+  /// The value of a setting of the form `directory`: an absolute path; `nil` if it is not set.
   ///
-  /// - Parameter setting: A setting of the form `directory`.
-  /// - Returns: An absolute path; `nil` if none is set.
   /// - Throws: ``SourceError`` with code `badSettings` if the path is relative.
   public func directory(_ setting: Setting) throws(SourceError) -> String? {
     guard let text = text(setting) else { return nil }
     guard text.hasPrefix("/") else {
-      throw wrong(setting, "is '\(text)', which is no absolute path", remedy: "begin it with /")
+      throw invalid(setting, text, "must be an absolute path")
     }
     return text
   }
 
-  /// Sees whether the value of a setting makes sense.
+  /// Checks that the value of a setting, if any, is valid.
   ///
-  /// - Parameter setting: What to look up.
-  /// - Throws: ``SourceError`` with code `badSettings` if there is a value, but none of its form.
+  /// - Throws: ``SourceError`` with code `badSettings`.
   package func check(_ setting: Setting) throws(SourceError) {
     guard text(setting) != nil else { return }
     switch setting.form {
@@ -186,11 +193,19 @@ public struct Settings: Sendable {
     }
   }
 
-  /// The complaint about a value that makes no sense, with the place where it was set.
-  private func wrong(_ setting: Setting, _ what: String, remedy: Remedy? = nil) -> SourceError {
+  private func invalid(
+    _ setting: Setting, _ value: String, _ rule: String, remedy: Remedy? = nil
+  ) -> SourceError {
+    failure("invalid value \"\(value)\" for \(setting.key): \(rule)", setting, remedy: remedy)
+  }
+
+  /// An error with the location where the setting is set.
+  private func failure(
+    _ message: String, _ setting: Setting, remedy: Remedy? = nil
+  ) -> SourceError {
     let origin = origin(of: setting)
-    let place = origin == .option ? "" : "\(origin): "
-    return SourceError(.badSettings, "\(place)\(setting.key) \(what)", remedy: remedy)
+    let location = origin == .option ? "" : "\(origin): "
+    return SourceError(.badSettings, location + message, remedy: remedy)
   }
 
   private func raw(_ setting: Setting) -> String? {
@@ -201,5 +216,36 @@ public struct Settings: Sendable {
   static func isPlaceholder(_ text: String) -> Bool {
     let folded = text.lowercased()
     return folded.hasPrefix("your_") || folded.hasPrefix("your-") || folded.hasPrefix("<your")
+  }
+}
+
+extension Settings {
+  /// A setting's value without secrets.
+  package enum Shown: Hashable, Sendable, CustomStringConvertible {
+    /// The value of a setting that is not secret.
+    case text(String)
+    /// A secret that is set.
+    case secret(Secret)
+    /// A secret with the value of an example file.
+    case placeholder
+    /// No value and no default.
+    case notSet
+
+    /// The value as text: `https://host/api`, `set (…a1f9)`, `placeholder`, `not set`.
+    package var description: String {
+      switch self {
+      case .text(let text): text
+      case .secret(let secret): secret.description
+      case .placeholder: "placeholder"
+      case .notSet: "not set"
+      }
+    }
+  }
+
+  /// A setting's value without secrets; see also ``origin(of:)``.
+  package func shown(_ setting: Setting) -> Shown {
+    if isPlaceholder(setting) { return .placeholder }
+    if setting.isSecret { return secret(setting).map(Shown.secret) ?? .notSet }
+    return text(setting).map(Shown.text) ?? .notSet
   }
 }

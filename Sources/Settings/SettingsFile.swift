@@ -1,37 +1,144 @@
 package import AggregatorCore
 import AggregatorFiles
+import Foundation
 
-/// The user's own settings file, which `config set` writes.
+/// The contents of a settings file.
+package struct SettingsText: Sendable {
+  /// The path as the user wrote it, for messages.
+  package let path: String
+  /// The absolute path without symbolic links, which identifies the file.
+  package let realPath: String
+  package let bytes: [UInt8]
+  /// `true` if other users of this machine may read or write it.
+  package let isOpenToOthers: Bool
+
+  package init(
+    _ path: String, realPath: String? = nil, bytes: [UInt8], isOpenToOthers: Bool = false
+  ) {
+    self.path = path
+    self.realPath = realPath ?? path
+    self.bytes = bytes
+    self.isOpenToOthers = isOpenToOthers
+  }
+}
+
+/// The result of reading a settings file.
+package enum SettingsReading: Sendable {
+  case text(SettingsText)
+  case missing
+  /// The file cannot or must not be read.
+  case refused(XcconfigFault)
+}
+
+/// Reads settings files.
+package struct SettingsReader: Sendable {
+  /// The largest file that is read, in bytes.
+  package static let largestFile = 65_536
+
+  private let workingDirectory: String
+  private let directory: String?
+
+  /// - Parameters:
+  ///   - workingDirectory: The absolute path that relative paths are resolved against.
+  ///   - directory: A directory of the working directory, `Configuration` or `.`: files outside are
+  ///     refused, also if a symbolic link or `..` leads there. `nil` allows all files.
+  package init(in workingDirectory: String, confinedTo directory: String? = nil) {
+    self.workingDirectory = workingDirectory
+    self.directory = directory
+  }
+
+  /// Reads a regular file; the path is absolute or relative to the working directory.
+  package func callAsFunction(_ path: String) -> SettingsReading {
+    guard !path.utf8.contains(0) else { return .missing }
+    do throws(SystemFailure) {
+      let absolute = path.hasPrefix("/") ? path : "\(workingDirectory)/\(path)"
+      let file = try OpenFile(reading: absolute)
+      let realPath = Self.realPath(of: absolute) ?? absolute
+      // By bytes: as strings, canonically equivalent names of different directories are equal.
+      if let confinement, !realPath.utf8.starts(with: confinement.utf8) {
+        return .refused(.outside(confinement))
+      }
+      return try read(file, shownAs: path, realPath: realPath)
+    } catch {
+      return error.isMissing
+        ? .missing : .refused(XcconfigFault("cannot be read: \(error.words)", code: .storage))
+    }
+  }
+
+  private func read(
+    _ file: borrowing OpenFile, shownAs path: String, realPath: String
+  ) throws(SystemFailure) -> SettingsReading {
+    let isOpenToOthers = try file.mode() & 0o077 != 0
+    do throws(FileReadFailure) {
+      let bytes = try file.contents(atMost: Self.largestFile)
+      return .text(
+        SettingsText(path, realPath: realPath, bytes: bytes, isOpenToOthers: isOpenToOthers))
+    } catch {
+      switch error {
+      case .system(let failure): throw failure
+      case .notRegular:
+        return .refused(XcconfigFault("cannot be read: not a regular file", code: .storage))
+      case .tooLarge:
+        return .refused(XcconfigFault("is larger than \(Self.largestFile / 1024) KiB"))
+      }
+    }
+  }
+
+  /// The required prefix of real paths.
+  ///
+  /// It is computed only if a file exists, which is rare.
+  private var confinement: String? {
+    directory.map { directory in
+      let real = Self.realPath(of: workingDirectory) ?? workingDirectory
+      let root = real.utf8.last == UInt8(ascii: "/") ? real : real + "/"
+      return directory == "." ? root : "\(root)\(directory)/"
+    }
+  }
+
+  /// The absolute path without symbolic links.
+  private static func realPath(of path: String) -> String? {
+    guard let real = realpath(path, nil) else { return nil }
+    defer { free(real) }
+    return String(cString: real)
+  }
+}
+
+extension XcconfigFault {
+  fileprivate static func outside(_ directory: String) -> XcconfigFault {
+    XcconfigFault(
+      "lies outside \(directory) and is not read",
+      remedy: Remedy("copy it there", .nameSettingsFile))
+  }
+}
+
+// MARK: - Writing
+
+/// Edits the user's own settings file, as `config set` does.
 package struct SettingsFile: Sendable {
   /// The absolute path; neither the file nor its directory need exist.
   package let path: String
 
   private let settings: [Setting]
 
-  /// A file.
-  ///
   /// - Parameters:
   ///   - path: The absolute path.
-  ///   - settings: Everything that can be set.
+  ///   - settings: All settings of the program.
   package init(_ path: String, settings: [Setting]) {
     self.path = path
     self.settings = settings
   }
 
-  /// Gives a setting a value, and leaves the rest of the file as it is, byte for byte.
+  /// Sets a value, and preserves the rest of the file, byte for byte.
   ///
   /// The value is taken literally, not expanded. Afterwards only the owner can read the file.
   ///
-  /// - Parameters:
-  ///   - key: The key of one of the settings.
-  ///   - value: One line of text in the setting's form; blanks around it are dropped.
-  /// - Throws: ``SourceError`` with code `badUsage` for a key or a value that makes no sense,
-  ///   `badSettings` if the file, once changed, would not give the value back, and `storage` if it
-  ///   cannot be read or written. Nothing has been written then.
+  /// - Throws: ``SourceError`` with code `badUsage` for an unknown key or an invalid value, `badSettings`
+  ///   if the changed file would not yield the value, and `storage` or `busy` if it cannot be read or
+  ///   written. The file is unchanged then.
   package func set(_ key: String, to value: String) throws(SourceError) {
     guard let setting = settings.first(where: { $0.key == key }) else {
       throw SourceError(
-        .badUsage, "there is no setting \(key)",
+        .badUsage, "unknown setting \(key)",
         remedy: nearest(to: key, in: settings.map(\.key)).map { "did you mean \($0)?" })
     }
     let text = try Self.checked(value, for: setting)
@@ -42,12 +149,11 @@ package struct SettingsFile: Sendable {
     }
   }
 
-  /// Takes a setting's value away, and leaves the rest of the file as it is, byte for byte.
+  /// Removes a value, and preserves the rest of the file, byte for byte.
   ///
-  /// - Parameter key: The key.
-  /// - Returns: Whether the file set it; if not, the file was not touched.
-  /// - Throws: ``SourceError`` with code `storage` or `badSettings` if the file cannot be read or
-  ///   written. It is as it was then.
+  /// - Returns: `false` if the file does not set it; the file is unchanged then.
+  /// - Throws: ``SourceError`` with code `storage`, `busy` or `badSettings` if the file cannot be read or
+  ///   written. The file is unchanged then.
   package func unset(_ key: String) throws(SourceError) -> Bool {
     guard case .text(let text) = SettingsReader(in: "/")(path),
       Xcconfig.removing(key, from: text.bytes) != text.bytes
@@ -68,19 +174,19 @@ package struct SettingsFile: Sendable {
   private static func checked(_ value: String, for setting: Setting) throws(SourceError) -> String {
     guard let text = value.singleLine else {
       throw SourceError(
-        .badUsage, "the value of \(setting.key) holds a line break or a control character",
-        remedy: "give one line of text")
+        .badUsage, "the value of \(setting.key) contains a line break or a control character",
+        remedy: "use a single line of text")
     }
     guard !text.isEmpty, !setting.isSecret || !Settings.isPlaceholder(text) else {
       throw SourceError(
         .badUsage, "the value of \(setting.key) is \(text.isEmpty ? "empty" : "a placeholder")",
-        remedy: "give the value itself")
+        remedy: "use the actual value")
     }
     try Settings([setting.key: text]).check(setting)
     return text
   }
 
-  /// Reads the file as the next start will.
+  /// Parses the file as the loader will, and checks the value.
   private func check(
     _ bytes: [UInt8], gives text: String, for setting: Setting
   ) throws(SourceError) {
@@ -89,19 +195,20 @@ package struct SettingsFile: Sendable {
     }
     let reader = SettingsReader(in: "/")
     let layer = SettingsLayer(SettingsText(path, bytes: bytes), read: reader.callAsFunction)
-    if let complaint = layer.complaints.first { throw complaint.error }
+    if let diagnostic = layer.diagnostics.first { throw diagnostic.error }
     let byKey = Dictionary(settings.map { ($0.key, $0) }) { first, _ in first }
     var expansion = SettingsExpansion(of: layer, settings: byKey, below: \.defaultValue)
-    let found: String?
-    do throws(SettingsLayer.Complaint) {
-      found = try expansion.value(of: setting.key)
+    let actual: String?
+    do throws(SettingsLayer.Diagnostic) {
+      actual = try expansion.value(of: setting.key)
     } catch {
       throw error.error
     }
-    guard found == text else {
-      let place = expansion.assignment(of: setting.key)?.place.description ?? path
+    guard actual == text else {
+      let location = expansion.assignment(of: setting.key)?.location.description ?? path
       throw SourceError(
-        .badSettings, "\(place): another line sets \(setting.key) too", remedy: "remove that line")
+        .badSettings, "\(location): another line sets \(setting.key) too",
+        remedy: "remove that line")
     }
   }
 }

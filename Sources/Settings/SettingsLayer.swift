@@ -1,69 +1,61 @@
 package import AggregatorCore
 
-/// One settings file with all that it includes, in the order of reading.
+/// The assignments of a settings file and its includes, in order.
 package struct SettingsLayer: Sendable {
-  /// Where something stands.
-  package struct Place: Hashable, Sendable, CustomStringConvertible {
-    /// The file, as people know it.
+  /// A line of a file.
+  package struct Location: Hashable, Sendable, CustomStringConvertible {
+    /// The path as the user wrote it.
     package let file: String
     /// The line, 1-based; `nil` for the file as a whole.
     package let line: Int?
 
-    /// The place in words: `Configuration/Debug.xcconfig:3`.
+    /// The location as text: `Configuration/Debug.xcconfig:3`.
     package var description: String { line.map { "\(file):\($0)" } ?? file }
   }
 
-  /// A fault and where it is.
-  package struct Complaint: Error, Hashable, CustomStringConvertible {
-    /// Where it is.
-    package let place: Place
-    /// What is wrong.
+  /// A fault and its location.
+  package struct Diagnostic: Error, Hashable, CustomStringConvertible {
+    package let location: Location
     package let fault: XcconfigFault
 
-    /// Place, fault and remedy in one line.
+    /// Location, fault and remedy in one line.
     package var description: String { error.description }
 
-    /// The complaint as a failure.
     package var error: SourceError {
-      SourceError(fault.code, "\(place): \(fault.what)", remedy: fault.remedy)
+      SourceError(fault.code, "\(location): \(fault.message)", remedy: fault.remedy)
     }
   }
 
-  /// One assignment.
   package struct Assignment: Sendable {
-    /// What is assigned.
     package let statement: Xcconfig.Assignment
-    /// Where.
-    package let place: Place
-    /// Whether other users of this machine may read or write the file.
+    package let location: Location
+    /// `true` if other users of this machine may read or write the file.
     package let isOpenToOthers: Bool
   }
 
-  /// How many files deep an include may lead.
+  /// The deepest nesting of includes.
   package static let deepestInclude = 16
 
-  /// How many files are read for one layer.
+  /// The most files of a layer.
   package static let mostFiles = 32
 
-  /// How many complaints are kept: a binary file has one a line.
-  package static let mostComplaints = 3
+  /// The most diagnostics that are stored: a binary file has one for each line.
+  package static let mostDiagnostics = 3
 
-  /// Every assignment; later ones win.
+  /// All assignments; later ones win.
   package private(set) var assignments: [Assignment] = []
 
-  /// What could not be read, in order: the first ``mostComplaints``.
-  package private(set) var complaints: [Complaint] = []
+  /// The first ``mostDiagnostics``, in order.
+  package private(set) var diagnostics: [Diagnostic] = []
 
-  /// How many lines could not be read.
-  package private(set) var complaintCount = 0
+  /// The number of all diagnostics.
+  package private(set) var diagnosticCount = 0
 
   private var files = 0
 
-  /// Reads a file and its includes.
+  /// Parses a file and its includes.
   ///
-  /// - Parameters:
-  ///   - root: The file.
-  ///   - read: Gives an included file by its path: absolute, or relative as `root`'s own path is.
+  /// - Parameter read: Reads an included file by its path: absolute, or relative like `root`'s own path.
   package init(_ root: SettingsText, read: (String) -> SettingsReading) {
     add(root, above: [], read)
   }
@@ -73,28 +65,28 @@ package struct SettingsLayer: Sendable {
   ) {
     files += 1
     for line in Xcconfig(text.bytes).lines {
-      let place = Place(file: text.path, line: line.number)
+      let location = Location(file: text.path, line: line.number)
       switch line.statement {
       case .assignment(let statement):
         assignments.append(
-          Assignment(statement: statement, place: place, isOpenToOthers: text.isOpenToOthers))
+          Assignment(statement: statement, location: location, isOpenToOthers: text.isOpenToOthers))
       case .unreadable(let fault):
-        complain(fault, at: place)
+        report(fault, at: location)
       case .include(let path, let isOptional):
         do throws(XcconfigFault) {
           let above = above + [text.realPath]
           try include(path, isOptional: isOptional, in: text, above: above, read)
         } catch {
-          complain(error, at: place)
+          report(error, at: location)
         }
       }
     }
   }
 
-  private mutating func complain(_ fault: XcconfigFault, at place: Place) {
-    complaintCount += 1
-    if complaints.count < Self.mostComplaints {
-      complaints.append(Complaint(place: place, fault: fault))
+  private mutating func report(_ fault: XcconfigFault, at location: Location) {
+    diagnosticCount += 1
+    if diagnostics.count < Self.mostDiagnostics {
+      diagnostics.append(Diagnostic(location: location, fault: fault))
     }
   }
 
@@ -103,7 +95,7 @@ package struct SettingsLayer: Sendable {
     _ read: (String) -> SettingsReading
   ) throws(XcconfigFault) {
     guard above.count <= Self.deepestInclude else {
-      throw XcconfigFault("files include each other more than \(Self.deepestInclude) deep")
+      throw XcconfigFault("includes are nested more than \(Self.deepestInclude) levels deep")
     }
     guard files < Self.mostFiles else {
       throw XcconfigFault("more than \(Self.mostFiles) files are included")
@@ -111,23 +103,188 @@ package struct SettingsLayer: Sendable {
     switch read(path.hasPrefix("/") ? path : text.path.directory + path) {
     case .text(let included) where above.contains(included.realPath):
       throw XcconfigFault(
-        "\(included.path) includes itself in a circle", remedy: "remove one #include")
+        "circular include of \(included.path)", remedy: "remove one #include")
     case .text(let included):
       add(included, above: above, read)
     case .missing where isOptional:
       break
     case .missing:
       throw XcconfigFault(
-        "there is no file \(path)", remedy: "create it, or write #include? \"\(path)\"")
+        "file not found: \(path)", remedy: "create it, or write #include? \"\(path)\"")
     case .refused(let fault):
-      throw XcconfigFault("\(path) \(fault.what)", remedy: fault.remedy, code: fault.code)
+      throw XcconfigFault("\(path) \(fault.message)", remedy: fault.remedy, code: fault.code)
     }
   }
 }
 
 extension String {
-  /// The path of the directory with its final slash; empty for a bare name.
+  /// The directory with its final slash; empty for a bare name.
   fileprivate var directory: Substring {
     self[..<(lastIndex(of: "/").map(index(after:)) ?? startIndex)]
   }
+}
+
+// MARK: - Expansion
+
+/// Expands the assignments of a layer to values.
+///
+/// `$(KEY)` is the last assignment of `KEY` in the layer, else, unless it is a secret, its value in the
+/// layers below; `$(inherited)` is the previous assignment of the same key, else the same. An unset key
+/// is empty, as in Xcode. Keys that are not settings are private to their layer.
+///
+/// Secrets do not leave their layer, nor get into other settings: the keys that make up a secret (its own
+/// key, and every key that any of its assignments refers to) can be used only by each other.
+package struct SettingsExpansion {
+  /// The longest value, in bytes: forty lines could double a text forty times.
+  package static let longestValue = 8192
+
+  /// The deepest nesting of references.
+  package static let deepestReference = 64
+
+  private let assignments: [SettingsLayer.Assignment]
+  private let byKey: [String: [Int]]
+  private let settings: [String: Setting]
+  private let confidential: Set<String>
+  private let below: (Setting) -> String?
+  private var expanded: [Int: String] = [:]
+  private var open: [Int] = []
+
+  /// - Parameters:
+  ///   - settings: The settings by key.
+  ///   - below: The value of a setting in the layers below; not called for secrets.
+  package init(
+    of layer: SettingsLayer, settings: [String: Setting], below: @escaping (Setting) -> String?
+  ) {
+    assignments = layer.assignments
+    self.settings = settings
+    self.below = below
+    byKey = Dictionary(
+      grouping: assignments.indices.filter { !layer.assignments[$0].statement.isConditional },
+      by: { layer.assignments[$0].statement.key })
+    confidential = Self.confidentialKeys(of: assignments, settings: settings)
+  }
+
+  /// The last assignment of a key without a condition; `nil` if there is none.
+  package func assignment(of key: String) -> SettingsLayer.Assignment? {
+    byKey[key]?.last.map { assignments[$0] }
+  }
+
+  /// `true` if the key is a part of a secret.
+  package func isConfidential(_ key: String) -> Bool { confidential.contains(key.uppercased()) }
+
+  /// The expanded value of a key; `nil` if the layer does not assign it.
+  package mutating func value(
+    of key: String
+  ) throws(SettingsLayer.Diagnostic) -> String? {
+    guard let index = byKey[key]?.last else { return nil }
+    let value = try expand(index)
+    // In Xcode, quotes are a part of the value, which is never wanted here.
+    if value.utf8.count > 1, let first = value.first, first == value.last, "\"'".contains(first) {
+      throw diagnostic(
+        index, "the value of \(key) is in quotes, which would be part of it", "remove the quotes"
+      )
+    }
+    return value
+  }
+
+  private mutating func expand(_ index: Int) throws(SettingsLayer.Diagnostic) -> String {
+    if let value = expanded[index] { return value }
+    let key = assignments[index].statement.key
+    guard !open.contains(index) else {
+      throw diagnostic(index, "\(key) refers to itself", "write $(inherited) for its earlier value")
+    }
+    guard open.count < Self.deepestReference else {
+      throw diagnostic(
+        index, "references are nested more than \(Self.deepestReference) levels deep")
+    }
+    open.append(index)
+    defer { open.removeLast() }
+    if assignments[index].statement.isCut {
+      throw diagnostic(
+        index, "the URL in \(key) is cut off, because // starts a comment",
+        "write https:/$()/host for https://host")
+    }
+    var value = ""
+    for piece in try pieces(index) {
+      switch piece {
+      case .text(let text): value += text
+      case .inherited: value += try inherited(index)
+      case .reference(let name): value += try referred(name, from: index)
+      }
+      guard value.utf8.count <= Self.longestValue else {
+        throw diagnostic(index, "the value of \(key) is longer than \(Self.longestValue) bytes")
+      }
+    }
+    expanded[index] = value
+    return value
+  }
+
+  private mutating func referred(
+    _ name: String, from index: Int
+  ) throws(SettingsLayer.Diagnostic) -> String {
+    let key = assignments[index].statement.key
+    if isConfidential(name), settings[key].map({ !$0.isSecret }) ?? !isConfidential(key) {
+      throw diagnostic(
+        index, "\(key) uses $(\(name)), which is secret, and no other setting may",
+        "write the text itself, without $(\(name))")
+    }
+    if let last = byKey[name]?.last { return try expand(last) }
+    return try fromBelow(name, for: index)
+  }
+
+  private mutating func inherited(_ index: Int) throws(SettingsLayer.Diagnostic) -> String {
+    let key = assignments[index].statement.key
+    if let earlier = byKey[key]?.last(where: { $0 < index }) { return try expand(earlier) }
+    return try fromBelow(key, for: index)
+  }
+
+  private func fromBelow(
+    _ name: String, for index: Int
+  ) throws(SettingsLayer.Diagnostic) -> String {
+    guard let setting = settings[name] else { return "" }
+    guard !setting.isSecret else {
+      throw diagnostic(
+        index, "$(\(name)) is not set in this file, and a secret is never taken from another",
+        "remove the line: \(name) keeps the value that is set elsewhere")
+    }
+    return below(setting) ?? ""
+  }
+
+  private func pieces(_ index: Int) throws(SettingsLayer.Diagnostic) -> [Xcconfig.Piece] {
+    do throws(XcconfigFault) {
+      return try Xcconfig.pieces(of: assignments[index].statement.value)
+    } catch {
+      throw SettingsLayer.Diagnostic(location: assignments[index].location, fault: error)
+    }
+  }
+
+  private func diagnostic(
+    _ index: Int, _ what: String, _ remedy: Remedy? = nil
+  ) -> SettingsLayer.Diagnostic {
+    SettingsLayer.Diagnostic(
+      location: assignments[index].location, fault: XcconfigFault(what, remedy: remedy))
+  }
+
+  /// The keys of secrets and all keys that they refer to, in upper case: a key in the wrong case may hold a
+  /// secret too.
+  private static func confidentialKeys(
+    of assignments: [SettingsLayer.Assignment], settings: [String: Setting]
+  ) -> Set<String> {
+    // Few assignments have references.
+    var references: [String: [String]] = [:]
+    for assignment in assignments where assignment.statement.value.utf8.contains(dollar) {
+      guard let pieces = try? Xcconfig.pieces(of: assignment.statement.value) else { continue }
+      for case .reference(let name) in pieces {
+        references[assignment.statement.key.uppercased(), default: []].append(name.uppercased())
+      }
+    }
+    var keys: Set<String> = []
+    var open = settings.values.filter(\.isSecret).map { $0.key.uppercased() }
+    while let key = open.popLast() {
+      if keys.insert(key).inserted { open += references[key] ?? [] }
+    }
+    return keys
+  }
+
+  private static let dollar = UInt8(ascii: "$")
 }

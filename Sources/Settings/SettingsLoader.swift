@@ -1,21 +1,20 @@
 public import AggregatorCore
 
-/// Collects ``Settings`` from the files, the environment and the options of a program.
+/// Loads ``Settings`` from files, the environment and the options of a program.
 ///
 /// Layers, highest first: options, environment variables of the same name, the file of `--config`
 /// or `AGGREGATOR_CONFIG`, `Configuration/Debug.xcconfig` or `Configuration/Release.xcconfig` in
 /// the working directory, the user's file `~/.config/aggregator/config.xcconfig`, and the settings'
-/// own defaults. An empty value sets nothing, and neither does the placeholder of an example file:
-/// the next layer down is asked. Options and variables are taken literally; files may refer to each
-/// other's values as `SettingsExpansion` tells.
+/// own defaults. An empty value, or the placeholder of an example file, is not a value: the next layer
+/// down is used. Options and variables are taken literally; files may refer to each other's values, see
+/// `SettingsExpansion`.
 ///
-/// The working directory may be a cloned repository, whose author must not get hold of a key. So
-/// its file never sets the address of a source that has a secret, nor a directory; it reads nothing
-/// outside `Configuration`; and what cannot be read there is a warning, because it may belong to an
-/// app. The same guard holds for a *relative* `AGGREGATOR_CONFIG`, which means another file in each
-/// directory.
+/// The working directory may be a cloned repository, whose author must not get a key. So its file never
+/// sets the URL of a source that has a secret, nor a directory; it reads nothing outside
+/// `Configuration`; and its errors are warnings, because it may belong to an app. The same holds for a
+/// *relative* `AGGREGATOR_CONFIG`, which is another file in each directory.
 public struct SettingsLoader: Sendable {
-  /// How the program was built, which chooses the file in the working directory.
+  /// The build configuration, which selects the file in the working directory.
   public enum Build: String, Sendable {
     /// Reads `Debug.xcconfig`.
     case debug = "Debug"
@@ -23,40 +22,35 @@ public struct SettingsLoader: Sendable {
     case release = "Release"
   }
 
-  /// Settings, and what the reader should be told about them.
+  /// Settings and warnings about them.
   public struct Loaded: Sendable {
-    /// What has been set, and by whom.
     public let settings: Settings
-    /// Codes: `settings` (a line was passed over), `guarded` (so was one that might give a key
-    /// away), `exposed` (others can read a secret), `otherBuild`, `unknownSetting`.
+    /// Codes: `settings` (a line was ignored), `guarded` (a line was ignored that could reveal a key),
+    /// `exposed` (other users can read a secret), `otherBuild`, `unknownSetting`.
     public let warnings: [Warning]
   }
 
   let settings: [Setting]
   let byKey: [String: Setting]
-  /// The secret that an address is guarded for, by the address's key.
+  /// The secrets that are sent to a URL, by the key of the URL's setting.
   let guarded: [String: Setting]
-  /// The variables that set something; the rest of the environment is not kept.
+  /// The environment variables that are settings.
   let variables: [String: Secret]
   let workingDirectory: String
   let build: Build
   /// The value of `AGGREGATOR_CONFIG`.
   let namedFile: String?
 
-  /// The user's own file, which need not exist.
+  /// The path of the user's own file, which need not exist.
   ///
-  /// `nil` without an absolute `XDG_CONFIG_HOME` or `HOME`. As its specification demands, a
-  /// relative `XDG_CONFIG_HOME` is passed over: it would lie in the working directory.
+  /// `nil` without an absolute `XDG_CONFIG_HOME` or `HOME`. As its specification demands, a relative
+  /// `XDG_CONFIG_HOME` is ignored: it would be in the working directory.
   public let userFile: String?
 
-  /// A loader.
-  ///
   /// - Parameters:
-  ///   - groups: The settings, grouped by source: the addresses of a group with a secret are
-  ///     guarded.
-  ///   - environment: The variables of the process.
+  ///   - groups: The settings, grouped by source: the URLs of a group with a secret are guarded.
+  ///   - environment: The environment variables of the process.
   ///   - workingDirectory: The absolute path of the working directory.
-  ///   - build: How the program was built.
   public init(
     _ groups: [[Setting]], environment: [String: String], workingDirectory: String, build: Build
   ) {
@@ -80,14 +74,13 @@ public struct SettingsLoader: Sendable {
     self.build = build
   }
 
-  /// Reads all layers.
+  /// Loads all layers.
   ///
   /// - Parameters:
-  ///   - options: The values that options of the command line set, by key.
-  ///   - configFile: The file that `--config` names, absolute or relative to the working directory.
-  /// - Returns: The settings, and what the reader should be told.
-  /// - Throws: ``SourceError`` with code `badSettings`, and file and line, for what cannot be read;
-  ///   `storage` for a file that the system refuses.
+  ///   - options: The values of command line options, by key.
+  ///   - configFile: The file of `--config`, absolute or relative to the working directory.
+  /// - Throws: ``SourceError`` with code `badSettings`, file and line for an error in a file; `storage`
+  ///   for a file that the system refuses to read.
   public func load(
     options: [String: String] = [:], configFile: String? = nil
   ) throws(SourceError) -> Loaded {
@@ -95,7 +88,246 @@ public struct SettingsLoader: Sendable {
     try loading.add(files(configFile: configFile))
     try loading.add(variables, from: .environment)
     try loading.add(options.mapValues(Secret.init), from: .option)
-    loading.lookIntoOtherBuild()
+    loading.warnOfOtherBuild()
     return Loaded(settings: Settings(entries: loading.entries), warnings: loading.warnings)
   }
+}
+
+extension SettingsLoader {
+  /// The settings file of a layer.
+  struct File {
+    /// The path as the user wrote it.
+    let path: String
+    let reader: SettingsReader
+    /// `true` if it is not trusted: it sets no guarded URL and no directory.
+    let isGuarded: Bool
+    /// `true` if it may belong to an app: errors are warnings.
+    let isLenient: Bool
+    /// `true` if its absence is an error, because it was named for this run.
+    let isRequired: Bool
+  }
+
+  /// The file in the working directory for a build, which need not exist.
+  func workingFile(for build: Build) -> File {
+    File(
+      path: "Configuration/\(build.rawValue).xcconfig",
+      reader: SettingsReader(in: workingDirectory, confinedTo: "Configuration"),
+      isGuarded: true, isLenient: true, isRequired: false)
+  }
+
+  /// The file of `--config`, else of `AGGREGATOR_CONFIG`.
+  private func file(namedBy configFile: String?) -> File? {
+    if let configFile { return ownFile(configFile, isRequired: true) }
+    guard let path = namedFile else { return nil }
+    if path.hasPrefix("/") { return ownFile(path, isRequired: true) }
+    return File(
+      path: path, reader: SettingsReader(in: workingDirectory, confinedTo: "."), isGuarded: true,
+      isLenient: false, isRequired: true)
+  }
+
+  private func ownFile(_ path: String, isRequired: Bool = false) -> File {
+    File(
+      path: path, reader: SettingsReader(in: workingDirectory), isGuarded: false, isLenient: false,
+      isRequired: isRequired)
+  }
+
+  /// The files of the layers, which need not exist, the highest first.
+  func files(configFile: String?) -> [File] {
+    [file(namedBy: configFile), workingFile(for: build), userFile.map { ownFile($0) }].compactMap(
+      \.self)
+  }
+}
+
+/// The state of one ``SettingsLoader/load(options:configFile:)``: layers are added from the lowest.
+struct SettingsLoading {
+  private let loader: SettingsLoader
+
+  private(set) var entries: [String: Settings.Entry] = [:]
+
+  private(set) var warnings: [Warning] = []
+
+  init(_ loader: SettingsLoader) { self.loader = loader }
+
+  /// Adds environment variables or options, which are taken literally.
+  mutating func add(
+    _ values: [String: Secret], from origin: Settings.Origin
+  ) throws(SourceError) {
+    for setting in loader.settings {
+      guard let value = values[setting.key] else { continue }
+      guard let text = value.reveal(\.singleLine) else {
+        throw SourceError(
+          .badSettings, "\(origin): \(setting.key) contains a line break or a control character",
+          remedy: "set it to a single line of text")
+      }
+      put(text, for: setting, from: origin)
+    }
+  }
+
+  /// Adds the files that exist, given the highest first; a file that is two layers is the higher one.
+  mutating func add(_ files: [SettingsLoader.File]) throws(SourceError) {
+    var texts: [(file: SettingsLoader.File, text: SettingsText)] = []
+    for file in files {
+      guard let text = try read(file) else { continue }
+      if texts.allSatisfy({ $0.text.realPath != text.realPath }) { texts.append((file, text)) }
+    }
+    for (file, text) in texts.reversed() { try add(file, text) }
+  }
+
+  private mutating func read(_ file: SettingsLoader.File) throws(SourceError) -> SettingsText? {
+    switch file.reader(file.path) {
+    case .text(let text):
+      return text
+    case .missing:
+      guard file.isRequired else { return nil }
+      throw SourceError(
+        .badSettings, "settings file not found: \(file.path)",
+        remedy: Remedy("create it, or name another one", .nameSettingsFile))
+    case .refused(let fault):
+      let diagnostic = SettingsLayer.Diagnostic(
+        location: SettingsLayer.Location(file: file.path, line: nil), fault: fault)
+      guard file.isLenient else { throw diagnostic.error }
+      warn("settings", diagnostic.description)
+      return nil
+    }
+  }
+
+  /// Adds a file with its includes.
+  private mutating func add(
+    _ file: SettingsLoader.File, _ text: SettingsText
+  ) throws(SourceError) {
+    let layer = SettingsLayer(text, read: file.reader.callAsFunction)
+    try report(layer, of: file)
+    var expansion = expansion(of: layer)
+    for setting in loader.settings {
+      guard let assignment = expansion.assignment(of: setting.key) else { continue }
+      if file.isGuarded, let reason = guarding(setting) {
+        warn("guarded", "\(assignment.location): \(setting.key) is ignored: \(reason)")
+        continue
+      }
+      do throws(SettingsLayer.Diagnostic) {
+        let value = try expansion.value(of: setting.key) ?? ""
+        put(value, for: setting, from: assignment.location.origin)
+      } catch {
+        guard file.isLenient else { throw error.error }
+        warn("settings", error.description)
+      }
+    }
+    warnOfOpenFiles(layer, expansion)
+    if !file.isLenient { warnOfUnknownKeys(layer) }
+  }
+
+  /// Warns of settings that have a value only in the file of the other build.
+  mutating func warnOfOtherBuild() {
+    let file = loader.workingFile(for: loader.build == .debug ? .release : .debug)
+    guard case .text(let text) = file.reader(file.path) else { return }
+    var expansion = expansion(of: SettingsLayer(text, read: file.reader.callAsFunction))
+    for setting in loader.settings where !isSet(setting) && guarding(setting) == nil {
+      guard let value = try? expansion.value(of: setting.key), isReal(value, for: setting) else {
+        continue
+      }
+      let build = loader.build
+      warn(
+        "otherBuild",
+        "\(setting.key) is set in \(file.path), but this is a \(build) build, which reads "
+          + "\(build.rawValue).xcconfig")
+    }
+  }
+
+  private func expansion(of layer: SettingsLayer) -> SettingsExpansion {
+    let below = entries
+    return SettingsExpansion(of: layer, settings: loader.byKey) { setting in
+      Settings(entries: below).text(setting)
+    }
+  }
+
+  /// Sets a value, unless it is empty or a placeholder and a lower layer has a real one.
+  private mutating func put(_ text: String, for setting: Setting, from origin: Settings.Origin) {
+    guard isReal(text, for: setting) || (!text.isEmpty && !isSet(setting)) else { return }
+    entries[setting.key] = Settings.Entry(text, origin: origin)
+  }
+
+  private func isSet(_ setting: Setting) -> Bool {
+    entries[setting.key] != nil && !Settings(entries: entries).isPlaceholder(setting)
+  }
+
+  private func isReal(_ text: String, for setting: Setting) -> Bool {
+    !text.isEmpty && !(setting.isSecret && Settings.isPlaceholder(text))
+  }
+
+  /// The reason why an untrusted file must not set this; `nil` if it may.
+  private func guarding(_ setting: Setting) -> String? {
+    let elsewhere =
+      "set it in the environment, or in \(loader.userFile ?? "your own file")"
+    if let secret = loader.guarded[setting.key] {
+      return "the working directory must not choose where \(secret.key) is sent (\(elsewhere))"
+    }
+    guard setting.form == .directory else { return nil }
+    return "the working directory must not choose where files are written (\(elsewhere))"
+  }
+
+  private mutating func warn(_ code: String, _ message: String) {
+    let warning = Warning(code, message)
+    if !warnings.contains(warning) { warnings.append(warning) }
+  }
+}
+
+extension SettingsLoading {
+  /// Throws the first error, or warns of the first few.
+  private mutating func report(
+    _ layer: SettingsLayer, of file: SettingsLoader.File
+  ) throws(SourceError) {
+    if let diagnostic = layer.diagnostics.first, !file.isLenient { throw diagnostic.error }
+    for diagnostic in layer.diagnostics { warn("settings", diagnostic.description) }
+    let more = layer.diagnosticCount - layer.diagnostics.count
+    if more > 0 { warn("settings", "\(file.path): \(more) more lines cannot be read") }
+
+    var reported: Set<String> = []
+    for assignment in layer.assignments where assignment.statement.isConditional {
+      let key = assignment.statement.key
+      guard !file.isLenient || loader.byKey[key] != nil, reported.insert(key).inserted else {
+        continue
+      }
+      warn(
+        "settings",
+        "\(assignment.location): \(key)[…] is ignored: conditions are not supported (write \(key) = value)"
+      )
+    }
+  }
+
+  private mutating func warnOfOpenFiles(_ layer: SettingsLayer, _ expansion: SettingsExpansion) {
+    for assignment in layer.assignments where assignment.isOpenToOthers {
+      let (key, value) = (assignment.statement.key, assignment.statement.value)
+      guard expansion.isConfidential(key), !value.isEmpty, !Settings.isPlaceholder(value) else {
+        continue
+      }
+      let file = assignment.location.file
+      warn(
+        "exposed", "\(file) contains a secret and is open to other users (run: chmod 600 \(file))")
+    }
+  }
+
+  /// Warns of keys that resemble a setting, unless another value refers to them.
+  private mutating func warnOfUnknownKeys(_ layer: SettingsLayer) {
+    var reported: Set<String> = []
+    for assignment in layer.assignments {
+      let key = assignment.statement.key
+      guard loader.byKey[key] == nil, reported.insert(key).inserted,
+        let near = nearest(to: key, in: loader.settings.map(\.key)),
+        !layer.assignments.contains(where: { $0.statement.refers(to: key) })
+      else { continue }
+      warn(
+        "unknownSetting", "\(assignment.location): unknown setting \(key) (did you mean \(near)?)")
+    }
+  }
+}
+
+extension Xcconfig.Assignment {
+  fileprivate func refers(to key: String) -> Bool {
+    value.utf8.contains(UInt8(ascii: "$"))
+      && (try? Xcconfig.pieces(of: value))?.contains(.reference(key)) == true
+  }
+}
+
+extension SettingsLayer.Location {
+  fileprivate var origin: Settings.Origin { .file(path: file, line: line ?? 1) }
 }

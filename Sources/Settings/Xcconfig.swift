@@ -1,59 +1,54 @@
 package import AggregatorCore
 
-/// The statements of one `.xcconfig` text, line by line; nothing is included or expanded yet.
+/// The parsed lines of an `.xcconfig` file; includes and values are not expanded.
 ///
-/// Follows Xcode where Xcode reads the text at all: `//` starts a comment wherever it stands, one
-/// or more `;` after a value are dropped, quotes belong to the value, and CR, LF and CRLF end a
-/// line. What cannot be read is a statement too, so that whoever asked decides whether it matters.
-/// No fault ever quotes the text, which may hold a key.
+/// The syntax is Xcode's: `//` starts a comment anywhere, one or more `;` after a value are dropped,
+/// quotes are a part of the value, and CR, LF and CRLF end a line. Invalid lines are statements too: the
+/// caller decides whether they matter. No fault quotes the text, which may contain a key.
 package struct Xcconfig: Sendable {
-  /// One line that says something.
+  /// A line with a statement.
   package struct Line: Sendable {
-    /// Where it stands, 1-based.
+    /// The line number, 1-based.
     package let number: Int
-    /// What it says.
     package let statement: Statement
   }
 
-  /// What a line says.
   package enum Statement: Sendable {
     /// `KEY = value`.
     case assignment(Assignment)
     /// `#include "file"`, or with `isOptional` `#include? "file"`.
     case include(String, isOptional: Bool)
-    /// None of them.
+    /// An invalid line.
     case unreadable(XcconfigFault)
   }
 
-  /// The giving of a value: `KEY = value`.
+  /// `KEY = value`.
   package struct Assignment: Sendable {
     /// The key: letters, digits and `_`.
     package let key: String
-    /// The value as written, without its comment and surrounding blanks.
+    /// The value as parsed, without its comment and surrounding blanks.
     package let value: String
-    /// Whether a condition such as `[sdk=*]` follows the key.
+    /// `true` if a condition such as `[sdk=*]` follows the key.
     package let isConditional: Bool
-    /// Where the value stands in the file, in bytes.
+    /// The range of the value in the file, in bytes.
     package let valueRange: Range<Int>
-    /// Where the line's comment stands in the file, in bytes; empty without one.
+    /// The range of the line's comment in the file, in bytes; empty without one.
     package let commentRange: Range<Int>
 
-    /// Whether the value is an address whose `//` was taken for a comment: `https:`.
+    /// `true` if the value is a URL whose `//` starts a comment: `https:`.
     package var isCut: Bool {
       !commentRange.isEmpty && valueRange.upperBound == commentRange.lowerBound
         && ["http:", "https:"].contains { value.lowercased().hasSuffix($0) }
     }
   }
 
-  /// The longest line that is read, in bytes.
+  /// The longest line, in bytes.
   package static let longestLine = 16_384
 
-  /// The lines that say something, in order.
+  /// The lines that are not blank or comments, in order.
   package let lines: [Line]
 
-  /// Takes a text apart.
-  ///
-  /// - Parameter bytes: The file's contents: UTF-8, with or without a byte order mark.
+  /// Parses a file: UTF-8, with or without a byte order mark.
   package init(_ bytes: [UInt8]) {
     guard !bytes.starts(with: [0xFF, 0xFE]), !bytes.starts(with: [0xFE, 0xFF]) else {
       let fault = XcconfigFault("is UTF-16 text", remedy: "save the file as UTF-8")
@@ -78,29 +73,283 @@ package struct Xcconfig: Sendable {
   }
 }
 
-/// What is wrong with a line of a settings file, and what to do about it.
+/// An error in a line of a settings file.
 package struct XcconfigFault: Error, Hashable {
-  /// What kind of failure it is where it may not be passed over.
   package let code: SourceError.Code
-  /// What is wrong, without a full stop; never the line's text.
-  package let what: String
-  /// What to do about it.
+  /// The message, which never quotes the line.
+  package let message: String
   package let remedy: Remedy?
 
-  /// A fault.
-  ///
-  /// - Parameters:
-  ///   - what: What is wrong, without a full stop.
-  ///   - remedy: What to do about it.
-  ///   - code: What kind of failure it is.
-  package init(_ what: String, remedy: Remedy? = nil, code: SourceError.Code = .badSettings) {
+  package init(_ message: String, remedy: Remedy? = nil, code: SourceError.Code = .badSettings) {
     self.code = code
-    self.what = what
+    self.message = message
     self.remedy = remedy
   }
 }
 
+// MARK: - Statements
+
+extension Xcconfig.Statement {
+  private static let longestKey = 128
+
+  /// Parses a line without its line break; `nil` if it is blank or a comment.
+  ///
+  /// The indices of `line` are those of its file.
+  init?(_ line: ArraySlice<UInt8>) {
+    guard line.count <= Xcconfig.longestLine else {
+      self = .unreadable(XcconfigFault("the line is longer than \(Xcconfig.longestLine) bytes"))
+      return
+    }
+    let content = line.trimmed
+    if content.first == UInt8(ascii: "#") {
+      self.init(directive: content)
+    } else {
+      self.init(content: line)
+    }
+  }
+
+  private init(directive: ArraySlice<UInt8>) {
+    self = .unreadable(
+      XcconfigFault(
+        "invalid #include", remedy: "write #include \"file\", or // for a comment"))
+    var rest = directive.dropFirst().trimmed
+    guard rest.starts(with: Array("include".utf8)) else { return }
+    rest = rest.dropFirst("include".utf8.count)
+    let isOptional = rest.first == UInt8(ascii: "?")
+    rest = (isOptional ? rest.dropFirst() : rest).trimmed
+    let quote = UInt8(ascii: "\"")
+    guard rest.first == quote, let end = rest.dropFirst().firstIndex(of: quote) else { return }
+    let path = rest[rest.startIndex + 1..<end]
+    let after = rest[(end + 1)...].trimmed
+    guard !path.isEmpty, after.isEmpty || after.starts(with: Array("//".utf8)) else { return }
+    switch Self.text(path) {
+    case .success(let path): self = .include(path, isOptional: isOptional)
+    case .failure(let fault): self = .unreadable(fault)
+    }
+  }
+
+  private init?(content line: ArraySlice<UInt8>) {
+    let comment = line.firstRange(of: Array("//".utf8))?.lowerBound ?? line.endIndex
+    let content = line[..<comment].trimmed
+    guard !content.isEmpty else { return nil }
+    switch Self.text(content) {
+    case .failure(let fault): self = .unreadable(fault)
+    case .success:
+      do throws(XcconfigFault) {
+        self = .assignment(try Self.assignment(content, comment: comment..<line.endIndex))
+      } catch {
+        self = .unreadable(error)
+      }
+    }
+  }
+
+  private static func assignment(
+    _ content: ArraySlice<UInt8>, comment: Range<Int>
+  ) throws(XcconfigFault) -> Xcconfig.Assignment {
+    let key = content.prefix(while: \.isKeyByte)
+    guard key.count <= longestKey else {
+      throw XcconfigFault("the key is longer than \(longestKey) characters")
+    }
+    var rest = content[key.endIndex...].trimmed
+    var isConditional = false
+    while !key.isEmpty, rest.first == UInt8(ascii: "[") {
+      guard let end = rest.firstIndex(of: UInt8(ascii: "]")) else {
+        throw XcconfigFault("the [ after the key has no ]", remedy: "write KEY = value")
+      }
+      rest = rest[(end + 1)...].trimmed
+      isConditional = true
+    }
+    guard rest.first == UInt8(ascii: "=") else {
+      throw content.contains(UInt8(ascii: "="))
+        ? XcconfigFault("the line has no key of letters, digits and _ before its =")
+        : XcconfigFault("the line has no =", remedy: "write KEY = value, or // for a comment")
+    }
+    guard let first = key.first, !first.isDigit else {
+      throw XcconfigFault("the line has no key before its =", remedy: "write KEY = value")
+    }
+    var value = rest.dropFirst().trimmed
+    while value.last == UInt8(ascii: ";") { value = value.dropLast().trimmed }
+    return Xcconfig.Assignment(
+      key: String(decoding: key, as: UTF8.self), value: String(decoding: value, as: UTF8.self),
+      isConditional: isConditional, valueRange: value.startIndex..<value.endIndex,
+      commentRange: comment)
+  }
+
+  private static func text(_ bytes: ArraySlice<UInt8>) -> Result<String, XcconfigFault> {
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      return .failure(XcconfigFault("the line is not UTF-8", remedy: "save the file as UTF-8"))
+    }
+    for byte in bytes where byte.isControl {
+      return .failure(
+        XcconfigFault(
+          byte == 0 ? "the line contains a NUL character" : "the line contains a control character",
+          remedy: "remove it"))
+    }
+    return .success(text)
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// The slice without spaces and tabs at either end; of a blank slice, the empty slice at its end.
+  fileprivate var trimmed: Self {
+    let rest = drop { $0.isBlank }
+    return rest.lastIndex { !$0.isBlank }.map { rest[...$0] } ?? rest
+  }
+}
+
 extension UInt8 {
-  static let lineFeed = UInt8(ascii: "\n")
-  static let carriageReturn = UInt8(ascii: "\r")
+  fileprivate static let lineFeed = UInt8(ascii: "\n")
+  fileprivate static let carriageReturn = UInt8(ascii: "\r")
+
+  fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
+
+  fileprivate var isControl: Bool { (self < 0x20 && self != UInt8(ascii: "\t")) || self == 0x7F }
+
+  fileprivate var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
+
+  /// `true` for the bytes of keys: letters, digits and `_`.
+  fileprivate var isKeyByte: Bool {
+    isDigit || (self | 0x20) &- UInt8(ascii: "a") < 26 || self == UInt8(ascii: "_")
+  }
+}
+
+// MARK: - Values
+
+extension Xcconfig {
+  /// A part of a value.
+  package enum Piece: Hashable, Sendable {
+    /// Literal text.
+    case text(Substring)
+    /// `$(KEY)` or `${KEY}`: the value of another key.
+    case reference(String)
+    /// `$(inherited)`: the value of the same key without this line.
+    case inherited
+  }
+
+  /// Parses a value.
+  ///
+  /// `$()` is empty; it prevents that `//` starts a comment: `https:/$()/host`. A `$` without a bracket is
+  /// text.
+  ///
+  /// - Throws: A fault for an unclosed bracket, and for the forms that only Xcode supports:
+  ///   `$(KEY:lower)` and `$(A_$(B))`.
+  package static func pieces(of value: String) throws(XcconfigFault) -> [Piece] {
+    var pieces: [Piece] = []
+    var rest = Substring(value).utf8
+    var parsed = rest.startIndex
+    while let dollar = rest.firstIndex(of: UInt8(ascii: "$")) {
+      let open = rest.index(after: dollar)
+      rest = rest[open...]
+      guard let bracket = rest.first, let closing = closing[bracket] else { continue }
+      guard let close = rest.firstIndex(of: closing) else {
+        throw XcconfigFault("the value has a $( without its )", remedy: "write $(KEY)")
+      }
+      let name = rest[rest.index(after: open)..<close]
+      guard name.allSatisfy(\.isKeyByte) else {
+        throw XcconfigFault(
+          "the value has a $(…) with more than a key in it",
+          remedy: "write $(KEY), or the text itself")
+      }
+      if parsed < dollar { pieces.append(.text(value[parsed..<dollar])) }
+      if name.elementsEqual("inherited".utf8) {
+        pieces.append(.inherited)
+      } else if !name.isEmpty {
+        pieces.append(.reference(String(Substring(name))))
+      }
+      parsed = value.utf8.index(after: close)
+      rest = value[parsed...].utf8
+    }
+    if parsed < value.endIndex { pieces.append(.text(value[parsed...])) }
+    return pieces
+  }
+
+  /// Escapes a text, without line breaks, control characters and surrounding blanks, as a value: inserts
+  /// `$()` wherever `//`, `$(` or a final `;` would be syntax.
+  package static func value(writing text: String) -> String {
+    var value = ""
+    var last: Unicode.Scalar?
+    for scalar in text.unicodeScalars {
+      switch (last, scalar) {
+      case ("/", "/"), ("$", "("), ("$", "{"): value += "$()"
+      default: break
+      }
+      value.unicodeScalars.append(scalar)
+      last = scalar
+    }
+    return last == ";" ? value + "$()" : value
+  }
+
+  private static let closing: [UInt8: UInt8] = [
+    UInt8(ascii: "("): UInt8(ascii: ")"), UInt8(ascii: "{"): UInt8(ascii: "}"),
+  ]
+}
+
+// MARK: - Editing
+
+extension Xcconfig {
+  /// Sets the value of a key and preserves all other bytes of a file.
+  ///
+  /// Replaces the value of the key's last assignment without a condition, or adds a line at the end. A URL
+  /// that `//` cut off is replaced as a whole.
+  ///
+  /// - Parameter text: One line without blanks around it.
+  package static func setting(_ key: String, to text: String, in bytes: [UInt8]) -> [UInt8] {
+    let value = Array(Self.value(writing: text).utf8)
+    var edited = bytes
+    if let old = lastAssignment(of: key, in: bytes) {
+      let isFollowedByComment =
+        !old.commentRange.isEmpty && old.valueRange.upperBound == old.commentRange.lowerBound
+      let end = old.isCut ? old.commentRange.upperBound : old.valueRange.upperBound
+      let blankBefore = bytes[old.valueRange.lowerBound - 1] == UInt8(ascii: "=") ? " " : ""
+      // Without the blank, a slash at the end of the value would be a part of the comment.
+      let blankAfter = isFollowedByComment && !old.isCut ? " " : ""
+      edited.replaceSubrange(
+        old.valueRange.lowerBound..<end, with: Array(blankBefore.utf8) + value + blankAfter.utf8)
+    } else {
+      let lineEnd: [UInt8] =
+        bytes.firstRange(of: [.carriageReturn, .lineFeed]) == nil
+        ? [.lineFeed] : [.carriageReturn, .lineFeed]
+      if let last = bytes.last, last != .lineFeed, last != .carriageReturn { edited += lineEnd }
+      edited += Array("\(key) = ".utf8) + value + lineEnd
+    }
+    return edited
+  }
+
+  /// Removes the assignments of a key without a condition, and preserves all other bytes of a file.
+  ///
+  /// Whole lines are removed, except their comments.
+  package static func removing(_ key: String, from bytes: [UInt8]) -> [UInt8] {
+    var edited = bytes
+    for line in Xcconfig(bytes).lines.reversed() {
+      guard case .assignment(let found) = line.statement, found.key == key, !found.isConditional
+      else { continue }
+      edited.removeSubrange(extent(of: found, in: bytes))
+    }
+    return edited
+  }
+
+  /// The part of a line to remove with its assignment.
+  private static func extent(of found: Assignment, in bytes: [UInt8]) -> Range<Int> {
+    let mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    let lineBreak = bytes[..<found.valueRange.lowerBound].lastIndex {
+      $0 == .lineFeed || $0 == .carriageReturn
+    }
+    let start = lineBreak.map { $0 + 1 } ?? mark
+    guard found.commentRange.isEmpty || found.isCut else {
+      return start..<found.commentRange.lowerBound
+    }
+    var end = found.commentRange.upperBound
+    if end < bytes.count, bytes[end] == .carriageReturn { end += 1 }
+    if end < bytes.count, bytes[end] == .lineFeed { end += 1 }
+    return start..<end
+  }
+
+  private static func lastAssignment(of key: String, in bytes: [UInt8]) -> Assignment? {
+    for line in Xcconfig(bytes).lines.reversed() {
+      if case .assignment(let found) = line.statement, found.key == key, !found.isConditional {
+        return found
+      }
+    }
+    return nil
+  }
 }

@@ -24,10 +24,7 @@ struct FakePerson {
   /// The page's own seed, as the service makes it: page 1 has the seed itself.
   private var number: Int {
     let text = page == 1 ? seed : "\(seed)\(page.plain)"
-    let hash = "\(text)/\(index)".utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
-      ($0 ^ UInt64($1)) &* 0x100_0000_01b3
-    }
-    return Int(hash >> 32)
+    return Int("\(text)/\(index)".fnv1a >> 32)
   }
 
   private var country: Int { index % Self.nationalities.count }

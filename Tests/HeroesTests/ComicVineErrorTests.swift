@@ -46,7 +46,7 @@ struct ComicVineErrorTests {
     arguments: [
       (200, 101, .rejected, "knows no such list"), (200, 103, .rejected, "(103: Gone wrong)"),
       (200, 104, .rejected, "(104: Gone wrong)"), (200, 105, .rejected, "subscribers"),
-      (401, 100, .invalidKey, "does not accept the key"), (200, 100, .invalidKey, "key"),
+      (401, 100, .invalidKey, "invalid API key"), (200, 100, .invalidKey, "key"),
       (404, 102, .rejected, "(404): Gone wrong"), (200, 107, .rateLimited, "quota"),
       // The HTTP status comes first where the service's own code says nothing known.
       (502, 502, .serverError, "failed (502)"), (503, 1, .serverError, "failed (503)"),

@@ -4,16 +4,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What Core needs of libcurl's stable ABI (version 4, libcurl 7.68 and later). The library is opened
-// at first use: linking it would cost every command 6 ms of start-up and a -dev package to build.
+// The part of libcurl's stable ABI (version 4, libcurl 7.68 and later) that AggregatorHTTP uses. The
+// library is loaded at first use: linking it would cost every command 6 ms of start-up, and a -dev
+// package to build.
 
-/// Opens the library called `name`, once for the process.
+/// Loads the library `name`, once for the process; false if it is not installed or lacks a symbol.
 ///
-/// Returns false if it is not installed or lacks a symbol. All other functions need one success.
+/// No other function may be called before it succeeded.
 bool ccurl_load(const char *name);
 
-/// Between the two, libcurl may be at work on this thread. Once the process has begun to exit, entering
-/// blocks for ever, because TLS libraries free their state in exit handlers.
+/// Surround the use of libcurl by a thread. While the process exits, entering blocks forever, because
+/// TLS libraries free their state in exit handlers.
 void ccurl_enter(void);
 void ccurl_leave(void);
 
@@ -45,10 +46,10 @@ enum ccurl_multi_option {
 
 enum { CCURL_ERROR_SIZE = 256 };
 
-/// Gets `count` bytes; anything but `count` in return ends the transfer.
+/// Receives `count` bytes; returning any other number ends the transfer.
 typedef size_t (*ccurl_receive)(char *bytes, size_t size, size_t count, void *context);
 
-/// Gets the bytes moved so far; anything but 0 in return ends the transfer.
+/// Receives the bytes transferred so far; returning anything but 0 ends the transfer.
 typedef int (*ccurl_progress)(
   void *context, int64_t toReceive, int64_t received, int64_t toSend, int64_t sent);
 
@@ -57,7 +58,7 @@ void ccurl_easy_free(void *easy);
 int ccurl_easy_set_long(void *easy, int option, long value);
 int ccurl_easy_set_offset(void *easy, int option, int64_t value);
 int ccurl_easy_set_pointer(void *easy, int option, const void *value);
-/// Sets who gets head and body, who is told of progress, and what context they get.
+/// Sets the callbacks for header, body and progress, and their context.
 void ccurl_easy_set_callbacks(
   void *easy, ccurl_receive head, ccurl_receive body, ccurl_progress progress, void *context);
 
@@ -69,7 +70,7 @@ long ccurl_easy_os_error(void *easy);
 int64_t ccurl_easy_connected_after(void *easy);
 void *ccurl_easy_private(void *easy);
 
-/// A list with `text` at its end, which is copied; NULL if memory ran out.
+/// Appends a copy of `text` to a list; NULL if there is not enough memory.
 void *ccurl_list_append(void *list, const char *text);
 void ccurl_list_free(void *list);
 
@@ -83,5 +84,5 @@ int ccurl_multi_perform(void *multi);
 int ccurl_multi_poll(void *multi, int milliseconds);
 /// May be called from any thread.
 int ccurl_multi_wakeup(void *multi);
-/// The next transfer that ended, with its code; NULL if there is none.
+/// The next transfer that ended, and its code; NULL if there is none.
 void *ccurl_multi_next_done(void *multi, int *code);

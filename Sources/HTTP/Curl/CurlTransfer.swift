@@ -4,78 +4,76 @@ import AggregatorCore
   import CAggregatorCurl
   import Foundation
 
-  /// One request and what has arrived of its reply.
-  ///
-  /// It lives on the loop's thread.
+  /// A request and the received part of its response, used on the loop's thread only.
   final class CurlTransfer {
-    /// The most bytes of a head: libcurl itself allows an endless one before 8.3.
+    /// The most bytes of a header: libcurl before 8.3 has no limit.
     private static let headLimit = 256 << 10
 
     let job: CurlJob
     let easy: UnsafeMutableRawPointer
 
     private var fields: UnsafeMutableRawPointer?
-    private let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CCURL_ERROR_SIZE))
+    private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CCURL_ERROR_SIZE))
     private let begin = ContinuousClock.now
-    private var lastSign: ContinuousClock.Instant
+    private var lastActivity: ContinuousClock.Instant
     private var moved: Int64 = 0
     private var head = HeadParser()
     private var body = Data()
-    /// Why a callback ended the transfer.
+    /// The error if a callback ended the transfer.
     private var refusal: SourceError?
 
-    /// A transfer that is ready to be added to a multi handle; `nil` if memory ran out.
+    /// Prepares a transfer for a multi handle; `nil` if there is not enough memory.
     init?(_ job: CurlJob) {
       guard let easy = ccurl_easy_new() else {
-        words.deallocate()
+        errorText.deallocate()
         return nil
       }
       self.job = job
       self.easy = easy
-      lastSign = begin
-      words.initialize(repeating: 0, count: Int(CCURL_ERROR_SIZE))
+      lastActivity = begin
+      errorText.initialize(repeating: 0, count: Int(CCURL_ERROR_SIZE))
       guard configure() else { return nil }
     }
 
-    /// The owner has removed `easy` from its multi handle.
+    // The owner has removed `easy` from its multi handle.
     deinit {
       ccurl_easy_free(easy)
       ccurl_list_free(fields)
-      words.deallocate()
+      errorText.deallocate()
     }
 
-    /// How long the line may still be silent.
-    func maxWait(at now: ContinuousClock.Instant) -> Duration {
+    /// The time until the idle limit is reached.
+    func remainingIdleTime(at now: ContinuousClock.Instant) -> Duration {
       let limit = job.request.limits.idle
-      guard lastSign + limit <= now else { return lastSign + limit - now }
-      // Connecting, and waiting for a free connection, is not silence.
+      guard lastActivity + limit <= now else { return lastActivity + limit - now }
+      // Connecting, and waiting for a free connection, is not idle time.
       let connected = ccurl_easy_connected_after(easy)
-      lastSign = connected == 0 ? now : max(lastSign, begin + .microseconds(connected))
-      return lastSign + limit - now
+      lastActivity = connected == 0 ? now : max(lastActivity, begin + .microseconds(connected))
+      return lastActivity + limit - now
     }
 
-    /// What the transfer came to, given libcurl's code for its end.
+    /// The result, given libcurl's code for the end of the transfer.
     func result(_ code: Int32) -> Result<HTTPResponse, SourceError> {
       if let refusal { return .failure(refusal) }
       let status = ccurl_easy_status(easy)
       guard code == 0 else {
-        let circumstances = CurlContext(
+        let context = CurlContext(
           authority: job.request.address.authority, limits: job.request.limits,
           isConnected: ccurl_easy_connected_after(easy) > 0,
           systemError: Int32(truncatingIfNeeded: ccurl_easy_os_error(easy)),
-          words: String(cString: words))
-        return .failure(SourceError(curl: code, circumstances))
+          message: String(cString: errorText))
+        return .failure(SourceError(curl: code, context))
       }
       return .success(HTTPResponse(status: status, headers: head.fields, body: body))
     }
 
     private func configure() -> Bool {
-      // libcurl borrows this object: the loop's dictionary owns it, and lets go of it only after the
-      // handle was removed.
+      // Not retained: the loop's dictionary owns this object, and releases it only after the handle was
+      // removed.
       let context = Unmanaged.passUnretained(self).toOpaque()
       let request = job.request
       set(CCURL_PRIVATE, context)
-      set(CCURL_ERRORBUFFER, words)
+      set(CCURL_ERRORBUFFER, errorText)
       ccurl_easy_set_callbacks(
         easy,
         { bytes, size, count, context in
@@ -90,13 +88,13 @@ import AggregatorCore
         },
         context)
       set(CCURL_URL, request.address.text)
-      // Loopback never goes through a proxy; elsewhere libcurl reads the usual variables.
+      // Loopback never uses a proxy; for other hosts libcurl reads the usual variables.
       if request.address.isLoopback { set(CCURL_PROXY, "") }
       set(CCURL_ACCEPT_ENCODING, "gzip, deflate")
       set(CCURL_PROTOCOLS, 0b11)  // http and https
       set(CCURL_HTTP09_ALLOWED, 0)
       set(CCURL_NOSIGNAL, 1)
-      set(CCURL_QUICK_EXIT, 1)  // a slow name server does not hold up cancellation; since 7.87
+      set(CCURL_QUICK_EXIT, 1)  // a slow name server does not delay cancellation; since 7.87
       set(CCURL_CONNECTTIMEOUT_MS, Int(request.limits.connect.milliseconds))
       set(CCURL_TIMEOUT_MS, Int(request.limits.overall.milliseconds))
       switch request.method {
@@ -104,28 +102,28 @@ import AggregatorCore
       case .post:
         let body = request.body ?? Data()
         set(CCURL_POST, 1)
-        // COPYPOSTFIELDS copies as many bytes as the size says, so the size comes first.
+        // COPYPOSTFIELDS needs the size, so the size comes first.
         let size = Int32(CCURL_POSTFIELDSIZE_LARGE.rawValue)
         _ = ccurl_easy_set_offset(easy, size, Int64(body.count))
         body.withUnsafeBytes {
-          set(CCURL_COPYPOSTFIELDS, $0.baseAddress ?? UnsafeRawPointer(words))
+          set(CCURL_COPYPOSTFIELDS, $0.baseAddress ?? UnsafeRawPointer(errorText))
         }
       }
       return addFields()
     }
 
     private func addFields() -> Bool {
-      // libcurl adds these two to a POST by itself unless they are taken away.
+      // libcurl adds these two to a POST unless they are removed.
       var lines = ["Expect:"]
       let names = job.request.headers.map { $0.name.lowercased() }
       if !names.contains("content-type") { lines.append("Content-Type:") }
-      // "Name:" would take a field away; "Name;" is how an empty one is sent.
+      // "Name:" would remove a field; "Name;" sends an empty one.
       lines += job.request.headers.map {
         $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)"
       }
       for line in lines {
-        guard let longer = ccurl_list_append(fields, line) else { return false }
-        fields = longer
+        guard let extended = ccurl_list_append(fields, line) else { return false }
+        fields = extended
       }
       set(CCURL_HTTPHEADER, fields)
       return true
@@ -144,7 +142,7 @@ import AggregatorCore
     }
 
     private func receiveHead(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
-      lastSign = .now
+      lastActivity = .now
       let line = UnsafeRawBufferPointer(start: bytes, count: count)
       guard head.bytes + count <= Self.headLimit else {
         refusal = .headTooLarge(Self.headLimit)
@@ -155,7 +153,7 @@ import AggregatorCore
     }
 
     private func receiveBody(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
-      lastSign = .now
+      lastActivity = .now
       guard count <= job.request.limits.bodyBytes - body.count else {
         refusal = .tooLarge(job.request.limits.bodyBytes)
         return 0
@@ -167,7 +165,43 @@ import AggregatorCore
     private func move(_ bytes: Int64) {
       guard bytes != moved else { return }
       moved = bytes
-      lastSign = .now
+      lastActivity = .now
+    }
+  }
+
+  /// Collects the header fields of a reply from its lines (RFC 9112, section 5).
+  package struct HeadParser {
+    /// The fields so far.
+    package private(set) var fields: [(name: String, value: String)] = []
+    /// The number of bytes read, including interim responses.
+    private(set) var bytes = 0
+
+    package init() {}
+
+    /// Reads a line, including its line break.
+    package mutating func read(_ line: UnsafeRawBufferPointer) {
+      bytes += line.count
+      let text = line.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
+      guard let first = text.first else { return }
+      if text.starts(with: "HTTP/".utf8) {
+        fields = []  // after an interim response, such as 103
+      } else if first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") {
+        // An obsolete folded line continues the previous field.
+        guard let last = fields.indices.last else { return }
+        let rest = Self.trimmed(text)
+        if !fields[last].value.isEmpty, !rest.isEmpty { fields[last].value += " " }
+        fields[last].value += rest
+      } else if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
+        let name = String(decoding: text[..<colon], as: UTF8.self)
+        fields.append((name, Self.trimmed(text[text.index(after: colon)...])))
+      }
+    }
+
+    private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+      let isBlank: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+      let rest = bytes.drop(while: isBlank)
+      let end = rest.lastIndex { !isBlank($0) }.map { $0 + 1 } ?? rest.startIndex
+      return String(decoding: rest[..<end], as: UTF8.self)
     }
   }
 #endif

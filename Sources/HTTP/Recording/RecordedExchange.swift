@@ -1,102 +1,195 @@
 package import AggregatorCore
 package import Foundation
 
-/// One HTTP request without its secrets, and what came of it.
+/// An HTTP request without its secrets, and its outcome.
 package struct RecordedExchange: Sendable {
-  /// What came of a request.
   package enum Outcome: Sendable {
-    /// A reply, whatever its status.
+    /// A response, whatever its status.
     case reply(HTTPResponse)
-    /// No reply.
     case failure(SourceError)
-    /// Nothing at all until the caller's deadline passed.
+    /// No data until the caller's deadline.
     case silence
   }
 
-  /// When it was over, in whole seconds.
+  /// The end of the exchange, in whole seconds.
   package var time: Date
 
-  /// What was asked.
   package var request: RecordedRequest
 
-  /// What came of it.
   package var outcome: Outcome
 }
 
 extension RecordedExchange {
-  /// The header fields of a reply that are kept: what tells how to read it, how old it is, when to come
-  /// back, and where more is.
+  /// The recorded header fields of a response: those that describe its content, its age, the time of a
+  /// retry, and further pages.
   ///
-  /// Everything else changes from reply to reply, belongs to the connection, or may be private, as
-  /// `Set-Cookie` is.
-  private static let keptFields: Set = [
+  /// All others differ from response to response, belong to the connection, or may be private, such as
+  /// `Set-Cookie`.
+  private static let recordedFields: Set = [
     "age", "cache-control", "content-language", "content-range", "content-type", "date", "etag",
     "expires", "last-modified", "link", "location", "retry-after",
   ]
 
-  /// How the names of fields begin in which services tell about pages and rates.
-  private static let keptPrefixes = [
+  /// The prefixes of recorded fields about pages and rate limits.
+  private static let recordedPrefixes = [
     "ratelimit", "x-next", "x-page", "x-pagination", "x-per-page", "x-ratelimit", "x-total",
     "x-wp-total",
   ]
 
-  /// What is written down of an exchange.
+  /// The part of an exchange to record.
   ///
-  /// - Parameters:
-  ///   - request: What was asked.
-  ///   - outcome: What came of it.
-  ///   - time: When it was over.
-  ///   - scan: What finds secrets.
-  /// - Throws: ``SourceError`` with code `notRecorded` if it holds a secret that cannot be removed.
+  /// - Throws: ``SourceError`` with code `notRecorded` if it contains a secret that cannot be removed.
   init(
-    _ request: HTTPRequest, _ outcome: Outcome, at time: Date, without scan: SecretScanner
+    _ request: HTTPRequest, _ outcome: Outcome, at time: Date, without scanner: SecretScanner
   ) throws(SourceError) {
     self.time = time
     self.request = RecordedRequest(
-      method: request.method, address: scan.redacted(request.shownAddress),
+      method: request.method, address: scanner.redacted(request.shownAddress),
       headers: request.headers.map { item in
         switch item.value {
-        case .plain(let text): (scan.redacted(item.name), scan.redacted(text))
-        case .secret: (scan.redacted(item.name), Redactor.mark)
+        case .plain(let text): (scanner.redacted(item.name), scanner.redacted(text))
+        case .secret: (scanner.redacted(item.name), Redactor.mark)
         }
       },
-      body: try Self.redacted(request.body ?? Data(), scan))
+      body: try Self.redacted(request.body ?? Data(), scanner))
     switch outcome {
     case .reply(var response):
       response.headers = response.headers.filter { field in
-        Self.keptFields.contains(field.name)
-          || Self.keptPrefixes.contains { field.name.hasPrefix($0) }
-      }.map { (scan.redacted($0.name), scan.redacted($0.value)) }
-      response.body = try Self.redacted(response.body, scan)
+        Self.recordedFields.contains(field.name)
+          || Self.recordedPrefixes.contains { field.name.hasPrefix($0) }
+      }.map { (scanner.redacted($0.name), scanner.redacted($0.value)) }
+      response.body = try Self.redacted(response.body, scanner)
       self.outcome = .reply(response)
     case .failure(let error):
-      // Without its cause, which nobody can write down.
+      // Without its cause, which has no text form.
       self.outcome = .failure(
         SourceError(
-          error.code, scan.redacted(error.message),
-          remedy: error.remedy.map { Remedy(scan.redacted($0.text), $0.action) },
+          error.code, scanner.redacted(error.message),
+          remedy: error.remedy.map { Remedy(scanner.redacted($0.text), $0.action) },
           retryAfter: error.retryAfter))
     case .silence:
       self.outcome = .silence
     }
   }
 
-  /// A body without secrets, if it means the same without them.
-  private static func redacted(_ body: Data, _ scan: SecretScanner) throws(SourceError) -> Data {
+  /// A body without secrets, if it is still valid without them.
+  private static func redacted(_ body: Data, _ scanner: SecretScanner) throws(SourceError) -> Data {
     let bytes = Array(body)
-    let clean = scan.redacted(bytes)
+    let clean = scanner.redacted(bytes)
     let isSafe =
       clean == bytes
       || String(validating: bytes, as: UTF8.self) != nil
         && (JSONFormatter.compact(bytes) == nil) == (JSONFormatter.compact(clean) == nil)
-    guard isSafe, !scan.finds(in: clean) else { throw .tellsSecret }
+    guard isSafe, !scanner.finds(in: clean) else { throw .containsSecret }
     return Data(clean)
   }
 }
 
 extension SourceError {
-  /// An exchange holds a secret that cannot be removed.
-  static let tellsSecret = SourceError(
-    .notRecorded, "nothing was recorded: a key is in the exchange in a form that cannot be removed",
+  /// An exchange contains a secret that cannot be removed.
+  static let containsSecret = SourceError(
+    .notRecorded, "not recorded: the exchange contains a key in a form that cannot be removed",
     remedy: "if your key is shorter than 8 characters, record with a longer one")
+}
+
+/// The parts of a request, without secrets, that distinguish it from others.
+package struct RecordedRequest: Sendable {
+  let method: HTTPRequest.Method
+
+  /// The URL with its query, secret values as `REDACTED`.
+  package let address: String
+
+  /// The header fields, for information: they are not compared.
+  let headers: [(name: String, value: String)]
+
+  /// The body; empty for none.
+  let body: Data
+
+  /// The URL without the query.
+  let endpoint: String
+
+  /// The query, decoded.
+  let query: [QueryItem]
+
+  struct QueryItem: Hashable, Comparable {
+    let name: String
+    let value: String
+
+    /// `true` if the value is a secret that was removed.
+    var isRedacted: Bool { value == Redactor.mark }
+
+    static func < (left: QueryItem, right: QueryItem) -> Bool {
+      (left.name, left.value) < (right.name, right.value)
+    }
+  }
+
+  init(
+    method: HTTPRequest.Method, address: String, headers: [(name: String, value: String)] = [],
+    body: Data
+  ) {
+    self.method = method
+    self.address = address
+    self.headers = headers
+    self.body = body
+    let parts = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    endpoint = String(parts[0])
+    query = parts.dropFirst().flatMap { $0.split(separator: "&") }.map { item in
+      let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let text = parts.map { $0.removingPercentEncoding ?? String($0) }
+      return QueryItem(name: text[0], value: text.count > 1 ? text[1] : "")
+    }
+  }
+
+  init(_ request: HTTPRequest) {
+    self.init(
+      method: request.method, address: request.shownAddress, body: request.body ?? Data())
+  }
+}
+
+extension RecordedRequest {
+  /// Describes the differences from a recorded request, the most important first; empty if it matches.
+  ///
+  /// Compared are the method, the URL without its query, the query as a set without items that are secret
+  /// on either side, and the body, without white space in JSON.
+  package func differences(from recorded: RecordedRequest) -> [String] {
+    var differences: [String] = []
+    if method != recorded.method { differences.append("is a \(recorded.method.rawValue)") }
+    if endpoint != recorded.endpoint {
+      differences.append("requests \(recorded.endpoint.oneLine(atMost: 120))")
+    }
+    differences += queryDifferences(from: recorded)
+    if body != recorded.body, body.compactJSON != recorded.body.compactJSON {
+      differences.append("has \(recorded.body.text), not \(body.text)")
+    }
+    return differences
+  }
+
+  private func queryDifferences(from recorded: RecordedRequest) -> [String] {
+    let hidden = Set((query + recorded.query).filter(\.isRedacted).map(\.name))
+    let own = query.filter { !hidden.contains($0.name) }.sorted()
+    let theirs = recorded.query.filter { !hidden.contains($0.name) }.sorted()
+    guard own != theirs else { return [] }
+    let names = Set((own + theirs).map(\.name)).sorted()
+    return names.compactMap { name in
+      let values = own.filter { $0.name == name }.map(\.value)
+      let others = theirs.filter { $0.name == name }.map(\.value)
+      guard values != others else { return nil }
+      func text(_ values: [String]) -> String {
+        values.map { "\(name)=\($0)".oneLine(atMost: 40) }.joined(separator: "&")
+      }
+      if others.isEmpty { return "has no \(text(values))" }
+      return "has \(text(others))" + (values.isEmpty ? "" : ", not \(text(values))")
+    }
+  }
+}
+
+extension Data {
+  /// The text without white space if this is JSON, otherwise these bytes.
+  fileprivate var compactJSON: [UInt8] { JSONFormatter.compact(Array(self)) ?? Array(self) }
+
+  /// A short text: `the body {"skip":0,"take":20}`.
+  fileprivate var text: String {
+    isEmpty
+      ? "no body" : "the body \(String(decoding: compactJSON, as: UTF8.self).oneLine(atMost: 60))"
+  }
 }

@@ -2,20 +2,20 @@ public import AggregatorCore
 import AggregatorFiles
 public import Foundation
 
-/// Writes down what another transport sends and receives: a text file for each exchange, which people
-/// can read, edit, compare and commit, and which ``ReplayingTransport`` answers from.
+/// Records the exchanges of another transport: a text file for each, which people can read, edit, compare
+/// and commit, and which ``ReplayingTransport`` replays.
 ///
-/// - Secrets are left out: those of the request, and those given to ``init(_:into:hiding:now:)``. Each
-///   exchange is searched for them before anything is written, whatever form they have taken; where one
-///   cannot be removed the call fails, and nothing is written.
-/// - Of a reply's header only the fields are kept that tell how to read it, how old it is, when to come
-///   back and where more is; never cookies.
-/// - A failure is recorded too, and so is a silence that lasted until the caller's deadline. A call that
-///   was cancelled for another reason is not.
-/// - The directory is made with mode 0700, the files have mode 0600. Several processes may record into
-///   the same one; exchanges are numbered in the order in which they ended.
+/// - Secrets are removed: those of the request, and those given to ``init(_:into:hiding:now:)``. Each
+///   exchange is searched for them, in any encoding, before it is written; if one cannot be removed, the
+///   call fails and nothing is written.
+/// - Of a response's header, only fields that describe its content, its age, the time of a retry and
+///   further pages are recorded; never cookies.
+/// - Failures are recorded too, and so is silence until the caller's deadline. A call that was cancelled
+///   for another reason is not.
+/// - The directory is created with mode 0700, the files have mode 0600. Several processes may record into
+///   the same directory; exchanges are numbered in the order in which they ended.
 public struct RecordingTransport: Transport {
-  /// Where files are written: a disk may take its time, and tasks must not stand still for it.
+  /// Files are written here, so that a slow disk does not block tasks.
   private static let queue = DispatchQueue(label: "aggregator.recording")
 
   private let base: any Transport
@@ -23,20 +23,17 @@ public struct RecordingTransport: Transport {
   private let secrets: [Secret]
   private let clock: ExchangeTime
 
-  /// What the calendar says: the time of the exchange that was recorded last, in whole seconds, and what
-  /// has passed since; before the first one the time that it is.
+  /// The current date: the time of the latest recorded exchange, in whole seconds, plus the time since;
+  /// the real date before the first one.
   ///
-  /// A ``PluginEnvironment`` that has it gives the same times now and when the recording is replayed.
+  /// A ``PluginEnvironment`` that uses it has the same times when the recording is replayed.
   public var now: @Sendable () -> Date { { [clock] in clock.now } }
 
-  /// A transport that records.
-  ///
   /// - Parameters:
-  ///   - base: What sends the requests.
-  ///   - path: The directory; made if it is missing.
-  ///   - secrets: What must not be written, beside the secrets of the requests.
-  ///   - now: What the calendar says; the system's date by default.
-  /// - Throws: ``SourceError`` with code `storage` if the directory cannot be made or written.
+  ///   - base: The transport that sends the requests.
+  ///   - path: The directory; created if it is missing.
+  ///   - secrets: Text that must not be recorded, in addition to the secrets of the requests.
+  /// - Throws: ``SourceError`` with code `storage` if the directory cannot be created or written.
   public init(
     _ base: any Transport, into path: String, hiding secrets: [Secret],
     now: @escaping @Sendable () -> Date = { Date() }
@@ -48,18 +45,16 @@ public struct RecordingTransport: Transport {
     clock = ExchangeTime(before: now, on: ContinuousClock())
   }
 
-  /// Sends a request and writes down what came of it.
+  /// Sends a request and records the exchange.
   ///
-  /// - Parameter request: What to send.
-  /// - Returns: What the other transport returned.
-  /// - Throws: What the other transport threw, or ``SourceError`` with code `notRecorded`.
+  /// - Throws: The error of the other transport, or ``SourceError`` with code `notRecorded`.
   public func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
     let result = await Result { () async throws(SourceError) in try await base.send(request) }
     switch result {
     case .success(let response): try await record(request, .reply(response))
     case .failure(let error) where error.code != .cancelled:
       try await record(request, .failure(error))
-    // A deadline that passes cancels the call from outside.
+    // A deadline cancels the call from outside.
     case .failure where Deadline.hasPassed: try await record(request, .silence)
     case .failure: break
     }
@@ -69,12 +64,12 @@ public struct RecordingTransport: Transport {
   private func record(
     _ request: HTTPRequest, _ outcome: RecordedExchange.Outcome
   ) async throws(SourceError) {
-    let scan = SecretScanner(secrets + request.secrets.map(Secret.init))
-    let exchange = try RecordedExchange(request, outcome, at: clock.stamp, without: scan)
+    let scanner = SecretScanner(secrets + request.secrets.map(Secret.init))
+    let exchange = try RecordedExchange(request, outcome, at: clock.stamp, without: scanner)
     let text = exchange.text
     let slug = exchange.request.slug
-    guard !scan.finds(in: Array(text)), !scan.finds(in: Array(slug.utf8)) else {
-      throw .tellsSecret
+    guard !scanner.finds(in: Array(text)), !scanner.finds(in: Array(slug.utf8)) else {
+      throw .containsSecret
     }
     let written = await withCheckedContinuation { continuation in
       Self.queue.async {
@@ -83,20 +78,18 @@ public struct RecordingTransport: Transport {
       }
     }
     do throws(SystemFailure) { try written.get() } catch {
-      let cause = SourceError(
-        .storage, "\(directory.path) cannot be written: \(error.words)",
-        remedy: "see that the disk has room and that the directory is yours")
+      let cause = SourceError(unwritable: directory.path, error)
       throw SourceError(.notRecorded, cause.message, remedy: cause.remedy, cause: cause)
     }
-    // Only now: a replay does not wait for a disk.
+    // After writing, because a replay does not wait for a disk.
     clock.advance(to: exchange.time)
   }
 }
 
 extension RecordedRequest {
-  /// A name for a file: `get-api-characters`.
+  /// A part of a file name: `get-api-characters`.
   fileprivate var slug: String {
-    let path = authority.split(separator: "/").dropFirst(2).joined(separator: "-")
+    let path = endpoint.split(separator: "/").dropFirst(2).joined(separator: "-")
     let words = "\(method.rawValue)-\(path)".lowercased().split {
       !($0.isASCII && ($0.isLetter || $0.isNumber))
     }

@@ -1,18 +1,17 @@
 import AggregatorCore
+import Foundation
 import Synchronization
 
-/// A clock for replays: it goes like any other, but a wait inside of a call that has a deadline takes no
-/// time.
+/// A clock for replays: a wait inside of a call that has a deadline takes no time.
 ///
-/// Such a wait, before a retry or for a turn, moves the clock on instead. So whoever asks whether a wait
-/// still fits before the deadline gets the answer of the recorded run, at once. Everybody else sleeps
-/// as usual, and wakes when the clock gets there.
+/// Such a wait, for a retry or a rate limit, advances the clock instead. So a wait fits before the deadline
+/// if it did when it was recorded, without delay. Other waits take their time, or less if the clock is
+/// advanced.
 public final class ReplayClock: Clock, Sendable {
-  /// An instant of the continuous clock.
   public typealias Instant = ContinuousClock.Instant
 
   private struct State {
-    /// By how much the clock is ahead of the continuous clock.
+    /// The lead over the continuous clock.
     var ahead = Duration.zero
     var sleepers: [Int: AsyncStream<Void>.Continuation] = [:]
     var lastTicket = 0
@@ -20,21 +19,14 @@ public final class ReplayClock: Clock, Sendable {
 
   private let state = Mutex(State())
 
-  /// A clock that has not been moved yet.
   public init() {}
 
-  /// The time of the continuous clock, and all waits that took none.
+  /// The time of the continuous clock plus all waits that took no time.
   public var now: Instant { ContinuousClock.now.advanced(by: state.withLock(\.ahead)) }
 
-  /// That of the continuous clock.
   public var minimumResolution: Duration { ContinuousClock().minimumResolution }
 
-  /// Waits until an instant; inside of a call with a deadline only in name.
-  ///
-  /// - Parameters:
-  ///   - deadline: When to wake.
-  ///   - tolerance: How much later will do.
-  /// - Throws: `CancellationError` if the task is cancelled before that.
+  /// Waits until an instant; inside of a call with a deadline it advances the clock and returns.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     try Task.checkCancellation()
     guard Deadline.current == nil else { return move(to: deadline) }
@@ -52,20 +44,17 @@ public final class ReplayClock: Clock, Sendable {
     }
   }
 
-  /// Moves the clock on, and wakes whose time has come.
-  ///
-  /// - Parameter duration: How far; zero or more.
+  /// Advances the clock by zero or more, and ends the waits that are over.
   package func advance(by duration: Duration) { move(to: now.advanced(by: duration)) }
 
-  /// Moves the clock to the deadline of the running call, and waits until whoever watches over it ends
-  /// the call.
+  /// Advances the clock to the deadline of the current call, and waits until the call is cancelled.
   ///
-  /// It returns at once if there is no deadline, or one of another clock.
+  /// Returns at once if there is no deadline, or one of another clock.
   func passDeadline() async {
     guard let left = Deadline.current?.remaining() else { return }
     move(to: now.advanced(by: left))
     guard Deadline.hasPassed else { return }
-    // Ended by the cancellation, which is only a wake-up away.
+    // Ended by the cancellation, which follows at once.
     try? await Task.sleep(for: .seconds(10))
   }
 
@@ -86,5 +75,44 @@ public final class ReplayClock: Clock, Sendable {
       return state.lastTicket
     }
     return (stream, ticket)
+  }
+}
+
+/// The time of the latest exchange plus the time since.
+///
+/// Recording and replay both use it, from the same whole second on, so that results computed from the
+/// date right after an exchange are the same.
+final class ExchangeTime: Sendable {
+  private let latest: Mutex<(time: Date, at: Duration)?>
+  private let before: @Sendable () -> Date
+  private let elapsed: @Sendable () -> Duration
+
+  /// - Parameters:
+  ///   - start: The initial time; `nil` for `before`.
+  ///   - before: The real time.
+  ///   - clock: The clock that measures the time since an exchange.
+  init(
+    from start: Date? = nil, before: @escaping @Sendable () -> Date, on clock: some Clock<Duration>
+  ) {
+    let begin = clock.now
+    elapsed = { begin.duration(to: clock.now) }
+    self.before = before
+    latest = Mutex(start.map { ($0, .zero) })
+  }
+
+  var now: Date {
+    guard let latest = latest.withLock({ $0 }) else { return before() }
+    return latest.time.addingTimeInterval((elapsed() - latest.at) / .seconds(1))
+  }
+
+  /// The real time in whole seconds, as it is recorded.
+  var stamp: Date { Date(timeIntervalSince1970: before().timeIntervalSince1970.rounded(.down)) }
+
+  /// Sets the time of the latest exchange, unless a later one was set.
+  func advance(to time: Date) {
+    let at = elapsed()
+    latest.withLock { latest in
+      if (latest?.time ?? time) <= time { latest = (time, at) }
+    }
   }
 }

@@ -2,55 +2,50 @@ public import AggregatorCore
 public import Foundation
 import Synchronization
 
-/// Answers requests from a ``Recording``; it opens no socket.
+/// Replays a ``Recording`` without using the network.
 ///
-/// A request is answered by the first recording of the same request that has not answered yet, so
-/// that identical requests are answered in the order in which they were recorded; the last one answers
-/// from then on. Requests are the same if they have the same method, the same address, the same query
-/// in any order, where secrets do not count, and the same body, where white space in JSON does not
-/// count. A request that was not recorded fails with `notRecorded`, for which nothing falls back.
+/// Identical requests are answered in the order in which they were recorded; after the last one, its
+/// response is repeated. Requests are identical if they have the same method, URL, query in any order,
+/// ignoring secrets, and body, ignoring white space in JSON. A request that was not recorded fails with
+/// `notRecorded`, for which nothing falls back.
 public final class ReplayingTransport: Transport {
-  /// What the calendar says: the time of the latest exchange that was replayed, before the first one that
-  /// of the whole recording, and what has passed since on the ``clock``.
+  /// The current date: the time of the latest replayed exchange (at first, of the recording) plus the time
+  /// since on the ``clock``.
   public var now: @Sendable () -> Date { { [time] in time.now } }
 
-  /// What waits and measures: waits inside of calls take no time.
+  /// The clock of the replay: waits inside of calls take no time.
   public let clock = ReplayClock()
 
   private let recording: Recording
   private let time: ExchangeTime
-  /// Which recordings have answered.
+  /// The indices of the exchanges that were replayed.
   private let used = Mutex<Set<Int>>([])
 
-  /// A transport that replays.
-  ///
-  /// - Parameter recording: What answers.
   public init(_ recording: Recording) {
     self.recording = recording
     time = ExchangeTime(from: recording.recordedAt, before: { Date() }, on: clock)
   }
 
-  /// Answers a request as it was answered when it was recorded.
+  /// Returns the recorded response to a request.
   ///
-  /// - Parameter request: What is asked.
-  /// - Returns: The recorded reply.
   /// - Throws: The recorded failure, or ``SourceError``: `notRecorded`, or `cancelled`.
   public func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
     guard !Task.isCancelled else { throw .cancelled }
     let observer = Observer.current
-    let asked = RecordedRequest(request)
-    observer(.sent(method: asked.method.rawValue, address: asked.address))
+    let request = RecordedRequest(request)
+    observer(.sent(method: request.method.rawValue, address: request.address))
     do throws(SourceError) {
-      let exchange = try take(asked)
+      let exchange = try take(request)
       time.advance(to: exchange.time)
       let response = try await replay(exchange.outcome)
       observer(
         .received(
-          status: response.status, bytes: response.body.count, after: .zero, address: asked.address)
+          status: response.status, bytes: response.body.count, after: .zero,
+          address: request.address)
       )
       return response
     } catch {
-      observer(.lost(error, after: .zero, address: asked.address))
+      observer(.lost(error, after: .zero, address: request.address))
       throw error
     }
   }
@@ -64,11 +59,10 @@ public final class ReplayingTransport: Transport {
     case .silence:
       await clock.passDeadline()
       guard !Task.isCancelled else { throw .cancelled }
-      throw SourceError(.timedOut, "no answer, as when it was recorded")
+      throw SourceError(.timedOut, "no response until the deadline, as recorded")
     }
   }
 
-  /// The recording that answers.
   private func take(_ request: RecordedRequest) throws(SourceError) -> RecordedExchange {
     let matches = recording.exchanges.indices.filter {
       request.differences(from: recording.exchanges[$0].exchange.request).isEmpty

@@ -1,44 +1,32 @@
 package import AggregatorCore
 import Foundation
 
-/// Finds secrets in what is about to be written down, whatever form they have taken.
+/// Finds secrets, in any encoding, in text that is about to be recorded.
 ///
-/// Letters match in either case. Found are the secret itself, and the secret after any number of
-/// characters were percent-encoded (RFC 3986), escaped as in JSON or replaced by HTML character
-/// references, up to three times over, or after it was encoded in base64 as a part of something longer.
+/// Letters match in either case. Found are the secret itself, the secret after any of its characters were
+/// percent-encoded (RFC 3986), escaped as in JSON or replaced by HTML character references, up to three
+/// times over, and the secret as a part of base64.
 package struct SecretScanner: Sendable {
-  /// Shorter secrets occur by accident, so they cannot be replaced without damage.
-  private static let shortest = 8
-
-  /// How many escapings may lie on top of each other.
+  /// The most nested escapings that are decoded.
   private static let mostLayers = 3
 
-  /// What is looked for, in lower case.
+  /// The encodings that ``finds(in:)`` looks for, in lower case.
   private let needles: [[UInt8]]
 
-  /// What is replaced, in lower case, longest first.
+  /// The encodings that ``redacted(_:)`` replaces, in lower case, longest first.
   private let replaced: [[UInt8]]
 
-  /// A scan.
-  ///
-  /// - Parameter secrets: What must not be written.
   package init(_ secrets: [Secret]) {
     let texts = Set(secrets.map { $0.reveal(\.self) }.filter { !$0.isEmpty })
     func lowered(_ forms: [String]) -> [[UInt8]] {
       Set(forms.map { $0.utf8.map(\.lowercased) }).sorted { $0.count > $1.count }
     }
-    needles = lowered(
-      texts.flatMap { [$0, $0.replacing(" ", with: "+")] + Self.base64Cores(of: $0) })
+    needles = lowered(texts.flatMap(SecretEncoding.undecodable))
     replaced = lowered(
-      texts.filter { $0.count >= Self.shortest }.flatMap {
-        [
-          $0, $0.percentEncoded, $0.replacing(" ", with: "+"), $0.replacing("/", with: #"\/"#),
-          $0.addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed) ?? $0,
-        ]
-      })
+      texts.filter { $0.count >= SecretEncoding.minimumLength }.flatMap(SecretEncoding.texts))
   }
 
-  /// The bytes with `REDACTED` where a secret stands in one of its usual forms.
+  /// The bytes with `REDACTED` for each secret in one of its usual encodings.
   package func redacted(_ bytes: [UInt8]) -> [UInt8] {
     var bytes = bytes
     for needle in replaced {
@@ -55,12 +43,11 @@ package struct SecretScanner: Sendable {
     return bytes
   }
 
-  /// The text with `REDACTED` where a secret stands in one of its usual forms.
   func redacted(_ text: String) -> String {
     String(decoding: redacted(Array(text.utf8)), as: UTF8.self)
   }
 
-  /// Whether a secret stands in the bytes in any form.
+  /// `true` if the bytes contain a secret in any encoding.
   package func finds(in bytes: [UInt8]) -> Bool {
     guard !needles.isEmpty else { return false }
     var layer = bytes
@@ -72,31 +59,17 @@ package struct SecretScanner: Sendable {
     }
     return false
   }
-
-  /// What a text always looks like inside of base64 (RFC 4648), in both alphabets.
-  ///
-  /// It depends on how many bytes stand before it; the characters at the edges also on what they are.
-  private static func base64Cores(of secret: String) -> [String] {
-    (0...2).flatMap { offset -> [String] in
-      let padded = Data(repeating: 0, count: offset) + Data(secret.utf8)
-      let core = padded.base64EncodedString().prefix(padded.count * 8 / 6)
-        .dropFirst((offset * 8 + 5) / 6)
-      guard core.count >= shortest else { return [] }
-      let inURL = core.replacing("+", with: "-").replacing("/", with: "_")
-      return [String(core), String(inURL)]
-    }
-  }
 }
 
 extension [UInt8] {
-  /// Where `needle` first occurs; `nil` if it does not, or is empty.
+  /// The first occurrence of `needle`; `nil` if there is none, or if it is empty.
   func offset(of needle: [UInt8], from start: Int = 0) -> Int? {
     withUnsafeBytes { bytes in
       UnsafeRawBufferPointer(rebasing: bytes[start...]).offset(of: needle).map { $0 + start }
     }
   }
 
-  /// The bytes with one layer of `%2F`, `\/`, `\u002f` and `&#47;` read; `nil` if there is none.
+  /// The bytes with one layer of `%2F`, `\/`, `\u002f` and `&#47;` decoded; `nil` if there is none.
   fileprivate var unescaped: [UInt8]? {
     var result: [UInt8] = []
     result.reserveCapacity(count)
@@ -114,7 +87,7 @@ extension [UInt8] {
 }
 
 extension ArraySlice<UInt8> {
-  /// What the escape at the start is, and what it stands for.
+  /// The length of the escape at the start, and the text that it encodes.
   fileprivate var escape: (length: Int, text: [UInt8]) {
     switch first {
     case UInt8(ascii: "%"): percentEscape
@@ -158,12 +131,12 @@ extension ArraySlice<UInt8> {
 }
 
 extension UInt8 {
-  /// Whether this is one of `%`, `\` and `&`.
+  /// `true` for `%`, `\` and `&`.
   fileprivate var beginsEscape: Bool {
     self == UInt8(ascii: "%") || self == UInt8(ascii: "\\") || self == UInt8(ascii: "&")
   }
 
-  /// The byte of the lower-case letter, of one of `A-Z`.
+  /// The lower-case letter of one of `A-Z`; any other byte is unchanged.
   fileprivate var lowercased: UInt8 {
     UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self
   }

@@ -1,14 +1,13 @@
 package import Foundation
 
 extension HTTPResponse {
-  /// The longest wait that a service is believed to mean.
+  /// Longer waits are shortened to this.
   private static let longestWait = Duration.seconds(24 * 3600)
 
-  /// How long the service wants to be left alone (RFC 9110, section 10.2.3).
+  /// The wait in the `Retry-After` field (RFC 9110, section 10.2.3).
   ///
-  /// - Parameter now: The date from which a date counts.
-  /// - Returns: More than zero and at most a day; `nil` if the service does not say, or says something
-  ///   that is past or makes no sense.
+  /// - Parameter now: The current date, which a date is compared to.
+  /// - Returns: More than zero and at most a day; `nil` if the field is missing, past or invalid.
   package func retryAfter(from now: Date) -> Duration? {
     guard let text = header("retry-after") else { return nil }
     let wait: Duration
@@ -23,7 +22,7 @@ extension HTTPResponse {
     return wait > .zero ? min(wait, Self.longestWait) : nil
   }
 
-  /// Some services write the seconds since 1970 there: a number within a day of now is taken for that.
+  /// Some services send the seconds since 1970: a number within a day of now is read as such.
   private static func wait(_ seconds: Int64, from now: Date) -> Duration {
     let rest = Double(seconds) - now.timeIntervalSince1970
     let isDate = rest.magnitude <= longestWait / .seconds(1)
@@ -39,9 +38,9 @@ extension Date {
   /// A date in one of the three forms of HTTP (RFC 9110, section 5.6.7):
   /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`.
   ///
-  /// No `DateFormatter`: it is slow to make, and depends on what the system knows of locales.
+  /// `DateFormatter` is slow to create, and depends on the system's locales.
   package init?(httpDate text: String) {
-    // All three have the same parts; only the order of day and month, and the place of the year, differ.
+    // All three have the same parts; only day, month and year are in different positions.
     let words = text.split { " ,-:".contains($0) }.dropFirst()
     guard words.count >= 6 else { return nil }
     let parts = Array(words)

@@ -1,10 +1,10 @@
 public import AggregatorCore
 import Foundation
 
-/// Where a page starts, for a service whose replies hold the address of their next page.
+/// The start of a page, for a service whose replies contain the URL of their next page.
 ///
-/// It is a link, and how many records of the page there were given already: a link often keeps the page
-/// size that its walk began with, which may be more than a caller wants now.
+/// It is a link and the number of records of that page to skip: a link often keeps the page size of the
+/// first request, which may be more than a caller now wants.
 ///
 /// ```swift
 /// let position = try seal.open(request.cursor, as: LinkPosition.self) ?? LinkPosition()
@@ -15,24 +15,23 @@ import Foundation
 ///   after: records.endIndex, of: reply.rows.elements.count, link: reply.next, in: asked)
 /// ```
 ///
-/// Only the path and the query of a link are kept, and a link is followed only on the service's own host:
-/// whoever writes one into a reply, or into a cursor, leads no request, and no key, elsewhere.
+/// Only the path and the query of a link are stored, and a link is followed only on the service's own host:
+/// a link in a reply or a cursor cannot send a request, or a key, elsewhere.
 public struct LinkPosition: Codable, Hashable, Sendable {
   /// Path and query; `nil` for the first page.
   private var link: String?
 
-  /// How many records of the page come before, 0 or more.
+  /// The number of records of the page to skip, 0 or more.
   public private(set) var skip: Int
 
-  /// The start.
+  /// The start of the first page.
   public init() { skip = 0 }
 
-  /// What is to be asked.
+  /// The request for this page.
   ///
-  /// - Parameter first: The request for the first page. Its head and its secrets go with every page.
-  /// - Returns: `first` at the start, else the same at the address of the link.
-  /// - Throws: ``SourceError`` with code `invalidCursor` if this was read from a cursor that somebody
-  ///   wrote, and leads elsewhere.
+  /// - Parameter first: The request for the first page. Its header and its secrets go with every page.
+  /// - Returns: `first` at the start, else `first` with the URL of the link.
+  /// - Throws: ``SourceError`` with code `invalidCursor` if this was decoded from a forged cursor.
   public func request(from first: HTTPRequest) throws(SourceError) -> HTTPRequest {
     guard 0...1_000_000_000 ~= skip else { throw .damaged("\(skip)") }
     guard let link else { return first }
@@ -45,16 +44,14 @@ public struct LinkPosition: Codable, Hashable, Sendable {
     return request
   }
 
-  /// Where the page after this one starts.
+  /// The start of the next page; `nil` at the end.
   ///
   /// - Parameters:
-  ///   - end: How many records of the reply came before or were given now.
-  ///   - count: How many records the reply has.
-  ///   - link: The address of the service's next page, absolute or not; `nil` or blank at the end.
-  ///   - request: What was asked.
-  /// - Returns: `nil` at the end.
-  /// - Throws: ``SourceError`` with code `rejected` if the link leads to another host, or to what is
-  ///   no address.
+  ///   - end: The number of records of the reply that were skipped or returned.
+  ///   - count: The number of records in the reply.
+  ///   - link: The absolute or relative URL of the service's next page; `nil` or blank at the end.
+  ///   - request: The request for this page.
+  /// - Throws: ``SourceError`` with code `rejected` if the link leads to another host or is invalid.
   public func next(
     after end: Int, of count: Int, link: String?, in request: HTTPRequest
   ) throws(SourceError) -> LinkPosition? {
@@ -64,7 +61,7 @@ public struct LinkPosition: Codable, Hashable, Sendable {
     guard let link = link?.nonBlank else { return nil }
     guard let url = request.following(link), let address = Address(url) else {
       throw SourceError(
-        .rejected, "the next page of \(request.endpoint) is said to be at another host")
+        .rejected, "the next page of \(request.endpoint) is on another host")
     }
     next.link = address.path + (address.query.map { "?" + $0 } ?? "")
     next.skip = 0
@@ -72,16 +69,12 @@ public struct LinkPosition: Codable, Hashable, Sendable {
   }
 }
 
-extension HTTPRequest.Item {
-  fileprivate var isSecret: Bool { if case .secret = value { true } else { false } }
-}
-
 extension HTTPRequest {
-  /// The address that a link in a reply leads to, with the scheme and the port that were asked, and
-  /// without what is sent as a secret anyway; `nil` if it is none, or another host's.
+  /// The URL of a link in a reply, with this request's scheme and port, and without the query items that
+  /// this request sends as secrets; `nil` if it is invalid or on another host.
   ///
-  /// Services behind a proxy write `http` where they were asked by `https`, so scheme and port may
-  /// differ if both are standard.
+  /// Services behind a proxy write `http` in reply to `https`, so scheme and port may differ if both
+  /// ports are standard.
   fileprivate func following(_ link: String) -> URL? {
     guard let asked = Address(url),
       let target = URL(string: link, relativeTo: url)?.absoluteURL, let address = Address(target),

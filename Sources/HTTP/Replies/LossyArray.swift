@@ -1,6 +1,6 @@
 public import AggregatorCore
 
-/// A JSON array whose elements are read apart, so that one that cannot be read does not lose the others.
+/// A JSON array that skips and counts the elements that cannot be decoded.
 ///
 /// ```swift
 /// struct Envelope: Decodable { var results: LossyArray<Hero.Wire> }
@@ -8,21 +8,20 @@ public import AggregatorCore
 /// Page(envelope.results.elements.map(Hero.init), unreadable: envelope.results.unreadable, …)
 /// ```
 public struct LossyArray<Element: Decodable>: Decodable {
-  /// The elements that could be read, in order.
+  /// The decoded elements, in order.
   public let elements: [Element]
 
-  /// The others; a `null` is one of them.
+  /// The elements that could not be decoded, including each `null`.
   ///
   /// The reason counts rows from 1: `row 3: name is missing`.
   public let unreadable: Unreadable
 
-  /// How many elements were sent.
+  /// The number of all elements.
   public var count: Int { elements.count + unreadable.count }
 
-  /// Reads an array.
+  /// Decodes an array.
   ///
-  /// - Parameter decoder: What to read from.
-  /// - Throws: `DecodingError` if it is no array.
+  /// - Throws: `DecodingError` if it is not an array; ``SourceError`` if far too many elements fail.
   public init(from decoder: any Decoder) throws {
     var container = try decoder.unkeyedContainer()
     var elements: [Element] = []
@@ -33,11 +32,11 @@ public struct LossyArray<Element: Decodable>: Decodable {
       do {
         elements.append(try container.decode(Element.self))
       } catch {
-        // A container stays where it was when it failed.
+        // After a failure the container is still before the element.
         _ = try container.decode(SkippedValue.self)
         if unreadable.count == 0 {
           let reason = error.decodingReason(below: decoder.codingPath.count + 1)
-          unreadable.firstReason = "row \(row): \(reason ?? "it cannot be understood")"
+          unreadable.firstReason = "row \(row): \(reason ?? "invalid value")"
         }
         unreadable.count += 1
         try Self.check(unreadable)
@@ -47,11 +46,11 @@ public struct LossyArray<Element: Decodable>: Decodable {
     self.unreadable = unreadable
   }
 
-  /// More unreadable rows than any page has.
+  /// More than the rows of any page.
   private static var mostUnreadable: Int { 10_000 }
 
-  /// Ends the reading of what is no list of rows at all: each failure costs so much that a million of
-  /// them, which fit into two megabytes, would hold a processor for a minute.
+  /// Stops decoding an array of something else: a million failures, which fit into two megabytes, would
+  /// occupy a processor for a minute.
   private static func check(_ unreadable: Unreadable) throws(SourceError) {
     guard !Task.isCancelled else { throw .cancelled }
     guard unreadable.count < mostUnreadable else {

@@ -5,30 +5,30 @@
     import FoundationNetworking
   #endif
 
-  /// The requests that are under way, by the identifiers of their tasks.
+  /// The requests in flight, by the identifiers of their tasks.
   ///
-  /// An exchange is answered by whoever takes it out. Callbacks for a task that is not in here any more
-  /// are ignored: after `cancel()` they may go on for a while.
+  /// Removing an exchange obliges the remover to resume its continuation. Callbacks of tasks that were
+  /// removed are ignored: after `cancel()` they may continue for a while.
   final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     private struct Exchange {
       let request: WireRequest
       let begin = ContinuousClock.now
-      var lastSign = ContinuousClock.now
+      var lastActivity = ContinuousClock.now
       var continuation: CheckedContinuation<Result<HTTPResponse, SourceError>, Never>?
       var body = Data()
       var isChallenged = false
-      /// Why it ended before it began.
+      /// The error if it ended before it started.
       var refusal: SourceError?
 
       var deadline: ContinuousClock.Instant {
-        min(lastSign + request.limits.idle, begin + request.limits.overall)
+        min(lastActivity + request.limits.idle, begin + request.limits.overall)
       }
 
-      /// - Returns: Why the bytes are too many.
+      /// Adds bytes of the body; returns an error if there are too many.
       mutating func receive(_ data: Data) -> SourceError? {
         let limit = request.limits.bodyBytes
         guard data.count <= limit - body.count else { return .tooLarge(limit) }
-        lastSign = .now
+        lastActivity = .now
         body.append(data)
         return nil
       }
@@ -36,17 +36,17 @@
 
     private let exchanges = Mutex<[Int: Exchange]>([:])
 
-    /// Takes note of a task, which has not begun.
+    /// Adds a task that has not been started.
     func open(_ task: URLSessionTask, _ request: WireRequest) {
       exchanges.withLock { $0[task.taskIdentifier] = Exchange(request: request) }
     }
 
-    /// Begins a task, unless it was stopped before.
+    /// Starts a task, unless it was stopped before.
     func begin(
       _ task: URLSessionTask,
       _ continuation: CheckedContinuation<Result<HTTPResponse, SourceError>, Never>
     ) {
-      // Under the lock: a task that is cancelled before `resume()` would report to nobody.
+      // Under the lock: a task that is cancelled before `resume()` never calls back.
       let refusal = exchanges.withLock { exchanges -> SourceError? in
         if let refusal = exchanges[task.taskIdentifier]?.refusal {
           exchanges[task.taskIdentifier] = nil
@@ -59,7 +59,7 @@
       if let refusal { continuation.resume(returning: .failure(refusal)) }
     }
 
-    /// Ends a task; does nothing if it has ended.
+    /// Stops a task; does nothing if it has ended.
     func stop(_ task: URLSessionTask, because error: SourceError) {
       let continuation = exchanges.withLock { exchanges in
         guard exchanges[task.taskIdentifier]?.continuation != nil else {
@@ -72,9 +72,9 @@
       continuation?.resume(returning: .failure(error))
     }
 
-    /// Stops a task when its time is up; returns when it has ended.
+    /// Stops a task at its deadline; returns when it has ended.
     func watch(_ task: URLSessionTask) async {
-      // What is taken out is only the time: a copy of the exchange would make every append copy the body.
+      // Only the time is copied: a copy of the exchange would make every append copy the body.
       while let deadline = exchanges.withLock({ $0[task.taskIdentifier]?.deadline }) {
         if deadline <= .now {
           stop(task, because: expiry(of: task) ?? .cancelled)
@@ -88,18 +88,18 @@
       exchanges.withLock { exchanges in
         guard let exchange = exchanges[task.taskIdentifier] else { return nil }
         let (authority, limits) = (exchange.request.address.authority, exchange.request.limits)
-        return exchange.lastSign + limits.idle <= .now
+        return exchange.lastActivity + limits.idle <= .now
           ? .silent(authority, for: limits.idle) : .unfinished(authority, within: limits.overall)
       }
     }
 
-    // MARK: - What URLSession tells
+    // MARK: - URLSessionDataDelegate
 
     func urlSession(
       _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
       completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
     ) {
-      exchanges.withLock { $0[dataTask.taskIdentifier]?.lastSign = .now }
+      exchanges.withLock { $0[dataTask.taskIdentifier]?.lastActivity = .now }
       completionHandler(.allow)
     }
 
@@ -114,7 +114,7 @@
       _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64,
       totalBytesSent: Int64, totalBytesExpectedToSend: Int64
     ) {
-      exchanges.withLock { $0[task.taskIdentifier]?.lastSign = .now }
+      exchanges.withLock { $0[task.taskIdentifier]?.lastActivity = .now }
     }
 
     func urlSession(
@@ -122,7 +122,7 @@
       willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
       completionHandler: @escaping (URLRequest?) -> Void
     ) {
-      // Under the lock, and not for a task that was cancelled: on Linux the process would die of
+      // Under the lock, and not for a cancelled task: on Linux the process would crash with
       // "Received callback for HTTP redirection, but we're not waiting for it".
       exchanges.withLock { if $0[task.taskIdentifier] != nil { completionHandler(nil) } }
     }
@@ -135,7 +135,7 @@
       #if canImport(Darwin)
         completionHandler(.performDefaultHandling, nil)  // checks certificates; a 401 stays a 401
       #else
-        // The default would wait for ever.
+        // The default handling would wait forever.
         exchanges.withLock { $0[task.taskIdentifier]?.isChallenged = true }
         completionHandler(.cancelAuthenticationChallenge, nil)
       #endif

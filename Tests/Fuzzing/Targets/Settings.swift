@@ -38,7 +38,7 @@ extension FuzzTarget {
     let layer = layer(bytes)
     var expansion = SettingsExpansion(of: layer, settings: byKey) { _ in "below" }
     for setting in known {
-      do throws(SettingsLayer.Complaint) {
+      do throws(SettingsLayer.Diagnostic) {
         let value = try expansion.value(of: setting.key)
         guard (value?.utf8.count ?? 0) > SettingsExpansion.longestValue else { continue }
       } catch {
@@ -47,9 +47,9 @@ extension FuzzTarget {
       }
       throw BrokenPromise("\(setting.key) is too long")
     }
-    let most = SettingsLayer.mostComplaints
-    try expect(layer.complaints.count <= min(most, layer.complaintCount), "too many complaints")
-    for complaint in layer.complaints { try expectHarmless(complaint.error) }
+    let most = SettingsLayer.mostDiagnostics
+    try expect(layer.diagnostics.count <= min(most, layer.diagnosticCount), "too many diagnostics")
+    for diagnostic in layer.diagnostics { try expectHarmless(diagnostic.error) }
   }
 
   /// The first line is the value that is set, the others are the file.

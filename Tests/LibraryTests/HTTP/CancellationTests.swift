@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct CancellationTests {
   @Test(arguments: Engine.allCases)
-  func `sends nothing for a task that is cancelled already`(engine: Engine) async throws {
+  func `sends nothing for a cancelled task`(engine: Engine) async throws {
     try await withServer({ _ in .json("{}") }) { server in
       let task = Task {
         withUnsafeCurrentTask { $0?.cancel() }
@@ -24,7 +24,7 @@ struct CancellationTests {
   ]
 
   @Test(arguments: Engine.allCases, stalls.indices)
-  func `ends at once while the server is at it`(engine: Engine, index: Int) async throws {
+  func `ends at once while the server responds`(engine: Engine, index: Int) async throws {
     try await withServer(replies: Self.stalls[index]) { server in
       let limits = HTTPLimits(
         bodyBytes: .max, connect: .seconds(10), idle: .seconds(60), overall: .seconds(60))

@@ -23,7 +23,7 @@ struct CheckedTests {
   }
 
   @Test(arguments: [401, 407])
-  func `does not speak of a key where there is none`(status: Int) throws {
+  func `does not mention a key if there is none`(status: Int) throws {
     let error = #expect(throws: SourceError.self) {
       try HTTPResponse(status: status).checked(by: "the list", now: now)
     }
@@ -31,7 +31,7 @@ struct CheckedTests {
   }
 
   @Test(arguments: [200, 201, 204, 299])
-  func `passes what succeeded`(status: Int) throws {
+  func `returns successful responses`(status: Int) throws {
     #expect(try HTTPResponse(status: status).checked(by: "x", now: now).status == status)
   }
 
@@ -52,7 +52,7 @@ struct CheckedTests {
     #expect(error?.message == "X failed (500)" + quote)
   }
 
-  @Test func `quotes nothing of bytes that are no text`() {
+  @Test func `does not quote binary data`() {
     let error = #expect(throws: SourceError.self) {
       try HTTPResponse(status: 500, body: Data([0x89, 0x50, 0xFF, 0xFE])).checked(by: "X", now: now)
     }
@@ -81,7 +81,7 @@ struct CheckedTests {
     #expect(error?.retryAfter == wait)
   }
 
-  @Test func `has no Retry-After where the service gave none`() {
+  @Test func `has no Retry-After if the service sent none`() {
     let error = #expect(throws: SourceError.self) {
       try HTTPResponse(status: 503).checked(by: "X", now: now)
     }

@@ -55,24 +55,23 @@
     }
 
     @Test(arguments: [
-      (5, SourceError.Code.unreachable, "the proxy for h:1 is unknown"),
-      (6, .unreachable, "the host h:1 is unknown"),
+      (5, SourceError.Code.unreachable, "could not resolve the proxy for h:1"),
+      (6, .unreachable, "could not resolve host h:1"),
       (7, .unreachable, "cannot connect to h:1: no route to host"),
-      (60, .unreachable, "no secure connection to h:1: it is rotten"),
-      (35, .unreachable, "no secure connection to h:1: it is rotten"),
+      (60, .unreachable, "TLS connection to h:1 failed: it is rotten"),
+      (35, .unreachable, "TLS connection to h:1 failed: it is rotten"),
       (28, .timedOut, "no complete reply from h:1 within 120 s"),
-      (16, .connectionLost, "the connection to h:1 broke"),
-      (55, .connectionLost, "the connection to h:1 broke"),
-      (61, .malformed, "the reply from h:1 is compressed in a wrong way"),
-      (8, .malformed, "h:1 does not speak HTTP"),
-      (42, .connectionLost, "the exchange with h:1 failed (libcurl 42)"),
+      (16, .connectionLost, "lost the connection to h:1"),
+      (55, .connectionLost, "lost the connection to h:1"),
+      (61, .malformed, "invalid compression in the reply from h:1"),
+      (8, .malformed, "invalid HTTP reply from h:1"),
+      (42, .connectionLost, "the request to h:1 failed (libcurl error 42)"),
     ])
-    func `puts the codes of libcurl into words`(code: Int32, kind: SourceError.Code, words: String)
-    {
-      let circumstances = CurlContext(
+    func `converts the error codes of libcurl`(code: Int32, kind: SourceError.Code, words: String) {
+      let context = CurlContext(
         authority: "h:1", limits: .standard, isConnected: true, systemError: EHOSTUNREACH,
-        words: "it is\n\u{202E}rotten")
-      let error = SourceError(curl: code, circumstances)
+        message: "it is\n\u{202E}rotten")
+      let error = SourceError(curl: code, context)
       #expect(error.code == kind)
       #expect(error.message == words)
     }

@@ -18,7 +18,7 @@ struct DecodedTests {
     var link: URL?
   }
 
-  @Test func `reads what is not UTF-8 as broken letters, and loses no row`() throws {
+  @Test func `reads invalid UTF-8 as U+FFFD, and loses no row`() throws {
     let body = Data(#"{"results": [{"name": "An\#u{1}n"}, {"name": "Bob"}]}"#.utf8)
     let broken = Data(body.map { $0 == 1 ? 0xFF : $0 })
     let reply: Reply = try HTTPResponse(status: 200, body: broken).decoded(by: "it")
@@ -42,17 +42,17 @@ struct DecodedTests {
     (#"{"results": [{"name": []}]}"#, "results[0].name is a list instead of text"),
     (#"{"results": {}}"#, "results is an object instead of a list"),
     (#"{"results": [true]}"#, "results[0] is true or false instead of an object"),
-    (#"{"results": [{"name": "a", "link": ""}]}"#, "results[0].link has a wrong form"),
-    ("{}", "results is missing"), ("[]", "it is a list instead of an object"),
+    (#"{"results": [{"name": "a", "link": ""}]}"#, "results[0].link has an invalid format"),
+    ("{}", "results is missing"), ("[]", "the value is a list instead of an object"),
     (
       #"{"results": [], "total": 1.5}"#,
-      "total is a number that does not fit, such as 1.5 for a whole number"
+      "total is a number that is not whole or out of range"
     ),
   ])
-  func `says what is wrong and where`(body: String, reason: String) {
+  func `reports path and reason`(body: String, reason: String) {
     let error = #expect(throws: SourceError.self) { try decode(body) }
     #expect(error?.code == .malformed)
-    #expect(error?.message == "the reply of Countries cannot be read: \(reason)")
+    #expect(error?.message == "invalid reply from Countries: \(reason)")
   }
 
   @Test(arguments: [
@@ -62,7 +62,7 @@ struct DecodedTests {
     (#"{"results": ["#, "something that is not JSON"), ("[1, x]", "something that is not JSON"),
     (String(repeating: "[", count: 100_000), "something that is not JSON"),
   ])
-  func `tells what is no JSON at all`(body: String, what: String) {
+  func `reports data that is not JSON`(body: String, what: String) {
     let error = #expect(throws: SourceError.self) { try decode(body) }
     #expect(error?.code == .malformed)
     #expect(error?.message == "Countries sent \(what)")
@@ -88,7 +88,7 @@ struct DecodedTests {
     #expect(born == Born(birthDay: "An\u{FFFD}n"))
   }
 
-  @Test func `passes on what a type complains of itself`() {
+  @Test func `passes on the errors that a type throws`() {
     struct Picky: Decodable {
       init(from decoder: any Decoder) throws { throw SourceError(.invalidKey, "no such key") }
     }
@@ -105,7 +105,7 @@ struct DecodedTests {
 
 @Suite(.timeLimit(.minutes(5)))
 struct LossyArrayTests {
-  @Test func `gives up on a million rows that are none`() throws {
+  @Test func `stops at a million invalid rows`() throws {
     let body = "[0" + String(repeating: ",0", count: 999_999) + "]"
     let error = #expect(throws: SourceError.self) {
       let response = HTTPResponse(status: 200, body: Data(body.utf8))
@@ -151,7 +151,7 @@ struct LossyArrayTests {
       #"[{"name": "a", "age": 1.5}]"#, [],
       .init(
         count: 1,
-        firstReason: "row 1: age is a number that does not fit, such as 1.5 for a whole number")
+        firstReason: "row 1: age is a number that is not whole or out of range")
     ),
   ])
   func `keeps the good rows and counts the others`(
@@ -171,7 +171,7 @@ struct LossyArrayTests {
   }
 
   @Test(arguments: ["{}", "7", "\"a\""])
-  func `is no array where there is none`(json: String) {
+  func `fails if there is no array`(json: String) {
     #expect(throws: DecodingError.self) {
       try #require(JSONText(Data(json.utf8))).read(LossyArray<Row>.self)
     }

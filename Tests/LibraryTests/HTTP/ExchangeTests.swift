@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct ExchangeTests {
   @Test(arguments: Engine.allCases)
-  func `gives status, head and body`(engine: Engine) async throws {
+  func `returns status, header and body`(engine: Engine) async throws {
     let reply = LoopbackReply.status(
       404, "nothing here",
       headers: [("X-One", " spaced "), ("X-Two", "")])
@@ -21,7 +21,7 @@ struct ExchangeTests {
   }
 
   @Test(arguments: Engine.allCases)
-  func `sends a head of its own and nothing more`(engine: Engine) async throws {
+  func `sends its own header and nothing else`(engine: Engine) async throws {
     try await withServer(replies: .json("{}")) { server in
       _ = try await engine.transport().send(HTTPRequest(.get, server.baseURL.appending(path: "a/")))
       let request = try #require(server.requests.first)

@@ -13,8 +13,7 @@ struct LimitTests {
   }
 
   @Test(arguments: Engine.allCases)
-  func `takes a body as long as the cap and none that is a byte longer`(engine: Engine) async throws
-  {
+  func `accepts a body as long as the limit and not a byte longer`(engine: Engine) async throws {
     let body = Data(repeating: 0x61, count: 100_000)
     try await withServer({ $0.path == "/chunked" ? .chunked(body, times: 1) : .ok(body) }) {
       server in
@@ -56,7 +55,7 @@ struct LimitTests {
   }
 
   @Test(arguments: Engine.allCases.filter { !$0.isForeign })
-  func `stops an endless head`(engine: Engine) async throws {
+  func `stops an endless header`(engine: Engine) async throws {
     let field = Data("X-Filler: \(String(repeating: "a", count: 1000))\r\n".utf8)
     try await withServer(replies: .endlessHead(field)) { server in
       let error = await #expect(throws: SourceError.self) {
@@ -73,7 +72,7 @@ struct LimitTests {
   ]
 
   @Test(arguments: Engine.allCases, silences.indices)
-  func `ends a silent line`(engine: Engine, index: Int) async throws {
+  func `ends an idle connection`(engine: Engine, index: Int) async throws {
     try await withServer(replies: Self.silences[index]) { server in
       let clock = ContinuousClock()
       let begin = clock.now
@@ -82,13 +81,13 @@ struct LimitTests {
           HTTPRequest(.get, server.baseURL, limits: limits(idle: .milliseconds(100))))
       }
       #expect(error?.code == .timedOut)
-      #expect(error?.message == "127.0.0.1:\(server.port) was silent for 100 ms")
+      #expect(error?.message == "no data from 127.0.0.1:\(server.port) for 100 ms")
       #expect(clock.now - begin >= .milliseconds(100))
     }
   }
 
   @Test(arguments: Engine.allCases)
-  func `waits for a slow body that is not silent`(engine: Engine) async throws {
+  func `waits for a slow body that is not idle`(engine: Engine) async throws {
     let body = Data("0123456789".utf8)
     try await withServer(replies: .dripping(body, every: .milliseconds(20))) { server in
       let response = try await engine.transport().send(
@@ -98,7 +97,7 @@ struct LimitTests {
   }
 
   @Test(arguments: Engine.allCases)
-  func `ends what takes too long overall`(engine: Engine) async throws {
+  func `ends an exchange that takes too long overall`(engine: Engine) async throws {
     // It would be complete after 1.2 s.
     let slow = LoopbackReply.dripping(Data(count: 60), every: .milliseconds(20))
     try await withServer(replies: slow) { server in
@@ -125,7 +124,7 @@ struct LimitTests {
   }
 
   @Test(arguments: Engine.allCases)
-  func `ends a connection that does not come about`(engine: Engine) async throws {
+  func `ends a connection attempt that takes too long`(engine: Engine) async throws {
     // Its queue is full, so the system does not answer further connections.
     let port = try UnansweringPort()
     let begin = ContinuousClock.now
@@ -140,7 +139,7 @@ struct LimitTests {
     let message =
       engine.limitsConnecting
       ? "no connection to 127.0.0.1:\(port.port) within 100 ms"
-      : "127.0.0.1:\(port.port) was silent for 150 ms"
+      : "no data from 127.0.0.1:\(port.port) for 150 ms"
     #expect(error?.message == message)
   }
 }

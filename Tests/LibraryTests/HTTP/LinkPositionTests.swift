@@ -45,7 +45,7 @@ import Testing
     #expect(error?.code == .rejected)
   }
 
-  @Test func `a port that is none of the standard ones has to be the same`() throws {
+  @Test func `a non-standard port must be the same`() throws {
     let first = try Self.request("http://127.0.0.1:8080/v1")
     let next = try Self.follow("http://127.0.0.1:8080/v2", from: first)
     #expect(next?.url.absoluteString == "http://127.0.0.1:8080/v2")
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `a key goes along once, and is in no position`() throws {
+  @Test func `a key is sent once, and is not in a position`() throws {
     let key = Secret("a-key-of-a-test")
     let first = try Self.request(query: [.init("size", "2"), .init("api key", .secret(key))])
     let position = try LinkPosition().next(
@@ -66,7 +66,7 @@ import Testing
     #expect(next.query.map(\.name) == ["api key"])
   }
 
-  @Test func `what a page has left comes before its link`() throws {
+  @Test func `the rest of a page comes before its link`() throws {
     let first = try Self.request()
     let some = try #require(try LinkPosition().next(after: 2, of: 5, link: "?from=5", in: first))
     #expect(some.skip == 2)
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "", "  "])
-  func `without a link it is the end`(link: String?) throws {
+  func `the end is a reply without a link`(link: String?) throws {
     #expect(try LinkPosition().next(after: 2, of: 2, link: link, in: try Self.request()) == nil)
   }
 
@@ -86,7 +86,7 @@ import Testing
     #"{"link": "//elsewhere.example", "skip": -1}"#, #"{"link": "@elsewhere.example/", "skip": 0}"#,
     #"{"link": ".elsewhere.example/", "skip": 0}"#, #"{"skip": 9999999999}"#,
   ])
-  func `a position that somebody wrote leads nowhere else`(json: String) throws {
+  func `a forged position does not lead to another host`(json: String) throws {
     let position = try JSONDecoder().decode(LinkPosition.self, from: Data(json.utf8))
     let first = try Self.request()
     let error = #expect(throws: SourceError.self) { try position.request(from: first) }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct LoopbackServerTests {
-  @Test func `ends with stop, and lets go of everybody`() async throws {
+  @Test func `ends with stop, and closes all connections`() async throws {
     let server = try LoopbackServer { _ in .stalled }
     let waiting = Task { await server.requests(atLeast: 2).count }
     let asking = Task { try await HTTPTransport().send(HTTPRequest(.get, server.baseURL)) }
@@ -17,7 +17,7 @@ struct LoopbackServerTests {
     server.stop()
   }
 
-  @Test func `keeps its port when it has stopped`() async throws {
+  @Test func `keeps its port after it has stopped`() async throws {
     let server = try LoopbackServer { _ in .json("{}") }
     server.stop()
     // The listener goes on a thread of its own; until it has, the system lets clients wait for it.
@@ -55,7 +55,7 @@ struct LoopbackServerTests {
     for task in tasks { _ = await task.result }
   }
 
-  @Test func `says when its script is at an end`() async throws {
+  @Test func `fails when its script is at an end`() async throws {
     try await withServer(replies: .json("{}")) { server in
       let transport = HTTPTransport()
       let first = try await transport.send(HTTPRequest(.get, server.baseURL))

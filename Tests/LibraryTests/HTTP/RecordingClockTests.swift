@@ -37,7 +37,7 @@ struct RecordingClockTests {
     #expect(page.records.count == 2)
   }
 
-  @Test func `the calendar counts the waits that took no time`() async throws {
+  @Test func `the current date includes the waits that took no time`() async throws {
     try tape.write(
       RecordingReplayTests.head + "GET https://host/a\n\n### HTTP 204\n", to: "1.http")
     let replay = ReplayingTransport(try Recording(tape.path))
@@ -65,7 +65,7 @@ struct RecordingClockTests {
     #expect(failure?.message == "no answer within \(Duration.seconds(5000).text)")
   }
 
-  @Test func `a deadline inside of another one is no wait`() async throws {
+  @Test func `a nested deadline does not wait`() async throws {
     let source = try await source(
       Self.busy(3000), .success(.tape("ok")), deadline: .seconds(7000))
     let outer = source.timeout(.seconds(9000), clock: ReplayClock())
@@ -80,7 +80,7 @@ struct RecordingClockTests {
     #expect(error?.code == .timedOut)
   }
 
-  @Test func `a sleep outside of any call takes its time, or ends when the clock is moved`()
+  @Test func `a sleep outside of any call takes its time, or ends when the clock is advanced`()
     async throws
   {
     let begin = ContinuousClock.now
@@ -104,7 +104,7 @@ struct RecordingClockTests {
     await #expect(throws: CancellationError.self) { try await sleeper.value }
   }
 
-  @Test func `an environment that replays has no rate, no wait and no key`() throws {
+  @Test func `a replaying environment has no rate limit, no wait and no key`() throws {
     let key = Setting("KEY", .secret, about: "")
     let rate = Setting("RATE", .rate, default: "1/s", about: "")
     let url = Setting("URL", .url, default: "https://host", about: "")

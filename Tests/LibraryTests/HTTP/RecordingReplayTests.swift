@@ -29,7 +29,8 @@ struct RecordingReplayTests {
     Data("a\u{85}b".utf8),
   ]
 
-  @Test(arguments: bodies) func `gives back every byte of what is no JSON`(body: Data) async throws
+  @Test(arguments: bodies) func `preserves every byte of other data than JSON`(body: Data)
+    async throws
   {
     let reply = HTTPResponse(
       status: 418, headers: [("Content-Type", "x/y; a=\"b: c\"")], body: body)
@@ -41,7 +42,7 @@ struct RecordingReplayTests {
     #expect(response.body == body)
   }
 
-  @Test(arguments: 0..<100) func `gives back random bytes`(seed: UInt64) throws {
+  @Test(arguments: 0..<100) func `preserves random bytes`(seed: UInt64) throws {
     var random = Seeded(seed)
     let alphabet = [UInt8]("\n\n\n###  HTTP 200 {}[]\":,1\r\t\u{1}é".utf8) + [0xFF]
     func bytes() -> Data {
@@ -116,7 +117,7 @@ struct RecordingReplayTests {
     ),
     (
       .tape("/b", query: [("a", "1"), ("b", "x y+z"), ("b", "2")], body: #"{"skip":0,"take":20}"#),
-      "asks https://host/a"
+      "requests https://host/a"
     ),
     (
       .tape(query: [("a", "2"), ("b", "x y+z"), ("b", "2")], body: #"{"skip":0,"take":20}"#),
@@ -136,7 +137,7 @@ struct RecordingReplayTests {
   ]
 
   @Test(arguments: others.indices)
-  func `says how another request differs from the nearest`(index: Int) async throws {
+  func `describes how another request differs from the nearest`(index: Int) async throws {
     let replay = try await recording(of: Self.recorded, .success(.tape("[]")))
     let (request, words) = Self.others[index]
     let error = await #expect(throws: SourceError.self) { try await replay.send(request) }
@@ -145,7 +146,7 @@ struct RecordingReplayTests {
     #expect(error?.allowsFallback == false)
   }
 
-  @Test func `says that there is nothing at all`() async throws {
+  @Test func `reports an empty recording`() async throws {
     try tape.write("not a recording", to: "README.md")
     let recording = try Recording(tape.path)
     #expect(recording.count == 0)
@@ -153,10 +154,10 @@ struct RecordingReplayTests {
     let error = await #expect(throws: SourceError.self) {
       try await ReplayingTransport(recording).send(.tape())
     }
-    #expect(error?.message.hasSuffix("\(tape.path): there is none at all") == true)
+    #expect(error?.message.hasSuffix("\(tape.path): the recording is empty") == true)
   }
 
-  @Test func `goes by the time of the latest exchange, as when it was recorded`() async throws {
+  @Test func `uses the time of the latest exchange, as when it was recorded`() async throws {
     let times = Mutex([1000.2, 2000.7, 1500.0].map(Date.init(timeIntervalSince1970:))[...])
     let transport = try RecordingTransport(
       ScriptedTransport(.success(.tape("1")), .success(.tape("2"))), into: tape.path, hiding: [],
@@ -180,26 +181,26 @@ struct RecordingReplayTests {
   static let head = "# aggregator recording 1\n# 2026-01-05T09:12:44Z\n"
 
   static let damaged: [(String, Int, String)] = [
-    ("", 1, "no recording"), ("# aggregator recording 2\n", 1, "no recording"),
+    ("", 1, "not a recording"), ("# aggregator recording 2\n", 1, "not a recording"),
     ("# aggregator recording 1\n", 1, "time"), ("# aggregator recording 1\nGET /\n", 2, "time"),
-    (head, 2, "request is missing"), (head + "PUT https://h/\n", 3, "request is missing"),
-    (head + "GET https://h/ x\n", 3, "request is missing"),
-    ("# aggregator recording 1\n# 1001-01-20T00:00:00Z\n", 2, "time is missing"),
+    (head, 2, "missing request"), (head + "PUT https://h/\n", 3, "missing request"),
+    (head + "GET https://h/ x\n", 3, "missing request"),
+    ("# aggregator recording 1\n# 1001-01-20T00:00:00Z\n", 2, "missing time"),
     (head + "GET https://h/\nnonsense\n", 4, "header field"),
-    (head + "GET https://h/\n\n", 4, "what came of the request is missing"),
-    (head + "GET https://h/\n\nbody\nbody\n", 6, "what came of the request is missing"),
+    (head + "GET https://h/\n\n", 4, "missing outcome"),
+    (head + "GET https://h/\n\nbody\nbody\n", 6, "missing outcome"),
     (head + "GET https://h/\n\n### HTTP 20\n", 5, "status"),
     (head + "GET https://h/\n\n### HTTP 99999999999999999999\n", 5, "status"),
     (head + "GET https://h/\n\n### HTTP\n", 5, "'HTTP 200'"),
-    (head + "GET https://h/\n\n### failed nonsense\n", 5, "'nonsense' is no failure"),
-    (head + "GET https://h/\n\n### failed cancelled\n", 5, "is no failure"),
-    (head + "GET https://h/\n\n### failed notRecorded\n", 5, "is no failure"),
+    (head + "GET https://h/\n\n### failed nonsense\n", 5, "invalid error code 'nonsense'"),
+    (head + "GET https://h/\n\n### failed cancelled\n", 5, "invalid error code"),
+    (head + "GET https://h/\n\n### failed notRecorded\n", 5, "invalid error code"),
     (head + "GET https://h/\n\n### failed timedOut\nx\n", 6, "header field"),
     (head + "GET https://h/\n\n### HTTP 200\na: b\n# body: base64\n\n=\n", 9, "base64"),
   ]
 
   @Test(arguments: damaged.indices)
-  func `names file and line of what is no recording`(index: Int) throws {
+  func `names file and line of a syntax error`(index: Int) throws {
     let (text, line, words) = Self.damaged[index]
     try tape.write(text, to: "x.http")
     let error = #expect(throws: SourceError.self) { try Recording(tape.path) }
@@ -209,7 +210,7 @@ struct RecordingReplayTests {
     #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
   }
 
-  @Test func `reads what a person has edited`() async throws {
+  @Test func `reads an edited recording`() async throws {
     let text =
       Self.head + "# why this is here\nGET https://h/?b=2&a=%61\nX: y\n\n### HTTP 200\n"
       + "# as it should be\nContent-Type:text/plain\n\n[]"

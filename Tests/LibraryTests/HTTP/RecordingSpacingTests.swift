@@ -41,12 +41,12 @@ import Testing
     "\"\\u12g4\"",
     "\"\\u12\"", "\"\u{1}\"", "\"\n\"", "'a'", "NaN", "// x\n1", "\u{FEFF}1", "\"\\",
   ])
-  func `refuses what is no JSON`(text: String) {
+  func `rejects invalid JSON`(text: String) {
     #expect(indented(text) == nil)
     #expect(compact(text) == nil)
   }
 
-  @Test func `gives up on what would grow without bound`() {
+  @Test func `rejects nesting that would grow without bound`() {
     func nested(_ depth: Int) -> String {
       String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
     }

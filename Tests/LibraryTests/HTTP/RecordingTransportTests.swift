@@ -27,7 +27,7 @@ struct RecordingTransportTests {
     return results
   }
 
-  @Test func `writes what a person can read`() async throws {
+  @Test func `writes readable text`() async throws {
     let request = HTTPRequest(
       .post, try #require(URL(string: "http://localhost:3000/products/offset")),
       query: [.init("q", "a b"), .init("api_key", .secret(Secret(Self.key)))],
@@ -77,7 +77,7 @@ struct RecordingTransportTests {
     #expect(try tape.mode(of: "0001-post-products-offset.http") == 0o600)
   }
 
-  @Test func `writes failures, silence, and bodies that are no text`() async throws {
+  @Test func `writes failures, silence, and binary bodies`() async throws {
     let failure = SourceError(
       .connectionLost, "the connection\nbroke", remedy: "wait", retryAfter: .milliseconds(1500))
     _ = try await record(
@@ -95,7 +95,7 @@ struct RecordingTransportTests {
       ])
   }
 
-  @Test func `tells silence until a deadline from a caller that left`() async throws {
+  @Test func `distinguishes silence until a deadline from a cancelled caller`() async throws {
     struct Silent: Transport {
       func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
         // Never opened: it ends with the task.
@@ -122,7 +122,7 @@ struct RecordingTransportTests {
     Data(key.utf8).base64EncodedString(), #"Canary\u002f6f1e+0c27"#, "Canary&#47;6f1e&#x2B;0c27",
     "Canary%252F6f1e%252B0c27",
   ])
-  func `writes nothing where a key cannot be removed`(echo: String) async throws {
+  func `writes nothing if a key cannot be removed`(echo: String) async throws {
     for reply in [
       HTTPResponse.tape("{\"echo\":\"\(echo)\"}"), .tape("you said \(echo)", status: 500),
       HTTPResponse(status: 200, headers: [("Location", echo)]),
@@ -168,7 +168,7 @@ struct RecordingTransportTests {
     #expect(text.contains("POST https://host/botREDACTED/x?q=REDACTED\n\nk=REDACTED\n\n###"))
   }
 
-  @Test func `numbers go on, also when many record at the same time`() async throws {
+  @Test func `numbers are consecutive, also with concurrent recordings`() async throws {
     try tape.write("x", to: "0041-get-a.http")
     let one = try RecordingTransport(Echo(), into: tape.path, hiding: [])
     let other = try RecordingTransport(Echo(), into: tape.path, hiding: [])
@@ -183,7 +183,7 @@ struct RecordingTransportTests {
     #expect(tape.names.allSatisfy { $0.hasSuffix(".http") })
   }
 
-  @Test func `says what the system refuses`() async throws {
+  @Test func `reports the system's error`() async throws {
     try tape.write("", to: "file")
     let below = #expect(throws: SourceError.self) {
       try RecordingTransport(Echo(), into: "\(tape.path)/file/below", hiding: [])

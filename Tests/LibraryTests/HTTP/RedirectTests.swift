@@ -29,7 +29,9 @@ struct RedirectTests {
     [
       (301, "GET"), (302, "GET"), (303, "GET"), (307, "POST"), (308, "POST"),
     ])
-  func `keeps or limiterState a POST`(engine: Engine, expectation: (status: Int, method: String))
+  func `repeats a POST or turns it into a GET`(
+    engine: Engine, expectation: (status: Int, method: String)
+  )
     async throws
   {
     try await withServer(
@@ -47,7 +49,7 @@ struct RedirectTests {
   }
 
   @Test(arguments: Engine.allCases)
-  func `follows five times and not once more`(engine: Engine) async throws {
+  func `follows at most five redirects`(engine: Engine) async throws {
     try await withServer({ _ in .redirect(to: "/again") }) { server in
       let error = await #expect(throws: SourceError.self) {
         try await engine.transport().send(HTTPRequest(.get, server.baseURL))
@@ -83,19 +85,19 @@ struct RedirectTests {
       ("//EXAMPLE.invalid", .rejected, "to another host (example.invalid)"),
       ("http://localhost/", .rejected, "to another host (localhost)"),
       ("https://127.0.0.1/", .rejected, "from http to https"),
-      ("file:///etc/passwd", .rejected, "to what is no plain http address"),
-      ("FILE:/etc/passwd", .rejected, "to what is no plain http address"),
-      ("data:text/plain,x", .rejected, "to what is no plain http address"),
-      ("javascript:alert(1)", .rejected, "to what is no plain http address"),
-      ("http:", .rejected, "to what is no plain http address"),
-      ("http://user:pass@127.0.0.1/", .rejected, "to what is no plain http address"),
-      ("http://127.0.0.1@example.invalid/", .rejected, "to what is no plain http address"),
-      ("http://%31%32%37.0.0.1/", .rejected, "to what is no plain http address"),
-      (#"http://127.0.0.1\@example.invalid/"#, .rejected, "to what is no plain http address"),
-      ("http://127.0.0.1:99999/", .rejected, "to what is no plain http address"),
-      ("http://[::1", .malformed, "to an address that cannot be read"),
-      ("", .malformed, "to an address that cannot be read"),
-      ("/" + String(repeating: "a", count: 9000), .malformed, "to an address that cannot be read"),
+      ("file:///etc/passwd", .rejected, "to a URL that is not plain http(s)"),
+      ("FILE:/etc/passwd", .rejected, "to a URL that is not plain http(s)"),
+      ("data:text/plain,x", .rejected, "to a URL that is not plain http(s)"),
+      ("javascript:alert(1)", .rejected, "to a URL that is not plain http(s)"),
+      ("http:", .rejected, "to a URL that is not plain http(s)"),
+      ("http://user:pass@127.0.0.1/", .rejected, "to a URL that is not plain http(s)"),
+      ("http://127.0.0.1@example.invalid/", .rejected, "to a URL that is not plain http(s)"),
+      ("http://%31%32%37.0.0.1/", .rejected, "to a URL that is not plain http(s)"),
+      (#"http://127.0.0.1\@example.invalid/"#, .rejected, "to a URL that is not plain http(s)"),
+      ("http://127.0.0.1:99999/", .rejected, "to a URL that is not plain http(s)"),
+      ("http://[::1", .malformed, "to an invalid URL"),
+      ("", .malformed, "to an invalid URL"),
+      ("/" + String(repeating: "a", count: 9000), .malformed, "to an invalid URL"),
     ])
   func `does not follow elsewhere`(
     engine: Engine, trap: (location: String, code: SourceError.Code, words: String)
@@ -111,7 +113,7 @@ struct RedirectTests {
   }
 
   @Test(arguments: Engine.allCases)
-  func `gives a 3xx that leads nowhere to the caller`(engine: Engine) async throws {
+  func `returns a 3xx without Location`(engine: Engine) async throws {
     try await withServer(replies: .status(302, "x"), .redirect(to: "/y", status: 304)) { server in
       let transport = engine.transport()
       let first = try await transport.send(HTTPRequest(.get, server.baseURL))

@@ -112,7 +112,7 @@ struct SecretTests {
     "http://\(hexKey).example/", "http://\(hexKey.uppercased()).example/", "\(hexKey):x",
     "file:///\(hexKey)", "http://\(hexKey)@a.example/", "/loop?\(hexKey)", "http://[\(hexKey)/",
   ])
-  func `keeps the key out of what is said about a Location`(location: String) async throws {
+  func `keeps the key out of messages about a Location`(location: String) async throws {
     let engine = ScriptedEngine(
       Array(repeating: HTTPResponse(status: 302, headers: [("Location", location)]), count: 6))
     let url = try #require(URL(string: "https://b.example/x"))
@@ -130,7 +130,8 @@ struct SecretTests {
   static let hexKey = "c0ffee00c0ffee00"
 
   @Test(arguments: Engine.allCases, Place.allCases)
-  func `does not send a key readably over the network`(engine: Engine, place: Place) async throws {
+  func `does not send a key unencrypted over the network`(engine: Engine, place: Place) async throws
+  {
     for host in [
       "example.invalid", "127.0.0.1.example.invalid", "localhost.invalid", "[::2]", "128.0.0.1",
     ] {
@@ -140,7 +141,7 @@ struct SecretTests {
           try await transport.send(request(url, in: place))
         }
         #expect(error?.code == .badSettings)
-        #expect(error?.message == "a key would travel unencrypted to \(host):8080")
+        #expect(error?.message == "refusing to send a key unencrypted to \(host):8080")
         #expect(error?.remedy?.text.contains("https://") == true)
       } by: {
         engine.transport()
@@ -166,7 +167,7 @@ struct SecretTests {
     ("X\r\nB", "a"),
     ("X A", "a"), ("", "a"), ("X:", "a"), ("Ä", "a"),
   ])
-  func `refuses a header field that would begin another`(name: String, value: String) async throws {
+  func `rejects a header field that would begin another`(name: String, value: String) async throws {
     let engine = ScriptedEngine([])
     let url = try #require(URL(string: "https://a.example/"))
     for value in [HTTPRequest.Value.plain(value), .secret(Secret(value + Self.key))] {
@@ -198,7 +199,7 @@ struct SecretTests {
     "http://a b.example/", "http://bücher.example/", "https://a.example:0/",
     "https://a.example:65536/",
   ])
-  func `refuses what is no plain http address`(address: String) async throws {
+  func `rejects URLs that are not plain http(s)`(address: String) async throws {
     guard let url = URL(string: address) else { return }
     let error = await #expect(throws: SourceError.self) {
       try await HTTPTransport(engine: ScriptedEngine([])).send(HTTPRequest(.get, url))

@@ -29,25 +29,25 @@ import Testing
     "https://user@cdn.example/a.jpg", "https://cdn.example:0/a.jpg", "https://a b/c.jpg",
     "https://cdn.example/" + String(repeating: "a", count: 5000),
   ])
-  func `what is no address is none`(text: String) {
+  func `other text is not an address`(text: String) {
     #expect(ImageAddress(text) == nil)
   }
 
   static let hosts: [NetworkScope: [String]] = [
-    .machine: [
+    .loopback: [
       "localhost", "localhost.localdomain", "LOCALHOST.", "cdn.localhost", "127.0.0.1", "127.1",
       "127.255.255.254",
       "0.0.0.0",
       "2130706433", "0x7f.1", "0x7f000001", "0177.0.0.1", "[::1]", "[::]", "[::ffff:127.0.0.1]",
       "[64:ff9b::7f00:1]", "1.2.3",
     ],
-    .network: [
+    .privateNetwork: [
       "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "169.254.169.254", "100.64.0.1",
       "192.0.0.8", "198.19.0.1", "224.0.0.1", "255.255.255.255", "[fe80::1]", "[fd00::1]",
       "[ff02::1]", "[::ffff:10.0.0.1]", "router", "nas.local", "metadata.google.internal",
       "printer.home.arpa", "box.lan",
     ],
-    .scenarioEnvironment: [
+    .internet: [
       "cdn.example", "9.255.255.255", "172.32.0.1", "172.15.255.255", "192.169.0.1", "8.8.8.8",
       "100.128.0.1", "223.255.255.255", "[2606:4700::1111]", "[::ffff:8.8.8.8]", "local.example",
       "10.example", "xn--bcher-kva.example",
@@ -55,7 +55,7 @@ import Testing
   ]
 
   @Test(arguments: hosts.keys)
-  func `a host is as far away as its name tells`(networkScope: NetworkScope) throws {
+  func `the network of a host is judged by its name`(networkScope: NetworkScope) throws {
     for host in Self.hosts[networkScope] ?? [] {
       #expect(ImageAddress("https://\(host)/a.png")?.networkScope == networkScope, "\(host)")
     }

@@ -53,7 +53,7 @@ struct ImageFilesTests {
     get throws { "\(directory)/\(try #require(names.first { $0.hasSuffix(".image") }))" }
   }
 
-  @Test func `what is added is found, by whoever looks, with the time of its fetching`()
+  @Test func `an added image is found by other processes, with the time of its fetching`()
     async throws
   {
     try await add(1, to: files())
@@ -66,7 +66,7 @@ struct ImageFilesTests {
     #expect(await files().file(at: try address(1), of: "notes", atMost: 999, used: .day()) == nil)
   }
 
-  @Test func `nobody else can read it, and its name tells nothing`() async throws {
+  @Test func `a file is private, and its name does not reveal the URL`() async throws {
     try await add(1, to: files())
     #expect(try home.mode(of: directory) == 0o700)
     #expect(try home.mode(of: onlyImage) == 0o600)
@@ -74,7 +74,7 @@ struct ImageFilesTests {
     #expect(names[1].contains(/^notes-[0-9a-f]{16}\.image$/))
   }
 
-  @Test func `what was used longest ago makes room`() async throws {
+  @Test func `the least recently used images are evicted`() async throws {
     let size = try file(1).contents.count
     let files = files(atMost: 3 * size)
     for number in 1...3 { try await add(number, to: files) }
@@ -86,7 +86,7 @@ struct ImageFilesTests {
     #expect(await files.usage() == .init(count: 3, bytes: 3 * size))
   }
 
-  @Test func `the same image again takes the place of the old one alone`() async throws {
+  @Test func `the same image replaces its old file only`() async throws {
     let files = files(atMost: 3 * (try file(1).contents.count))
     for number in 1...3 { try await add(number, to: files) }
     try await add(1, bytes: 900, to: files)
@@ -95,7 +95,7 @@ struct ImageFilesTests {
     #expect(found?.image.bytes.count == 900)
   }
 
-  @Test func `what would not fit at all is not kept, and drives nothing out`() async throws {
+  @Test func `an image larger than the cache is not added, and evicts nothing`() async throws {
     let files = files(atMost: 3000)
     try await add(1, to: files)
     try await add(2, bytes: 3000, to: files)
@@ -103,7 +103,7 @@ struct ImageFilesTests {
     #expect(try await !has(2, in: files))
   }
 
-  @Test func `the bound holds at every moment, whoever adds`() async throws {
+  @Test func `the limit holds at every moment, also with several processes`() async throws {
     let limit = 20_000
     let most = await withTaskGroup(of: Int.self) { group in
       for adder in 0..<6 {
@@ -154,7 +154,7 @@ struct ImageFilesTests {
   ]
 
   @Test(arguments: damages.indices)
-  func `a file that is damaged is not there, and can be replaced`(index: Int) async throws {
+  func `a damaged file is treated as missing, and can be replaced`(index: Int) async throws {
     let files = files()
     try await add(1, to: files)
     let path = try onlyImage
@@ -166,7 +166,7 @@ struct ImageFilesTests {
     #expect(try await has(1, in: files))
   }
 
-  @Test func `another image under the same name is not taken for it`() async throws {
+  @Test func `an image of another URL with the same file name is not used`() async throws {
     try await add(1, to: files())
     let path = try onlyImage
     try Data(try file(2).contents).write(to: URL(filePath: path))
@@ -188,7 +188,7 @@ struct ImageFilesTests {
     #expect(try await !has(1, in: files()))
   }
 
-  @Test func `what a killed process left half-written is removed, and what is not ours stays`()
+  @Test func `the temporary file of a killed process is removed, and foreign files stay`()
     async throws
   {
     let files = files(atMost: 3000)
@@ -202,7 +202,7 @@ struct ImageFilesTests {
     #expect(try await has(1, in: files))
   }
 
-  @Test func `clearing forgets the images of one source`() async throws {
+  @Test func `clearing removes the images of one source`() async throws {
     let files = files()
     await #expect(throws: Never.self) { try await files.clear("notes") }
     #expect(names == [])
@@ -213,7 +213,7 @@ struct ImageFilesTests {
     #expect(await files.usage(of: "notes") == .init())
   }
 
-  @Test func `a directory that cannot be made is an error of storage`() async throws {
+  @Test func `a directory that cannot be created is a storage error`() async throws {
     try Data().write(to: URL(filePath: "\(home.root)/cache"))
     let error = await #expect(throws: SourceError.self) { try await add(1, to: files()) }
     #expect(error?.code == .storage)

@@ -66,7 +66,7 @@ struct ImageLoaderTests {
     return calls
   }
 
-  @Test func `a hundred who ask at once make one request`() async throws {
+  @Test func `a hundred concurrent loads make one request`() async throws {
     let hold = DispatchSemaphore(value: 0)
     try await withServer { _ in
       hold.wait()
@@ -79,7 +79,7 @@ struct ImageLoaderTests {
     }
   }
 
-  @Test func `a caller who leaves does so at once, and the others get the image`() async throws {
+  @Test func `a cancelled caller returns at once, and the others get the image`() async throws {
     let hold = DispatchSemaphore(value: 0)
     try await withServer { _ in
       hold.wait()
@@ -108,7 +108,7 @@ struct ImageLoaderTests {
     }
   }
 
-  @Test func `memory answers, then the disk, then nobody who is offline`() async throws {
+  @Test func `memory is used first, then the disk; offline mode fails otherwise`() async throws {
     try await withServer { _ in
       .ok(SampleImage.jpeg(4, 3))
     } do: { server in
@@ -130,7 +130,7 @@ struct ImageLoaderTests {
     }
   }
 
-  @Test func `a refresh asks again, and gives the old image when that fails`() async throws {
+  @Test func `a refresh fetches again, and falls back to the cached image`() async throws {
     try await withServer(
       replies: .ok(SampleImage.png(1, 1)), .ok(SampleImage.png(2, 2)), .status(503), .status(503)
     ) { server in
@@ -156,7 +156,7 @@ struct ImageLoaderTests {
     ),
     (
       .ok(Data("hello".utf8), headers: [("Content-Type", "image/jpeg")]), .malformed,
-      "sent something else instead of an image: hello"
+      "sent other data instead of an image: hello"
     ),
     (.ok(Data()), .malformed, "sent nothing instead of an image"),
     (.ok(SampleImage.png().prefix(20)), .malformed, "sent a damaged image"),
@@ -167,7 +167,7 @@ struct ImageLoaderTests {
   ]
 
   @Test(arguments: wrong.indices)
-  func `what is no image is a failure, and is not kept`(index: Int) async throws {
+  func `other data than an image is a failure, and is not cached`(index: Int) async throws {
     let (reply, code, words) = Self.wrong[index]
     try await withServer(replies: reply, .ok(SampleImage.png())) { server in
       let loader = loader(files: files, largest: 2000)
@@ -180,7 +180,7 @@ struct ImageLoaderTests {
     }
   }
 
-  @Test func `an image is one whatever its type is said to be`() async throws {
+  @Test func `the Content-Type of an image is ignored`() async throws {
     try await withServer { _ in
       .ok(SampleImage.gif(4, 3), headers: [("Content-Type", "text/html")])
     } do: { server in
@@ -189,7 +189,7 @@ struct ImageLoaderTests {
     }
   }
 
-  @Test func `failures that pass are tried again, as often as the source allows`() async throws {
+  @Test func `transient failures are retried as often as the policy allows`() async throws {
     try await withServer(
       replies: .status(503), .cut(after: SampleImage.png(), of: 99), .ok(SampleImage.png())
     ) { server in
@@ -207,7 +207,7 @@ struct ImageLoaderTests {
     }
   }
 
-  @Test func `nothing is sent but the address`() async throws {
+  @Test func `neither key nor cookie is sent`() async throws {
     try await withServer { _ in
       .ok(SampleImage.png())
     } do: { server in
@@ -221,7 +221,7 @@ struct ImageLoaderTests {
     }
   }
 
-  @Test func `an image that cannot be kept is given all the same, with a warning`() async throws {
+  @Test func `an image that cannot be cached is returned with a warning`() async throws {
     try Data().write(to: URL(filePath: "\(home.root)/images"))
     try await withServer { _ in
       .ok(SampleImage.png())

@@ -11,7 +11,7 @@ import Testing
     return try #require(LoadedImage(SampleImage.png(bytes: bytes), at: address))
   }
 
-  @Test func `what was used longest ago is forgotten first`() throws {
+  @Test func `the least recently used image is evicted first`() throws {
     let memory = ImageMemoryCache(of: 300)
     let images = try (0..<4).map { try image($0) }
     for image in images.prefix(3) { memory.add(image, fetchedAt: nil) }
@@ -21,7 +21,7 @@ import Testing
     #expect(memory.bytes == 300)
   }
 
-  @Test func `an image counts once, and the later one stays`() throws {
+  @Test func `an image counts once, and the later one replaces it`() throws {
     let memory = ImageMemoryCache(of: 300)
     for bytes in [100, 250, 60] {
       memory.add(try image(1, bytes: bytes), fetchedAt: .day(Double(bytes)))
@@ -30,7 +30,8 @@ import Testing
     #expect(memory[try image(1).id]?.fetchedAt == .day(60))
   }
 
-  @Test func `what is larger than all of it is not kept, and neither is its older form`() throws {
+  @Test func `an image larger than the cache is not added, and its old version is removed`() throws
+  {
     let memory = ImageMemoryCache(of: 300)
     memory.add(try image(1), fetchedAt: nil)
     memory.add(try image(2), fetchedAt: nil)
@@ -40,7 +41,7 @@ import Testing
     #expect(memory.bytes == 100)
   }
 
-  @Test func `it never holds more than it may`() throws {
+  @Test func `it never exceeds its limit`() throws {
     let memory = ImageMemoryCache(of: 1000)
     var random = Seeded(3)
     for _ in 0..<2000 {

@@ -62,12 +62,12 @@ import Testing
     "", "<html><body>Not found</body></html>", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>",
     "{}", "GIF", "GIF88a", "RIFF....WAVEfmt ", "BM......", "\u{FFFD}PNG\r\n\u{1A}\n", "%PDF-1.7",
   ])
-  func `everything else is no image`(text: String) {
+  func `other data is not an image`(text: String) {
     #expect(ImageType(sniffing: Data(text.utf8)) == nil)
     #expect(LoadedImage(Data(text.utf8)) == nil)
   }
 
-  @Test func `a header that is cut anywhere has no size and is no image`() {
+  @Test func `a truncated header has no size and is not an image`() {
     for (bytes, type) in Self.samples {
       let size = PixelSize(of: bytes, type)
       let needed = (0...bytes.count).first { PixelSize(of: bytes.prefix($0), type) == size }
@@ -96,7 +96,7 @@ import Testing
     #expect(ImageType.webp.fileExtension == "webp")
   }
 
-  @Test func `an image is read from what was written of it, and nothing else`() throws {
+  @Test func `only a valid cache file is read`() throws {
     let image = try #require(LoadedImage(SampleImage.gif(3, 2)))
     let text = try JSONEncoder().encode(image)
     #expect(try JSONDecoder().decode(LoadedImage.self, from: text) == image)

@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `the first address that is one is taken`() throws {
+  @Test func `the first valid address is used`() throws {
     #expect(try Album(nil).address() == nil)
     #expect(try Album([]).address() == nil)
     #expect(try Album(["", "none", "ftp://x.example/a"]).address() == nil)
@@ -58,7 +58,7 @@ import Testing
   ]
 
   @Test(arguments: reaches.indices)
-  func `an image is no nearer to this machine than its service`(index: Int) throws {
+  func `an image is not in a more private network than its service`(index: Int) throws {
     let (service, image, isAllowed) = Self.reaches[index]
     if isAllowed {
       #expect(try Album([image]).address(at: service) != nil)

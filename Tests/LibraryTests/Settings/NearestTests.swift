@@ -8,7 +8,7 @@ import Testing
       ("uesrs", "users"), ("product", "products"), ("useres", "users"),
       ("xyz", nil), ("", nil), ("u", nil), ("banana", nil),
     ] as [(String, String?)])
-  func `finds what was meant`(word: String, expected: String?) {
+  func `finds the nearest word`(word: String, expected: String?) {
     #expect(nearest(to: word, in: ["countries", "heroes", "products", "users"]) == expected)
   }
 

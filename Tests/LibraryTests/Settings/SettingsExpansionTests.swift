@@ -10,10 +10,10 @@ import Testing
   }
 
   private func value(_ text: String, below: [String: String] = [:]) -> Result<
-    String?, SettingsLayer.Complaint
+    String?, SettingsLayer.Diagnostic
   > {
     var expansion = expansion(text, below: below)
-    do throws(SettingsLayer.Complaint) {
+    do throws(SettingsLayer.Diagnostic) {
       return .success(try expansion.value(of: "COUNTRIES_URL"))
     } catch {
       return .failure(error)
@@ -48,11 +48,11 @@ import Testing
   @Test(arguments: [
     (
       "COUNTRIES_URL = https://host",
-      "f:1: the address in COUNTRIES_URL is cut, because // starts a comment (write https:/$()/host for https://host)"
+      "f:1: the URL in COUNTRIES_URL is cut off, because // starts a comment (write https:/$()/host for https://host)"
     ),
     (
       "H = http://h\nCOUNTRIES_URL = $(H)",
-      "f:1: the address in H is cut, because // starts a comment (write https:/$()/host for https://host)"
+      "f:1: the URL in H is cut off, because // starts a comment (write https:/$()/host for https://host)"
     ),
     (
       "COUNTRIES_URL = $(COUNTRIES_URL)",
@@ -65,32 +65,32 @@ import Testing
     ("COUNTRIES_URL = $(A", "f:1: the value has a $( without its ) (write $(KEY))"),
     (
       "COUNTRIES_URL = \"a\"",
-      "f:1: the value of COUNTRIES_URL stands in quotes, which would belong to it (remove the quotes)"
+      "f:1: the value of COUNTRIES_URL is in quotes, which would be part of it (remove the quotes)"
     ),
     (
       "COUNTRIES_URL = 'a'",
-      "f:1: the value of COUNTRIES_URL stands in quotes, which would belong to it (remove the quotes)"
+      "f:1: the value of COUNTRIES_URL is in quotes, which would be part of it (remove the quotes)"
     ),
   ])
-  func `complains with the place and a remedy`(text: String, expected: String) {
-    guard case .failure(let complaint) = value(text) else {
-      Issue.record("no complaint")
+  func `reports errors with location and remedy`(text: String, expected: String) {
+    guard case .failure(let diagnostic) = value(text) else {
+      Issue.record("no diagnostic")
       return
     }
-    #expect(complaint.description == expected)
+    #expect(diagnostic.description == expected)
   }
 
-  @Test func `refuses a text that doubles itself`() {
+  @Test func `rejects a text that doubles itself`() {
     let lines = (1...40).map { "A\($0) = $(A\($0 - 1))$(A\($0 - 1))" }
     let text = "A0 = aaaaaaaa\n\(lines.joined(separator: "\n"))\nCOUNTRIES_URL = $(A40)"
-    guard case .failure(let complaint) = value(text) else {
-      Issue.record("no complaint")
+    guard case .failure(let diagnostic) = value(text) else {
+      Issue.record("no diagnostic")
       return
     }
-    #expect(complaint.description == "f:12: the value of A11 is longer than 8192 bytes")
+    #expect(diagnostic.description == "f:12: the value of A11 is longer than 8192 bytes")
   }
 
-  @Test func `expands a text that doubles nothing in no time`() throws {
+  @Test func `expands a text that doubles an empty value quickly`() throws {
     let lines = (1...40).map { "A\($0) = $(A\($0 - 1))$(A\($0 - 1))" }
     #expect(try value("\(lines.joined(separator: "\n"))\nCOUNTRIES_URL = $(A40)").get() == "")
   }
@@ -107,7 +107,7 @@ import Testing
     #expect((try? value(text).get()) == nil)
   }
 
-  @Test func `finds out in no time what a secret is made of, however long the way`() {
+  @Test func `finds the parts of a secret quickly, however long the chain`() {
     let lines = (0..<20_000).reversed().map { "A\($0) = $(A\($0 + 1))" }
     let expansion = expansion("\(lines.joined(separator: "\n"))\nCOMIC_VINE_API_KEY = $(A0)")
     #expect(expansion.isConfidential("A20000"))

@@ -42,7 +42,7 @@ import Testing
     ("// K = 1\nKK = 2\nK[a=b] = 3\n", "// K = 1\nKK = 2\nK[a=b] = 3\n"),
     ("\u{FEFF}K = 1\nA = 1", "\u{FEFF}A = 1"),
   ])
-  func `takes a key out and leaves the rest`(before: String, after: String) {
+  func `removes a key and preserves the rest`(before: String, after: String) {
     let edited = Xcconfig.removing("K", from: Array(before.utf8))
     #expect(String(decoding: edited, as: UTF8.self) == after)
   }
@@ -52,16 +52,16 @@ import Testing
     "a = b",
     "日本 🇯🇵", "/\u{301}/\u{301}", "#include \"x\"", "[a=b] = c", "\\", "a'b\"c", "$(inherited)",
   ])
-  func `writes any text so that it reads the same`(text: String) throws {
+  func `writes any text so that it is read unchanged`(text: String) throws {
     let layer = SettingsLayer(
       SettingsText("f", bytes: Xcconfig.setting("K", to: text, in: Array("K = old// c".utf8)))
     ) { _ in .missing }
     var expansion = SettingsExpansion(of: layer, settings: [:]) { _ in nil }
     #expect(try expansion.value(of: "K") == text)
-    #expect(layer.complaintCount == 0)
+    #expect(layer.diagnosticCount == 0)
   }
 
-  @Test func `writes an address with the trick`() throws {
+  @Test func `writes a URL with $()`() throws {
     try file.set("COUNTRIES_URL", to: " https://host/a ")
     #expect(try sandbox.bytes(of: sandbox.userFile) == "COUNTRIES_URL = https:/$()/host/a\n")
     let loaded = try sandbox.load()
@@ -69,14 +69,14 @@ import Testing
     #expect(loaded.warnings.isEmpty)
   }
 
-  @Test func `makes directories and file for the owner alone`() throws {
+  @Test func `creates directories and file for the owner only`() throws {
     try file.set("COMIC_VINE_API_KEY", to: "0123456789abcdef")
     #expect(try sandbox.mode(of: sandbox.userFile) == 0o600)
     #expect(try sandbox.mode(of: "\(sandbox.home)/.config") == 0o700)
     #expect(try sandbox.mode(of: "\(sandbox.home)/.config/aggregator") == 0o700)
   }
 
-  @Test func `closes a file that others could read`() throws {
+  @Test func `makes a file private that other users could read`() throws {
     try sandbox.writeUserFile("A = 1\n", mode: 0o644)
     try file.set("COMIC_VINE_RATE", to: "1/s")
     #expect(try sandbox.bytes(of: sandbox.userFile) == "A = 1\nCOMIC_VINE_RATE = 1/s\n")
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `follows a symbolic link, even to a file that is yet to be made`(exists: Bool) throws {
+  func `follows a symbolic link, even to a missing file`(exists: Bool) throws {
     try sandbox.makeDirectory("home/.config/aggregator")
     try sandbox.makeDirectory("dotfiles")
     if exists { try sandbox.write("A = 1\n", to: "dotfiles/config") }
@@ -98,7 +98,7 @@ import Testing
         == "../../../dotfiles/config")
   }
 
-  @Test func `gives up on links that lead in a circle`() throws {
+  @Test func `rejects circular links`() throws {
     try sandbox.makeDirectory("home/.config/aggregator")
     try sandbox.link("home/.config/aggregator/config.xcconfig", to: "config.xcconfig")
     let error = #expect(throws: SourceError.self) { try file.set("COMIC_VINE_RATE", to: "off") }
@@ -108,40 +108,40 @@ import Testing
   @Test(arguments: [
     (
       "COMIC_VINE_API_KY", "x",
-      "there is no setting COMIC_VINE_API_KY (did you mean COMIC_VINE_API_KEY?)"
+      "unknown setting COMIC_VINE_API_KY (did you mean COMIC_VINE_API_KEY?)"
     ),
-    ("XYZ", "x", "there is no setting XYZ"),
+    ("XYZ", "x", "unknown setting XYZ"),
     (
       "COMIC_VINE_RATE", "a\nb",
-      "the value of COMIC_VINE_RATE holds a line break or a control character (give one line of text)"
+      "the value of COMIC_VINE_RATE contains a line break or a control character (use a single line of text)"
     ),
     (
       "COMIC_VINE_RATE", "a\u{7F}b",
-      "the value of COMIC_VINE_RATE holds a line break or a control character (give one line of text)"
+      "the value of COMIC_VINE_RATE contains a line break or a control character (use a single line of text)"
     ),
-    ("COMIC_VINE_RATE", " ", "the value of COMIC_VINE_RATE is empty (give the value itself)"),
+    ("COMIC_VINE_RATE", " ", "the value of COMIC_VINE_RATE is empty (use the actual value)"),
     (
       "COMIC_VINE_API_KEY", "your_api_key_here",
-      "the value of COMIC_VINE_API_KEY is a placeholder (give the value itself)"
+      "the value of COMIC_VINE_API_KEY is a placeholder (use the actual value)"
     ),
     (
       "COMIC_VINE_RATE", "often",
-      "COMIC_VINE_RATE is 'often', which is no rate (write '1/s 200/h', or 'off')"
+      #"invalid value "often" for COMIC_VINE_RATE: must be a rate such as "1/s 200/h", or "off""#
     ),
     (
       "COMIC_VINE_PAGE_SIZE", "101",
-      "COMIC_VINE_PAGE_SIZE is '101' (write a whole number from 1 to 100)"
+      "invalid value \"101\" for COMIC_VINE_PAGE_SIZE: must be a whole number from 1 to 100"
     ),
     (
       "COUNTRIES_URL", "ftp://host",
-      "COUNTRIES_URL is 'ftp://host', which is no http address"
+      "invalid value \"ftp://host\" for COUNTRIES_URL: must be an http(s) URL"
     ),
     (
       "AGGREGATOR_HOME", "here",
-      "AGGREGATOR_HOME is 'here', which is no absolute path (begin it with /)"
+      "invalid value \"here\" for AGGREGATOR_HOME: must be an absolute path"
     ),
   ])
-  func `refuses what makes no sense, and writes nothing`(key: String, value: String, words: String)
+  func `rejects invalid values, and writes nothing`(key: String, value: String, words: String)
     throws
   {
     let error = #expect(throws: SourceError.self) { try file.set(key, to: value) }
@@ -149,7 +149,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: "\(sandbox.home)/.config"))
   }
 
-  @Test func `refuses to change a file that it could not read back`() throws {
+  @Test func `refuses to change an invalid file`() throws {
     try sandbox.write("COMIC_VINE_RATE = 5/s", to: "home/.config/aggregator/more")
     for (text, words) in [
       ("oops\n", ":1: the line has no ="),
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test func `mends the line that it replaces`() throws {
+  @Test func `repairs the line that it replaces`() throws {
     try sandbox.writeUserFile("COUNTRIES_URL = https://cut.example\nCOMIC_VINE_RATE = \"1/s\"\n")
     try file.set("COUNTRIES_URL", to: "https://host")
     try file.set("COMIC_VINE_RATE", to: "2/s")
@@ -172,7 +172,7 @@ import Testing
         == "COUNTRIES_URL = https:/$()/host\nCOMIC_VINE_RATE = 2/s\n")
   }
 
-  @Test func `says so where nothing can be written, and leaves what is there`() throws {
+  @Test func `reports a file that cannot be written, and leaves it unchanged`() throws {
     try sandbox.write("a file", to: "home/.config")
     let error = #expect(throws: SourceError.self) { try file.set("COMIC_VINE_RATE", to: "2/s") }
     #expect(error?.code == .storage)
@@ -180,7 +180,7 @@ import Testing
     #expect(try sandbox.bytes(of: "\(sandbox.home)/.config") == "a file")
   }
 
-  @Test func `never takes something that is no file for an empty one`() throws {
+  @Test func `does not treat a directory as an empty file`() throws {
     try sandbox.makeDirectory("home/.config/aggregator/config.xcconfig")
     let error = #expect(throws: SourceError.self) { try file.set("COMIC_VINE_RATE", to: "2/s") }
     #expect(error?.code == .storage)
@@ -195,7 +195,7 @@ import Testing
   }
 
   @Test(arguments: 0..<20)
-  func `loses nothing when several write at once`(round: Int) async throws {
+  func `loses nothing in concurrent edits`(round: Int) async throws {
     let path = "\(sandbox.root)/\(round)/config.xcconfig"
     let file = SettingsFile(path, settings: Keys.all)
     let values = [

@@ -49,7 +49,7 @@ import Testing
       }
       var expansion = SettingsExpansion(of: layer, settings: Keys.byKey) { _ in "below" }
       for key in ["COUNTRIES_URL", "COMIC_VINE_URL"] {
-        do throws(SettingsLayer.Complaint) {
+        do throws(SettingsLayer.Diagnostic) {
           guard let value = try expansion.value(of: key) else { continue }
           #expect(!value.contains(Self.canary))
           expanded += 1
@@ -57,12 +57,12 @@ import Testing
           #expect(!error.description.contains(Self.canary))
         }
       }
-      #expect(!layer.complaints.description.contains(Self.canary))
+      #expect(!layer.diagnostics.description.contains(Self.canary))
     }
     #expect(expanded > 1000, "the texts are not all nonsense")
   }
 
-  @Test func `edits any text, and leaves the rest of it alone`() {
+  @Test func `edits any text and preserves the rest`() {
     var random = Seeded(2)
     let values = ["$(", ")", "{", "/", "//", ";", "a", "日", "=", "#", "\"", "é", "$", "inherited"]
     for _ in 0..<4000 {

@@ -11,7 +11,7 @@ import Testing
   }
 
   private func assignments(_ layer: SettingsLayer) -> [String] {
-    layer.assignments.map { "\($0.place) \($0.statement.key)=\($0.statement.value)" }
+    layer.assignments.map { "\($0.location) \($0.statement.key)=\($0.statement.value)" }
   }
 
   @Test func `includes files where they are named, relative to the including file`() {
@@ -22,23 +22,23 @@ import Testing
       assignments(layer) == [
         "dir/root:1 A=1", "dir/sub/b:1 A=2", "dir/sub/../c:1 C=4", "dir/root:3 A=3",
       ])
-    #expect(layer.complaints.isEmpty)
+    #expect(layer.diagnostics.isEmpty)
   }
 
   @Test func `includes absolute paths as they are`() {
     #expect(assignments(layer("#include \"/etc/x\"", ["/etc/x": "A = 1"])) == ["/etc/x:1 A=1"])
   }
 
-  @Test func `passes over an optional include that is missing, and goes on`() {
+  @Test func `ignores a missing optional include`() {
     let layer = layer("#include? \"no\"\nA = 1")
     #expect(assignments(layer) == ["dir/root:2 A=1"])
-    #expect(layer.complaints.isEmpty)
+    #expect(layer.diagnostics.isEmpty)
   }
 
-  @Test func `complains of an include that is missing`() {
+  @Test func `reports a missing include`() {
     #expect(
-      layer("\n#include \"no\"").complaints.map(\.description) == [
-        "dir/root:2: there is no file no (create it, or write #include? \"no\")"
+      layer("\n#include \"no\"").diagnostics.map(\.description) == [
+        "dir/root:2: file not found: no (create it, or write #include? \"no\")"
       ])
   }
 
@@ -48,11 +48,11 @@ import Testing
     ["dir/a": "#include \"b\"", "dir/b": "#include \"c\"", "dir/c": "#include \"a\""],
     ["dir/a": "#include \"root\"", "dir/root": "#include \"a\""],
   ])
-  func `ends a circle of includes with a complaint`(files: [String: String]) throws {
+  func `ends a circle of includes with a diagnostic`(files: [String: String]) throws {
     let layer = layer("#include \"a\"", files)
-    #expect(layer.complaintCount == 1)
+    #expect(layer.diagnosticCount == 1)
     #expect(
-      try #require(layer.complaints.first).description.contains("includes itself in a circle"))
+      try #require(layer.diagnostics.first).description.contains("circular include"))
   }
 
   @Test func `includes a file twice where that is no circle`() {
@@ -61,12 +61,12 @@ import Testing
   }
 
   @Test(arguments: [(16, 0), (17, 1)])
-  func `follows includes sixteen deep`(depth: Int, complaints: Int) {
+  func `follows includes sixteen deep`(depth: Int, diagnostics: Int) {
     let files =
       (1..<depth).map { ("dir/\($0)", "#include \"\($0 + 1)\"") } + [("dir/\(depth)", "A = 1")]
     let layer = layer("#include \"1\"", Dictionary(uniqueKeysWithValues: files))
-    #expect(layer.complaintCount == complaints)
-    #expect(layer.assignments.count == 1 - complaints)
+    #expect(layer.diagnosticCount == diagnostics)
+    #expect(layer.assignments.count == 1 - diagnostics)
   }
 
   @Test func `reads no more than 32 files, however they multiply`() {
@@ -76,20 +76,20 @@ import Testing
     let layer = layer(
       "#include \"1\"", Dictionary(uniqueKeysWithValues: files + [("dir/16", "B = 1")]))
     #expect(layer.assignments.count <= 32)
-    #expect(layer.complaints.allSatisfy { $0.fault.what == "more than 32 files are included" })
+    #expect(layer.diagnostics.allSatisfy { $0.fault.message == "more than 32 files are included" })
   }
 
-  @Test func `keeps the first complaints of a file that is something else`() {
+  @Test func `stores the first diagnostics of a binary file`() {
     let layer = layer(String(repeating: "\u{1}\n", count: 5000))
-    #expect(layer.complaints.count == SettingsLayer.mostComplaints)
-    #expect(layer.complaintCount == 5000)
+    #expect(layer.diagnostics.count == SettingsLayer.mostDiagnostics)
+    #expect(layer.diagnosticCount == 5000)
   }
 
-  @Test func `says why a file may not be read`() {
+  @Test func `reports the reason why a file is refused`() {
     let layer = SettingsLayer(SettingsText("root", bytes: Array("#include? \"x\"".utf8))) { _ in
       .refused(XcconfigFault("is private", remedy: "ask", code: .storage))
     }
-    #expect(layer.complaints.map(\.description) == ["root:1: x is private (ask)"])
-    #expect(layer.complaints.first?.error.code == .storage)
+    #expect(layer.diagnostics.map(\.description) == ["root:1: x is private (ask)"])
+    #expect(layer.diagnostics.first?.error.code == .storage)
   }
 }

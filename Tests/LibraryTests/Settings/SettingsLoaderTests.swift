@@ -102,7 +102,7 @@ import Testing
   func `refuses control characters in variables`(value: String) throws {
     let error = #expect(throws: SourceError.self) { try sandbox.load(["COUNTRIES_URL": value]) }
     #expect(
-      error?.message == "environment: COUNTRIES_URL holds a line break or a control character")
+      error?.message == "environment: COUNTRIES_URL contains a line break or a control character")
   }
 
   @Test func `expands values of lower layers, but not of higher ones`() throws {
@@ -137,10 +137,10 @@ import Testing
 
   @Test(arguments: [
     ("oops", ":1: the line has no ="),
-    ("\n#include \"no\"", ":2: there is no file no"),
+    ("\n#include \"no\"", ":2: file not found: no"),
     (
       "COUNTRIES_URL = http://h",
-      ":1: the address in COUNTRIES_URL is cut, because // starts a comment"
+      ":1: the URL in COUNTRIES_URL is cut off, because // starts a comment"
     ),
     ("COUNTRIES_URL = $(COUNTRIES_URL)", ":1: COUNTRIES_URL refers to itself"),
   ])
@@ -165,8 +165,8 @@ import Testing
     try sandbox.writeUserFile("OTHER[arch=*] = x")
     #expect(
       try sandbox.load().warnings.map(\.message) == [
-        "\(sandbox.userFile):1: OTHER[…] is ignored, because it has a condition (write OTHER = value)",
-        "Configuration/Debug.xcconfig:1: COUNTRIES_URL[…] is ignored, because it has a condition "
+        "\(sandbox.userFile):1: OTHER[…] is ignored: conditions are not supported (write OTHER = value)",
+        "Configuration/Debug.xcconfig:1: COUNTRIES_URL[…] is ignored: conditions are not supported "
           + "(write COUNTRIES_URL = value)",
       ])
   }
@@ -175,8 +175,8 @@ import Testing
     try sandbox.writeUserFile("COMIC_VINE_API_KY = x\ncountries_url = x\nPRODUCT_BUNDLE = x")
     #expect(
       try sandbox.load().warnings.map(\.message) == [
-        "\(sandbox.userFile):1: there is no setting COMIC_VINE_API_KY (did you mean COMIC_VINE_API_KEY?)",
-        "\(sandbox.userFile):2: there is no setting countries_url (did you mean COUNTRIES_URL?)",
+        "\(sandbox.userFile):1: unknown setting COMIC_VINE_API_KY (did you mean COMIC_VINE_API_KEY?)",
+        "\(sandbox.userFile):2: unknown setting countries_url (did you mean COUNTRIES_URL?)",
       ])
   }
 
@@ -210,7 +210,8 @@ import Testing
     let file = sandbox.userFile
     #expect(
       try sandbox.load().warnings.map(\.message)
-        == (isExposed ? ["\(file) holds a secret, and others can read it (chmod 600 \(file))"] : [])
+        == (isExposed
+          ? ["\(file) contains a secret and is open to other users (run: chmod 600 \(file))"] : [])
     )
   }
 

@@ -6,7 +6,7 @@ import Testing
   @Test(arguments: [
     "http://h", "https://h/api/", "HTTPS://h:8080/a", "http://127.0.0.1:1", "http://[::1]:8080",
   ])
-  func `takes http addresses`(text: String) throws {
+  func `accepts http(s) URLs`(text: String) throws {
     #expect(try Settings(["COUNTRIES_URL": text]).url(Keys.countriesURL).absoluteString == text)
   }
 
@@ -14,7 +14,7 @@ import Testing
     "", "h", "http:", "https:", "http://", "ftp://h", "file:///etc", "http://h?a=b", "http://h#a",
     "http://me@h", "http://me:pw@h", "http://:pw@h", "javascript:alert(1)",
   ])
-  func `refuses other addresses`(text: String) {
+  func `rejects other URLs`(text: String) {
     let error = #expect(throws: SourceError.self) {
       try Settings(["COUNTRIES_URL": text]).url(Keys.countriesURL)
     }
@@ -22,7 +22,7 @@ import Testing
     #expect(error?.message.contains("pw") == false)
   }
 
-  @Test func `explains an address that a comment cut`() {
+  @Test func `explains a URL that a comment cut off`() {
     let error = #expect(throws: SourceError.self) {
       try Settings(["COUNTRIES_URL": "https:"]).url(Keys.countriesURL)
     }
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: ["0", "101", "-1", "1.5", "ten", "99999999999999999999", "1 "])
-  func `refuses counts out of range`(text: String) {
+  func `rejects counts out of range`(text: String) {
     #expect(throws: SourceError.self) {
       try Settings(["COMIC_VINE_PAGE_SIZE": text]).count(Keys.pageSize)
     }
@@ -50,7 +50,7 @@ import Testing
       (["COMIC_VINE_API_KEY": "short"], "set (…)"),
       (["COMIC_VINE_API_KEY": "0123456789aba1f9"], "set (…a1f9)"),
     ] as [([String: String], String)])
-  func `shows of a secret only whether there is one`(values: [String: String], shown: String) {
+  func `shows only whether a secret is set`(values: [String: String], shown: String) {
     let settings = Settings(values)
     #expect(settings.shown(Keys.apiKey).description == shown)
     #expect(settings.text(Keys.apiKey) == nil)
@@ -62,7 +62,7 @@ import Testing
     #expect(Settings().shown(Keys.home) == .notSet)
   }
 
-  @Test func `gives no value away by its description or its mirror`() {
+  @Test func `hides values in its description and its mirror`() {
     let settings = Settings(["COMIC_VINE_API_KEY": "0123456789abcdefghij"])
     var words = "\(settings) \(String(reflecting: settings)) \(settings.shown(Keys.apiKey))"
     dump(settings, to: &words)

@@ -12,7 +12,7 @@ import Testing
         "\(line.number) \(it.key)\(it.isConditional ? "[]" : "")=\(it.value)"
       case .include(let path, let isOptional):
         "\(line.number) include\(isOptional ? "?" : "") \(path)"
-      case .unreadable(let fault): "\(line.number) \(fault.what)"
+      case .unreadable(let fault): "\(line.number) \(fault.message)"
       }
     }
   }
@@ -55,29 +55,29 @@ import Testing
       ("1A = value", "1 the line has no key before its ="),
       ("A[sdk=* = value", "1 the [ after the key has no ]"),
       ("[sdk=*] = value", "1 the line has no key of letters, digits and _ before its ="),
-      ("A = a\0b", "1 the line holds a NUL character"),
-      ("A = a\u{1B}[31mb", "1 the line holds a control character"),
-      ("#include file", "1 the line is no #include"),
-      ("#include \"\"", "1 the line is no #include"),
-      ("#include \"a\" b", "1 the line is no #include"),
-      ("#include \"a", "1 the line is no #include"),
-      ("#import \"a\"", "1 the line is no #include"),
-      ("#include \"a\u{1B}b\"", "1 the line holds a control character"),
+      ("A = a\0b", "1 the line contains a NUL character"),
+      ("A = a\u{1B}[31mb", "1 the line contains a control character"),
+      ("#include file", "1 invalid #include"),
+      ("#include \"\"", "1 invalid #include"),
+      ("#include \"a\" b", "1 invalid #include"),
+      ("#include \"a", "1 invalid #include"),
+      ("#import \"a\"", "1 invalid #include"),
+      ("#include \"a\u{1B}b\"", "1 the line contains a control character"),
       (String(repeating: "K", count: 129) + " = a", "1 the key is longer than 128 characters"),
       ("A = " + String(repeating: "a", count: 16_384), "1 the line is longer than 16384 bytes"),
     ] as [(String, String)])
-  func `says what it cannot read, without quoting it`(text: String, expected: String) {
+  func `reports invalid lines without quoting them`(text: String, expected: String) {
     #expect(read(text) == [expected])
   }
 
-  @Test func `takes only UTF-8, except in comments`() {
+  @Test func `requires UTF-8, except in comments`() {
     #expect(read(Array("A = ".utf8) + [0xE9]) == ["1 the line is not UTF-8"])
     #expect(read(Array("A = b // ".utf8) + [0xE9, 0x0A] + "B = c".utf8) == ["1 A=b", "2 B=c"])
     #expect(read([0xFF, 0xFE, 0x41, 0]) == ["1 is UTF-16 text"])
     #expect(read([0xFE, 0xFF, 0, 0x41]) == ["1 is UTF-16 text"])
   }
 
-  @Test func `goes on after a line that it cannot read`() {
+  @Test func `continues after an invalid line`() {
     #expect(read("A = 1\noops\nB = 2") == ["1 A=1", "2 the line has no =", "3 B=2"])
   }
 
@@ -86,7 +86,7 @@ import Testing
     ("https: //host", false), ("x // https:", false), ("https:/$()/host", false),
     ("ftp://host", false),
   ])
-  func `knows an address that a comment cut`(value: String, isCut: Bool) throws {
+  func `detects a URL that a comment cut off`(value: String, isCut: Bool) throws {
     let line = try #require(Xcconfig(Array("A = \(value)".utf8)).lines.first)
     guard case .assignment(let assignment) = line.statement else {
       Issue.record("no assignment")
@@ -107,12 +107,12 @@ import Testing
       ("$$()(A)", [.text("$"), .text("(A)")]),
       ("日$(A)本", [.text("日"), .reference("A"), .text("本")]),
     ] as [(String, [Xcconfig.Piece])])
-  func `takes values apart`(value: String, expected: [Xcconfig.Piece]) throws {
+  func `parses values`(value: String, expected: [Xcconfig.Piece]) throws {
     #expect(try Xcconfig.pieces(of: value) == expected)
   }
 
   @Test(arguments: ["$(A", "${A)", "$(A:lower)", "$(A_$(B))", "$( A )", "$(é)"])
-  func `refuses references that only Xcode understands`(value: String) {
+  func `rejects references that only Xcode supports`(value: String) {
     #expect(throws: XcconfigFault.self) { try Xcconfig.pieces(of: value) }
   }
 }

@@ -139,10 +139,10 @@ import Testing
   }
 
   @Test(arguments: [
-    ("COMIC_VINE_RATE", "often", "which is no rate"),
-    ("PRODUCTS_URL", "nowhere", "which is no http address"),
-    ("RANDOM_USER_PAGE_SIZE", "0", "RANDOM_USER_PAGE_SIZE is '0'"),
-    ("AGGREGATOR_HOME", "here", "which is no absolute path"),
+    ("COMIC_VINE_RATE", "often", "must be a rate"),
+    ("PRODUCTS_URL", "nowhere", "must be an http(s) URL"),
+    ("RANDOM_USER_PAGE_SIZE", "0", "invalid value \"0\" for RANDOM_USER_PAGE_SIZE"),
+    ("AGGREGATOR_HOME", "here", "must be an absolute path"),
   ])
   func `a value that makes no sense is listed, with a warning`(
     key: String, value: String, words: String

@@ -17,7 +17,7 @@ extension ImageTests {
     #expect(other.status == 69)
     #expect(
       other.errors.contains(
-        "error: heroes: the image is not stored, and the network is not to be used\n"))
+        "error: heroes: the image is not cached, and offline mode is on\n"))
     #expect(try await home.run("heroes image 1 -o d.png --refresh").status == 0)
     #expect(pictures.requests.count == 2)
     pictures.fail(with: .status(503))
@@ -54,7 +54,7 @@ extension ImageTests {
     let cache = home.sandbox.root.appending(path: "file").path
     let outcome = try await home.run("heroes image 1 -o c.png", ["XDG_CACHE_HOME": cache])
     #expect(outcome.status == 0)
-    #expect(outcome.errors.contains("warning: heroes: the image is not kept: "))
+    #expect(outcome.errors.contains("warning: heroes: the image is not cached: "))
     #expect(try bytes("work/c.png") == FakePictures.picture)
   }
 

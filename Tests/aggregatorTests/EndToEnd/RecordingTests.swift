@@ -91,11 +91,11 @@ import Testing
   static let faults: [(name: String, reply: LoopbackReply, words: String)] = [
     (
       "429", .status(429, "slow down", headers: [("Retry-After", "3600")]),
-      "Comic Vine asks to slow down (429): slow down"
+      "rate limited by Comic Vine (429): slow down"
     ),
     ("500", .html(title: "Oh no", status: 500), "Comic Vine failed (500): Oh no"),
     ("cut", .cut(after: Data("{\"a\":".utf8), of: 100), "in the middle of the reply"),
-    ("reset", .reset, "broke"),
+    ("reset", .reset, "lost the connection"),
     ("closed", .closed, "without a reply"),
     ("stalled", .stalled, "no answer within 2 s"),
     ("page", .html(title: "Comic Vine"), "sent an HTML page instead of JSON: Comic Vine"),
@@ -196,7 +196,7 @@ import Testing
     try sandbox.write("COUNTRIES_RATE = 1\nAGGREGATOR_REPLAY = tape\n", to: "work/my.xcconfig")
     let relative = try await run("heroes list --config my.xcconfig")
     #expect(relative.status == 78)
-    #expect(relative.errors.contains("my.xcconfig:2: AGGREGATOR_REPLAY is 'tape'"))
+    #expect(relative.errors.contains("my.xcconfig:2: invalid value \"tape\" for AGGREGATOR_REPLAY"))
   }
 
   @Test func `what is stored neither answers nor changes`() async throws {

@@ -105,7 +105,7 @@ import Testing
       environment: home.merging(service.settings.mapValues(Optional.some)) { $1 }, in: sandbox)
     #expect(next.status == 74)
     #expect(next.output == "")
-    #expect(next.errors.contains("\nhint: see that the disk has room"))
+    #expect(next.errors.contains("\nhint: check the free disk space"))
     #expect(service.requests.isEmpty)
   }
 

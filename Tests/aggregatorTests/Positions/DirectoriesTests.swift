@@ -42,7 +42,8 @@ import Testing
       try Directories(Settings(["AGGREGATOR_HOME": "here"]), variables: ["HOME": "/h"])
     }
     #expect(failure?.code == .settings)
-    #expect(failure?.message == "AGGREGATOR_HOME is 'here', which is no absolute path")
+    #expect(
+      failure?.message == "invalid value \"here\" for AGGREGATOR_HOME: must be an absolute path")
   }
 
   @Test func `config shows AGGREGATOR_HOME, which no working directory sets`() async throws {

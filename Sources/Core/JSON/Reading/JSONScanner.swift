@@ -106,7 +106,7 @@ struct JSONScanner {
       return 2
     case UInt8(ascii: "u"):
       // Where the text ends before there are four, there is a zero.
-      for place in (start + 2)..<(start + 6) where !bytes[place].isHexDigit { return nil }
+      for place in (start + 2)..<(start + 6) where bytes[place].hexDigit == nil { return nil }
       return 6
     default: return nil
     }
@@ -161,11 +161,5 @@ struct JSONScanner {
       default: return
       }
     }
-  }
-}
-
-extension UInt8 {
-  fileprivate var isHexDigit: Bool {
-    0x30...0x39 ~= self || 0x61...0x66 ~= self | 0x20
   }
 }
