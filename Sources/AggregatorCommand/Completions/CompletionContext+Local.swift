@@ -22,8 +22,8 @@ extension Completer.CompletionContext {
       guard let plugin = try? session.tree.plugin(named: source),
         let path = directories()?.storePath
       else { return [] }
-      let readsWithoutWaiting = SQLiteStore(at: path, busyTimeout: .zero).glance(
-        at: source, idsFrom: beginning, areDeleted: areDeleted, atMost: most)
+      let readsWithoutWaiting = SQLiteStore(at: path, busyTimeout: .zero).readWithoutWaiting(
+        source, idsFrom: beginning, areDeleted: areDeleted, atMost: most)
       return plugin.candidates(readsWithoutWaiting)
     } sessions: {
       guard let state = directories()?.state else { return [] }

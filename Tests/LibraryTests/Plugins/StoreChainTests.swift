@@ -146,7 +146,7 @@ struct StoreChainTests {
     let bundled = try await source().page(PageRequest(matching: try Query("bundled")))
     #expect((bundled.records.count, bundled.hidden) == (0, 1))
     let error = await #expect(throws: SourceError.self) { try await source().item(3) }
-    #expect(error?.message == "the notes record '3' is deleted")
+    #expect(error?.message == "the notes record \"3\" is deleted")
     _ = try await store.restore(nil, of: "notes")
     #expect(try await source().everyID(limit: 5) == Array(1...30))
   }
@@ -245,7 +245,7 @@ struct StoreChainTests {
           .retry(1)
           .timeout(15 s)
           .coalesced()
-          .accumulating(in: notes, growing: atEnd)
+          .growing(in: notes, atEnd)
           .fallback(to: notes.bundled)
           .hidingDeleted(in: notes)
           .observed()
