@@ -15,7 +15,7 @@ package enum Schema {
   /// The highest number of a source whose positions fit.
   static let mostSources: Int64 = 1 << (62 - positionBits)
 
-  /// Statements that upgrade a file from one version to the next. Append only.
+  /// Statements that upgrade a file from one version to the next; append only.
   static let migrations: [StaticString] = [
     """
     PRAGMA application_id = 0x61676772;

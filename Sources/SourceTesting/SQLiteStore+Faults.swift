@@ -38,7 +38,7 @@ extension SQLiteStore {
     return found ?? []
   }
 
-  /// True if the search index has exactly the texts of the records. The file is never moved aside.
+  /// True if the search index has exactly the texts of the records; the file is never moved aside.
   ///
   /// - Throws: ``SourceError`` with code `storage` or `busy`.
   package func isIndexSound() async throws(SourceError) -> Bool {

@@ -13,8 +13,6 @@ public import Foundation
 /// 3. A record keeps its position in first-seen order, whatever happens to it.
 /// 4. Unchanged records are not written again.
 /// 5. Failures are ``SourceError`` with code `storage`, or `busy` if a lock times out.
-///
-/// `source` is the name of a source everywhere.
 public protocol Store: Sendable {
   /// Records in first-seen order, without deleted ones and ones removed upstream.
   ///

@@ -31,10 +31,10 @@ public struct StoreEntry: Sendable {
   /// The record in the encoding by which the store detects changes.
   public var json: Data
 
-  /// Returns the text that queries search. Called only if the record is new or changed.
+  /// Returns the text that queries search; called only if the record is new or changed.
   public var text: @Sendable () -> Folded
 
-  /// Merges this record over its stored form; `nil` to save it as it is. Called only if the two differ.
+  /// Merges this record over its stored form, if the two differ; `nil` to save it as it is.
   public var completed: @Sendable (_ known: Data) -> (json: Data, text: Folded)?
 
   /// Creates an entry.

@@ -157,6 +157,19 @@ struct StoreFileTests {
     }
   }
 
+  @Test(.disabled(if: geteuid() == 0, "root may write everywhere"))
+  func `refuses an older file that it cannot upgrade`() async throws {
+    try await directory.store().save([StoreEntry("a")])
+    try directory.database().execute(Self.downgradeTo3 + "PRAGMA wal_checkpoint(TRUNCATE)")
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o400], ofItemAtPath: directory.path)
+    let error = await #expect(throws: SourceError.self) { try await store.ids() }
+    #expect(error?.code == .storage)
+    #expect(
+      error?.message == "\(directory.path) was written by an older version and is read-only")
+    #expect(directory.names.contains("store.sqlite") && directory.warnings.isEmpty)
+  }
+
   @Test func `upgrades a file of the first version and keeps its contents`() async throws {
     try await directory.store().save([StoreEntry("a"), StoreEntry("b")])
     _ = try await directory.store().delete(["b"], of: "things", at: .day())
