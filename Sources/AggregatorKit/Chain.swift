@@ -4,34 +4,23 @@ public import AggregatorStore
 import Foundation
 
 extension Plugin {
-  /// The whole chain of this source: the service, politely asked, the store, and who answers in their
-  /// place.
+  /// The complete chain of this source: the service, the store and the bundled data.
   ///
-  /// The order matters, innermost first:
-  ///
-  /// 1. `rateLimited`, or `respectingRetryAfter` without a rate, is next to the service, so that retries and every slice count.
-  /// 2. `circuitBreaker` sees every attempt, and a retry ends when it opens.
-  /// 3. `retry` is inside `timeout`: the deadline is for a page with its retries.
-  /// 4. `coalesced` shares what is left; a shared call keeps its own deadline.
-  /// 5. `cached` keeps what the service gave, in pages of the service: one kept page answers for every
-  ///    slice and every local search. Or `growing`, for a collection that grows.
-  /// 6. `sliced` and `searchingLocally` shape pages above all that, so that each of their upstream pages
-  ///    is kept, retried, limited and timed apart.
-  /// 7. `fallback` comes late: by then a failure is final. The store first, then the bundled data.
-  /// 8. `hidingDeleted` is last, because nobody may bring back what was deleted.
+  /// From the inside out: rate limit, circuit breaker, retries, timeout, coalescing, cache (or a growing
+  /// collection), paging and local search, fallbacks, deletions. The articles “How an answer is found” and
+  /// “Combining sources” explain the order.
   ///
   /// - Parameters:
-  ///   - environment: Everything that the source may touch.
-  ///   - reading: Which tiers may answer.
-  ///   - deadline: How long one page may take, with its retries; the policy's own by default.
-  /// - Returns: The chain. Build it once and keep it: what is in flight is shared within it.
-  /// - Throws: ``SourceError`` with code `badSettings`; any other failure to set up the service is what
-  ///   the service's calls fail with, so that others can answer.
+  ///   - environment: Everything that the source has access to.
+  ///   - reading: Selects the origins that may be used.
+  ///   - deadline: The longest time for one page, with its retries; the policy's by default.
+  /// - Returns: The chain. Build it once and reuse it: calls in flight are shared within it.
+  /// - Throws: ``SourceError`` with code `badSettings`. Other failures to set up the service are thrown
+  ///   by its calls, so that fallbacks can take over.
   public func source(
     in environment: PluginEnvironment, reading: CachePolicy = .normal, deadline: Duration? = nil
   ) throws(SourceError) -> any DataSource<Item> {
-    let service = try service(
-      in: environment, reading: reading, deadline: deadline ?? policy.deadline)
+    let service = try service(in: environment, reading: reading, deadline: deadline)
     var chain: any DataSource<Item>
     switch (policy.readOrder, environment.store.map(recordStore)) {
     case (.localFirst, let recordStore?):
@@ -54,48 +43,69 @@ extension Plugin {
     return chain.observed(by: environment.observer, as: name)
   }
 
-  /// A source with another that stands in for it, if it may.
-  private func backed(
-    _ first: some DataSource<Item>, by second: some DataSource<Item>, for reading: CachePolicy
-  ) -> any DataSource<Item> {
-    reading.mayFallBack ? first.fallback(to: second) : first.withoutFallback()
-  }
-
-  /// The service alone, politely asked: nothing stored or bundled answers in its place.
+  /// The service alone, with rate limit, retries and timeout, but without store, bundled data and
+  /// fallbacks.
   ///
-  /// - Parameters:
-  ///   - environment: Everything that the source may touch.
-  ///   - deadline: How long one page may take, with its retries.
   /// - Returns: The service, whose calls fail if it cannot be set up.
   /// - Throws: ``SourceError`` with code `badSettings`.
   public func live(
     in environment: PluginEnvironment, deadline: Duration? = nil
   ) throws(SourceError) -> any DataSource<Item> {
-    let service = try service(
-      in: environment, reading: .refresh, deadline: deadline ?? policy.deadline)
+    let service = try service(in: environment, reading: .refresh, deadline: deadline)
     return try shaped(service, in: environment).observed(by: environment.observer, as: name)
   }
 
-  /// This source's part of a store.
+  /// Loads more records of an endless source, for verbs that do; `nil` without a store.
   ///
-  /// - Parameter store: The store.
-  /// - Returns: Its records, searched by the searchable fields.
+  /// - Throws: ``SourceError`` with code `badSettings`.
+  public func upstreamLoader(
+    in environment: PluginEnvironment, reading: CachePolicy = .normal, deadline: Duration? = nil
+  ) throws(SourceError) -> UpstreamLoader<Item>? {
+    guard let store = environment.store else { return nil }
+    return UpstreamLoader(
+      base: try observedService(in: environment, reading, deadline),
+      recordStore: recordStore(in: store), size: try upstreamPageSize(in: environment),
+      collection: collection(in: environment.settings), now: environment.now)
+  }
+
+  /// Downloads all records of the service into a store.
+  ///
+  /// It uses the chain below all caches and fallbacks: a bundled or cached page could make records look
+  /// removed upstream, or known.
+  ///
+  /// - Throws: ``SourceError`` with code `badSettings`.
+  public func sync(
+    into store: any Store, in environment: PluginEnvironment, reading: CachePolicy = .normal,
+    deadline: Duration? = nil
+  ) throws(SourceError) -> Sync<Item> {
+    // A pass can resume with another page size.
+    let mode: SyncMode =
+      policy.isEndless
+      ? .growth(of: collection(in: environment.settings))
+      : .pass(of: collection(in: environment.settings, bySize: false))
+    return Sync(
+      base: try observedService(in: environment, reading, deadline),
+      recordStore: recordStore(in: store), size: try syncPageSize(in: environment),
+      mode: mode, clock: environment.clock, now: environment.now, observer: environment.observer)
+  }
+
+  /// The typed view of this source's records in a store, searched by the searchable fields.
   public func recordStore(in store: any Store) -> RecordStore<Item> {
     RecordStore(name, in: store, text: searchableText)
   }
 
-  /// What searches look into: the fields that are searched, and no others, for copying a field costs more
-  /// than reading it.
+  /// Only the searchable fields are captured: copying a field costs more than reading it.
   private var searchableText: @Sendable (Item) -> Folded {
     { [fields = fields.filter(\.isSearchable)] in fields.searchableText(of: $0) }
   }
 
-  /// The service, politely asked; or why it cannot be.
-  func service(
-    in environment: PluginEnvironment, reading: CachePolicy, deadline: Duration
+  // MARK: - Parts of the chain
+
+  private func service(
+    in environment: PluginEnvironment, reading: CachePolicy, deadline: Duration?
   ) throws(SourceError) -> any DataSource<Item> {
     guard reading.mayAskService else {
-      return UnavailableSource<Item>(SourceError(.offline, "the network is not to be used"))
+      return UnavailableSource<Item>(SourceError(.offline, "offline mode"))
     }
     let clock = environment.clock
     var chain: any DataSource<Item>
@@ -114,24 +124,24 @@ extension Plugin {
         breaker, passing: reading.refreshes, clock: clock, sharing: sharedState)
     }
     return chain.retry(policy.retry, clock: clock, random: environment.random)
-      .timeout(deadline, clock: clock)
+      .timeout(deadline ?? policy.deadline, clock: clock)
       .coalesced()
   }
 
-  /// Where processes that ask the same address share what it asks of them; `nil` without a store.
-  func sharedState(in environment: PluginEnvironment) throws(SourceError) -> SharedState? {
-    let scope = try scope(in: environment.settings)
-    return environment.store.map {
-      SharedState(of: "\(name) \(scope)", in: $0, now: environment.now)
-    }
+  private func observedService(
+    in environment: PluginEnvironment, _ reading: CachePolicy, _ deadline: Duration?
+  ) throws(SourceError) -> any DataSource<Item> {
+    try service(in: environment, reading: reading, deadline: deadline)
+      .observed(by: environment.observer, as: name)
   }
 
-  /// As how many a call counts against the rate.
-  func cost(in environment: PluginEnvironment) throws(SourceError) -> Int {
-    policy.rateUnit == .records ? try upstreamPageSize(in: environment) : 1
+  private func backed(
+    _ first: some DataSource<Item>, by second: some DataSource<Item>, for reading: CachePolicy
+  ) -> any DataSource<Item> {
+    reading.mayFallBack ? first.fallback(to: second) : first.withoutFallback()
   }
 
-  /// Pages and search where the service has none of its own.
+  /// Adds pages and search where the service has none of its own.
   private func shaped(
     _ source: any DataSource<Item>, in environment: PluginEnvironment
   ) throws(SourceError) -> any DataSource<Item> {
@@ -148,35 +158,55 @@ extension Plugin {
     return chain
   }
 
+  // MARK: - Derived from policy and settings
+
+  /// The state shared by processes that use the same service; `nil` without a store.
+  func sharedState(in environment: PluginEnvironment) throws(SourceError) -> SharedState? {
+    let scope = try scope(in: environment.settings)
+    return environment.store.map {
+      SharedState(of: "\(name) \(scope)", in: $0, now: environment.now)
+    }
+  }
+
+  /// The cost of a call in units of the rate.
+  func cost(in environment: PluginEnvironment) throws(SourceError) -> Int {
+    policy.rateUnit == .records ? try upstreamPageSize(in: environment) : 1
+  }
+
   func upstreamPageSize(in environment: PluginEnvironment) throws(SourceError) -> Int {
     try policy.upstreamPageSize?.value(in: environment.settings) ?? policy.largestPage
   }
 
-  /// What tells a collection of the service from others: all that is set, but not how fast it is asked,
-  /// or by whom.
-  ///
-  /// - Parameters:
-  ///   - settings: What is set.
-  ///   - bySize: Whether another page size makes it another collection.
-  /// - Returns: A few letters and digits.
-  func collection(in settings: Settings, bySize: Bool = true) -> String {
-    let telling = self.settings.filter { setting in
+  private func syncPageSize(in environment: PluginEnvironment) throws(SourceError) -> Int {
+    guard let size = policy.syncPageSize else { return try upstreamPageSize(in: environment) }
+    return try size.value(in: environment.settings)
+  }
+
+  /// A hash of the settings that select a collection of the service: all but rates, secrets and, unless
+  /// `bySize`, page sizes.
+  private func collection(in settings: Settings, bySize: Bool = true) -> String {
+    let selecting = self.settings.filter { setting in
       switch setting.form {
       case .rate, .secret: false
       case .count: bySize
       default: true
       }
     }
-    let texts = telling.map { "\($0.key)=\(settings.text($0) ?? "")" }
+    let texts = selecting.map { "\($0.key)=\(settings.text($0) ?? "")" }
     return String(texts.joined(separator: " ").fnv1a, radix: 36)
   }
 
-  /// What tells this service from others of its kind: its addresses.
+  /// A hash of the service's URLs.
   private func scope(in settings: Settings) throws(SourceError) -> String {
-    var addresses: [String] = []
+    String(try urls(in: settings).joined(separator: " ").fnv1a, radix: 36)
+  }
+
+  /// The service's URLs.
+  func urls(in settings: Settings) throws(SourceError) -> [String] {
+    var urls: [String] = []
     for setting in self.settings where setting.form == .url {
-      addresses.append(try settings.url(setting).absoluteString)
+      urls.append(try settings.url(setting).absoluteString)
     }
-    return String(addresses.joined(separator: " ").fnv1a, radix: 36)
+    return urls
   }
 }

@@ -1,4 +1,4 @@
-/// The one import of whoever writes a source, or an app: everything public below the kit.
+/// The only import that sources and apps need: re-exports every public module below the kit.
 @_exported public import AggregatorCore
 @_exported public import AggregatorHTTP
 @_exported public import AggregatorImages

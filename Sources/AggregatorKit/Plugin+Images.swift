@@ -4,17 +4,12 @@ public import AggregatorImages
 public import AggregatorSettings
 
 extension Plugin {
-  /// Where a record's image is.
+  /// The URL of a record's image; `nil` if it has none.
   ///
-  /// Of the addresses that the ``Layout`` names the first is taken that is one. It may be on this
-  /// machine, or in a private network, only if the service is there itself.
+  /// It is the first valid one of the ``Layout``. URLs on this machine or in a private network are
+  /// accepted only if the service is there itself.
   ///
-  /// - Parameters:
-  ///   - record: The record.
-  ///   - size: How large the image is wanted.
-  ///   - settings: What has been set: where the service is.
-  /// - Returns: `nil` if the record has no image.
-  /// - Throws: ``SourceError``: `rejected` if all addresses are where they must not be, `badSettings`.
+  /// - Throws: ``SourceError``: `rejected` if no URL is accepted, `badSettings`.
   public func imageAddress(
     of record: Item, _ size: ImageSize, in settings: Settings
   ) throws(SourceError) -> ImageAddress? {
@@ -29,7 +24,7 @@ extension Plugin {
     if let address = addresses.first(where: { $0.networkScope >= networkScope }) { return address }
     throw SourceError(
       .rejected,
-      "the image is said to be at \(first.authority), which is \(first.networkScope.text), and the service is not"
+      "the image URL points at \(first.authority), which is \(first.networkScope.text), unlike the service"
     )
   }
 }
@@ -45,7 +40,7 @@ extension NetworkScope {
 }
 
 extension ImageLoader {
-  /// A loader of a source's images, retried and timed as its ``Policy`` says.
+  /// Creates a loader of a source's images, with the retries and the deadline of its ``Policy``.
   ///
   /// ```swift
   /// let images = ImageLoader(of: plugin, in: environment, files: ImageFiles(in: "/tmp/images"))
@@ -55,14 +50,13 @@ extension ImageLoader {
   /// ```
   ///
   /// - Parameters:
-  ///   - plugin: The source whose images they are.
-  ///   - environment: Everything that it may touch; its store is not.
-  ///   - files: Where images are kept; `nil` for in memory only.
-  ///   - memory: How many bytes of images are kept in memory; 64 MiB by default.
-  ///   - largest: The most bytes that an image may have; 16 MiB by default.
-  ///   - reading: Which tiers may answer.
-  ///   - deadline: How long one image may take, with its retries; as long as a page of the source by
-  ///     default.
+  ///   - plugin: The source.
+  ///   - environment: Everything that the source has access to; the store is not used.
+  ///   - files: The disk cache; `nil` to cache in memory only.
+  ///   - memory: The size of the memory cache in bytes; 64 MiB by default.
+  ///   - largest: The most bytes of an image; 16 MiB by default.
+  ///   - reading: Selects the origins that may be used.
+  ///   - deadline: The longest time for one image, with its retries; the policy's by default.
   public init(
     of plugin: some Plugin, in environment: PluginEnvironment, files: ImageDiskCache?,
     memory: Int = 64 << 20, largest: Int = 16 << 20, reading: CachePolicy = .normal,

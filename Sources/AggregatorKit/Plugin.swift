@@ -1,71 +1,105 @@
 public import AggregatorCore
+public import AggregatorImages
 public import AggregatorSettings
 
-/// A description of one source: everything the rest of the program needs to offer it.
+/// A data source: its service, its bundled data, and how to show, search and treat them.
 ///
-/// A plugin is a value, not a type: some are written in code, others may be read from files. It gives
-/// the two ends of an answer, the ``remote(in:)`` service and the ``bundled`` data;
-/// ``source(in:reading:deadline:)`` builds the chain between them. A plugin never prints and never
-/// exits, and reaches the outside world only through its ``PluginEnvironment``.
+/// A plugin is a value, not a type: some are written in code, others may be read from files. It provides
+/// the two ends of a chain, the ``remote(in:)`` service and the ``bundled`` data;
+/// ``source(in:reading:deadline:)`` builds the chain between them. A plugin never prints and never exits,
+/// and has access to the outside world only through its ``PluginEnvironment``.
 public protocol Plugin<Item>: Sendable {
-  /// What this source gives.
+  /// The type of the records.
   associatedtype Item: Record
 
-  /// The word a person types: lower-case letters, digits and `-`.
+  /// The source's name as typed: lower-case letters, digits and `-`.
   var name: String { get }
 
-  /// What there is, in one line without a full stop: `superheroes and villains of Comic Vine`.
+  /// A one-line summary without a full stop: `superheroes and villains of Comic Vine`.
   var summary: String { get }
 
-  /// What to type to see something, for help.
+  /// An example for help.
   var example: PluginExample { get }
 
-  /// What can be set.
+  /// The settings, in the order of help.
   var settings: [Setting] { get }
 
-  /// What can be read of a record, in the order of columns and JSON keys.
+  /// The fields of a record, in the order of columns and JSON keys.
   var fields: [Field<Item>] { get }
 
-  /// How a person sees a record.
+  /// The appearance of a record on a terminal.
   var layout: Layout<Item> { get }
 
-  /// How the service is treated.
+  /// Timeouts, rates, retries and paging.
   var policy: Policy { get }
 
-  /// What only this source can do.
+  /// The commands that only this source has.
   var verbs: [Verb<Item>] { get }
 
-  /// The service.
+  /// The bare service: without retries, rate limits and fallbacks.
   ///
-  /// - Parameter environment: Everything that the source may touch.
-  /// - Returns: The bare service: no retry, no rate, no fallback.
-  /// - Throws: ``SourceError``; `missingKey` and `badSettings` if the settings do not suffice.
+  /// - Throws: ``SourceError``: `missingKey` or `badSettings` if the settings do not suffice.
   func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<Item>
 
-  /// The data compiled into the program, which answers when nothing else can.
+  /// The data compiled into the program, the last fallback.
   var bundled: any DataSource<Item> { get }
 }
 
 extension Plugin {
-  /// No verb of its own.
+  /// No verbs.
   public var verbs: [Verb<Item>] { [] }
 }
 
-/// What to type to see something of a source, for help: it should be found in bundled data.
+/// An example for a source's help; bundled data should have a match.
 public struct PluginExample: Hashable, Sendable {
   /// A word to search for.
   public let query: String
 
-  /// The id of a record.
+  /// The ID of a record.
   public let id: String
 
-  /// An example.
-  ///
-  /// - Parameters:
-  ///   - query: A word to search for.
-  ///   - id: The id of a record.
+  /// Creates an example.
   public init(query: String, id: String) {
     self.query = query
     self.id = id
+  }
+}
+
+/// The appearance of a record on a terminal, in a list and alone.
+public struct Layout<Item>: Sendable {
+  /// The appearance of a record in a list.
+  public enum Row: Sendable {
+    /// One line of a table whose columns are the fields shown.
+    case columns
+    /// A block: a heading on the left that wraps when it is long, a badge at the right edge that is never
+    /// cut, and an indented detail below.
+    case block(
+      heading: @Sendable (Item) -> String, badge: @Sendable (Item) -> String,
+      detail: @Sendable (Item) -> String?)
+  }
+
+  /// The appearance of a record in a list.
+  public let row: Row
+
+  /// The names of the fields that a record shows alone, in order, one label and value a line.
+  public let card: [String]
+
+  /// Returns the URL of a record's web page; `nil` if records have none.
+  public let link: (@Sendable (Item) -> String?)?
+
+  /// Returns the URLs of a record's image in a size, best first; `nil` if records have none.
+  ///
+  /// Texts of the service can be returned as they are: invalid URLs are skipped.
+  public let images: (@Sendable (Item, ImageSize) -> [String])?
+
+  /// Creates a layout; a table row by default.
+  public init(
+    _ row: Row = .columns, card: [String], link: (@Sendable (Item) -> String?)? = nil,
+    images: (@Sendable (Item, ImageSize) -> [String])? = nil
+  ) {
+    self.row = row
+    self.card = card
+    self.link = link
+    self.images = images
   }
 }

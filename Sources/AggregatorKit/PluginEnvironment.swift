@@ -4,41 +4,33 @@ public import AggregatorSettings
 public import AggregatorStore
 public import Foundation
 
-/// Everything that a plugin may touch.
+/// Everything that a plugin has access to.
 ///
-/// Nothing reads the process environment, the clock or the network past it, so a test can own the world.
+/// Plugins never read the process environment, the clock or the network directly, so that tests control
+/// all of them.
 public struct PluginEnvironment: Sendable {
-  /// What has been set, and by whom.
+  /// The settings, from all layers.
   public var settings: Settings
 
-  /// What sends HTTP requests.
+  /// Sends HTTP requests.
   public var transport: any Transport
 
-  /// Where records are kept; `nil` to remember nothing.
+  /// Stores records; `nil` to store nothing.
   public var store: (any Store)?
 
-  /// What waits and measures.
+  /// Measures time and sleeps.
   public var clock: any Clock<Duration>
 
-  /// What the calendar says.
+  /// Returns the current date.
   public var now: @Sendable () -> Date
 
-  /// Random bits.
+  /// Returns random bits.
   public var random: @Sendable () -> UInt64
 
-  /// Who is told what happens.
+  /// Is notified of events.
   public var observer: Observer
 
-  /// An environment.
-  ///
-  /// - Parameters:
-  ///   - settings: What has been set.
-  ///   - transport: What sends HTTP requests.
-  ///   - store: Where records are kept; none by default, so nothing is remembered.
-  ///   - clock: What waits and measures; the continuous clock by default.
-  ///   - now: What the calendar says; the system's date by default.
-  ///   - random: Random bits; the system's by default.
-  ///   - observer: Who is told what happens; nobody by default.
+  /// Creates an environment: of the system, and without a store and an observer by default.
   public init(
     settings: Settings, transport: any Transport, store: (any Store)? = nil,
     clock: any Clock<Duration> = ContinuousClock(),
@@ -53,5 +45,60 @@ public struct PluginEnvironment: Sendable {
     self.now = now
     self.random = random
     self.observer = observer
+  }
+}
+
+extension PluginEnvironment {
+  /// The same environment, recording all requests and responses.
+  ///
+  /// Its ``now`` is the time of the latest exchange, as it will be in the replay. Give it an empty store:
+  /// records cached by earlier runs cause no requests, so that they are missing in the recording.
+  ///
+  /// - Parameters:
+  ///   - directory: A path; created if it is missing.
+  ///   - known: All settings: the values of the secret ones are never recorded.
+  /// - Throws: ``SourceError`` with code `storage` if the directory cannot be created or written.
+  public func recording(
+    into directory: String, hiding known: [Setting]
+  ) throws(SourceError) -> PluginEnvironment {
+    let transport = try RecordingTransport(
+      transport, into: directory, hiding: known.filter(\.isSecret).compactMap(settings.secret),
+      now: now)
+    var environment = self
+    environment.transport = transport
+    environment.now = transport.now
+    return environment
+  }
+
+  /// The same environment, replaying a recording instead of sending requests.
+  ///
+  /// - ``now`` is the recorded time, so that ages and freshness are the same.
+  /// - Waits take no time, and rates are off.
+  /// - Random bits are zero, so that every choice is the same, and backoff never outlasts the deadline of
+  ///   a retry that was recorded.
+  /// - Secrets are replaced by a placeholder: sources that require a key work without one, and a key that
+  ///   is set is never used.
+  ///
+  /// Give it an empty store: records cached by other runs would be used instead of the recording.
+  ///
+  /// - Parameters:
+  ///   - recording: The recorded exchanges.
+  ///   - known: All settings.
+  public func replaying(_ recording: Recording, knowing known: [Setting]) -> PluginEnvironment {
+    let transport = ReplayingTransport(recording)
+    var environment = self
+    environment.settings = settings.replaced(
+      known.reduce(into: [:]) { values, setting in
+        switch setting.form {
+        case .secret: values[setting.key] = "replayed"
+        case .rate: values[setting.key] = "off"
+        default: break
+        }
+      })
+    environment.transport = transport
+    environment.clock = transport.clock
+    environment.now = transport.now
+    environment.random = { 0 }
+    return environment
   }
 }

@@ -1,63 +1,49 @@
 public import AggregatorCore
 public import AggregatorSettings
 
-/// How a source is treated: how long to wait, how often to ask, how to page.
+/// The timeouts, retries, rate limit and paging of a source.
 public struct Policy: Sendable {
-  /// How long one page may take, with its retries.
+  /// The longest time for one page, with its retries.
   public var deadline: Duration
 
-  /// When failures are tried again.
+  /// The retries.
   public var retry: RetryPolicy
 
-  /// When a failing service is left alone; `nil` for never.
+  /// The circuit breaker; `nil` for none.
   public var breaker: BreakerPolicy?
 
-  /// The setting that bounds how often each kind of call is made; `nil` for no bound.
+  /// The setting of the rate limit for each kind of call; `nil` for none.
   public var rate: Setting?
 
-  /// The most records that one page of the service can have.
+  /// The most records of one page of the service.
   public var largestPage: Int
 
-  /// The one page size that upstream is asked for; `nil` passes the caller's own on.
+  /// The fixed page size of requests; `nil` to pass on the caller's.
   ///
-  /// For services that know one size only; see ``DataSource/sliced(upstream:as:keptFor:clock:)``.
+  /// For services with one page size; see ``DataSource/sliced(upstream:as:keptFor:clock:)``.
   public var upstreamPageSize: UpstreamPageSize?
 
-  /// How many records a sync asks for at a time; `nil` for as many as upstream's pages have.
+  /// The page size of a sync; `nil` for the same as ``upstreamPageSize``.
   public var syncPageSize: UpstreamPageSize?
 
-  /// What the rate counts.
+  /// The unit of the rate.
   public var rateUnit: RateUnit
 
-  /// How many records one search looks at, at most; `nil` where the service searches itself.
+  /// The most records scanned by one search; `nil` if the service has a search.
   ///
   /// See ``DataSource/searchingLocally(upTo:by:as:text:)``.
   public var localSearchBound: Int?
 
-  /// Who is asked first.
+  /// Which of service and store is read first.
   public var readOrder: ReadOrder
 
-  /// Whether the service never comes to an end, so that every walk needs a bound.
+  /// True if the service never ends, so that listing everything requires a bound.
   public var isEndless: Bool
 
-  /// Whether the service gives a record again in a later page; whoever walks leaves it out.
+  /// True if later pages may repeat records, which are then left out.
   public var repeatsRecords: Bool
 
-  /// A policy.
-  ///
-  /// - Parameters:
-  ///   - deadline: How long one page may take, with its retries; 15 seconds by default.
-  ///   - retry: When failures are tried again; three attempts by default.
-  ///   - breaker: When a failing service is left alone; after five failures for 30 s by default.
-  ///   - rate: The setting that bounds how often each kind of call is made.
-  ///   - rateUnit: What the rate counts; calls by default.
-  ///   - largestPage: The most records that one page of the service can have; 100 by default.
-  ///   - upstreamPageSize: The one page size that upstream is asked for.
-  ///   - syncPageSize: How many records a sync asks for at a time.
-  ///   - localSearchBound: For a service without search: how many records one call looks at.
-  ///   - precedence: Who is asked first; by default the service, unless it was asked a minute ago.
-  ///   - isEndless: Whether the service never comes to an end; not by default.
-  ///   - repeatsRecords: Whether the service gives a record again in a later page; not by default.
+  /// Creates a policy: three attempts, and a pause of 30 s after five failures, by default.
   public init(
     deadline: Duration = .seconds(15), retry: RetryPolicy = .standard,
     breaker: BreakerPolicy? = .standard, rate: Setting? = nil, rateUnit: RateUnit = .calls,
@@ -81,26 +67,24 @@ public struct Policy: Sendable {
   }
 }
 
-/// Who of a service and a store is asked first.
+/// Which of service and store is read first.
 public enum ReadOrder: Hashable, Sendable {
-  /// The service; what it said stays true for a while, and is better than nothing after that.
+  /// The service, cached with a time to live; stale pages are used if it fails.
   case liveFirst(freshFor: Duration)
-  /// The store, which grows when it comes to its end.
+  /// The store, which loads more records at its end.
   case localFirst
 }
 
-/// The one page size that upstream is asked for.
+/// The page size of requests.
 public enum UpstreamPageSize: Hashable, Sendable {
   /// Always this many records.
   case fixed(Int)
-  /// As many as a setting of the form `count` says.
+  /// The value of a setting of the form `count`.
   case setting(Setting)
 
-  /// The number of records.
+  /// The number of records, 1 or more.
   ///
-  /// - Parameter settings: What has been set.
-  /// - Returns: 1 or more.
-  /// - Throws: ``SourceError`` with code `badSettings` if the setting makes no sense.
+  /// - Throws: ``SourceError`` with code `badSettings` if the setting is invalid.
   func value(in settings: Settings) throws(SourceError) -> Int {
     switch self {
     case .fixed(let size): size
@@ -109,10 +93,10 @@ public enum UpstreamPageSize: Hashable, Sendable {
   }
 }
 
-/// What a rate counts.
+/// The unit of a rate.
 public enum RateUnit: Hashable, Sendable {
   /// Calls.
   case calls
-  /// Records asked for: as many as a page of upstream has.
+  /// Records requested: each call costs the page size.
   case records
 }

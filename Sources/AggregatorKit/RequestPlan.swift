@@ -2,49 +2,42 @@ public import AggregatorCore
 import AggregatorSettings
 import Foundation
 
-/// What a call to a source's service would meet if it were made now.
+/// A prediction of a call to a source's service.
 public struct RequestPlan: Sendable {
-  /// Where the service is; nothing secret.
+  /// The service's URLs; nothing secret.
   public let addresses: [String]
 
-  /// How often it is asked at most; `nil` for no bound.
+  /// The rate limit; `nil` for none.
   public let rate: Rate?
 
-  /// How many calls the rate leaves, over its longest period; `nil` without a rate.
+  /// The number of calls left in the longest period of the rate; `nil` without a rate.
   public let left: Int?
 
-  /// How long the call would wait for its turn, or until the service wants to be asked again.
+  /// The wait for the rate limit, or for the service's `Retry-After`.
   public let wait: Duration
 
-  /// How long the service is left alone because it has failed too often; zero if it is not.
+  /// The remaining pause of an open circuit breaker; zero if it is closed.
   public let pause: Duration
 
-  /// How many requests one page costs at most: its attempts, and the pages of a local search.
+  /// The most requests for one page: its attempts, times the pages of a local search.
   public let requestsPerPage: Int
 }
 
 extension Plugin {
-  /// What a call would meet, without making it or taking its turn.
+  /// Predicts a call without making it or counting it against the rate.
   ///
-  /// - Parameters:
-  ///   - kind: Which kind of call.
-  ///   - environment: Everything that the source may touch; nothing is sent.
-  /// - Returns: What it would meet.
   /// - Throws: ``SourceError`` with code `badSettings`.
   public func requestPlan(
     of kind: CallKind, in environment: PluginEnvironment
   ) async throws(SourceError) -> RequestPlan {
-    var addresses: [String] = []
-    for setting in settings where setting.form == .url {
-      addresses.append(try environment.settings.url(setting).absoluteString)
-    }
+    let addresses = try urls(in: environment.settings)
     let rate = try policy.rate.flatMap { setting throws(SourceError) in
       try environment.settings.rate(setting)
     }
     let cost = try cost(in: environment)
     let sharedState = try sharedState(in: environment) ?? SharedState(on: environment.clock)
     let now = sharedState.now
-    // A copy: nobody's turn is taken.
+    // A copy, so that the call is not counted.
     var limiterState = await sharedState.shared("turns", RateLimiterState()).update { $0 }
     let left = rate.map { limiterState.left(kind, cost: cost, by: $0, at: now()) }
     let turn = limiterState.reserve(
@@ -56,7 +49,7 @@ extension Plugin {
       requestsPerPage: policy.retry.attempts * scanned)
   }
 
-  /// How many upstream pages one page costs at most.
+  /// The most upstream pages for one page.
   private func scannedPages(
     _ kind: CallKind, in environment: PluginEnvironment
   ) throws(SourceError) -> Int {

@@ -1,34 +1,26 @@
 public import AggregatorCore
 public import AggregatorStore
 
-/// Something that only one source can do, such as `countries deal`.
+/// A command that only one source has, such as `countries deal`.
 ///
-/// Its parameters are data and its result is a value, so that every front end can offer it: a verb
-/// never prints.
+/// Its parameters and its result are values, so that every front end can offer it. A verb never prints.
 public struct Verb<Item: Record>: Sendable {
-  /// The word a person types.
+  /// The name as typed.
   public let name: String
 
-  /// What it does, in one line without a full stop.
+  /// A one-line summary without a full stop.
   public let summary: String
 
-  /// What it takes as options.
+  /// The options.
   public let parameters: [Parameter]
 
-  /// What it takes as a word of its own, which may be left out; `nil` for nothing.
+  /// The optional positional argument; `nil` for none.
   public let argument: Parameter?
 
-  /// Does it.
+  /// Runs the verb.
   public let run: @Sendable (VerbCall<Item>) async throws(SourceError) -> VerbResult<Item>
 
-  /// A verb.
-  ///
-  /// - Parameters:
-  ///   - name: The word a person types.
-  ///   - summary: What it does, in one line without a full stop.
-  ///   - parameters: What it takes as options.
-  ///   - argument: What it takes as a word of its own, which may be left out.
-  ///   - run: Does it.
+  /// Creates a verb.
   public init(
     _ name: String, _ summary: String, parameters: [Parameter] = [], argument: Parameter? = nil,
     run: @escaping @Sendable (VerbCall<Item>) async throws(SourceError) -> VerbResult<Item>
@@ -41,27 +33,21 @@ public struct Verb<Item: Record>: Sendable {
   }
 }
 
-/// Something that a ``Verb`` takes: `--seed N`.
+/// An integer option of a ``Verb``: `--seed N`.
 public struct Parameter: Hashable, Sendable {
   /// The option's name without its dashes: `seed`.
   public let name: String
 
-  /// What the value stands for in help: `N`.
+  /// The placeholder of the value in help: `N`.
   public let placeholder: String
 
-  /// Which numbers it takes.
+  /// The valid values.
   public let range: ClosedRange<Int>
 
-  /// What it does, in one line without a full stop.
+  /// A one-line description without a full stop.
   public let about: String
 
-  /// A parameter that is a whole number.
-  ///
-  /// - Parameters:
-  ///   - name: The option's name without its dashes.
-  ///   - placeholder: What the value stands for in help.
-  ///   - range: Which numbers it takes.
-  ///   - about: What it does, in one line without a full stop.
+  /// Creates a parameter.
   public init(_ name: String, _ placeholder: String, in range: ClosedRange<Int>, about: String) {
     self.name = name
     self.placeholder = placeholder
@@ -70,27 +56,21 @@ public struct Parameter: Hashable, Sendable {
   }
 }
 
-/// What a ``Verb`` has to work with.
+/// A call of a ``Verb``.
 public struct VerbCall<Item: Record>: Sendable {
-  /// The values given, by parameter name.
+  /// The values by parameter name.
   public let values: [String: Int]
 
-  /// The source's whole chain.
+  /// The source's complete chain.
   public let source: any DataSource<Item>
 
-  /// What fetches more of a source that grows; `nil` where nothing is remembered.
+  /// Loads more records of an endless source; `nil` without a store.
   public let upstreamLoader: UpstreamLoader<Item>?
 
-  /// Settings, clock, random numbers.
+  /// Everything that the source has access to.
   public let environment: PluginEnvironment
 
-  /// A call.
-  ///
-  /// - Parameters:
-  ///   - values: The values given, by parameter name.
-  ///   - source: The source's whole chain.
-  ///   - intake: What fetches more of a source that grows.
-  ///   - environment: Settings, clock, random numbers.
+  /// Creates a call.
   public init(
     values: [String: Int] = [:], source: any DataSource<Item>,
     upstreamLoader: UpstreamLoader<Item>? = nil,
@@ -103,11 +83,11 @@ public struct VerbCall<Item: Record>: Sendable {
   }
 }
 
-/// What a ``Verb`` did.
+/// The result of a ``Verb``.
 public enum VerbResult<Item: Record>: Sendable {
-  /// Records to show, and a title for people.
+  /// Records to show, under a title.
   case records(Page<Item>, title: String?)
 
-  /// Something was done: what, for people, and the failure that ended it before all was done.
+  /// A message about what was done, and the failure that cut it short, if one did.
   case done(String, failure: SourceError?)
 }

@@ -1,24 +1,23 @@
+package import AggregatorCore
 import CAggregatorSQLite
 import Foundation
 
-/// One connection to a database; closed when it goes away.
+/// A connection to a database, closed when it goes out of scope.
 ///
-/// Statements are prepared once. The text of a statement is a literal, so that nothing foreign ever
-/// gets into it.
+/// Statements are prepared once. Their text is a literal, so that no foreign text can get into it.
 package struct Connection: ~Copyable {
   package let database: OpaquePointer
-  /// How long to wait before a locked file is tried again.
+  /// The wait between two attempts to lock the file.
   private static let wait = Duration.milliseconds(5)
 
   private var prepared: [UnsafePointer<UInt8>: OpaquePointer] = [:]
 
-  /// Opens a database that is there.
+  /// Opens an existing database.
   ///
   /// - Parameters:
-  ///   - path: The path, or a `file:` address.
-  ///   - patience: How long to wait for others who keep it locked.
-  ///   - flags: As for `sqlite3_open_v2`.
-  /// - Throws: ``SQLiteFailure``.
+  ///   - path: A path or a `file:` URI.
+  ///   - busyTimeout: The longest wait for a lock.
+  ///   - flags: Those of `sqlite3_open_v2`.
   package init(
     _ path: String, busyTimeout: Duration, flags: Int32 = SQLITE_OPEN_READWRITE
   ) throws(SQLiteFailure) {
@@ -31,7 +30,7 @@ package struct Connection: ~Copyable {
       throw failure
     }
     database = opened
-    // As `sqlite3_busy_timeout` does it, but nobody waits for what is cancelled.
+    // Like `sqlite3_busy_timeout`, but a cancelled task stops waiting.
     let waits = Int(busyTimeout / Self.wait)
     sqlite3_busy_handler(
       database,
@@ -40,19 +39,14 @@ package struct Connection: ~Copyable {
         usleep(UInt32(Connection.wait / .microseconds(1)))
         return 1
       }, UnsafeMutableRawPointer(bitPattern: waits))
-    // A file may be somebody else's: no view or trigger of it may call a function with effects.
+    // The file may be hostile: none of its views and triggers may call a function with side effects.
     csqlite_switch(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     csqlite_switch(database, SQLITE_DBCONFIG_DEFENSIVE, 1)
-    // And it stays as it is, its log beside it, until it is known to be ours.
+    // The file and its log stay untouched until they are known to be a store.
     csqlite_switch(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
   }
 
-  /// Opens a database that nobody changes, only to read it: it takes no lock, and makes no file.
-  ///
-  /// - Parameters:
-  ///   - path: The path.
-  ///   - patience: How long to wait for others who keep it locked.
-  /// - Throws: ``SQLiteFailure``.
+  /// Opens a database that nobody changes for reading: takes no lock and creates no file.
   package init(unchanging path: String, busyTimeout: Duration) throws(SQLiteFailure) {
     let name = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
     try self.init(
@@ -65,39 +59,29 @@ package struct Connection: ~Copyable {
     sqlite3_close_v2(database)
   }
 
-  /// Whether nothing can be written.
   var isReadOnly: Bool { sqlite3_db_readonly(database, "main") == 1 }
 
-  /// Whether the file has another name by now, or none.
+  /// True if the file has been renamed or deleted.
   var hasMoved: Bool {
     var answer: Int32 = 0
     let code = sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &answer)
     return code == SQLITE_OK && answer != 0
   }
 
-  /// Lets the log go into the file when the last connection is closed.
-  borrowing func tidyUpWhenClosed() {
+  /// Lets the last connection move the log into the file when it is closed.
+  borrowing func enableCheckpointOnClose() {
     csqlite_switch(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
   }
 
-  /// Runs statements that give no rows.
-  ///
-  /// - Parameter sql: Statements separated by semicolons.
-  /// - Throws: ``SQLiteFailure``.
+  /// Runs statements, separated by semicolons, that return no rows.
   package borrowing func execute(_ sql: StaticString) throws(SQLiteFailure) {
     let text = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
     let code = sqlite3_exec(database, text, nil, nil, nil)
     guard code == SQLITE_OK else { throw SQLiteFailure(code, on: database) }
   }
 
-  /// A statement, ready to run.
-  ///
-  /// - Parameters:
-  ///   - sql: One statement, with `?1`, `?2` … where values go.
-  ///   - values: The values, in order.
-  /// - Returns: The statement, which must not outlive the connection.
-  /// - Throws: ``SQLiteFailure``.
-  mutating func statement(
+  /// Binds the values of `?1`, `?2` … to a statement, which must not outlive the connection.
+  private mutating func statement(
     _ sql: StaticString, _ values: [any SQLiteValue]
   ) throws(SQLiteFailure) -> Statement {
     let handle: OpaquePointer
@@ -120,23 +104,17 @@ package struct Connection: ~Copyable {
     return statement
   }
 
-  /// Runs a statement to its end.
-  mutating func run(_ sql: StaticString, _ values: any SQLiteValue...) throws(SQLiteFailure) {
+  /// Runs one statement to its end.
+  package mutating func run(_ sql: StaticString, _ values: any SQLiteValue...) throws(SQLiteFailure)
+  {
     let statement = try statement(sql, values)
     while try statement.step() {}
   }
 
-  /// How many rows the last statement inserted, changed or deleted.
+  /// The number of rows that the last statement inserted, changed or deleted.
   borrowing func changeCount() -> Int { Int(sqlite3_changes(database)) }
 
-  /// The rows of a statement.
-  ///
-  /// - Parameters:
-  ///   - sql: One statement.
-  ///   - values: The values.
-  ///   - read: Reads one row.
-  /// - Returns: What `read` made of each.
-  /// - Throws: ``SQLiteFailure``.
+  /// Runs one statement and reads its rows.
   package mutating func rows<Row>(
     _ sql: StaticString, _ values: any SQLiteValue..., read: (borrowing Statement) -> Row
   ) throws(SQLiteFailure) -> [Row] {
@@ -146,7 +124,7 @@ package struct Connection: ~Copyable {
     return rows
   }
 
-  /// The first row of a statement; `nil` if there is none.
+  /// Runs one statement and reads its first row; `nil` if there is none.
   mutating func row<Row>(
     _ sql: StaticString, _ values: any SQLiteValue..., read: (borrowing Statement) -> Row
   ) throws(SQLiteFailure) -> Row? {
@@ -154,14 +132,14 @@ package struct Connection: ~Copyable {
     return try statement.step() ? read(statement) : nil
   }
 
-  /// Does several things, all of them or none.
+  /// Runs `body` in a transaction.
   ///
-  /// It takes the right to write at once, so that what it reads stays true until it has written.
+  /// It takes the write lock at once, so that nothing changes between its reads and its writes.
   mutating func transaction<Answer>(
     _ body: (inout Connection) throws(SQLiteFailure) -> Answer
   ) throws(SQLiteFailure) -> Answer { try enclosed("BEGIN IMMEDIATE", body) }
 
-  /// Reads several things as they are at one moment.
+  /// Runs `body` on a consistent snapshot.
   mutating func snapshot<Answer>(
     _ body: (inout Connection) throws(SQLiteFailure) -> Answer
   ) throws(SQLiteFailure) -> Answer { try enclosed("BEGIN", body) }
@@ -175,9 +153,59 @@ package struct Connection: ~Copyable {
       try execute("COMMIT")
       return answer
     } catch {
-      // Some failures have rolled it back already, and then this one fails.
+      // This fails if the failure has rolled the transaction back already.
       try? execute("ROLLBACK")
       throw error
+    }
+  }
+}
+
+/// A call to SQLite that failed (https://sqlite.org/rescode.html).
+package struct SQLiteFailure: Error {
+  /// The extended result code.
+  package let code: Int32
+
+  /// SQLite's message: `database disk image is malformed`.
+  package let words: String
+
+  /// The system's message if a system call failed: `Permission denied`.
+  package let cause: String?
+
+  /// The failure of the last call on `database`.
+  package init(_ code: Int32, on database: OpaquePointer?) {
+    self.code = code
+    words = String(cString: database.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code))
+    let number = database.map { sqlite3_system_errno($0) } ?? 0
+    // For other codes the number belongs to an earlier failure.
+    let isOfSystem = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF)
+    cause = isOfSystem && number != 0 ? String(cString: strerror(number)) : nil
+  }
+
+  /// The primary result code, without the extension.
+  package var primary: Int32 { code & 0xFF }
+
+  /// True if the file is corrupt or not a database.
+  package var isDamage: Bool { primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB }
+
+  /// An error with code `storage` or `busy`; `cancelled` if the task was cancelled while it waited.
+  package func error(of path: String) -> SourceError {
+    switch primary {
+    case SQLITE_BUSY where Task.isCancelled: .cancelled
+    case SQLITE_BUSY, SQLITE_LOCKED:
+      SourceError(
+        .busy, "\(path) is locked by another process", remedy: "try again in a moment")
+    case SQLITE_FULL:
+      SourceError(
+        .storage, "\(path) cannot be written: the disk is full",
+        remedy: "free some space and try again")
+    case SQLITE_READONLY, SQLITE_PERM, SQLITE_CANTOPEN, SQLITE_AUTH:
+      SourceError(
+        .storage, "\(path) cannot be opened or written: \(cause ?? words)",
+        remedy: Remedy("check the permissions of the file and its directory", .moveStore))
+    default:
+      SourceError(
+        .storage, "\(path) cannot be used: \(cause ?? words)",
+        remedy: "check that the disk has free space and works")
     }
   }
 }

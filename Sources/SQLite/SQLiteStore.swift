@@ -1,26 +1,27 @@
 public import AggregatorCore
 public import AggregatorStore
 import CAggregatorSQLite
+import Dispatch
 import Foundation
 
-/// The store in one SQLite file (https://sqlite.org), shared by any number of processes.
+/// A store in one SQLite file (https://sqlite.org), shared by any number of processes.
 ///
-/// It is opened when it is first needed, and made when something is first saved. A file that is damaged,
-/// or is none of ours, or was written by a later version of this program, is moved aside, never deleted.
+/// The file is opened on first use and created on the first write. A file that is damaged, foreign or
+/// written by a newer version of this program is moved aside, never deleted.
 public final class SQLiteStore: Store {
-  /// Where the file is, or will be.
+  /// The path of the file, which need not exist yet.
   public let path: String
 
   package let file: StoreFile
   private let writer: StoreConnection
   private let reader: StoreConnection
 
-  /// A store.
+  /// Creates a store without touching its file.
   ///
   /// - Parameters:
-  ///   - path: The absolute path of its file. Missing directories are made, for their owner alone.
-  ///   - patience: How long to wait for other processes that keep the file locked; 5 s by default.
-  ///   - report: Who is told that a file was moved aside.
+  ///   - path: An absolute path. Missing directories are created with mode 0700.
+  ///   - busyTimeout: The longest wait for a lock of another process; 5 s by default.
+  ///   - report: Receives a warning when a file is moved aside.
   public init(
     at path: String, busyTimeout: Duration = .seconds(5),
     report: @escaping @Sendable (Warning) -> Void = { _ in }
@@ -32,8 +33,8 @@ public final class SQLiteStore: Store {
     reader = StoreConnection(to: file, for: .reading)
   }
 
-  /// Reads all of it at one moment, unless the task is cancelled; `nil` if there is no file.
-  func read<Answer: Sendable>(
+  /// Reads a consistent snapshot, unless the task is cancelled; `nil` if there is no file.
+  package func read<Answer: Sendable>(
     _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer
   ) async throws(SourceError) -> Answer? {
     guard !Task.isCancelled else { throw .cancelled }
@@ -42,8 +43,8 @@ public final class SQLiteStore: Store {
     }
   }
 
-  /// Writes all of it or nothing.
-  func write<Answer: Sendable>(
+  /// Writes in one transaction.
+  package func write<Answer: Sendable>(
     _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer
   ) async throws(SourceError) -> Answer {
     let answer = try await writer.perform { connection throws(SQLiteFailure) in
@@ -51,16 +52,17 @@ public final class SQLiteStore: Store {
     }
     guard let answer else {
       throw SourceError(
-        .storage, "\(path) cannot be made", remedy: Remedy("choose another directory", .moveStore))
+        .storage, "\(path) cannot be created",
+        remedy: Remedy("choose another directory", .moveStore))
     }
     return answer
   }
 
-  /// Gives the room of what was deleted back to the disk, if nobody else is at work on the file.
+  /// Returns unused space to the disk, if no other process uses the file.
   func compact() async throws(SourceError) {
     _ = try await writer.perform { connection throws(SQLiteFailure) in
-      // What is not needed may fail: another process reads, or the disk has no room for a copy. The
-      // copy is a file: in memory it could be of any size.
+      // This is optional and may fail: another process reads, or the disk has no room for a copy. The
+      // copy goes to a file, because in memory it could be of any size.
       try? connection.execute(
         "PRAGMA temp_store = FILE; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
       try connection.execute("PRAGMA temp_store = MEMORY")
@@ -68,54 +70,69 @@ public final class SQLiteStore: Store {
   }
 }
 
-extension Connection {
-  /// The number of a source; `nil` if nothing of it was ever saved.
+/// A lazily opened connection to the store's file, with a thread of its own.
+actor StoreConnection {
+  private let file: StoreFile
+  private let purpose: StoreFile.Purpose
+  private let executor: QueueExecutor
+  private var connection: Connection?
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  init(to file: StoreFile, for purpose: StoreFile.Purpose) {
+    self.file = file
+    self.purpose = purpose
+    executor = QueueExecutor("store.\(purpose.rawValue)")
+  }
+
+  /// Runs `body`, which must leave nothing half done if it throws; `nil` if there is no file to read.
   ///
-  /// - Throws: ``SQLiteFailure``, also for numbers that only damage explains: positions are reckoned from
-  ///   them.
-  package mutating func number(of source: String) throws(SQLiteFailure) -> Int64? {
-    let found = try row(
-      """
-      SELECT number, number BETWEEN 1 AND ?2 AND last >> ?3 = number
-      FROM sources WHERE name = ?1
-      """, source, Schema.mostSources, Schema.positionBits
-    ) { (number: $0.integer(0), isSound: $0.integer(1) != 0) }
-    guard let found else { return nil }
-    guard found.isSound else { throw SQLiteFailure(SQLITE_CORRUPT, on: nil) }
-    return found.number
+  /// If the file turns out to be damaged, it is moved aside and `body` runs once more on a new one.
+  func perform<Answer: Sendable>(
+    _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer
+  ) throws(SourceError) -> Answer? { try perform(body, mayRetry: true) }
+
+  private func perform<Answer: Sendable>(
+    _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer, mayRetry: Bool
+  ) throws(SourceError) -> Answer? {
+    guard var open = try take() else { return nil }
+    do throws(SQLiteFailure) {
+      let answer = try body(&open)
+      connection = consume open
+      return answer
+    } catch {
+      let hasMoved = open.hasMoved
+      guard mayRetry, error.isDamage || hasMoved else {
+        connection = consume open
+        throw error.error(of: file.path)
+      }
+      // The connection is closed only after the move, so that closing it does not write to the file.
+      if error.isDamage { try file.moveAside("is damaged", if: { !open.hasMoved }) }
+      _ = consume open
+    }
+    return try perform(body, mayRetry: false)
   }
 
-  /// The number of a source, which it gets if it has none.
-  mutating func numbered(_ source: String) throws(SQLiteFailure) -> Int64 {
-    if let number = try number(of: source) { return number }
-    try run(
-      """
-      INSERT INTO sources (number, name, last, records)
-      SELECT n, ?1, n << ?2, 0 FROM (SELECT coalesce(max(number), 0) + 1 AS n FROM sources)
-      """, source, Schema.positionBits)
-    return try number(of: source) ?? 0
-  }
-}
-
-/// The positions that a source's records can have.
-struct PositionRange {
-  /// Before the first.
-  let start: Int64
-  /// The last.
-  let end: Int64
-
-  init(of source: Int64) {
-    start = source << Schema.positionBits
-    end = start | (1 << Schema.positionBits - 1)
+  private func take() throws(SourceError) -> Connection? {
+    if let open = connection.take() {
+      // The file may have been deleted, or moved aside by another process.
+      if !open.hasMoved { return open }
+    }
+    return try file.open(for: purpose)
   }
 }
 
-extension Sequence<String> {
-  /// A JSON array, for SQLite's `json_each`.
-  var jsonArray: String { JSON.array(map(JSON.string)).text }
-}
+/// Runs an actor on a dispatch queue of its own.
+///
+/// SQLite's calls block, and a blocked thread of the concurrency pool is lost to everybody: with two
+/// cores there are two of them.
+package final class QueueExecutor: SerialExecutor {
+  private let queue: DispatchQueue
 
-extension [Int64] {
-  /// These numbers as a JSON array.
-  var jsonArray: String { "[\(map(String.init).joined(separator: ","))]" }
+  package init(_ label: String) { queue = DispatchQueue(label: label) }
+
+  package func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+  }
 }

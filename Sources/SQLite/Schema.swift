@@ -1,19 +1,21 @@
-/// The tables of the store, and how older files become newer ones.
+import AggregatorCore
+import CAggregatorSQLite
+
+/// The tables of the store and their migrations.
 ///
-/// A position is a source's number, shifted, plus a count: so the records of one source lie side by
-/// side, in the order in which they were first seen, in the table as well as in the search index, and
-/// no further index is needed to page through them.
+/// A position is a source's number, shifted, plus a count. So the records of one source are adjacent, in
+/// first-seen order, both in the table and in the search index, and paging needs no further index.
 package enum Schema {
-  /// What marks a file as ours: `aggr`.
+  /// Marks a file as a store: `aggr`.
   static let applicationID: Int64 = 0x6167_6772
 
-  /// How many low bits of a position count the records of a source.
+  /// The low bits of a position, which count the records of a source.
   package static let positionBits: Int64 = 40
 
-  /// More sources than these have no positions.
+  /// The highest number of a source whose positions fit.
   static let mostSources: Int64 = 1 << (62 - positionBits)
 
-  /// Each makes a file of the version before into one of its own: numbered from 1, and only added to.
+  /// Statements that upgrade a file from one version to the next; append only.
   static let migrations: [StaticString] = [
     """
     PRAGMA application_id = 0x61676772;
@@ -48,7 +50,7 @@ package enum Schema {
       key TEXT NOT NULL,
       fetched INTEGER NOT NULL,
       positions TEXT NOT NULL,      -- a JSON array
-      page TEXT NOT NULL,           -- what the service said of it, as JSON
+      page TEXT NOT NULL,           -- its metadata, as JSON
       UNIQUE (source, key)
     ) STRICT;
     CREATE INDEX pages_by_age ON pages (source, fetched);
@@ -84,8 +86,79 @@ package enum Schema {
     INSERT INTO search (search, rank) VALUES ('automerge', 8);
     PRAGMA user_version = 3;
     """,
+    """
+    ALTER TABLE places RENAME TO checkpoints;
+    ALTER TABLE met RENAME TO seen;
+    ALTER TABLE seen RENAME COLUMN census TO reconciliation;
+    DROP INDEX met_by_census;
+    CREATE INDEX seen_by_reconciliation ON seen (source, reconciliation);
+    ALTER TABLE records RENAME COLUMN vanished TO removed_upstream;
+    DROP INDEX records_vanished;
+    CREATE INDEX records_removed_upstream ON records (position) WHERE removed_upstream IS NOT NULL;
+    ALTER TABLE sources RENAME COLUMN vanished TO removed_upstream;
+    ALTER TABLE sources RENAME COLUMN walked TO last_fetched;
+    PRAGMA user_version = 4;
+    """,
   ]
 
-  /// The version of a file that this program writes.
+  /// The version of the files that this program writes.
   static var version: Int64 { Int64(migrations.count) }
+}
+
+/// The positions that a source's records can have.
+struct PositionRange {
+  /// Before the first.
+  let start: Int64
+  /// The last.
+  let end: Int64
+
+  init(of source: Int64) {
+    start = source << Schema.positionBits
+    end = start | (1 << Schema.positionBits - 1)
+  }
+}
+
+extension Connection {
+  /// The number of a source; `nil` if nothing of it was ever saved.
+  ///
+  /// - Throws: ``SQLiteFailure``, also for a number that only damage explains, because positions are
+  ///   computed from it.
+  package mutating func number(of source: String) throws(SQLiteFailure) -> Int64? {
+    let found = try row(
+      """
+      SELECT number, number BETWEEN 1 AND ?2 AND last >> ?3 = number
+      FROM sources WHERE name = ?1
+      """, source, Schema.mostSources, Schema.positionBits
+    ) { (number: $0.integer(0), isSound: $0.integer(1) != 0) }
+    guard let found else { return nil }
+    guard found.isSound else { throw SQLiteFailure(SQLITE_CORRUPT, on: nil) }
+    return found.number
+  }
+
+  /// The number of a source, assigned if it has none.
+  mutating func numbered(_ source: String) throws(SQLiteFailure) -> Int64 {
+    if let number = try number(of: source) { return number }
+    try run(
+      """
+      INSERT INTO sources (number, name, last, records)
+      SELECT n, ?1, n << ?2, 0 FROM (SELECT coalesce(max(number), 0) + 1 AS n FROM sources)
+      """, source, Schema.positionBits)
+    return try number(of: source) ?? 0
+  }
+}
+
+extension Folded {
+  /// The text in the form of the `folded` column: with a visible sign for zero bytes, which would end it in
+  /// SQLite.
+  var stored: String { text.utf8.contains(0) ? text.replacing("\0", with: "\u{2400}") : text }
+}
+
+extension Sequence<String> {
+  /// A JSON array, for SQLite's `json_each`.
+  var jsonArray: String { JSON.array(map(JSON.string)).text }
+}
+
+extension [Int64] {
+  /// A JSON array, for SQLite's `json_each`.
+  var jsonArray: String { "[\(map(String.init).joined(separator: ","))]" }
 }

@@ -1,7 +1,7 @@
 import CAggregatorSQLite
 import Foundation
 
-/// A prepared statement on loan: made ready for its next use when it goes away.
+/// A prepared statement, reset for its next use when it goes out of scope.
 package struct Statement: ~Copyable {
   private let handle: OpaquePointer
   private let database: OpaquePointer
@@ -16,10 +16,7 @@ package struct Statement: ~Copyable {
     sqlite3_clear_bindings(handle)
   }
 
-  /// Goes on to the next row.
-  ///
-  /// - Returns: `false` after the last.
-  /// - Throws: ``SQLiteFailure``.
+  /// Advances to the next row; `false` after the last.
   borrowing func step() throws(SQLiteFailure) -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true
@@ -28,21 +25,20 @@ package struct Statement: ~Copyable {
     }
   }
 
-  /// The whole number in a column, counted from 0; 0 for null.
+  /// The integer in a column, counted from 0; 0 for null.
   borrowing func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
-  /// Whether a column is null.
   borrowing func isNull(_ column: Int32) -> Bool {
     sqlite3_column_type(handle, column) == SQLITE_NULL
   }
 
-  /// The bytes of the text in a column; none for null.
+  /// The UTF-8 text in a column; empty for null.
   borrowing func bytes(_ column: Int32) -> Data {
     guard let start = sqlite3_column_blob(handle, column) else { return Data() }
     return Data(bytes: start, count: Int(sqlite3_column_bytes(handle, column)))
   }
 
-  /// Whether the text in a column is made of these bytes.
+  /// True if the text in a column has these bytes.
   borrowing func holds(_ bytes: Data, in column: Int32) -> Bool {
     guard let start = sqlite3_column_blob(handle, column),
       Int(sqlite3_column_bytes(handle, column)) == bytes.count
@@ -59,20 +55,15 @@ package struct Statement: ~Copyable {
     return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
   }
 
-  /// The moment in a column of milliseconds since 1970; `nil` for null.
+  /// The date in a column of milliseconds since 1970; `nil` for null.
   borrowing func date(_ column: Int32) -> Date? {
     isNull(column) ? nil : Date(timeIntervalSince1970: Double(integer(column)) / 1000)
   }
 }
 
-/// A value that a statement can be given.
+/// A value that can be bound to a statement.
 package protocol SQLiteValue {
-  /// Gives it to a statement.
-  ///
-  /// - Parameters:
-  ///   - statement: The statement.
-  ///   - index: Which of its values, counted from 1.
-  /// - Returns: SQLite's result code.
+  /// Binds the value to the parameter `index`, counted from 1, and returns SQLite's result code.
   func bind(to statement: OpaquePointer, at index: Int32) -> Int32
 }
 
@@ -89,7 +80,7 @@ extension Int: SQLiteValue {
 }
 
 extension Date: SQLiteValue {
-  /// Milliseconds since 1970, rounded down: nothing is kept as if it came from the future.
+  /// Binds milliseconds since 1970, rounded down, so that no stored date lies in the future.
   func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
     let milliseconds = (timeIntervalSince1970 * 1000).rounded(.down)
     return (Int64(exactly: milliseconds) ?? 0).bind(to: statement, at: index)
@@ -99,27 +90,27 @@ extension Date: SQLiteValue {
 extension String: SQLiteValue {
   package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
     var text = self
-    return text.withUTF8 { bytes in
-      bytes.withMemoryRebound(to: CChar.self) {
-        csqlite_bind_text(statement, index, $0.baseAddress, Int32(clamping: $0.count))
-      }
-    }
+    return text.withUTF8 { UnsafeRawBufferPointer($0).bindText(to: statement, at: index) }
   }
 }
 
 extension Data: SQLiteValue {
-  /// As text: all that is kept of this kind is JSON.
+  /// Binds the bytes as text: all data in the store is JSON.
   func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
-    withUnsafeBytes { bytes in
-      bytes.withMemoryRebound(to: CChar.self) {
-        csqlite_bind_text(statement, index, $0.baseAddress, Int32(clamping: $0.count))
-      }
-    }
+    withUnsafeBytes { $0.bindText(to: statement, at: index) }
   }
 }
 
 extension Optional: SQLiteValue where Wrapped: SQLiteValue {
   package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
     self?.bind(to: statement, at: index) ?? sqlite3_bind_null(statement, index)
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  fileprivate func bindText(to statement: OpaquePointer, at index: Int32) -> Int32 {
+    withMemoryRebound(to: CChar.self) {
+      csqlite_bind_text(statement, index, $0.baseAddress, Int32(clamping: $0.count))
+    }
   }
 }

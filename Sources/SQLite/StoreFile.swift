@@ -3,29 +3,26 @@ import AggregatorFiles
 import CAggregatorSQLite
 import Foundation
 
-/// Where the store lies, and how its file is opened, made and, where it is no good, moved aside.
+/// The store's file: opens, creates and migrates it, and moves it aside if it is unusable.
 package struct StoreFile: Sendable {
-  /// The absolute path.
+  /// An absolute path.
   package let path: String
 
-  /// How long to wait for others who keep it locked.
+  /// The longest wait for a lock.
   package let busyTimeout: Duration
 
-  /// Who is told that a file was moved aside.
+  /// Receives a warning when a file is moved aside.
   let report: @Sendable (Warning) -> Void
 
-  /// What a connection is for.
   package enum Purpose: String { case reading, writing }
 
-  /// Opens the file.
+  /// Opens the file, and creates it for writing; `nil` for reading if there is no file.
   ///
-  /// - Parameter purpose: For writing, the file is made where there is none.
-  /// - Returns: A connection; `nil` for reading where there is no file.
   /// - Throws: ``SourceError`` with code `storage` or `busy`.
   package func open(for purpose: Purpose) throws(SourceError) -> Connection? {
-    // Again where other processes made, moved or deleted the file at the same time; not for ever.
+    // Repeated if other processes create, move or delete the file at the same time, but not for ever.
     for _ in 0..<5 {
-      if purpose == .writing { try make() }
+      if purpose == .writing { try create() }
       guard let found = identity else {
         if purpose == .reading { return nil }
         continue
@@ -34,9 +31,10 @@ package struct StoreFile: Sendable {
         throw SourceError(
           .storage, "\(path) is a directory", remedy: Remedy("move it away", .moveStore))
       }
-      let fault: String
+      // `nil` for an older file that cannot be upgraded.
+      let fault: String?
       do throws(SQLiteFailure) {
-        // Whoever opens a file while it gets another name may take the next one's log for its own.
+        // Opened while it is renamed, the file could get the log of its successor.
         switch try locked(LOCK_SH, opened) {
         case .ours(let connection):
           try Self.settle(connection)
@@ -48,27 +46,35 @@ package struct StoreFile: Sendable {
           return connection
         case .older(var connection):
           try Self.settle(connection)
-          guard !connection.isReadOnly else { return connection }
+          guard !connection.isReadOnly else {
+            fault = nil
+            break
+          }
           try migrate(&connection)
           return connection
         case .cut: fault = "is damaged"
-        case .foreign: fault = "is no store of this program"
-        case .newer: fault = "was written by a later version of this program"
+        case .foreign: fault = "is not a store of this program"
+        case .newer: fault = "was written by a newer version of this program"
         }
       } catch {
         guard identity == found else { continue }
         guard error.isDamage else { throw error.error(of: path) }
-        fault = error.primary == SQLITE_NOTADB ? "is no database" : "is damaged"
+        fault = error.primary == SQLITE_NOTADB ? "is not a database" : "is damaged"
+      }
+      guard let fault else {
+        throw SourceError(
+          .storage, "\(path) was written by an older version and is read-only",
+          remedy: Remedy("make it writable to upgrade it", .moveStore))
       }
       try moveAside(fault, if: { identity == found })
     }
     throw SourceError(.busy, "\(path) is being replaced", remedy: "try again in a moment")
   }
 
-  /// What the file is, apart from its name; `nil` if there is none.
+  /// `nil` if there is no file.
   private var identity: FileIdentity? { FileIdentity(path) }
 
-  /// The path without symbolic links; SQLite's further files lie beside it.
+  /// The path without symbolic links; SQLite's auxiliary files are next to it.
   var realPath: String {
     guard let found = realpath(path, nil) else { return path }
     defer { free(found) }
@@ -90,30 +96,30 @@ package struct StoreFile: Sendable {
     do throws(SQLiteFailure) {
       return try classified(Connection(path, busyTimeout: busyTimeout))
     } catch let error where error.primary == SQLITE_CANTOPEN || error.primary == SQLITE_READONLY {
-      // In a directory that nobody may write to, the files that readers share cannot be made. Without
-      // a log, and so without a writer, nobody needs them.
+      // In a read-only directory the files that readers share cannot be created. Without a log, and so
+      // without a writer, they are not needed.
       guard !hasLog else { throw error }
       return try classified(Connection(unchanging: path, busyTimeout: busyTimeout))
     }
   }
 
-  /// Whether there are changes that are not yet in the file itself.
+  /// True if there are changes that are not in the file itself yet.
   private var hasLog: Bool { FileIdentity(realPath + "-wal").map { $0.size > 0 } ?? false }
 
   private func classified(_ connection: consuming Connection) throws(SQLiteFailure) -> Opened {
     var connection = connection
-    // At one moment, or a file that another process is about to make would look like nobody's.
+    // In one snapshot, or a file that another process is creating would look foreign.
     let (tables, mark, version, page) = try connection.snapshot {
       connection throws(SQLiteFailure) in
-      // Reading the tables' names finds a file that lacks whole pages.
+      // Reading the schema fails if the file lacks whole pages.
       let tables = try connection.row("SELECT count(*) FROM sqlite_schema") { $0.integer(0) }
       let mark = try connection.row("PRAGMA application_id") { $0.integer(0) }
       let version = try connection.row("PRAGMA user_version") { $0.integer(0) }
       let page = try connection.row("PRAGMA page_size") { $0.integer(0) }
       return (tables ?? 0, mark ?? 0, version ?? 0, page ?? 1)
     }
-    // For a part of the last page that is missing SQLite takes zeros.
-    // The log first: it is gone only when all of it is in the file.
+    // SQLite reads zeros for the missing part of a cut last page.
+    // The log is checked first: it disappears only when all of it is in the file.
     if !hasLog, let size = identity?.size, !size.isMultiple(of: page) { return .cut }
     if tables == 0, mark == 0, version == 0 { return .empty(connection) }
     guard mark == Schema.applicationID, version > 0 else { return .foreign }
@@ -121,11 +127,11 @@ package struct StoreFile: Sendable {
     return version == Schema.version ? .ours(connection) : .older(connection)
   }
 
-  /// Makes ready a connection to a file that is ours.
+  /// Configures a connection to a file that is a store.
   private static func settle(_ connection: borrowing Connection) throws(SQLiteFailure) {
-    connection.tidyUpWhenClosed()
-    // As the log is put into the file when it has that many pages, and not at a quarter of them, what is
-    // written again and again, such as an index, gets there less often.
+    connection.enableCheckpointOnClose()
+    // With four times SQLite's default before a checkpoint, pages that are written again and again, such
+    // as those of an index, reach the file less often.
     try connection.execute(
       """
       PRAGMA synchronous = NORMAL;
@@ -136,9 +142,9 @@ package struct StoreFile: Sendable {
       """)
   }
 
-  /// Makes an empty file, or an older one, a file of this version.
+  /// Upgrades an empty or older file to this version.
   private func migrate(_ connection: inout Connection) throws(SQLiteFailure) {
-    // SQLite waits for nobody to change the kind of its log.
+    // SQLite does not wait for locks when it changes the journal mode.
     try locked(LOCK_EX) { () throws(SQLiteFailure) in
       try connection.execute("PRAGMA journal_mode = WAL")
     }
@@ -151,33 +157,32 @@ package struct StoreFile: Sendable {
     }
   }
 
-  /// Makes an empty file that only its owner can read.
-  private func make() throws(SourceError) {
+  /// Creates an empty file with mode 0600.
+  private func create() throws(SourceError) {
     guard identity == nil else { return }
     try PrivateFile.makeDirectory(PrivateFile.directory(of: path))
     do throws(SystemFailure) {
       try locked(LOCK_EX) { () throws(SystemFailure) in
-        // If it is there by now, a connection of this process may be open. Closing the file here would
-        // end that one's locks (https://sqlite.org/howtocorrupt.html, 2.2).
+        // If it exists by now, this process may have a connection, and closing the file here would drop
+        // that connection's locks (https://sqlite.org/howtocorrupt.html, 2.2).
         guard identity == nil else { return }
         _ = try OpenFile(path, O_RDWR | O_CREAT, mode: 0o600)
       }
     } catch {
       throw SourceError(
-        .storage, "\(path) cannot be made: \(error.words)",
-        remedy: Remedy("see that the directory is yours and the disk has room", .moveStore))
+        .storage, "\(path) cannot be created: \(error.words)",
+        remedy: Remedy("check the directory's permissions and the free disk space", .moveStore))
     }
   }
 
   // MARK: - Moving aside
 
-  /// Gives the file, and what belongs to it, another name, so that nothing in it is lost.
+  /// Renames the file and its auxiliary files, so that nothing in them is lost.
   ///
   /// - Parameters:
-  ///   - why: What is wrong with it, after its name.
-  ///   - isStillThere: Whether it is still what goes by that name. Another process that found the same
-  ///     may have been first.
-  /// - Throws: ``SourceError`` with code `storage` if it cannot be.
+  ///   - why: The fault, worded to follow the file's name.
+  ///   - isStillThere: False if another process has moved the file meanwhile.
+  /// - Throws: ``SourceError`` with code `storage`.
   func moveAside(_ why: String, if isStillThere: () -> Bool) throws(SourceError) {
     do throws(SystemFailure) {
       try locked(LOCK_EX) { () throws(SystemFailure) in
@@ -186,23 +191,22 @@ package struct StoreFile: Sendable {
         let name = unusedName(beside: file)
         try SystemFailure.check { rename(file, name) }
         for suffix in ["-wal", "-shm", "-journal"] { rename(file + suffix, name + suffix) }
-        report(Warning("movedAside", "\(path) \(why); it is kept as \(name)"))
+        report(Warning("movedAside", "\(path) \(why); moved to \(name)"))
       }
     } catch {
       throw SourceError(
-        .storage, "\(path) \(why), and cannot be moved aside: \(error.words)",
+        .storage, "\(path) \(why) and cannot be moved aside: \(error.words)",
         remedy: Remedy("move it away", .moveStore))
     }
   }
 
-  /// Does something with the name: alone to make the file or to move it, together with others to open
-  /// it.
+  /// Runs `body` with the directory locked: exclusively to create or move the file, shared to open it.
   private func locked<Answer: ~Copyable, Failure: Error>(
     _ kind: Int32, _ body: () throws(Failure) -> Answer
   ) throws(Failure) -> Answer {
     guard let directory = try? OpenFile(PrivateFile.directory(of: path), O_RDONLY | O_DIRECTORY)
     else { return try body() }
-    // Some network file systems have no locks; there it is as likely to go well as without one.
+    // Some network file systems have no locks; there it goes on without one.
     _ = try? SystemFailure.check { flock(directory.descriptor, kind) }
     defer { flock(directory.descriptor, LOCK_UN) }
     return try body()
@@ -215,18 +219,14 @@ package struct StoreFile: Sendable {
   }
 }
 
-/// What tells a file from every other, whatever it is called.
+/// A file's identity, whatever its name; equal if device and inode are.
 struct FileIdentity: Equatable {
   private let device: UInt64
   private let number: UInt64
 
-  /// How many bytes it has.
+  /// In bytes.
   let size: Int64
-
-  /// Whether it is a directory.
   let isDirectory: Bool
-
-  /// Whether it is a file of the usual kind.
   let isRegular: Bool
 
   /// The file at a path; `nil` if there is none.

@@ -181,7 +181,7 @@ struct SettingsLoading {
       guard file.isRequired else { return nil }
       throw SourceError(
         .badSettings, "settings file not found: \(file.path)",
-        remedy: Remedy("create it, or name another one", .nameSettingsFile))
+        remedy: "create it, or name another one")
     case .refused(let fault):
       let diagnostic = SettingsLayer.Diagnostic(
         location: SettingsLayer.Location(file: file.path, line: nil), fault: fault)

@@ -1,22 +1,22 @@
 public import AggregatorCore
 import Foundation
 
-/// One source's part of a ``Store``: its records as the type that they are.
+/// The typed view of one source's records in a ``Store``.
 public struct RecordStore<Item: Record>: Sendable {
   /// The source's name.
   public let source: String
 
-  /// Where the records are kept.
+  /// The underlying store.
   public let store: any Store
 
   private let text: @Sendable (Item) -> Folded
 
-  /// A source's part of a store.
+  /// Creates a view.
   ///
   /// - Parameters:
   ///   - source: The source's name.
-  ///   - store: Where the records are kept.
-  ///   - text: The folded text of a record that queries look into.
+  ///   - store: The underlying store.
+  ///   - text: Returns the folded text of a record that queries search.
   public init(
     _ source: String, in store: any Store, text: @escaping @Sendable (Item) -> Folded
   ) {
@@ -25,49 +25,37 @@ public struct RecordStore<Item: Record>: Sendable {
     self.text = text
   }
 
-  /// Saves what a page brought.
+  /// Saves the records of a page, fetched at `date`.
   ///
-  /// - Parameters:
-  ///   - items: The records.
-  ///   - page: The page that they make, and what it is saved under.
-  ///   - move: Where a walk goes on.
-  ///   - date: The date of the fetching.
-  /// - Returns: What was new, and what had changed.
   /// - Throws: ``SourceError`` with code `storage`, `busy` or `malformed`.
   func save(
-    _ items: [Item], page: (key: String, page: FetchedPage)? = nil, update: CheckpointUpdate? = nil,
-    at date: Date
+    _ records: [Item], page: (key: String, page: FetchedPage)? = nil,
+    update: CheckpointUpdate? = nil, at date: Date
   ) async throws(SourceError) -> StoreChanges {
-    try await save(written: written(items), page: page, update: update, at: date)
+    try await save(encoded: encoded(records), page: page, update: update, at: date)
   }
 
-  /// Saves records that have been written down before.
   func save(
-    written items: [EncodedRecord<Item>], page: (key: String, page: FetchedPage)? = nil,
-    update: CheckpointUpdate?,
-    at date: Date
+    encoded records: [EncodedRecord<Item>], page: (key: String, page: FetchedPage)? = nil,
+    update: CheckpointUpdate?, at date: Date
   ) async throws(SourceError) -> StoreChanges {
     try await store.save(
-      StoreBatch(items.map(entry), page: page, update: update), of: source, at: date)
+      StoreBatch(records.map(entry), page: page, update: update), of: source, at: date)
   }
 
-  /// Records with the JSON that the store compares.
-  ///
-  /// - Parameter items: The records.
-  /// - Returns: The same, in the same order.
   /// - Throws: ``SourceError`` with code `malformed`.
-  func written(_ items: [Item]) throws(SourceError) -> [EncodedRecord<Item>] {
-    do { return try items.map(EncodedRecord.init) } catch {
-      throw SourceError(.malformed, "a record of \(source) cannot be written down")
+  func encoded(_ records: [Item]) throws(SourceError) -> [EncodedRecord<Item>] {
+    do { return try records.map(EncodedRecord.init) } catch {
+      throw SourceError(.malformed, "a \(source) record cannot be encoded")
     }
   }
 
-  private func entry(_ written: EncodedRecord<Item>) -> StoreEntry {
-    let item = written.item
-    return StoreEntry(id: item.id.description, json: written.json) {
+  private func entry(_ encoded: EncodedRecord<Item>) -> StoreEntry {
+    let item = encoded.item
+    return StoreEntry(id: item.id.description, json: encoded.json) {
       text(item)
     } completed: { known in
-      // What was written by another version may be unreadable: then there is nothing to keep of it.
+      // A record that another version wrote may be unreadable: then there is nothing to merge.
       guard let known = try? JSONText(known)?.read(Item.self) else { return nil }
       let merged = item.merged(over: known)
       guard merged != item else { return nil }
@@ -75,25 +63,67 @@ public struct RecordStore<Item: Record>: Sendable {
     }
   }
 
-  /// The records that can still be read, and how many cannot.
-  func items(_ stored: [StoredRecord]) -> (items: [Item], unreadable: Unreadable) {
-    var items: [Item] = []
+  /// Decodes stored records, and counts those that cannot be.
+  func decoded(_ stored: [StoredRecord]) -> (records: [Item], unreadable: Unreadable) {
+    var records: [Item] = []
     var unreadable = Unreadable.none
     for record in stored {
       if let item = try? JSONText(record.json)?.read(Item.self) {
-        items.append(item)
+        records.append(item)
       } else {
         unreadable = unreadable + Unreadable(count: 1, firstReason: "stored by another version")
       }
     }
-    return (items, unreadable)
+    return (records, unreadable)
   }
 
-  /// The stored record with this id, deleted or not; `nil` if there is none that can be read.
+  /// The stored record with an ID, deleted or not; `nil` if there is none that can be decoded.
   func item(
     _ id: Item.ID
   ) async throws(SourceError) -> (item: Item, savedAt: Date, removedUpstreamAt: Date?)? {
     guard let record = try await store.record(id.description, of: source) else { return nil }
-    return items([record]).items.first.map { ($0, record.savedAt, record.removedUpstreamAt) }
+    return decoded([record]).records.first.map { ($0, record.savedAt, record.removedUpstreamAt) }
+  }
+}
+
+/// A record with its JSON, in the encoding by which a store detects changes.
+struct EncodedRecord<Item: Record>: Record {
+  let item: Item
+  let json: Data
+
+  var id: Item.ID { item.id }
+
+  init(_ item: Item) throws {
+    self.item = item
+    json = try CanonicalJSON.bytes(of: item)
+  }
+
+  init(from decoder: any Decoder) throws { try self.init(Item(from: decoder)) }
+
+  func encode(to encoder: any Encoder) throws { try item.encode(to: encoder) }
+}
+
+/// Encodes records as they are fetched, in parallel with fetching and storing other pages.
+struct EncodingSource<Item: Record>: DataSource {
+  let base: any DataSource<Item>
+  let recordStore: RecordStore<Item>
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<EncodedRecord<Item>> {
+    let page = try await base.page(request)
+    return Page(
+      try recordStore.encoded(page.records), next: page.next, total: page.total,
+      provenance: page.provenance, unreadable: page.unreadable, hidden: page.hidden,
+      warnings: page.warnings)
+  }
+
+  func item(_ id: Item.ID) async throws(SourceError) -> LookupResult<EncodedRecord<Item>> {
+    let found = try await base.item(id)
+    return LookupResult(
+      try recordStore.encoded([found.item])[0], provenance: found.provenance,
+      warnings: found.warnings)
+  }
+
+  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+    base.cursor(skipping: count, from: request)
   }
 }

@@ -1,135 +1,84 @@
 public import AggregatorCore
 public import Foundation
 
-/// The durable memory of all sources: what they gave, in what order, and what was deleted.
+/// Durable storage of all sources: their records, pages, checkpoints and deletions.
 ///
-/// It knows records as texts only, an id and JSON; ``RecordStore`` puts one source's records in and takes
-/// them out. ``SQLiteStore`` keeps it all in one file; another implementation may be a server.
+/// A store handles records as an ID and JSON; ``RecordStore`` is the typed view of one source.
+/// ``SQLiteStore`` keeps everything in one file; another implementation may be a server.
 ///
-/// ## What every conformer promises
+/// ## Requirements
 ///
-/// 1. Each call is done as a whole or not at all, beside any number of other processes.
-/// 2. What a call has saved survives the sudden end of the process.
-/// 3. A record keeps its place in the order in which records were first seen, whatever happens to it.
-/// 4. A record that did not change is not written again.
-/// 5. Failures are `storage`, or `busy` if others kept it locked too long.
+/// 1. Every call is atomic, also across processes.
+/// 2. Saved data survives a crash of the process.
+/// 3. A record keeps its position in first-seen order, whatever happens to it.
+/// 4. Unchanged records are not written again.
+/// 5. Failures are ``SourceError`` with code `storage`, or `busy` if a lock times out.
 public protocol Store: Sendable {
-  /// Records in first-seen order, without those deleted and those that vanished.
+  /// Records in first-seen order, without deleted ones and ones removed upstream.
   ///
   /// - Parameters:
   ///   - source: The source's name.
-  ///   - words: Folded words that must all occur in a record's text; none for everything.
+  ///   - words: Folded words that must all occur in a record's text; none for all records.
   ///   - position: The position after which to begin; 0 for the start.
-  ///   - limit: How many records at most, 1 or more.
-  /// - Returns: The records, and whether there are more.
-  /// - Throws: ``SourceError`` with code `storage` or `busy`.
+  ///   - limit: The most records to return, 1 or more.
   func records(
     of source: String, matching words: [Folded], after position: Int64, limit: Int
   ) async throws(SourceError) -> StoredSlice
 
-  /// A record, even if it was deleted or has vanished.
-  ///
-  /// - Parameters:
-  ///   - id: The record's id.
-  ///   - source: The source's name.
-  /// - Returns: `nil` if it was never stored.
-  /// - Throws: ``SourceError`` with code `storage` or `busy`.
+  /// A record, even if it is deleted or removed upstream; `nil` if it was never stored.
   func record(_ id: String, of source: String) async throws(SourceError) -> StoredRecord?
 
-  /// A page as a service gave it, with its records as they are now.
-  ///
-  /// - Parameters:
-  ///   - key: What the page was saved under.
-  ///   - source: The source's name.
-  /// - Returns: `nil` if it was never saved, or was dropped for newer ones.
-  /// - Throws: ``SourceError`` with code `storage` or `busy`.
+  /// A page of the service with its records as they are now; `nil` if it is not cached.
   func page(_ key: String, of source: String) async throws(SourceError) -> StoredPage?
 
-  /// A text saved under a name, such as where a walk goes on.
-  ///
-  /// - Parameters:
-  ///   - name: The name.
-  ///   - source: The source's name.
-  /// - Returns: `nil` if there is none.
-  /// - Throws: ``SourceError`` with code `storage` or `busy`.
+  /// The text of a checkpoint; `nil` if there is none.
   func checkpoint(_ name: String, of source: String) async throws(SourceError) -> String?
 
-  /// Saves what one page brought, all of it or nothing.
+  /// Saves a batch in one transaction.
   ///
   /// - Parameters:
-  ///   - batch: Records, the page that they make, and where the walk goes on.
+  ///   - batch: Records, the page that they form, and a checkpoint update.
   ///   - source: The source's name.
-  ///   - date: The date of the fetching.
-  /// - Returns: What was new, and what had changed.
-  /// - Throws: ``SourceError`` with code `storage` or `busy`.
+  ///   - date: When the batch was fetched.
   func save(
     _ batch: StoreBatch, of source: String, at date: Date
   ) async throws(SourceError) -> StoreChanges
 
-  /// Marks ids as deleted; twice is once.
-  ///
-  /// - Parameters:
-  ///   - ids: The ids, stored or not.
-  ///   - source: The source's name.
-  ///   - date: Today.
-  /// - Returns: Those that were not deleted before.
-  /// - Throws: ``SourceError`` with code `storage` or `busy`.
+  /// Marks IDs as deleted, stored or not, and returns those that were not deleted before.
   func delete(
     _ ids: [String], of source: String, at date: Date
   ) async throws(SourceError) -> [String]
 
-  /// Takes the mark of deletion away.
-  ///
-  /// - Parameters:
-  ///   - ids: The ids; `nil` for all of the source.
-  ///   - source: The source's name.
-  /// - Returns: Those that were deleted before.
-  /// - Throws: ``SourceError`` with code `storage` or `busy`.
+  /// Undoes the deletion of IDs, or of all of the source's if `ids` is `nil`, and returns those that were
+  /// deleted before.
   func restore(_ ids: [String]?, of source: String) async throws(SourceError) -> [String]
 
-  /// Which of some ids are deleted.
-  ///
-  /// - Parameters:
-  ///   - ids: The ids.
-  ///   - source: The source's name.
-  /// - Returns: Those that are deleted.
-  /// - Throws: ``SourceError`` with code `storage` or `busy`.
+  /// Those of some IDs that are deleted.
   func deleted(among ids: [String], of source: String) async throws(SourceError) -> Set<String>
 
-  /// Changes a small text that all processes share, one after another.
+  /// Changes a small text that all processes share, one change after another.
   ///
   /// - Parameters:
   ///   - key: The text's name.
-  ///   - body: From the text, `nil` at first, to the new one; `nil` to leave it as it is. It may be
-  ///     called more than once; what it returned last counts.
-  /// - Throws: ``SourceError`` with code `storage` or `busy`.
+  ///   - body: Receives the text, `nil` at first, and returns the new one; `nil` to leave it unchanged. It
+  ///     may be called more than once; the last call counts.
   func change(
     _ key: String, _ body: @escaping @Sendable (String?) -> String?
   ) async throws(SourceError)
 
-  /// How much there is of a source.
-  ///
-  /// - Parameter source: The source's name.
-  /// - Returns: The numbers.
-  /// - Throws: ``SourceError`` with code `storage` or `busy`.
+  /// Counts a source's data.
   func status(of source: String) async throws(SourceError) -> StoreStatus
 
-  /// Forgets a source's records, pages and places; nothing comes back in its old place after that.
+  /// Removes a source's records, pages and checkpoints. Their positions are never reused.
   ///
   /// - Parameters:
   ///   - source: The source's name.
-  ///   - forgetsDeleted: Whether it is also forgotten what was deleted.
-  /// - Throws: ``SourceError`` with code `storage` or `busy`.
+  ///   - forgetsDeleted: True to remove the marks of deletion too.
   func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError)
 }
 
 extension SharedState {
-  /// The board of a source in a store.
-  ///
-  /// - Parameters:
-  ///   - source: The source's name.
-  ///   - store: What all processes share.
-  ///   - now: What the calendar says.
+  /// The state of a source that all processes share through a store.
   public init(
     of source: String, in store: any Store, now: @escaping @Sendable () -> Date = { Date() }
   ) {

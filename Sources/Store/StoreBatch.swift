@@ -1,23 +1,18 @@
 public import AggregatorCore
 public import Foundation
 
-/// What one page, or several that follow each other, bring into a ``Store``: all of it or nothing.
+/// The contents of a page, or of several consecutive ones, to be saved in one transaction.
 public struct StoreBatch: Sendable {
   /// The records, in the order of the page.
   public var entries: [StoreEntry]
 
-  /// The page that they make, and what it is saved under; `nil` if only the records matter.
+  /// The page that the records form, and its key; `nil` to save only the records.
   public var page: (key: String, page: FetchedPage)?
 
-  /// Where the walk goes on; `nil` if it is no walk.
+  /// The checkpoint update; `nil` for none.
   public var update: CheckpointUpdate?
 
-  /// A batch.
-  ///
-  /// - Parameters:
-  ///   - entries: The records, in the order of the page.
-  ///   - page: The page that they make, and what it is saved under.
-  ///   - move: Where the walk goes on.
+  /// Creates a batch.
   public init(
     _ entries: [StoreEntry], page: (key: String, page: FetchedPage)? = nil,
     update: CheckpointUpdate? = nil
@@ -28,31 +23,21 @@ public struct StoreBatch: Sendable {
   }
 }
 
-/// A record on its way into a ``Store``.
+/// A record to be saved in a ``Store``.
 public struct StoreEntry: Sendable {
-  /// The record's id.
+  /// The record's ID.
   public var id: String
 
-  /// The record, in the one encoding that the store compares.
+  /// The record in the encoding by which the store detects changes.
   public var json: Data
 
-  /// The text that queries look into.
-  ///
-  /// Asked for only if the record is new or changed.
+  /// Returns the text that queries search; called only if the record is new or changed.
   public var text: @Sendable () -> Folded
 
-  /// This record completed by what an earlier form of it tells, and the text of both.
-  ///
-  /// `nil` stands for this record as it is. Asked for only if the two differ.
+  /// Merges this record over its stored form, if the two differ; `nil` to save it as it is.
   public var completed: @Sendable (_ known: Data) -> (json: Data, text: Folded)?
 
-  /// A record.
-  ///
-  /// - Parameters:
-  ///   - id: The record's id.
-  ///   - json: The record.
-  ///   - text: The text that queries look into.
-  ///   - completed: This record completed by what an earlier form of it tells.
+  /// Creates an entry.
   public init(
     id: String, json: Data, text: @escaping @Sendable () -> Folded,
     completed: @escaping @Sendable (_ known: Data) -> (json: Data, text: Folded)? = { _ in nil }
@@ -64,34 +49,27 @@ public struct StoreEntry: Sendable {
   }
 }
 
-/// A step of a walk that other processes may be on as well.
+/// A compare-and-set of a checkpoint.
 ///
-/// It is taken only if the place is still where the walk stood, so that a slower process never leads a
-/// faster one back.
+/// It takes effect only if the checkpoint is still where this process read it, so that a slower process
+/// never sets a faster one back.
 public struct CheckpointUpdate: Hashable, Sendable {
-  /// The place's name.
+  /// The checkpoint's name.
   public var name: String
 
-  /// Where the walk stood; `nil` at the start.
+  /// The expected text; `nil` for no checkpoint.
   public var from: String?
 
-  /// Where it goes on; `nil` if it is over, and the place is forgotten.
+  /// The new text; `nil` to remove the checkpoint.
   public var to: String?
 
-  /// What the step is to a census; `nil` for a walk that is none.
+  /// The step of a reconciliation that the batch is; `nil` for none.
   public var reconciliation: Reconciliation?
 
-  /// Whether the pages that are kept of the source are no longer true after it.
+  /// True to drop the cached pages of the source, because they are outdated now.
   public var replacesPages: Bool
 
-  /// A step.
-  ///
-  /// - Parameters:
-  ///   - name: The place's name.
-  ///   - from: Where the walk stood.
-  ///   - to: Where it goes on; `nil` if it is over.
-  ///   - census: What it is to a census.
-  ///   - replacesPages: Whether the pages that are kept of the source are no longer true after it.
+  /// Creates an update.
   public init(
     _ name: String, from: String?, to: String?, reconciliation: Reconciliation? = nil,
     replacesPages: Bool = false
@@ -104,68 +82,60 @@ public struct CheckpointUpdate: Hashable, Sendable {
   }
 }
 
-/// A walk through all that a service has, to find out what it no longer has.
+/// A step of a complete pass over a service, which finds the records that were removed upstream.
 ///
-/// Each step notes which records it met, beside them and not in them, so that nothing is written to a
-/// record that is as it was. The notes are forgotten with the place.
+/// Each step notes the records that it has seen separately from them, so that unchanged records are not
+/// written. The notes are removed together with the checkpoint.
 public struct Reconciliation: Hashable, Sendable {
-  /// What the last step is for.
+  /// The conditions under which unseen records count as removed upstream.
   public struct Completion: Hashable, Sendable {
-    /// When the walk began: what was first seen after that may lie where it had been already.
+    /// When the pass began: records first seen after that may lie before its current page.
     public var began: Date
 
-    /// How many different records it must have met, or it is not complete after all.
+    /// The number of different records that a complete pass must have seen.
     public var least: Int
 
-    /// The completion of a census.
-    ///
-    /// - Parameters:
-    ///   - began: When the walk began.
-    ///   - least: How many different records it must have met.
+    /// Creates a completion.
     public init(began: Date, least: Int) {
       self.began = began
       self.least = least
     }
   }
 
-  /// Whether it begins with this step, and notes of an earlier walk are void.
+  /// True for the first step, which discards the notes of an earlier pass.
   public var begins: Bool
 
-  /// What makes it complete with this step: records of the source that no step met have vanished; `nil`
-  /// if it is not complete, or not to be trusted.
+  /// Set with the last step of a trustworthy pass: records that no step has seen were removed upstream.
   public var completion: Completion?
 
-  /// A step of a census.
-  ///
-  /// - Parameters:
-  ///   - begins: Whether it begins with this step.
-  ///   - completion: What makes it complete with this step.
+  /// Creates a step.
   public init(begins: Bool, completion: Completion? = nil) {
     self.begins = begins
     self.completion = completion
   }
 }
 
-/// What saving a ``StoreBatch`` did.
+/// The effect of saving a ``StoreBatch``.
 public struct StoreChanges: Hashable, Sendable {
-  /// The indices of the entries that were never seen before.
+  /// The indices of the entries that are new.
   public var added: [Int] = []
 
-  /// How many records had changed.
+  /// The number of changed records.
   public var changed = 0
 
-  /// How many records were as they had been, and were not written.
+  /// The number of unchanged records, which were not written.
   public var same = 0
 
-  /// How many records have vanished: a complete ``Reconciliation`` did not meet them.
+  /// The number of records that a complete ``Reconciliation`` found to be removed upstream.
   public var removedUpstream = 0
 
-  /// How many different records a census met that was not complete after all; `nil` if it was.
+  /// The number of different records seen by a reconciliation that turned out to be incomplete; `nil` for
+  /// any other.
   public var shortReconciliation: Int?
 
-  /// Whether the walk's place was moved; `false` if another process had moved it.
+  /// False if another process had moved the checkpoint.
   public var hasMoved = false
 
-  /// Nothing done yet.
+  /// Changes without effect.
   public init() {}
 }

@@ -1,27 +1,21 @@
 public import AggregatorCore
 public import Foundation
 
-/// A record as a ``Store`` keeps it.
+/// A record as a ``Store`` has it.
 public struct StoredRecord: Hashable, Sendable {
-  /// Its place in first-seen order: positions ascend, and are 1 or more.
+  /// The position in first-seen order: positions ascend, and are 1 or more.
   public var position: Int64
 
-  /// The record, in the one encoding of ``RecordStore``.
+  /// The record in the encoding of ``RecordStore``.
   public var json: Data
 
-  /// When it was last fetched in another form than the one before.
+  /// When the record was last fetched with a change.
   public var savedAt: Date
 
-  /// When it was found that the service no longer has it; `nil` if it has, as far as is known.
+  /// When a sync found that the service no longer has the record; `nil` if it has, as far as is known.
   public var removedUpstreamAt: Date?
 
-  /// A stored record.
-  ///
-  /// - Parameters:
-  ///   - position: Its place in first-seen order.
-  ///   - json: The record.
-  ///   - savedAt: When it was last fetched in another form than the one before.
-  ///   - vanishedAt: When it was found that the service no longer has it.
+  /// Creates a stored record.
   public init(position: Int64, json: Data, savedAt: Date, removedUpstreamAt: Date? = nil) {
     self.position = position
     self.json = json
@@ -30,26 +24,21 @@ public struct StoredRecord: Hashable, Sendable {
   }
 }
 
-/// Some records of a ``Store``, in order.
+/// Consecutive records of a ``Store``.
 public struct StoredSlice: Hashable, Sendable {
-  /// The records.
+  /// The records in first-seen order.
   public var records: [StoredRecord]
 
-  /// Whether more follow.
+  /// True if more records follow.
   public var hasMore: Bool
 
-  /// How many there are altogether; `nil` where counting would cost too much.
+  /// The number of all matches; `nil` where counting would cost too much.
   public var total: Int?
 
-  /// Nothing.
+  /// A slice without records.
   public static let empty = StoredSlice(records: [], hasMore: false, total: 0)
 
-  /// Some records.
-  ///
-  /// - Parameters:
-  ///   - records: The records.
-  ///   - hasMore: Whether more follow.
-  ///   - total: How many there are altogether, if that is cheap to know.
+  /// Creates a slice.
   public init(records: [StoredRecord], hasMore: Bool, total: Int?) {
     self.records = records
     self.hasMore = hasMore
@@ -57,23 +46,18 @@ public struct StoredSlice: Hashable, Sendable {
   }
 }
 
-/// A page that a service gave, with its records as they are now.
+/// A page of a service, with its records as they are now.
 public struct StoredPage: Hashable, Sendable {
-  /// The records, those deleted too.
+  /// The records, including deleted ones.
   public var records: [StoredRecord]
 
-  /// What the service said of it.
+  /// The page without its records.
   public var page: FetchedPage
 
-  /// When it was fetched.
+  /// When the page was fetched.
   public var fetchedAt: Date
 
-  /// A stored page.
-  ///
-  /// - Parameters:
-  ///   - records: The records.
-  ///   - page: What the service said of it.
-  ///   - fetchedAt: When it was fetched.
+  /// Creates a stored page.
   public init(records: [StoredRecord], page: FetchedPage, fetchedAt: Date) {
     self.records = records
     self.page = page
@@ -81,30 +65,24 @@ public struct StoredPage: Hashable, Sendable {
   }
 }
 
-/// What a service said of a page, beside its records.
+/// A page of a service without its records.
 public struct FetchedPage: Hashable, Codable, Sendable {
-  /// Where the next page starts; `nil` when this was the last.
+  /// The start of the next page; `nil` after the last.
   public var next: Cursor?
 
-  /// How many records the whole answer has, if the service says so.
+  /// The number of records in all pages, if the service reports it.
   public var total: Int?
 
-  /// The address that was asked, without its query.
+  /// The URL of the request, without its query.
   public var endpoint: String?
 
-  /// How many rows could not be read.
+  /// The number of rows that could not be read.
   public var unreadable: Int
 
   /// Why the first of them could not be read.
   public var reason: String?
 
-  /// What a service said.
-  ///
-  /// - Parameters:
-  ///   - next: Where the next page starts.
-  ///   - total: How many records the whole answer has.
-  ///   - endpoint: The address that was asked, without its query.
-  ///   - unreadable: The rows that could not be read.
+  /// Creates a page.
   public init(next: Cursor?, total: Int?, endpoint: String?, unreadable: Unreadable = .none) {
     self.next = next
     self.total = total
@@ -114,29 +92,29 @@ public struct FetchedPage: Hashable, Codable, Sendable {
   }
 }
 
-/// How much a ``Store`` has of a source.
+/// The amount of data that a ``Store`` has of a source.
 public struct StoreStatus: Hashable, Sendable {
-  /// How many records, without those deleted and those that vanished.
+  /// The number of records, without deleted ones and ones removed upstream.
   public var records = 0
 
-  /// How many stored records are deleted.
+  /// The number of stored records that are deleted.
   public var hidden = 0
 
-  /// How many ids are deleted, stored or not.
+  /// The number of deleted IDs, stored or not.
   public var deleted = 0
 
-  /// How many records the service no longer has.
+  /// The number of records that the service no longer has.
   public var removedUpstream = 0
 
-  /// How many pages are kept.
+  /// The number of cached pages.
   public var pages = 0
 
-  /// When a page was fetched last; `nil` if none is known.
+  /// When a page was last fetched; `nil` if none is known.
   public var fetchedAt: Date?
 
-  /// Nothing.
+  /// A status without data.
   public init() {}
 
-  /// Whether no record is stored, not even a deleted one.
+  /// True if no record is stored, not even a deleted one.
   public var isEmpty: Bool { records + hidden + removedUpstream == 0 }
 }

@@ -74,8 +74,8 @@ extension Completer.CompletionContext {
       guard let plugin = try? session.tree.plugin(named: source),
         let path = directories()?.storePath
       else { return [] }
-      let records = SQLiteStore(at: path, busyTimeout: .zero).glance(
-        at: source, idsFrom: beginning, areDeleted: areDeleted, atMost: maxCount)
+      let records = SQLiteStore(at: path, busyTimeout: .zero).readWithoutWaiting(
+        source, idsFrom: beginning, areDeleted: areDeleted, atMost: maxCount)
       return plugin.candidates(records)
     } sessions: {
       guard let state = directories()?.state else { return [] }

@@ -100,7 +100,8 @@ package struct SQLView: Sendable {
       body = """
         SELECT \(values.joined(separator: ", ")) FROM main.records
         WHERE position BETWEEN \(first) AND \(first + (1 << Schema.positionBits) - 1)
-        AND vanished IS NULL AND id NOT IN (SELECT id FROM main.tombstones WHERE source = \(number))
+        AND removed_upstream IS NULL
+        AND id NOT IN (SELECT id FROM main.tombstones WHERE source = \(number))
         """
     } else {
       body = "SELECT \(names.map { "NULL AS \($0)" }.joined(separator: ", ")) WHERE 0"

@@ -1,42 +1,31 @@
+package import Foundation
+
 /// A JSON value whose objects keep the order of their members.
 ///
-/// Foundation's encoder orders keys differently from call to call and drops `nil`; what people and
-/// programs read from the command line needs a fixed order and explicit nulls.
+/// Foundation's encoder orders keys differently from call to call and drops `nil`, but the output of the
+/// command line needs a fixed order and explicit nulls.
 public enum JSON: Hashable, Sendable {
-  /// `null`.
   case null
-  /// `true` or `false`.
   case bool(Bool)
-  /// A whole number.
   case integer(Int)
-  /// A number; one that is not finite is written as `null`.
+  /// A number; written as `null` if it is not finite.
   case number(Double)
-  /// Text.
   case string(String)
-  /// Values in order.
   case array([JSON])
-  /// Members in order.
   case object([Member])
 
-  /// One member of an object.
+  /// A member of an object.
   public struct Member: Hashable, Sendable {
-    /// The key.
     public let name: String
-    /// The value.
     public let value: JSON
 
-    /// A member.
-    ///
-    /// - Parameters:
-    ///   - name: The key.
-    ///   - value: The value.
     public init(_ name: String, _ value: JSON) {
       self.name = name
       self.value = value
     }
   }
 
-  /// The value of the first member called `name`; `nil` if there is none or this is no object.
+  /// The value of the first member with this name; `nil` if there is none or this is not an object.
   public subscript(name: String) -> JSON? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.name == name }?.value
@@ -44,21 +33,123 @@ public enum JSON: Hashable, Sendable {
 }
 
 extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
-  ExpressibleByBooleanLiteral,
-  ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+  ExpressibleByBooleanLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral,
+  ExpressibleByDictionaryLiteral
 {
-  /// Text.
   public init(stringLiteral value: String) { self = .string(value) }
-  /// A whole number.
   public init(integerLiteral value: Int) { self = .integer(value) }
-  /// `true` or `false`.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
-  /// `null`.
   public init(nilLiteral: ()) { self = .null }
-  /// Values in order.
   public init(arrayLiteral elements: JSON...) { self = .array(elements) }
-  /// Members in order.
   public init(dictionaryLiteral elements: (String, JSON)...) {
     self = .object(elements.map { Member($0.0, $0.1) })
+  }
+}
+
+// MARK: - Writing
+
+extension JSON {
+  /// This value as JSON text on one line.
+  ///
+  /// Control characters, and every invisible character that can change how a terminal shows the text around
+  /// it, are written as `\u` escapes, so that the text is safe to print.
+  public var text: String {
+    var text = ""
+    write(to: &text)
+    return text
+  }
+
+  /// Appends this value as JSON text on one line.
+  public func write(to text: inout String) {
+    var writer = JSONWriter(escaping: .invisible)
+    write(to: &writer)
+    text += String(decoding: writer.bytes, as: UTF8.self)
+  }
+
+  private func write(to writer: inout JSONWriter) {
+    switch self {
+    case .null: writer.write(literal: "null")
+    case .bool(let bool): writer.write(literal: bool ? "true" : "false")
+    case .integer(let integer): writer.write(literal: String(integer))
+    case .number(let number): writer.write(literal: number.isFinite ? String(number) : "null")
+    case .string(let string): writer.write(string: string)
+    case .array(let values):
+      writer.beginArray()
+      for value in values {
+        writer.beginElement()
+        value.write(to: &writer)
+      }
+      writer.endArray()
+    case .object(let members):
+      writer.beginObject()
+      for member in members {
+        writer.beginMember(member.name)
+        member.value.write(to: &writer)
+      }
+      writer.endObject()
+    }
+  }
+}
+
+// MARK: - Coding
+
+extension JSON {
+  /// Reads a JSON text, with members in alphabetical order; `nil` if it is invalid.
+  package init?(reading bytes: Data) {
+    guard let read = try? JSONText(bytes)?.read(JSON.self) else { return nil }
+    self = read
+  }
+}
+
+/// Coders do not keep the order of members: they are read in alphabetical order.
+extension JSON: Codable {
+  private struct MemberKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  public init(from decoder: any Decoder) throws {
+    // The most frequent kinds first: each failure is expensive.
+    let single = try decoder.singleValueContainer()
+    if single.decodeNil() {
+      self = .null
+    } else if let string = try? single.decode(String.self) {
+      self = .string(string)
+    } else if let object = try? decoder.container(keyedBy: MemberKey.self) {
+      let keys = object.allKeys.sorted { $0.stringValue < $1.stringValue }
+      self = .object(
+        try keys.map { key in
+          Member(key.stringValue, try object.decode(JSON.self, forKey: key))
+        })
+    } else if let integer = try? single.decode(Int.self) {
+      self = .integer(integer)
+    } else if let bool = try? single.decode(Bool.self) {
+      self = .bool(bool)
+    } else if let number = try? single.decode(Double.self) {
+      self = .number(number)
+    } else {
+      var array = try decoder.unkeyedContainer()
+      var elements: [JSON] = []
+      while !array.isAtEnd { elements.append(try array.decode(JSON.self)) }
+      self = .array(elements)
+    }
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var single = encoder.singleValueContainer()
+    switch self {
+    case .null: try single.encodeNil()
+    case .bool(let bool): try single.encode(bool)
+    case .integer(let integer): try single.encode(integer)
+    case .number(let number): try single.encode(number)
+    case .string(let string): try single.encode(string)
+    case .array(let elements): try single.encode(elements)
+    case .object(let members):
+      // Of several members with one name the first, as in reading by name.
+      try single.encode(
+        Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first })
+    }
   }
 }

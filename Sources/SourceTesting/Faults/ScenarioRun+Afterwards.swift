@@ -8,7 +8,7 @@ extension ScenarioRun {
     guard !isStuck else { return }
     do throws(SourceError) {
       for fault in try await store.faults() { note(.store, "the file", "no fault", fault) }
-      if try await !store.isIndexTrue() {
+      if try await !store.isIndexSound() {
         note(.store, "the search index", "the texts of the records", "others")
       }
       let all = try await store.records(of: plugin.name, matching: [], after: 0, limit: 10_000)

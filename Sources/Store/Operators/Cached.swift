@@ -2,18 +2,17 @@ public import AggregatorCore
 public import Foundation
 
 extension DataSource {
-  /// Answers from the store what was fetched a short while ago, and what cannot be fetched now.
+  /// Caches pages and records in the store.
   ///
-  /// A page or record that is fresh costs no call. An older one answers if the call fails, and says why;
-  /// its provenance gives its age. What is fetched is stored, merged with what was known.
+  /// A fresh page or record costs no call. A stale one is used if the call fails; its provenance has its
+  /// age and the failure. Fetched records are stored, merged with their stored form.
   ///
   /// - Parameters:
-  ///   - shelf: Where answers are kept.
-  ///   - freshness: How long an answer counts as fresh.
-  ///   - scope: Which service it is, such as its address: answers of one are not given for another.
-  ///   - policy: Which kept answers may be given.
-  ///   - now: What the calendar says.
-  /// - Returns: The source with a memory.
+  ///   - recordStore: The cache.
+  ///   - freshness: The time to live.
+  ///   - scope: Distinguishes services, for example by URL: answers of one are not used for another.
+  ///   - policy: Selects which cached answers may be used.
+  ///   - now: Returns the current date.
   public func cached(
     in recordStore: RecordStore<Item>, freshFor freshness: Duration, of scope: String = "",
     _ policy: CachePolicy = .normal, now: @escaping @Sendable () -> Date = { Date() }
@@ -35,19 +34,19 @@ struct Cached<Base: DataSource>: DataSource, CustomStringConvertible {
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
     let key = key(
       CallKind(request), request.query?.text, request.cursor?.description, "\(request.limit)")
-    let stored = await kept(key)
-    let kept = stored.map(page)
-    // Rows that only another version can read are worth a call.
-    if let kept, isFresh(kept.provenance), kept.records.count == stored?.records.count {
-      return kept
+    let stored = await cachedPage(key)
+    let cached = stored.map(page)
+    // Records that only another version can decode are worth a call.
+    if let cached, isFresh(cached.provenance), cached.records.count == stored?.records.count {
+      return cached
     }
     var page: Page<Base.Item>
     do { page = try await base.page(request) } catch {
-      guard var kept = try stale(kept, instead: error) else { throw error }
-      kept.provenance.reason = error
-      return kept
+      guard var cached = stale(cached, insteadOf: error) else { throw error }
+      cached.provenance.reason = error
+      return cached
     }
-    // Nobody should be given that once more, nor in the place of what was kept before.
+    // A page without a readable row must not replace a cached one.
     guard !page.isUnreadable else { return page }
     let fetched = FetchedPage(
       next: page.next, total: page.total, endpoint: page.provenance.endpoint,
@@ -58,13 +57,13 @@ struct Cached<Base: DataSource>: DataSource, CustomStringConvertible {
 
   func item(_ id: Base.Item.ID) async throws(SourceError) -> LookupResult<Base.Item> {
     let key = key(.show, id.description)
-    let kept = await kept(key).flatMap(found)
-    if let kept, isFresh(kept.provenance) { return kept }
+    let cached = await cachedPage(key).flatMap(found)
+    if let cached, isFresh(cached.provenance) { return cached }
     var found: LookupResult<Base.Item>
     do { found = try await base.item(id) } catch {
-      guard var kept = try stale(kept, instead: error) else { throw error }
-      kept.provenance.reason = error
-      return kept
+      guard var cached = stale(cached, insteadOf: error) else { throw error }
+      cached.provenance.reason = error
+      return cached
     }
     let fetched = FetchedPage(next: nil, total: nil, endpoint: found.provenance.endpoint)
     if let warning = try await save([found.item], key, fetched) { found.warnings.append(warning) }
@@ -79,53 +78,51 @@ struct Cached<Base: DataSource>: DataSource, CustomStringConvertible {
     chained(base, "cached(in: \(recordStore.source), freshFor: \(freshness.text))")
   }
 
-  // MARK: - The kept answer
+  // MARK: - Cached answers
 
   private func key(_ kind: CallKind, _ parts: String?...) -> String {
     JSON.array(([scope, kind.rawValue] + parts).map { $0.map(JSON.string) ?? .null }).text
   }
 
-  /// What is kept; nothing if the store fails, which must not keep anybody from asking the service.
-  private func kept(_ key: String) async -> StoredPage? {
+  /// `nil` also if the store fails, which must not prevent a call to the service.
+  private func cachedPage(_ key: String) async -> StoredPage? {
     try? await recordStore.store.page(key, of: recordStore.source)
   }
 
   private func isFresh(_ provenance: Provenance) -> Bool {
     guard !policy.refreshes, let fetchedAt = provenance.fetchedAt else { return false }
-    // A clock that was set back makes nothing fresh.
+    // A date in the future, after the clock was set back, is not fresh.
     return 0..<(freshness / .seconds(1)) ~= now().timeIntervalSince(fetchedAt)
   }
 
-  private func stale<Answer>(
-    _ kept: Answer?, instead error: SourceError
-  ) throws(SourceError) -> Answer? { policy.mayFallBack && error.allowsFallback ? kept : nil }
-
-  private func page(_ kept: StoredPage) -> Page<Base.Item> {
-    let (items, unreadable) = recordStore.items(kept.records)
-    let dropped = Unreadable(count: kept.page.unreadable, firstReason: kept.page.reason)
-    return Page(
-      items, next: kept.page.next, total: kept.page.total, provenance: provenance(of: kept),
-      unreadable: dropped + unreadable)
+  private func stale<Answer>(_ cached: Answer?, insteadOf error: SourceError) -> Answer? {
+    policy.mayFallBack && error.allowsFallback ? cached : nil
   }
 
-  private func found(_ kept: StoredPage) -> LookupResult<Base.Item>? {
-    recordStore.items(kept.records).items.first.map {
-      LookupResult($0, provenance: provenance(of: kept))
+  private func page(_ stored: StoredPage) -> Page<Base.Item> {
+    let (records, unreadable) = recordStore.decoded(stored.records)
+    let dropped = Unreadable(count: stored.page.unreadable, firstReason: stored.page.reason)
+    return Page(
+      records, next: stored.page.next, total: stored.page.total,
+      provenance: provenance(of: stored), unreadable: dropped + unreadable)
+  }
+
+  private func found(_ stored: StoredPage) -> LookupResult<Base.Item>? {
+    recordStore.decoded(stored.records).records.first.map {
+      LookupResult($0, provenance: provenance(of: stored))
     }
   }
 
-  private func provenance(of kept: StoredPage) -> Provenance {
-    Provenance(.stored, fetchedAt: kept.fetchedAt, endpoint: kept.page.endpoint)
+  private func provenance(of stored: StoredPage) -> Provenance {
+    Provenance(.stored, fetchedAt: stored.fetchedAt, endpoint: stored.page.endpoint)
   }
 
-  /// Keeps an answer.
-  ///
-  /// - Returns: What to say if it cannot be kept: the answer is good all the same.
+  /// Caches an answer; returns a warning if that fails, because the answer is valid all the same.
   private func save(
-    _ items: [Base.Item], _ key: String, _ page: FetchedPage
+    _ records: [Base.Item], _ key: String, _ page: FetchedPage
   ) async throws(SourceError) -> Warning? {
     do {
-      _ = try await recordStore.save(items, page: (key, page), at: now())
+      _ = try await recordStore.save(records, page: (key, page), at: now())
       return nil
     } catch {
       guard error.code != .cancelled else { throw error }

@@ -2,22 +2,19 @@ public import AggregatorCore
 public import Foundation
 
 extension DataSource {
-  /// Gives what is stored, and fetches more when that runs out: a collection that grows.
+  /// Serves records from the store, and loads more from upstream at its end.
   ///
-  /// Pages come from the store in first-seen order. Where it ends, upstream is asked, and only what was
-  /// never seen before is kept, until a page is full or ten upstream pages in a row brought nothing new.
-  /// A page is either stored or live as a whole. With a query it answers from the store alone, and never
-  /// fetches by itself. While nothing at all is stored it fails where upstream fails, so that a `fallback`
-  /// answers.
+  /// Pages come from the store in first-seen order. At its end upstream is fetched until a page is full of
+  /// new records, or ten consecutive upstream pages have none. A page is either stored or live as a whole.
+  /// Searches read the store alone. While the store is empty, a failure of upstream is thrown, so that a
+  /// `fallback` takes over.
   ///
   /// - Parameters:
-  ///   - shelf: Where records are kept.
-  ///   - size: How many records upstream is asked for at a time, 1 or more.
-  ///   - collection: Which of upstream's collections it is, where settings choose: each goes on where it
-  ///     ended.
-  ///   - growth: When upstream is asked.
-  ///   - now: What the calendar says.
-  /// - Returns: The collection.
+  ///   - recordStore: The records.
+  ///   - size: The number of records per request, 1 or more.
+  ///   - collection: The upstream collection that the settings select: each has its own checkpoint.
+  ///   - growth: When to load more.
+  ///   - now: Returns the current date.
   public func growing(
     in recordStore: RecordStore<Item>, by size: Int, of collection: String = "",
     growing growth: LoadMorePolicy = .atEnd,
@@ -40,7 +37,9 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
     let seal = CursorSeal("\(recordStore.source).stored", for: request.query)
     let start = try seal.open(request.cursor, as: StoredPosition.self)
     let slice = try await slice(of: request, after: start)
-    if let query = request.query { return try await found(slice, matching: query, start, seal) }
+    if let query = request.query {
+      return try await searched(slice, matching: query, start, seal)
+    }
     guard slice.records.isEmpty else {
       return try await page(slice, seal)
     }
@@ -66,10 +65,10 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
   }
 
   var description: String {
-    chained(upstreamLoader.base, "accumulating(in: \(recordStore.source), growing: \(growth))")
+    chained(upstreamLoader.base, "growing(in: \(recordStore.source), \(growth))")
   }
 
-  // MARK: - What is stored
+  // MARK: - Reading the store
 
   private func slice(
     of request: PageRequest, after start: StoredPosition?
@@ -79,9 +78,7 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
       limit: request.limit)
   }
 
-  /// A page that the store fills.
-  ///
-  /// Whether there is a next one depends on who may be asked then.
+  /// A page of stored records, with a next one if the store has more or upstream may be fetched.
   private func page(
     _ slice: StoredSlice, _ seal: CursorSeal
   ) async throws(SourceError) -> Page<Item> {
@@ -90,21 +87,21 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
     if !hasNext, growth == .atEnd {
       hasNext = try await !upstreamLoader.isAtEnd()
       // Another process may have fetched the rest since the slice was read.
-      if !hasNext { hasNext = try await isAnything(after: last) }
+      if !hasNext { hasNext = try await hasRecords(after: last) }
     }
     var page = try recordStore.page(slice, next: hasNext ? last : nil, seal)
     if growth == .atEnd { page.total = nil }
     return page
   }
 
-  private func isAnything(after last: StoredPosition?) async throws(SourceError) -> Bool {
+  private func hasRecords(after last: StoredPosition?) async throws(SourceError) -> Bool {
     guard let last else { return false }
     return try await !recordStore.store.records(
       of: recordStore.source, matching: [], after: last.position, limit: 1
     ).records.isEmpty
   }
 
-  private func found(
+  private func searched(
     _ slice: StoredSlice, matching query: Query, _ start: StoredPosition?, _ seal: CursorSeal
   ) async throws(SourceError) -> Page<Item> {
     if slice.records.isEmpty { try await refuseEmptiness(matching: query) }
@@ -113,12 +110,12 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
     if start == nil {
       let count = try await recordStore.store.status(of: recordStore.source).records
       page.warnings.append(
-        Warning("storedOnly", "searched the \(count) \(recordStore.source) that are stored"))
+        Warning("storedOnly", "searched \(count) cached \(recordStore.source)"))
     }
     return page
   }
 
-  /// Whether nothing at all is stored, not even what is deleted.
+  /// True if no record is stored, not even a deleted one.
   private func isEmpty() async throws(SourceError) -> Bool {
     try await recordStore.store.status(of: recordStore.source).isEmpty
   }
@@ -129,7 +126,7 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
     }
   }
 
-  // MARK: - What is fetched
+  // MARK: - Loading more
 
   private func grown(
     for request: PageRequest, after start: StoredPosition?, _ seal: CursorSeal
@@ -137,13 +134,13 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
     var result = UpstreamLoadResult()
     var slice = StoredSlice.empty
     var emptyPages = 0
-    // Of what is new some may have been deleted before it came: then it takes more to fill a page.
+    // IDs may have been deleted before their records came: then filling a page takes more of them.
     repeat {
       let known = slice.records.count
       result.add(await upstreamLoader.take(request.limit - known) { _ in })
       slice = try await self.slice(of: request, after: start)
       emptyPages = slice.records.count > known ? 0 : emptyPages + 1
-      // A forged position lies behind all that ever comes.
+      // A forged position may lie behind all records that ever come.
       if emptyPages == UpstreamLoader<Item>.maxEmptyPages {
         result.end = .nothingNew(pages: result.pages)
       }
@@ -151,7 +148,7 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
     if let failure = result.failure {
       guard failure.code != .cancelled else { throw failure }
       if slice.records.isEmpty {
-        // Where all that is stored is deleted, nobody may bring in others in its place.
+        // If all stored records are deleted, no fallback may stand in for them.
         guard start == nil, try await !isEmpty() else { throw failure }
       }
     }

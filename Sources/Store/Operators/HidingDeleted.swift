@@ -1,13 +1,10 @@
 public import AggregatorCore
 
 extension DataSource {
-  /// Leaves deleted records out of every page, whoever sends them.
+  /// Leaves deleted records out of every page, whatever their origin.
   ///
-  /// Pages may then be shorter, and say in ``Page/hidden`` by how much. A deleted record that is asked for
-  /// is `notFound`. Where the store cannot tell what is deleted, everything is given, with a warning.
-  ///
-  /// - Parameter shelf: Where deletions are remembered.
-  /// - Returns: The source without what was deleted.
+  /// Pages may be shorter then, by ``Page/hidden`` records. A deleted record fails with `notFound`. If the
+  /// store fails, nothing is left out, and a warning says so.
   public func hidingDeleted(in recordStore: RecordStore<Item>) -> some DataSource<Item> {
     HidingDeleted(base: self, recordStore: recordStore)
   }
@@ -65,20 +62,19 @@ struct HidingDeleted<Base: DataSource>: DataSource, CustomStringConvertible {
 }
 
 extension Warning {
-  /// The store failed, and it went on without it.
+  /// The store failed, and the answer was made without it.
   static func storage(_ error: SourceError) -> Warning {
     Warning(error.code.description, error.description)
   }
 }
 
 extension SourceError {
-  /// There was such a record, and a person deleted it.
   static func deleted(_ id: some LosslessStringConvertible, in source: String) -> SourceError {
     SourceError(
-      .notFound, "the \(source) record '\(id.description.oneLine(atMost: 80))' is deleted",
+      .notFound, "the \(source) record \"\(id.description.oneLine(atMost: 80))\" is deleted",
       remedy: "restore it to see it again", cause: DeletedRecord())
   }
 }
 
-/// Why a record is not found that a person deleted: tells it from one that never was.
+/// The cause of `notFound` for a deleted record, as opposed to one that does not exist.
 package struct DeletedRecord: Error {}

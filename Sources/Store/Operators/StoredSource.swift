@@ -2,11 +2,10 @@ public import AggregatorCore
 import Foundation
 
 extension RecordStore {
-  /// What is stored of the source, in the order in which it was first seen, without what was deleted or
-  /// has vanished.
+  /// The stored records in first-seen order, without deleted ones and ones removed upstream.
   ///
-  /// Where nothing matches, the first page fails with `nothingStored`, so that a `fallback` asks who
-  /// knows more.
+  /// If nothing matches, the first page fails with `nothingStored`, so that a `fallback` goes on to the
+  /// next source.
   public var records: some DataSource<Item> { StoredSource(recordStore: self) }
 }
 
@@ -38,7 +37,7 @@ struct StoredSource<Item: Record>: DataSource, CustomStringConvertible {
   var description: String { "\(recordStore.source).stored" }
 }
 
-/// A place among the records of a source.
+/// A position in the first-seen order of a source's records.
 struct StoredPosition: Codable {
   let position: Int64
 
@@ -48,13 +47,13 @@ struct StoredPosition: Codable {
 }
 
 extension RecordStore {
-  /// A page of stored records; its age is that of the oldest.
+  /// A page of stored records, as old as its oldest record.
   func page(
     _ slice: StoredSlice, next: StoredPosition?, _ seal: CursorSeal
   ) throws(SourceError) -> Page<Item> {
-    let (items, unreadable) = items(slice.records)
+    let (records, unreadable) = decoded(slice.records)
     return Page(
-      items, next: try next.map { next throws(SourceError) in try seal.close(next) },
+      records, next: try next.map { next throws(SourceError) in try seal.close(next) },
       total: slice.total,
       provenance: Provenance(.stored, fetchedAt: slice.records.map(\.savedAt).min()),
       unreadable: unreadable)
@@ -62,12 +61,12 @@ extension RecordStore {
 }
 
 extension Warning {
-  fileprivate static func removedUpstream(_ id: some LosslessStringConvertible, at date: Date)
-    -> Warning
-  {
+  fileprivate static func removedUpstream(
+    _ id: some LosslessStringConvertible, at date: Date
+  ) -> Warning {
     Warning(
       "vanished",
-      "the service no longer had \(id.description.oneLine(atMost: 80)) at \(date.iso8601)")
+      "\(id.description.oneLine(atMost: 80)) was removed upstream (noticed \(date.iso8601))")
   }
 }
 
@@ -75,6 +74,6 @@ extension SourceError {
   static func nothingStored(of source: String, matching query: Query? = nil) -> SourceError {
     SourceError(
       .nothingStored,
-      "no stored \(source)\(query.map { " match '\($0.text.oneLine(atMost: 80))'" } ?? "")")
+      "no cached \(source)\(query.map { " match \"\($0.text.oneLine(atMost: 80))\"" } ?? "")")
   }
 }

@@ -1,16 +1,16 @@
 public import AggregatorCore
 package import Foundation
 
-/// Fetches records that were never seen before from an endless source into the store.
+/// Fetches new records of an endless source into the store.
 ///
-/// Each upstream page is one transaction: its records, and where upstream goes on. So whoever comes
-/// next, in this process or another, goes on at the very next page.
+/// Each upstream page is stored in one transaction with the checkpoint after it, so that the next call, in
+/// this process or another, resumes at the next page.
 public struct UpstreamLoader<Item: Record>: Sendable {
   package let base: any DataSource<Item>
   package let recordStore: RecordStore<Item>
-  /// How many records upstream is asked for at a time.
+  /// The number of records per request.
   package let size: Int
-  /// Which of upstream's collections it is, where settings choose: each goes on where it ended.
+  /// The upstream collection that the settings select: each has its own checkpoint.
   package let collection: String
   package let now: @Sendable () -> Date
 
@@ -25,27 +25,25 @@ public struct UpstreamLoader<Item: Record>: Sendable {
     self.now = now
   }
 
-  /// So many upstream pages in a row without anything new end it.
+  /// The number of consecutive upstream pages without a new record that ends a call.
   static var maxEmptyPages: Int { 10 }
 
   private var checkpoint: String { Self.checkpoint(of: collection) }
 
-  /// The name of the place where upstream goes on.
+  /// The name of a collection's checkpoint.
   static func checkpoint(of collection: String) -> String {
     collection.isEmpty ? "upstream" : "upstream \(collection)"
   }
 
-  /// Where upstream goes on once it has said that there is no more.
-  ///
-  /// No cursor looks like it.
+  /// The checkpoint at the end of upstream; no cursor looks like it.
   static var end: String { "." }
 
-  /// Fetches until enough is new.
+  /// Fetches until enough records are new.
   ///
   /// - Parameters:
-  ///   - count: How many new records are wanted, 1 or more. As whole pages are fetched it may get more.
+  ///   - count: The number of new records wanted, 1 or more. It may get more, because whole pages are
+  ///     fetched.
   ///   - progress: Called after each page with the number of new records so far.
-  /// - Returns: What it got, and why it got no more.
   public func take(_ count: Int, progress: (_ added: Int) -> Void) async -> UpstreamLoadResult {
     var result = UpstreamLoadResult()
     var emptyPages = 0
@@ -56,7 +54,7 @@ public struct UpstreamLoader<Item: Record>: Sendable {
           return result
         }
         result.add(page.page, page.changes)
-        // Where another process was faster, what is new has gone to it.
+        // If another process was faster, it got the new records.
         if page.changes.hasMoved { emptyPages = page.changes.added.isEmpty ? emptyPages + 1 : 0 }
         progress(result.added)
       } catch {
@@ -71,12 +69,12 @@ public struct UpstreamLoader<Item: Record>: Sendable {
     return result
   }
 
-  /// Whether upstream has said that there is no more.
+  /// True if upstream has no more records.
   func isAtEnd() async throws(SourceError) -> Bool {
     try await recordStore.store.checkpoint(checkpoint, of: recordStore.source) == Self.end
   }
 
-  /// Fetches one upstream page; `nil` at upstream's end.
+  /// Fetches one upstream page; `nil` at the end of upstream.
   private func takePage() async throws(SourceError) -> (
     page: Page<Item>, changes: StoreChanges
   )? {
@@ -86,10 +84,10 @@ public struct UpstreamLoader<Item: Record>: Sendable {
     do {
       page = try await base.page(PageRequest(after: start.flatMap(Cursor.init), limit: size))
     } catch .invalidCursor where start != nil {
-      // Upstream counts in another way now. What is known stays known.
+      // Upstream's paging has changed. The stored records stay.
       page = try await base.page(PageRequest(limit: size))
     }
-    // Whoever went on would never come back to these records.
+    // Going on would lose these records for good.
     guard !page.isUnreadable else { throw .unreadable(page.unreadable) }
     let update = CheckpointUpdate(checkpoint, from: start, to: page.next?.description ?? Self.end)
     return (page, try await recordStore.save(page.records, update: update, at: now()))
@@ -97,28 +95,27 @@ public struct UpstreamLoader<Item: Record>: Sendable {
 }
 
 extension SourceError {
-  /// No row of a page could be read.
   static func unreadable(_ rows: Unreadable) -> SourceError {
     let reason = rows.firstReason.map { " (\($0))" } ?? ""
     return SourceError(.malformed, "none of \(rows.count) rows could be read\(reason)")
   }
 }
 
-/// What an ``UpstreamLoader`` got.
+/// The outcome of an ``UpstreamLoader``.
 public struct UpstreamLoadResult: Sendable {
-  /// How many records were new.
+  /// The number of new records.
   public private(set) var added = 0
 
-  /// How many upstream pages were fetched.
+  /// The number of upstream pages fetched.
   public private(set) var pages = 0
 
   /// The rows that could not be read.
   public private(set) var unreadable = Unreadable.none
 
-  /// Who answered last; `nil` if nobody did.
+  /// The provenance of the last page; `nil` if none was fetched.
   public private(set) var provenance: Provenance?
 
-  /// Why upstream gave no more, if it did not.
+  /// Why there were no more records, if there were not.
   public internal(set) var end: PaginationEnd?
 
   /// The failure that ended it, if one did.
@@ -131,7 +128,7 @@ public struct UpstreamLoadResult: Sendable {
     provenance = page.provenance
   }
 
-  /// Adds what was got after this.
+  /// Adds the outcome of a later call.
   mutating func add(_ later: UpstreamLoadResult) {
     added += later.added
     pages += later.pages

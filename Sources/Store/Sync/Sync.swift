@@ -1,19 +1,19 @@
 public import AggregatorCore
 package import Foundation
 
-/// Fetches the pages of a service into the store, those that came together in one transaction.
+/// Downloads the records of a service into the store, and resumes from the last checkpoint.
 public struct Sync<Item: Record>: Sendable {
   let base: any DataSource<Item>
   let recordStore: RecordStore<Item>
-  /// How many records upstream is asked for at a time.
+  /// The number of records per request.
   let size: Int
   let mode: SyncMode
   let clock: any Clock<Duration>
   let now: @Sendable () -> Date
-  /// Who is told that it waits.
+  /// Is notified of waits.
   let observer: Observer
 
-  /// How long to wait at first, and at most, where the service does not say until when.
+  /// The waits if the service is rate-limited and does not say for how long; each one doubles the last.
   private static var firstWait: Duration { .seconds(60) }
   private static var longestWait: Duration { .seconds(15 * 60) }
 
@@ -30,7 +30,6 @@ public struct Sync<Item: Record>: Sendable {
     self.observer = observer
   }
 
-  /// The name of the place where it goes on.
   private var checkpointName: String {
     switch mode {
     case .pass(let collection): "sync \(collection)"
@@ -40,39 +39,38 @@ public struct Sync<Item: Record>: Sendable {
 
   /// Fetches page after page, from where the last run stopped.
   ///
-  /// Each page's records are stored in one transaction with where the next run goes on. Whatever ends it, even
-  /// `kill -9`, all pages before that are kept and are not fetched again.
+  /// Records are stored in one transaction with the checkpoint after them. However the run ends, even by
+  /// `kill -9`, no stored page is fetched again.
   ///
   /// - Parameters:
-  ///   - pages: How many pages at most, 1 or more; `nil` for all.
-  ///   - jobs: How many pages are asked for at a time, 1 or more; they are stored in order all the same.
-  ///     More than one takes effect where pages can be addressed ahead.
-  ///   - waits: Whether to wait until the service, or our own limit, lets us go on; otherwise that ends
-  ///     it with `rateLimited`.
+  ///   - pages: The most pages to fetch, 1 or more; `nil` for all.
+  ///   - jobs: The most pages in flight, 1 or more; they are stored in order all the same. More than one
+  ///     takes effect where cursors of later pages can be computed.
+  ///   - waits: True to wait when the rate limit, local or upstream, is reached; false to end with
+  ///     `rateLimited`.
   ///   - progress: Called after each transaction.
-  /// - Returns: What it did, and why it did no more.
   public func run(
     upTo pages: Int?, jobs: Int, waits: Bool, progress: @Sendable (SyncResult) -> Void
   ) async -> SyncResult {
     var result = SyncResult()
-    var maxEmptyPages = Self.firstWait
+    var nextWait = Self.firstWait
     while true {
       let before = result.pages
       let bound = pages.map { $0 - result.pages }
       do throws(SourceError) {
         guard bound.map({ $0 > 0 }) ?? true,
-          try await walk(upTo: bound, jobs, &result, progress)
+          try await fetch(upTo: bound, jobs, &result, progress)
         else { return result }
       } catch {
         guard waits, error.code == .rateLimited else {
           result.failure = error
           return result
         }
-        // Many services say that it is too much, and not until when.
-        if result.pages > before { maxEmptyPages = Self.firstWait }
-        let asked = error.retryAfter ?? .zero
-        let wait = asked > .zero ? asked : maxEmptyPages
-        if asked <= .zero { maxEmptyPages = min(maxEmptyPages * 2, Self.longestWait) }
+        // Many services send 429 without Retry-After.
+        if result.pages > before { nextWait = Self.firstWait }
+        let requested = error.retryAfter ?? .zero
+        let wait = requested > .zero ? requested : nextWait
+        if requested <= .zero { nextWait = min(nextWait * 2, Self.longestWait) }
         observer(.waiting(wait, reason: error.message))
         do { try await clock.sleep(for: wait) } catch {
           result.failure = .cancelled
@@ -82,43 +80,42 @@ public struct Sync<Item: Record>: Sendable {
     }
   }
 
-  /// Walks from where the last run stopped.
-  ///
-  /// - Returns: Whether another process went on in the meantime, so that this one has to look again.
-  private func walk(
+  /// Fetches from the checkpoint on; returns true if another process has moved it meanwhile, so that this
+  /// one has to read it again.
+  private func fetch(
     upTo bound: Int?, _ jobs: Int, _ result: inout SyncResult,
     _ progress: (SyncResult) -> Void
   ) async throws(SourceError) -> Bool {
-    var written = try await recordStore.store.checkpoint(checkpointName, of: recordStore.source)
-    guard written != UpstreamLoader<Item>.end else {
+    var stored = try await recordStore.store.checkpoint(checkpointName, of: recordStore.source)
+    guard stored != UpstreamLoader<Item>.end else {
       result.isComplete = true
       return false
     }
-    var checkpoint = known(written)
+    var checkpoint = decoded(stored)
     if result.pages == 0 { result.earlierPages = checkpoint.pages }
-    if written != nil, checkpoint.cursor == nil { result.hasRestarted = true }
-    let walk = EncodingSource(base: base, recordStore: recordStore).pages(
+    if stored != nil, checkpoint.cursor == nil { result.hasRestarted = true }
+    let pages = EncodingSource(base: base, recordStore: recordStore).pages(
       after: checkpoint.cursor, size: size, upTo: PaginationBound(pages: bound),
-      // One job fetches and stores in turns, so that at most one page is ever fetched in vain.
+      // One job fetches and stores alternately, so that at most one page is ever fetched in vain.
       ahead: jobs > 1 ? jobs : 0, passing: checkpoint.cursor == nil ? 0 : checkpoint.records,
       remembering: .pages
     ).makeAsyncIterator()
     while true {
       var batch = SyncBatch<Item>(from: checkpoint)
-      let end = await fill(&batch, from: walk)
+      let end = await fill(&batch, from: pages)
       if batch.pages > 0 {
-        let update = update(from: written, checkpoint, to: batch.checkpoint, isLast: batch.isLast)
+        let update = update(from: stored, checkpoint, to: batch.checkpoint, isLast: batch.isLast)
         let changes = try await recordStore.save(
-          written: batch.records, update: update, at: batch.checkpoint.date)
+          encoded: batch.records, update: update, at: batch.checkpoint.date)
         result.add(batch, changes)
         guard changes.hasMoved else { return true }
-        (written, checkpoint) = (update.to, batch.checkpoint)
+        (stored, checkpoint) = (update.to, batch.checkpoint)
         result.passed = checkpoint.records
         if batch.isLast {
           result.isComplete = true
           if isPass {
             result.doubt =
-              checkpoint.doubt ?? changes.shortReconciliation.map(checkpoint.doubt(met:))
+              checkpoint.doubt ?? changes.shortReconciliation.map(checkpoint.doubt(seen:))
           }
         }
         progress(result)
@@ -127,8 +124,8 @@ public struct Sync<Item: Record>: Sendable {
       case nil: continue
       case .success: return false
       case .failure(.invalidCursor) where checkpoint.cursor != nil:
-        // Upstream counts in another way now. What is known stays known.
-        try await startOver(from: written)
+        // Upstream's paging has changed. The stored records stay.
+        try await startOver(from: stored)
         result.hasRestarted = true
         return true
       case .failure(let error): throw error
@@ -136,21 +133,20 @@ public struct Sync<Item: Record>: Sendable {
     }
   }
 
-  /// Takes the next page, and those after it that have come already.
-  ///
-  /// - Returns: How the walk ended; `nil` if it goes on.
+  /// Adds the next page, and those after it that have already arrived; returns how the sequence ended,
+  /// `nil` if it has not.
   private func fill(
-    _ batch: inout SyncBatch<Item>, from walk: PageSequence<EncodedRecord<Item>>.Iterator
+    _ batch: inout SyncBatch<Item>, from pages: PageSequence<EncodedRecord<Item>>.Iterator
   ) async -> Result<Void, SourceError>? {
     do throws(SourceError) {
       repeat {
-        guard let step = try await walk.next() else { return .success(()) }
-        // Whoever went on would never come back to these records.
+        guard let step = try await pages.next() else { return .success(()) }
+        // Going on would lose these records for good.
         guard !step.page.isUnreadable else { throw .unreadable(step.page.unreadable) }
         if let end = step.end, end.isStall { throw .stalled(end) }
         batch.add(step.page, at: now())
         if step.end != nil { return .success(()) }
-      } while batch.hasRoom && walk.isNextHere
+      } while batch.hasRoom && pages.isNextHere
       return nil
     } catch {
       return .failure(error)
@@ -159,21 +155,20 @@ public struct Sync<Item: Record>: Sendable {
 
   private var isPass: Bool { if case .pass = mode { true } else { false } }
 
-  /// Where the last run stopped.
-  private func known(_ written: String?) -> SyncCheckpoint {
+  private func decoded(_ stored: String?) -> SyncCheckpoint {
     let beginning = SyncCheckpoint(at: now())
-    guard let written else { return beginning }
+    guard let stored else { return beginning }
     switch mode {
-    case .pass: return SyncCheckpoint(written, at: now()) ?? beginning
+    case .pass: return SyncCheckpoint(stored, at: now()) ?? beginning
     case .growth:
       var checkpoint = beginning
-      checkpoint.cursor = Cursor(written)
+      checkpoint.cursor = Cursor(stored)
       return checkpoint
     }
   }
 
   private func update(
-    from written: String?, _ checkpoint: SyncCheckpoint, to next: SyncCheckpoint, isLast: Bool
+    from stored: String?, _ checkpoint: SyncCheckpoint, to next: SyncCheckpoint, isLast: Bool
   ) -> CheckpointUpdate {
     switch mode {
     case .pass:
@@ -182,25 +177,81 @@ public struct Sync<Item: Record>: Sendable {
         begins: checkpoint.cursor == nil,
         completion: isTrusted ? .init(began: next.began, least: next.least) : nil)
       return CheckpointUpdate(
-        checkpointName, from: written, to: isLast ? nil : next.text, reconciliation: reconciliation,
+        checkpointName, from: stored, to: isLast ? nil : next.text, reconciliation: reconciliation,
         replacesPages: isLast)
     case .growth:
       return CheckpointUpdate(
-        checkpointName, from: written, to: next.cursor?.description ?? UpstreamLoader<Item>.end)
+        checkpointName, from: stored, to: next.cursor?.description ?? UpstreamLoader<Item>.end)
     }
   }
 
-  /// Forgets the place, if it is still this one.
-  private func startOver(from written: String?) async throws(SourceError) {
+  /// Removes the checkpoint, if it is still this one.
+  private func startOver(from stored: String?) async throws(SourceError) {
     _ = try await recordStore.save(
-      [], update: CheckpointUpdate(checkpointName, from: written, to: nil), at: now())
+      [], update: CheckpointUpdate(checkpointName, from: stored, to: nil), at: now())
   }
 }
 
-/// What it fetches, of which of upstream's collections, where settings choose.
+/// The kind of a sync, with the collection of the service that the settings select.
 package enum SyncMode: Hashable, Sendable {
-  /// All that there is, again and again; at the end of each pass it is known what has vanished.
+  /// All records, again and again; at the end of each pass, records that were removed upstream are marked.
   case pass(of: String)
-  /// More of what has no end, from where the last sync or ``UpstreamLoader`` ended.
+  /// More records of an endless source, from where the last sync or ``UpstreamLoader`` stopped.
   case growth(of: String)
+}
+
+/// The outcome of a ``Sync``.
+public struct SyncResult: Sendable {
+  /// The number of new records.
+  public internal(set) var added = 0
+
+  /// The number of records that had changed, or that upstream has again.
+  public internal(set) var changed = 0
+
+  /// The number of unchanged records, which were not written.
+  public internal(set) var same = 0
+
+  /// The number of records that the service no longer has; known only when ``isComplete``.
+  public internal(set) var removedUpstream = 0
+
+  /// The number of pages fetched.
+  public internal(set) var pages = 0
+
+  /// The number of pages of the same pass that earlier, interrupted runs fetched.
+  public internal(set) var earlierPages = 0
+
+  /// True if it started over because the checkpoint of an earlier run had expired or become invalid.
+  public internal(set) var hasRestarted = false
+
+  /// The number of records fetched by the whole pass so far, including earlier runs.
+  public internal(set) var passed = 0
+
+  /// The number of all records, if the service reports it.
+  public internal(set) var total: Int?
+
+  /// The rows that could not be read.
+  public internal(set) var unreadable = Unreadable.none
+
+  /// True if the service has no more records.
+  public internal(set) var isComplete = false
+
+  /// Why a complete pass could not tell which records were removed upstream; `nil` if it could, or if the
+  /// source is endless.
+  public internal(set) var doubt: String?
+
+  /// The failure that ended it, if one did.
+  public internal(set) var failure: SourceError?
+
+  /// A result without effect.
+  public init() {}
+
+  mutating func add(_ batch: SyncBatch<some Record>, _ changes: StoreChanges) {
+    added += changes.added.count
+    changed += changes.changed
+    same += changes.same
+    removedUpstream += changes.removedUpstream
+    pages += batch.pages
+    total = batch.checkpoint.total ?? total
+    unreadable = unreadable + batch.unreadable
+  }
 }

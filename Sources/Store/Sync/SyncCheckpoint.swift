@@ -1,22 +1,21 @@
 import AggregatorCore
 import Foundation
 
-/// Where a sync stands: what is written down with each page, for whoever goes on.
+/// The progress of a pass, stored with every batch of pages so that the next run can resume.
 struct SyncCheckpoint: Hashable, Codable, Sendable {
-  /// Where the next page starts; `nil` for the beginning.
+  /// The start of the next page; `nil` for the beginning.
   var cursor: Cursor?
 
-  /// How many pages the pass has had.
+  /// The number of pages fetched by the pass.
   var pages = 0
 
-  /// How many records the pass has met.
+  /// The number of records fetched by the pass.
   var records = 0
 
-  /// How many records there are altogether, if the service says so.
+  /// The number of all records, if the service reports it.
   var total: Int?
 
-  /// Whether nothing spoke against a census so far: every row could be read, and the service never
-  /// changed its mind about how many there are.
+  /// True while every row could be read and the service never changed its total.
   var isCertain = true
 
   /// When the pass began.
@@ -30,13 +29,13 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
     case date = "d"
   }
 
-  /// After so long without a further page a pass begins anew: what it met first may be gone by now.
+  /// After this long without a further page a pass starts over: its first records may be gone by now.
   static let lifetime = Duration.seconds(7 * 86_400)
 
-  /// The beginning.
+  /// The beginning of a pass.
   init(at date: Date) { (began, self.date) = (date, date) }
 
-  /// What was written down; `nil` if it means nothing, or is too old.
+  /// Decodes a stored checkpoint; `nil` if it is invalid or has expired.
   init?(_ text: String, at now: Date) {
     guard let checkpoint = try? JSONText(Data(text.utf8))?.read(SyncCheckpoint.self),
       checkpoint.cursor != nil, checkpoint.pages > 0, checkpoint.records >= 0,
@@ -45,13 +44,13 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
     self = checkpoint
   }
 
-  /// What is written down.
+  /// The stored form.
   var text: String {
-    // There is nothing in it that has no encoding; a place that says nothing begins anew.
+    // All of it can be encoded; and an empty checkpoint would just start over.
     (try? CanonicalJSON.text(of: self)) ?? ""
   }
 
-  /// The place after a page.
+  /// The checkpoint after a page.
   func after(_ page: Page<some Record>, at date: Date) -> SyncCheckpoint {
     var checkpoint = self
     checkpoint.cursor = page.next
@@ -66,19 +65,58 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
     return checkpoint
   }
 
-  /// Why a pass that ends here cannot say what has vanished; `nil` if it can, as far as is known here.
+  /// Why a pass that ends here cannot tell which records were removed upstream; `nil` if it can, unless
+  /// it has seen fewer than ``least``.
   var doubt: String? {
-    if records == 0 { return "the service sent nothing at all" }
+    if records == 0 { return "the service sent no records" }
     return isCertain
-      ? nil : "some rows could not be read, or the list changed while it was read"
+      ? nil : "some rows could not be read, or the list changed during the sync"
   }
 
-  /// How many different records a pass that ends here must have met: all that the service names, and
-  /// none twice, for where one came again another may have been left out.
+  /// The number of different records that a pass that ends here must have seen: all that the service
+  /// reports, and none twice, because a repeated record may have displaced another.
   var least: Int { max(total ?? 0, records) }
 
-  /// Why it cannot say so, having met fewer.
-  func doubt(met: Int) -> String {
-    "it sent \(met) different records where \(least) were due"
+  /// Why a pass that has seen fewer cannot tell.
+  func doubt(seen: Int) -> String {
+    "it sent \(seen) different records, but \(least) were expected"
+  }
+}
+
+/// Consecutive pages that are stored in one transaction.
+///
+/// Pages that arrived while others were being stored are stored together, because each transaction
+/// rewrites the same few pages of the file, however small it is.
+struct SyncBatch<Item: Record> {
+  /// A batch with this many records takes no further page.
+  private static var enough: Int { 1000 }
+
+  /// The records of all its pages.
+  private(set) var records: [EncodedRecord<Item>] = []
+
+  /// The checkpoint after its last page.
+  private(set) var checkpoint: SyncCheckpoint
+
+  /// True if its last page is the last of the service.
+  var isLast: Bool { pages > 0 && checkpoint.cursor == nil }
+
+  /// The rows that could not be read.
+  private(set) var unreadable = Unreadable.none
+
+  /// The number of its pages.
+  private(set) var pages = 0
+
+  /// Creates a batch whose first page will start at `checkpoint`.
+  init(from checkpoint: SyncCheckpoint) { self.checkpoint = checkpoint }
+
+  /// True if another page may be added.
+  var hasRoom: Bool { !isLast && records.count < Self.enough }
+
+  /// Adds the page that starts at ``checkpoint``, fetched at `date`.
+  mutating func add(_ page: Page<EncodedRecord<Item>>, at date: Date) {
+    records += page.records
+    unreadable = unreadable + page.unreadable
+    checkpoint = checkpoint.after(page, at: date)
+    pages += 1
   }
 }

@@ -53,16 +53,16 @@ extension FuzzTarget {
   }
 
   private static let columns: [(table: String, integers: [String], texts: [String])] = [
-    ("sources", ["number", "last", "records", "vanished", "walked"], ["name"]),
+    ("sources", ["number", "last", "records", "removed_upstream", "last_fetched"], ["name"]),
     (
-      "records", ["position", "source", "saved", "first_seen", "vanished"],
+      "records", ["position", "source", "saved", "first_seen", "removed_upstream"],
       ["id", "folded", "json", "json", "json"]
     ),
     ("tombstones", ["source", "deleted"], ["id"]),
     ("pages", ["number", "source", "fetched"], ["key", "positions", "page", "page"]),
-    ("places", ["source"], ["name", "value", "value"]),
+    ("checkpoints", ["source"], ["name", "value", "value"]),
     ("shared", [], ["key", "value", "value", "value"]),
-    ("met", ["number", "source"], ["census", "positions"]),
+    ("seen", ["number", "source"], ["reconciliation", "positions"]),
   ]
 
   private static func spoiling(_ random: inout Seeded) -> String {
@@ -127,7 +127,7 @@ extension FuzzTarget {
     }
     let syncing = try plugin.sync(into: store, in: environment)
     _ = await syncing.run(upTo: 2, jobs: 1, waits: false) { _ in }
-    _ = store.glance(at: plugin.name, idsFrom: "", areDeleted: false, atMost: 5)
+    _ = store.readWithoutWaiting(plugin.name, idsFrom: "", areDeleted: false, atMost: 5)
     _ = try? await store.status(of: plugin.name)
     _ = try? await store.delete(["x"], of: plugin.name, at: Date(timeIntervalSince1970: 1))
     _ = try? await store.restore(nil, of: plugin.name)

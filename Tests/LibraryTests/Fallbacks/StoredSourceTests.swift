@@ -46,11 +46,11 @@ struct StoredSourceTests {
 
   @Test func `fails where nothing is stored, or nothing that matches`() async throws {
     let empty = await source.failure()
-    #expect((empty?.code, empty?.message) == (.nothingStored, "no stored notes"))
+    #expect((empty?.code, empty?.message) == (.nothingStored, "no cached notes"))
     try await keep([1])
     let failure = await source.failure(of: PageRequest(matching: try Query("nothing")))
     #expect(failure?.code == .nothingStored)
-    #expect(failure?.message == "no stored notes match 'nothing'")
+    #expect(failure?.message == "no cached notes match \"nothing\"")
     let error = await #expect(throws: SourceError.self) { try await source.item(7) }
     #expect(error?.message == "no notes record has the id '7'")
   }

@@ -4,7 +4,7 @@ import Testing
 @testable import AggregatorCore
 @testable import AggregatorKit
 
-/// The store compares bytes, and older stores have those of Foundation's encoder.
+/// The store compares bytes, and those of older stores are from Foundation's encoder.
 @Suite
 struct CanonicalJSONTests {
   @Test(arguments: [
@@ -35,8 +35,8 @@ struct CanonicalJSONTests {
     #expect(try JSONText(CanonicalJSON.bytes(of: probe))?.read() == probe)
   }
 
-  /// Uses what few types use: containers of one value that are filled in turns, and those of a superclass.
-  private struct Winding: Encodable {
+  /// Fills containers alternately, and uses super encoders.
+  private struct Interleaved: Encodable {
     enum Key: String, CodingKey { case a, b, list, object, same }
 
     func encode(to encoder: any Encoder) throws {
@@ -61,23 +61,23 @@ struct CanonicalJSONTests {
     }
   }
 
-  @Test func `writes what is filled in turns`() throws {
-    let text = String(decoding: try CanonicalJSON.bytes(of: Winding()), as: UTF8.self)
+  @Test func `encodes containers that are filled alternately`() throws {
+    let text = String(decoding: try CanonicalJSON.bytes(of: Interleaved()), as: UTF8.self)
     #expect(
       text == #"{"b":null,"list":[1,null,{"a":true},[{"k":1}],5],"object":{"a":[1],"b":"x"},"#
         + #""same":2,"super":"up"}"#)
-    #expect(try CanonicalJSON.bytes(of: Winding()) == foundation(Winding()))
+    #expect(try CanonicalJSON.bytes(of: Interleaved()) == foundation(Interleaved()))
   }
 
   private struct Nothing: Encodable { func encode(to encoder: any Encoder) {} }
 
-  @Test func `writes nothing as an empty object`() throws {
+  @Test func `encodes a value without contents as an empty object`() throws {
     #expect(try CanonicalJSON.bytes(of: Nothing()) == Data("{}".utf8))
     #expect(try CanonicalJSON.bytes(of: [Nothing()]) == foundation([Nothing()]))
   }
 
   @Test(arguments: [Double.nan, .infinity])
-  func `refuses what is no number of JSON`(number: Double) {
+  func `rejects numbers that JSON does not have`(number: Double) {
     let error = #expect(throws: EncodingError.self) {
       try CanonicalJSON.bytes(of: ["a": [number]])
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import AggregatorHTTP
 @testable import AggregatorKit
 
-/// Foundation's decoder is the measure of what is read and what is refused, but for what ``JSONText`` names.
+/// ``JSONText`` accepts and decodes what Foundation's decoder does, with the exceptions that it documents.
 @Suite(.timeLimit(.minutes(5)))
 struct JSONTextTests {
   @Test(arguments: [
@@ -29,11 +29,11 @@ struct JSONTextTests {
     "{\"a\" 1}",
     "1 2", "[] []", "\u{0}", "[1]\u{0}", "'a'", "/* */ 1", "// 1",
   ])
-  func `refuses what is none`(text: String) {
+  func `rejects text that is not JSON`(text: String) {
     #expect(JSONText(Data(text.utf8)) == nil)
   }
 
-  @Test func `refuses what lies too deep`() {
+  @Test func `rejects deep nesting`() {
     let depth = JSONText.greatestDepth
     func nested(_ depth: Int) -> Data {
       Data((String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
@@ -43,7 +43,7 @@ struct JSONTextTests {
     #expect(JSONText(Data(String(repeating: #"{"a":"#, count: 1_000_000).utf8)) == nil)
   }
 
-  @Test func `reads broken letters as such`() throws {
+  @Test func `reads invalid characters as U+FFFD`() throws {
     let broken = Data(#"["a"#.utf8) + [0xFF, 0xC3] + Data(#"b", "\ud800", "\ude00x\ud83d"]"#.utf8)
     let texts = try #require(JSONText(broken)).read([String].self)
     #expect(texts == ["a\u{FFFD}\u{FFFD}b", "\u{FFFD}", "\u{FFFD}x\u{FFFD}"])
@@ -93,7 +93,7 @@ struct JSONTextTests {
     switch (expected, result) {
     case (.success(let expected), .success(let read)): #expect(read == expected)
     case (.failure(let expected), .failure(let failure)):
-      // Foundation knows no path of a number that does not fit, nor what stands for a decimal number.
+      // Foundation has no path for numbers that do not fit, and no type for decimal numbers.
       if !"\(failure)".contains(JSONText.misfit), !text.contains("decimal") {
         #expect(failure.decodingReason(below: 0) == expected.decodingReason(below: 0))
       }
@@ -110,7 +110,7 @@ struct JSONTextTests {
     #expect(try read([String: Int].self, text) == expected)
   }
 
-  @Test func `names the way to what cannot be read`() {
+  @Test func `reports the path of an unreadable value`() {
     struct Row: Decodable { var tags: [[String: Int]] }
     let text = #"{"a":[],"rows":[{"tags":[]},{"x":{"y":[1,2]},"tags":[{"b":1},{"c":1,"d":"2"}]}]}"#
     let error = #expect(throws: DecodingError.self) { try read(Reply.self, text) }
@@ -119,7 +119,7 @@ struct JSONTextTests {
       error?.decodingReason(below: 0) == "rows[1].tags[1].d is text instead of a whole number")
   }
 
-  /// What is quadratic takes minutes here.
+  /// Quadratic time would take minutes here.
   @Test func `a wrong detail in each of many rows takes as long as a right one`() throws {
     struct Row: Decodable {
       let detail: String?
@@ -133,7 +133,7 @@ struct JSONTextTests {
     #expect(try read([Row].self, "[\(rows)]").allSatisfy { $0.detail == nil })
   }
 
-  @Test func `agrees with Foundation on what chance makes of JSON`() throws {
+  @Test func `agrees with Foundation on mutated JSON`() throws {
     var random = Seeded(41)
     let sample = Array(
       #"{"a":[1,-2.5e3,"x\n\u00e9",true,null,{"b":"c"}],"d":{"e":[],"f":"\\\"g"},"h":0.1} "#.utf8)
@@ -142,14 +142,14 @@ struct JSONTextTests {
     for _ in 0..<20_000 {
       var bytes = sample
       for _ in 0..<Int.random(in: 1...3, using: &random) {
-        let place = Int.random(in: 0..<bytes.count, using: &random)
+        let position = Int.random(in: 0..<bytes.count, using: &random)
         switch Int.random(in: 0..<4, using: &random) {
-        case 0: bytes.remove(at: place)
-        case 1: bytes.insert(spice.randomElement(using: &random) ?? 0, at: place)
-        case 2: bytes[place] = spice.randomElement(using: &random) ?? 0
+        case 0: bytes.remove(at: position)
+        case 1: bytes.insert(spice.randomElement(using: &random) ?? 0, at: position)
+        case 2: bytes[position] = spice.randomElement(using: &random) ?? 0
         default:
-          let end = Int.random(in: place..<bytes.count, using: &random)
-          bytes.insert(contentsOf: bytes[place..<end], at: place)
+          let end = Int.random(in: position..<bytes.count, using: &random)
+          bytes.insert(contentsOf: bytes[position..<end], at: position)
         }
       }
       let text = Data(bytes)
@@ -157,8 +157,7 @@ struct JSONTextTests {
       let read = try? JSONText(text)?.read(JSON.self)
       if read == nil { refused += 1 } else { accepted += 1 }
       let words = String(decoding: bytes, as: UTF8.self)
-      // A surrogate that is alone is a broken letter here and the end of the reply there, where a comma
-      // may stand after the last member.
+      // Lone surrogates are U+FFFD here and an error there, and trailing commas are accepted there.
       if expected != read, !words.contains(/\\u[dD][89a-fA-F]|,\s*\}/) {
         Issue.record(
           "\(words): \(String(describing: read)) instead of \(String(describing: expected))")

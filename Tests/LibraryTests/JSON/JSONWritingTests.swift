@@ -31,15 +31,15 @@ struct JSONWritingTests {
     ("\u{10FFFF}", #"\udbff\udfff"#), ("\u{1D173}", #"\ud834\udd73"#), ("é日本🇦🇽", "é日本🇦🇽"),
     ("e\u{301}", "e\u{301}"), ("👍🏽", "👍🏽"), ("\u{A0}", "\u{A0}"),
   ])
-  func `escapes what could be mistaken or obeyed`(text: String, escaped: String) {
+  func `escapes control and invisible characters`(text: String, escaped: String) {
     #expect(JSON.string(text).text == "\"\(escaped)\"")
     #expect(JSON.object([JSON.Member(text, 1)]).text == "{\"\(escaped)\":1}")
   }
 
-  @Test func `writes every character so that it reads back`() throws {
+  @Test func `every character can be read back`() throws {
     for first in stride(from: UInt32(0), to: 0x3_0000, by: 0x400) {
       let scalars = (first..<first + 0x400).compactMap(Unicode.Scalar.init)
-      // A letter between, so that nothing combines.
+      // A letter between them, so that nothing combines.
       let text = scalars.map { "a\($0)" }.joined()
       let written = JSON.string(text).text
       let read = try JSONDecoder().decode(String.self, from: Data(written.utf8))
@@ -48,7 +48,7 @@ struct JSONWritingTests {
     }
   }
 
-  @Test func `writes numbers so that they read back`() throws {
+  @Test func `every number can be read back`() throws {
     var random = Seeded(11)
     for _ in 0..<2000 {
       let number = Double(bitPattern: random.next())
@@ -58,7 +58,7 @@ struct JSONWritingTests {
     }
   }
 
-  @Test func `gives the first member of a name`() {
+  @Test func `returns the first member of a name`() {
     let json: JSON = ["a": 1, "b": nil, "a": 2]
     #expect(json["a"] == 1)
     #expect(json["b"] == .some(.null))

@@ -68,7 +68,7 @@ struct AccumulatingTests {
   @Test func `never asks if it must not grow`() async throws {
     let service = Service(30)
     let failure = await growing(service, .never).failure()
-    #expect((failure?.code, failure?.message) == (.nothingStored, "no stored notes"))
+    #expect((failure?.code, failure?.message) == (.nothingStored, "no cached notes"))
     _ = try await growing(service).page(PageRequest(limit: 3))
     let page = try await growing(service, .never).page(PageRequest(limit: 30))
     #expect((page.records.count, page.next, page.total) == (10, nil, 10))
@@ -190,13 +190,13 @@ struct AccumulatingTests {
     let service = Service(30)
     let query = try Query("note 1")
     let empty = await growing(service).failure(of: PageRequest(matching: query))
-    #expect(empty?.message == "no stored notes match 'note 1'")
+    #expect(empty?.message == "no cached notes match \"note 1\"")
     #expect((empty?.code, service.callCount) == (.nothingStored, 0))
     _ = try await growing(service).page(PageRequest(limit: 20))
     let page = try await growing(service).page(PageRequest(matching: query, limit: 4))
     #expect(page.records.map(\.id) == [1, 10, 11, 12])
     #expect((page.total, page.provenance.origin) == (nil, .stored))
-    #expect(page.warnings == [Warning("storedOnly", "searched the 20 notes that are stored")])
+    #expect(page.warnings == [Warning("storedOnly", "searched 20 cached notes")])
     let rest = try await growing(service)
       .page(PageRequest(matching: query, after: page.next, limit: 20))
     #expect((rest.records.count, rest.next, rest.warnings.count) == (7, nil, 0))
@@ -285,6 +285,6 @@ struct AccumulatingTests {
   @Test func `describes itself`() {
     #expect(
       "\(growing(Service(1), .whenEmpty))"
-        == "service\n  .accumulating(in: notes, growing: whenEmpty)")
+        == "service\n  .growing(in: notes, whenEmpty)")
   }
 }

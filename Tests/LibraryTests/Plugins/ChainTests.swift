@@ -13,7 +13,7 @@ struct ChainTests {
       observer: journal.observer)
   }
 
-  @Test func `answers with the service while it can`() async throws {
+  @Test func `answers from the service`() async throws {
     let plugin = NotesPlugin(service: ScriptedSource(over: notebook(5)))
     let source = try plugin.source(in: environment())
     #expect(try await source.everyID(limit: 2) == Array(1...5))
@@ -35,7 +35,7 @@ struct ChainTests {
       journal.events == ["asked list", "fell back unreachable", "answered list bundled 1"])
   }
 
-  @Test func `asks the service for nothing when it is offline`() async throws {
+  @Test func `sends nothing in offline mode`() async throws {
     let service = ScriptedSource(over: notebook(5))
     let made = Counter()
     let plugin = NotesPlugin(service: service, setUp: { _ throws(SourceError) in made.add() })
@@ -58,7 +58,7 @@ struct ChainTests {
     #expect(await strict.failure()?.code == .missingKey)
   }
 
-  @Test func `fails when the service fails and nothing may stand in`() async throws {
+  @Test func `fails when the service fails and fallbacks are off`() async throws {
     let service = ScriptedSource<Note>(pages: [.failure(.because(.unreachable))])
     let source = try NotesPlugin(service: service)
       .source(in: environment(), reading: .noFallback)
@@ -67,7 +67,7 @@ struct ChainTests {
   }
 
   @Test(arguments: [CachePolicy.normal, .refresh, .noFallback])
-  func `refuses settings that make no sense at once`(reading: CachePolicy) {
+  func `rejects invalid settings immediately`(reading: CachePolicy) {
     let service = ScriptedSource(over: notebook(5))
     let wrongAddress = NotesPlugin(
       service: service, setUp: { _ throws(SourceError) in throw .because(.badSettings) })
@@ -82,7 +82,7 @@ struct ChainTests {
     #expect(rate?.code == .badSettings)
   }
 
-  @Test func `keeps the rate that is set`() async throws {
+  @Test func `applies the rate of the settings`() async throws {
     let service = ScriptedSource(over: notebook(5))
     let source = try NotesPlugin(service: service)
       .source(in: environment(["NOTES_RATE": "1/h"]), reading: .noFallback)
@@ -92,7 +92,7 @@ struct ChainTests {
   }
 
   @Test(arguments: ["off", "OFF"])
-  func `keeps no rate where it is switched off`(rate: String) async throws {
+  func `applies no rate if it is off`(rate: String) async throws {
     let service = ScriptedSource(over: notebook(5))
     let source = try NotesPlugin(service: service)
       .source(in: environment(["NOTES_RATE": rate]), reading: .noFallback)
@@ -101,7 +101,7 @@ struct ChainTests {
   }
 
   @Test(arguments: [(nil, 15), (Duration.seconds(3), 3)] as [(Duration?, Int)])
-  func `gives a page the policy's time, or the caller's`(
+  func `uses the deadline of the policy or the caller`(
     deadline: Duration?, seconds: Int
   ) async throws {
     let gate = Gate()
@@ -115,7 +115,7 @@ struct ChainTests {
     #expect(await failure?.code == .timedOut)
   }
 
-  @Test func `tries again what may pass`() async throws {
+  @Test func `retries transient failures`() async throws {
     let service = ScriptedSource<Note>(pages: [
       .failure(.because(.serverError)), .failure(.because(.timedOut)), .success(.notes(1...3)),
     ])
@@ -126,7 +126,7 @@ struct ChainTests {
   }
 
   @Test(arguments: [(CachePolicy.normal, 5), (.refresh, 7)])
-  func `leaves a failing service alone, unless it is to be refreshed`(
+  func `pauses a failing service except when refreshing`(
     reading: CachePolicy, calls: Int
   ) async throws {
     let service = ScriptedSource<Note> { _ throws(SourceError) in throw .because(.unreachable) }
@@ -150,7 +150,7 @@ struct ChainTests {
     #expect(try await source.everyID(limit: 7) == Array(1...30))
   }
 
-  @Test func `searches in pages as large as the service gives`() async throws {
+  @Test func `searches in the largest pages of the service`() async throws {
     let service = ScriptedSource(over: notebook(30))
     let policy = Policy(largestPage: 6, localSearchBound: 12)
     let source = try NotesPlugin(service: service, policy: policy)
@@ -160,7 +160,7 @@ struct ChainTests {
     #expect(service.requests.map(\.limit) == [6, 6])
   }
 
-  @Test func `a walk goes on with another reading`() async throws {
+  @Test func `a cursor is valid under another cache policy`() async throws {
     let plugin = NotesPlugin(service: ScriptedSource(over: notebook(5)))
     var cursor: Cursor?
     var ids: [Int] = []
@@ -192,7 +192,7 @@ struct ChainTests {
         """)
     #expect(
       "\(try plugin.source(in: environment(), reading: .offline))" == """
-        unavailable: the network is not to be used
+        unavailable: offline mode
           .sliced(upstream: 10)
           .searchingLocally(upTo: 20)
           .fallback(to: notes.bundled)

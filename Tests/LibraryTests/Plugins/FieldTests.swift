@@ -26,7 +26,7 @@ struct FieldTests {
     },
   ]
 
-  @Test func `knows its kind by its type`() {
+  @Test func `derives its kind from its type`() {
     #expect(
       fields.map(\.kind) == [.integer, .text, .text, .number, .bool, .list, .integer, .text])
   }
@@ -39,25 +39,25 @@ struct FieldTests {
   }
 
   @Test(arguments: [Double.nan, .infinity, -.infinity])
-  func `has no value for a number that is none`(number: Double) {
+  func `has null for a number that is not finite`(number: Double) {
     #expect(fields[3][Thing(weight: number)] == .null)
   }
 
-  @Test func `is shown and not searched unless it says otherwise`() {
+  @Test func `is shown and not searchable by default`() {
     #expect(fields.map(\.isShown) == [true, true, true, false, true, true, true, true])
     #expect(fields.map(\.isSearchable) == [true, true, true, false, true, true, false, false])
   }
 
-  @Test func `gives search a line for each text and number`() {
+  @Test func `searchable text has a line for each text and number`() {
     #expect(fields.searchableText(of: Thing()) == Folded("7\nÜnö\nÄnte\nb"))
     #expect(fields.searchableText(of: Thing(alias: "x")).contains(Folded("uno\nx")))
   }
 
-  @Test func `finds no word across two fields`() {
+  @Test func `no word matches across two fields`() {
     #expect(!fields.searchableText(of: Thing()).contains(Folded("7Ünö")))
   }
 
-  @Test func `a record that has one form stays as it is`() {
+  @Test func `a record without a merge rule stays as it is`() {
     #expect(
       Thing(name: "new").merged(over: Thing(name: "old", alias: "known")) == Thing(name: "new"))
   }

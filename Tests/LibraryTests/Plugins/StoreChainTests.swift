@@ -3,7 +3,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-/// The whole chain with a store: what people see on good days and on bad ones.
+/// The complete chain with a store, while the service works and while it fails.
 @Suite(.timeLimit(.minutes(5)))
 struct StoreChainTests {
   private let directory: StoreDirectory
@@ -12,7 +12,7 @@ struct StoreChainTests {
 
   init() throws { directory = try StoreDirectory() }
 
-  /// A source as the next process builds it.
+  /// The source as a new process builds it.
   private func source(
     _ readOrder: ReadOrder = .liveFirst(freshFor: .seconds(60)), _ reading: CachePolicy = .normal,
     settings: [String: String] = [:],
@@ -30,7 +30,7 @@ struct StoreChainTests {
 
   // MARK: - Live first
 
-  @Test func `gives the same listing, with its age, when the service is down`() async throws {
+  @Test func `returns the same listing, with its age, when the service is down`() async throws {
     let live = try await source().everyID(limit: 7)
     today.turn(by: 3600)
     service.fail(with: .unreachable)
@@ -45,7 +45,7 @@ struct StoreChainTests {
     #expect(try await source().everyID(limit: 12) == live)
   }
 
-  @Test func `searches what is stored for a query that was never asked`() async throws {
+  @Test func `searches cached records for a new query`() async throws {
     _ = try await source().everyID(limit: 10)
     service.fail(with: .timedOut)
     let page = try await source().page(PageRequest(matching: try Query("note 2"), limit: 5))
@@ -70,7 +70,7 @@ struct StoreChainTests {
   }
 
   @Test(arguments: [CachePolicy.normal, .refresh])
-  func `gives the bundle, and the service's reason, while nothing is stored`(
+  func `falls back to bundled data while nothing is cached`(
     reading: CachePolicy
   ) async throws {
     service.fail(with: .unreachable)
@@ -85,7 +85,7 @@ struct StoreChainTests {
     try source(.liveFirst(freshFor: .seconds(60)), reading)
   }
 
-  @Test func `asks the service for nothing when it is offline`() async throws {
+  @Test func `sends nothing in offline mode`() async throws {
     let bundled = try await source(reading: .offline).page(PageRequest())
     #expect((bundled.provenance.origin, bundled.provenance.reason?.code) == (.bundled, .offline))
     _ = try await source().page(PageRequest(limit: 7))
@@ -99,7 +99,7 @@ struct StoreChainTests {
     #expect(service.callCount == calls)
   }
 
-  @Test func `answers from the store, and says why, when there is no key`() async throws {
+  @Test func `answers from the store, with the reason, when there is no key`() async throws {
     _ = try await source().page(PageRequest(limit: 7))
     today.turn(by: 3600)
     let page = try await source { _ throws(SourceError) in throw .because(.missingKey) }
@@ -108,7 +108,7 @@ struct StoreChainTests {
     #expect((page.provenance.origin, page.provenance.reason?.code) == (.stored, .missingKey))
   }
 
-  @Test func `asks the service while its answer is fresh only to refresh`() async throws {
+  @Test func `ignores a fresh answer only to refresh`() async throws {
     for _ in 0..<2 { _ = try await source().page(PageRequest()) }
     #expect(service.callCount == 1)
     #expect(try await source(reading: .refresh).page(PageRequest()).provenance.origin == .live)
@@ -118,7 +118,7 @@ struct StoreChainTests {
     #expect((page.provenance.origin, page.provenance.reason?.code) == (.stored, .timedOut))
   }
 
-  @Test func `gives nothing old where nothing may stand in`() async throws {
+  @Test func `uses no stale answer when fallbacks are off`() async throws {
     _ = try await source().page(PageRequest(limit: 7))
     service.fail(with: .timedOut)
     let fresh = try await source(reading: .noFallback).page(PageRequest(limit: 7))
@@ -129,14 +129,14 @@ struct StoreChainTests {
     #expect(await strict.failure()?.code == .timedOut)
   }
 
-  @Test func `never gives one address's answers for another's`() async throws {
+  @Test func `keeps the answers of different URLs apart`() async throws {
     _ = try await source().page(PageRequest(limit: 7))
     _ = try await source(settings: ["NOTES_URL": "https://other.test/api"])
       .page(PageRequest(limit: 7))
     #expect(service.callCount == 2)
   }
 
-  @Test func `hides what was deleted from every tier, until it is restored`() async throws {
+  @Test func `hides deleted records of every origin until they are restored`() async throws {
     let store = directory.store()
     _ = try await store.delete(["3", "900"], of: "notes", at: .day())
     #expect(try await source().everyID(limit: 5).contains(3) == false)
@@ -146,7 +146,7 @@ struct StoreChainTests {
     let bundled = try await source().page(PageRequest(matching: try Query("bundled")))
     #expect((bundled.records.count, bundled.hidden) == (0, 1))
     let error = await #expect(throws: SourceError.self) { try await source().item(3) }
-    #expect(error?.message == "the notes record '3' is deleted")
+    #expect(error?.message == "the notes record \"3\" is deleted")
     _ = try await store.restore(nil, of: "notes")
     #expect(try await source().everyID(limit: 5) == Array(1...30))
   }
@@ -158,7 +158,7 @@ struct StoreChainTests {
     #expect(try await directory.store().found(of: "notes").isEmpty)
   }
 
-  @Test func `stays with who began a walk when the service comes back`() async throws {
+  @Test func `a listing keeps its origin when the service recovers`() async throws {
     _ = try await source().everyID(limit: 10)
     today.turn(by: 3600)
     service.fail(with: .unreachable)
@@ -186,7 +186,7 @@ struct StoreChainTests {
     #expect(try await source(.localFirst).page(more).records.map(\.id) == Array(11...20))
   }
 
-  @Test func `gives bundled records only while the store has none`() async throws {
+  @Test func `uses bundled records only while the store is empty`() async throws {
     service.fail(with: .unreachable)
     let bundled = try await source(.localFirst).page(PageRequest())
     #expect(bundled.records == [Note(900, "bundled")])
@@ -202,7 +202,7 @@ struct StoreChainTests {
     }
   }
 
-  @Test func `asks nobody when it is offline, or may not grow`() async throws {
+  @Test func `loads nothing in offline mode or without growth`() async throws {
     let empty = try await source(.localFirst, .offline).page(PageRequest())
     #expect((empty.provenance.origin, empty.provenance.reason?.code) == (.bundled, .nothingStored))
     _ = try await source(.localFirst).page(PageRequest(limit: 3))
@@ -214,7 +214,7 @@ struct StoreChainTests {
     #expect(service.callCount == 1)
   }
 
-  @Test func `searches the collection without asking the service`() async throws {
+  @Test func `searches the collection without a request`() async throws {
     _ = try await source(.localFirst).page(PageRequest(limit: 20))
     let page = try await source(.localFirst).page(PageRequest(matching: try Query("note 1")))
     #expect(page.records.map(\.id) == [1] + Array(10...19))
@@ -245,7 +245,7 @@ struct StoreChainTests {
           .retry(1)
           .timeout(15 s)
           .coalesced()
-          .accumulating(in: notes, growing: atEnd)
+          .growing(in: notes, atEnd)
           .fallback(to: notes.bundled)
           .hidingDeleted(in: notes)
           .observed()

@@ -12,7 +12,7 @@ struct DeletingTests {
     store = directory.store()
   }
 
-  @Test func `hides what is deleted until it is restored`() async throws {
+  @Test func `hides deleted records until they are restored`() async throws {
     try await store.save(["a", "b", "c"].map { StoreEntry($0) })
     #expect(try await store.delete(["b"], of: "things", at: .day()) == ["b"])
     #expect(try await store.ids() == ["a", "c"])
@@ -24,7 +24,7 @@ struct DeletingTests {
     #expect(try await store.ids() == ["a", "b", "c"])
   }
 
-  @Test func `keeps hiding what the service sends again, changed or not`() async throws {
+  @Test func `hides records that the service sends again, changed or not`() async throws {
     try await store.save([StoreEntry("a"), StoreEntry("b")])
     _ = try await store.delete(["a"], of: "things", at: .day())
     try await store.save([StoreEntry("a"), StoreEntry("b")])
@@ -35,7 +35,7 @@ struct DeletingTests {
     #expect(try await store.ids("another") == ["a"])
   }
 
-  @Test func `deletes and restores once`() async throws {
+  @Test func `deleting and restoring are idempotent`() async throws {
     #expect(try await store.delete(["a", "b", "a"], of: "things", at: .day()) == ["a", "b"])
     #expect(try await store.delete(["b", "c"], of: "things", at: .day()) == ["c"])
     #expect(try await store.restore(["c", "d", "c"], of: "things") == ["c"])
@@ -45,7 +45,7 @@ struct DeletingTests {
     #expect(try await store.delete([], of: "things", at: .day()).isEmpty)
   }
 
-  @Test func `remembers ids that were never stored`() async throws {
+  @Test func `deletes IDs that were never stored`() async throws {
     #expect(try await store.delete(["later"], of: "things", at: .day()) == ["later"])
     try await store.save([StoreEntry("later"), StoreEntry("now")])
     #expect(try await store.ids() == ["now"])
@@ -53,7 +53,7 @@ struct DeletingTests {
     #expect((status.records, status.hidden, status.deleted) == (1, 1, 1))
   }
 
-  @Test func `tells one source's deletions from another's`() async throws {
+  @Test func `keeps the deletions of sources apart`() async throws {
     _ = try await store.delete(["a"], of: "things", at: .day())
     #expect(try await store.deleted(among: ["a", "b"], of: "things") == ["a"])
     #expect(try await store.deleted(among: ["a", "b"], of: "others").isEmpty)
@@ -65,7 +65,7 @@ struct DeletingTests {
   @Test(arguments: [
     "", "a\0b", "a\"b", "\\", "'; --", "[1]", "null", "1", "한국", "👩‍👩‍👧", "\u{202E}", "a\nb", "%",
   ])
-  func `takes any text for an id`(id: String) async throws {
+  func `accepts any text as an ID`(id: String) async throws {
     let others = ["a", "b", "1.0", "\u{FFFD}", "a b", "0"]
     try await store.save((others + [id]).map { StoreEntry($0) })
     #expect(try await store.delete([id], of: "things", at: .day()) == [id])
@@ -75,7 +75,18 @@ struct DeletingTests {
     #expect(try await store.ids().count == others.count + 1)
   }
 
-  @Test func `takes ten thousand ids at once`() async throws {
+  @Test func `finds the deleted ones of a thousand IDs`() async throws {
+    let odd = ["", "a\0b", "a\0c", "\0", "\"", "\\u0000", "null", "1", "1.0", "é", "\u{2028}", "👩‍👩‍👧"]
+    let ids = (0..<1000).map { "id \($0)" } + odd
+    let deleted = Set(ids.indices.filter { $0.isMultiple(of: 3) }.map { ids[$0] })
+    _ = try await store.delete(deleted.sorted(), of: "things", at: .day())
+    _ = try await store.delete(ids, of: "others", at: .day())
+    #expect(try await store.deleted(among: ids, of: "things") == deleted)
+    #expect(try await store.deleted(among: ids + ids, of: "things") == deleted)
+    #expect(try await store.deleted(among: ["a\0b", "a"], of: "others") == ["a\0b"])
+  }
+
+  @Test func `accepts ten thousand IDs`() async throws {
     let ids = (0..<10_000).map { "id \($0)" }
     #expect(try await store.delete(ids, of: "things", at: .day()).count == 10_000)
     #expect(try await store.deleted(among: ids + ["other"], of: "things").count == 10_000)

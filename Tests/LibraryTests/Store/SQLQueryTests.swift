@@ -110,7 +110,7 @@ import Testing
     "SELECT load_extension('x.so')", "SELECT readfile('/etc/passwd')",
     "SELECT writefile('x', 'y')", "SELECT edit('x')", "SELECT fts3_tokenizer('simple')",
     "SELECT * FROM main.records", "SELECT json FROM records", "SELECT count(*) FROM records",
-    "SELECT 1 FROM tombstones", "SELECT * FROM places", "SELECT value FROM shared",
+    "SELECT 1 FROM tombstones", "SELECT * FROM checkpoints", "SELECT value FROM shared",
     "SELECT * FROM search", "SELECT rowid FROM search WHERE search MATCH 'note'",
     "SELECT count(*) FROM search_data", "SELECT * FROM search_content",
     "SELECT * FROM sqlite_schema", "SELECT sql FROM sqlite_temp_master",

@@ -5,9 +5,9 @@ import Testing
 @Suite
 struct SQLiteFailureTests {
   @Test(arguments: [
-    (SQLITE_BUSY, SourceError.Code.busy, "is kept locked by another process"),
-    (SQLITE_BUSY | 2 << 8, .busy, "is kept locked by another process"),
-    (SQLITE_LOCKED, .busy, "is kept locked by another process"),
+    (SQLITE_BUSY, SourceError.Code.busy, "is locked by another process"),
+    (SQLITE_BUSY | 2 << 8, .busy, "is locked by another process"),
+    (SQLITE_LOCKED, .busy, "is locked by another process"),
     (SQLITE_FULL, .storage, "cannot be written: the disk is full"),
     (
       SQLITE_READONLY, .storage, "cannot be opened or written: attempt to write a readonly database"
@@ -21,7 +21,7 @@ struct SQLiteFailureTests {
     (SQLITE_TOOBIG, .storage, "cannot be used: string or blob too big"),
     (SQLITE_NOMEM, .storage, "cannot be used: out of memory"),
   ])
-  func `is told in words that need no knowledge of SQLite`(
+  func `has a message for people who do not know SQLite`(
     code: Int32, kind: SourceError.Code, words: String
   ) {
     let error = SQLiteFailure(code, on: nil).error(of: "/home/a/store.sqlite")
@@ -35,7 +35,7 @@ struct SQLiteFailureTests {
     (SQLITE_IOERR | 2 << 8, false), (SQLITE_FULL, false), (SQLITE_BUSY, false),
     (SQLITE_CANTOPEN, false), (SQLITE_CONSTRAINT, false), (SQLITE_ERROR, false),
   ])
-  func `takes only damage for damage`(code: Int32, isDamage: Bool) {
+  func `detects damage`(code: Int32, isDamage: Bool) {
     #expect(SQLiteFailure(code, on: nil).isDamage == isDamage)
   }
 }

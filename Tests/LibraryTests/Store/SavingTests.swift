@@ -20,7 +20,7 @@ struct SavingTests {
     #expect(try await store.ids(limit: limit) == ["c", "a", "b", "0"])
   }
 
-  @Test func `says what was new, what had changed and what was the same`() async throws {
+  @Test func `counts new, changed and unchanged records`() async throws {
     #expect(try await store.save([StoreEntry("a"), StoreEntry("b")]).added == [0, 1])
     let changes = try await store.save([
       StoreEntry("b", mark: 1), StoreEntry("c"), StoreEntry("a"), StoreEntry("d"),
@@ -48,7 +48,7 @@ struct SavingTests {
     }
   }
 
-  @Test func `does not write what did not change`() async throws {
+  @Test func `does not write unchanged records`() async throws {
     let entries = (0..<50).map { StoreEntry("\($0)") }
     try await store.save(entries)
     let database = try directory.database()
@@ -79,7 +79,7 @@ struct SavingTests {
     #expect(try await store.record("4", of: "things")?.savedAt == .day(1))
   }
 
-  @Test func `asks for the text of new and changed records only`() async throws {
+  @Test func `computes the text of new and changed records only`() async throws {
     let asked = Counter()
     func entry(_ id: String, _ mark: Int) -> StoreEntry {
       StoreEntry(id: id, json: Data("\(mark)".utf8)) {
@@ -95,7 +95,7 @@ struct SavingTests {
     #expect(asked.value == 3)
   }
 
-  @Test func `completes a changed record by what was known`() async throws {
+  @Test func `merges a changed record over its stored form`() async throws {
     try await store.save([StoreEntry(id: "a", json: Data("long".utf8)) { Folded("long") }])
     let short = StoreEntry(id: "a", json: Data("short".utf8)) {
       Folded("short")
@@ -107,7 +107,7 @@ struct SavingTests {
     #expect(try await store.found("short") == ["short+long"])
   }
 
-  @Test func `does not write what is the same once it is completed`() async throws {
+  @Test func `does not write a record that is unchanged after merging`() async throws {
     try await store.save([StoreEntry(id: "a", json: Data("long".utf8)) { Folded("long") }])
     let short = StoreEntry(id: "a", json: Data("short".utf8)) {
       Folded("short")
@@ -134,7 +134,7 @@ struct SavingTests {
     #expect(try directory.database().isSound())
   }
 
-  @Test func `saves a page, its records and the walk's checkpoint, or nothing`() async throws {
+  @Test func `saves a page, its records and a checkpoint atomically`() async throws {
     try await store.save([StoreEntry("old")])
     let database = try directory.database()
     try database.execute(
@@ -163,11 +163,11 @@ struct SavingTests {
     #expect(try database.isSound())
   }
 
-  @Test func `fails in the middle where the checkpoint cannot be moved`() async throws {
+  @Test func `saves nothing if the checkpoint cannot be moved`() async throws {
     try await store.save([])
     try directory.database().execute(
       """
-      CREATE TRIGGER refuse BEFORE INSERT ON places
+      CREATE TRIGGER refuse BEFORE INSERT ON checkpoints
       BEGIN SELECT raise(ABORT, 'refused by a test'); END
       """)
     let batch = StoreBatch(
@@ -178,7 +178,7 @@ struct SavingTests {
     #expect(try await store.ids().isEmpty)
   }
 
-  @Test func `keeps records that are no words: empty, long, with zero bytes`() async throws {
+  @Test func `saves empty and long texts, and IDs with zero bytes`() async throws {
     let long = String(repeating: "long ", count: 100_000)
     try await store.save([
       StoreEntry("", ""), StoreEntry("a\0b", "one"), StoreEntry("a", "two"),
@@ -190,7 +190,7 @@ struct SavingTests {
     #expect(try directory.database().isSound())
   }
 
-  @Test func `says how much there is`() async throws {
+  @Test func `counts records, deletions and pages`() async throws {
     #expect(try await store.status(of: "things") == StoreStatus())
     _ = try await store.save(
       StoreBatch(
@@ -205,10 +205,9 @@ struct SavingTests {
     #expect(try await store.status(of: "others") == StoreStatus())
   }
 
-  @Test func `forgets a source, and never leads an old checkpoint among new records`() async throws
-  {
+  @Test func `clears a source and never reuses its positions`() async throws {
     try await store.save((0..<5).map { StoreEntry("\($0)") })
-    try await store.save([StoreEntry("kept", "text of theirs")], of: "others")
+    try await store.save([StoreEntry("kept", "text of others")], of: "others")
     let old = try await store.records(of: "things", matching: [], after: 0, limit: 2)
     let batch = StoreBatch(
       [], page: ("key", FetchedPage(next: nil, total: nil, endpoint: nil)),
@@ -230,7 +229,7 @@ struct SavingTests {
     #expect(try directory.database().isSound())
   }
 
-  @Test func `forgets what was deleted if it is told to`() async throws {
+  @Test func `clears deletions if requested`() async throws {
     try await store.save([StoreEntry("a")])
     _ = try await store.delete(["a", "b"], of: "things", at: .day())
     try await store.clear("things", forgetsDeleted: true)
@@ -239,7 +238,7 @@ struct SavingTests {
     #expect(try await store.ids() == ["a"])
   }
 
-  @Test func `gives the room of what is forgotten back to the disk`() async throws {
+  @Test func `returns the space of cleared records to the disk`() async throws {
     for number in 0..<20 {
       try await store.save(
         (0..<50).map { StoreEntry("\(number) \($0)", String(repeating: "\($0) ", count: 500)) })

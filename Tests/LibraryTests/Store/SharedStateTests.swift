@@ -5,16 +5,16 @@ import Testing
 
 /// Two stores over one file stand for two processes.
 @Suite(.timeLimit(.minutes(5)))
-struct NoticeboardTests {
+struct SharedStateTests {
   private let directory = FileManager.default.temporaryDirectory
-    .appending(path: "noticeboard-\(UUID().uuidString)")
+    .appending(path: "shared-state-\(UUID().uuidString)")
   private let clock = ManualClock()
   private let service = ScriptedSource<Note>(pages: [
     .success(.notes(1...1)), .success(.notes(1...1)), .failure(.because(.serverError)),
     .failure(.because(.rateLimited, retryAfter: .seconds(7200))),
   ])
 
-  /// What a new process sees of the service.
+  /// The service as a new process uses it.
   private func process(at path: String) throws -> some DataSource<Note> {
     let wall = WallClock(clock)
     let sharedState = SharedState(of: "notes", in: SQLiteStore(at: path), now: { wall.now })
@@ -25,7 +25,7 @@ struct NoticeboardTests {
       .timeout(.seconds(15), clock: clock)
   }
 
-  @Test func `tells every process what one has learned`() async throws {
+  @Test func `shares rates and breakers between processes`() async throws {
     defer { try? FileManager.default.removeItem(at: directory) }
     let path = directory.appending(path: "store.sqlite").path
     for _ in 0..<2 { #expect(await (try process(at: path)).failure() == nil) }

@@ -14,7 +14,7 @@ struct StoreDamageTests {
     #expect(
       directory.warnings == [
         Warning(
-          "movedAside", "\(store.path) \(why); it is kept as \(store.path).aside-1")
+          "movedAside", "\(store.path) \(why); moved to \(store.path).aside-1")
       ])
     try await store.save([StoreEntry("new")])
     #expect(try await store.ids() == ["new"])
@@ -24,7 +24,7 @@ struct StoreDamageTests {
   }
 
   @Test(arguments: [2, 15, 16, 100, 4096, 10_000], [true, false])
-  func `moves aside what is no database`(size: Int, isRead: Bool) async throws {
+  func `moves aside a file that is not a database`(size: Int, isRead: Bool) async throws {
     var random = Seeded(UInt64(size))
     let bytes = Data((0..<size).map { _ in UInt8.random(in: .min ... .max, using: &random) })
     try directory.write(bytes)
@@ -34,7 +34,7 @@ struct StoreDamageTests {
     } else {
       try await store.save([StoreEntry("new")])
     }
-    try await expectMovedAside(bytes, "is no database", by: store)
+    try await expectMovedAside(bytes, "is not a database", by: store)
   }
 
   @Test(arguments: ["text of a person\n", String(repeating: "\0", count: 8192)])
@@ -42,7 +42,7 @@ struct StoreDamageTests {
     try directory.write(text.utf8)
     let store = directory.store()
     #expect(try await store.ids().isEmpty)
-    try await expectMovedAside(Data(text.utf8), "is no database", by: store)
+    try await expectMovedAside(Data(text.utf8), "is not a database", by: store)
   }
 
   @Test(arguments: [
@@ -55,14 +55,14 @@ struct StoreDamageTests {
     let bytes = try directory.bytes()
     let store = directory.store()
     #expect(try await store.ids().isEmpty)
-    try await expectMovedAside(bytes, "is no store of this program", by: store)
+    try await expectMovedAside(bytes, "is not a store of this program", by: store)
   }
 
   @Test func `moves aside another program's log with its file, as they are`() async throws {
     try directory.write([])
     let theirs = try directory.database()
     try theirs.execute("PRAGMA journal_mode = WAL; CREATE TABLE theirs (x)")
-    // As if that program had been killed: a file, and a log that has not gone into it yet.
+    // As if that program had been killed: a file, and a log that is not in it yet.
     let files = try ["store.sqlite", "store.sqlite-wal"].map { try directory.bytes($0) }
     try #require(!files[1].isEmpty)
     let killed = try StoreDirectory()
@@ -78,20 +78,20 @@ struct StoreDamageTests {
         == ["theirs"])
   }
 
-  @Test func `moves aside what a later version wrote`() async throws {
+  @Test func `moves aside the file of a newer version`() async throws {
     try await directory.store().save([StoreEntry("a")])
     let database = try directory.database()
     try database.execute("PRAGMA user_version = 99; PRAGMA wal_checkpoint(TRUNCATE)")
     let bytes = try directory.bytes()
     let store = directory.store()
     #expect(try await store.ids().isEmpty)
-    try await expectMovedAside(bytes, "was written by a later version of this program", by: store)
+    try await expectMovedAside(bytes, "was written by a newer version of this program", by: store)
     #expect(
       try RawDatabase(store.path + ".aside-1").texts("SELECT id FROM records") == ["a"])
   }
 
   @Test(arguments: ["number = 8388607", "number = -1", "last = 9223372036854775807", "last = 0"])
-  func `moves aside what counts its records as nobody does`(change: String) async throws {
+  func `moves aside a file with impossible positions`(change: String) async throws {
     try await directory.store().save([StoreEntry("a")])
     try directory.database().execute("UPDATE sources SET \(change)")
     let store = directory.store()
@@ -101,14 +101,14 @@ struct StoreDamageTests {
     #expect(try await store.ids() == ["new"])
   }
 
-  @Test func `hides nothing where the numbers of records make no sense`() async throws {
+  @Test func `survives record counts that make no sense`() async throws {
     let store = directory.store()
     try await store.save([StoreEntry("a")])
     try directory.database().execute(
-      "UPDATE sources SET records = -9223372036854775808, vanished = 9223372036854775807")
+      "UPDATE sources SET records = -9223372036854775808, removed_upstream = 9223372036854775807")
     #expect(try await store.status(of: "things").hidden == 0)
     try directory.database().execute(
-      "UPDATE sources SET records = 9223372036854775807, vanished = -9223372036854775807")
+      "UPDATE sources SET records = 9223372036854775807, removed_upstream = -9223372036854775807")
     #expect(try await !store.status(of: "things").isEmpty)
   }
 
@@ -128,7 +128,7 @@ struct StoreDamageTests {
     return bytes
   }
 
-  @Test func `goes on whatever length a file was cut to`() async throws {
+  @Test func `recovers from a file truncated to any length`() async throws {
     let bytes = try await whole()
     var moved = 0
     for length in [1, 50, 99, 100, 1000, 4095, 4096, 4097, 8192, 12_288]
@@ -149,30 +149,30 @@ struct StoreDamageTests {
     #expect(moved >= 10)
   }
 
-  @Test func `goes on when a page in the middle of an open file is spoilt`() async throws {
+  @Test func `recovers when a page of an open file is damaged`() async throws {
     let bytes = try await whole()
     for page in 1..<bytes.count / 4096 {
-      let spoilt = try StoreDirectory()
+      let damagedCopy = try StoreDirectory()
       var damaged = bytes
       damaged.replaceSubrange(
         page * 4096..<(page + 1) * 4096, with: Data(repeating: 0xAA, count: 4096))
-      try spoilt.write(bytes)
-      let store = spoilt.store()
+      try damagedCopy.write(bytes)
+      let store = damagedCopy.store()
       #expect(try await store.status(of: "things").records == 400)
-      let file = try FileHandle(forWritingTo: URL(filePath: spoilt.path))
+      let file = try FileHandle(forWritingTo: URL(filePath: damagedCopy.path))
       try file.write(contentsOf: damaged)
       try file.close()
-      // Another process writes, so that whoever has it open reads it again.
-      _ = try? await spoilt.store().save([StoreEntry("new", "a new text")], at: 1)
+      // Another process writes, so that open connections read the file again.
+      _ = try? await damagedCopy.store().save([StoreEntry("new", "a new text")], at: 1)
       _ = try await store.ids("text 1")
       _ = try await store.ids()
       try await store.save([StoreEntry("last", "the last text")], at: 2)
       #expect(try await store.ids("last text") == ["last"], "page \(page)")
-      #expect(spoilt.warnings.count <= 1, "page \(page): \(spoilt.warnings)")
+      #expect(damagedCopy.warnings.count <= 1, "page \(page): \(damagedCopy.warnings)")
     }
   }
 
-  @Test func `goes on in a new file while the old one is moved aside by another`() async throws {
+  @Test func `switches to a new file when another process moves the old one aside`() async throws {
     let (one, other) = (directory.store(), directory.store())
     try await one.save([StoreEntry("a")])
     #expect(try await other.ids() == ["a"])
@@ -190,7 +190,7 @@ struct StoreDamageTests {
   }
 
   @Test(arguments: 0..<20)
-  func `is moved aside by one of many who find the damage at once`(round: Int) async throws {
+  func `is moved aside once when many find the damage at the same time`(round: Int) async throws {
     let bytes = Data("this is no database at all, \(round)".utf8)
     try directory.write(bytes)
     let stores = (0..<6).map { _ in directory.store() }
@@ -211,7 +211,7 @@ struct StoreDamageTests {
     #expect(try directory.database().isSound())
   }
 
-  @Test func `moves aside what a link leads to, and keeps the link`() async throws {
+  @Test func `moves aside the target of a link and keeps the link`() async throws {
     let bytes = Data("this is no database at all".utf8)
     let target = "\(directory.root)/target.sqlite"
     try bytes.write(to: URL(filePath: target))
@@ -226,7 +226,7 @@ struct StoreDamageTests {
     #expect(try await store.ids() == ["a"])
   }
 
-  @Test func `never takes the name of what was moved aside before`() async throws {
+  @Test func `never reuses the name of a file moved aside before`() async throws {
     for number in 1...3 {
       try directory.write("no database, number \(number)".utf8)
       for suffix in ["-wal", "-shm"] {

@@ -15,25 +15,25 @@ struct StoreFaultsTests {
     _ = try await source.page(PageRequest(limit: 3))
   }
 
-  @Test func `finds nothing wrong with a store in order, or with none`() async throws {
+  @Test func `finds no fault in a sound or missing store`() async throws {
     #expect(try await store.faults() == [])
-    #expect(try await store.isIndexTrue())
+    #expect(try await store.isIndexSound())
     #expect(try await StoreDirectory().store().faults() == [])
   }
 
   @Test(arguments: [
     ("DELETE FROM pages; UPDATE sources SET records = 9", "the records of notes are miscounted"),
     ("UPDATE pages SET key = 'k', positions = '[1, 2]'", "the page k lacks records"),
-    ("UPDATE records SET json = '{' WHERE id = '2'", "the record 2 is no JSON"),
+    ("UPDATE records SET json = '{' WHERE id = '2'", "the record 2 is not JSON"),
   ])
-  func `finds what is wrong`(change: String, fault: String) async throws {
+  func `finds a fault`(change: String, fault: String) async throws {
     try directory.database().execute(change)
     #expect(try await store.faults() == [fault])
   }
 
-  @Test func `finds that the search index is wrong`() async throws {
+  @Test func `finds a fault of the search index`() async throws {
     try directory.database().execute("UPDATE records SET folded = 'other' WHERE id = '2'")
-    #expect(try await !store.isIndexTrue())
+    #expect(try await !store.isIndexSound())
     #expect(directory.warnings.isEmpty)
   }
 }

@@ -12,7 +12,7 @@ struct StoreFileTests {
     store = directory.store()
   }
 
-  @Test func `makes nothing for whoever only reads`() async throws {
+  @Test func `creates nothing to read`() async throws {
     #expect(try await store.ids("text").isEmpty)
     #expect(try await store.record("a", of: "things") == nil)
     #expect(try await store.page("key", of: "things") == nil)
@@ -23,7 +23,7 @@ struct StoreFileTests {
     #expect(directory.warnings.isEmpty)
   }
 
-  @Test func `makes a file, and directories, for their owner alone`() async throws {
+  @Test func `creates a file and directories for their owner alone`() async throws {
     let path = "\(directory.root)/new/state/store.sqlite"
     let store = directory.store(at: path)
     try await store.save([StoreEntry("a")])
@@ -36,15 +36,15 @@ struct StoreFileTests {
     #expect(try await store.ids() == ["a"])
   }
 
-  @Test func `is a file of WAL that the next process reads`() async throws {
+  @Test func `writes a WAL file that the next process reads`() async throws {
     try await store.save([StoreEntry("a")])
     let database = try directory.database()
     #expect(try database.texts("PRAGMA journal_mode") == ["wal"])
-    #expect(try database.texts("PRAGMA user_version") == ["3"])
+    #expect(try database.texts("PRAGMA user_version") == ["4"])
     #expect(try await directory.store().ids() == ["a"])
   }
 
-  @Test func `takes an empty file for a new one`() async throws {
+  @Test func `uses an empty file as a new one`() async throws {
     try directory.write([])
     #expect(try await store.ids().isEmpty)
     try await store.save([StoreEntry("a")])
@@ -52,13 +52,13 @@ struct StoreFileTests {
     #expect(directory.warnings.isEmpty)
   }
 
-  @Test func `sees a file that another process makes after it looked in vain`() async throws {
+  @Test func `sees a file that another process creates later`() async throws {
     #expect(try await store.ids().isEmpty)
     try await directory.store().save([StoreEntry("a")])
     #expect(try await store.ids() == ["a"])
   }
 
-  @Test func `begins anew when its file is deleted under its feet`() async throws {
+  @Test func `starts over when its file is deleted`() async throws {
     try await store.save([StoreEntry("a")])
     #expect(try await store.ids() == ["a"])
     for name in directory.names {
@@ -71,7 +71,7 @@ struct StoreFileTests {
     #expect(try directory.database().isSound())
   }
 
-  @Test func `begins anew when its directory is moved away`() async throws {
+  @Test func `starts over when its directory is moved away`() async throws {
     try await store.save([StoreEntry("a")])
     try FileManager.default.moveItem(
       atPath: "\(directory.root)/state", toPath: "\(directory.root)/old")
@@ -96,7 +96,7 @@ struct StoreFileTests {
     #expect(directory.names == ["store.sqlite"])
   }
 
-  @Test func `follows a link, also one to a file that is not there yet`() async throws {
+  @Test func `follows a link, even to a file that does not exist yet`() async throws {
     let target = "\(directory.root)/target.sqlite"
     try FileManager.default.createDirectory(
       atPath: "\(directory.root)/state", withIntermediateDirectories: false)
@@ -109,7 +109,7 @@ struct StoreFileTests {
     #expect(try directory.mode(of: target) == 0o600)
   }
 
-  @Test func `refuses a link into nowhere`() async throws {
+  @Test func `refuses a link into a missing directory`() async throws {
     try FileManager.default.createDirectory(
       atPath: "\(directory.root)/state", withIntermediateDirectories: false)
     try FileManager.default.createSymbolicLink(
@@ -117,7 +117,7 @@ struct StoreFileTests {
     #expect(try await store.ids().isEmpty)
     let error = await #expect(throws: SourceError.self) { try await store.save([StoreEntry("a")]) }
     #expect(error?.code == .storage)
-    #expect(error?.message == "\(directory.path) cannot be made: No such file or directory")
+    #expect(error?.message == "\(directory.path) cannot be created: No such file or directory")
   }
 
   @Test func `refuses a file where a directory should be`() async throws {
@@ -130,7 +130,7 @@ struct StoreFileTests {
   }
 
   @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self")))
-  func `makes nothing below /proc`() async throws {
+  func `creates nothing below /proc`() async throws {
     let store = directory.store(at: "/proc/aggregator/store.sqlite")
     let error = await #expect(throws: SourceError.self) { try await store.save([StoreEntry("a")]) }
     #expect(error?.code == .storage)
@@ -138,7 +138,7 @@ struct StoreFileTests {
 
   /// Permissions bind nobody who is root.
   @Test(.disabled(if: geteuid() == 0, "root may write everywhere"), arguments: [true, false])
-  func `reads what it must not write`(isDirectory: Bool) async throws {
+  func `reads a file that it may not write`(isDirectory: Bool) async throws {
     try await store.save([StoreEntry("a")])
     try directory.database().execute("PRAGMA wal_checkpoint(TRUNCATE)")
     let locked = isDirectory ? "\(directory.root)/state" : directory.path
@@ -157,12 +157,24 @@ struct StoreFileTests {
     }
   }
 
-  @Test func `makes the file of the first version one of its own, and keeps what is in it`()
-    async throws
-  {
+  @Test(.disabled(if: geteuid() == 0, "root may write everywhere"))
+  func `refuses an older file that it cannot upgrade`() async throws {
+    try await directory.store().save([StoreEntry("a")])
+    try directory.database().execute(Self.downgradeTo3 + "PRAGMA wal_checkpoint(TRUNCATE)")
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o400], ofItemAtPath: directory.path)
+    let error = await #expect(throws: SourceError.self) { try await store.ids() }
+    #expect(error?.code == .storage)
+    #expect(
+      error?.message == "\(directory.path) was written by an older version and is read-only")
+    #expect(directory.names.contains("store.sqlite") && directory.warnings.isEmpty)
+  }
+
+  @Test func `upgrades a file of the first version and keeps its contents`() async throws {
     try await directory.store().save([StoreEntry("a"), StoreEntry("b")])
     _ = try await directory.store().delete(["b"], of: "things", at: .day())
     let database = try directory.database()
+    try database.execute(Self.downgradeTo3)
     try database.execute(
       """
       DROP TABLE met; DROP INDEX records_vanished; ALTER TABLE records DROP COLUMN vanished;
@@ -171,11 +183,69 @@ struct StoreFileTests {
       """)
     let store = directory.store()
     #expect(try await store.ids() == ["a"])
-    #expect(try database.texts("PRAGMA user_version") == ["3"])
+    #expect(try database.texts("PRAGMA user_version") == ["4"])
     try await store.save([StoreEntry("c")])
     #expect(try await store.ids() == ["a", "c"])
     #expect(try await store.status(of: "things").deleted == 1)
     #expect(try database.texts("SELECT v FROM search_config WHERE k = 'automerge'") == ["8"])
     #expect(directory.warnings.isEmpty)
+  }
+
+  /// Undoes the migration to version 4.
+  private static let downgradeTo3 = """
+    ALTER TABLE checkpoints RENAME TO places;
+    ALTER TABLE seen RENAME TO met;
+    ALTER TABLE met RENAME COLUMN reconciliation TO census;
+    DROP INDEX seen_by_reconciliation;
+    CREATE INDEX met_by_census ON met (source, census);
+    ALTER TABLE records RENAME COLUMN removed_upstream TO vanished;
+    DROP INDEX records_removed_upstream;
+    CREATE INDEX records_vanished ON records (position) WHERE vanished IS NOT NULL;
+    ALTER TABLE sources RENAME COLUMN removed_upstream TO vanished;
+    ALTER TABLE sources RENAME COLUMN last_fetched TO walked;
+    PRAGMA user_version = 3;
+    """
+
+  private func schema() throws -> [String] {
+    try directory.database().texts(
+      "SELECT coalesce(sql, name) FROM sqlite_schema WHERE name NOT LIKE 'search%' ORDER BY name")
+  }
+
+  /// Saves a batch as a step of a reconciliation.
+  private func reconcile(
+    _ ids: [String], from: String?, to: String?, with store: SQLiteStore
+  ) async throws -> StoreChanges {
+    let isLast = to == nil
+    let reconciliation = Reconciliation(
+      begins: from == nil, completion: isLast ? .init(began: .day(1), least: 2) : nil)
+    let update = CheckpointUpdate("sync", from: from, to: to, reconciliation: reconciliation)
+    let batch = StoreBatch(ids.map { StoreEntry($0) }, update: update)
+    return try await store.save(batch, of: "things", at: .day(isLast ? 3 : 2))
+  }
+
+  @Test func `upgrades a file of version 3, and a pass resumes and finds removed records`()
+    async throws
+  {
+    try await store.save(["a", "b", "c"].map { StoreEntry($0) })
+    #expect(try await reconcile(["b", "c"], from: nil, to: nil, with: store).removedUpstream == 1)
+    _ = try await reconcile(["b"], from: nil, to: "1", with: store)
+    let (status, latest) = (try await store.status(of: "things"), try schema())
+    let database = try directory.database()
+    try database.execute(Self.downgradeTo3)
+    #expect(try database.texts("SELECT id FROM records WHERE vanished IS NOT NULL") == ["a"])
+    #expect(try database.texts("SELECT value FROM places") == ["1"])
+
+    let upgraded = directory.store()
+    #expect(try await upgraded.ids() == ["b", "c"])
+    #expect(try await upgraded.status(of: "things") == status)
+    #expect(try await upgraded.record("a", of: "things")?.removedUpstreamAt == .day(3))
+    #expect(try await upgraded.checkpoint("sync", of: "things") == "1")
+    let changes = try await reconcile(["a"], from: "1", to: nil, with: upgraded)
+    #expect((changes.changed, changes.removedUpstream) == (1, 1))
+    #expect(try await upgraded.ids() == ["a", "b"])
+    #expect(try database.texts("PRAGMA user_version") == ["4"])
+    #expect(try schema() == latest)
+    #expect(directory.warnings.isEmpty)
+    #expect(try database.isSound())
   }
 }

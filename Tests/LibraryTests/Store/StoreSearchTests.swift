@@ -30,7 +30,7 @@ struct StoreSearchTests {
     "-", "--", "-man", "^start", "^", "'", "'; --", "null", "text: folded", "\u{FFFE}abc",
     "\u{FFFD}abc", "åäö", "aao", "日", "日本語", "istanbul", "sp id er ma an", "x xy xyz",
   ])
-  func `finds what a plain look into every text finds`(query: String) async throws {
+  func `finds the same as a scan of every text`(query: String) async throws {
     try await store.save(Self.texts.enumerated().map { StoreEntry("\($0)", $1) })
     let words = try Query(query).words
     let expected = Self.texts.indices.filter { Folded(Self.texts[$0]).containsAll(words) }
@@ -40,7 +40,7 @@ struct StoreSearchTests {
     #expect(slice.total == expected.count)
   }
 
-  @Test func `takes zero bytes for what they are`() async throws {
+  @Test func `searches texts with zero bytes`() async throws {
     let texts = ["a\0bcd", "a bcd", "abcd", "\0", "\0\0\0\0", "bcd"]
     try await store.save(texts.enumerated().map { StoreEntry("\($0)", $1) })
     for word in ["\0", "\0bcd", "a\0", "a\0b", "\0\0\0", "bcd", "bcd\0", "a"] {
@@ -62,7 +62,7 @@ struct StoreSearchTests {
   }
 
   @Test(arguments: 0..<6 as Range<UInt64>)
-  func `agrees with a plain look after any history`(seed: UInt64) async throws {
+  func `agrees with a scan after any history`(seed: UInt64) async throws {
     var random = Seeded(seed)
     var texts: [String: String] = [:]
     var order: [String] = []
@@ -105,7 +105,7 @@ struct StoreSearchTests {
     #expect(try directory.database().isSound())
   }
 
-  @Test func `finds the new text of a changed record and not the old one`() async throws {
+  @Test func `finds the new text of a changed record, not the old one`() async throws {
     try await store.save([StoreEntry("a", "alpha beta"), StoreEntry("b", "beta")])
     try await store.save([StoreEntry("a", "gamma beta")])
     #expect(try await store.ids("alpha").isEmpty)
@@ -131,7 +131,7 @@ struct StoreSearchTests {
   }
 
   @Test(arguments: [Int64.min, -1, 0, 1, 1 << 40, .max])
-  func `takes any position and any limit`(position: Int64) async throws {
+  func `accepts any position and any limit`(position: Int64) async throws {
     try await store.save([StoreEntry("a"), StoreEntry("b")])
     for words in [[], [Folded("text")], [Folded("t")]] {
       let slice = try await store.records(
@@ -149,7 +149,7 @@ struct StoreSearchTests {
 }
 
 extension String {
-  /// Characters in no order that a short piece would show twice.
+  /// Characters in an order that hardly repeats.
   fileprivate func randomCharacter(at number: Int) -> Character {
     var random = Seeded(UInt64(number))
     return randomElement(using: &random) ?? " "

@@ -11,11 +11,11 @@ struct StoreSharingTests {
 
   init() throws { directory = try StoreDirectory() }
 
-  @Test func `changes a shared text, one after another`() async throws {
+  @Test func `changes a shared text`() async throws {
     let store = directory.store()
     let seen = Mutex<String?>(nil)
     func change(to new: String?) async throws -> String? {
-      // Called more than once, the last time counts.
+      // It may be called more than once; the last call counts.
       try await store.change("key") { old in
         seen.withLock { $0 = old }
         return new
@@ -34,7 +34,7 @@ struct StoreSharingTests {
     }
   }
 
-  @Test func `loses no change of many tasks and many processes`() async throws {
+  @Test func `loses no change of concurrent tasks and processes`() async throws {
     let stores = (0..<4).map { _ in directory.store() }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<200 {
@@ -47,7 +47,7 @@ struct StoreSharingTests {
     #expect(try directory.database().texts("SELECT value FROM shared") == ["200"])
   }
 
-  @Test func `loses nothing that two processes save at once`() async throws {
+  @Test func `loses nothing when two processes save at the same time`() async throws {
     let stores = [directory.store(), directory.store()]
     try await withThrowingTaskGroup(of: StoreChanges.self) { group in
       for number in 0..<120 {
@@ -67,7 +67,7 @@ struct StoreSharingTests {
   }
 
   @Test(arguments: 0..<10)
-  func `is made once by whoever comes first`(round: Int) async throws {
+  func `is created once by concurrent processes`(round: Int) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<6 {
         let store = directory.store()
@@ -83,17 +83,17 @@ struct StoreSharingTests {
     #expect(try directory.database().isSound())
   }
 
-  @Test func `is busy while another process writes for too long, and reads on`() async throws {
+  @Test func `fails to write after the busy timeout, and can still read`() async throws {
     let store = directory.store(busyTimeout: .milliseconds(50))
     try await store.save([StoreEntry("a")])
     let other = try directory.database()
     try other.execute("BEGIN IMMEDIATE; DELETE FROM records")
     let error = await #expect(throws: SourceError.self) { try await store.save([StoreEntry("b")]) }
     #expect(error?.code == .busy)
-    #expect(error?.message == "\(store.path) is kept locked by another process")
+    #expect(error?.message == "\(store.path) is locked by another process")
     #expect(error?.isTransient == false)
     await #expect(throws: SourceError.self) { try await store.change("key") { _ in "x" } }
-    // Whoever leaves it as it is waits for nobody.
+    // A call that changes nothing does not wait.
     try await store.change("key") { _ in nil }
     await #expect(throws: SourceError.self) {
       try await store.delete(["a"], of: "things", at: .day())
@@ -104,7 +104,7 @@ struct StoreSharingTests {
     #expect(try await store.ids() == ["a", "b"])
   }
 
-  @Test func `waits no longer once it is cancelled`() async throws {
+  @Test func `stops waiting when it is cancelled`() async throws {
     let store = directory.store(busyTimeout: .seconds(30))
     try await store.save([StoreEntry("a")])
     let other = try directory.database()
@@ -120,7 +120,7 @@ struct StoreSharingTests {
     #expect(try await store.ids() == ["a"])
   }
 
-  @Test func `waits for another process, and lets others work meanwhile`() async throws {
+  @Test func `waits for another process without blocking other tasks`() async throws {
     let store = directory.store(busyTimeout: .seconds(600))
     try await store.save([StoreEntry("a")])
     let other = try directory.database()
@@ -137,7 +137,7 @@ struct StoreSharingTests {
       }
       try await group.waitForAll()
     }
-    // What waits holds no thread of the pool: these tasks would not end otherwise.
+    // Waiting blocks no thread of the pool: otherwise these tasks would not end.
     for _ in 0..<500 { await Task { await Task.yield() }.value }
     #expect(isSaved.value == 0)
     try other.execute("COMMIT")
@@ -145,7 +145,7 @@ struct StoreSharingTests {
     #expect(try await store.ids().count == 9)
   }
 
-  @Test func `sees at once what another process saved`() async throws {
+  @Test func `sees immediately what another process saved`() async throws {
     let (one, other) = (directory.store(), directory.store())
     for number in 0..<20 {
       try await one.save([StoreEntry("\(number)")])

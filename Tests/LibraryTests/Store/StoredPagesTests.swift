@@ -23,7 +23,7 @@ struct StoredPagesTests {
       StoreBatch(entries, page: (key, page)), of: source, at: .day(seconds))
   }
 
-  @Test func `gives a page back as it was saved, in its own order`() async throws {
+  @Test func `returns a page as it was saved, in its own order`() async throws {
     try await store.save(["c", "a", "b"].map { StoreEntry($0) })
     try await save("key", ["b", "new", "c"].map { StoreEntry($0) }, total: 9, at: 5)
     let page = try #require(try await store.page("key", of: "things"))
@@ -45,7 +45,7 @@ struct StoredPagesTests {
     #expect(try await store.status(of: "things").pages == 1)
   }
 
-  @Test func `gives a page's records as they are now, deleted or not`() async throws {
+  @Test func `returns a page's records as they are now, deleted or not`() async throws {
     try await save("key", [StoreEntry("a"), StoreEntry("b")])
     try await store.save([StoreEntry("a", mark: 5)], at: 3)
     _ = try await store.delete(["b"], of: "things", at: .day())
@@ -57,7 +57,7 @@ struct StoredPagesTests {
   @Test func `keeps the newest two thousand pages of a source`() async throws {
     try await save("of others", [], of: "others")
     try await save("page 0", [], at: 0)
-    // As many as these one by one would keep the other tests waiting.
+    // Saving so many one by one would take too long.
     try directory.database().execute(
       """
       WITH RECURSIVE n (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < 2001)
@@ -81,7 +81,7 @@ struct StoredPagesTests {
   @Test(arguments: [
     "", "{}", "[]", "null", #"{"unreadable":"none"}"#, #"{"next":"","unreadable":0}"#,
   ])
-  func `takes a page that another version wrote for none`(json: String) async throws {
+  func `ignores a page that another version wrote`(json: String) async throws {
     try await save("key", [StoreEntry("a")])
     try directory.database().execute("UPDATE pages SET page = '\(json)'")
     #expect(try await store.page("key", of: "things") == nil)
@@ -89,7 +89,7 @@ struct StoredPagesTests {
     #expect(try await store.page("key", of: "things")?.records.count == 1)
   }
 
-  @Test func `keeps a date to the millisecond, and never later than it was`() async throws {
+  @Test func `rounds dates down to milliseconds`() async throws {
     for fraction in [0, 0.001, 0.0004, 0.0005, 0.0006, 0.9999] {
       try await save("key", [], at: fraction)
       let page = try #require(try await store.page("key", of: "things"))
@@ -98,7 +98,7 @@ struct StoredPagesTests {
     }
   }
 
-  @Test func `moves a checkpoint only from where the walk stood`() async throws {
+  @Test func `moves a checkpoint only from its expected value`() async throws {
     func update(from: String?, to: String) async throws -> Bool {
       try await store.save(
         StoreBatch([], update: CheckpointUpdate("walk", from: from, to: to)), of: "things",
@@ -117,7 +117,7 @@ struct StoredPagesTests {
     #expect(try await store.checkpoint("walk", of: "others") == nil)
   }
 
-  @Test func `keeps the records of a slower walk all the same`() async throws {
+  @Test func `keeps the records of a slower process all the same`() async throws {
     let step = StoreBatch([StoreEntry("a")], update: CheckpointUpdate("walk", from: nil, to: "1"))
     #expect(try await store.save(step, of: "things", at: .day()).hasMoved)
     let slower = StoreBatch([StoreEntry("b")], update: CheckpointUpdate("walk", from: nil, to: "0"))

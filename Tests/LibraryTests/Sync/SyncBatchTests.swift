@@ -16,7 +16,7 @@ struct SyncBatchTests {
       provenance: Provenance(.live), unreadable: Unreadable(count: unreadable, firstReason: "odd"))
   }
 
-  @Test func `stands where its pages would have led one by one`() throws {
+  @Test func `has the checkpoint that its pages lead to one by one`() throws {
     let pages = [
       try page(0..<3, next: .place(1), total: 9), try page(3..<5, next: .place(2), unreadable: 1),
       try page(5..<8, next: nil, total: 9),
@@ -33,7 +33,7 @@ struct SyncBatchTests {
     #expect(batch.pages == 3 && batch.isLast && batch.unreadable.count == 1)
   }
 
-  @Test func `has room for less than a thousand records before the last page`() throws {
+  @Test func `has room below a thousand records and before the last page`() throws {
     var batch = SyncBatch<Note>(from: start)
     #expect(batch.hasRoom)
     batch.add(try page(0..<999), at: .day())

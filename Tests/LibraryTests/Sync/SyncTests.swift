@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// What a sync does; what vanished, and how polite it is, are in files of their own.
+/// Records removed upstream, and rate limits, have files of their own.
 @Suite(.timeLimit(.minutes(5)))
 struct SyncTests {
   let directory: StoreDirectory
@@ -63,10 +63,10 @@ struct SyncTests {
     }
   }
 
-  // MARK: - What it does
+  // MARK: - Storing
 
   @Test(arguments: [1, 2, 8])
-  func `stores everything in order, and says what it did`(jobs: Int) async throws {
+  func `stores all records in order and reports progress`(jobs: Int) async throws {
     let base = service(1...95)
     let log = Mutex<[Int]>([])
     let result = try await syncing(base).run(upTo: nil, jobs: jobs, waits: false) { result in
@@ -75,18 +75,18 @@ struct SyncTests {
     #expect((result.added, result.changed, result.same, result.removedUpstream) == (95, 0, 0, 0))
     #expect((result.pages, result.passed, result.total) == (10, 95, 95))
     #expect(result.isComplete && result.doubt == nil && result.failure == nil)
-    // Pages that have come together are stored together.
+    // Pages that arrive together are stored together.
     let steps = log.withLock(\.self)
     #expect(steps == steps.sorted() && steps.last == 95)
     #expect(steps.allSatisfy { $0 % 10 == 0 || $0 == 95 })
     if jobs == 1 { #expect(steps.count == 10) }
     #expect(try await storedIDs() == Array(1...95))
-    // As the total is known, nothing is guessed beyond it.
+    // No cursor is computed beyond the known total.
     #expect(base.callCount == 10)
   }
 
-  @Test func `stores pages together that have come together`() async throws {
-    // Whether they have is up to the scheduler: sooner or later they do.
+  @Test func `stores pages in one transaction that arrive together`() async throws {
+    // The scheduler decides whether they do: sooner or later it happens.
     var most = 0
     repeat {
       let store = try StoreDirectory().store()
@@ -102,7 +102,7 @@ struct SyncTests {
     } while most < 2
   }
 
-  @Test func `writes nothing where nothing changed`() async throws {
+  @Test func `writes nothing if nothing changed`() async throws {
     try await sync(service(1...200))
     let database = try directory.database()
     let records = try database.texts("SELECT quote(saved) || json FROM records")
@@ -112,11 +112,11 @@ struct SyncTests {
     #expect((result.added, result.changed, result.same, result.removedUpstream) == (0, 0, 200, 0))
     #expect(try database.texts("SELECT quote(saved) || json FROM records") == records)
     #expect(try database.index() == index)
-    #expect(try database.texts("SELECT count(*) FROM met") == ["0"])
-    #expect(try database.texts("SELECT count(*) FROM places") == ["0"])
+    #expect(try database.texts("SELECT count(*) FROM seen") == ["0"])
+    #expect(try database.texts("SELECT count(*) FROM checkpoints") == ["0"])
   }
 
-  @Test func `writes what changed, and only that`() async throws {
+  @Test func `writes only changed records`() async throws {
     try await sync(service(1...200))
     today.turn(by: 60)
     let result = try await sync(service(1...200, changed: [17, 150]))
@@ -124,12 +124,12 @@ struct SyncTests {
     let written = try directory.database().texts(
       "SELECT id FROM records WHERE saved = (SELECT max(saved) FROM records)")
     #expect(Set(written) == ["17", "150"])
-    #expect(try await store.isIndexTrue())
+    #expect(try await store.isIndexSound())
   }
 
-  // MARK: - Going on
+  // MARK: - Resuming
 
-  @Test func `goes on at the very next page`() async throws {
+  @Test func `resumes at the next page`() async throws {
     let base = service(1...95)
     let first = try await sync(base, upTo: 4)
     #expect((first.added, first.pages, first.isComplete) == (40, 4, false))
@@ -142,7 +142,7 @@ struct SyncTests {
   }
 
   @Test(arguments: [1, 4])
-  func `keeps what came before a failure`(jobs: Int) async throws {
+  func `keeps the pages before a failure`(jobs: Int) async throws {
     let notes = notebook(95)
     let fault = Fault()
     let base = ScriptedSource<Note>(
@@ -160,7 +160,7 @@ struct SyncTests {
     #expect(try await storedIDs() == Array(1...95))
   }
 
-  @Test func `begins anew after a week`() async throws {
+  @Test func `starts over after a week`() async throws {
     let base = service(1...30)
     try await sync(base, upTo: 1)
     today.turn(by: 8 * 86_400)
@@ -169,7 +169,7 @@ struct SyncTests {
     #expect(base.callCount == 4)
   }
 
-  @Test func `begins anew where its checkpoint is no longer valid`() async throws {
+  @Test func `starts over if its cursor is no longer valid`() async throws {
     try await sync(service(1...30), upTo: 1)
     let notes = notebook(30)
     let other = ScriptedSource<Note> { request throws(SourceError) in
@@ -183,14 +183,14 @@ struct SyncTests {
     #expect(result.removedUpstream == 0)
   }
 
-  @Test func `begins anew where what is written down makes no sense`() async throws {
+  @Test func `starts over if its checkpoint makes no sense`() async throws {
     try await sync(service(1...30), upTo: 1)
-    try directory.database().execute("UPDATE places SET value = '{\"c\":7}'")
+    try directory.database().execute("UPDATE checkpoints SET value = '{\"c\":7}'")
     #expect(try await sync(service(1...30)).isComplete)
     #expect(try await storedIDs() == Array(1...30))
   }
 
-  @Test func `is led nowhere by a service that repeats itself`() async throws {
+  @Test func `stops at a service that repeats itself`() async throws {
     let base = ScriptedSource<Note> { request throws(SourceError) in
       .notes(1...10, next: .place((request.cursor?.place ?? 0) + 1))
     }
@@ -200,7 +200,7 @@ struct SyncTests {
     #expect((result.added, result.same, result.isComplete) == (10, 20, false))
   }
 
-  // MARK: - Collections without an end
+  // MARK: - Endless sources
 
   @Test func `continues where the upstream loader stopped, and vice versa`() async throws {
     let base = service(1...1000)

@@ -31,7 +31,7 @@ import Testing
   @Test func `records removed upstream are not offered`() async throws {
     let home = try await PopulatedHome(["a1": "Lamp", "a2": "Chair"])
     try Connection(home.household.file.path, busyTimeout: .zero).execute(
-      "UPDATE records SET vanished = 1 WHERE id = 'a1'")
+      "UPDATE records SET removed_upstream = 1 WHERE id = 'a1'")
     #expect(try await home.complete("products show ").output == "a2\tChair\n")
   }
 
@@ -136,7 +136,7 @@ import Testing
     try writer.execute("COMMIT")
     #expect(try await home.complete("products show ").output == "")
     // Alone, as while the log is made anew.
-    try writer.execute("PRAGMA locking_mode = EXCLUSIVE; DELETE FROM places")
+    try writer.execute("PRAGMA locking_mode = EXCLUSIVE; DELETE FROM checkpoints")
     let outcome = try await home.complete("products show ")
     #expect(outcome.status == 0)
     #expect(outcome.output + outcome.errors == "")

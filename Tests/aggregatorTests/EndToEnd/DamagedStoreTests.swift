@@ -33,8 +33,8 @@ import Testing
     ("is damaged", { $0.prefix(4096) }),
     ("is damaged", { $0.prefix($0.count / 2) }),
     ("is damaged", { $0.prefix($0.count - 4096) }),
-    ("is no database", { _ in noise(5000) }),
-    ("is no database", { noise(4096) + $0.dropFirst(4096) }),
+    ("is not a database", { _ in noise(5000) }),
+    ("is not a database", { noise(4096) + $0.dropFirst(4096) }),
     ("is damaged", { $0.prefix(4096) + noise($0.count - 4096) }),
   ]
 
@@ -57,7 +57,7 @@ import Testing
     #expect(outcome.status == 0, "\(outcome)")
     let aside = "\(home.file.path).aside-1"
     #expect(
-      outcome.errors.contains("warning: \(home.file.path) \(what); it is kept as \(aside)\n"),
+      outcome.errors.contains("warning: \(home.file.path) \(what); moved to \(aside)\n"),
       "\(outcome)")
     #expect(try bytes(".aside-1") == damaged)
     #expect(try await !home.run("store status").errors.contains("warning"))
@@ -78,7 +78,7 @@ import Testing
     #expect(later.status == 0)
     #expect(
       later.errors.contains(
-        "warning: \(home.file.path) was written by a later version of this program; it is kept as "),
+        "warning: \(home.file.path) was written by a newer version of this program; moved to "),
       "\(later)")
     #expect(try bytes(".aside-1") == newer)
 
@@ -91,7 +91,7 @@ import Testing
     #expect(other.status == 0)
     #expect(
       other.errors.contains(
-        "warning: \(home.file.path) is no store of this program; it is kept as "),
+        "warning: \(home.file.path) is not a store of this program; moved to "),
       "\(other)")
     #expect(try bytes(".aside-2") == foreign)
   }
@@ -137,7 +137,7 @@ import Testing
     let (file, log) = (try bytes(), try bytes("-wal"))
     #expect(log.count > 20_000)
     let outcome = try await home.run("users list --offline")
-    #expect(outcome.errors.contains("was written by a later version"))
+    #expect(outcome.errors.contains("was written by a newer version"))
     #expect(try bytes(".aside-1") == file)
     #expect(try bytes(".aside-1-wal") == log)
   }

@@ -135,7 +135,7 @@ import Testing
       let isLocal = source == "users" && verb != "list"
       #expect(listing.provenance.reason == (isLocal ? "nothingStored" : "unreachable"))
       #expect(listing.warnings.map(\.code) == ["bundled"])
-      let reason = isLocal ? "no stored users match 'aino'" : "cannot connect to "
+      let reason = isLocal ? "no cached users match \"aino\"" : "cannot connect to "
       #expect(outcome.errors.contains("warning: \(source): bundled data (\(reason)"))
       let refused = try await Binary.run(
         "\(source) \(verb) --no-fallback", environment: ["COMIC_VINE_API_KEY": "x1y2z3w4"])

@@ -30,7 +30,7 @@ import Testing
       "heroes search spider --offline --json", environment: service.settings)
     #expect(outcome.status == 0)
     #expect(
-      outcome.errors.hasPrefix("warning: heroes: bundled data (the network is not to be used)"))
+      outcome.errors.hasPrefix("warning: heroes: bundled data (offline mode)"))
     let provenance = try outcome.envelope().provenance
     #expect(provenance?.origin == "bundled")
     #expect(provenance?.reason == "offline")
@@ -42,7 +42,7 @@ import Testing
     let outcome = try await Binary.run("heroes show 999999999 --offline")
     #expect(outcome.status == 69)
     #expect(outcome.output == "")
-    #expect(outcome.errors == "error: heroes: the network is not to be used; asked for 999999999\n")
+    #expect(outcome.errors == "error: heroes: offline mode; asked for 999999999\n")
   }
 
   @Test func `no key and no fallback is 77`() async throws {

@@ -159,7 +159,7 @@ import Testing
     #expect(outcome.status == 0)
     #expect(outcome.output == "0\n")
     #expect(
-      outcome.errors == "warning: \(path) is damaged; it is kept as \(path).aside-1\n", "\(outcome)"
+      outcome.errors == "warning: \(path) is damaged; moved to \(path).aside-1\n", "\(outcome)"
     )
     #expect(try Data(contentsOf: URL(filePath: path + ".aside-1")) == damaged)
   }

@@ -90,7 +90,8 @@ import Testing
     let shown = try await home.run("products show \(FakeProduct.id(7)) --offline", there)
     #expect(shown.status == 0)
     #expect(
-      shown.errors.contains("warning: products: the service no longer had \(FakeProduct.id(7)) at"),
+      shown.errors.contains(
+        "warning: products: \(FakeProduct.id(7)) was removed upstream (noticed "),
       "\(shown)")
     let status = try await home.run("store status --fields source,records,vanished --tsv")
     #expect(status.lines.contains("products\t248\t2"), "\(status)")

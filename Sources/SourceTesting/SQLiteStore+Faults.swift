@@ -1,10 +1,10 @@
-package import AggregatorCore
+package import AggregatorKit
 
 extension SQLiteStore {
-  /// What is wrong with the file: what SQLite finds, records that the search index or the counts
-  /// disagree with, and kept pages whose records are not all there.
+  /// Checks the file: SQLite's integrity check, the stored counts, the JSON of the records and the
+  /// records of the cached pages.
   ///
-  /// - Returns: A line for each fault; empty if the file is in order, or is not there yet.
+  /// - Returns: A line for each fault; none if the file is sound or missing.
   /// - Throws: ``SourceError`` with code `storage` or `busy`.
   package func faults() async throws(SourceError) -> [String] {
     let found = try await read { connection throws(SQLiteFailure) in
@@ -25,26 +25,26 @@ extension SQLiteStore {
       ) { "the records of \($0.text(0) ?? "") are miscounted" }
       faults += try connection.rows(
         """
-        SELECT name FROM sources WHERE vanished <>
-          (SELECT count(*) FROM records WHERE source = sources.number AND vanished IS NOT NULL)
+        SELECT name FROM sources WHERE removed_upstream <> (
+          SELECT count(*) FROM records
+          WHERE source = sources.number AND removed_upstream IS NOT NULL)
         """
-      ) { "the vanished records of \($0.text(0) ?? "") are miscounted" }
+      ) { "the records of \($0.text(0) ?? "") removed upstream are miscounted" }
       faults += try connection.rows("SELECT id FROM records WHERE NOT json_valid(json)") {
-        "the record \($0.text(0) ?? "") is no JSON"
+        "the record \($0.text(0) ?? "") is not JSON"
       }
       return faults
     }
     return found ?? []
   }
 
-  /// Whether the search index holds exactly the texts of the records.
+  /// True if the search index has exactly the texts of the records; the file is never moved aside.
   ///
-  /// - Returns: `false` if it does not. The file is left where it is.
   /// - Throws: ``SourceError`` with code `storage` or `busy`.
-  package func isIndexTrue() async throws(SourceError) -> Bool {
+  package func isIndexSound() async throws(SourceError) -> Bool {
     try await write { connection throws(SQLiteFailure) in
       do throws(SQLiteFailure) {
-        // It writes nothing, but only a statement that could is able to ask.
+        // This writes nothing, but FTS5 has no SELECT for it.
         try connection.run("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)")
         return true
       } catch {

@@ -1,31 +1,28 @@
 /// Finds the parts of JSON text (RFC 8259), in one pass.
 struct JSONScanner {
-  /// The text, and a zero after it.
+  /// The text and a terminating zero.
   private let bytes: [UInt8]
-  private var place = 0
+  private var position = 0
   private var parts: [JSONText.Part] = []
 
-  /// Finds the parts of a text.
-  ///
-  /// - Parameter bytes: The text, and a zero after it.
-  /// - Returns: The parts; `nil` if it is no JSON.
+  /// The parts of a text with a terminating zero; `nil` if it is not JSON.
   static func parts(of bytes: [UInt8]) -> [JSONText.Part]? {
     var scanner = JSONScanner(bytes: bytes)
     guard scanner.value(within: 0) else { return nil }
     scanner.skipSpace()
-    return scanner.place == bytes.count - 1 ? scanner.parts : nil
+    return scanner.position == bytes.count - 1 ? scanner.parts : nil
   }
 
   private init(bytes: [UInt8]) {
     self.bytes = bytes
-    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { place = 3 }
-    // What services send has a part for each dozen of bytes or so.
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+    // Typical responses have a part per dozen bytes.
     parts.reserveCapacity(bytes.count / 12)
   }
 
   private mutating func value(within depth: Int) -> Bool {
     skipSpace()
-    switch bytes[place] {
+    switch bytes[position] {
     case UInt8(ascii: "\""): return text()
     case UInt8(ascii: "{"): return depth < JSONText.greatestDepth && object(within: depth + 1)
     case UInt8(ascii: "["): return depth < JSONText.greatestDepth && array(within: depth + 1)
@@ -42,7 +39,7 @@ struct JSONScanner {
     var count: UInt32 = 0
     while true {
       skipSpace()
-      guard bytes[place] == UInt8(ascii: "\""), text() else { return false }
+      guard bytes[position] == UInt8(ascii: "\""), text() else { return false }
       skipSpace()
       guard skip(UInt8(ascii: ":")), value(within: depth) else { return false }
       count += 1
@@ -63,14 +60,13 @@ struct JSONScanner {
     }
   }
 
-  /// Begins a list or an object.
   private mutating func open(_ kind: JSONText.Part.Kind) -> Int {
-    add(kind, from: place, to: 0)
-    place += 1
+    add(kind, from: position, to: 0)
+    position += 1
     return parts.count - 1
   }
 
-  /// Whether a list or an object ends here.
+  /// Ends an array or an object; `false` if it goes on.
   private mutating func closes(_ bracket: UInt8, _ index: Int, after count: UInt32) -> Bool {
     skipSpace()
     guard skip(bracket) else { return false }
@@ -80,14 +76,14 @@ struct JSONScanner {
   }
 
   private mutating func text() -> Bool {
-    let start = place + 1
+    let start = position + 1
     var end = start
     var kind = JSONText.Part.Kind.text
     while true {
       switch bytes[end] {
       case UInt8(ascii: "\""):
         add(kind, from: start, to: end)
-        place = end + 1
+        position = end + 1
         return true
       case UInt8(ascii: "\\"):
         guard let length = escapeLength(at: end) else { return false }
@@ -105,33 +101,33 @@ struct JSONScanner {
       UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
       return 2
     case UInt8(ascii: "u"):
-      // Where the text ends before there are four, there is a zero.
-      for place in (start + 2)..<(start + 6) where bytes[place].hexDigit == nil { return nil }
+      // The terminating zero ends this before the end of the array.
+      for index in (start + 2)..<(start + 6) where bytes[index].hexDigit == nil { return nil }
       return 6
     default: return nil
     }
   }
 
   private mutating func number() -> Bool {
-    let start = place
+    let start = position
     _ = skip(UInt8(ascii: "-"))
     if !skip(UInt8(ascii: "0")) { guard skipDigits() else { return false } }
     if skip(UInt8(ascii: ".")) { guard skipDigits() else { return false } }
-    if bytes[place] | 0x20 == UInt8(ascii: "e") {
-      place += 1
+    if bytes[position] | 0x20 == UInt8(ascii: "e") {
+      position += 1
       if !skip(UInt8(ascii: "+")) { _ = skip(UInt8(ascii: "-")) }
       guard skipDigits() else { return false }
     }
-    add(.number, from: start, to: place)
+    add(.number, from: start, to: position)
     return true
   }
 
   private mutating func word(_ word: StaticString, _ kind: JSONText.Part.Kind) -> Bool {
-    let start = place
+    let start = position
     for offset in 0..<word.utf8CodeUnitCount {
       guard skip(word.utf8Start[offset]) else { return false }
     }
-    add(kind, from: start, to: place)
+    add(kind, from: start, to: position)
     return true
   }
 
@@ -142,22 +138,22 @@ struct JSONScanner {
   }
 
   private mutating func skip(_ byte: UInt8) -> Bool {
-    guard bytes[place] == byte else { return false }
-    place += 1
+    guard bytes[position] == byte else { return false }
+    position += 1
     return true
   }
 
-  /// Skips digits; `false` if there is none.
+  /// Skips digits; `false` if there are none.
   private mutating func skipDigits() -> Bool {
-    let start = place
-    while 0x30...0x39 ~= bytes[place] { place += 1 }
-    return place > start
+    let start = position
+    while 0x30...0x39 ~= bytes[position] { position += 1 }
+    return position > start
   }
 
   private mutating func skipSpace() {
     while true {
-      switch bytes[place] {
-      case 0x20, 0x0A, 0x0D, 0x09: place += 1
+      switch bytes[position] {
+      case 0x20, 0x0A, 0x0D, 0x09: position += 1
       default: return
       }
     }

@@ -1,43 +1,41 @@
 package import Foundation
 
-/// JSON text (RFC 8259), scanned once: where each of its values stands.
+/// JSON text (RFC 8259), scanned once for the positions of its values.
 ///
-/// It is read like Foundation's `JSONDecoder`, and in a third of the time: an object is not turned into a
-/// dictionary before a member of it is read. What differs: bytes that are not UTF-8, and surrogates that
-/// are alone, are read as U+FFFD, so that a broken letter costs no row; a
-/// number too near to zero is zero; and neither text in UTF-16 nor a comma after the last member is JSON.
+/// It decodes like Foundation's `JSONDecoder`, in a third of the time, because objects are not turned into
+/// dictionaries. The differences: invalid UTF-8 and lone surrogates are read as U+FFFD, so that a broken
+/// character does not cost a row; numbers that underflow are zero; and UTF-16 and trailing commas are
+/// invalid.
 package final class JSONText: Sendable {
-  /// Deeper values are refused, so that reading them cannot end the process.
-  static let greatestDepth = 512
+  /// Deeper nesting is rejected, so that reading cannot overflow the stack.
+  package static let greatestDepth = 512
 
-  /// A value, a name of a member, or the beginning of a list or an object, whose contents follow.
-  struct Part: Sendable {
-    enum Kind: Sendable {
+  /// A value, a member's name, or the beginning of an array or an object, whose contents follow.
+  package struct Part: Sendable {
+    package enum Kind: Sendable {
       case null, bool, number
-      /// Text without escapes, and text with some.
+      /// A string without escapes, and one with escapes.
       case text, escapedText
       case array, object
     }
 
-    let kind: Kind
-    /// Where it starts, in bytes; of text what is within the quotes.
-    let start: UInt32
-    /// Where it ends, in bytes; of a list or an object how many values or members it has.
-    var end: UInt32
+    package let kind: Kind
+    /// The offset of the first byte; of a string, the first byte inside the quotes.
+    package let start: UInt32
+    /// The offset of the end; of an array or an object, the number of its elements or members.
+    package internal(set) var end: UInt32
     /// The index of the part after it and its contents.
-    var next: UInt32
+    package internal(set) var next: UInt32
   }
 
-  /// The text, and a zero, which is in no JSON: it saves asking everywhere whether the text is over.
-  let bytes: [UInt8]
+  /// The text and a terminating zero, which saves bounds checks because no JSON has one.
+  package let bytes: [UInt8]
 
-  /// All parts, in the order of the text: a list before its values, an object before its members, and each
-  /// name before its value.
-  let parts: [Part]
+  /// All parts, in the order of the text: arrays before their elements, objects before their members, and
+  /// names before their values.
+  package let parts: [Part]
 
-  /// Scans text.
-  ///
-  /// - Parameter text: UTF-8, with a byte order mark or without; `nil` is returned if it is no JSON.
+  /// Scans UTF-8, with or without a byte order mark; `nil` if it is not JSON.
   package init?(_ text: Data) {
     guard text.count < UInt32.max else { return nil }
     bytes = [UInt8](unsafeUninitializedCapacity: text.count + 1) { buffer, count in
@@ -49,18 +47,16 @@ package final class JSONText: Sendable {
     self.parts = parts
   }
 
-  /// Reads the value that the text is.
+  /// Decodes the text.
   ///
-  /// - Parameter type: What to read.
-  /// - Returns: The value.
-  /// - Throws: `DecodingError`, or what `type` throws.
+  /// - Throws: `DecodingError`, or an error of `type`.
   package func read<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
     try JSONReader(self).decode(type)
   }
 }
 
 extension JSONText {
-  /// The text of a part that is text.
+  /// The string of a part that is text.
   func string(_ part: Part) -> String {
     let inside = bytes[Int(part.start)..<Int(part.end)]
     guard part.kind == .escapedText else { return String(decoding: inside, as: UTF8.self) }
@@ -69,7 +65,7 @@ extension JSONText {
 
   /// The index of a member's value; `nil` if the object has no such member.
   ///
-  /// Of several members with one name it is the first, as in Foundation.
+  /// Of several members with one name it is the first one's, as in Foundation.
   func index(of name: String, in object: Int) -> Int? {
     var name = name
     return name.withUTF8 { name in
@@ -91,7 +87,7 @@ extension JSONText {
     return true
   }
 
-  /// The indices of an object's names.
+  /// The indices of an object's member names.
   func names(in object: Int) -> [Int] {
     var names: [Int] = []
     names.reserveCapacity(Int(parts[object].end))
@@ -104,7 +100,7 @@ extension JSONText {
   }
 }
 
-/// A name of a member, or a place in a list.
+/// A member's name or an index in an array.
 struct JSONKey: CodingKey {
   let stringValue: String
   let intValue: Int?
@@ -114,7 +110,7 @@ struct JSONKey: CodingKey {
 }
 
 extension ArraySlice<UInt8> {
-  /// Text of JSON with what its escapes stand for.
+  /// The contents of a JSON string, unescaped.
   fileprivate var unescaped: [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(count)
@@ -141,7 +137,7 @@ extension ArraySlice<UInt8> {
     return result
   }
 
-  /// What one or two `\u` escapes stand for; U+FFFD for half of a pair.
+  /// The scalar of one or two `\u` escapes; U+FFFD for a lone surrogate.
   private func scalar(at index: inout Int) -> Unicode.Scalar {
     let first = unit(at: index)
     index += 6
@@ -156,7 +152,7 @@ extension ArraySlice<UInt8> {
 
   private func unit(at index: Int) -> UInt16 {
     self[(index + 2)..<(index + 6)].reduce(0) { unit, digit in
-      // The scanner has seen that they are digits.
+      // The scanner has checked the digits.
       unit << 4 | UInt16(digit <= UInt8(ascii: "9") ? digit & 0xF : (digit & 0xF) + 9)
     }
   }

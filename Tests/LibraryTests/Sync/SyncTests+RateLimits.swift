@@ -4,9 +4,9 @@ import Foundation
 import Synchronization
 import Testing
 
-/// How often, and how much at a time, a sync asks.
+/// Rate limits and the number of pages in flight.
 extension SyncTests {
-  @Test func `waits a while where the service does not say until when`() async throws {
+  @Test func `backs off if a rate-limited service sends no Retry-After`() async throws {
     let notes = notebook(20)
     let calls = Counter()
     let base = ScriptedSource<Note>(
@@ -15,8 +15,8 @@ extension SyncTests {
         if calls.value <= 2 { throw .because(.rateLimited) }
         return try await notes.page(request)
       }, skip: { notes.cursor(skipping: $0, from: $1) })
-    let patient = try syncing(base)
-    async let result = patient.run(upTo: nil, jobs: 1, waits: true) { _ in }
+    let sync = try syncing(base)
+    async let result = sync.run(upTo: nil, jobs: 1, waits: true) { _ in }
     for (number, wait) in [60, 120].enumerated() {
       await waits.reaches(number + 1)
       await clock.sleepers(atLeast: 1)
@@ -24,11 +24,11 @@ extension SyncTests {
       clock.advance(by: .seconds(wait))
     }
     #expect(await result.added == 20)
-    let impatient = await patient.run(upTo: nil, jobs: 1, waits: false) { _ in }
-    #expect(impatient.failure == nil)
+    let unwaiting = await sync.run(upTo: nil, jobs: 1, waits: false) { _ in }
+    #expect(unwaiting.failure == nil)
   }
 
-  @Test func `ends when no more may be asked for, and says when it may`() async throws {
+  @Test func `ends at the rate limit with the time to retry`() async throws {
     let base = service(1...95)
     let bounded = try syncing(base, rate: "3/h")
     let result = await bounded.run(upTo: nil, jobs: 1, waits: false) { _ in }
@@ -38,7 +38,7 @@ extension SyncTests {
   }
 
   @Test(arguments: [1, 8])
-  func `waits where that is wanted, and never asks more often`(jobs: Int) async throws {
+  func `waits for the rate limit if requested, and never exceeds it`(jobs: Int) async throws {
     let base = service(1...95)
     let bounded = try syncing(base, rate: "3/h")
     let (clock, today, waits) = (clock, today, waits)
@@ -56,11 +56,11 @@ extension SyncTests {
     driver.cancel()
     await driver.value
     #expect((all.added, all.isComplete) == (95, true))
-    // Of several at a time a later page may get the last turn; it is asked for again in its own.
+    // With several jobs a later page may get the last call of a period, and is fetched again in order.
     #expect(jobs == 1 ? base.callCount == 10 : base.callCount >= 10)
   }
 
-  @Test func `never has more in flight than it was told`() async throws {
+  @Test func `never has more pages in flight than jobs`() async throws {
     let gate = Gate()
     let notes = notebook(1000)
     let base = ScriptedSource<Note>(
@@ -77,7 +77,7 @@ extension SyncTests {
     #expect(try await storedIDs() == Array(1...1000))
   }
 
-  @Test func `eight at a time take an eighth of the time`() async throws {
+  @Test func `eight jobs take an eighth of the time`() async throws {
     let latency = Duration.milliseconds(20)
     func time(jobs: Int) async throws -> Duration {
       let clock = ManualClock()
@@ -91,11 +91,11 @@ extension SyncTests {
       async let result = syncing.run(upTo: nil, jobs: jobs, waits: false) { _ in }
       var ended = 0
       while ended < 200 {
-        // Every page that could be asked for by now is; then it is a while later.
-        let asked = ended == 0 ? 1 : min(jobs, 200 - ended)
-        await clock.sleepers(atLeast: asked)
+        // Wait until all pages that can be in flight are, then let them arrive.
+        let inFlight = ended == 0 ? 1 : min(jobs, 200 - ended)
+        await clock.sleepers(atLeast: inFlight)
         clock.advance(by: latency)
-        ended += asked
+        ended += inFlight
         await base.ends(atLeast: ended)
       }
       #expect(await result.same + result.added == 2000)

@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// What a complete pass says of records that it did not meet.
+/// Records that a complete pass did not see.
 extension SyncTests {
   @Test func `reports as removed upstream what a complete pass did not see`() async throws {
     try await sync(service(1...30))
@@ -21,7 +21,7 @@ extension SyncTests {
     #expect(try await store.faults() == [])
   }
 
-  @Test func `takes it back when the record comes again`() async throws {
+  @Test func `a record that upstream has again is listed again`() async throws {
     try await sync(service(1...30))
     try await sync(service(2...30))
     let result = try await sync(service(1...30))
@@ -30,7 +30,7 @@ extension SyncTests {
     #expect(try await store.status(of: "notes").removedUpstream == 0)
   }
 
-  @Test func `leaves what was deleted as it is`() async throws {
+  @Test func `leaves deletions unchanged`() async throws {
     try await sync(service(1...30))
     _ = try await store.delete(["3", "4"], of: "notes", at: .day())
     let result = try await sync(service(4...30))
@@ -42,11 +42,11 @@ extension SyncTests {
     #expect(try await storedIDs() == Array(4...30))
   }
 
-  /// What a service may do so that nobody knows what it no longer has.
+  /// The ways in which a service can make a pass untrustworthy.
   enum Doubt: CaseIterable { case badRow, shrinks, sendsLess, sendsNothing, repeatsRow }
 
   @Test(arguments: Doubt.allCases)
-  func `calls nothing removedUpstream that may be there`(doubt: Doubt) async throws {
+  func `reports nothing as removed after an untrustworthy pass`(doubt: Doubt) async throws {
     try await sync(service(1...30))
     let rest = service(doubt == .sendsNothing ? 0..<0 : 11..<31)
     let base = ScriptedSource<Note>(
@@ -57,7 +57,7 @@ extension SyncTests {
           page.unreadable = Unreadable(count: 1, firstReason: "row 3: id is missing")
         case .shrinks where request.cursor == nil: page.total = 21
         case .sendsLess: page.total = 40
-        // A row came in front of where the walk was: the last of a page comes again, and one is left out.
+        // A row was inserted before the current page: a record repeats, and another is left out.
         case .repeatsRow where request.cursor != nil && page.records.first?.id == 21:
           page.records[0] = Note(20)
         default: break
@@ -78,7 +78,7 @@ extension SyncTests {
     let base = ScriptedSource<Note>(
       page: { request throws(SourceError) in
         if request.cursor != nil {
-          // Somebody lists what was put in front of where the walk is.
+          // Another process lists a record inserted before the current page.
           let json = Data(#"{"id":99,"title":"note 99"}"#.utf8)
           let entry = StoreEntry(id: "99", json: json) { Folded("note 99") }
           _ = try await store.save(StoreBatch([entry]), of: "notes", at: today.now())
@@ -106,7 +106,7 @@ extension SyncTests {
     #expect(try await listed(rest) == [1, 2, 4, 5, 6])
   }
 
-  @Test func `goes on by pages of another size`() async throws {
+  @Test func `resumes with another page size`() async throws {
     let base = service(1...60)
     try await sync(base, upTo: 2)
     let result = try await syncing(base, by: 20).run(upTo: nil, jobs: 1, waits: false) { _ in }

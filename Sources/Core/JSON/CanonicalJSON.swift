@@ -1,0 +1,261 @@
+package import Foundation
+
+/// The canonical JSON of a value: on one line, with the members of objects in alphabetical order.
+///
+/// The store detects changes of a record by these bytes. They are those of Foundation's encoder with sorted
+/// keys and unescaped slashes, in half its time, because nothing is turned into a dictionary on the way.
+package enum CanonicalJSON {
+  /// Encodes a value in UTF-8.
+  ///
+  /// - Throws: `EncodingError` for a number that is not finite, or an error of `value`.
+  package static func bytes(of value: some Encodable) throws -> Data {
+    let node = CanonicalNode()
+    try CanonicalEncoder(node: node, codingPath: []).encode(value)
+    var writer = JSONWriter(escaping: .required)
+    writer.reserveCapacity(512)
+    node.write(to: &writer)
+    return Data(writer.bytes)
+  }
+
+  /// Encodes a value as a string.
+  package static func text(of value: some Encodable) throws -> String {
+    String(decoding: try bytes(of: value), as: UTF8.self)
+  }
+}
+
+// MARK: - Values
+
+/// A value to be written.
+private enum CanonicalValue {
+  case text(String)
+  /// A number, a Boolean or null as it is written.
+  case literal(String)
+  /// A value that is still being encoded.
+  case node(CanonicalNode)
+
+  func write(to writer: inout JSONWriter) {
+    switch self {
+    case .text(let text): writer.write(string: text)
+    case .literal(let literal): writer.write(literal: literal)
+    case .node(let node): node.write(to: &writer)
+    }
+  }
+}
+
+/// A container being filled: containers may be filled in any order, so all is written at the end.
+///
+/// It is used by one encoder only, and so never concurrently.
+private final class CanonicalNode {
+  enum Kind {
+    /// An object without members also stands for a value that encodes nothing, as in Foundation.
+    case object
+    case array
+    case single(CanonicalValue)
+  }
+
+  var kind = Kind.object
+  var elements: [CanonicalValue] = []
+  var members: [(name: String, value: CanonicalValue)] = []
+
+  func write(to writer: inout JSONWriter) {
+    switch kind {
+    case .single(let value): value.write(to: &writer)
+    case .array:
+      writer.beginArray()
+      for value in elements {
+        writer.beginElement()
+        value.write(to: &writer)
+      }
+      writer.endArray()
+    case .object:
+      writer.beginObject()
+      // Sorting is stable, so of several members with one name the last is the last here too.
+      let sorted = members.sorted { $0.name < $1.name }
+      for (index, member) in sorted.enumerated()
+      where index + 1 == sorted.count || sorted[index + 1].name != member.name {
+        writer.beginMember(member.name)
+        member.value.write(to: &writer)
+      }
+      writer.endObject()
+    }
+  }
+}
+
+extension CanonicalValue {
+  static var null: CanonicalValue { .literal("null") }
+
+  init(_ value: Bool) { self = .literal(value ? "true" : "false") }
+
+  init(_ value: some FixedWidthInteger) { self = .literal(String(value)) }
+
+  /// Writes whole numbers without `.0`, as Foundation does.
+  init(
+    _ number: some BinaryFloatingPoint & LosslessStringConvertible, at path: [any CodingKey]
+  ) throws {
+    guard number.isFinite else {
+      throw EncodingError.invalidValue(
+        number,
+        EncodingError.Context(
+          codingPath: path, debugDescription: "JSON has no number for \(number)."))
+    }
+    let text = number.description
+    self = .literal(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
+  }
+
+  /// Encodes URLs, data and decimal numbers as Foundation's encoder does by default.
+  init<Value: Encodable>(of value: Value, at path: [any CodingKey]) throws {
+    if Value.self == URL.self, let url = value as? URL {
+      self = .text(url.absoluteString)
+    } else if Value.self == Data.self, let bytes = value as? Data {
+      self = .text(bytes.base64EncodedString())
+    } else if Value.self == Decimal.self, let decimal = value as? Decimal {
+      self = .literal(decimal.description)
+    } else {
+      let node = CanonicalNode()
+      try value.encode(to: CanonicalEncoder(node: node, codingPath: path))
+      if case .single(let value) = node.kind { self = value } else { self = .node(node) }
+    }
+  }
+}
+
+// MARK: - Encoder and containers
+
+private struct CanonicalEncoder: Encoder {
+  let node: CanonicalNode
+  let codingPath: [any CodingKey]
+
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    KeyedEncodingContainer(CanonicalMembers<Key>(node, codingPath))
+  }
+
+  func unkeyedContainer() -> any UnkeyedEncodingContainer { CanonicalElements(node, codingPath) }
+
+  func singleValueContainer() -> any SingleValueEncodingContainer { self }
+}
+
+extension CanonicalEncoder: SingleValueEncodingContainer, UnnamedContainer {
+  var path: [any CodingKey] { codingPath }
+
+  func write(_ value: CanonicalValue) { node.kind = .single(value) }
+}
+
+/// A container of values without names: a single value or a list.
+private protocol UnnamedContainer {
+  /// The coding path of the next value.
+  var path: [any CodingKey] { get }
+
+  func write(_ value: CanonicalValue)
+}
+
+extension UnnamedContainer {
+  func encodeNil() { write(.null) }
+  func encode(_ value: String) { write(.text(value)) }
+  func encode(_ value: Bool) { write(CanonicalValue(value)) }
+  func encode(_ value: Double) throws { write(try CanonicalValue(value, at: path)) }
+  func encode(_ value: Float) throws { write(try CanonicalValue(value, at: path)) }
+  func encode(_ value: Int) { write(CanonicalValue(value)) }
+  func encode(_ value: Int8) { write(CanonicalValue(value)) }
+  func encode(_ value: Int16) { write(CanonicalValue(value)) }
+  func encode(_ value: Int32) { write(CanonicalValue(value)) }
+  func encode(_ value: Int64) { write(CanonicalValue(value)) }
+  func encode(_ value: UInt) { write(CanonicalValue(value)) }
+  func encode(_ value: UInt8) { write(CanonicalValue(value)) }
+  func encode(_ value: UInt16) { write(CanonicalValue(value)) }
+  func encode(_ value: UInt32) { write(CanonicalValue(value)) }
+  func encode(_ value: UInt64) { write(CanonicalValue(value)) }
+  func encode(_ value: some Encodable) throws { write(try CanonicalValue(of: value, at: path)) }
+}
+
+private struct CanonicalElements: UnkeyedEncodingContainer, UnnamedContainer {
+  private let node: CanonicalNode
+  let codingPath: [any CodingKey]
+
+  /// A second container of the same value continues the first.
+  init(_ node: CanonicalNode, _ codingPath: [any CodingKey]) {
+    self.node = node
+    self.codingPath = codingPath
+    node.kind = .array
+  }
+
+  var count: Int { node.elements.count }
+
+  func nestedContainer<Key: CodingKey>(
+    keyedBy type: Key.Type
+  ) -> KeyedEncodingContainer<Key> { encoder().container(keyedBy: type) }
+
+  func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { encoder().unkeyedContainer() }
+
+  func superEncoder() -> any Encoder { encoder() }
+
+  var path: [any CodingKey] { codingPath + [JSONKey(intValue: count)] }
+
+  private func encoder() -> CanonicalEncoder {
+    let child = CanonicalNode()
+    let path = path
+    write(.node(child))
+    return CanonicalEncoder(node: child, codingPath: path)
+  }
+
+  func write(_ value: CanonicalValue) { node.elements.append(value) }
+}
+
+private struct CanonicalMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
+  private let node: CanonicalNode
+  let codingPath: [any CodingKey]
+
+  /// A second container of the same value continues the first.
+  init(_ node: CanonicalNode, _ codingPath: [any CodingKey]) {
+    self.node = node
+    self.codingPath = codingPath
+    node.kind = .object
+  }
+
+  func encodeNil(forKey key: Key) { write(.null, key) }
+  func encode(_ value: String, forKey key: Key) { write(.text(value), key) }
+  func encode(_ value: Bool, forKey key: Key) { write(CanonicalValue(value), key) }
+  func encode(_ value: Double, forKey key: Key) throws {
+    write(try CanonicalValue(value, at: codingPath + [key]), key)
+  }
+  func encode(_ value: Float, forKey key: Key) throws {
+    write(try CanonicalValue(value, at: codingPath + [key]), key)
+  }
+  func encode(_ value: Int, forKey key: Key) { write(CanonicalValue(value), key) }
+  func encode(_ value: Int8, forKey key: Key) { write(CanonicalValue(value), key) }
+  func encode(_ value: Int16, forKey key: Key) { write(CanonicalValue(value), key) }
+  func encode(_ value: Int32, forKey key: Key) { write(CanonicalValue(value), key) }
+  func encode(_ value: Int64, forKey key: Key) { write(CanonicalValue(value), key) }
+  func encode(_ value: UInt, forKey key: Key) { write(CanonicalValue(value), key) }
+  func encode(_ value: UInt8, forKey key: Key) { write(CanonicalValue(value), key) }
+  func encode(_ value: UInt16, forKey key: Key) { write(CanonicalValue(value), key) }
+  func encode(_ value: UInt32, forKey key: Key) { write(CanonicalValue(value), key) }
+  func encode(_ value: UInt64, forKey key: Key) { write(CanonicalValue(value), key) }
+
+  func encode(_ value: some Encodable, forKey key: Key) throws {
+    write(try CanonicalValue(of: value, at: codingPath + [key]), key)
+  }
+
+  func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type, forKey key: Key
+  ) -> KeyedEncodingContainer<Nested> { encoder(key).container(keyedBy: type) }
+
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    encoder(key).unkeyedContainer()
+  }
+
+  func superEncoder() -> any Encoder { encoder(JSONKey(stringValue: "super")) }
+
+  func superEncoder(forKey key: Key) -> any Encoder { encoder(key) }
+
+  private func encoder(_ key: some CodingKey) -> CanonicalEncoder {
+    let child = CanonicalNode()
+    write(.node(child), key)
+    return CanonicalEncoder(node: child, codingPath: codingPath + [key])
+  }
+
+  private func write(_ value: CanonicalValue, _ key: some CodingKey) {
+    if node.members.isEmpty { node.members.reserveCapacity(16) }
+    node.members.append((key.stringValue, value))
+  }
+}

@@ -1,0 +1,356 @@
+public import AggregatorCore
+import AggregatorFiles
+public import AggregatorStore
+import CAggregatorSQLite
+package import Foundation
+
+extension SQLiteStore {
+  /// More matches than these are not counted.
+  static let mostCounted = 1000
+
+  /// Among more records than these, matches of several words are not counted: each word may be
+  /// frequent and their intersection nearly empty.
+  static let mostIntersected = 100_000
+
+  public func records(
+    of source: String, matching words: [Folded], after position: Int64, limit: Int
+  ) async throws(SourceError) -> StoredSlice {
+    let search = StoredSearch(words)
+    return try await read { connection throws(SQLiteFailure) in
+      guard let number = try connection.number(of: source) else { return .empty }
+      let range = PositionRange(of: number)
+      // One more than requested shows whether there are more. Positions outside are other sources'.
+      var records = try connection.records(
+        search, of: number, after: min(max(position, range.start), range.end), to: range.end,
+        limit: min(limit, .max - 1) + 1)
+      let hasMore = records.count > limit
+      if hasMore { records.removeLast() }
+      var total: Int?
+      if !search.isEverything, position <= range.start {
+        let count =
+          hasMore
+          ? try connection.count(search, of: number, in: range, atMost: Self.mostCounted + 1)
+          : records.count
+        total = count > Self.mostCounted ? nil : count
+      } else if search.isEverything {
+        total = try connection.recordCount(of: number)
+      }
+      return StoredSlice(records: records, hasMore: hasMore, total: total)
+    } ?? .empty
+  }
+
+  public func record(
+    _ id: String, of source: String
+  ) async throws(SourceError) -> StoredRecord? {
+    let found = try await read { connection throws(SQLiteFailure) in
+      try connection.row(
+        """
+        SELECT position, saved, json, removed_upstream FROM records
+        WHERE source = (SELECT number FROM sources WHERE name = ?1) AND id = ?2
+        """, source, id, read: StoredRecord.init)
+    }
+    return found ?? nil
+  }
+
+  public func page(_ key: String, of source: String) async throws(SourceError) -> StoredPage? {
+    let found = try await read { connection throws(SQLiteFailure) in
+      try connection.page(key, of: source)
+    }
+    return found ?? nil
+  }
+
+  public func checkpoint(_ name: String, of source: String) async throws(SourceError) -> String? {
+    let found = try await read { connection throws(SQLiteFailure) in
+      try connection.row(
+        """
+        SELECT value FROM checkpoints
+        WHERE source = (SELECT number FROM sources WHERE name = ?1) AND name = ?2
+        """, source, name
+      ) { $0.text(0) }
+    }
+    return (found ?? nil) ?? nil
+  }
+
+  public func deleted(
+    among ids: [String], of source: String
+  ) async throws(SourceError) -> Set<String> {
+    // A zero byte ends a text in SQLite's JSON, so such ids, which hardly exist, are looked up singly.
+    let list = ids.filter { !$0.utf8.contains(0) }.jsonArray
+    let others = ids.filter { $0.utf8.contains(0) }
+    return try await read { connection throws(SQLiteFailure) in
+      guard let number = try connection.number(of: source) else { return [] }
+      let found = try connection.rows(
+        """
+        SELECT t.id FROM json_each(?2) e CROSS JOIN tombstones t
+        WHERE t.source = ?1 AND t.id = e.value
+        """, number, list
+      ) { $0.text(0) ?? "" }
+      var deleted = Set(found)
+      for id in others {
+        let isDeleted = try connection.row(
+          "SELECT true FROM tombstones WHERE source = ?1 AND id = ?2", number, id
+        ) { _ in true }
+        if isDeleted == true { deleted.insert(id) }
+      }
+      return deleted
+    } ?? []
+  }
+
+  public func status(of source: String) async throws(SourceError) -> StoreStatus {
+    try await read { connection throws(SQLiteFailure) in
+      var status = StoreStatus()
+      guard let number = try connection.number(of: source) else { return status }
+      let row = try connection.row(
+        """
+        SELECT (SELECT records FROM sources WHERE number = ?1),
+          (SELECT removed_upstream FROM sources WHERE number = ?1),
+          (SELECT count(*) FROM tombstones WHERE source = ?1), count(*),
+          max(coalesce(max(fetched), 0),
+            coalesce((SELECT last_fetched FROM sources WHERE number = ?1), 0))
+        FROM pages WHERE source = ?1
+        """, number
+      ) { row in
+        (
+          stored: row.integer(0).count, removedUpstream: row.integer(1).count,
+          deleted: row.integer(2).count, pages: row.integer(3).count,
+          at: row.integer(4) > 0 ? row.date(4) : nil
+        )
+      }
+      guard let row else { return status }
+      status.records = Int64(try connection.recordCount(of: number)).count
+      status.removedUpstream = row.removedUpstream
+      status.hidden = max(0, row.stored - row.removedUpstream - status.records)
+      status.deleted = row.deleted
+      status.pages = row.pages
+      status.fetchedAt = row.at
+      return status
+    } ?? StoreStatus()
+  }
+}
+
+/// A query split into the parts that the index can find, pieces of three characters and more, and the
+/// rest.
+struct StoredSearch: Sendable {
+  /// The expression for the index; `nil` if the index cannot help.
+  let match: String?
+  /// True if the expression has more than one word.
+  let hasSeveralWords: Bool
+  /// A word to look for in every text; `nil` if the index finds all.
+  let scanned: String?
+  /// Further such words, as a JSON array.
+  let furtherScanned: String?
+
+  /// True if every record matches.
+  var isEverything: Bool { match == nil && scanned == nil }
+
+  init(_ words: [Folded]) {
+    let words = words.map(\.stored).filter { !$0.isEmpty }
+    // The index counts in Unicode scalars, and confuses the last three of the first plane.
+    let indexed = words.filter { word in
+      word.unicodeScalars.count >= 3
+        && !word.unicodeScalars.contains { 0xFFFD...0xFFFF ~= $0.value }
+    }
+    hasSeveralWords = indexed.count > 1
+    let others = words.filter { !indexed.contains($0) }
+    match =
+      indexed.isEmpty
+      ? nil
+      : indexed.map { "\"\($0.replacing("\"", with: "\"\""))\"" }.joined(separator: " AND ")
+    scanned = others.first
+    furtherScanned = others.count > 1 ? others.dropFirst().jsonArray : nil
+  }
+}
+
+extension Connection {
+  /// Records in the order of their positions, without deleted ones and ones removed upstream.
+  fileprivate mutating func records(
+    _ search: StoredSearch, of source: Int64, after start: Int64, to end: Int64, limit: Int
+  ) throws(SQLiteFailure) -> [StoredRecord] {
+    if let match = search.match {
+      try rows(
+        """
+        SELECT r.position, r.saved, r.json, NULL
+        FROM search JOIN records r ON r.position = search.rowid
+        WHERE search MATCH ?1 AND search.rowid > ?2 AND search.rowid <= ?3
+          AND r.removed_upstream IS NULL
+          AND (?4 IS NULL OR instr(r.folded, ?4) > 0)
+          AND (?5 IS NULL OR NOT EXISTS
+            (SELECT 1 FROM json_each(?5) w WHERE instr(r.folded, w.value) = 0))
+          AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?6 AND t.id = r.id)
+        ORDER BY search.rowid LIMIT ?7
+        """, match, start, end, search.scanned, search.furtherScanned, source, limit,
+        read: StoredRecord.init)
+    } else {
+      try rows(
+        """
+        SELECT r.position, r.saved, r.json, NULL FROM records r
+        WHERE r.position > ?1 AND r.position <= ?2 AND r.removed_upstream IS NULL
+          AND (?3 IS NULL OR instr(r.folded, ?3) > 0)
+          AND (?4 IS NULL OR NOT EXISTS
+            (SELECT 1 FROM json_each(?4) w WHERE instr(r.folded, w.value) = 0))
+          AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?5 AND t.id = r.id)
+        ORDER BY r.position LIMIT ?6
+        """, start, end, search.scanned, search.furtherScanned, source, limit,
+        read: StoredRecord.init)
+    }
+  }
+
+  /// The number of matches, counted by the index alone and at most up to `bound`; `bound` where the
+  /// index does not suffice, because scanning every record takes too long.
+  fileprivate mutating func count(
+    _ search: StoredSearch, of source: Int64, in range: PositionRange, atMost bound: Int
+  ) throws(SQLiteFailure) -> Int {
+    guard let match = search.match, search.scanned == nil else { return bound }
+    if search.hasSeveralWords {
+      guard try recordCount(of: source) <= SQLiteStore.mostIntersected else { return bound }
+    }
+    let count = try row(
+      """
+      SELECT count(*) FROM (
+        SELECT 1 FROM search WHERE search MATCH ?1 AND rowid > ?2 AND rowid <= ?3
+          AND rowid NOT IN (
+            SELECT r.position FROM tombstones t
+            CROSS JOIN records r ON r.source = t.source AND r.id = t.id WHERE t.source = ?4)
+          AND rowid NOT IN (SELECT position FROM records WHERE removed_upstream IS NOT NULL)
+        LIMIT ?5)
+      """, match, range.start, range.end, source, bound
+    ) { $0.integer(0) }
+    return Int(count ?? 0)
+  }
+
+  /// The number of records of a source, without deleted ones and ones removed upstream.
+  ///
+  /// Only the deleted ones, which are few, are counted; the rest is a stored count.
+  fileprivate mutating func recordCount(of source: Int64) throws(SQLiteFailure) -> Int {
+    let count = try row(
+      """
+      SELECT records - removed_upstream - (
+        SELECT count(*) FROM tombstones t WHERE t.source = ?1 AND EXISTS (
+          SELECT 1 FROM records r
+          WHERE r.source = t.source AND r.id = t.id AND r.removed_upstream IS NULL))
+      FROM sources WHERE number = ?1
+      """, source
+    ) { $0.integer(0) }
+    return Int(count ?? 0)
+  }
+
+  fileprivate mutating func page(
+    _ key: String, of source: String
+  ) throws(SQLiteFailure) -> StoredPage? {
+    let row = try row(
+      """
+      SELECT page, positions, fetched FROM pages
+      WHERE source = (SELECT number FROM sources WHERE name = ?1) AND key = ?2
+      """, source, key
+    ) { (page: $0.bytes(0), positions: $0.text(1) ?? "[]", fetched: $0.date(2)) }
+    // An unreadable page was written by another version: it counts as missing.
+    guard let row, let fetched = row.fetched,
+      let page = try? JSONText(row.page)?.read(FetchedPage.self)
+    else { return nil }
+    let records = try rows(
+      """
+      SELECT r.position, r.saved, r.json
+      FROM json_each(?1) e JOIN records r ON r.position = e.value
+      WHERE r.removed_upstream IS NULL ORDER BY e.key
+      """, row.positions
+    ) {
+      StoredRecord(position: $0.integer(0), json: $0.bytes(2), savedAt: $0.date(1) ?? fetched)
+    }
+    return StoredPage(records: records, page: page, fetchedAt: fetched)
+  }
+}
+
+extension Int64 {
+  /// This as a count: those of a damaged file may be anything, and are added up.
+  fileprivate var count: Int { Int(Swift.min(Swift.max(self, 0), 1 << Schema.positionBits)) }
+}
+
+extension StoredRecord {
+  /// The row `position, saved, json, removed_upstream`.
+  fileprivate init(_ row: borrowing Statement) {
+    self.init(
+      position: row.integer(0), json: row.bytes(2), savedAt: row.date(1) ?? .distantPast,
+      removedUpstreamAt: row.date(3))
+  }
+}
+
+// MARK: - Reading without waiting
+
+/// An ID of the store, for completions.
+package struct StoredID: Sendable {
+  package let id: String
+
+  /// The record; `nil` if only its deletion is stored.
+  package let json: Data?
+}
+
+extension SQLiteStore {
+  /// Reads IDs for completions: at once or not at all.
+  ///
+  /// It waits for no lock, creates no file and leaves a damaged one in place.
+  ///
+  /// - Parameters:
+  ///   - source: The source's name.
+  ///   - prefix: The beginning of the IDs, compared byte by byte.
+  ///   - areDeleted: True for deleted IDs, false for those neither deleted nor removed upstream.
+  ///   - limit: The most IDs to return.
+  /// - Returns: The first IDs in byte order; none if they cannot be read.
+  package func readWithoutWaiting(
+    _ source: String, idsFrom prefix: String, areDeleted: Bool, atMost limit: Int
+  ) -> [StoredID] {
+    do throws(SQLiteFailure) {
+      guard var connection = try file.openWithoutWaiting() else { return [] }
+      return try connection.ids(of: source, from: prefix, areDeleted: areDeleted, atMost: limit)
+    } catch {
+      return []
+    }
+  }
+}
+
+extension StoreFile {
+  /// A connection that reads the file as it is; `nil` if there is none of this version.
+  fileprivate func openWithoutWaiting() throws(SQLiteFailure) -> Connection? {
+    guard FileIdentity(path)?.isRegular == true else { return nil }
+    // Locked as in ``open(for:)`` against being renamed meanwhile, but without waiting for the lock.
+    guard let directory = try? OpenFile(PrivateFile.directory(of: path), O_RDONLY | O_DIRECTORY),
+      flock(directory.descriptor, LOCK_SH | LOCK_NB) == 0
+    else { return nil }
+    // While nobody has the file open, the files that readers share would have to be created.
+    var connection =
+      FileIdentity(realPath + "-shm") == nil
+      ? try Connection(unchanging: path, busyTimeout: .zero)
+      : try Connection(path, busyTimeout: .zero, flags: SQLITE_OPEN_READONLY)
+    let mark = try connection.row("PRAGMA application_id") { $0.integer(0) }
+    let version = try connection.row("PRAGMA user_version") { $0.integer(0) }
+    guard mark == Schema.applicationID, version == Schema.version else { return nil }
+    return connection
+  }
+}
+
+extension Connection {
+  fileprivate mutating func ids(
+    of source: String, from prefix: String, areDeleted: Bool, atMost limit: Int
+  ) throws(SQLiteFailure) -> [StoredID] {
+    guard let number = try number(of: source) else { return [] }
+    // The last text in byte order that begins with the prefix.
+    let end = "\(prefix)\u{10FFFF}"
+    let read = { (row: borrowing Statement) in
+      StoredID(id: row.text(0) ?? "", json: row.isNull(1) ? nil : row.bytes(1))
+    }
+    if areDeleted {
+      return try rows(
+        """
+        SELECT t.id, r.json FROM tombstones t
+        LEFT JOIN records r ON r.source = t.source AND r.id = t.id
+        WHERE t.source = ?1 AND t.id >= ?2 AND t.id < ?3 ORDER BY t.id LIMIT ?4
+        """, number, prefix, end, limit, read: read)
+    }
+    return try rows(
+      """
+      SELECT r.id, r.json FROM records r
+      WHERE r.source = ?1 AND r.id >= ?2 AND r.id < ?3 AND r.removed_upstream IS NULL
+        AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = r.source AND t.id = r.id)
+      ORDER BY r.id LIMIT ?4
+      """, number, prefix, end, limit, read: read)
+  }
+}

@@ -1,0 +1,342 @@
+public import AggregatorCore
+public import AggregatorStore
+public import Foundation
+
+extension SQLiteStore {
+  /// The most pages cached per source; the oldest are dropped first.
+  static let mostPages = 2000
+
+  public func save(
+    _ batch: StoreBatch, of source: String, at date: Date
+  ) async throws(SourceError) -> StoreChanges {
+    try await write { connection throws(SQLiteFailure) in
+      let number = try connection.numbered(source)
+      var save = BatchSave(source: number, date: date)
+      for (index, entry) in batch.entries.enumerated() {
+        try save.save(entry, index, in: &connection)
+      }
+      try save.indexNewRecords(in: &connection)
+      if let (key, page) = batch.page {
+        try connection.savePage(key, page, positions: save.positions, of: number, at: date)
+      }
+      if let update = batch.update {
+        save.changes.hasMoved = try connection.apply(update, of: number)
+        if save.changes.hasMoved {
+          try connection.run(
+            "UPDATE sources SET last_fetched = ?2 WHERE number = ?1", number, date)
+          if let reconciliation = update.reconciliation {
+            try save.reconcile(reconciliation, at: update, in: &connection)
+          }
+          if update.replacesPages {
+            try connection.run("DELETE FROM pages WHERE source = ?1", number)
+          }
+        }
+      }
+      return save.changes
+    }
+  }
+
+  public func delete(
+    _ ids: [String], of source: String, at date: Date
+  ) async throws(SourceError) -> [String] {
+    try await write { connection throws(SQLiteFailure) in
+      let number = try connection.numbered(source)
+      var deleted: [String] = []
+      for id in ids {
+        let isNew = try connection.row(
+          """
+          INSERT INTO tombstones (source, id, deleted) VALUES (?1, ?2, ?3)
+          ON CONFLICT DO NOTHING RETURNING true
+          """, number, id, date
+        ) { _ in true }
+        if isNew == true { deleted.append(id) }
+      }
+      return deleted
+    }
+  }
+
+  public func restore(_ ids: [String]?, of source: String) async throws(SourceError) -> [String] {
+    try await write { connection throws(SQLiteFailure) in
+      guard let number = try connection.number(of: source) else { return [] }
+      guard let ids else {
+        return try connection.rows(
+          "DELETE FROM tombstones WHERE source = ?1 RETURNING id", number
+        ) { $0.text(0) ?? "" }
+      }
+      var restored: [String] = []
+      for id in ids {
+        let wasDeleted = try connection.row(
+          "DELETE FROM tombstones WHERE source = ?1 AND id = ?2 RETURNING true", number, id
+        ) { _ in true }
+        if wasDeleted == true { restored.append(id) }
+      }
+      return restored
+    }
+  }
+
+  public func change(
+    _ key: String, _ body: @escaping @Sendable (String?) -> String?
+  ) async throws(SourceError) {
+    // Most callers change nothing, and need not wait for writers.
+    let isChanged = try await read { connection throws(SQLiteFailure) in
+      let old = try connection.sharedText(key)
+      return body(old).map { $0 != old } ?? false
+    }
+    guard isChanged ?? true else { return }
+    try await write { connection throws(SQLiteFailure) in
+      let old = try connection.sharedText(key)
+      guard let new = body(old), new != old else { return }
+      try connection.run(
+        """
+        INSERT INTO shared (key, value) VALUES (?1, ?2)
+        ON CONFLICT (key) DO UPDATE SET value = excluded.value
+        """, key, new)
+    }
+  }
+
+  /// Removes a source's records, pages and checkpoints, and returns their space to the disk.
+  public func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError) {
+    try await write { connection throws(SQLiteFailure) in
+      guard let number = try connection.number(of: source) else { return }
+      let range = PositionRange(of: number)
+      try connection.run(
+        """
+        INSERT INTO search (search, rowid, folded)
+        SELECT 'delete', position, folded FROM records WHERE position > ?1 AND position <= ?2
+        """, range.start, range.end)
+      try connection.run(
+        "DELETE FROM records WHERE position > ?1 AND position <= ?2", range.start, range.end)
+      // Otherwise the index keeps both the old entries and their deletions.
+      try connection.run("INSERT INTO search (search) VALUES ('optimize')")
+      try connection.run("DELETE FROM pages WHERE source = ?1", number)
+      try connection.run("DELETE FROM checkpoints WHERE source = ?1", number)
+      try connection.run("DELETE FROM seen WHERE source = ?1", number)
+      if forgetsDeleted {
+        try connection.run("DELETE FROM tombstones WHERE source = ?1", number)
+      }
+      // Positions are never reused: an old cursor must not point at new records.
+      try connection.run(
+        """
+        UPDATE sources SET records = 0, removed_upstream = 0, last_fetched = NULL
+        WHERE number = ?1
+        """, number)
+    }
+    try await compact()
+  }
+}
+
+/// The state of saving one batch.
+private struct BatchSave {
+  let source: Int64
+  let date: Date
+  var changes = StoreChanges()
+  /// The position of each entry.
+  var positions: [Int64] = []
+
+  /// The last positions assigned before this batch and by now; `nil` until one is needed.
+  private var last: (before: Int64, now: Int64)?
+
+  init(source: Int64, date: Date) {
+    self.source = source
+    self.date = date
+  }
+
+  mutating func save(
+    _ entry: StoreEntry, _ index: Int, in connection: inout Connection
+  ) throws(SQLiteFailure) {
+    let known = try connection.row(
+      "SELECT position, json, removed_upstream FROM records WHERE source = ?1 AND id = ?2", source,
+      entry.id
+    ) { row in
+      (
+        position: row.integer(0), json: row.holds(entry.json, in: 1) ? nil : row.bytes(1),
+        isRemovedUpstream: row.date(2) != nil
+      )
+    }
+    guard let known else { return try insert(entry, index, in: &connection) }
+    positions.append(known.position)
+    if known.isRemovedUpstream { try connection.unmarkRemoved(known.position, of: source) }
+    let completed = known.json.flatMap(entry.completed)
+    guard let old = known.json, old != completed?.json else {
+      if known.isRemovedUpstream { changes.changed += 1 } else { changes.same += 1 }
+      return
+    }
+    changes.changed += 1
+    try connection.replace(
+      known.position, json: completed?.json ?? entry.json,
+      text: (completed?.text ?? entry.text()).stored, at: date,
+      isIndexed: last.map { known.position <= $0.before } ?? true)
+  }
+
+  private mutating func insert(
+    _ entry: StoreEntry, _ index: Int, in connection: inout Connection
+  ) throws(SQLiteFailure) {
+    var last: (before: Int64, now: Int64)
+    if let known = self.last { last = known } else { last = try start(in: &connection) }
+    last.now += 1
+    self.last = last
+    try connection.run(
+      """
+      INSERT INTO records (position, source, id, saved, first_seen, folded, json)
+      VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6)
+      """, last.now, source, entry.id, date, entry.text().stored, entry.json)
+    positions.append(last.now)
+    changes.added.append(index)
+  }
+
+  private func start(
+    in connection: inout Connection
+  ) throws(SQLiteFailure) -> (before: Int64, now: Int64) {
+    let last = try connection.row("SELECT last FROM sources WHERE number = ?1", source) {
+      $0.integer(0)
+    }
+    return (last ?? 0, last ?? 0)
+  }
+
+  /// Adds the new records to the search index, all at once: one by one, or by a trigger, takes more than
+  /// twice as long.
+  func indexNewRecords(in connection: inout Connection) throws(SQLiteFailure) {
+    guard let last else { return }
+    try connection.run(
+      """
+      INSERT INTO search (rowid, folded)
+      SELECT position, folded FROM records WHERE position > ?1 AND position <= ?2
+      """, last.before, last.now)
+    try connection.run(
+      "UPDATE sources SET last = ?2, records = records + ?3 WHERE number = ?1", source, last.now,
+      changes.added.count)
+  }
+
+  /// Notes the batch's records as seen and, with the last batch, marks those never seen.
+  mutating func reconcile(
+    _ reconciliation: Reconciliation, at update: CheckpointUpdate, in connection: inout Connection
+  ) throws(SQLiteFailure) {
+    if reconciliation.begins { try connection.forgetSeen(update.name, of: source) }
+    try connection.run(
+      "INSERT INTO seen (source, reconciliation, positions) VALUES (?1, ?2, ?3)", source,
+      update.name, positions.jsonArray)
+    if let completion = reconciliation.completion {
+      let seen = try connection.seenCount(update.name, of: source)
+      if seen < completion.least {
+        changes.shortReconciliation = seen
+      } else {
+        changes.removedUpstream = try connection.markRemoved(
+          unlessSeenBy: update.name, of: source, since: completion.began, at: date)
+      }
+    }
+    if update.to == nil { try connection.forgetSeen(update.name, of: source) }
+  }
+}
+
+extension Connection {
+  /// Replaces a record, and its text in the search index if that has changed.
+  fileprivate mutating func replace(
+    _ position: Int64, json: Data, text: String, at date: Date, isIndexed: Bool
+  ) throws(SQLiteFailure) {
+    let old = try row("SELECT folded FROM records WHERE position = ?1", position) { $0.text(0) }
+    if let old = old ?? nil, old != text {
+      if isIndexed {
+        // The index can only delete an entry if it is given the old text.
+        try run(
+          "INSERT INTO search (search, rowid, folded) VALUES ('delete', ?1, ?2)", position, old)
+        try run("INSERT INTO search (rowid, folded) VALUES (?1, ?2)", position, text)
+      }
+      try run("UPDATE records SET folded = ?2 WHERE position = ?1", position, text)
+    }
+    try run("UPDATE records SET json = ?2, saved = ?3 WHERE position = ?1", position, json, date)
+  }
+
+  /// Saves a page in place of an earlier one, and drops the oldest pages beyond the limit.
+  fileprivate mutating func savePage(
+    _ key: String, _ page: FetchedPage, positions: [Int64], of source: Int64, at date: Date
+  ) throws(SQLiteFailure) {
+    guard let json = try? CanonicalJSON.bytes(of: page) else { return }
+    try run(
+      """
+      INSERT INTO pages (source, key, fetched, positions, page) VALUES (?1, ?2, ?3, ?4, ?5)
+      ON CONFLICT (source, key) DO UPDATE SET
+        fetched = excluded.fetched, positions = excluded.positions, page = excluded.page
+      """, source, key, date, positions.jsonArray, json)
+    try run(
+      """
+      DELETE FROM pages WHERE number IN (
+        SELECT number FROM pages WHERE source = ?1 ORDER BY fetched DESC LIMIT -1 OFFSET ?2)
+      """, source, SQLiteStore.mostPages)
+  }
+
+  /// Moves or deletes a checkpoint; `false` if another process has moved it.
+  fileprivate mutating func apply(
+    _ update: CheckpointUpdate, of source: Int64
+  ) throws(SQLiteFailure) -> Bool {
+    let found = try row(
+      "SELECT value FROM checkpoints WHERE source = ?1 AND name = ?2", source, update.name
+    ) { $0.text(0) }
+    guard (found ?? nil) == update.from else { return false }
+    guard let to = update.to else {
+      try run("DELETE FROM checkpoints WHERE source = ?1 AND name = ?2", source, update.name)
+      return true
+    }
+    try run(
+      """
+      INSERT INTO checkpoints (source, name, value) VALUES (?1, ?2, ?3)
+      ON CONFLICT (source, name) DO UPDATE SET value = excluded.value
+      """, source, update.name, to)
+    return true
+  }
+
+  // MARK: Reconciliation
+
+  /// The number of different records seen: a service may send one twice and leave out another.
+  fileprivate mutating func seenCount(
+    _ reconciliation: String, of source: Int64
+  ) throws(SQLiteFailure) -> Int {
+    let count = try row(
+      """
+      SELECT count(DISTINCT e.value) FROM seen s, json_each(s.positions) e
+      WHERE s.source = ?1 AND s.reconciliation = ?2
+      """, source, reconciliation
+    ) { $0.integer(0) }
+    return Int(count ?? 0)
+  }
+
+  fileprivate mutating func forgetSeen(
+    _ reconciliation: String, of source: Int64
+  ) throws(SQLiteFailure) {
+    try run("DELETE FROM seen WHERE source = ?1 AND reconciliation = ?2", source, reconciliation)
+  }
+
+  /// Marks the records that were not seen and were there before the pass began; returns their number.
+  fileprivate mutating func markRemoved(
+    unlessSeenBy reconciliation: String, of source: Int64, since began: Date, at date: Date
+  ) throws(SQLiteFailure) -> Int {
+    let range = PositionRange(of: source)
+    try run(
+      """
+      UPDATE records SET removed_upstream = ?5
+      WHERE position > ?3 AND position <= ?4 AND removed_upstream IS NULL AND first_seen <= ?6
+        AND position NOT IN (
+          SELECT e.value FROM seen s, json_each(s.positions) e
+          WHERE s.source = ?1 AND s.reconciliation = ?2)
+      """, source, reconciliation, range.start, range.end, date, began)
+    let count = changeCount()
+    try run(
+      "UPDATE sources SET removed_upstream = removed_upstream + ?2 WHERE number = ?1", source,
+      count)
+    return count
+  }
+
+  /// Takes the mark away: the service has the record again.
+  fileprivate mutating func unmarkRemoved(
+    _ position: Int64, of source: Int64
+  ) throws(SQLiteFailure) {
+    try run("UPDATE records SET removed_upstream = NULL WHERE position = ?1", position)
+    try run(
+      "UPDATE sources SET removed_upstream = removed_upstream - 1 WHERE number = ?1", source)
+  }
+
+  // MARK: Shared texts
+
+  fileprivate mutating func sharedText(_ key: String) throws(SQLiteFailure) -> String? {
+    try row("SELECT value FROM shared WHERE key = ?1", key) { $0.text(0) } ?? nil
+  }
+}
