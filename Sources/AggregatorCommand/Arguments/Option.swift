@@ -1,14 +1,15 @@
 import AggregatorKit
 
-/// One option of the command line.
+/// An option of the command line.
 ///
-/// A name means the same everywhere.
-struct Option: Hashable, Sendable {
-  /// What kind of value an option takes.
+/// Its name, letter and value are the same for every command; its description may be worded for one
+/// (``with(about:)``), so equality ignores it.
+struct Option: Sendable {
+  /// The kind of value that an option takes.
   enum Value: Hashable, Sendable {
-    /// A whole number in this range.
+    /// An integer in this range.
     case count(ClosedRange<Int>)
-    /// A time such as `500ms`, `10s` or `2m`.
+    /// A duration such as `500ms`, `10s` or `2m`.
     case duration
     /// One of these words.
     case choice([String])
@@ -20,141 +21,209 @@ struct Option: Hashable, Sendable {
     case file
     /// The path of a directory.
     case directory
-    /// Any text that is not empty.
+    /// Any text that is not blank.
     case text
+  }
+
+  /// A section of the help, in its order.
+  enum Group: String, CaseIterable {
+    /// Options of one command.
+    case specific = "Options"
+    case paging = "Paging options"
+    case output = "Output options"
+    case data = "Source of data"
+    case network = "Network options"
+    case recording = "Recording options"
+    case general = "General options"
   }
 
   /// The name without its dashes: `max-pages`.
   let name: String
 
-  /// One letter for it.
+  /// The short form.
   let letter: Character?
 
-  /// What kind of value it takes; `nil` for none.
+  /// The kind of value; `nil` for a flag.
   let value: Value?
 
-  /// What the value stands for in help: `N`.
+  /// The value's name in help: `N`.
   let placeholder: String
 
-  /// What it does, in a few words.
-  let about: String
+  /// The description, without a full stop.
+  private(set) var about: String
 
-  /// An option without a value.
-  init(_ name: String, letter: Character? = nil, about: String) {
+  private(set) var group = Group.specific
+
+  /// A flag.
+  init(_ name: String, letter: Character? = nil, in group: Group = .specific, about: String) {
     self.name = name
     self.letter = letter
-    self.value = nil
-    self.placeholder = ""
+    value = nil
+    placeholder = ""
     self.about = about
+    self.group = group
   }
 
   /// An option with a value.
   init(
-    _ name: String, letter: Character? = nil, _ value: Value, _ placeholder: String, about: String
+    _ name: String, letter: Character? = nil, _ value: Value, _ placeholder: String,
+    in group: Group = .specific, about: String
   ) {
     self.name = name
     self.letter = letter
     self.value = value
     self.placeholder = placeholder
     self.about = about
+    self.group = group
   }
 
-  /// With its dashes: `--max-pages`.
+  /// This option with the description for one command.
+  func with(about: String, in group: Group? = nil) -> Option {
+    var option = self
+    option.about = about
+    option.group = group ?? self.group
+    return option
+  }
+
+  /// The name with its dashes: `--max-pages`.
   var spelling: String { "--\(name)" }
 
-  /// As it is typed: `-L, --limit N`.
+  /// The usage: `-L, --limit N`.
   var synopsis: String {
     let names = (letter.map { "-\($0), " } ?? "") + spelling
     return value == nil ? names : "\(names) \(placeholder)"
   }
 }
 
-/// Every option that does not belong to one source's own verb.
+extension Option: Hashable {
+  static func == (first: Option, second: Option) -> Bool {
+    first.name == second.name && first.letter == second.letter && first.value == second.value
+      && first.placeholder == second.placeholder
+  }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+/// Every option except those of one source's own verb.
 extension Option {
-  static let format = Option(
-    "format", .choice(Format.allCases.map(\.rawValue)), "F",
-    about: "table, tsv, csv, json or ndjson; table on a terminal, tsv in a pipe")
-  static let json = Option("json", about: "one JSON document")
-  static let ndjson = Option("ndjson", about: "one JSON object a line")
-  static let csv = Option("csv", about: "RFC 4180, with a header")
-  static let tsv = Option("tsv", about: "cells separated by tabs, no header")
-  static let csvRaw = Option("csv-raw", about: "CSV without the ' before what looks like a formula")
-  static let fields = Option(
-    "fields", .list, "A,B", about: "which fields, in which order; 'help' lists them")
-  static let source = Option(
-    "source", .list, "A,B", about: "only these sources")
+  // MARK: - Paging
+
   static let limit = Option(
-    "limit", letter: "L", .count(1...1_000_000_000), "N",
-    about: "how many records; 20 by default, 5 of each source in a search of all")
-  static let explain = Option(
-    "explain", about: "say how an answer will be found, and what it took")
-  static let all = Option("all", about: "every record there is")
+    "limit", letter: "L", .count(1...1_000_000_000), "N", in: .paging,
+    about: "maximum number of records (default 20)")
+  static let all = Option("all", in: .paging, about: "list all records")
   static let maxPages = Option(
-    "max-pages", .count(0...1_000_000_000), "N",
-    about: "stop after so many pages, 0 for no stop; a list of all stops after 25")
-  static let jobs = Option(
-    "jobs", .count(1...16), "N", about: "how many pages to ask for at a time; 1 by default")
-  static let wait = Option(
-    "wait", about: "when no more may be asked for, wait until it may")
-  static let cursor = Option("cursor", .text, "TOKEN", about: "go on where an earlier answer ended")
+    "max-pages", .count(0...1_000_000_000), "N", in: .paging,
+    about: "stop after N pages, 0 for no limit (default 25 with --all)")
+  static let cursor = Option(
+    "cursor", .text, "TOKEN", in: .paging, about: "continue after an earlier page")
   static let session = Option(
-    "session", .session, "NAME", about: "whose place next goes on from; 'default' by default")
-  static let reset = Option("reset", about: "start the same listing over")
-  static let back = Option("back", about: "show the page before the one shown last")
-  static let peek = Option("peek", about: "show what comes next, and stay")
-  static let offline = Option("offline", about: "open no connection; answer from what is at hand")
+    "session", .session, "NAME", in: .paging,
+    about: "name of the saved position for next (default \"default\")")
+  static let reset = Option("reset", in: .paging, about: "start the last listing over")
+  static let back = Option("back", in: .paging, about: "show the previous page")
+  static let peek = Option("peek", in: .paging, about: "show the next page without advancing")
+
+  // MARK: - Output
+
+  static let format = Option(
+    "format", .choice(Format.allCases.map(\.rawValue)), "F", in: .output,
+    about: "table, tsv, csv, json or ndjson (default: table on a terminal, otherwise tsv)")
+  static let json = Option("json", in: .output, about: "output one JSON document")
+  static let ndjson = Option("ndjson", in: .output, about: "output one JSON object per line")
+  static let csv = Option("csv", in: .output, about: "output CSV with a header (RFC 4180)")
+  static let tsv = Option("tsv", in: .output, about: "output tab-separated values, no header")
+  static let csvRaw = Option(
+    "csv-raw", in: .output, about: "do not escape spreadsheet formulas in CSV")
+  static let fields = Option(
+    "fields", .list, "A,B", in: .output, about: "fields to show, in order; \"help\" lists them")
+
+  // MARK: - Source of data
+
+  static let source = Option("source", .list, "A,B", in: .data, about: "search only these sources")
+  static let offline = Option("offline", in: .data, about: "use local data only")
   static let refresh = Option(
-    "refresh", about: "ask the service even if what is stored is fresh, or if it failed of late")
+    "refresh", in: .data, about: "bypass the cache, and retry a paused service")
   static let noFallback = Option(
-    "no-fallback", about: "fail rather than answer from old or bundled data")
+    "no-fallback", in: .data, about: "fail instead of using stale or bundled data")
+  static let explain = Option(
+    "explain", in: .data, about: "explain where the data comes from")
+
+  // MARK: - Network
+
   static let timeout = Option(
-    "timeout", .duration, "D", about: "how long one page may take: 500ms, 10s, 2m")
+    "timeout", .duration, "D", in: .network, about: "time limit per page: 500ms, 10s, 2m")
+  static let jobs = Option(
+    "jobs", .count(1...16), "N", in: .network, about: "pages to fetch concurrently (default 1)")
+  static let wait = Option(
+    "wait", in: .network, about: "wait instead of stopping when the rate limit is reached")
+
+  // MARK: - Recording
+
   static let record = Option(
-    "record", .directory, "DIR",
-    about: "write each request and reply into files there, without keys")
+    "record", .directory, "DIR", in: .recording,
+    about: "save requests and responses to DIR, without keys")
   static let replay = Option(
-    "replay", .directory, "DIR", about: "answer from such files; open no connection, need no key")
-  static let config = Option("config", .file, "FILE", about: "one more settings file")
+    "replay", .directory, "DIR", in: .recording,
+    about: "replay responses from DIR; needs no network and no key")
+
+  // MARK: - General
+
+  static let config = Option(
+    "config", .file, "FILE", in: .general, about: "read additional settings from FILE")
   static let color = Option(
-    "color", .choice(["auto", "always", "never"]), "WHEN", about: "auto, always or never")
-  static let quiet = Option("quiet", letter: "q", about: "no notes and no warnings")
-  static let verbose = Option("verbose", letter: "v", about: "one line for every request")
-  static let noInput = Option("no-input", about: "never ask")
-  static let yes = Option("yes", letter: "y", about: "do it without asking")
-  static let dryRun = Option("dry-run", about: "say what would be done, and do nothing")
-  static let forgetDeleted = Option("deleted", about: "also forget what was deleted")
+    "color", .choice(["auto", "always", "never"]), "WHEN", in: .general,
+    about: "use color: auto, always or never (default auto)")
+  static let quiet = Option("quiet", letter: "q", in: .general, about: "hide notes and warnings")
+  static let verbose = Option(
+    "verbose", letter: "v", in: .general, about: "print a line for every request")
+  static let noInput = Option("no-input", in: .general, about: "never prompt")
+  static let help = Option("help", letter: "h", in: .general, about: "show help")
+  static let version = Option("version", in: .general, about: "print the version")
+
+  // MARK: - Of single commands
+
+  static let yes = Option("yes", letter: "y", about: "do not ask for confirmation")
+  static let dryRun = Option("dry-run", about: "show what would happen without doing it")
+  static let clearDeleted = Option("deleted", about: "also forget which records were deleted")
   static let size = Option(
     "size", .choice(ImageSize.allCases.map(\.rawValue)), "SIZE",
-    about: "small, medium or large; medium by default")
+    about: "small, medium or large (default medium)")
   static let file = Option(
-    "output", letter: "o", .file, "FILE", about: "where to save it; '-' is standard output")
-  static let printURL = Option("print-url", about: "print the address instead of opening it")
-  static let help = Option("help", letter: "h", about: "show this help")
-  static let version = Option("version", about: "show the version")
+    "output", letter: "o", .file, "FILE",
+    about: "write to a file or directory; - is standard output")
+  static let printURL = Option("print-url", about: "print the URL instead of opening it")
 
-  /// What every command takes.
+  // MARK: - Sets
+
+  /// The options of every command.
   static let common: [Option] = [config, color, quiet, verbose, noInput, help]
 
-  /// What chooses the form of records.
+  /// The format of records.
   static let output: [Option] = [format, json, ndjson, csv, tsv, csvRaw, fields]
 
-  /// What chooses who answers.
+  /// The source of data, with fallback to cached and bundled data.
   static let reading: [Option] = [offline, refresh, noFallback, timeout, record, replay]
 
-  /// What chooses who answers, for what only a service can answer.
-  static let asking: [Option] = [refresh, timeout, record, replay]
+  /// ``reading`` for commands that load a single record.
+  static let lookup = reading.map { option in
+    option == timeout ? timeout.with(about: "time limit per record: 500ms, 10s, 2m") : option
+  }
 
-  /// What bounds a listing.
+  /// The source of data for commands that only the service can serve.
+  static let fetching: [Option] = [
+    refresh.with(about: "retry a paused service now"), timeout, record, replay,
+  ]
+
   static let listing: [Option] = [limit, all, maxPages, cursor, session, explain]
 
-  /// What says how to go on.
   static let position: [Option] = [limit, reset, back, peek, session, explain]
 
-  /// Options of which a command line can have one at most.
+  /// Groups of options of which one at most can be given.
   static let exclusive: [[Option]] = [
     [limit, all], [offline, refresh], [offline, noFallback], [record, replay], [reset, back, peek],
   ]
 
-  /// What chooses the same as ``format`` does.
+  /// Short forms of ``format``.
   static let formats: [Option] = [json, ndjson, csv, tsv]
 }

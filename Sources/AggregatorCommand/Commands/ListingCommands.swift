@@ -6,9 +6,9 @@ extension Plugin {
     Command(
       options: Option.listing + Option.reading + Option.output, fields: fields,
       examples: [
-        ("\(name) list", "the first 20"),
-        ("\(name) list --limit 5 --json", "five, for a program"),
-        ("\(name) list --all --offline", "all that is at hand, without the network"),
+        ("\(name) list", "the first 20 \(name)"),
+        ("\(name) list --limit 5 --json", "five, as JSON"),
+        ("\(name) list --all --offline", "all local \(name), without the network"),
       ]
     ) { invocation, session in
       try invocation.refuseArguments()
@@ -20,19 +20,10 @@ extension Plugin {
   var searchCommand: Command {
     Command(
       "QUERY…", options: Option.listing + Option.reading + Option.output, fields: fields,
-      notes: ["Words are joined by spaces. Case and accents do not matter in local search."],
-      examples: [("\(name) search \(example.query)", "those that match")]
+      notes: ["Arguments are joined with spaces. Local search ignores case and accents."],
+      examples: [("\(name) search \(example.query)", "\(name) that match \"\(example.query)\"")]
     ) { invocation, session in
-      guard !invocation.arguments.isEmpty else {
-        throw CommandError(
-          .usage, "what to look for is missing", hint: .command("\(name) search WORD…"))
-      }
-      let query: Query
-      do throws(SourceError) {
-        query = try Query(invocation.arguments.joined(separator: " "))
-      } catch {
-        throw CommandError(error)
-      }
+      let query = try invocation.query(example: "\(name) search \(example.query.typed)")
       return try await list("search", matching: query, invocation, session)
     }
   }
@@ -48,13 +39,13 @@ extension Plugin {
     let bounds = try ListingOptions(
       invocation, policy, hasStore: environment.store != nil, isSearch: query != nil)
     environment.warnIfNoStore(session.diagnostics)
-    let reading = ReadingOptions(invocation)
-    let source = try reading.source(of: self, in: environment)
+    let options = SourceOptions(invocation)
+    let source = try options.source(of: self, in: environment)
     let first = PageRequest(matching: query, after: bounds.cursor, limit: bounds.pageSize)
-    try await explanation?.plan(self, first, bounds, reading, in: environment)
+    try await explanation?.plan(self, first, bounds, options, in: environment)
     defer { explanation?.conclude() }
     let keeper = try SessionPositionKeeper(
-      SessionName(of: name, invocation), for: environment, waiting: reading.deadline, in: session,
+      SessionName(of: name, invocation), for: environment, waiting: options.deadline, in: session,
       isWanted: invocation.has(.session))
 
     var page = ShownPage(from: bounds.cursor)
@@ -62,12 +53,12 @@ extension Plugin {
     var outcome = ListingOutcome(of: self, at: environment.now())
     outcome.offersAll = !invocation.has(.all)
     outcome.canGrow = policy.readOrder == .localFirst
-    let walk = source.pages(
+    let pages = source.pages(
       matching: query, after: bounds.cursor, size: bounds.pageSize, upTo: bounds.bound
     ).makeAsyncIterator()
     while true {
       let step: PaginationStep<Item>?
-      do { step = try await walk.next() } catch {
+      do { step = try await pages.next() } catch {
         guard outcome.hasAnswer else { throw CommandError(error, of: self) }
         outcome.fail(error)
         break
@@ -85,43 +76,40 @@ extension Plugin {
     {
       outcome.continuation = .listing(command)
     }
-    outcome.tell(session.diagnostics, query: query)
+    outcome.report(to: session.diagnostics, query: query)
     return outcome.isPartial ? .partial : .success
   }
 }
 
-/// What the options say about how much is listed.
+/// The options for the extent of a listing.
 struct ListingOptions {
-  /// Where to start.
+  /// The position to start from.
   let cursor: Cursor?
 
-  /// How far to go.
   let bound: PaginationBound
 
-  /// How many records to ask for at a time.
+  /// The number of records per request.
   let pageSize: Int
 
-  /// Whether ending at the bound on pages means that something asked for is missing.
+  /// True if reaching the limit of pages makes the result incomplete.
   let isCapped: Bool
 
-  /// How many pages at most; `nil` for no bound.
-  var mostPages: Int? { bound.pages ?? bound.items.map { ($0 + pageSize - 1) / pageSize } }
+  /// The maximum number of pages; `nil` for no limit.
+  var maxPages: Int? { bound.pages ?? bound.items.map { ($0 + pageSize - 1) / pageSize } }
 
-  /// How many records a page has where nobody says so.
   static let standardLimit = 20
 
   private static let standardMaxPages = 25
 
   /// Reads ``Option/listing``.
   ///
+  /// A page is as large as the limit and the service allow, which takes the fewest requests. A search that
+  /// scans the service's records requests no further pages when a page is not full, because it has reached
+  /// its bound.
+  ///
   /// - Parameters:
-  ///   - invocation: What was typed.
-  ///   - policy: How the source is treated. A listing asks for as many records at a time as it wants
-  ///     and the service gives, so that it costs the fewest requests.
-  ///   - hasStore: Whether records are kept; if not, a source that would begin with those has no end.
-  ///   - isSearch: Whether something is looked for. Where that is done among records that do not match,
-  ///     a page that is not full means that the search stopped, and no more are asked for.
-  ///   - standardLimit: How many records are listed where nobody says so.
+  ///   - hasStore: True if records are cached; otherwise a local-first source is unbounded.
+  ///   - isSearch: True for a search.
   /// - Throws: ``CommandError`` with code `usage`.
   init(
     _ invocation: Invocation, _ policy: Policy, hasStore: Bool, isSearch: Bool,
@@ -132,13 +120,13 @@ struct ListingOptions {
       return cursor
     }
     let largestPage = policy.largestPage
-    let isStored = policy.readOrder == .localFirst && hasStore
-    let isScan = isSearch && policy.localSearchBound != nil && !isStored
+    let isCached = policy.readOrder == .localFirst && hasStore
+    let isScan = isSearch && policy.localSearchBound != nil && !isCached
     let maxPages = invocation.count(.maxPages)
     isCapped = invocation.has(.all) || maxPages != nil
     if invocation.has(.all) {
-      // All that is stored costs no request.
-      let pages = maxPages ?? (isStored ? 0 : Self.standardMaxPages)
+      // Cached records take no requests.
+      let pages = maxPages ?? (isCached ? 0 : Self.standardMaxPages)
       bound = PaginationBound(pages: pages == 0 ? nil : pages)
       pageSize = largestPage
     } else {

@@ -5,22 +5,22 @@ extension Plugin {
   /// `aggregator SOURCE show ID…`.
   var showCommand: Command {
     Command(
-      "ID…", words: CompletionSource.severalIDs(of: name), options: Option.reading + Option.output,
+      "ID…", words: CompletionSource.severalIDs(of: name), options: Option.lookup + Option.output,
       fields: fields,
       examples: [
-        ("\(name) show \(example.id)", "all that is known of one"),
-        ("\(name) show \(example.id) --json", "the same for a program"),
+        ("\(name) show \(example.id)", "show full details"),
+        ("\(name) show \(example.id) --json", "the same as JSON"),
       ]
     ) { invocation, session in
       guard !invocation.arguments.isEmpty else {
-        throw CommandError(.usage, "an ID is missing", hint: .command("\(name) show \(example.id)"))
+        throw CommandError.missingArgument("ID", hint: .command("\(name) show \(example.id)"))
       }
       let output = try OutputOptions(invocation, in: session)
       let listing = try output.listing(
         "show", of: name, fields: fields, layout: layout, shape: .cards)
       let environment = try session.environment()
       environment.warnIfNoStore(session.diagnostics)
-      let source = try ReadingOptions(invocation).source(of: self, in: environment)
+      let source = try SourceOptions(invocation).source(of: self, in: environment)
       return try await show(
         invocation.arguments, of: source, RecordPrinter(listing, output, in: session),
         ListingOutcome(of: self, at: environment.now()), session)
@@ -47,16 +47,17 @@ extension Plugin {
       }
     }
     let errors = failures.map { failure -> SourceError in
-      // A message about a single id names it; one about the service does not.
+      // The message of notFound names the ID already.
       guard ExitCode(failure.error) != .notFound else { return failure.error }
       var error = failure.error
-      error.message += "; asked for \(failure.ids.joined(separator: ", "))"
+      error.message +=
+        " (\(failure.ids.count == 1 ? "ID" : "IDs") \(failure.ids.joined(separator: ", ")))"
       return error
     }
     if outcome.hasAnswer {
       for error in errors { outcome.fail(error) }
       try printer.finish(outcome.summary)
-      outcome.tell(session.diagnostics)
+      outcome.report(to: session.diagnostics)
       return outcome.isPartial ? .partial : .success
     }
     for (error, ids) in zip(errors, failures.map(\.ids)) {
@@ -66,22 +67,15 @@ extension Plugin {
       }
       session.diagnostics.error(failure)
     }
-    // Nothing was found. What is worse than an unknown id decides about the exit code.
+    // Any other failure takes precedence over a record that was not found.
     return errors.map(ExitCode.init).first { $0 != .notFound } ?? .notFound
   }
 
-  /// The record with a typed id.
-  ///
-  /// Text that no id looks like is an id that no record has.
+  /// Looks up a record; `notFound` if the text is not a valid ID.
   func find(
     _ text: String, in source: any DataSource<Item>
   ) async -> Result<LookupResult<Item>, SourceError> {
-    guard let id = Item.ID(text) else {
-      return .failure(
-        SourceError(
-          .notFound, "'\(text)' is no id of \(name)",
-          remedy: "'\(name) search \(text.isPlainWord ? text : "WORD…")' finds ids"))
-    }
+    guard let id = Item.ID(text) else { return .failure(.invalidID(text, of: self)) }
     return await Result { () async throws(SourceError) in try await source.item(id) }
   }
 }
@@ -90,19 +84,19 @@ extension Plugin {
   /// `aggregator SOURCE open ID`.
   var openCommand: Command {
     Command(
-      "ID", words: CompletionSource.one(.ids(of: name)), options: Option.reading + [.printURL],
+      "ID", words: CompletionSource.one(.ids(of: name)), options: [.printURL] + Option.lookup,
       notes: layout.link == nil ? ["\(name) have no web pages."] : [],
       examples: layout.link == nil
-        ? [] : [("\(name) open \(example.id) --print-url", "its address")]
+        ? [] : [("\(name) open \(example.id) --print-url", "print the URL")]
     ) { invocation, session in
-      let id = try invocation.argument("an ID")
+      let id = try invocation.argument("ID")
       guard let link = layout.link else {
         throw CommandError(
           .usage, "\(name) have no web pages",
           hint: .command("\(name) show \(id.isPlainWord ? id : "ID")"))
       }
       let environment = try session.environment()
-      let source = try ReadingOptions(invocation).source(of: self, in: environment)
+      let source = try SourceOptions(invocation).source(of: self, in: environment)
       let found: LookupResult<Item>
       do throws(SourceError) { found = try await find(id, in: source).get() } catch {
         throw CommandError(error, of: self)
@@ -110,14 +104,14 @@ extension Plugin {
       var outcome = ListingOutcome(of: self, at: environment.now())
       outcome.add(found)
       guard let url = link(found.item)?.webAddress.flatMap({ URL(string: $0) }) else {
-        throw CommandError(.notFound, "\(name): no web page is known of '\(id)'")
+        throw CommandError(.notFound, "\(noun.singular) \(found.item.id) has no web page")
       }
       if invocation.has(.printURL) {
         try session.output.write("\(url.absoluteString)\n")
       } else {
         try Browser.open(url, variables: session.variables)
       }
-      outcome.tell(session.diagnostics)
+      outcome.report(to: session.diagnostics)
       return .success
     }
   }
@@ -128,19 +122,19 @@ extension Plugin {
   var imageCommand: Command {
     let hasImages = layout.images != nil
     return Command(
-      "ID", words: CompletionSource.one(.ids(of: name)), options: [.size, .file] + Option.reading,
+      "ID", words: CompletionSource.one(.ids(of: name)), options: [.size, .file] + Option.lookup,
       notes: hasImages
         ? [
-          "Without -o the image goes to standard output, but never onto a terminal. In a directory it "
-            + "gets a name. What was loaded is kept, and used again."
+          "Without -o the image is written to standard output, unless that is a terminal. In a directory "
+            + "the file is named after the ID. Images are cached."
         ] : ["\(name) have no images."],
       examples: hasImages
         ? [
-          ("\(name) image \(example.id) -o .", "save it here, named by its id"),
-          ("\(name) image \(example.id) --size large -o large.jpg", "as large as there is"),
+          ("\(name) image \(example.id) -o .", "save to this directory, named after the ID"),
+          ("\(name) image \(example.id) --size large -o large.jpg", "the largest size"),
         ] : []
     ) { invocation, session in
-      let id = try invocation.argument("an ID")
+      let id = try invocation.argument("ID")
       guard hasImages else {
         throw CommandError(
           .usage, "\(name) have no images",
@@ -148,12 +142,12 @@ extension Plugin {
       }
       let destination = try FileDestination(invocation.text(.file), session.terminal)
       let environment = try session.environment()
-      let reading = ReadingOptions(invocation)
+      let options = SourceOptions(invocation)
       let isRecorded = try RecordingOptions(invocation, environment.settings).isOn
-      let images = reading.images(
+      let images = options.images(
         of: self, in: environment,
-        keptIn: isRecorded ? nil : try session.imageFiles(environment.settings))
-      let source = try reading.source(of: self, in: environment)
+        cachedIn: isRecorded ? nil : try session.imageFiles(environment.settings))
+      let source = try options.source(of: self, in: environment)
       let size = invocation.text(.size).flatMap(ImageSize.init) ?? .medium
       let found: LookupResult<Item>
       let loaded: LookupResult<LoadedImage>
@@ -161,54 +155,70 @@ extension Plugin {
         found = try await find(id, in: source).get()
         var outcome = ListingOutcome(of: self, at: environment.now())
         outcome.add(found)
-        outcome.tell(session.diagnostics)
+        outcome.report(to: session.diagnostics)
         guard let address = try imageAddress(of: found.item, size, in: environment.settings) else {
-          throw SourceError(.notFound, "no image is known of '\(id)'")
+          throw SourceError(.notFound, "\(noun.singular) \(found.item.id) has no image")
         }
         loaded = try await images.image(at: address)
       } catch {
         throw CommandError(error, of: self)
       }
-      tell(of: loaded, environment, session.diagnostics)
+      report(loaded, environment, session.diagnostics)
       let image = loaded.item
       let file = "\(name)-\(found.item.id.description.fileName).\(image.type.fileExtension)"
       if let path = try destination.write(image.bytes, named: file, session.output) {
         let facts = [
           image.type.mediaType, image.pixels?.description,
-          "\((image.bytes.count + 1023) / 1024) KB",
+          image.bytes.count.byteCount,
         ]
-        let words = facts.compactMap(\.self).joined(separator: ", ")
-        session.diagnostics.note("saved \(path) (\(words))")
+        let summary = facts.compactMap(\.self).joined(separator: ", ")
+        session.diagnostics.note("Saved \(path) (\(summary))")
       }
       return .success
     }
   }
 
-  /// Says what an image that was not loaded just now is, and why.
-  private func tell(
-    of loaded: LookupResult<LoadedImage>, _ environment: PluginEnvironment,
+  /// Reports that an image comes from the cache, and why.
+  private func report(
+    _ loaded: LookupResult<LoadedImage>, _ environment: PluginEnvironment,
     _ diagnostics: Diagnostics
   ) {
     for warning in loaded.warnings { diagnostics.warning("\(name): \(warning.message)") }
     guard let date = loaded.provenance.fetchedAt, loaded.provenance.origin == .stored else {
       return
     }
-    let words = "image loaded \(date.age(at: environment.now()))"
+    let origin = "cached image, fetched \(date.age(at: environment.now()))"
     if let reason = loaded.provenance.reason {
       diagnostics.warning(
-        "\(name): \(words) (\(reason.message))", hint: reason.hint(settings: settings))
+        "\(name): \(origin) (\(reason.message))", hint: reason.hint(settings: settings))
     } else {
-      diagnostics.note("note: \(words)")
+      diagnostics.note("note: \(origin)")
     }
   }
 }
 
 extension String {
-  /// This text as a part of a file's name: nothing that a shell or a file system takes for more.
+  /// This text with only characters that are safe in a file name.
   fileprivate var fileName: String {
     String(
       prefix(100).map {
         $0.isASCII && ($0.isLetter || $0.isNumber) || "-_.@".contains($0) ? $0 : "_"
       })
+  }
+}
+
+/// The cause of a failure for text that is not a valid ID.
+struct InvalidRecordID: Error {
+  /// The command that finds IDs.
+  let search: String
+}
+
+extension SourceError {
+  /// The text is not a valid ID, so no record can have it.
+  fileprivate static func invalidID(_ text: String, of plugin: some Plugin) -> SourceError {
+    SourceError(
+      .notFound, "invalid \(plugin.noun.singular) ID \"\(text)\"",
+      cause: InvalidRecordID(
+        search: "\(plugin.name) search \(text.isPlainWord ? text : "QUERY")"))
   }
 }

@@ -4,33 +4,44 @@ import Synchronization
 extension CommandTree.Node {
   /// `aggregator search QUERY…`.
   static func search(_ plugins: [any Plugin]) -> CommandTree.Node {
-    CommandTree.Node("search", "Search all sources at once", .search(plugins))
+    CommandTree.Node("search", "Search all sources", .search(plugins))
   }
 }
 
 extension Command {
-  /// How long what asks all sources takes at most, where nobody says.
-  static let usualTimeOfAll = Duration.seconds(10)
+  /// The default time limit of commands over all sources.
+  static let defaultTimeOfAll = Duration.seconds(10)
 
-  /// How many records of each source, where nobody says.
-  private static let usualLimit = 5
+  /// The default number of records per source.
+  private static let defaultLimit = 5
 
-  /// How many at most: as many as one page of each has.
-  private static let mostLimit = 100
+  /// The maximum number of records per source, which fits one page of each.
+  private static let maxLimit = 100
 
   fileprivate static func search(_ plugins: [any Plugin]) -> Command {
     let example = plugins.dropFirst().first ?? plugins.first
     let query = example?.example.query ?? "word"
     return Command(
-      "QUERY…", options: [.source, .limit] + Option.reading + Option.output,
+      "QUERY…",
+      options: [
+        .source,
+        .limit.with(about: "maximum number of records per source (default \(defaultLimit))"),
+      ]
+        + Option.reading.map { option in
+          option == .timeout
+            ? option.with(about: "time limit per source (default 10s)") : option
+        } + Option.output,
       fields: SearchHit.fields(of: plugins),
       notes: [
-        "Each source gives its first \(usualLimit), or --limit. After \(usualTimeOfAll.text), or "
-          + "--timeout, a source answers with what is at hand. The exit code is 3 if a service failed."
+        "If a source does not respond within \(defaultTimeOfAll.text), or --timeout, its local data is "
+          + "searched. The exit code is 3 if a service failed."
       ],
       examples: [
-        ("search \(query)", "in all sources"),
-        ("search \(query) --source \(example?.name ?? "") --ndjson", "in some, for a program"),
+        ("search \(query)", "search all sources"),
+        (
+          "search \(query) --source \(example?.name ?? "") --ndjson",
+          "search one source, as JSON lines"
+        ),
       ]
     ) { invocation, session in
       try await search(invocation, session)
@@ -40,35 +51,29 @@ extension Command {
   private static func search(
     _ invocation: Invocation, _ session: Session
   ) async throws -> ExitCode {
-    guard !invocation.arguments.isEmpty else {
-      throw CommandError(.usage, "what to look for is missing", hint: .command("search WORD…"))
-    }
-    let query: Query
-    do throws(SourceError) { query = try Query(invocation.arguments.joined(separator: " ")) } catch
-    {
-      throw CommandError(error)
-    }
+    let example = (session.tree.plugins.dropFirst().first ?? session.tree.plugins.first)?.example
+    let query = try invocation.query(example: "search \((example?.query ?? "word").typed)")
     let plugins = try sources(invocation, session)
-    tellOfSource(in: invocation.arguments, session)
-    let reading = ReadingOptions(invocation)
+    suggestSource(for: invocation.arguments, session)
+    let options = SourceOptions(invocation)
     let environment = try session.environment()
     environment.warnIfNoStore(session.diagnostics)
-    let limit = invocation.count(.limit) ?? usualLimit
-    guard limit <= mostLimit else {
+    let limit = invocation.count(.limit) ?? defaultLimit
+    guard limit <= maxLimit else {
       throw CommandError(
-        .usage, "a search of all sources gives at most \(mostLimit) of each",
+        .usage, "invalid value \"\(limit)\" for --limit: must be at most \(maxLimit) per source",
         hint: .command("\(plugins[0].name) search \(query.text.typed) --limit \(limit)"))
     }
-    let time = reading.deadline ?? usualTimeOfAll
+    let time = options.deadline ?? defaultTimeOfAll
     var writer = try SearchWriter(query, plugins, OutputOptions(invocation, in: session), session)
     let left = Mutex(plugins.map(\.name))
-    session.progress.say { "waiting for \(left.withLock { $0.joined(separator: ", ") })" }
+    session.progress.say { "Searching \(left.withLock { $0.joined(separator: ", ") })…" }
     try await withThrowingTaskGroup(of: (Int, SourceSearch)?.self) { group in
       for (index, plugin) in plugins.enumerated() {
         let continuation = session.diagnostics.command("\(plugin.name) search \(query.text.typed)")
         group.addTask {
           let found = await plugin.search(
-            query, limit: limit, within: time, reading, in: environment, continuation: continuation)
+            query, limit: limit, within: time, options, in: environment, continuation: continuation)
           return (index, found)
         }
       }
@@ -90,32 +95,32 @@ extension Command {
     return try writer.finish()
   }
 
-  /// Tells whoever began with a source's name how to search that source.
-  private static func tellOfSource(in words: [String], _ session: Session) {
+  /// Suggests the source's own search if the first word is the name of a source.
+  private static func suggestSource(for words: [String], _ session: Session) {
     guard let name = words.first, words.count > 1, session.tree.sources.contains(name),
       words.allSatisfy(\.isPlainWord)
     else { return }
     let line = "\(name) search \(words.dropFirst().joined(separator: " "))"
-    session.diagnostics.note("in \(name) alone: \(session.diagnostics.command(line))")
+    session.diagnostics.note("To search only \(name): \(session.diagnostics.command(line))")
   }
 
-  /// The sources to search, in the order of the program.
+  /// The sources to search, in the program's order.
   private static func sources(
     _ invocation: Invocation, _ session: Session
   ) throws(CommandError) -> [any Plugin] {
     guard let names = invocation.list(.source) else { return session.tree.plugins }
-    guard !names.isEmpty else { throw CommandError(.usage, "--source names no source") }
+    guard !names.isEmpty else { throw CommandError(.usage, "missing value for --source A,B") }
     for name in names { _ = try session.tree.plugin(named: name) }
     return session.tree.plugins.filter { names.contains($0.name) }
   }
 }
 
-/// Writes what the sources of a search find, in the order of the sources.
+/// Writes the results of a search, in the order of the sources.
 ///
-/// A program gets that order whatever happens. A person does not wait for a slow source: after a short
-/// while what is there is shown, and what comes later follows.
+/// On a terminal a slow source does not delay the others: after a short time the results so far are shown,
+/// and later ones follow.
 struct SearchWriter {
-  /// How long the order is kept for a person.
+  /// The time during which the order is kept on a terminal.
   static let firstAnswerDelay = Duration.milliseconds(400)
 
   private let query: Query
@@ -129,7 +134,6 @@ struct SearchWriter {
   private var isHurried = false
   private var hasShownGroup = false
 
-  /// A writer.
   init(
     _ query: Query, _ plugins: [any Plugin], _ output: OutputOptions, _ session: Session
   ) throws(CommandError) {
@@ -145,22 +149,22 @@ struct SearchWriter {
     printer = RecordPrinter(listing, output, in: session)
   }
 
-  /// Whether every source has been shown.
+  /// True if every source has been shown.
   var isComplete: Bool { shown.count == names.count }
 
-  /// Takes what a source found, and shows what may be shown.
+  /// Adds the result of a source, and shows the results that are due.
   mutating func take(_ search: SourceSearch, at index: Int) throws {
     waiting[index] = search
     try showReady()
   }
 
-  /// Keeps a person waiting no longer for those that come first.
+  /// Shows all results so far, on a terminal.
   mutating func hurry() throws {
     isHurried = output.isForPeople
     try showReady()
   }
 
-  /// Says what is left to be said.
+  /// Writes the end, and reports everything else.
   mutating func finish() throws -> ExitCode {
     let searches = shown.sorted { $0.key < $1.key }.map(\.value)
     let failures = searches.compactMap(\.failure)
@@ -177,14 +181,14 @@ struct SearchWriter {
       try printer.finish(summary)
     }
     for search in searches where !search.hits.isEmpty {
-      search.outcome.tellAmount(session.diagnostics, isNamed: true)
+      search.outcome.reportAmount(to: session.diagnostics, isNamed: true)
     }
     let empty = searches.filter { $0.hits.isEmpty && $0.failure == nil }.map(\.source)
     if !empty.isEmpty {
       session.diagnostics.note(
-        "no \(empty.joined(separator: ", ")) match '\(query.text.fitted(to: 80))'")
+        "No \(empty.joined(separator: ", ")) match \"\(query.text.fitted(to: 80))\"")
     }
-    tellRemarks(searches)
+    reportRemarks(searches)
     for failure in failures {
       session.diagnostics.warning(failure.message, hint: failure.hint)
     }
@@ -198,7 +202,7 @@ struct SearchWriter {
         continue
       }
       shown[index] = search
-      // If nobody answers, nothing is written.
+      // If all sources fail, nothing is written.
       guard search.failure == nil else { continue }
       if isGrouped { try showGroup(search) } else { try printer.print(search.hits) }
     }
@@ -213,20 +217,20 @@ struct SearchWriter {
     try search.printTable(output, session)
   }
 
-  /// Tells what the records alone do not; what is so for several sources is told once.
-  private func tellRemarks(_ searches: [SourceSearch]) {
-    var told: [(remark: ListingOutcome.Remark, sources: [String])] = []
+  /// Reports remarks, each once for all sources that share it.
+  private func reportRemarks(_ searches: [SourceSearch]) {
+    var reported: [(remark: ListingOutcome.Remark, sources: [String])] = []
     for search in searches {
       for remark in search.outcome.allRemarks {
-        if let index = told.firstIndex(where: { $0.remark.warning == remark.warning }) {
-          told[index].sources.append(search.source)
+        if let index = reported.firstIndex(where: { $0.remark.warning == remark.warning }) {
+          reported[index].sources.append(search.source)
         } else {
-          told.append((remark, [search.source]))
+          reported.append((remark, [search.source]))
         }
       }
     }
-    for (remark, sources) in told {
-      remark.tell(session.diagnostics, of: sources.joined(separator: ", "))
+    for (remark, sources) in reported {
+      remark.report(session.diagnostics, of: sources.joined(separator: ", "))
     }
   }
 }

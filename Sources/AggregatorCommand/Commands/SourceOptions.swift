@@ -1,17 +1,16 @@
 import AggregatorKit
 import Foundation
 
-/// What the options say about who answers.
-struct ReadingOptions {
-  /// Which tiers may answer.
-  let reading: CachePolicy
+/// The options that choose the source of data.
+struct SourceOptions {
+  let cachePolicy: CachePolicy
 
-  /// How long one page may take; `nil` leaves it to the source.
+  /// The time limit for one page; `nil` for the source's own.
   let deadline: Duration?
 
   /// Reads ``Option/reading``.
   init(_ invocation: Invocation) {
-    reading = CachePolicy(
+    cachePolicy = CachePolicy(
       mayAskService: !invocation.has(.offline), refreshes: invocation.has(.refresh),
       mayFallBack: !invocation.has(.noFallback))
     deadline = invocation.duration(.timeout)
@@ -19,25 +18,21 @@ struct ReadingOptions {
 
   /// The chain of a source.
   ///
-  /// - Parameters:
-  ///   - plugin: The source.
-  ///   - environment: Everything that it may touch.
-  ///   - growth: When a local-first source fetches more: by default only what there is to begin with.
-  /// - Returns: The chain.
+  /// - Parameter growth: When a local-first source fetches more; by default only if nothing is cached.
   /// - Throws: ``CommandError`` with code `settings`.
   func source<P: Plugin>(
     of plugin: P, in environment: PluginEnvironment, growing growth: LoadMorePolicy = .whenEmpty
   ) throws(CommandError) -> any DataSource<P.Item> {
-    var reading = reading
-    reading.growth = growth
+    var cachePolicy = cachePolicy
+    cachePolicy.growth = growth
     do {
-      return try plugin.source(in: environment, reading: reading, deadline: deadline)
+      return try plugin.source(in: environment, reading: cachePolicy, deadline: deadline)
     } catch {
       throw CommandError(error, of: plugin)
     }
   }
 
-  /// What fetches all that a service has.
+  /// The synchronization of a source.
   ///
   /// - Throws: ``CommandError`` with code `io` without a store.
   func sync<P: Plugin>(
@@ -45,54 +40,47 @@ struct ReadingOptions {
   ) throws(CommandError) -> Sync<P.Item> {
     let store = try environment.requiredStore()
     do {
-      return try plugin.sync(into: store, in: environment, reading: reading, deadline: deadline)
+      return try plugin.sync(into: store, in: environment, reading: cachePolicy, deadline: deadline)
     } catch {
       throw CommandError(error, of: plugin)
     }
   }
 
-  /// What loads the images of a source.
-  ///
-  /// - Parameters:
-  ///   - plugin: The source.
-  ///   - environment: Everything that it may touch.
-  ///   - files: Where they are kept.
-  /// - Returns: The loader.
+  /// The image loader of a source.
   func images(
-    of plugin: some Plugin, in environment: PluginEnvironment, keptIn files: ImageDiskCache?
+    of plugin: some Plugin, in environment: PluginEnvironment, cachedIn files: ImageDiskCache?
   ) -> ImageLoader {
     ImageLoader(
-      of: plugin, in: environment, files: files, reading: reading, deadline: deadline)
+      of: plugin, in: environment, files: files, reading: cachePolicy, deadline: deadline)
   }
 
-  /// What fetches more of a source that grows.
+  /// The loader for more records of a growing source.
   func upstreamLoader<P: Plugin>(
     of plugin: P, in environment: PluginEnvironment
   ) throws(CommandError) -> UpstreamLoader<P.Item>? {
     do {
-      return try plugin.upstreamLoader(in: environment, reading: reading, deadline: deadline)
+      return try plugin.upstreamLoader(in: environment, reading: cachePolicy, deadline: deadline)
     } catch {
       throw CommandError(error, of: plugin)
     }
   }
 }
 
-/// What is said about recordings: by options, else by settings.
+/// The options and settings for recording and replaying.
 struct RecordingOptions {
   private static let record = Setting(
-    "AGGREGATOR_RECORD", .directory, about: "where requests and replies are recorded, as --record")
+    "AGGREGATOR_RECORD", .directory, about: "directory for recordings, like --record")
   private static let replay = Setting(
-    "AGGREGATOR_REPLAY", .directory, about: "the recording that answers, as --replay")
+    "AGGREGATOR_REPLAY", .directory, about: "recording to replay, like --replay")
 
-  /// The settings.
   static let settings = [record, replay]
 
   private let recorded: String?
   private let replayed: String?
 
-  /// Reads `--record`, `--replay` and the settings of the same meaning.
+  /// Reads `--record` and `--replay`, or else the settings.
   ///
-  /// - Throws: ``CommandError`` with code `usage` for both at once, `settings` for a relative path in a file.
+  /// - Throws: ``CommandError`` with code `usage` for both, `settings` for a relative path in a file.
   init(_ invocation: Invocation, _ settings: Settings) throws(CommandError) {
     recorded = try Self.path(invocation.text(.record), else: Self.record, settings)
     replayed = try Self.path(invocation.text(.replay), else: Self.replay, settings)
@@ -100,22 +88,17 @@ struct RecordingOptions {
       func name(_ option: Option, _ setting: Setting) -> String {
         invocation.has(option) ? option.spelling : setting.key
       }
-      throw CommandError(
-        .usage,
-        "\(name(.record, Self.record)) and \(name(.replay, Self.replay)) exclude each other")
+      throw .exclusive(name(.record, Self.record), name(.replay, Self.replay))
     }
   }
 
-  /// Whether this run is recorded, or replayed.
+  /// True if this run is recorded or replayed.
   var isOn: Bool { recorded != nil || replayed != nil }
 
-  /// The environment that records, is replayed, or is left as it is.
+  /// The environment, recording or replayed with an empty store if the options say so.
   ///
-  /// - Parameters:
-  ///   - environment: The real world.
-  ///   - known: All settings there are.
-  /// - Returns: The environment, with a store of its own if it records or is replayed.
-  /// - Throws: ``CommandError`` for a directory that cannot be written, or read as a recording.
+  /// - Parameter known: All settings, whose secrets are redacted.
+  /// - Throws: ``CommandError`` for a directory that cannot be written, or is not a recording.
   func applied(
     to environment: PluginEnvironment, knowing known: [Setting]
   ) throws(CommandError) -> PluginEnvironment {
@@ -131,7 +114,7 @@ struct RecordingOptions {
     }
   }
 
-  /// Where a directory is: what is typed counts from the working directory, what stands in a file must
+  /// The path of a directory: an option or variable may be relative to the working directory, a file may
   /// not.
   private static func path(
     _ option: String?, else setting: Setting, _ settings: Settings

@@ -7,13 +7,15 @@ extension Command {
   static func checkSources(_ plugins: [any Plugin]) -> Command {
     Command(
       "[NAME…]", words: CompletionSource.severalSources(plugins),
-      options: [.timeout, .record, .replay] + Option.output, fields: SourceHealth.fields,
+      options: [
+        .timeout.with(about: "time limit per source (default 10s)"), .record, .replay,
+      ] + Option.output, fields: SourceHealth.fields,
       notes: [
-        "Each service is asked for one page, which is put to the laws of records. The exit code is that "
-          + "of the worst."
+        "Requests one page from each service and checks its records. The exit code is that of the most "
+          + "severe failure."
       ],
       examples: plugins.suffix(1).map {
-        ("sources check \($0.name) --json", "how it is, for a program")
+        ("sources check \($0.name) --json", "check one source, as JSON")
       },
       run: checkSources)
   }
@@ -30,7 +32,7 @@ extension Command {
     let output = try OutputOptions(invocation, in: session)
     let environment = try session.environment()
     environment.warnIfNoStore(session.diagnostics)
-    let time = invocation.duration(.timeout) ?? usualTimeOfAll
+    let time = invocation.duration(.timeout) ?? defaultTimeOfAll
     let checks = await withTaskGroup(of: (Int, SourceCheck).self) { group in
       for (index, plugin) in plugins.enumerated() {
         group.addTask { (index, await plugin.check(in: environment, within: time)) }
@@ -53,7 +55,7 @@ extension Command {
 }
 
 extension ExitCode {
-  /// How bad it is, compared with others.
+  /// The rank among exit codes, the most severe last.
   fileprivate var severity: Int {
     let order: [ExitCode] = [
       .success, .partial, .tryLater, .unavailable, .io, .notUnderstood, .key, .settings,
@@ -62,7 +64,7 @@ extension ExitCode {
   }
 }
 
-/// How a source is, as `sources check` found it.
+/// The result of `sources check` for one source.
 struct SourceHealth: Entry {
   let id: String
   let status: String
@@ -78,37 +80,32 @@ struct SourceHealth: Entry {
 
   static let fields: [Field<SourceHealth>] = [
     Field("source", "Source", \.id, about: "The source."),
-    Field("status", "Status", \.status, about: "ok, odd if it breaks a law, or failed."),
-    Field("key", "Key", \.key, about: "Whether a key is set, missing or not needed."),
-    Field("settings", "Settings", \.settings, about: "What is set, and where."),
-    Field("service", "Service", \.service, about: "Whether it answers, or why not."),
-    Field("milliseconds", "Latency", \.milliseconds, about: "How long a page took, in ms."),
-    Field("laws", "Laws", \.laws, about: "What its page was judged by, and what is broken."),
-    Field("records", "Stored", \.records, about: "How many records are stored."),
-    Field("fetchedAt", "Fetched", \.fetchedAt, about: "When the newest stored page was fetched."),
-    Field("answer", "Answers", \.answer, about: "Who would answer now: live, stored or bundled."),
+    Field("status", "Status", \.status, about: "ok, odd if a law is violated, or failed."),
+    Field("key", "Key", \.key, about: "The API key: set, missing or not needed."),
+    Field("settings", "Settings", \.settings, about: "The settings and their origins."),
+    Field("service", "Service", \.service, about: "answers, or the failure."),
+    Field("milliseconds", "Latency", \.milliseconds, about: "The response time of a page in ms."),
+    Field("laws", "Laws", \.laws, about: "The laws checked, with violations."),
+    Field("records", "Cached", \.records, about: "The number of cached records."),
+    Field(
+      "fetchedAt", "Last fetched", \.fetchedAt, about: "When the newest cached page was fetched."),
+    Field(
+      "answer", "Origin", \.answer, about: "The origin of a list now: live, stored or bundled."),
     Field("exitCode", "Exit code", \.exitCode, about: "The exit code for this source alone."),
   ]
 }
 
-/// How a source is, and why if it is not well.
+/// The result of a check with its failure.
 struct SourceCheck: Sendable {
   let health: SourceHealth
 
-  /// Why the service does not answer; `nil` if it does.
   let failure: SourceError?
 
-  /// The exit code for it.
   let code: ExitCode
 }
 
 extension Plugin {
-  /// Asks the service for a page, puts it to the laws of records, and looks at what is stored.
-  ///
-  /// - Parameters:
-  ///   - environment: Everything that it may touch.
-  ///   - time: How long the service may take.
-  /// - Returns: What came of it.
+  /// Requests a page from the service, checks its records, and inspects the store.
   func check(in environment: PluginEnvironment, within time: Duration) async -> SourceCheck {
     let (page, taken) = await sample(in: environment, within: time)
     let stored = try? await environment.store?.status(of: name)
@@ -149,13 +146,13 @@ extension Plugin {
       on: LawSubject("\(name).sample", source: source, fields: fields), of: Law.ofRecords)
   }
 
-  /// Who would answer a list now.
+  /// The origin of a list now.
   private func answer(
     isLive: Bool, hasStored: Bool, in environment: PluginEnvironment
   ) async -> String {
     let first = PageRequest(limit: min(ListingOptions.standardLimit, policy.largestPage))
-    let isKept = await keptAnswer(to: first, in: environment) != nil
-    let isStored = isKept || hasStored && !isLive
+    let isFresh = await cachedAnswer(to: first, in: environment) != nil
+    let isStored = isFresh || hasStored && !isLive
     let origin: Provenance.Origin = isStored ? .stored : isLive ? .live : .bundled
     return origin.rawValue
   }
