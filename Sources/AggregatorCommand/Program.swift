@@ -1,7 +1,7 @@
 public import AggregatorKit
 import Foundation
 
-/// A command line over sources: `aggregator`, or a program of your own.
+/// A command line over sources: `aggregator`, or your own program.
 ///
 /// ```swift
 /// @main
@@ -14,29 +14,25 @@ public struct Program: Sendable {
   private let version: String
   private let plugins: [any Plugin]
 
-  /// A program.
+  /// A program with these sources, in the order of its help.
   ///
-  /// - Parameters:
-  ///   - name: What it is called, in help and hints.
-  ///   - version: What `--version` says after the name; this package's version by default.
-  ///   - plugins: The sources that it offers, in the order of its help.
+  /// - Parameter version: The version for `--version`; this package's by default.
   public init(_ name: String, version: String? = nil, plugins: [any Plugin]) {
     self.name = name
     self.version = version ?? Version.current
     self.plugins = plugins
   }
 
-  /// Runs the command line of this process, and ends the process with its exit code.
+  /// Runs the command line of this process, and exits.
   ///
-  /// Call it first thing: it arranges what happens on signals, which holds for threads made later.
+  /// Call it first, because it blocks signals for threads created later.
   ///
-  /// It is not asynchronous on purpose: on Linux the main thread of an asynchronous `main` ends up in
-  /// `dispatch_main`, which lets all signals in again, and they would end the process without a
-  /// clean-up.
+  /// Not asynchronous, because on Linux the main thread of an asynchronous `main` ends up in `dispatch_main`,
+  /// which unblocks all signals; they would then end the process without cleanup.
   public func main() -> Never {
     StandardDescriptors.fill()
     Interruption.watch()
-    // The task ends the process; there is nobody to wait for it.
+    // Not awaited: the task exits.
     Task {
       let code = await run(
         Array(CommandLine.arguments.dropFirst()), variables: ProcessInfo.processInfo.environment)
@@ -45,27 +41,25 @@ public struct Program: Sendable {
     while true { pause() }
   }
 
-  /// Runs a command line, and says what went wrong.
+  /// Runs a command line, and reports its failure.
   private func run(_ arguments: [String], variables: [String: String]) async -> ExitCode {
     let tree = CommandTree(name, plugins: plugins)
-    let parser = ArgumentParser(tree)
-    // Before anything is said, `--color` counts.
-    var session = Session(parser.options(of: arguments), tree: tree, variables: variables)
+    if arguments.first == CompletionAnswer.command {
+      let answer = CompletionAnswer(arguments.dropFirst(), tree, variables: variables)
+      try? Output(descriptor: STDOUT_FILENO).write(answer?.text ?? "")
+      return .success
+    }
+    let line = ArgumentParser(tree).parse(arguments)
+    let session = Session(line.invocation, tree: tree, variables: variables)
     do {
-      if arguments.first == CompletionAnswer.command {
-        let answer = CompletionAnswer(arguments.dropFirst(), tree, variables: variables)
-        try? session.output.write(answer?.text ?? "")
-        return .success
-      }
-      switch try parser.parse(arguments) {
+      switch try line.action.get() {
       case .version:
         try session.output.write("\(name) \(version)\n")
         return .success
       case .help(let node):
         try session.output.write(Help(tree, width: session.terminal.width).text(of: node))
         return .success
-      case .run(let command, let invocation):
-        session = Session(invocation, tree: tree, variables: variables)
+      case .run(let command):
         let drawing = session.progress.begin()
         defer {
           drawing?.cancel()
@@ -75,23 +69,21 @@ public struct Program: Sendable {
           return try await Now.$current.withValue(
             Now { [date = session.currentDate] in date.value }
           ) {
-            try await command.run(invocation, session)
+            try await command.run(line.invocation, session)
           }
-        } catch var failure as CommandError
-          where failure.code == .usage && failure.hint == nil
-        {
-          failure.hint = .command("help \(tree.find(arguments).node.path)")
-          throw failure
+        } catch var error as CommandError where error.code == .usage && error.hint == nil {
+          error.hint = .command("help \(line.path)")
+          throw error
         }
       }
     } catch is Output.ClosedPipe {
       return .success
-    } catch let failure as CommandError {
-      session.diagnostics.error(failure)
-      return failure.code
+    } catch let error as CommandError {
+      session.diagnostics.error(error)
+      return error.code
     } catch {
       session.diagnostics.error(
-        CommandError(.bug, "\(error)", hint: "please report this, with what you typed"))
+        CommandError(.bug, "\(error)", hint: "please report this with your command line"))
       return .bug
     }
   }

@@ -4,9 +4,9 @@ import HeroesSource
 import ProductsSource
 import UsersSource
 
-/// Every source that this program offers: the only list.
+/// The sources of this program.
 ///
-/// A new one is a line here and a target in `Package.swift`; `Scripts/new-source` writes both.
+/// A new source is a line here and a target in `Package.swift`; `Scripts/new-source` adds both.
 let plugins: [any Plugin] = [
   CountriesPlugin(),
   HeroesPlugin(),

@@ -1,30 +1,55 @@
 import AggregatorKit
 
-/// Reads a command line: options anywhere before `--`, the words of a command, its arguments.
+/// Parses a command line: options anywhere before `--`, the words of a command, its arguments.
 package struct ArgumentParser {
   private let tree: CommandTree
 
   package init(_ tree: CommandTree) { self.tree = tree }
 
-  /// What is to be run.
-  package enum Parsed {
-    case run(Command, Invocation)
+  /// The result of a command line.
+  package enum Action {
+    case run(Command)
     case help(CommandTree.Node)
     case version
   }
 
-  /// Reads what was typed after the program's name.
-  ///
-  /// - Throws: ``CommandError`` with code `usage`.
-  package func parse(_ arguments: [String]) throws(CommandError) -> Parsed {
+  /// A command line, parsed once.
+  package struct CommandLine {
+    /// The arguments and options; those before the error if there is one.
+    package let invocation: Invocation
+
+    /// The action, or an error with code `usage`.
+    package let action: Result<Action, CommandError>
+
+    /// The words of the command: `heroes list`.
+    let path: String
+  }
+
+  /// Parses the arguments after the program's name.
+  package func parse(_ arguments: [String]) -> CommandLine {
     let asksForHelp = arguments.prefix { $0 != "--" }.contains { $0.asksForHelp }
     var scan = ArgumentScan(tree)
     do { try scan.read(arguments) } catch {
-      // Help wins over everything that is wrong.
-      guard asksForHelp else { throw error }
-      return .help(tree.find(arguments.filter { !$0.hasPrefix("-") }).node)
+      // Help wins over every error.
+      let node = tree.find(arguments.filter { !$0.hasPrefix("-") }).node
+      return CommandLine(
+        invocation: Invocation(arguments: [], values: scan.options),
+        action: asksForHelp ? .success(.help(node)) : .failure(error), path: node.path)
     }
     let (node, rest) = tree.find(scan.words)
+    return CommandLine(
+      invocation: Invocation(arguments: rest, values: scan.options),
+      action: Result { () throws(CommandError) in
+        try action(at: node, rest, scan, asksForHelp: asksForHelp)
+      }, path: node.path)
+  }
+
+  /// The options of a command line, up to its first error.
+  func options(of arguments: [String]) -> Invocation { parse(arguments).invocation }
+
+  private func action(
+    at node: CommandTree.Node, _ rest: [String], _ scan: ArgumentScan, asksForHelp: Bool
+  ) throws(CommandError) -> Action {
     if asksForHelp || scan.options.keys.contains(.help) { return .help(node) }
     if scan.options.keys.contains(.version) { return .version }
     guard let command = node.command, rest.isEmpty || command.takesArguments else {
@@ -37,27 +62,166 @@ package struct ArgumentParser {
     for options in Option.exclusive {
       let given = options.filter(scan.options.keys.contains)
       guard given.count < 2 else {
-        throw CommandError(
-          .usage, "\(given[0].spelling) and \(given[1].spelling) exclude each other",
-          hint: .command("help \(node.path)"))
+        var error = CommandError.exclusive(given[0].spelling, given[1].spelling)
+        error.hint = .command("help \(node.path)")
+        throw error
       }
     }
-    return .run(command, Invocation(arguments: rest, values: scan.options))
+    return .run(command)
+  }
+}
+
+/// The words and options of a command line, not yet matched to a command.
+struct ArgumentScan {
+  /// The words of the command and its arguments.
+  private(set) var words: [String] = []
+
+  /// The values of each option given; an empty string for an option without a value.
+  private(set) var options: [Option: [String]] = [:]
+
+  /// The options in the order given.
+  private(set) var order: [Option] = []
+
+  /// The last option, if its value is missing.
+  private(set) var pending: Option?
+
+  /// True after `--`.
+  private(set) var isPastOptions = false
+
+  private let tree: CommandTree
+
+  init(_ tree: CommandTree) { self.tree = tree }
+
+  /// Reads a complete command line. After an error, everything before it is kept.
+  ///
+  /// - Throws: ``CommandError`` with code `usage`.
+  mutating func read(_ arguments: [String]) throws(CommandError) {
+    try begin(arguments, checksValues: true)
+    if let pending {
+      throw CommandError(
+        .usage, "missing value for \(pending.spelling) \(pending.placeholder)")
+    }
   }
 
-  /// The options that were read before something made no sense; all, if nothing did.
-  func options(of arguments: [String]) -> Invocation {
-    var scan = ArgumentScan(tree)
-    try? scan.read(arguments)
-    return Invocation(arguments: [], values: scan.options)
+  /// Reads a command line that may continue. After an error, everything before it is kept.
+  ///
+  /// - Throws: ``CommandError`` with code `usage`.
+  mutating func begin(_ arguments: [String], checksValues: Bool) throws(CommandError) {
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      if argument == "--" {
+        isPastOptions = true
+        words += rest
+        break
+      }
+      guard argument.hasPrefix("-"), argument != "-" else {
+        words.append(argument)
+        continue
+      }
+      var (option, value) = try split(argument)
+      if let kind = option.value {
+        // The next argument is the value even if it begins with a dash: `--limit -1` is an invalid number.
+        if value == nil { value = rest.popFirst() }
+        guard let value else {
+          pending = option
+          return
+        }
+        if checksValues { try kind.check(value, of: option) }
+      } else if let others = value, !argument.hasPrefix("--"), others.first != "=" {
+        // `-qv` is `-q -v`.
+        value = nil
+        rest = ["-" + others] + rest
+      } else if let value {
+        throw CommandError(.usage, "unexpected value \"\(value)\" for \(option.spelling)")
+      }
+      options[option, default: []].append(value ?? "")
+      order.append(option)
+    }
+  }
+
+  /// Splits `--limit=5`, `--limit`, `-L5`, `-L=5`, `-L` and `-qv`.
+  private func split(_ argument: String) throws(CommandError) -> (Option, String?) {
+    if argument.hasPrefix("--") {
+      let parts = argument.dropFirst(2).split(
+        separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = String(parts[0])
+      guard let option = tree.option(named: name) else { throw unknown(argument, name) }
+      return (option, parts.count > 1 ? String(parts[1]) : nil)
+    }
+    let letter = argument[argument.index(after: argument.startIndex)]
+    guard let option = tree.option(lettered: letter) else {
+      throw unknown(argument, String(argument.dropFirst()))
+    }
+    let tail = argument.dropFirst(2)
+    if tail.isEmpty { return (option, nil) }
+    return (option, String(tail.first == "=" && option.value != nil ? tail.dropFirst() : tail))
+  }
+
+  private func unknown(_ argument: String, _ name: String) -> CommandError {
+    let node = tree.find(words).node
+    let options = node.command?.options ?? tree.options
+    return CommandError(
+      .usage, "unknown option \"\(argument)\"",
+      suggestion: meant(by: name, among: options.map(\.name)).map { "--\($0)" },
+      hint: node.command?.takesArguments == true && !argument.hasPrefix("--")
+        ? "put -- before arguments that begin with a dash"
+        : .command(node.path.isEmpty ? "help options" : "help \(node.path)"))
   }
 }
 
 extension String {
-  /// Whether an argument is `--help` or `-h`, which may stand among other letters: `-qh`.
+  /// True for `--help` and `-h`, also among other letters: `-qh`.
   fileprivate var asksForHelp: Bool {
     if hasPrefix("--") { return self == "--help" || hasPrefix("--help=") }
     guard hasPrefix("-") else { return false }
     return dropFirst().prefix { $0.isASCII && $0.isLetter }.contains("h")
+  }
+}
+
+extension Option.Value {
+  /// Checks a value.
+  ///
+  /// - Throws: ``CommandError`` with code `usage`.
+  fileprivate func check(_ text: String, of option: Option) throws(CommandError) {
+    func invalid(_ requirement: String, suggestion: String? = nil) -> CommandError {
+      CommandError(
+        .usage, "invalid value \"\(text)\" for \(option.spelling): must be \(requirement)",
+        suggestion: suggestion)
+    }
+    switch self {
+    case .count(let range):
+      guard text.utf8.count < 20, let count = Int(text), range.contains(count) else {
+        throw invalid(range.requirement(for: text))
+      }
+    case .duration:
+      guard Duration(typed: text) != nil else {
+        throw invalid("a duration such as 500ms, 10s or 2m")
+      }
+    case .choice(let words):
+      guard words.contains(text) else {
+        throw invalid(
+          "\(words.dropLast().joined(separator: ", ")) or \(words.last ?? "")",
+          suggestion: nearest(to: text, in: words).map { "\(option.spelling) \($0)" })
+      }
+    case .list, .text, .session, .file, .directory:
+      guard text.contains(where: { !$0.isWhitespace }) else {
+        throw CommandError(
+          .usage, "missing value for \(option.spelling) \(option.placeholder)")
+      }
+    }
+  }
+}
+
+extension ClosedRange<Int> {
+  /// The condition that an invalid number does not meet: `a positive integer`.
+  func requirement(for text: String) -> String {
+    guard upperBound >= 1_000_000_000 else {
+      return "an integer from \(lowerBound) to \(upperBound)"
+    }
+    let isTooLarge =
+      !text.isEmpty && text.utf8.allSatisfy { 0x30...0x39 ~= $0 }
+      && Int(text).map { $0 > upperBound } ?? true
+    if isTooLarge { return "at most \(upperBound)" }
+    return lowerBound == 0 ? "a non-negative integer" : "a positive integer"
   }
 }

@@ -1,6 +1,6 @@
 import AggregatorKit
 
-/// The process's exit code: the numbers of `sysexits(3)` where there is one.
+/// The process's exit code, from `sysexits(3)` where it has one.
 enum ExitCode: Int32, CaseIterable, Sendable {
   case success = 0
   case notFound = 1
@@ -15,7 +15,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
   case settings = 78
   case interrupted = 130
 
-  /// The code that a source's failure ends the program with.
+  /// The exit code for a source's failure.
   init(_ error: SourceError) {
     self =
       switch error.code {
@@ -28,30 +28,28 @@ enum ExitCode: Int32, CaseIterable, Sendable {
       case .malformed, .tooLarge: .notUnderstood
       case .storage: .io
       case .stalled: .partial
-      // The cause is why nothing could be written down.
+      // The cause is the failure of the request that could not be recorded.
       case .notRecorded: (error.cause as? SourceError).map(Self.init) ?? .unavailable
       default: .unavailable
       }
   }
 
-  /// When the program ends with this code.
+  /// The conditions for this code, for help.
   var about: String {
     switch self {
-    case .success:
-      "fine; also an empty list, an answer from stored or bundled data (with a warning), a reader that "
-        + "went away"
-    case .notFound: "no such record; next at the end, or at a place that is no longer valid"
-    case .partial: "a part failed, or a listing was stopped; what was printed is valid"
-    case .usage: "wrong command line, also a blank query or a foreign or damaged --cursor"
+    case .success: "success, also for empty lists, cached or bundled data, and closed pipes"
+    case .notFound: "record not found; end of the list, or an invalid position, for next"
+    case .partial: "partial result: a part failed, or the listing was stopped"
+    case .usage: "invalid command line, blank query, or invalid --cursor"
     case .unavailable:
-      "nothing could answer: refused, unknown host, TLS, server error, --offline, not in --replay"
-    case .bug: "a bug of this program"
-    case .io: "cannot write or read: disk full, permissions"
-    case .tryLater: "try later: timeout, too many requests, own quota used up, a place in use"
-    case .notUnderstood: "the reply could not be understood, or is too large"
-    case .key: "key missing, wrong or expired"
-    case .settings: "wrong settings"
-    case .interrupted: "interrupted (SIGINT); 143 after SIGTERM"
+      "no data: connection failed, server error, --offline without data, not recorded"
+    case .bug: "internal error"
+    case .io: "cannot read or write: disk full, permissions"
+    case .tryLater: "try later: timeout, rate limit, or a lock in use"
+    case .notUnderstood: "the response was invalid or too large"
+    case .key: "API key missing, invalid or expired"
+    case .settings: "invalid settings"
+    case .interrupted: "interrupted (SIGINT); 143 for SIGTERM"
     }
   }
 }

@@ -1,10 +1,10 @@
 import AggregatorKit
 
-/// What was typed, read: a command, its arguments and its options.
+/// The arguments and options of a parsed command line.
 ///
 /// The values of options have been checked, so the accessors only convert them.
 package struct Invocation: Sendable {
-  /// The words after those of the command.
+  /// The words after the command.
   let arguments: [String]
 
   private let values: [Option: [String]]
@@ -14,19 +14,19 @@ package struct Invocation: Sendable {
     self.values = values
   }
 
-  /// Whether an option was given.
+  /// True if an option was given.
   func has(_ option: Option) -> Bool { values[option] != nil }
 
-  /// The value of an option; the last if it was given several times.
+  /// The value of an option; the last one if it was given several times.
   func text(_ option: Option) -> String? { values[option]?.last }
 
   /// The value of an option that takes a number.
   func count(_ option: Option) -> Int? { text(option).flatMap { Int($0) } }
 
-  /// The value of an option that takes a time.
+  /// The value of an option that takes a duration.
   func duration(_ option: Option) -> Duration? { text(option).flatMap { Duration(typed: $0) } }
 
-  /// The words of an option that takes several, separated by commas.
+  /// The values of an option that takes several, separated by commas.
   func list(_ option: Option) -> [String]? {
     text(option).map { text in
       text.split(separator: ",").map { $0.trimmingPrefix { $0 == " " } }.map(String.init)
@@ -34,21 +34,33 @@ package struct Invocation: Sendable {
   }
 
   /// The only argument.
+  ///
+  /// - Parameter name: Its name in help: `ID`.
   func argument(_ name: String) throws(CommandError) -> String {
-    guard let argument = arguments.first else { throw CommandError(.usage, "\(name) is missing") }
+    guard let argument = arguments.first else { throw .missingArgument(name) }
     try refuseArguments(after: 1)
     return argument
   }
 
-  /// Refuses what is left over.
+  /// The arguments as a search query.
+  ///
+  /// - Parameter example: A command line for the hint if there are no arguments.
+  func query(example: String) throws(CommandError) -> Query {
+    guard !arguments.isEmpty else { throw .missingArgument("QUERY", hint: .command(example)) }
+    do throws(SourceError) { return try Query(arguments.joined(separator: " ")) } catch {
+      throw CommandError(error)
+    }
+  }
+
+  /// Rejects further arguments.
   func refuseArguments(after count: Int = 0) throws(CommandError) {
     guard arguments.count > count else { return }
-    throw CommandError(.usage, "'\(arguments[count])' is one word too many")
+    throw CommandError(.usage, "unexpected argument \"\(arguments[count])\"")
   }
 }
 
 extension Duration {
-  /// A time as it is typed: a number and `ms`, `s`, `m` or `h`; more than zero, at most a day.
+  /// Parses a number and `ms`, `s`, `m` or `h`, from 1 ms to one day.
   package init?(typed text: String) {
     guard let match = text.wholeMatch(of: /([0-9]{1,8})(\.[0-9]{1,3})?(ms|s|m|h)/),
       let number = Double(match.1 + (match.2 ?? ""))

@@ -1,12 +1,15 @@
-/// One option of the command line.
+import AggregatorKit
+
+/// An option of the command line.
 ///
-/// A name means the same everywhere.
-struct Option: Hashable, Sendable {
-  /// What kind of value an option takes.
+/// Its name, letter and value are the same for every command; its description may be worded for one
+/// (``with(about:)``), so equality ignores it.
+struct Option: Sendable {
+  /// The kind of value that an option takes.
   enum Value: Hashable, Sendable {
-    /// A whole number in this range.
+    /// An integer in this range.
     case count(ClosedRange<Int>)
-    /// A time such as `500ms`, `10s` or `2m`.
+    /// A duration such as `500ms`, `10s` or `2m`.
     case duration
     /// One of these words.
     case choice([String])
@@ -18,51 +21,209 @@ struct Option: Hashable, Sendable {
     case file
     /// The path of a directory.
     case directory
-    /// Any text that is not empty.
+    /// Any text that is not blank.
     case text
+  }
+
+  /// A section of the help, in its order.
+  enum Group: String, CaseIterable {
+    /// Options of one command.
+    case specific = "Options"
+    case paging = "Paging options"
+    case output = "Output options"
+    case data = "Source of data"
+    case network = "Network options"
+    case recording = "Recording options"
+    case general = "General options"
   }
 
   /// The name without its dashes: `max-pages`.
   let name: String
 
-  /// One letter for it.
+  /// The short form.
   let letter: Character?
 
-  /// What kind of value it takes; `nil` for none.
+  /// The kind of value; `nil` for a flag.
   let value: Value?
 
-  /// What the value stands for in help: `N`.
+  /// The value's name in help: `N`.
   let placeholder: String
 
-  /// What it does, in a few words.
-  let about: String
+  /// The description, without a full stop.
+  private(set) var about: String
 
-  /// An option without a value.
-  init(_ name: String, letter: Character? = nil, about: String) {
+  private(set) var group = Group.specific
+
+  /// A flag.
+  init(_ name: String, letter: Character? = nil, in group: Group = .specific, about: String) {
     self.name = name
     self.letter = letter
-    self.value = nil
-    self.placeholder = ""
+    value = nil
+    placeholder = ""
     self.about = about
+    self.group = group
   }
 
   /// An option with a value.
   init(
-    _ name: String, letter: Character? = nil, _ value: Value, _ placeholder: String, about: String
+    _ name: String, letter: Character? = nil, _ value: Value, _ placeholder: String,
+    in group: Group = .specific, about: String
   ) {
     self.name = name
     self.letter = letter
     self.value = value
     self.placeholder = placeholder
     self.about = about
+    self.group = group
   }
 
-  /// With its dashes: `--max-pages`.
+  /// This option with the description for one command.
+  func with(about: String, in group: Group? = nil) -> Option {
+    var option = self
+    option.about = about
+    option.group = group ?? self.group
+    return option
+  }
+
+  /// The name with its dashes: `--max-pages`.
   var spelling: String { "--\(name)" }
 
-  /// As it is typed: `-L, --limit N`.
+  /// The usage: `-L, --limit N`.
   var synopsis: String {
     let names = (letter.map { "-\($0), " } ?? "") + spelling
     return value == nil ? names : "\(names) \(placeholder)"
   }
+}
+
+extension Option: Hashable {
+  static func == (first: Option, second: Option) -> Bool {
+    first.name == second.name && first.letter == second.letter && first.value == second.value
+      && first.placeholder == second.placeholder
+  }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+/// Every option except those of one source's own verb.
+extension Option {
+  // MARK: - Paging
+
+  static let limit = Option(
+    "limit", letter: "L", .count(1...1_000_000_000), "N", in: .paging,
+    about: "maximum number of records (default 20)")
+  static let all = Option("all", in: .paging, about: "list all records")
+  static let maxPages = Option(
+    "max-pages", .count(0...1_000_000_000), "N", in: .paging,
+    about: "stop after N pages, 0 for no limit (default 25 with --all)")
+  static let cursor = Option(
+    "cursor", .text, "TOKEN", in: .paging, about: "continue after an earlier page")
+  static let session = Option(
+    "session", .session, "NAME", in: .paging,
+    about: "name of the saved position for next (default \"default\")")
+  static let reset = Option("reset", in: .paging, about: "start the last listing over")
+  static let back = Option("back", in: .paging, about: "show the previous page")
+  static let peek = Option("peek", in: .paging, about: "show the next page without advancing")
+
+  // MARK: - Output
+
+  static let format = Option(
+    "format", .choice(Format.allCases.map(\.rawValue)), "F", in: .output,
+    about: "table, tsv, csv, json or ndjson (default: table on a terminal, otherwise tsv)")
+  static let json = Option("json", in: .output, about: "output one JSON document")
+  static let ndjson = Option("ndjson", in: .output, about: "output one JSON object per line")
+  static let csv = Option("csv", in: .output, about: "output CSV with a header (RFC 4180)")
+  static let tsv = Option("tsv", in: .output, about: "output tab-separated values, no header")
+  static let csvRaw = Option(
+    "csv-raw", in: .output, about: "do not escape spreadsheet formulas in CSV")
+  static let fields = Option(
+    "fields", .list, "A,B", in: .output, about: "fields to show, in order; \"help\" lists them")
+
+  // MARK: - Source of data
+
+  static let source = Option("source", .list, "A,B", in: .data, about: "search only these sources")
+  static let offline = Option("offline", in: .data, about: "use local data only")
+  static let refresh = Option(
+    "refresh", in: .data, about: "bypass the cache, and retry a paused service")
+  static let noFallback = Option(
+    "no-fallback", in: .data, about: "fail instead of using stale or bundled data")
+  static let explain = Option(
+    "explain", in: .data, about: "explain where the data comes from")
+
+  // MARK: - Network
+
+  static let timeout = Option(
+    "timeout", .duration, "D", in: .network, about: "time limit per page: 500ms, 10s, 2m")
+  static let jobs = Option(
+    "jobs", .count(1...16), "N", in: .network, about: "pages to fetch concurrently (default 1)")
+  static let wait = Option(
+    "wait", in: .network, about: "wait instead of stopping when the rate limit is reached")
+
+  // MARK: - Recording
+
+  static let record = Option(
+    "record", .directory, "DIR", in: .recording,
+    about: "save requests and responses to DIR, without keys")
+  static let replay = Option(
+    "replay", .directory, "DIR", in: .recording,
+    about: "replay responses from DIR; needs no network and no key")
+
+  // MARK: - General
+
+  static let config = Option(
+    "config", .file, "FILE", in: .general, about: "read additional settings from FILE")
+  static let color = Option(
+    "color", .choice(["auto", "always", "never"]), "WHEN", in: .general,
+    about: "use color: auto, always or never (default auto)")
+  static let quiet = Option("quiet", letter: "q", in: .general, about: "hide notes and warnings")
+  static let verbose = Option(
+    "verbose", letter: "v", in: .general, about: "print a line for every request")
+  static let noInput = Option("no-input", in: .general, about: "never prompt")
+  static let help = Option("help", letter: "h", in: .general, about: "show help")
+  static let version = Option("version", in: .general, about: "print the version")
+
+  // MARK: - Of single commands
+
+  static let yes = Option("yes", letter: "y", about: "do not ask for confirmation")
+  static let dryRun = Option("dry-run", about: "show what would happen without doing it")
+  static let clearDeleted = Option("deleted", about: "also forget which records were deleted")
+  static let size = Option(
+    "size", .choice(ImageSize.allCases.map(\.rawValue)), "SIZE",
+    about: "small, medium or large (default medium)")
+  static let file = Option(
+    "output", letter: "o", .file, "FILE",
+    about: "write to a file or directory; - is standard output")
+  static let printURL = Option("print-url", about: "print the URL instead of opening it")
+
+  // MARK: - Sets
+
+  /// The options of every command.
+  static let common: [Option] = [config, color, quiet, verbose, noInput, help]
+
+  /// The format of records.
+  static let output: [Option] = [format, json, ndjson, csv, tsv, csvRaw, fields]
+
+  /// The source of data, with fallback to cached and bundled data.
+  static let reading: [Option] = [offline, refresh, noFallback, timeout, record, replay]
+
+  /// ``reading`` for commands that load a single record.
+  static let lookup = reading.map { option in
+    option == timeout ? timeout.with(about: "time limit per record: 500ms, 10s, 2m") : option
+  }
+
+  /// The source of data for commands that only the service can serve.
+  static let fetching: [Option] = [
+    refresh.with(about: "retry a paused service now"), timeout, record, replay,
+  ]
+
+  static let listing: [Option] = [limit, all, maxPages, cursor, session, explain]
+
+  static let position: [Option] = [limit, reset, back, peek, session, explain]
+
+  /// Groups of options of which one at most can be given.
+  static let exclusive: [[Option]] = [
+    [limit, all], [offline, refresh], [offline, noFallback], [record, replay], [reset, back, peek],
+  ]
+
+  /// Short forms of ``format``.
+  static let formats: [Option] = [json, ndjson, csv, tsv]
 }

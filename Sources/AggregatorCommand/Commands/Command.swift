@@ -1,33 +1,30 @@
 import AggregatorKit
 
-/// Something that the program does, as data: parser, help and completions are made from it.
+/// A command, as data: the parser, help and completions are derived from it.
 ///
-/// What it says of itself is made when it is asked for: the program has some sixty commands, and runs one.
+/// Its texts and options are closures, because a run needs those of one command out of sixty.
 package struct Command: Sendable {
-  /// An example, and what it does.
   struct Example: Sendable {
-    /// What to type after `aggregator`.
+    /// The command line without the program's name.
     let arguments: String
-    /// What it does, in a few words.
+    /// The description, without a full stop.
     let about: String
   }
 
-  /// What comes after the words of the command: `QUERY…`; empty for nothing.
+  /// The arguments: `QUERY…`; empty for none.
   let arguments: String
 
-  /// What each of these can be, for completions.
+  /// The completions of arguments.
   let words: CompletionSource.Following
 
-  /// Its options.
   var options: [Option] { makeOptions() + Option.common }
 
-  /// What `--fields` can name; empty for nothing.
+  /// The fields for `--fields`; empty if the command outputs no records.
   var fields: [FieldEntry] { makeFields() }
 
-  /// What else there is to know, in paragraphs.
+  /// Paragraphs of the help.
   var notes: [String] { makeNotes() }
 
-  /// How it is used.
   var examples: [Example] { makeExamples().map { Example(arguments: $0, about: $1) } }
 
   private let makeOptions: @Sendable () -> [Option]
@@ -36,19 +33,10 @@ package struct Command: Sendable {
   private let makeExamples: @Sendable () -> [(String, String)]
   private let body: @Sendable (Invocation, Session) async throws -> ExitCode
 
-  /// Whether words may follow those of the command.
+  /// True if the command takes arguments.
   var takesArguments: Bool { !arguments.isEmpty }
 
-  /// A command.
-  ///
-  /// - Parameters:
-  ///   - arguments: What comes after the words of the command.
-  ///   - words: What each of these can be; by default nothing is said of it.
-  ///   - options: Its options, beside ``Option/common``.
-  ///   - fields: What `--fields` can name.
-  ///   - notes: What else there is to know.
-  ///   - examples: What to type after `aggregator`, and what it does.
-  ///   - run: Does it.
+  /// A command with these options and ``Option/common``.
   init(
     _ arguments: String = "", words: CompletionSource.Following? = nil,
     options: @escaping @Sendable @autoclosure () -> [Option] = [],
@@ -66,7 +54,7 @@ package struct Command: Sendable {
     body = run
   }
 
-  /// Does it, or lists the fields where `--fields help` asks for them.
+  /// Runs the command, or lists its fields for `--fields help`.
   func run(_ invocation: Invocation, _ session: Session) async throws -> ExitCode {
     guard invocation.list(.fields) == ["help"] else { return try await body(invocation, session) }
     let output = try OutputOptions(invocation, in: session)
@@ -75,4 +63,29 @@ package struct Command: Sendable {
       in: session)
     return .success
   }
+}
+
+/// A record of the program itself, such as a source or a setting.
+protocol Entry: Record {
+  /// The fields; all of them are shown.
+  static var fields: [Field<Self>] { get }
+}
+
+/// A field, for `--fields help`.
+struct FieldEntry: Entry {
+  let id: String
+  let kind: String
+  let about: String
+
+  init(_ field: Field<some Any>) {
+    id = field.name
+    kind = field.kind.rawValue
+    about = field.about
+  }
+
+  static let fields: [Field<FieldEntry>] = [
+    Field("name", "Name", \.id, about: "The name for --fields, and the JSON key."),
+    Field("kind", "Kind", \.kind, about: "text, integer, number, bool or list."),
+    Field("about", "Description", \.about, about: "The description."),
+  ]
 }

@@ -2,30 +2,22 @@ package import AggregatorKit
 
 /// All commands of the program.
 package struct CommandTree: Sendable {
-  /// A word of a command line, and what may follow it.
+  /// A word of a command line, and the words that may follow it.
   package struct Node: Sendable {
-    /// The word: `heroes`, `list`.
+    /// The word: `list`.
     let word: String
 
-    /// The words up to here: `heroes list`.
+    /// The words up to this one: `heroes list`.
     let path: String
 
-    /// What it does, in one line without a full stop.
+    /// The description, without a full stop.
     let summary: String
 
-    /// What is run where no further word follows; `nil` if one must.
+    /// The command if no further word follows; `nil` if one must.
     let command: Command?
 
-    /// What may follow.
     let children: [Node]
 
-    /// A node.
-    ///
-    /// - Parameters:
-    ///   - path: The words up to here.
-    ///   - summary: What it does.
-    ///   - command: What is run where no further word follows.
-    ///   - children: What may follow.
     init(_ path: String, _ summary: String, _ command: Command?, children: [Node] = []) {
       self.path = path
       self.word = path.split(separator: " ").last.map(String.init) ?? ""
@@ -35,44 +27,42 @@ package struct CommandTree: Sendable {
     }
   }
 
-  /// What stands before everything.
   let root: Node
 
-  /// What the program is called.
+  /// The name of the program.
   let program: String
 
-  /// The sources; each is a child of the root.
   let plugins: [any Plugin]
 
-  /// Everything that can be set, source by source; what is the program's own comes last.
+  /// The commands that do not belong to a source, in groups for the help.
+  let groups: [(title: String, nodes: [Node])]
+
+  /// All settings: those of each source, then those of the program.
   var settingGroups: [[Setting]] {
     plugins.map(\.settings) + [[Directories.home] + RecordingOptions.settings]
   }
 
-  /// Everything that can be set.
+  /// All settings.
   var settings: [Setting] { settingGroups.flatMap(\.self) }
 
   /// The names of the sources.
   var sources: [String] { plugins.map(\.name) }
 
-  /// The same verbs for every source, each source's own, and what crosses sources.
-  ///
-  /// - Parameters:
-  ///   - program: What the program is called.
-  ///   - plugins: The sources.
+  /// The commands of a program over these sources.
   package init(_ program: String, plugins: [any Plugin]) {
     self.program = program
     self.plugins = plugins
+    groups = [
+      ("Commands across sources", [.search(plugins), .sources(plugins), .sql(plugins)]),
+      ("Local data and settings", [.store(plugins), .config(plugins)]),
+      ("Shell and help", [.completions(program), .help]),
+    ]
     root = Node(
-      "", "Read data services from a terminal: live, else from what is at hand", .overview,
-      children: plugins.map { $0.node } + [
-        .search(plugins), .sources(plugins), .sql(plugins), .store(plugins), .config(plugins),
-        .completions(program),
-        .help,
-      ])
+      "", "Query web APIs from the terminal, even when they are down", .overview(plugins),
+      children: plugins.map { $0.node } + groups.flatMap(\.nodes))
   }
 
-  /// Every option of every command, each once.
+  /// Every option, with its general description, sorted by name.
   var options: [Option] {
     var byName: [String: Option] = [:]
     for option in root.commands.flatMap(\.options) where byName[option.name] == nil {
@@ -88,7 +78,7 @@ package struct CommandTree: Sendable {
     root.commands.lazy.flatMap(\.options).first(where: fits)
   }
 
-  /// The command that words begin with, and the words after it.
+  /// The node at the beginning of some words, and the words after it.
   func find(_ words: [String]) -> (node: Node, rest: [String]) {
     var node = root
     var rest = words[...]
@@ -99,17 +89,17 @@ package struct CommandTree: Sendable {
     return (node, Array(rest))
   }
 
-  /// The verbs that all sources have, and what they do, as in the first source that can do it.
+  /// The verbs of every source, described for any source; the nodes are those of the first source that
+  /// supports the verb.
   var commonVerbs: [(node: Node, summary: String)] {
-    let nodes = root.children.filter { sources.contains($0.word) }
-    return (nodes.first?.children ?? []).compactMap { first in
-      let same = nodes.compactMap { source in
-        source.children.first { $0.word == first.word }.map { verb in
-          (node: verb, summary: verb.summary.replacing(source.word, with: "records"))
-        }
+    let noun = RecordNoun("records")
+    return StandardVerb.allCases.compactMap { verb in
+      let nodes = plugins.compactMap { plugin in
+        root.children.first { $0.word == plugin.name }?.children
+          .first { $0.word == verb.rawValue }
       }
-      guard same.count == nodes.count else { return nil }
-      return same.first { $0.node.command?.examples.isEmpty == false } ?? same.first
+      let node = nodes.first { $0.command?.examples.isEmpty == false } ?? nodes.first
+      return node.map { ($0, verb.summary(noun)) }
     }
   }
 
@@ -117,24 +107,78 @@ package struct CommandTree: Sendable {
   func plugin(named name: String) throws(CommandError) -> any Plugin {
     guard let plugin = plugins.first(where: { $0.name == name }) else {
       throw CommandError(
-        .usage, "there is no source '\(name)'", suggestion: nearest(to: name, in: sources),
-        hint: "the sources are \(sources.joined(separator: ", "))")
+        .usage, "unknown source \"\(name)\"", suggestion: nearest(to: name, in: sources),
+        hint: "available sources: \(sources.joined(separator: ", "))")
     }
     return plugin
   }
 }
 
 extension CommandTree.Node {
-  /// This node and all under it.
+  /// Calls a closure with this node and all nodes below it.
   func visit(_ body: (CommandTree.Node) -> Void) {
     body(self)
     for child in children { child.visit(body) }
   }
 
-  /// This node's command, and those of all nodes under it.
+  /// The commands of this node and all nodes below it.
   var commands: [Command] {
     var commands: [Command] = []
     visit { if let command = $0.command { commands.append(command) } }
     return commands
+  }
+}
+
+/// A verb of every source.
+enum StandardVerb: String, CaseIterable {
+  case list, next, search, show, sync, delete, restore, open, image
+
+  func summary(_ noun: RecordNoun) -> String {
+    switch self {
+    case .list: "List \(noun.plural)"
+    case .next: "Show the next page"
+    case .search: "Search \(noun.plural)"
+    case .show: "Show full details"
+    case .sync: "Download all records; resumes if interrupted"
+    case .delete: "Hide \(noun.plural) locally until restored"
+    case .restore: "Restore deleted \(noun.plural)"
+    case .open: "Open \(noun.withArticle)'s page in the browser"
+    case .image: "Save \(noun.withArticle)'s image"
+    }
+  }
+}
+
+extension Plugin {
+  /// This source's word, and its verbs.
+  var node: CommandTree.Node {
+    let standard = StandardVerb.allCases.map { verb in
+      let missing: String? =
+        switch verb {
+        case .open: layout.link == nil ? "web pages" : nil
+        case .image: layout.images == nil ? "images" : nil
+        default: nil
+        }
+      return CommandTree.Node(
+        "\(name) \(verb.rawValue)",
+        missing.map { "Not available: \(name) have no \($0)" } ?? verb.summary(noun),
+        command(for: verb))
+    }
+    return CommandTree.Node(
+      name, summary, nil,
+      children: standard + verbs.map { .init("\(name) \($0.name)", $0.summary, command(for: $0)) })
+  }
+
+  private func command(for verb: StandardVerb) -> Command {
+    switch verb {
+    case .list: listCommand
+    case .next: nextCommand
+    case .search: searchCommand
+    case .show: showCommand
+    case .sync: syncCommand
+    case .delete: deleteCommand
+    case .restore: restoreCommand
+    case .open: openCommand
+    case .image: imageCommand
+    }
   }
 }

@@ -7,12 +7,12 @@ extension Plugin {
     Command(
       "ID… | -", words: CompletionSource.severalIDs(of: name), options: [.yes, .dryRun],
       notes: [
-        "A deleted record is hidden here, for good, whatever the service sends. Nothing is deleted at the "
-          + "service. '-' reads ids from standard input, one a line."
+        "Deleted records are hidden locally and permanently, whatever the service returns; the service is "
+          + "not changed. With - the IDs are read from standard input, one per line."
       ],
       examples: [
-        ("\(name) delete \(example.id) --yes", "hide it"),
-        ("\(name) delete \(example.id) --dry-run", "only say what would be done"),
+        ("\(name) delete \(example.id) --yes", "hide a record"),
+        ("\(name) delete \(example.id) --dry-run", "show what would be deleted"),
       ]
     ) { invocation, session in
       let texts = try invocation.ids(of: self)
@@ -22,25 +22,29 @@ extension Plugin {
       for text in choice.unknown {
         session.diagnostics.error(
           CommandError(
-            .notFound, "no \(name) record with the id '\(text)' is stored or bundled",
-            hint: .command("\(name) search WORD…")))
+            .notFound,
+            Item.ID(text) == nil
+              ? "invalid \(noun.singular) ID \"\(text)\"" : "\(noun.singular) \(text) not found",
+            hint: .command("\(name) search QUERY")))
       }
       if !choice.ids.isEmpty {
         guard !invocation.has(.dryRun) else {
-          session.diagnostics.note("would delete \(choice.ids.joined(separator: ", "))")
+          session.diagnostics.note(
+            "Would delete \(noun.count(choice.ids.count)): \(choice.ids.joined(separator: ", "))")
           return choice.code
         }
-        let question = "delete \(choice.ids.count == 1 ? choice.ids[0] : choice.words(name))"
+        let question =
+          "Delete \(choice.ids.count == 1 ? choice.ids[0] : noun.count(choice.ids.count))"
         guard try invocation.confirms(question) else {
-          session.diagnostics.note("nothing was deleted")
+          session.diagnostics.note("Nothing deleted")
           return .success
         }
         _ = try await failing(self) { () async throws(SourceError) in
           try await store.delete(choice.ids, of: name, at: environment.now())
         }
         session.diagnostics.note(
-          "deleted \(choice.words(name)) · back with: \(session.tree.program) \(name) restore "
-            + (choice.ids.count == 1 ? choice.ids[0] : "ID…"))
+          "Deleted \(noun.count(choice.ids.count)). "
+            + "Undo: \(session.diagnostics.command("\(name) restore \(choice.typed)"))")
       }
       return choice.code
     }
@@ -49,11 +53,12 @@ extension Plugin {
   /// `aggregator SOURCE restore ID… | --all`.
   var restoreCommand: Command {
     Command(
-      "ID… | -", words: { [name] _, _ in .ids(of: name, areDeleted: true) }, options: [.all],
-      notes: ["A record that is restored is back in its old place."],
+      "ID… | -", words: { [name] _, _ in .ids(of: name, areDeleted: true) },
+      options: [.all.with(about: "restore all deleted records", in: .specific)],
+      notes: ["Restored records return to their original position."],
       examples: [
-        ("\(name) restore \(example.id)", "bring it back"),
-        ("\(name) restore --all", "bring back all that was deleted"),
+        ("\(name) restore \(example.id)", "restore a record"),
+        ("\(name) restore --all", "restore all deleted records"),
       ]
     ) { invocation, session in
       let texts: [String]?
@@ -68,15 +73,15 @@ extension Plugin {
         try await store.restore(texts?.map { Item.ID($0)?.description ?? $0 }, of: name)
       }
       let missing = (texts ?? []).filter { !restored.contains(Item.ID($0)?.description ?? $0) }
-      for text in missing { session.diagnostics.note("\(text) was not deleted") }
+      for text in missing { session.diagnostics.note("\(text) is not deleted") }
       if !restored.isEmpty || texts == nil {
-        session.diagnostics.note("restored \(restored.count) of \(name)")
+        session.diagnostics.note("Restored \(noun.count(restored.count))")
       }
       return .success
     }
   }
 
-  /// Which of the ids typed can be deleted.
+  /// Splits IDs into known and unknown ones.
   private func choose(
     _ texts: [String], in store: any Store
   ) async throws(CommandError) -> DeletionChoice {
@@ -86,26 +91,29 @@ extension Plugin {
         choice.unknown.append(text)
         continue
       }
-      let isStored = try await failing(self) { () async throws(SourceError) in
+      let isCached = try await failing(self) { () async throws(SourceError) in
         let isKnown = try await store.record(id.description, of: name) != nil
         if isKnown { return true }
         return try await !store.deleted(among: [id.description], of: name).isEmpty
       }
       let isKnown: Bool
-      if isStored { isKnown = true } else { isKnown = (try? await bundled.item(id)) != nil }
+      if isCached { isKnown = true } else { isKnown = (try? await bundled.item(id)) != nil }
       if isKnown { choice.ids.append(id.description) } else { choice.unknown.append(text) }
     }
     return choice
   }
 }
 
-/// What is to be deleted.
+/// The records to delete.
 private struct DeletionChoice {
   var ids: [String] = []
-  /// What is no id, or one that nobody knows.
+  /// Invalid IDs, and those without a record.
   var unknown: [String] = []
 
-  func words(_ name: String) -> String { "\(ids.count) of \(name)" }
+  /// The IDs as arguments, unless there are too many.
+  var typed: String {
+    ids.count <= 5 && ids.allSatisfy(\.isPlainWord) ? ids.joined(separator: " ") : "ID…"
+  }
 
   var code: ExitCode {
     guard !unknown.isEmpty else { return .success }
@@ -113,7 +121,7 @@ private struct DeletionChoice {
   }
 }
 
-/// Does something with the store, and tells its failure as one of a source.
+/// Turns a failure of the store into one of a source.
 private func failing<Answer: Sendable>(
   _ plugin: some Plugin, _ body: () async throws(SourceError) -> Answer
 ) async throws(CommandError) -> Answer {
@@ -121,28 +129,27 @@ private func failing<Answer: Sendable>(
 }
 
 extension Invocation {
-  /// More ids than these are not read.
-  private static let mostIDs = 100_000
+  private static let maxIDs = 100_000
 
-  /// The ids typed, or those on standard input.
+  /// The IDs in the arguments, or on standard input.
   fileprivate func ids(of plugin: some Plugin) throws(CommandError) -> [String] {
     guard !arguments.isEmpty else {
-      throw CommandError(.usage, "an ID is missing", hint: .command("\(plugin.name) search WORD…"))
+      throw CommandError.missingArgument("ID", hint: .command("\(plugin.name) search QUERY"))
     }
     guard arguments == ["-"] else { return arguments.uniqued }
     var ids: [String] = []
     while let line = readLine() {
       let id = line.trimmingCharacters(in: .whitespaces)
       if !id.isEmpty { ids.append(id) }
-      guard ids.count <= Self.mostIDs else {
-        throw CommandError(.usage, "more than \(Self.mostIDs) ids; nothing was done")
+      guard ids.count <= Self.maxIDs else {
+        throw CommandError(.usage, "more than \(Self.maxIDs) IDs; nothing changed")
       }
     }
-    guard !ids.isEmpty else { throw CommandError(.usage, "standard input has no id") }
+    guard !ids.isEmpty else { throw CommandError(.usage, "standard input contains no ID") }
     return ids.uniqued
   }
 
-  /// Whether it is to be done: `--yes` was given, or a person says so.
+  /// True if `--yes` was given or a person agrees.
   func confirms(_ question: String) throws(CommandError) -> Bool {
     if has(.yes) { return true }
     return try Confirmation.ask(question, mayAsk: !has(.noInput))
@@ -150,7 +157,7 @@ extension Invocation {
 }
 
 extension [String] {
-  /// Each once, in order.
+  /// The elements without repetitions.
   fileprivate var uniqued: [String] {
     var seen: Set<String> = []
     return filter { seen.insert($0).inserted }

@@ -1,7 +1,7 @@
 import AggregatorKit
 import Synchronization
 
-/// What `--explain` says: before an answer how it will be found, after it what it took.
+/// The output of `--explain`: the plan before an answer, and the requests after it.
 final class Explanation: Sendable {
   private struct State {
     var sent = 0
@@ -17,87 +17,80 @@ final class Explanation: Sendable {
   private let start = ContinuousClock.now
   private let state = Mutex(State())
 
-  /// An explanation; `nil` where none is wanted.
+  /// `nil` without `--explain`.
   init?(_ invocation: Invocation, _ session: Session) {
     guard invocation.has(.explain) else { return nil }
     diagnostics = session.diagnostics
   }
 
-  /// Says how a walk's first page will be found.
+  /// Prints the plan for the first page; sends nothing.
   ///
-  /// - Parameters:
-  ///   - plugin: The source.
-  ///   - request: The first page.
-  ///   - bounds: How far the walk goes.
-  ///   - options: Who may answer.
-  ///   - environment: What the source may touch; nothing is sent.
   /// - Throws: ``CommandError`` with code `settings`.
   func plan(
     _ plugin: some Plugin, _ request: PageRequest, _ bounds: ListingOptions,
-    _ options: ReadingOptions, in environment: PluginEnvironment
+    _ options: SourceOptions, in environment: PluginEnvironment
   ) async throws(CommandError) {
     do {
       try await plan(
-        plugin, request, pages: bounds.mostPages, options.reading, in: environment)
+        plugin, request, pages: bounds.maxPages, options.cachePolicy, in: environment)
     } catch {
       throw CommandError(error, of: plugin)
     }
   }
 
   private func plan(
-    _ plugin: some Plugin, _ request: PageRequest, pages: Int?, _ reading: CachePolicy,
+    _ plugin: some Plugin, _ request: PageRequest, pages: Int?, _ cachePolicy: CachePolicy,
     in environment: PluginEnvironment
   ) async throws(SourceError) {
     let policy = plugin.policy
     switch policy.readOrder {
     case .liveFirst(let freshness):
       say(
-        "\(plugin.name): the service first, and what is stored while it is younger than "
-          + freshness.text)
+        "\(plugin.name): live data first; cached pages are reused for \(freshness.text)")
     case .localFirst:
-      say("\(plugin.name): what is stored first, and the service for more")
+      say("\(plugin.name): cached data first, then the service")
     }
-    let kept = reading.refreshes ? nil : await plugin.keptAnswer(to: request, in: environment)
-    if let kept {
-      say(
-        "now: stored\(kept.fetchedAt.map { ", saved \($0.age(at: environment.now()))" } ?? ""), no request"
-      )
-    } else if !reading.mayAskService {
-      say("now: no request, the network is not to be used")
+    let cached =
+      cachePolicy.refreshes ? nil : await plugin.cachedAnswer(to: request, in: environment)
+    if let cached {
+      let age = cached.fetchedAt.map { ", fetched \($0.age(at: environment.now()))" } ?? ""
+      say("plan: cached\(age), no request")
+    } else if !cachePolicy.mayAskService {
+      say("plan: offline mode (--offline), no request")
     } else {
       try await planService(of: plugin, CallKind(request), pages: pages, in: environment)
     }
-    guard reading.mayFallBack else { return say("else: nothing, it fails") }
+    guard cachePolicy.mayFallBack else { return say("fallback: none") }
     let stored = try? await environment.store?.status(of: plugin.name)
-    let tiers = [stored.map { "stored (\($0.records) records)" }, "bundled"].compactMap(\.self)
-    say("else: \(tiers.joined(separator: ", then "))")
+    let origins = [stored.map { "cached (\($0.records.of("record")))" }, "bundled"]
+    say("fallback: \(origins.compactMap(\.self).joined(separator: ", then "))")
   }
 
-  /// Says how the service will be asked.
+  /// Prints the plan for the service.
   ///
   /// - Throws: ``SourceError`` with code `badSettings`.
   func planService(
     of plugin: some Plugin, _ kind: CallKind, pages: Int?, in environment: PluginEnvironment
   ) async throws(SourceError) {
     let requestPlan = try await plugin.requestPlan(of: kind, in: environment)
-    let requests = pages.map { "at most \(($0 * requestPlan.requestsPerPage).requests)" }
+    let attempts = pages.map { "up to \($0 * requestPlan.requestsPerPage) attempts" }
     say(
-      "now: the service at \(requestPlan.addresses.joined(separator: ", ")), "
-        + (requests ?? "as many requests as it has pages"))
+      "plan: GET \(requestPlan.addresses.joined(separator: ", ")) "
+        + "(\(attempts ?? "until the last page"))")
     if requestPlan.pause > .zero {
       say(
-        "left alone: the service has failed too often, for \(requestPlan.pause.text); --refresh asks now"
-      )
+        "circuit breaker: failing repeatedly; paused for \(requestPlan.pause.text), "
+          + "--refresh retries now")
     }
     if let rate = requestPlan.rate, let left = requestPlan.left {
-      let wait = requestPlan.wait > .zero ? "after \(requestPlan.wait.text)" : "without waiting"
-      say("quota: \(rate), \(left) calls left, \(wait)")
+      let wait = requestPlan.wait > .zero ? "next in \(requestPlan.wait.text)" : "no wait"
+      say("rate limit: \(rate), \(left) calls left, \(wait)")
     } else if requestPlan.wait > .zero {
-      say("quota: the service asked to be left alone for \(requestPlan.wait.text)")
+      say("rate limit: set by the service, retry in \(requestPlan.wait.text)")
     }
   }
 
-  /// Says what it took.
+  /// Prints the origins and the requests.
   func conclude() {
     let state = state.withLock(\.self)
     let total = ContinuousClock.now - start
@@ -107,13 +100,13 @@ final class Explanation: Sendable {
       "answered: \(origins.isEmpty ? "nothing" : origins.joined(separator: ", ")) in \(total.text)"
     )
     say(
-      "sent: \(state.sent.requests), \(state.bytes) bytes in \(state.time.text), "
-        + "\(state.retries) of them again")
+      "\(state.sent.of("request")) (\(state.retries == 1 ? "1 retry" : "\(state.retries) retries")), "
+        + "\(state.bytes.byteCount), \(state.time.text)")
     for wait in state.waits { say("waited: \(wait.time.text), \(wait.reason)") }
     for failure in state.failures { say("failed: \(failure)") }
   }
 
-  /// Takes in what a source does.
+  /// Records an event.
   fileprivate func note(_ event: Event) {
     state.withLock { state in
       switch event {
@@ -133,21 +126,22 @@ final class Explanation: Sendable {
     }
   }
 
-  private func say(_ words: String) { diagnostics.trace("explain: \(words)") }
+  private func say(_ text: String) { diagnostics.trace("explain: \(text)") }
 }
 
 extension Plugin {
-  /// Who gives the stored answer to a request, if it is fresh enough to be given; asks nobody.
-  func keptAnswer(to request: PageRequest, in environment: PluginEnvironment) async -> Provenance? {
+  /// The provenance of the cached page for a request, if it is fresh; sends nothing.
+  func cachedAnswer(to request: PageRequest, in environment: PluginEnvironment) async -> Provenance?
+  {
     var environment = environment
     environment.observer = .silent
-    let reading = CachePolicy(mayAskService: false, mayFallBack: false, growth: .never)
-    return try? await source(in: environment, reading: reading).page(request).provenance
+    let cachePolicy = CachePolicy(mayAskService: false, mayFallBack: false, growth: .never)
+    return try? await source(in: environment, reading: cachePolicy).page(request).provenance
   }
 }
 
 extension PluginEnvironment {
-  /// This environment, with an explanation told of what happens in it.
+  /// This environment, with its events recorded.
   func explained(by explanation: Explanation?) -> PluginEnvironment {
     guard let explanation else { return self }
     var environment = self
@@ -157,9 +151,4 @@ extension PluginEnvironment {
     }
     return environment
   }
-}
-
-extension Int {
-  /// `1 request`, `2 requests`.
-  fileprivate var requests: String { self == 1 ? "1 request" : "\(self) requests" }
 }

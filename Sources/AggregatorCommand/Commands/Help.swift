@@ -1,113 +1,128 @@
 import AggregatorKit
 
-/// Help texts, made from the command tree.
+/// Help texts, derived from the command tree.
 struct Help {
   private let tree: CommandTree
   private let width: Int
 
-  /// Lines longer than this are hard to read.
-  private static let mostCells = 100
+  /// Longer lines are hard to read.
+  private static let maxWidth = 80
 
   init(_ tree: CommandTree, width: Int) {
     self.tree = tree
-    self.width = min(max(width, 1), Self.mostCells)
+    self.width = min(max(width, 1), Self.maxWidth)
   }
 
-  /// What a node is and what can be typed there.
+  /// The help of a node.
   func text(of node: CommandTree.Node) -> String {
-    var sections = [node.path.isEmpty ? overview : wrapped("\(node.summary).")]
-    sections.append("Usage:\n" + usage(of: node).map(hanging).joined())
-    if node.path.isEmpty {
-      sections.append(rows("Sources", tree.root.children.filter { isSource($0) }))
-      sections.append(rows("Verbs of every source", commonVerbs))
-      sections.append(rows("Commands", tree.root.children.filter { !isSource($0) }))
-    } else if !node.children.isEmpty {
-      sections.append(rows(isSource(node) ? "Verbs" : "Commands", node.children))
-    }
-    if let command = node.command, !node.path.isEmpty {
-      let own = command.options.filter { !Option.common.contains($0) }
-      if !own.isEmpty { sections.append(rows("Options", own.map { ($0.synopsis, $0.about) })) }
-      sections += command.notes.map(wrapped)
-      if !command.examples.isEmpty {
-        sections.append(
-          rows("Examples", command.examples.map { ("\(tree.program) \($0.arguments)", $0.about) }))
-      }
-    }
-    sections.append(wrapped(footer(of: node)))
+    let summary = isSource(node) ? node.summary.capitalizedFirst : node.summary
+    let sections =
+      [wrapped("\(summary)."), "Usage:\n" + usage(of: node).map(hanging).joined()]
+      + (node.path.isEmpty ? overview : details(of: node)) + [wrapped(footer(of: node))]
     return sections.joined(separator: "\n")
   }
 
-  private var overview: String {
-    wrapped("\(tree.root.summary).")
+  private var overview: [String] {
+    examples(of: tree.root)
+      + columns(
+        [
+          ("Sources", tree.plugins.map { ($0.name, $0.summary) }),
+          ("Verbs of every source", tree.commonVerbs.map { row($0.node, $0.summary) }),
+        ] + tree.groups.map { ($0.title, $0.nodes.map { row($0, $0.summary) }) })
+  }
+
+  private func details(of node: CommandTree.Node) -> [String] {
+    var sections: [String] = []
+    if !node.children.isEmpty {
+      sections += columns([
+        (isSource(node) ? "Verbs" : "Commands", node.children.map { row($0, $0.summary) })
+      ])
+    }
+    if let command = node.command {
+      sections += options(command.options.filter { $0.group != .general })
+      sections += command.notes.map(wrapped)
+      sections += examples(of: node)
+    }
+    return sections
   }
 
   private func usage(of node: CommandTree.Node) -> [String] {
     if node.path.isEmpty {
-      return ["\(tree.program) SOURCE VERB [ARGUMENT…] [OPTION…]", "\(tree.program) COMMAND …"]
+      return ["SOURCE VERB", "COMMAND"].map { "\(tree.program) \($0) [ARGUMENT…] [OPTION…]" }
     }
     var lines: [String] = []
-    let word = isSource(node) ? "VERB" : "COMMAND"
     if let command = node.command {
       lines.append(
         [tree.program, node.path, command.arguments, "[OPTION…]"].filter { !$0.isEmpty }
           .joined(separator: " "))
     }
-    if !node.children.isEmpty { lines.append("\(tree.program) \(node.path) \(word) …") }
+    if !node.children.isEmpty {
+      lines.append("\(tree.program) \(node.path) \(isSource(node) ? "VERB" : "COMMAND") …")
+    }
     return lines
   }
 
   private func footer(of node: CommandTree.Node) -> String {
+    let help = "\(tree.program) help"
     if node.path.isEmpty {
-      return "\(tree.program) help SOURCE, help SOURCE VERB and help COMMAND tell more; so do "
-        + HelpTopic.allCases.map { "help \($0.rawValue)" }.joined(separator: ", ") + "."
+      let topics = HelpTopic.allCases.map(\.rawValue).joined(separator: ", ")
+      return "Use \"\(help) COMMAND\" for more information. Further topics: \(topics)."
     }
-    return isSource(node) || node.command == nil
-      ? "\(tree.program) help \(node.path) \(isSource(node) ? "VERB" : "COMMAND") tells more."
-      : "Every command also takes "
-        + Option.common.map(\.spelling).joined(separator: ", ") + ": \(tree.program) help options."
+    if isSource(node) || node.command == nil {
+      let word = isSource(node) ? "VERB" : "COMMAND"
+      return "Use \"\(help) \(node.path) \(word)\" for more information."
+    }
+    return "General options: \(Option.common.map(\.spelling).joined(separator: ", ")). "
+      + "See \"\(help) options\"."
   }
 
   private func isSource(_ node: CommandTree.Node) -> Bool { tree.sources.contains(node.path) }
 
-  /// The verbs that all sources have, with what they do.
-  private var commonVerbs: [(String, String)] {
-    tree.commonVerbs.map { verb, summary in
-      (
-        [verb.word, verb.command?.arguments ?? ""].filter { !$0.isEmpty }.joined(separator: " "),
-        summary
-      )
-    }
+  private func row(_ node: CommandTree.Node, _ summary: String) -> (String, String) {
+    let arguments = node.command?.arguments ?? ""
+    return (arguments.isEmpty ? node.word : "\(node.word) \(arguments)", summary)
   }
 
-  private func rows(_ title: String, _ nodes: [CommandTree.Node]) -> String {
-    rows(
-      title,
-      nodes.map { node in
-        let arguments = node.command?.arguments ?? ""
-        return (arguments.isEmpty ? node.word : "\(node.word) \(arguments)", node.summary)
+  private func examples(of node: CommandTree.Node) -> [String] {
+    guard let examples = node.command?.examples, !examples.isEmpty else { return [] }
+    return columns([
+      ("Examples", examples.map { ("\(tree.program) \($0.arguments)", $0.about) })
+    ])
+  }
+
+  /// Options, a section for each group.
+  func options(_ options: [Option]) -> [String] {
+    columns(
+      Option.Group.allCases.map { group in
+        let rows = options.filter { $0.group == group }.map { option in
+          ((option.letter == nil ? "    " : "") + option.synopsis, option.about)
+        }
+        return (group.rawValue, rows)
       })
   }
 
-  /// A title, and two columns; where the width is too small for two, what it is stands below.
-  func rows(_ title: String, _ rows: [(String, String)]) -> String {
-    let longest = rows.map(\.0.displayWidth).max() ?? 0
-    let isBeside = longest + 20 <= width
-    var text = "\(title):\n"
-    for (left, right) in rows {
-      let margin = isBeside ? longest + 4 : 6
-      let lines = Wrap(width - margin).lines(of: right)
-      let pad = String(repeating: " ", count: margin)
-      if isBeside {
-        let gap = String(repeating: " ", count: longest - left.displayWidth + 2)
-        text += "  \(left)\(gap)\(lines.joined(separator: "\n" + pad))\n"
-      } else {
-        text += hanging(left) + lines.map { "\(pad)\($0)\n" }.joined()
+  /// Sections of two aligned columns; if the width is too small, the second column is put below the first.
+  func columns(_ sections: [(title: String, rows: [(String, String)])]) -> [String] {
+    let longest = sections.flatMap(\.rows).map(\.0.displayWidth).max() ?? 0
+    let isBeside = longest + 24 <= width
+    let margin = isBeside ? longest + 4 : 6
+    let pad = String(repeating: " ", count: margin)
+    return sections.filter { !$0.rows.isEmpty }.map { title, rows in
+      var text = "\(title):\n"
+      for (left, right) in rows {
+        let lines = Wrap(width - margin).lines(of: right)
+        if isBeside {
+          let gap = String(repeating: " ", count: longest - left.displayWidth + 2)
+          text += "  \(left)\(gap)\(lines.joined(separator: "\n" + pad))\n"
+        } else {
+          text += hanging(left) + lines.map { "\(pad)\($0)\n" }.joined()
+        }
       }
+      return text
     }
-    return text
   }
 
-  /// Something to type, indented; what does not fit goes on below, further in.
+  /// An indented command line, its continuation lines indented further.
   private func hanging(_ text: String) -> String {
     "  \(Wrap(width - 2, rest: width - 4).lines(of: text).joined(separator: "\n    "))\n"
   }
@@ -115,5 +130,139 @@ struct Help {
   /// A paragraph.
   func wrapped(_ text: String) -> String {
     Wrap(width).lines(of: text).map { "\($0)\n" }.joined()
+  }
+}
+
+extension String {
+  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}
+
+/// A help text that does not belong to a command.
+enum HelpTopic: String, CaseIterable {
+  case options
+  case exitCodes = "exit-codes"
+  case environment
+  case man
+
+  /// The description, without a full stop.
+  var summary: String {
+    switch self {
+    case .options: "All options"
+    case .exitCodes: "Exit codes"
+    case .environment: "Settings and environment variables"
+    case .man: "The manual page, for man -l -"
+    }
+  }
+
+  func text(_ help: Help, tree: CommandTree) -> String {
+    let sections =
+      switch self {
+      case .options: help.options(tree.options) + [help.wrapped(Self.syntax)]
+      case .exitCodes:
+        help.columns([("Exit codes", ExitCode.allCases.map { ("\($0.rawValue)", $0.about) })])
+          + [help.wrapped(Self.lastResort)]
+      case .environment:
+        help.columns([("Settings", Self.settings(of: tree))])
+          + help.columns([("Other variables", Self.variables)])
+          + [help.wrapped(Self.order(tree.program))]
+      case .man: [ManualPage(tree).text]
+      }
+    return sections.joined(separator: "\n")
+  }
+
+  static let syntax =
+    "Options may appear anywhere before --, as --option VALUE or --option=VALUE. "
+    + "Names cannot be abbreviated."
+
+  static let lastResort =
+    "69, 75, 76 and 77 occur only if cached and bundled data cannot be used either, with "
+    + "--no-fallback, or in sync and sources check."
+
+  /// Settings with their defaults.
+  static func settings(of tree: CommandTree) -> [(String, String)] {
+    tree.settings.map { setting in
+      (setting.key, setting.about + (setting.defaultValue.map { " (default \($0))" } ?? ""))
+    }
+  }
+
+  /// Environment variables that are not settings.
+  static let variables = [
+    ("AGGREGATOR_CONFIG", "additional settings file, like --config"),
+    ("XDG_CONFIG_HOME", "parent of aggregator/config.xcconfig (default ~/.config)"),
+    ("XDG_DATA_HOME", "parent of aggregator/store.sqlite (default ~/.local/share)"),
+    ("XDG_STATE_HOME", "parent of aggregator/positions (default ~/.local/state)"),
+    ("XDG_CACHE_HOME", "parent of aggregator/images (default ~/.cache)"),
+    ("http_proxy, https_proxy, no_proxy", "proxies, as in curl"),
+    ("COLUMNS", "output width"),
+    ("NO_COLOR", "disables color unless empty"),
+    ("FORCE_HYPERLINK", "1: always print links in cards, 0: never (default: if supported)"),
+    ("AGGREGATOR_FORCE_TTY", "behave as if on a terminal with this many columns"),
+  ]
+
+  /// The order in which settings are looked up.
+  static func order(_ program: String) -> String {
+    "A setting is looked up in this order: the environment variable of the same name; the file given "
+      + "by --config or AGGREGATOR_CONFIG; Configuration/Debug.xcconfig or Release.xcconfig in the "
+      + "working directory, depending on the build; ~/.config/aggregator/config.xcconfig; the "
+      + "default. \"\(program) config\" shows all values and their origins."
+  }
+}
+
+extension CommandTree.Node {
+  /// `aggregator help [COMMAND | TOPIC]`.
+  static let help = CommandTree.Node("help", "Show help for a command or topic", .help)
+}
+
+extension Command {
+  /// `aggregator` alone.
+  static func overview(_ plugins: [any Plugin]) -> Command {
+    let second = plugins.dropFirst().first ?? plugins.first
+    let examples =
+      plugins.prefix(1).map { ("\($0.name) list --limit 5", "list the first 5 \($0.name)") }
+      + [second].compactMap(\.self).flatMap { plugin in
+        [
+          (
+            "\(plugin.name) show \(plugin.example.id) --json",
+            "show \(plugin.noun.withArticle) as JSON"
+          ),
+          ("search \(plugin.example.query)", "search all sources"),
+        ]
+      }
+    return Command(options: [.version], examples: examples) { _, session in
+      let help = Help(session.tree, width: session.terminal.width)
+      try session.output.write(help.text(of: session.tree.root))
+      return .success
+    }
+  }
+
+  fileprivate static let help = Command(
+    "[COMMAND | TOPIC]",
+    words: { arguments, tree in
+      let (node, rest) = tree.find(arguments)
+      guard rest.isEmpty else { return .none }
+      let topics = HelpTopic.allCases.map { Candidate($0.rawValue, $0.summary) }
+      return .choice(
+        node.children.map { Candidate($0.word, $0.summary) } + (node.path.isEmpty ? topics : []))
+    },
+    notes: ["Topics: \(HelpTopic.allCases.map(\.rawValue).joined(separator: ", "))."],
+    examples: [("help heroes search", "show help for a verb"), ("help exit-codes", "show a topic")]
+  ) { invocation, session in
+    let help = Help(session.tree, width: session.terminal.width)
+    let words = invocation.arguments
+    if words.count == 1, let topic = HelpTopic(rawValue: words[0]) {
+      try session.output.write(topic.text(help, tree: session.tree))
+      return .success
+    }
+    let (node, rest) = session.tree.find(words)
+    guard rest.isEmpty else {
+      var error = session.tree.unknown(rest[0], under: node, rest: rest)
+      let topics = HelpTopic.allCases.map(\.rawValue)
+      if node.path.isEmpty, let topic = nearest(to: rest[0], in: topics) {
+        error.suggestion = error.suggestion ?? "help \(topic)"
+      }
+      throw error
+    }
+    try session.output.write(help.text(of: node))
+    return .success
   }
 }

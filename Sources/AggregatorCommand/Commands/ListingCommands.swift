@@ -6,9 +6,9 @@ extension Plugin {
     Command(
       options: Option.listing + Option.reading + Option.output, fields: fields,
       examples: [
-        ("\(name) list", "the first 20"),
-        ("\(name) list --limit 5 --json", "five, for a program"),
-        ("\(name) list --all --offline", "all that is at hand, without the network"),
+        ("\(name) list", "the first 20 \(name)"),
+        ("\(name) list --limit 5 --json", "five, as JSON"),
+        ("\(name) list --all --offline", "all local \(name), without the network"),
       ]
     ) { invocation, session in
       try invocation.refuseArguments()
@@ -20,19 +20,10 @@ extension Plugin {
   var searchCommand: Command {
     Command(
       "QUERY…", options: Option.listing + Option.reading + Option.output, fields: fields,
-      notes: ["Words are joined by spaces. Case and accents do not matter in local search."],
-      examples: [("\(name) search \(example.query)", "those that match")]
+      notes: ["Arguments are joined with spaces. Local search ignores case and accents."],
+      examples: [("\(name) search \(example.query)", "\(name) that match \"\(example.query)\"")]
     ) { invocation, session in
-      guard !invocation.arguments.isEmpty else {
-        throw CommandError(
-          .usage, "what to look for is missing", hint: .command("\(name) search WORD…"))
-      }
-      let query: Query
-      do throws(SourceError) {
-        query = try Query(invocation.arguments.joined(separator: " "))
-      } catch {
-        throw CommandError(error)
-      }
+      let query = try invocation.query(example: "\(name) search \(example.query.typed)")
       return try await list("search", matching: query, invocation, session)
     }
   }
@@ -48,13 +39,13 @@ extension Plugin {
     let bounds = try ListingOptions(
       invocation, policy, hasStore: environment.store != nil, isSearch: query != nil)
     environment.warnIfNoStore(session.diagnostics)
-    let reading = ReadingOptions(invocation)
-    let source = try reading.source(of: self, in: environment)
+    let options = SourceOptions(invocation)
+    let source = try options.source(of: self, in: environment)
     let first = PageRequest(matching: query, after: bounds.cursor, limit: bounds.pageSize)
-    try await explanation?.plan(self, first, bounds, reading, in: environment)
+    try await explanation?.plan(self, first, bounds, options, in: environment)
     defer { explanation?.conclude() }
     let keeper = try SessionPositionKeeper(
-      SessionName(of: name, invocation), for: environment, waiting: reading.deadline, in: session,
+      SessionName(of: name, invocation), for: environment, waiting: options.deadline, in: session,
       isWanted: invocation.has(.session))
 
     var page = ShownPage(from: bounds.cursor)
@@ -62,12 +53,12 @@ extension Plugin {
     var outcome = ListingOutcome(of: self, at: environment.now())
     outcome.offersAll = !invocation.has(.all)
     outcome.canGrow = policy.readOrder == .localFirst
-    let walk = source.pages(
+    let pages = source.pages(
       matching: query, after: bounds.cursor, size: bounds.pageSize, upTo: bounds.bound
     ).makeAsyncIterator()
     while true {
       let step: PaginationStep<Item>?
-      do { step = try await walk.next() } catch {
+      do { step = try await pages.next() } catch {
         guard outcome.hasAnswer else { throw CommandError(error, of: self) }
         outcome.fail(error)
         break
@@ -85,7 +76,65 @@ extension Plugin {
     {
       outcome.continuation = .listing(command)
     }
-    outcome.tell(session.diagnostics, query: query)
+    outcome.report(to: session.diagnostics, query: query)
     return outcome.isPartial ? .partial : .success
+  }
+}
+
+/// The options for the extent of a listing.
+struct ListingOptions {
+  /// The position to start from.
+  let cursor: Cursor?
+
+  let bound: PaginationBound
+
+  /// The number of records per request.
+  let pageSize: Int
+
+  /// True if reaching the limit of pages makes the result incomplete.
+  let isCapped: Bool
+
+  /// The maximum number of pages; `nil` for no limit.
+  var maxPages: Int? { bound.pages ?? bound.items.map { ($0 + pageSize - 1) / pageSize } }
+
+  static let standardLimit = 20
+
+  private static let standardMaxPages = 25
+
+  /// Reads ``Option/listing``.
+  ///
+  /// A page is as large as the limit and the service allow, which takes the fewest requests. A search that
+  /// scans the service's records requests no further pages when a page is not full, because it has reached
+  /// its bound.
+  ///
+  /// - Parameters:
+  ///   - hasStore: True if records are cached; otherwise a local-first source is unbounded.
+  ///   - isSearch: True for a search.
+  /// - Throws: ``CommandError`` with code `usage`.
+  init(
+    _ invocation: Invocation, _ policy: Policy, hasStore: Bool, isSearch: Bool,
+    standardLimit: Int = ListingOptions.standardLimit
+  ) throws(CommandError) {
+    cursor = try invocation.text(.cursor).map { text throws(CommandError) in
+      guard let cursor = Cursor(text) else { throw CommandError(SourceError.damaged(text)) }
+      return cursor
+    }
+    let largestPage = policy.largestPage
+    let isCached = policy.readOrder == .localFirst && hasStore
+    let isScan = isSearch && policy.localSearchBound != nil && !isCached
+    let maxPages = invocation.count(.maxPages)
+    isCapped = invocation.has(.all) || maxPages != nil
+    if invocation.has(.all) {
+      // Cached records take no requests.
+      let pages = maxPages ?? (isCached ? 0 : Self.standardMaxPages)
+      bound = PaginationBound(pages: pages == 0 ? nil : pages)
+      pageSize = largestPage
+    } else {
+      let limit = invocation.count(.limit) ?? standardLimit
+      pageSize = min(limit, largestPage)
+      let fullPages = (limit + pageSize - 1) / pageSize
+      let pages = maxPages == 0 ? nil : maxPages ?? (isScan ? fullPages : nil)
+      bound = PaginationBound(items: limit, pages: pages)
+    }
   }
 }

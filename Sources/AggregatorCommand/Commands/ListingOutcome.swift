@@ -1,33 +1,34 @@
 import AggregatorKit
 import Foundation
 
-/// What a listing has come to so far: who answered, what is to be said about it, how it ends.
+/// The outcome of a listing so far: counts, provenance, warnings.
 struct ListingOutcome {
-  /// How many records were shown.
+  /// The number of records shown.
   private(set) var count = 0
 
-  /// How many records there are, if that is known.
+  /// The total number of records, if known.
   private(set) var total: Int?
 
-  /// Where to go on.
+  /// The position after the last page.
   private(set) var next: Cursor?
 
-  /// Whether a part of what was asked for is missing.
+  /// True if a part of the result is missing.
   private(set) var isPartial = false
 
-  /// How the listing goes on, for people.
+  /// The way to continue, for a person.
   var continuation = ContinuationHint.cursor
 
-  /// Whether all could be asked for instead of more.
+  /// True if `--all` is an alternative to continuing.
   var offersAll = true
 
-  /// What to type to leave a listing that began on bundled data; `nil` if it begins here.
+  /// The command to leave a listing that began on bundled data; `nil` if it begins here.
   var restart: Hint?
 
-  /// Whether it lists a collection that grows, of which more can be fetched at the end.
+  /// True if more records can be fetched at the end.
   var canGrow = false
 
   private let source: String
+  private let noun: RecordNoun
   private let isLocalFirst: Bool
   private let settings: [Setting]
   private let now: Date
@@ -36,36 +37,32 @@ struct ListingOutcome {
   private var remarks: [Remark] = []
   private var isCapped = false
 
-  /// A warning, and what to do about it.
+  /// A warning with its remedy.
   struct Remark {
     let warning: Warning
     var hint: Hint?
-    /// Whether it is news for people, and nothing that they should mind.
+    /// True if it is information, not a warning.
     var isNote = false
 
-    /// Tells it of a source, or of several.
-    func tell(_ diagnostics: Diagnostics, of source: String) {
+    func report(_ diagnostics: Diagnostics, of source: String) {
       guard !isNote else { return diagnostics.note("note: \(warning.message)") }
       diagnostics.warning("\(source): \(warning.message)", hint: hint)
     }
   }
 
-  /// A tally of nothing yet.
-  ///
-  /// - Parameters:
-  ///   - plugin: The source.
-  ///   - now: The date from which ages count.
+  /// An empty outcome; ages are relative to `now`.
   init(of plugin: some Plugin, at now: Date) {
     source = plugin.name
+    noun = plugin.noun
     isLocalFirst = plugin.policy.readOrder == .localFirst
     settings = plugin.settings
     self.now = now
   }
 
-  /// Whether anybody answered at all.
+  /// True if anything answered.
   var hasAnswer: Bool { !provenances.isEmpty }
 
-  /// Counts in a page.
+  /// Adds a page.
   mutating func add<Item>(_ page: Page<Item>, showing shown: Int) {
     count += shown
     total = page.total ?? total
@@ -75,7 +72,7 @@ struct ListingOutcome {
     add(page.warnings)
   }
 
-  /// Counts in a single record.
+  /// Adds a single record.
   mutating func add<Item>(_ found: LookupResult<Item>) {
     count += 1
     provenances.append(found.provenance)
@@ -89,7 +86,7 @@ struct ListingOutcome {
     }
   }
 
-  /// Notes that the walk ended before its time.
+  /// Records the end of the pagination.
   mutating func end(_ end: PaginationEnd) {
     switch end {
     case .exhausted, .itemLimit: return
@@ -103,7 +100,7 @@ struct ListingOutcome {
     }
   }
 
-  /// Notes that it was left for now, because many pages in a row had nothing new.
+  /// Records a stop after many pages without new records.
   mutating func pause(after pages: Int) {
     isPartial = true
     remarks.append(
@@ -111,7 +108,7 @@ struct ListingOutcome {
     )
   }
 
-  /// Notes that a part failed.
+  /// Records a partial failure.
   mutating func fail(_ error: SourceError) {
     isPartial = true
     remarks.append(
@@ -120,124 +117,96 @@ struct ListingOutcome {
         hint: error.hint(settings: settings)))
   }
 
-  /// The same for programs.
+  /// The machine-readable summary.
   var summary: ListingSummary {
     ListingSummary(
       count: count, total: total, next: next, provenance: CombinedProvenance(provenances),
       warnings: allRemarks.map { SourceWarning(source, $0.warning) })
   }
 
-  /// Tells a person what the records alone do not say.
-  func tell(_ diagnostics: Diagnostics, query: Query? = nil) {
+  /// Reports everything about the listing except its records.
+  func report(to diagnostics: Diagnostics, query: Query? = nil) {
     if count == 0, !isPartial, restart == nil {
       diagnostics.note(
-        query.map { "no \(source) match '\($0.text.fitted(to: 80))'" } ?? "no \(source)")
+        query.map { "No \(source) match \"\($0.text.fitted(to: 80))\"" } ?? "No \(source)")
     }
     if let grown = growth(query, diagnostics) { diagnostics.note(grown) }
-    tellAmount(diagnostics)
-    for remark in allRemarks { remark.tell(diagnostics, of: source) }
+    reportAmount(to: diagnostics)
+    for remark in allRemarks { remark.report(diagnostics, of: source) }
   }
 
-  /// Tells how many of how many there are, how to get more, and how old they are.
+  /// Reports the number of records, how to continue, and their age.
   ///
-  /// - Parameters:
-  ///   - diagnostics: Where.
-  ///   - isNamed: Whether the age is told of the source by its name, because there are others.
-  func tellAmount(_ diagnostics: Diagnostics, isNamed: Bool = false) {
+  /// - Parameter isNamed: True if the age names the source, because there are others.
+  func reportAmount(to diagnostics: Diagnostics, isNamed: Bool = false) {
     if let next {
       let amount = total.map { "\(count) of \($0)" } ?? "\(count)"
       diagnostics.note("\(amount) \(source) · \(continuation.words(next, offersAll: offersAll))")
     }
-    if let stored, stale == nil {
-      diagnostics.note("note: \(isNamed ? "\(source): " : "")saved \(stored.age)")
+    if let cached, stale == nil {
+      diagnostics.note("note: \(isNamed ? "\(source): " : "")cached, fetched \(cached.age)")
     }
   }
 
-  /// How a collection that grows gets more, at the end of what is stored.
+  /// The way to fetch more records of a growing source, at the end of the cached ones.
   private func growth(_ query: Query?, _ diagnostics: Diagnostics) -> String? {
     guard canGrow, hasAnswer, next == nil, !isPartial,
       !provenances.contains(where: { $0.origin == .bundled })
     else { return nil }
     let verb = query == nil ? "next" : "load"
-    return
-      "\(count == 1 ? "1 of" : "\(count)") \(source) · more: \(diagnostics.command("\(source) \(verb)"))"
+    return "\(noun.count(count)) · more: \(diagnostics.command("\(source) \(verb)"))"
   }
 
-  /// What is to be said, the most important last.
+  /// All remarks, the most important last.
   var allRemarks: [Remark] {
     var all = remarks
     if isCapped {
       all.append(
         Remark(
-          warning: Warning("stopped", "stopped after \(provenances.count) pages"),
+          warning: Warning("stopped", "stopped after \(provenances.count.of("page"))"),
           hint: .words(
-            "\(continuation.action) goes on from here, and --max-pages N further at once")))
+            "continue with \(continuation.action), or set a higher --max-pages")))
     }
     if unreadable.count > 0 {
-      let rows = unreadable.count == 1 ? "1 row" : "\(unreadable.count) rows"
-      let reason = unreadable.firstReason.map { " (\($0))" } ?? ""
-      all.append(Remark(warning: Warning("unreadable", "\(rows) could not be read\(reason)")))
+      all.append(Remark(warning: .unreadable(unreadable)))
     }
     if let stale { all.append(stale) }
     if let bundled = provenances.first(where: { $0.origin == .bundled }) {
       let reason = bundled.reason.map { " (\($0.message))" } ?? ""
       all.append(
         Remark(
-          warning: Warning("bundled", "bundled data\(reason)"),
+          warning: Warning("bundled", "showing bundled sample data\(reason)"),
           hint: restart ?? bundled.reason?.hint(settings: settings)))
     }
     return all
   }
 
-  /// The stored part of the answer; its age is that of the oldest.
-  private var stored: (age: String, reason: SourceError?)? {
-    let stored = provenances.filter { $0.origin == .stored }
-    guard let oldest = stored.compactMap(\.fetchedAt).min() else { return nil }
-    return (oldest.age(at: now), stored.lazy.compactMap(\.reason).first)
+  /// The age of the oldest cached page, and the reason why the service was not used.
+  private var cached: (age: String, reason: SourceError?)? {
+    let cached = provenances.filter { $0.origin == .stored }
+    guard let oldest = cached.compactMap(\.fetchedAt).min() else { return nil }
+    return (oldest.age(at: now), cached.lazy.compactMap(\.reason).first)
   }
 
-  /// What is to be warned of in stored records: they stand in for the service, or are mixed with others.
-  ///
-  /// That the network was not to be used is no news.
+  /// A warning if cached records replace the service's or are mixed with others; not for `--offline`.
   private var stale: Remark? {
-    guard let stored else { return nil }
+    guard let cached else { return nil }
     let isMixed = provenances.contains { $0.origin != .stored }
-    guard isMixed || stored.reason.map({ $0.code != .offline }) ?? false else { return nil }
-    let reason = stored.reason.map { " (\($0.message))" } ?? ""
+    guard isMixed || cached.reason.map({ $0.code != .offline }) ?? false else { return nil }
+    let reason = cached.reason.map { " (\($0.message))" } ?? ""
     return Remark(
-      warning: Warning("stored", "\(isMixed ? "partly " : "")saved \(stored.age)\(reason)"),
-      hint: stored.reason?.hint(settings: settings),
-      // A collection that grows is made of both.
-      isNote: isLocalFirst && stored.reason == nil)
+      warning: Warning(
+        "stored", "\(isMixed ? "partly " : "")cached, fetched \(cached.age)\(reason)"),
+      hint: cached.reason?.hint(settings: settings),
+      // A growing source always mixes both.
+      isNote: isLocalFirst && cached.reason == nil)
   }
 }
 
-extension Date {
-  /// How long ago this was, in words: `3 hours ago`.
-  func age(at now: Date) -> String {
-    let seconds = now.timeIntervalSince(self)
-    let units = [("day", 86_400.0), ("hour", 3600), ("minute", 60), ("second", 1)]
-    // A clock that was set back knows no better.
-    guard seconds >= 5, let unit = units.first(where: { seconds >= $0.1 }) else {
-      return "just now"
-    }
-    let count = Int(min(seconds / unit.1, 1e9))
-    return "\(count) \(unit.0)\(count == 1 ? "" : "s") ago"
-  }
-}
-
-extension SourceError {
-  /// What to type, or to do, against this failure.
-  ///
-  /// - Parameter settings: The settings of the source that failed.
-  /// - Returns: `nil` where nothing helps.
-  func hint(settings: [Setting]) -> Hint? {
-    let words = remedy.map(Hint.init)
-    return switch code {
-    case .missingKey, .invalidKey:
-      settings.first(where: \.isSecret).map { .command("config set \($0.key)") } ?? words
-    case .circuitOpen: remedy.map { .words("\($0); --refresh asks at once") }
-    default: words
-    }
+extension Warning {
+  /// Rows of a page that could not be read.
+  static func unreadable(_ rows: Unreadable) -> Warning {
+    let reason = rows.firstReason.map { " (\($0))" } ?? ""
+    return Warning("unreadable", "\(rows.count.of("row")) could not be read\(reason)")
   }
 }

@@ -1,6 +1,6 @@
 import AggregatorKit
 
-/// The manual page, made from the command tree in the macros of `man(7)`.
+/// The manual page, derived from the command tree, in the macros of `man(7)`.
 struct ManualPage {
   private let tree: CommandTree
 
@@ -10,7 +10,7 @@ struct ManualPage {
   var text: String {
     let lines =
       [
-        // Text is neither stretched nor hyphenated: an option is to be found as it is typed.
+        // Neither justified nor hyphenated, so that options can be searched for.
         ".TH \(tree.program.uppercased()) 1", ".ad l", ".nh", ".SH NAME",
         "\(Self.plain(tree.program)) \\- \(Self.plain(tree.root.summary.lowercasedFirst))",
       ] + synopsis + sources + commands + options + exitCodes + environment + files + examples
@@ -31,7 +31,7 @@ struct ManualPage {
       + tree.plugins.flatMap { item(bold($0.name), $0.summary) }
   }
 
-  /// Verbs that all sources have once, and then what differs.
+  /// The verbs of every source once, then all other commands.
   private var commands: [String] {
     var lines = [".SH VERBS OF EVERY SOURCE"]
     for (verb, summary) in tree.commonVerbs {
@@ -51,16 +51,24 @@ struct ManualPage {
 
   private func entry(_ node: CommandTree.Node, path: String, summary: String) -> [String] {
     guard let command = node.command else { return [] }
-    let own = command.options.filter { !Option.common.contains($0) }.map(\.spelling)
+    let own = command.options.filter { $0.group != .general }.map { option in
+      // A description that differs from the one in the list of options.
+      option.about == tree.option(named: option.name)?.about
+        ? option.spelling : "\(option.spelling) (\(option.about))"
+    }
     let arguments = command.arguments.isEmpty ? "" : " \(italic(command.arguments))"
-    let takes = own.isEmpty ? [] : ["Takes \(own.joined(separator: ", "))."]
+    let takes = own.isEmpty ? [] : ["Options: \(own.joined(separator: ", "))."]
     return item(bold(path) + arguments, "\(summary).")
       + (command.notes + takes).flatMap { [".IP"] + paragraph($0) }
   }
 
   private var options: [String] {
-    [".SH OPTIONS"] + tree.options.flatMap { item(bold($0.synopsis), $0.about) }
-      + [".PP"] + paragraph(HelpTopic.spelling)
+    [".SH OPTIONS"]
+      + Option.Group.allCases.flatMap { group in
+        [".SS \(group == .specific ? "Of single commands" : group.rawValue)"]
+          + tree.options.filter { $0.group == group }
+          .flatMap { item(bold($0.synopsis), $0.about) }
+      } + [".PP"] + paragraph(HelpTopic.syntax)
   }
 
   private var exitCodes: [String] {
@@ -77,14 +85,14 @@ struct ManualPage {
   private var files: [String] {
     [".SH FILES"]
       + [
-        ("~/.config/aggregator/config.xcconfig", "what you set"),
-        ("~/.local/share/aggregator/store.sqlite", "what was fetched, and what you deleted"),
-        ("~/.local/state/aggregator/positions", "where next goes on"),
-        ("~/.cache/aggregator/images", "images, 256 MiB at most"),
+        ("~/.config/aggregator/config.xcconfig", "your settings"),
+        ("~/.local/share/aggregator/store.sqlite", "cached records and deletions"),
+        ("~/.local/state/aggregator/positions", "saved positions of next"),
+        ("~/.cache/aggregator/images", "cached images, up to 256 MiB"),
       ].flatMap { item(italic($0.0), $0.1) }
   }
 
-  /// The examples of every page of help, those of a verb that all sources have for the first source.
+  /// The examples of all commands; those of a verb of every source only once, for the first source.
   private var examples: [String] {
     let words = Set(tree.commonVerbs.map(\.node.word))
     var lines = [".SH EXAMPLES"]
@@ -102,7 +110,7 @@ struct ManualPage {
 
   // MARK: - Macros
 
-  /// What something is, below and further in.
+  /// A tag, with its description indented below.
   private func item(_ tag: String, _ text: String) -> [String] { [".TP", tag] + paragraph(text) }
 
   private func paragraph(_ text: String) -> [String] { [Self.plain(text)] }
@@ -111,7 +119,7 @@ struct ManualPage {
 
   private func italic(_ text: String) -> String { "\\fI\(Self.plain(text))\\fR" }
 
-  /// Text in which nothing is a macro, and a dash is the one that is typed.
+  /// Text in which nothing is a macro, and a dash is an ASCII dash.
   static func plain(_ text: String) -> String {
     var result = text.first.map { ".'".contains($0) } == true ? "\\&" : ""
     for scalar in text.safeLine.unicodeScalars {
@@ -124,7 +132,7 @@ struct ManualPage {
       case "^": result += "\\(ha"
       case "~": result += "\\(ti"
       case "…": result += ".\\|.\\|."
-      // An address may be longer than a line.
+      // A URL may be longer than a line.
       case "/": result += "/\\:"
       case _ where scalar.isASCII: result.unicodeScalars.append(scalar)
       default:

@@ -2,80 +2,72 @@ import AggregatorKit
 
 extension Plugin {
   /// `aggregator SOURCE next`.
-  ///
-  /// - Parameter goesOnAfterEnd: Whether the end is only that of what is known so far, so that the
-  ///   source is asked on there.
-  /// - Returns: The command.
-  func nextCommand(goesOnAfterEnd: Bool) -> Command {
+  var nextCommand: Command {
     Command(
       options: Option.position + Option.reading + Option.output, fields: fields,
       notes: [
-        "It goes on with the last list or search that was shown on a terminal, or with --session. The "
-          + "place moves once the whole page was written, and no two processes get the same page."
+        "Continues the last list or search shown on a terminal or with --session. The position is saved "
+          + "after the whole page is written; concurrent processes never get the same page."
       ],
       examples: [
-        ("\(name) next", "what comes after the page shown last"),
-        ("\(name) next --peek", "the same, without going there"),
-        ("\(name) next --reset --session mine", "from the start, with a place of its own"),
+        ("\(name) next", "the next page"),
+        ("\(name) next --peek", "the next page, without advancing"),
+        ("\(name) next --reset --session mine", "the first page, in a separate session"),
       ]
     ) { invocation, session in
       try invocation.refuseArguments()
-      return try await NextPage(
-        of: self, invocation, session, goesOnAfterEnd: goesOnAfterEnd
-      ).show()
+      return try await NextPage(of: self, invocation, session).show()
     }
   }
 }
 
-/// One run of `next`.
+/// A run of `next`.
 private struct NextPage<P: Plugin> {
   private typealias Item = P.Item
 
-  /// So many pages in a row without anything new are enough for one call.
+  /// The maximum number of successive pages without new records.
   private static var maxEmptyPages: Int { 10 }
 
   private let plugin: P
   private let invocation: Invocation
   private let session: Session
-  private let goesOnAfterEnd: Bool
   private let move: Option?
   private let output: OutputOptions
   private let environment: PluginEnvironment
-  private let reading: ReadingOptions
+  private let options: SourceOptions
   private let source: any DataSource<P.Item>
   private let file: SessionPositionFile
   private let explanation: Explanation?
 
   init(
-    of plugin: P, _ invocation: Invocation, _ session: Session, goesOnAfterEnd: Bool
+    of plugin: P, _ invocation: Invocation, _ session: Session
   ) throws(CommandError) {
     self.plugin = plugin
     self.invocation = invocation
     self.session = session
-    self.goesOnAfterEnd = goesOnAfterEnd
     move = [.reset, .back, .peek].first(where: invocation.has)
     output = try OutputOptions(invocation, in: session)
     let name = try SessionName(of: plugin.name, invocation)
     explanation = Explanation(invocation, session)
     environment = try session.environment().explained(by: explanation)
-    reading = ReadingOptions(invocation)
-    source = try reading.source(of: plugin, in: environment, growing: .atEnd)
+    options = SourceOptions(invocation)
+    source = try options.source(of: plugin, in: environment, growing: .atEnd)
     file = try SessionPositionFile(
       name, in: Directories(environment.settings, variables: session.variables))
   }
 
-  /// Shows the page, and moves the place.
+  /// Shows the page, and saves the position.
   func show() async throws -> ExitCode {
-    // Places are replaced as a whole, so whoever only looks needs no lock.
-    if move == .peek { return try await go() }
-    return try await file.holding(within: reading.deadline, clock: environment.clock) {
-      try await go()
+    // The file is replaced atomically, so reading needs no lock.
+    if move == .peek { return try await run() }
+    return try await file.holding(within: options.deadline, clock: environment.clock) {
+      try await run()
     }
   }
 
-  private func go() async throws -> ExitCode {
-    let place = try read()
-    guard let nextPageRequest = try nextPageRequest(from: place) else { return sayEnd() }
+  private func run() async throws -> ExitCode {
+    let position = try read()
+    guard let nextPageRequest = try nextPageRequest(from: position) else { return reportEnd() }
     let bounds = try ListingOptions(
       invocation, plugin.policy, hasStore: environment.store != nil,
       isSearch: nextPageRequest.query != nil,
@@ -85,7 +77,7 @@ private struct NextPage<P: Plugin> {
       layout: plugin.layout)
     let first = PageRequest(
       matching: nextPageRequest.query, after: nextPageRequest.start, limit: bounds.pageSize)
-    try await explanation?.plan(plugin, first, bounds, reading, in: environment)
+    try await explanation?.plan(plugin, first, bounds, options, in: environment)
     defer { explanation?.conclude() }
     var (items, page, outcome) = try await gather(nextPageRequest, bounds)
     let isEnd =
@@ -103,8 +95,8 @@ private struct NextPage<P: Plugin> {
         nextPageRequest.position(after: page, limit: bounds.bound.items ?? max(page.count, 1)))
       outcome.continuation = .next(command)
     }
-    outcome.tell(session.diagnostics, query: nextPageRequest.query)
-    if isEnd { return sayEnd() }
+    outcome.report(to: session.diagnostics, query: nextPageRequest.query)
+    if isEnd { return reportEnd() }
     return outcome.isPartial ? .partial : .success
   }
 
@@ -113,37 +105,39 @@ private struct NextPage<P: Plugin> {
       where failure.code == .notFound && move == .reset
     {
       session.diagnostics.warning(
-        "\(failure.message), and what it was about is not known: \(plugin.name) from the start")
+        "\(failure.message); starting from the beginning of the list")
       return nil
     }
   }
 
-  /// The way to the page that is to be shown; `nil` at the end.
-  private func nextPageRequest(from place: SessionPosition?) throws(CommandError)
+  /// The request for the page; `nil` at the end.
+  private func nextPageRequest(from position: SessionPosition?) throws(CommandError)
     -> NextPageRequest?
   {
-    switch (move, place) {
-    case (.reset, _): return .beginning(of: place?.query)
+    switch (move, position) {
+    case (.reset, _): return .beginning(of: position?.query)
     case (.back, nil):
       throw CommandError(
-        .notFound, "\(plugin.name): nothing was shown yet", hint: .command(file.name.command()))
-    case (.back, let place?):
-      guard let nextPageRequest = place.back else {
+        .notFound, "\(plugin.name): no page has been shown yet", hint: .command(file.name.command())
+      )
+    case (.back, let position?):
+      guard let nextPageRequest = position.back else {
         throw CommandError(
           .notFound,
           "\(plugin.name): "
-            + (place.isTruncated
-              ? "no page before this one is remembered" : "there is no page before the first"),
+            + (position.isTruncated
+              ? "earlier pages are no longer known" : "already at the first page"),
           hint: .command(file.name.command(.reset)))
       }
       return nextPageRequest
     case (_, nil): return .beginning(of: nil)
-    case (_, let place?): return place.continuation(goesOnAfterEnd: goesOnAfterEnd)
+    case (_, let position?):
+      return position.continuation(goesOnAfterEnd: plugin.policy.readOrder == .localFirst)
     }
   }
 
-  /// Fetches the whole page before any of it is written, so that a failure loses nothing and shows
-  /// nothing twice.
+  /// Fetches the whole page before any of it is written, so that a failure neither loses nor repeats
+  /// records.
   private func gather(
     _ nextPageRequest: NextPageRequest, _ bounds: ListingOptions
   ) async throws(CommandError) -> (items: [P.Item], page: ShownPage, outcome: ListingOutcome) {
@@ -151,13 +145,13 @@ private struct NextPage<P: Plugin> {
     var page = ShownPage(from: nextPageRequest.start)
     var outcome = ListingOutcome(of: plugin, at: environment.now())
     if nextPageRequest.start != nil { outcome.restart = .command(file.name.command(.reset)) }
-    let walk = source.excluding(nextPageRequest.excluded).pages(
+    let pages = source.excluding(nextPageRequest.excluded).pages(
       matching: nextPageRequest.query, after: nextPageRequest.start, size: bounds.pageSize,
       upTo: bounds.bound, ahead: 0
     ).makeAsyncIterator()
     var emptyPages = 0
     do throws(SourceError) {
-      while let step = try await walk.next() {
+      while let step = try await pages.next() {
         items += step.items
         page.add(step)
         outcome.add(step.page, showing: step.items.count)
@@ -176,9 +170,9 @@ private struct NextPage<P: Plugin> {
     return (items, page, outcome)
   }
 
-  private func sayEnd() -> ExitCode {
+  private func reportEnd() -> ExitCode {
     let command = "\(session.tree.program) \(file.name.command(.reset))"
-    session.diagnostics.note("that was all: \(command) starts over")
+    session.diagnostics.note("End of list. Start over: \(command)")
     return .notFound
   }
 }

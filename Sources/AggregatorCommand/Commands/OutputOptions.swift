@@ -1,6 +1,6 @@
 import AggregatorKit
 
-/// What the options say about the form of records.
+/// The options for the output format and fields.
 struct OutputOptions {
   private let format: Format
   private let fields: [String]?
@@ -16,15 +16,15 @@ struct OutputOptions {
       formats.append(("--format \(text)", format))
     }
     if let first = formats.first, let other = formats.first(where: { $0.format != first.format }) {
-      throw CommandError(.usage, "\(first.option) and \(other.option) exclude each other")
+      throw .exclusive(first.option, other.option)
     }
     format = formats.first?.format ?? (session.terminal.isOutput ? .table : .tsv)
     fields = invocation.list(.fields)
     isRaw = invocation.has(.csvRaw)
-    guard !isRaw || format == .csv else { throw CommandError(.usage, "--csv-raw is for --csv") }
+    guard !isRaw || format == .csv else { throw CommandError(.usage, "--csv-raw requires --csv") }
   }
 
-  /// A listing with the fields that were asked for.
+  /// A listing of a source's records, with the selected fields.
   func listing<Item: Record>(
     _ verb: String, of source: String?, query: Query? = nil, fields all: [Field<Item>],
     layout: Layout<Item>, shape: Listing<Item>.Shape = .rows
@@ -34,15 +34,9 @@ struct OutputOptions {
       chosen: try choose(from: all), isRaw: isRaw)
   }
 
-  /// A listing of the program's own: a table, or a card each.
+  /// A listing of the program's own records.
   ///
-  /// - Parameters:
-  ///   - verb: The word that was typed.
-  ///   - type: What is listed.
-  ///   - shape: Rows, or each record in full.
-  ///   - namesFields: Whether `--fields` is about this listing.
-  /// - Returns: The listing, which is no source's.
-  /// - Throws: ``CommandError`` with code `usage`.
+  /// - Parameter namesFields: True if `--fields` applies to this listing.
   func plainListing<Item: Entry>(
     _ verb: String, _ type: Item.Type, shape: Listing<Item>.Shape = .rows, namesFields: Bool = true
   ) throws(CommandError) -> Listing<Item> {
@@ -51,33 +45,71 @@ struct OutputOptions {
       shape: shape, chosen: namesFields ? try choose(from: Item.fields) : nil, isRaw: isRaw)
   }
 
-  /// A listing of a query's answer, with all of its columns.
+  /// A listing of the result of an SQL query.
   func listing(of text: String, _ columns: [Field<SQLRow>]) -> Listing<SQLRow> {
     Listing(
       "sql", of: nil, query: text, fields: columns, layout: Layout(card: columns.map(\.name)),
       isRaw: isRaw)
   }
 
-  /// Who writes a listing.
   func writer<Item>(for listing: Listing<Item>, in session: Session) -> any RecordWriter<Item> {
     format.writer(for: listing, on: session.terminalLayout)
   }
 
-  /// Whether words for people go well with the records on standard output.
+  /// True if the output is meant for a person.
   var isForPeople: Bool { format == .table }
 
   private func choose<Item>(from all: [Field<Item>]) throws(CommandError) -> [Field<Item>]? {
     guard let fields else { return nil }
-    guard !fields.isEmpty else { throw CommandError(.usage, "--fields names no field") }
+    guard !fields.isEmpty else { throw CommandError(.usage, "missing value for --fields A,B") }
     var chosen: [Field<Item>] = []
     for name in fields {
       guard let field = all.first(where: { $0.name == name }) else {
         throw CommandError(
-          .usage, "there is no field '\(name)'", suggestion: nearest(to: name, in: all.map(\.name)),
-          hint: "the fields are \(all.map(\.name).joined(separator: ","))")
+          .usage, "unknown field \"\(name)\"",
+          suggestion: nearest(to: name, in: all.map(\.name)),
+          hint: "available fields: \(all.map(\.name).joined(separator: ","))")
       }
       if !chosen.contains(where: { $0.name == name }) { chosen.append(field) }
     }
     return chosen
+  }
+}
+
+/// Writes records to standard output incrementally.
+struct RecordPrinter<Item: Record> {
+  private var writer: any RecordWriter<Item>
+  private let output: Output
+  private var hasBegun = false
+
+  init(_ listing: Listing<Item>, _ options: OutputOptions, in session: Session) {
+    writer = options.writer(for: listing, in: session)
+    output = session.output
+  }
+
+  /// Writes some records, after the header the first time.
+  mutating func print(_ records: [Item]) throws {
+    if !hasBegun {
+      hasBegun = true
+      try output.write(writer.begin())
+    }
+    try output.write(writer.append(records))
+  }
+
+  /// Writes the end of the document.
+  mutating func finish(_ summary: ListingSummary) throws {
+    try print([])
+    try output.write(writer.finish(summary))
+  }
+}
+
+extension RecordPrinter {
+  /// Writes a complete listing.
+  static func print(
+    _ records: [Item], as listing: Listing<Item>, _ options: OutputOptions, in session: Session
+  ) throws {
+    var printer = RecordPrinter(listing, options, in: session)
+    try printer.print(records)
+    try printer.finish(ListingSummary(count: records.count, total: records.count))
   }
 }

@@ -3,16 +3,16 @@ import AggregatorKit
 extension CommandTree.Node {
   /// `aggregator sql QUERY…`.
   static func sql(_ plugins: [any Plugin]) -> CommandTree.Node {
-    CommandTree.Node("sql", "Ask in SQL for what is stored; it only reads", .sql(plugins))
+    CommandTree.Node("sql", "Query cached data with SQL (read-only)", .sql(plugins))
   }
 }
 
 extension Command {
-  /// How long SQLite may work on a query where nobody says.
-  private static let usualTime = Duration.seconds(30)
+  /// The default time limit of a query.
+  private static let defaultTime = Duration.seconds(30)
 
-  /// The most memory that SQLite takes, in bytes: a few large values, and what sorting needs.
-  private static let mostMemory = 64 << 20
+  /// The memory limit of SQLite in bytes, enough for sorting and a few large values.
+  private static let maxMemory = 64 << 20
 
   /// More than SQLite accepts, so that SQLite reports the error.
   private static let maxInput = 200_000
@@ -20,15 +20,16 @@ extension Command {
   fileprivate static func sql(_ plugins: [any Plugin]) -> Command {
     let first = plugins.first?.name ?? "SOURCE"
     return Command(
-      "QUERY…", options: [.timeout] + Option.output.filter { $0 != .fields },
+      "QUERY…",
+      options: [.timeout.with(about: "time limit of the query (default 30s)")]
+        + Option.output.filter { $0 != .fields },
       notes: [
-        "Each source is a table of what is stored of it, without what was deleted; no service is asked. "
-          + "Lists are JSON text, for json_each; yes and no are 1 and 0; bytes are shown in "
-          + "hexadecimal digits. With - the query is read from standard input. SQLite (sqlite.org) may "
-          + "work on it for 30 s, or --timeout."
+        "Each source is a table of its cached records, without deleted ones; no service is contacted. "
+          + "Lists are JSON text, for json_each; Booleans are 1 and 0; blobs are shown in hexadecimal. "
+          + "With - the query is read from standard input. The SQL dialect is that of SQLite."
       ] + views(of: plugins).map { "\($0.name): \($0.columns.joined(separator: ", "))" },
       examples: [
-        ("sql \"SELECT count(*) FROM \(first)\"", "how many are stored"),
+        ("sql \"SELECT count(*) FROM \(first)\"", "the number of cached \(first)"),
         ("sql \"SELECT * FROM \(first)\" --csv", "all of them, for a spreadsheet"),
       ]
     ) { invocation, session in
@@ -43,20 +44,20 @@ extension Command {
   private static func sql(
     over views: [SQLView], _ invocation: Invocation, _ session: Session
   ) async throws -> ExitCode {
-    guard !invocation.arguments.isEmpty else { throw CommandError(.usage, "a QUERY is missing") }
+    guard !invocation.arguments.isEmpty else { throw CommandError.missingArgument("QUERY") }
     let text =
       invocation.arguments == ["-"]
       ? String(decoding: try StandardInput.read(atMost: maxInput), as: UTF8.self)
       : invocation.arguments.joined(separator: " ")
     let output = try OutputOptions(invocation, in: session)
     guard let store = try session.localEnvironment().requiredStore() as? SQLiteStore else {
-      throw CommandError(.notFound, "this store cannot be asked in SQL")
+      throw CommandError(.notFound, "this store does not support SQL")
     }
-    SQLiteStore.boundMemory(to: mostMemory)
+    SQLiteStore.boundMemory(to: maxMemory)
     session.progress.say { "Running query…" }
     do {
       let query = try await store.query(
-        text, over: views, within: invocation.duration(.timeout) ?? usualTime)
+        text, over: views, within: invocation.duration(.timeout) ?? defaultTime)
       let columns = await query.columns
       var rows = try await query.page()
       let listing = output.listing(of: text, SQLRow.fields(columns, like: rows ?? []))
@@ -69,16 +70,59 @@ extension Command {
           rows = try await query.page()
         }
       } catch let error as SourceError {
-        // What was printed is a whole document all the same.
+        // The document is complete even if the records are not.
         let warning = SourceWarning(nil, Warning(error.code.description, error.message))
         try printer.finish(ListingSummary(count: count, warnings: [warning]))
         throw error
       }
       try printer.finish(ListingSummary(count: count, total: count))
-      if count == 0, output.isForPeople { session.diagnostics.note("no rows") }
+      if count == 0, output.isForPeople { session.diagnostics.note("No rows") }
     } catch let error as SourceError {
       throw CommandError(error, suggestion: (error.cause as? SQLTypo)?.nearest)
     }
     return .success
+  }
+}
+
+/// A row of the result of a query.
+struct SQLRow: Record {
+  /// A constant that equals no value, so that a table treats no column as the IDs.
+  var id: String { "\u{0}" }
+
+  private let values: [SQLValue]
+
+  init(_ values: [SQLValue]) { self.values = values }
+
+  /// A field for each column; the second `name` becomes `name_2`.
+  ///
+  /// - Parameter rows: The first rows, which decide whether a column is numeric.
+  static func fields(_ names: [String], like rows: [[SQLValue]]) -> [Field<SQLRow>] {
+    unique(names).enumerated().map { index, name in
+      let values = rows.lazy.map { $0[index] }.filter { $0 != .null }
+      let isNumeric = !values.isEmpty && values.allSatisfy(\.isNumber)
+      return Field(name, name, isNumeric ? .number : .text, about: "A column.") {
+        $0.values[index].json
+      }
+    }
+  }
+
+  private static func unique(_ names: [String]) -> [String] {
+    var used = Set(names)
+    var seen: Set<String> = []
+    return names.map { name in
+      if seen.insert(name).inserted { return name }
+      var number = 2
+      while !used.insert("\(name)_\(number)").inserted { number += 1 }
+      return "\(name)_\(number)"
+    }
+  }
+}
+
+extension SQLValue {
+  fileprivate var isNumber: Bool {
+    switch self {
+    case .integer, .number: true
+    case .null, .text: false
+    }
   }
 }

@@ -1,29 +1,25 @@
 import AggregatorKit
 
-/// What one source found, in a search of all.
+/// The result of one source in a search of all sources.
 struct SourceSearch: Sendable {
-  /// The source's name.
   let source: String
 
-  /// What it came to, for words and for programs.
   let outcome: ListingOutcome
 
-  /// What it found.
   let hits: [SearchHit]
 
-  /// Why it found nothing; `nil` if it answered.
   let error: SourceError?
 
-  /// The same for people.
+  /// ``error`` with its exit code and hint.
   let failure: CommandError?
 
-  /// Who answered; `nil` if nobody did.
+  /// The origin of the hits; `nil` after a failure.
   let origin: Provenance.Origin?
 
-  /// Whether its service failed, although something else may have answered.
+  /// True if the service failed, even if local data was used instead.
   let hasServiceFailed: Bool
 
-  /// Writes what it found as a table, as a search of this source alone would.
+  /// Writes the hits as a table, like a search of this source alone.
   let printTable: @Sendable (OutputOptions, Session) throws -> Void
 
   /// The member `sources.NAME` of the JSON envelope.
@@ -39,26 +35,15 @@ struct SourceSearch: Sendable {
 }
 
 extension Plugin {
-  /// Searches this source, within some time.
-  ///
-  /// When the time is over, what is at hand answers.
-  ///
-  /// - Parameters:
-  ///   - query: What to look for.
-  ///   - limit: How many records at most.
-  ///   - time: How long it may take.
-  ///   - reading: What the options say about who answers.
-  ///   - environment: Everything that it may touch.
-  ///   - onward: What to type for more.
-  /// - Returns: What it found, or why it found nothing.
+  /// Searches this source, or its local data if the time limit is exceeded.
   func search(
-    _ query: Query, limit: Int, within time: Duration, _ reading: ReadingOptions,
+    _ query: Query, limit: Int, within time: Duration, _ options: SourceOptions,
     in environment: PluginEnvironment, continuation: String
   ) async -> SourceSearch {
     var outcome = ListingOutcome(of: self, at: environment.now())
     outcome.continuation = .next(continuation)
     let result = await page(
-      PageRequest(matching: query, limit: min(limit, policy.largestPage)), within: time, reading,
+      PageRequest(matching: query, limit: min(limit, policy.largestPage)), within: time, options,
       in: environment)
     switch result {
     case .success(let page):
@@ -76,7 +61,7 @@ extension Plugin {
         try printer.print(records)
       }
     case .failure(let error):
-      // That nothing is stored is an answer where the store is what is searched.
+      // An empty store is not a failure if the store is what is searched.
       let isEmpty = error.code == .nothingStored
       return SourceSearch(
         source: name, outcome: outcome, hits: [], error: isEmpty ? nil : error,
@@ -87,18 +72,19 @@ extension Plugin {
   }
 
   private func page(
-    _ request: PageRequest, within time: Duration, _ reading: ReadingOptions,
+    _ request: PageRequest, within time: Duration, _ options: SourceOptions,
     in environment: PluginEnvironment
   ) async -> Result<Page<Item>, SourceError> {
     let clock = environment.clock
     let answer = await withTaskGroup(of: Result<Page<Item>, SourceError>?.self) { group in
       group.addTask {
         await Result { () async throws(SourceError) in
-          try await source(in: environment, reading: reading.reading, deadline: time).page(request)
+          try await source(in: environment, reading: options.cachePolicy, deadline: time).page(
+            request)
         }
       }
       group.addTask {
-        // Cancelled when the answer is there.
+        // Cancelled when the page arrives.
         try? await clock.sleep(for: time)
         return nil
       }
@@ -107,8 +93,8 @@ extension Plugin {
     }
     if let answer { return answer }
     let late = SourceError(
-      .timedOut, "no answer within \(time.text)", remedy: "allow more time with --timeout")
-    guard reading.reading.mayFallBack else { return .failure(late) }
+      .timedOut, "no answer within \(time.text)", remedy: Remedy("allow more time", .allowMoreTime))
+    guard options.cachePolicy.mayFallBack else { return .failure(late) }
     return await Result { () async throws(SourceError) in
       var page = try await source(in: environment, reading: .offline).page(request)
       page.provenance.reason = late
@@ -118,11 +104,66 @@ extension Plugin {
 }
 
 extension SourceError {
-  /// Whether a service was asked and failed; not that it could not be asked.
+  /// True if a request was made and failed; false if none could be made.
   fileprivate var isServiceFailure: Bool {
     switch code {
     case .offline, .missingKey, .nothingStored: false
     default: true
     }
   }
+}
+
+/// A record in the result of a search of all sources.
+struct SearchHit: Record {
+  let id: String
+
+  let source: String
+
+  /// The complete record, with the source as its first member.
+  let object: JSON
+
+  private let label: String
+  private let origin: String
+
+  init<P: Plugin>(_ record: P.Item, of plugin: P, from origin: Provenance.Origin) {
+    source = plugin.name
+    let id = record.id.description
+    self.id = id
+    let shown = plugin.fields.lazy.filter(\.isShown).map { $0[record].cell }
+    label = shown.first { !$0.isEmpty && $0 != id } ?? ""
+    self.origin = origin.rawValue
+    guard case .object(let members) = plugin.fields.object(of: record) else {
+      object = .null
+      return
+    }
+    object = .object([JSON.Member("source", .string(plugin.name))] + members)
+  }
+
+  /// The fields of every source.
+  private static let common: [Field<SearchHit>] = [
+    Field("source", "Source", \.source, about: "The source."),
+    Field("id", "ID", \.id, about: "The record's ID in its source."),
+    Field("label", "Label", \.label, about: "The name or title."),
+    Field("origin", "Origin", \.origin, about: "The origin: live, stored or bundled."),
+  ]
+
+  /// The fields of several sources; null for records of a source without the field.
+  static func fields(of plugins: [any Plugin]) -> [Field<SearchHit>] {
+    var fields = common
+    for plugin in plugins {
+      for field in plugin.fieldEntries where !fields.contains(where: { $0.name == field.id }) {
+        let name = field.id
+        fields.append(
+          Field(
+            name, name, FieldKind(rawValue: field.kind) ?? .text, about: field.about,
+            isShown: false
+          ) { $0.object[name] ?? .null })
+      }
+    }
+    return fields
+  }
+}
+
+extension Plugin {
+  fileprivate var fieldEntries: [FieldEntry] { fields.map { FieldEntry($0) } }
 }

@@ -1,17 +1,21 @@
 import AggregatorKit
+import AggregatorLaws
+import Foundation
 
 extension Command {
   /// `aggregator sources check [NAME…]`.
   static func checkSources(_ plugins: [any Plugin]) -> Command {
     Command(
       "[NAME…]", words: CompletionSource.severalSources(plugins),
-      options: [.timeout, .record, .replay] + Option.output, fields: SourceHealth.fields,
+      options: [
+        .timeout.with(about: "time limit per source (default 10s)"), .record, .replay,
+      ] + Option.output, fields: SourceHealth.fields,
       notes: [
-        "Each service is asked for one page, which is put to the laws of records. The exit code is that "
-          + "of the worst."
+        "Requests one page from each service and checks its records. The exit code is that of the most "
+          + "severe failure."
       ],
       examples: plugins.suffix(1).map {
-        ("sources check \($0.name) --json", "how it is, for a program")
+        ("sources check \($0.name) --json", "check one source, as JSON")
       },
       run: checkSources)
   }
@@ -28,7 +32,7 @@ extension Command {
     let output = try OutputOptions(invocation, in: session)
     let environment = try session.environment()
     environment.warnIfNoStore(session.diagnostics)
-    let time = invocation.duration(.timeout) ?? usualTimeOfAll
+    let time = invocation.duration(.timeout) ?? defaultTimeOfAll
     let checks = await withTaskGroup(of: (Int, SourceCheck).self) { group in
       for (index, plugin) in plugins.enumerated() {
         group.addTask { (index, await plugin.check(in: environment, within: time)) }
@@ -51,11 +55,105 @@ extension Command {
 }
 
 extension ExitCode {
-  /// How bad it is, compared with others.
+  /// The rank among exit codes, the most severe last.
   fileprivate var severity: Int {
     let order: [ExitCode] = [
       .success, .partial, .tryLater, .unavailable, .io, .notUnderstood, .key, .settings,
     ]
     return order.firstIndex(of: self) ?? order.count
+  }
+}
+
+/// The result of `sources check` for one source.
+struct SourceHealth: Entry {
+  let id: String
+  let status: String
+  let key: String
+  let settings: [String]
+  let service: String
+  let milliseconds: Int?
+  let laws: [String]
+  let records: Int?
+  let fetchedAt: String?
+  let answer: String
+  let exitCode: Int
+
+  static let fields: [Field<SourceHealth>] = [
+    Field("source", "Source", \.id, about: "The source."),
+    Field("status", "Status", \.status, about: "ok, odd if a law is violated, or failed."),
+    Field("key", "Key", \.key, about: "The API key: set, missing or not needed."),
+    Field("settings", "Settings", \.settings, about: "The settings and their origins."),
+    Field("service", "Service", \.service, about: "answers, or the failure."),
+    Field("milliseconds", "Latency", \.milliseconds, about: "The response time of a page in ms."),
+    Field("laws", "Laws", \.laws, about: "The laws checked, with violations."),
+    Field("records", "Cached", \.records, about: "The number of cached records."),
+    Field(
+      "fetchedAt", "Last fetched", \.fetchedAt, about: "When the newest cached page was fetched."),
+    Field(
+      "answer", "Origin", \.answer, about: "The origin of a list now: live, stored or bundled."),
+    Field("exitCode", "Exit code", \.exitCode, about: "The exit code for this source alone."),
+  ]
+}
+
+/// The result of a check with its failure.
+struct SourceCheck: Sendable {
+  let health: SourceHealth
+
+  let failure: SourceError?
+
+  let code: ExitCode
+}
+
+extension Plugin {
+  /// Requests a page from the service, checks its records, and inspects the store.
+  func check(in environment: PluginEnvironment, within time: Duration) async -> SourceCheck {
+    let (page, taken) = await sample(in: environment, within: time)
+    let stored = try? await environment.store?.status(of: name)
+    var report: LawReport?
+    var failure: SourceError?
+    switch page {
+    case .success(let page): report = await judge(page.records)
+    case .failure(let error): failure = error
+    }
+    let violations = report?.violations ?? []
+    let code = failure.map(ExitCode.init) ?? (violations.isEmpty ? .success : .partial)
+    let health = SourceHealth(
+      id: name, status: failure != nil ? "failed" : violations.isEmpty ? "ok" : "odd",
+      key: keyState(environment.settings), settings: shownSettings(environment.settings),
+      service: failure?.message ?? "answers",
+      milliseconds: failure == nil ? Int(taken / .milliseconds(1)) : nil,
+      laws: report?.entries.map { "\($0.law.name): \($0.verdict)" } ?? [],
+      records: stored?.records, fetchedAt: stored?.fetchedAt?.iso8601,
+      answer: await answer(
+        isLive: failure == nil, hasStored: (stored?.records ?? 0) > 0, in: environment),
+      exitCode: Int(code.rawValue))
+    return SourceCheck(health: health, failure: failure, code: code)
+  }
+
+  private func sample(
+    in environment: PluginEnvironment, within time: Duration
+  ) async -> (Result<Page<Item>, SourceError>, Duration) {
+    let start = ContinuousClock.now
+    let page = await Result { () async throws(SourceError) in
+      try await live(in: environment, deadline: time).page(PageRequest(limit: 5))
+    }
+    return (page, ContinuousClock.now - start)
+  }
+
+  private func judge(_ records: [Item]) async -> LawReport {
+    let source = BundledSource("\(name).sample", items: records, fields: fields)
+    return await LawReport(
+      on: LawSubject("\(name).sample", source: source, fields: fields), of: Law.ofRecords)
+  }
+
+  /// The origin of a list now.
+  private func answer(
+    isLive: Bool, hasStored: Bool, in environment: PluginEnvironment
+  ) async -> String {
+    let first = PageRequest(limit: min(ListingOptions.standardLimit, policy.largestPage))
+    let isFresh = await cachedAnswer(to: first, in: environment) != nil
+    let isStored = isFresh || hasStored && !isLive
+    let origin: Provenance.Origin = isStored ? .stored : isLive ? .live : .bundled
+    return origin.rawValue
   }
 }

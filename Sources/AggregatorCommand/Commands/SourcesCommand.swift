@@ -4,13 +4,13 @@ extension CommandTree.Node {
   /// `aggregator sources [show NAME | check [NAME…]]`.
   static func sources(_ plugins: [any Plugin]) -> CommandTree.Node {
     CommandTree.Node(
-      "sources", "Show which sources there are", .sources,
+      "sources", "List sources", .sources,
       children: [
         .init(
-          "sources show", "Show a source's settings, fields, verbs and how it answers",
+          "sources show", "Show a source's verbs, fields, settings and operators",
           .showSource(plugins)),
         .init(
-          "sources check", "Ask each service for a page, and say how it is",
+          "sources check", "Check each service's health",
           .checkSources(plugins)),
       ])
   }
@@ -19,7 +19,7 @@ extension CommandTree.Node {
 extension Command {
   fileprivate static let sources = Command(
     options: Option.output, fields: SourceEntry.fields,
-    examples: [("sources", "which sources there are")]
+    examples: [("sources", "list sources")]
   ) { invocation, session in
     try invocation.refuseArguments()
     let output = try OutputOptions(invocation, in: session)
@@ -35,7 +35,7 @@ extension Command {
       "NAME", words: CompletionSource.source(plugins), options: Option.reading + Option.output,
       fields: SourceDetail.fields,
       examples: plugins.prefix(1).map {
-        ("sources show \($0.name)", "what there is to know about it")
+        ("sources show \($0.name)", "show details of a source")
       },
       run: showSource)
   }
@@ -43,11 +43,11 @@ extension Command {
   private static func showSource(
     _ invocation: Invocation, _ session: Session
   ) async throws -> ExitCode {
-    let name = try invocation.argument("a source's NAME")
+    let name = try invocation.argument("NAME")
     let plugin = try session.tree.plugin(named: name)
     let output = try OutputOptions(invocation, in: session)
     let entry = try SourceDetail(
-      plugin, session.environment(), ReadingOptions(invocation))
+      plugin, session.environment(), SourceOptions(invocation))
     try RecordPrinter.print(
       [entry], as: output.plainListing("show", SourceDetail.self, shape: .cards), output,
       in: session)
@@ -56,13 +56,13 @@ extension Command {
 }
 
 extension Plugin {
-  /// Whether a key is set, missing or not needed.
+  /// The state of the API key: `set`, `missing` or `not needed`.
   func keyState(_ settings: Settings) -> String {
     let secret = self.settings.first(where: \.isSecret)
     return secret.map { settings.secret($0) == nil ? "missing" : "set" } ?? "not needed"
   }
 
-  /// What is set for this source, and where, a line each; nothing secret.
+  /// The settings of this source with their origins, secrets redacted.
   func shownSettings(_ settings: Settings) -> [String] {
     self.settings.map { setting in
       "\(setting.key) = \(settings.shown(setting)) (\(settings.origin(of: setting)))"
@@ -70,7 +70,6 @@ extension Plugin {
   }
 }
 
-/// A source in a list of sources.
 private struct SourceEntry: Entry {
   let id: String
   let summary: String
@@ -83,13 +82,12 @@ private struct SourceEntry: Entry {
   }
 
   static let fields: [Field<SourceEntry>] = [
-    Field("name", "Name", \.id, about: "The word to type."),
-    Field("summary", "Summary", \.summary, about: "What there is."),
-    Field("key", "Key", \.key, about: "Whether a key is set, missing or not needed."),
+    Field("name", "Name", \.id, about: "The name on the command line."),
+    Field("summary", "Summary", \.summary, about: "The description."),
+    Field("key", "Key", \.key, about: "The API key: set, missing or not needed."),
   ]
 }
 
-/// All about one source.
 private struct SourceDetail: Entry {
   let id: String
   let summary: String
@@ -99,22 +97,22 @@ private struct SourceDetail: Entry {
   let chain: String
 
   init<P: Plugin>(
-    _ plugin: P, _ environment: PluginEnvironment, _ reading: ReadingOptions
+    _ plugin: P, _ environment: PluginEnvironment, _ options: SourceOptions
   ) throws(CommandError) {
     id = plugin.name
     summary = plugin.summary
     verbs = plugin.node.children.map(\.word)
     fieldNames = plugin.fields.map(\.name)
     settings = plugin.shownSettings(environment.settings)
-    chain = "\(try reading.source(of: plugin, in: environment))"
+    chain = "\(try options.source(of: plugin, in: environment))"
   }
 
   static let fields: [Field<SourceDetail>] = [
-    Field("name", "Name", \.id, about: "The word to type."),
-    Field("summary", "Summary", \.summary, about: "What there is."),
-    Field("verbs", "Verbs", \.verbs, about: "What can be done with it."),
-    Field("fields", "Fields", \.fieldNames, about: "What can be read of a record."),
-    Field("settings", "Settings", \.settings, about: "What is set, and where."),
-    Field("chain", "Chain", \.chain, about: "How an answer is found, the service first."),
+    Field("name", "Name", \.id, about: "The name on the command line."),
+    Field("summary", "Summary", \.summary, about: "The description."),
+    Field("verbs", "Verbs", \.verbs, about: "The verbs."),
+    Field("fields", "Fields", \.fieldNames, about: "The fields of a record."),
+    Field("settings", "Settings", \.settings, about: "The settings and their origins."),
+    Field("chain", "Chain", \.chain, about: "The chain of operators, the service first."),
   ]
 }

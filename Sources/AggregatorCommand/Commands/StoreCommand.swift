@@ -5,11 +5,11 @@ extension CommandTree.Node {
   /// `aggregator store [status | clear SOURCE | path]`.
   static func store(_ plugins: [any Plugin]) -> CommandTree.Node {
     CommandTree.Node(
-      "store", "Show and clear what is stored", .storeStatus,
+      "store", "Show and clear cached records", .storeStatus,
       children: [
-        .init("store status", "Show how much is stored of each source", .storeStatus),
-        .init("store clear", "Forget what is stored of a source", .clearStore(plugins)),
-        .init("store path", "Print where the store's file is", .storePath),
+        .init("store status", "Show the number of cached records per source", .storeStatus),
+        .init("store clear", "Remove the cached records of a source", .clearStore(plugins)),
+        .init("store path", "Print the path of the store", .storePath),
       ])
   }
 }
@@ -17,7 +17,7 @@ extension CommandTree.Node {
 extension Command {
   fileprivate static let storeStatus = Command(
     options: Option.output, fields: StoreEntry.fields,
-    examples: [("store", "how much is stored of each source")]
+    examples: [("store", "show the number of cached records per source")]
   ) { invocation, session in
     try invocation.refuseArguments()
     let output = try OutputOptions(invocation, in: session)
@@ -40,7 +40,7 @@ extension Command {
       let usage = await files.usage()
       if usage.count > 0 {
         session.diagnostics.note(
-          "\(files.directory), \(usage.count.of("image")), \((usage.bytes + 1023) / 1024) KB")
+          "\(files.directory), \(usage.count.of("image")), \(usage.bytes.byteCount)")
       }
     }
     return .success
@@ -51,25 +51,25 @@ extension Command {
       let size = try? FileManager.default.attributesOfItem(atPath: path + suffix)[.size]
       return sum + (size as? Int ?? 0)
     }
-    return bytes == 0 ? "not there yet" : "\((bytes + 1023) / 1024) KB"
+    return bytes == 0 ? "does not exist yet" : bytes.byteCount
   }
 
   fileprivate static func clearStore(_ plugins: [any Plugin]) -> Command {
     Command(
-      "SOURCE", words: CompletionSource.source(plugins), options: [.forgetDeleted, .yes, .dryRun],
+      "SOURCE", words: CompletionSource.source(plugins), options: [.clearDeleted, .yes, .dryRun],
       notes: [
-        "Its images are forgotten too. What was deleted stays deleted, unless --deleted is given. Places "
-          + "of 'next' are left as they are."
+        "Cached images are removed too. Deleted records stay deleted unless --deleted is given. Positions of "
+          + "next are kept."
       ],
       examples: plugins.prefix(1).map {
-        ("store clear \($0.name) --yes", "forget all of its records")
+        ("store clear \($0.name) --yes", "remove all cached \($0.name)")
       }, run: clearStore)
   }
 
   private static func clearStore(
     _ invocation: Invocation, _ session: Session
   ) async throws -> ExitCode {
-    let name = try invocation.argument("a SOURCE")
+    let name = try invocation.argument("SOURCE")
     let plugin = try session.tree.plugin(named: name)
     let environment = try session.localEnvironment()
     let store = try environment.requiredStore()
@@ -82,32 +82,34 @@ extension Command {
     let status = try await clearing { () async throws(SourceError) in
       try await store.status(of: name)
     }
-    let forgetsDeleted = invocation.has(.forgetDeleted)
+    let forgetsDeleted = invocation.has(.clearDeleted)
     let images = await files?.usage(of: name).count ?? 0
-    let what = [
-      "\(status.records + status.hidden + status.removedUpstream) stored \(name)",
+    let records = status.records + status.hidden + status.removedUpstream
+    let noun = plugin.noun
+    let cleared = [
+      "\(records) cached \(records == 1 ? noun.singular : noun.plural)",
       images > 0 ? images.of("image") : nil,
-      forgetsDeleted ? "\(status.deleted) deletions" : nil,
+      forgetsDeleted ? status.deleted.of("deletion") : nil,
     ].compactMap(\.self).joined(separator: " and ")
     guard !invocation.has(.dryRun) else {
-      session.diagnostics.note("would forget \(what)")
+      session.diagnostics.note("Would remove \(cleared)")
       return .success
     }
-    guard try invocation.confirms("forget \(what)") else {
-      session.diagnostics.note("nothing was forgotten")
+    guard try invocation.confirms("Remove \(cleared)") else {
+      session.diagnostics.note("Nothing removed")
       return .success
     }
-    session.progress.say { "forgetting \(what)" }
+    session.progress.say { "Removing \(cleared)…" }
     try await clearing { () async throws(SourceError) in
       try await store.clear(name, forgetsDeleted: forgetsDeleted)
       try await files?.clear(name)
     }
-    session.diagnostics.note("forgot \(what)")
+    session.diagnostics.note("Removed \(cleared)")
     return .success
   }
 
   fileprivate static let storePath = Command(
-    examples: [("store path", "where the store's file is, or would be")]
+    examples: [("store path", "print the path of the store")]
   ) { invocation, session in
     try invocation.refuseArguments()
     let environment = try session.localEnvironment()
@@ -117,12 +119,7 @@ extension Command {
   }
 }
 
-extension Int {
-  /// So many of something: `1 image`, `2 images`.
-  fileprivate func of(_ word: String) -> String { "\(self) \(word)\(self == 1 ? "" : "s")" }
-}
-
-/// What is stored of a source, for `store status`.
+/// The contents of the store for one source, for `store status`.
 private struct StoreEntry: Entry {
   let id: String
   let records: Int
@@ -143,11 +140,15 @@ private struct StoreEntry: Entry {
   static let fields: [Field<StoreEntry>] = [
     Field("source", "Source", \.id, about: "The source."),
     Field(
-      "records", "Records", \.records, about: "How many records, without those deleted or vanished."
+      "records", "Records", \.records,
+      about: "The number of records, without deleted and removed ones."
     ),
-    Field("deleted", "Deleted", \.deleted, about: "How many ids are deleted, stored or not."),
-    Field("vanished", "Vanished", \.removedUpstream, about: "How many the service no longer has."),
-    Field("pages", "Pages", \.pages, about: "How many pages of the service are kept."),
-    Field("fetchedAt", "Last page", \.fetchedAt, about: "When the newest of them was fetched."),
+    Field("deleted", "Deleted", \.deleted, about: "The number of deleted IDs, cached or not."),
+    Field(
+      "removedUpstream", "Removed upstream", \.removedUpstream,
+      about: "The number of records that the service no longer has."),
+    Field("pages", "Pages", \.pages, about: "The number of cached pages."),
+    Field(
+      "fetchedAt", "Last fetched", \.fetchedAt, about: "When the newest page was fetched."),
   ]
 }

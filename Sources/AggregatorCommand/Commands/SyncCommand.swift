@@ -1,23 +1,30 @@
+import AggregatorFiles
 import AggregatorKit
+import Synchronization
 
 extension Plugin {
   /// `aggregator SOURCE sync`.
   var syncCommand: Command {
     let bound = policy.isEndless ? " --max-pages 10" : ""
     return Command(
-      options: [.maxPages, .jobs, .wait, .explain] + Option.asking + Option.output,
+      options: [
+        .maxPages.with(
+          about: policy.isEndless
+            ? "stop after N pages (required)" : "stop after N pages, 0 for no limit (default)"),
+        .jobs, .wait, .explain,
+      ] + Option.fetching + Option.output,
       fields: SyncEntry.fields,
       notes: [
         policy.isEndless
-          ? "There is no end of \(name), so --max-pages must say how far to go. Each sync goes on where "
-            + "the last one, or next, ended."
-          : "It says how many records were new (+), changed (~), as before (=) and vanished (−). A sync "
-            + "that is stopped, even by kill -9, goes on at the very next page. Records that a "
-            + "complete one does not meet have vanished: they are no longer listed."
+          ? "This source is unbounded, so --max-pages is required. Each sync continues after the last "
+            + "sync or next."
+          : "Prints the number of records +added ~changed =same −removed. An interrupted sync resumes after the "
+            + "last page, even after kill -9. Records that a complete sync does not find were removed "
+            + "upstream and are no longer listed."
       ],
       examples: [
-        ("\(name) sync\(bound)", "fetch \(policy.isEndless ? "ten pages" : "all") into the store"),
-        ("\(name) sync\(bound) --jobs 4 --wait", "four pages at a time, as long as it takes"),
+        ("\(name) sync\(bound)", "download \(policy.isEndless ? "ten pages" : "all \(name)")"),
+        ("\(name) sync\(bound) --jobs 4 --wait", "four pages at a time; wait for the rate limit"),
       ]
     ) { invocation, session in
       try invocation.refuseArguments()
@@ -32,7 +39,7 @@ extension Plugin {
     listing.source = name
     let explanation = Explanation(invocation, session)
     let environment = try session.environment().explained(by: explanation)
-    let sync = try ReadingOptions(invocation).sync(of: self, in: environment)
+    let sync = try SourceOptions(invocation).sync(of: self, in: environment)
     let lock = try SyncLock(of: name, environment.settings, session)
     do throws(SourceError) {
       try await explanation?.planService(of: self, .list, pages: pages, in: environment)
@@ -41,7 +48,8 @@ extension Plugin {
     }
     defer { explanation?.conclude() }
     let result = try await lock.holding {
-      let progress = SyncProgress(of: name, goingOnBy: continuation(invocation, pages), in: session)
+      let progress = SyncProgress(
+        of: name, resumingWith: continuation(invocation, pages), in: session)
       return await sync.run(
         upTo: pages, jobs: invocation.count(.jobs) ?? 1, waits: invocation.has(.wait),
         progress: progress.show)
@@ -50,17 +58,17 @@ extension Plugin {
     let report = SyncReport(result, of: self, isWaiting: invocation.has(.wait))
     if let failure = report.failure, result.pages == 0 { throw failure }
     if output.isForPeople {
-      try session.output.write("\(name): \(report.entry.words)\n")
+      try session.output.write("\(name): \(report.entry.text)\n")
     } else {
       var printer = RecordPrinter(listing, output, in: session)
       try printer.print([report.entry])
       try printer.finish(ListingSummary(count: 1, total: 1, warnings: report.warnings))
     }
-    report.tell(session.diagnostics)
+    report.report(to: session.diagnostics)
     return report.code
   }
 
-  /// The command that goes on in the way of this one.
+  /// The command that resumes this sync.
   private func continuation(_ invocation: Invocation, _ pages: Int?) -> String {
     var words = ["\(name) sync"]
     if policy.isEndless, let pages { words.append("--max-pages \(pages)") }
@@ -69,14 +77,184 @@ extension Plugin {
     return words.joined(separator: " ")
   }
 
-  /// How many pages at most; `nil` for all.
+  /// The maximum number of pages; `nil` for all.
   private func maxPages(_ invocation: Invocation) throws(CommandError) -> Int? {
     let pages = invocation.count(.maxPages).flatMap { $0 == 0 ? nil : $0 }
     guard pages != nil || !policy.isEndless else {
       throw CommandError(
-        .usage, "there is no end of \(name): say how many pages to fetch",
+        .usage, "\(name) is unbounded: specify --max-pages",
         hint: .command("\(name) sync --max-pages 10"))
     }
     return pages
   }
+}
+
+/// A lock for the sync of a source: two processes would fetch every page twice.
+struct SyncLock {
+  private let name: String
+  private let lock: FileLock?
+
+  /// The lock of a source; without a state directory there is none.
+  init(of name: String, _ settings: Settings, _ session: Session) throws(CommandError) {
+    self.name = name
+    lock = try Directories(settings, variables: session.variables).state.map {
+      FileLock(path: "\($0)/sync-\(name).lock")
+    }
+  }
+
+  /// Runs a closure while no other process syncs the source.
+  ///
+  /// - Throws: ``CommandError`` with code `tryLater` if another process holds the lock, `io` if it cannot be created.
+  func holding<Value>(_ body: () async -> Value) async throws(CommandError) -> Value {
+    guard let lock else { return await body() }
+    do {
+      return try await lock.holding(within: .zero, clock: ContinuousClock(), body)
+    } catch is FileLock.Taken {
+      throw CommandError(
+        .tryLater, "\(name): another sync is already running",
+        hint: "wait for it to finish, or stop it")
+    } catch let error as SourceError {
+      throw CommandError(error)
+    } catch {
+      throw CommandError(.bug, "\(error)")
+    }
+  }
+}
+
+/// The progress of a sync, and the note when a signal ends it.
+final class SyncProgress: Sendable {
+  private let name: String
+  private let session: Session
+  private let result = Mutex(SyncResult())
+
+  /// - Parameter command: The command that resumes the sync.
+  init(of name: String, resumingWith command: String, in session: Session) {
+    self.name = name
+    self.session = session
+    session.progress.say { [self] in text }
+    Interruption.atEnd {
+      session.diagnostics.note(
+        "Interrupted; progress saved. Resume with: \(session.diagnostics.command(command))")
+    }
+  }
+
+  /// Updates the progress.
+  func show(_ result: SyncResult) { self.result.withLock { $0 = result } }
+
+  /// The line: `heroes: page 12, 1200 of 4005 heroes, 96/s`, counting earlier runs of the same pass.
+  private var text: String {
+    let result = result.withLock(\.self)
+    let amount = result.total.map { "\(result.passed) of \($0)" } ?? "\(result.passed)"
+    let rate = session.progress.rate(result.added + result.changed + result.same)
+    let line =
+      result.pages == 0
+      ? "Fetching \(name)…"
+      : "\(name): page \(result.earlierPages + result.pages), \(amount) \(name), \(rate)"
+    return ([line] + [session.progress.pause].compactMap(\.self)).joined(separator: " · ")
+  }
+}
+
+/// The result of a sync, for people and for programs.
+struct SyncReport {
+  let entry: SyncEntry
+
+  /// The failure that ended the sync.
+  let failure: CommandError?
+
+  /// Warnings, except the failure.
+  private let remarks: [Warning]
+
+  private let source: String
+  private let result: SyncResult
+  private let isEndless: Bool
+
+  init(_ result: SyncResult, of plugin: some Plugin, isWaiting: Bool) {
+    source = plugin.name
+    self.result = result
+    isEndless = plugin.policy.isEndless
+    entry = SyncEntry(plugin.name, result)
+    failure = result.failure.map { error in
+      var failure = CommandError(error, of: plugin)
+      guard error.code == .rateLimited else { return failure }
+      let wait = error.retryAfter.map { "retry in \($0.text)" } ?? "retry later"
+      let alternative = isWaiting ? "" : ", or use --wait"
+      failure.hint = .words("\(wait) to resume\(alternative)")
+      return failure
+    }
+    var remarks: [Warning] = []
+    if result.unreadable.count > 0 {
+      remarks.append(.unreadable(result.unreadable))
+    }
+    if let doubt = result.doubt {
+      remarks.append(Warning("doubt", "removed records could not be determined: \(doubt)"))
+    }
+    self.remarks = remarks
+  }
+
+  /// All warnings, for programs.
+  var warnings: [SourceWarning] {
+    let failure = result.failure.map { Warning($0.code.description, $0.message) }
+    return (remarks + [failure].compactMap(\.self)).map { SourceWarning(source, $0) }
+  }
+
+  /// The exit code.
+  var code: ExitCode {
+    guard let failure else { return result.isComplete || isEndless ? .success : .partial }
+    return failure.code == .tryLater || failure.code == .interrupted ? failure.code : .partial
+  }
+
+  /// Reports everything except the numbers.
+  func report(to diagnostics: Diagnostics) {
+    if result.hasRestarted {
+      diagnostics.note("Restarted: the checkpoint is too old or no longer valid")
+    } else if result.earlierPages > 0 {
+      diagnostics.note("Resumed after page \(result.earlierPages)")
+    }
+    for remark in remarks { diagnostics.warning("\(source): \(remark.message)") }
+    if let failure {
+      diagnostics.error(failure)
+    } else if !result.isComplete, !isEndless {
+      let amount = result.total.map { "\(result.passed) of \($0)" } ?? "\(result.passed)"
+      diagnostics.note("\(amount) \(source) · more: \(diagnostics.command("\(source) sync"))")
+    }
+  }
+}
+
+/// The numbers of a sync.
+struct SyncEntry: Entry {
+  let id: String
+  let added: Int
+  let changed: Int
+  let same: Int
+  let removedUpstream: Int
+  let pages: Int
+  let isComplete: Bool
+
+  init(_ name: String, _ result: SyncResult) {
+    id = name
+    added = result.added
+    changed = result.changed
+    same = result.same
+    removedUpstream = result.removedUpstream
+    pages = result.pages
+    isComplete = result.isComplete
+  }
+
+  /// The line for people: `+12 ~3 =985 −2 (10 pages)`.
+  var text: String {
+    "+\(added) ~\(changed) =\(same) −\(removedUpstream) (\(pages.of("page")))"
+  }
+
+  static let fields: [Field<SyncEntry>] = [
+    Field("source", "Source", \.id, about: "The source."),
+    Field("added", "Added", \.added, about: "The number of new records."),
+    Field(
+      "changed", "Changed", \.changed, about: "The number of records that changed or returned."),
+    Field("same", "Same", \.same, about: "The number of unchanged records."),
+    Field(
+      "removedUpstream", "Removed upstream", \.removedUpstream,
+      about: "The number of records that the service no longer has."),
+    Field("pages", "Pages", \.pages, about: "The number of pages fetched."),
+    Field("complete", "Complete", \.isComplete, about: "True if the service has no more records."),
+  ]
 }

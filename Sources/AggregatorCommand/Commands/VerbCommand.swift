@@ -1,9 +1,9 @@
 import AggregatorKit
 
 extension Plugin {
-  /// A verb of this source's own: `aggregator countries deal`.
+  /// A verb that only this source has: `aggregator countries deal`.
   func command(for verb: Verb<Item>) -> Command {
-    let options = verb.parameters.map { parameter in
+    let parameters = verb.parameters.map { parameter in
       (
         name: parameter.name,
         option: Option(
@@ -12,12 +12,12 @@ extension Plugin {
     }
     return Command(
       verb.argument.map { "[\($0.placeholder)]" } ?? "",
-      options: options.map(\.option) + Option.reading + Option.output, fields: fields,
+      options: parameters.map(\.option) + Option.reading + Option.output, fields: fields,
       notes: verb.argument.map { ["\($0.placeholder) is \($0.about)."] } ?? [],
       examples: [("\(name) \(verb.name)", verb.summary)]
     ) { invocation, session in
       var values: [String: Int] = [:]
-      for (name, option) in options { values[name] = invocation.count(option) }
+      for (name, option) in parameters { values[name] = invocation.count(option) }
       if let argument = verb.argument {
         values[argument.name] = try invocation.count(for: argument)
       } else {
@@ -26,10 +26,10 @@ extension Plugin {
       let output = try OutputOptions(invocation, in: session)
       let listing = try output.listing(verb.name, of: name, fields: fields, layout: layout)
       let environment = try session.environment()
-      let reading = ReadingOptions(invocation)
+      let options = SourceOptions(invocation)
       let call = VerbCall(
-        values: values, source: try reading.source(of: self, in: environment),
-        upstreamLoader: try reading.upstreamLoader(of: self, in: environment),
+        values: values, source: try options.source(of: self, in: environment),
+        upstreamLoader: try options.upstreamLoader(of: self, in: environment),
         environment: environment)
       let result: VerbResult<Item>
       do throws(SourceError) { result = try await verb.run(call) } catch {
@@ -43,10 +43,10 @@ extension Plugin {
         outcome.add(page, showing: page.records.count)
         try printer.print(page.records)
         try printer.finish(outcome.summary)
-        outcome.tell(session.diagnostics)
+        outcome.report(to: session.diagnostics)
         return .success
-      case .done(let words, let failure):
-        session.diagnostics.note(words)
+      case .done(let summary, let failure):
+        session.diagnostics.note(summary)
         guard let failure else { return .success }
         session.diagnostics.warning(
           "\(name): \(failure.message)", hint: failure.hint(settings: settings))
@@ -57,16 +57,15 @@ extension Plugin {
 }
 
 extension Invocation {
-  /// The number given as a word of its own; `nil` if it was left out.
+  /// The optional argument of a verb.
   fileprivate func count(for parameter: Parameter) throws(CommandError) -> Int? {
     try refuseArguments(after: 1)
     guard let text = arguments.first else { return nil }
     guard let number = Int(text), parameter.range.contains(number) else {
       throw CommandError(
-        .usage, "'\(text)' is no \(parameter.placeholder)",
-        hint:
-          "give a whole number from \(parameter.range.lowerBound) to \(parameter.range.upperBound)"
-      )
+        .usage,
+        "\(parameter.placeholder) must be a number from \(parameter.range.lowerBound) "
+          + "to \(parameter.range.upperBound)")
     }
     return number
   }

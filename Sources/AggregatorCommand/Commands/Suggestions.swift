@@ -1,11 +1,6 @@
 import AggregatorKit
 
-/// The word of several that was meant by another: one near to it, else the only one that begins so.
-///
-/// - Parameters:
-///   - word: What was typed.
-///   - candidates: What there is.
-/// - Returns: `nil` if that cannot be told.
+/// The candidate nearest to a word, or else the only one with this prefix; `nil` if there is none.
 func meant(by word: String, among candidates: [String]) -> String? {
   if let near = nearest(to: word, in: candidates) { return near }
   let longer = candidates.filter { word.count > 1 && $0.hasPrefix(word) }
@@ -13,7 +8,7 @@ func meant(by word: String, among candidates: [String]) -> String? {
 }
 
 extension CommandTree {
-  /// What other programs call the words of this one: understood, but not accepted.
+  /// Words of other programs for the words of this one: suggested, but not accepted.
   private static let synonyms: [String: [String]] = [
     "ls": ["list"], "dir": ["list"], "all": ["list"], "index": ["list"],
     "find": ["search"], "query": ["search", "sql"], "grep": ["search"], "lookup": ["search"],
@@ -32,23 +27,23 @@ extension CommandTree {
     "completion": ["completions"],
   ]
 
-  /// What to say of a word that leads nowhere.
+  /// The error for an unknown word.
   func unknown(_ word: String, under node: Node, rest: [String]) -> CommandError {
     if node.path.isEmpty { return unknownAtFirst(word, rest: rest) }
     let words = node.children.map(\.word)
     let hint = Hint.command("help \(node.path)")
     if node.word == "next", let source = node.path.split(separator: " ").first {
       return CommandError(
-        .usage, "'\(node.path)' takes no query: it goes on with the last one",
-        hint: .command("\(source) search \(word.isPlainWord ? word : "WORD…")"))
+        .usage, "unexpected argument \"\(word)\": next continues the last listing",
+        hint: .command("\(source) search \(word.isPlainWord ? word : "QUERY")"))
     }
     if words.isEmpty {
-      var failure = CommandError(.usage, "'\(node.path)' takes no '\(word)'", hint: hint)
+      var error = CommandError(.usage, "unexpected argument \"\(word)\"", hint: hint)
       // `heroes list spider` for `heroes search spider`.
       if node.word == "list", let source = node.path.split(separator: " ").first {
-        failure.suggestion = "\(source) search \(word.typed)"
+        error.suggestion = "\(source) search \(word.typed)"
       }
-      return failure
+      return error
     }
     let near: String?
     if sources.contains(word), words.contains("show") {
@@ -66,39 +61,38 @@ extension CommandTree {
     let choices = words.joined(separator: ", ")
     return CommandError(
       .usage,
-      isSource ? "unknown verb '\(word)' of \(node.path)" : "'\(node.path)' has no '\(word)'",
-      suggestion: near,
+      "unknown \(isSource ? "verb" : "command") \"\(word)\" for \(node.path)", suggestion: near,
       hint: near != nil
-        ? hint : .words("\(node.path) \(isSource ? "can" : "has") \(choices)"))
+        ? hint : .words("available \(isSource ? "verbs" : "commands"): \(choices)"))
   }
 
-  /// What to say of a first word that is neither a source nor a command.
+  /// The error for a first word that is neither a source nor a command.
   private func unknownAtFirst(_ word: String, rest: [String]) -> CommandError {
-    var failure = CommandError(
-      .usage, "unknown source or command '\(word)'", hint: .command("help"))
+    var error = CommandError(
+      .usage, "unknown source or command \"\(word)\"", hint: .command("help"))
     // `list heroes` for `heroes list`.
-    if let place = rest.dropFirst().firstIndex(where: sources.contains),
-      let verb = self.word(meant: word, under: find([rest[place]]).node)
+    if let index = rest.dropFirst().firstIndex(where: sources.contains),
+      let verb = self.word(meant: word, under: find([rest[index]]).node)
     {
       var others = rest.dropFirst()
-      let source = others.remove(at: place)
-      failure.suggestion = ([source, verb] + others.map(\.typed)).joined(separator: " ")
-      return failure
+      let source = others.remove(at: index)
+      error.suggestion = ([source, verb] + others.map(\.typed)).joined(separator: " ")
+      return error
     }
     // `find spider` for `search spider`.
     if let command = self.word(named: word, under: root) {
-      failure.suggestion = command
-      return failure
+      error.suggestion = command
+      return error
     }
-    // `list` without saying of what.
+    // `list` without a source.
     let verbs = sources.compactMap { self.word(named: word, under: find([$0]).node) }
     if let verb = verbs.first {
-      if verb == word { failure.message = "'\(word)' needs a source before it" }
-      failure.suggestion = verb == word ? nil : "SOURCE \(verb)"
-      failure.hint = .words("the sources are \(sources.joined(separator: ", "))")
-      return failure
+      if verb == word { error.message = "\"\(word)\" requires a source: \(program) SOURCE \(word)" }
+      error.suggestion = verb == word ? nil : "SOURCE \(verb)"
+      error.hint = .words("available sources: \(sources.joined(separator: ", "))")
+      return error
     }
-    failure.suggestion =
+    error.suggestion =
       if word == Option.version.name {
         Option.version.spelling
       } else if let topic = HelpTopic(rawValue: word) {
@@ -106,15 +100,15 @@ extension CommandTree {
       } else {
         self.word(meant: word, under: root)
       }
-    return failure
+    return error
   }
 
-  /// The word under a node that somebody means: it, one that means the same, or one near to it.
+  /// The word under a node that is this one, a synonym, or similar to it.
   private func word(meant word: String, under node: Node) -> String? {
     self.word(named: word, under: node) ?? meant(by: word, among: node.children.map(\.word))
   }
 
-  /// The word under a node that is this one, or means the same.
+  /// The word under a node that is this one or a synonym.
   private func word(named word: String, under node: Node) -> String? {
     let words = node.children.map(\.word)
     return words.contains(word)
@@ -125,11 +119,11 @@ extension CommandTree {
     word == verb || synonyms[word.lowercased()]?.contains(verb) == true
   }
 
-  /// What to say of an option that a command does not take.
+  /// The error for an option that a command does not accept.
   func refused(_ option: Option, by node: Node) -> CommandError {
     guard !node.path.isEmpty else {
       return CommandError(
-        .usage, "\(option.spelling) needs a source or a command", hint: .command("help"))
+        .usage, "\(option.spelling) requires a source or command", hint: .command("help"))
     }
     let takers = takers(of: option, beside: node)
     let verb = takers.count == 1 ? "does" : "do"
@@ -138,20 +132,22 @@ extension CommandTree {
     let names = node.command?.options.map(\.name) ?? []
     return CommandError(
       .usage,
-      "'\(node.path)' takes no \(option.spelling)"
+      "\"\(node.path)\" does not accept \(option.spelling)"
         + (takers.isEmpty ? "" : "; \(others.joined(separator: " and ")) \(verb)"),
       suggestion: nearest(to: option.name, in: names).map { "--\($0)" },
       hint: .command("help \(node.path)"))
   }
 
-  /// The commands that take an option: those beside a node, else those elsewhere; none if too many.
+  /// The commands that accept an option: siblings of a node, or else others; none if too many.
   private func takers(of option: Option, beside node: Node) -> [String] {
-    let most = 6
+    let limit = 6
     let parent = find(node.path.split(separator: " ").dropLast().map(String.init)).node
     let siblings = parent.children.filter { $0.command?.options.contains(option) == true }
-    if !siblings.isEmpty { return siblings.count > most ? [] : siblings.map(\.word) }
+    if !siblings.isEmpty { return siblings.count > limit ? [] : siblings.map(\.word) }
     var takers: [String] = []
-    root.visit { if $0.command?.options.contains(option) == true { takers.append("'\($0.path)'") } }
-    return takers.count > most ? [] : takers
+    root.visit {
+      if $0.command?.options.contains(option) == true { takers.append("\"\($0.path)\"") }
+    }
+    return takers.count > limit ? [] : takers
   }
 }
