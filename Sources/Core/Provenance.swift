@@ -7,7 +7,7 @@ public struct Provenance: Sendable {
     /// The service itself, just now.
     case live
     /// The local store.
-    case stored
+    case cached
     /// The data compiled into the program.
     case bundled
   }

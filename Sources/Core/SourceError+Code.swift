@@ -7,7 +7,7 @@ extension SourceError {
       case cancelled, badUsage, invalidCursor, notFound, badSettings
       case offline, unreachable, connectionLost, timedOut
       case missingKey, invalidKey, rateLimited, rejected, serverError, circuitOpen
-      case malformed, tooLarge, stalled, storage, busy, nothingStored, unsupported
+      case malformed, tooLarge, stalled, storage, busy, nothingCached, unsupported
       case notRecorded
     }
     private let name: Name
@@ -66,7 +66,7 @@ extension SourceError {
     /// Another process kept the local store, or a place, locked for too long.
     public static let busy = Code(.busy)
     /// Nothing of this source is in the local store.
-    public static let nothingStored = Code(.nothingStored)
+    public static let nothingCached = Code(.nothingCached)
     /// An exchange is not in the recording that is replayed, or could not be put into the one that is
     /// made.
     public static let notRecorded = Code(.notRecorded)
@@ -96,7 +96,7 @@ extension SourceError {
       case .unsupported: "the service has no such call"
       case .storage: "a local file cannot be read or written"
       case .busy: "another process is at work on it"
-      case .nothingStored: "nothing is stored"
+      case .nothingCached: "nothing is stored"
       case .stalled: "the pages went nowhere"
       case .notRecorded: "the request is not in the recording"
       }

@@ -48,7 +48,7 @@ struct CachedImages<Base: DataSource<LoadedImage>>: DataSource, CustomStringConv
       LookupResult(
         file.image,
         provenance: Provenance(
-          .stored, fetchedAt: Date(timeIntervalSince1970: file.fetchedAt.sinceStart / .seconds(1)),
+          .cached, fetchedAt: Date(timeIntervalSince1970: file.fetchedAt.sinceStart / .seconds(1)),
           endpoint: HTTPRequest(.get, address.url).endpoint))
     }
   }

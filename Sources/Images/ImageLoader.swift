@@ -69,7 +69,7 @@ public struct ImageLoader: Sendable {
   {
     if readsMemory, let kept = memory[address] {
       let provenance = Provenance(
-        .stored, fetchedAt: kept.fetchedAt, endpoint: HTTPRequest(.get, address.url).endpoint)
+        .cached, fetchedAt: kept.fetchedAt, endpoint: HTTPRequest(.get, address.url).endpoint)
       return LookupResult(kept.image, provenance: provenance)
     }
     let found = try await source.item(address)

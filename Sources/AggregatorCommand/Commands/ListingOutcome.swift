@@ -191,7 +191,7 @@ struct ListingOutcome {
 
   /// The stored part of the answer; its age is that of the oldest.
   private var stored: (age: String, reason: SourceError?)? {
-    let stored = provenances.filter { $0.origin == .stored }
+    let stored = provenances.filter { $0.origin == .cached }
     guard let oldest = stored.compactMap(\.fetchedAt).min() else { return nil }
     return (oldest.age(at: now), stored.lazy.compactMap(\.reason).first)
   }
@@ -201,7 +201,7 @@ struct ListingOutcome {
   /// That the network was not to be used is no news.
   private var stale: Remark? {
     guard let stored else { return nil }
-    let isMixed = provenances.contains { $0.origin != .stored }
+    let isMixed = provenances.contains { $0.origin != .cached }
     guard isMixed || stored.reason.map({ $0.code != .offline }) ?? false else { return nil }
     let reason = stored.reason.map { " (\($0.message))" } ?? ""
     return Remark(

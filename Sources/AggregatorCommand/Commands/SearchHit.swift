@@ -34,7 +34,7 @@ struct SearchHit: Record {
     Field("source", "Source", \.source, about: "The source."),
     Field("id", "Id", \.id, about: "The record's id in its source."),
     Field("label", "Label", \.label, about: "What it is called."),
-    Field("origin", "Origin", \.origin, about: "Who answered: live, stored or bundled."),
+    Field("origin", "Origin", \.origin, about: "Where it came from: live, cached or bundled."),
   ]
 
   /// What can be read of the records of some sources; what a source does not have is null.

@@ -26,7 +26,9 @@ struct SourceHealth: Entry {
     Field("laws", "Laws", \.laws, about: "What its page was judged by, and what is broken."),
     Field("records", "Stored", \.records, about: "How many records are stored."),
     Field("fetchedAt", "Fetched", \.fetchedAt, about: "When the newest stored page was fetched."),
-    Field("answer", "Answers", \.answer, about: "Who would answer now: live, stored or bundled."),
+    Field(
+      "answer", "Answers", \.answer,
+      about: "Where an answer would come from: live, cached or bundled."),
     Field("exitCode", "Exit code", \.exitCode, about: "The exit code for this source alone."),
   ]
 }
@@ -96,7 +98,7 @@ extension Plugin {
     let first = PageRequest(limit: min(ListingOptions.standardLimit, policy.largestPage))
     let isKept = await keptAnswer(to: first, in: environment) != nil
     let isStored = isKept || hasStored && !isLive
-    let origin: Provenance.Origin = isStored ? .stored : isLive ? .live : .bundled
+    let origin: Provenance.Origin = isStored ? .cached : isLive ? .live : .bundled
     return origin.rawValue
   }
 }

@@ -77,7 +77,7 @@ extension Plugin {
       }
     case .failure(let error):
       // That nothing is stored is an answer where the store is what is searched.
-      let isEmpty = error.code == .nothingStored
+      let isEmpty = error.code == .nothingCached
       return SourceSearch(
         source: name, outcome: outcome, hits: [], error: isEmpty ? nil : error,
         failure: isEmpty ? nil : CommandError(error, of: self), origin: nil,
@@ -121,7 +121,7 @@ extension SourceError {
   /// Whether a service was asked and failed; not that it could not be asked.
   fileprivate var isServiceFailure: Bool {
     switch code {
-    case .offline, .missingKey, .nothingStored: false
+    case .offline, .missingKey, .nothingCached: false
     default: true
     }
   }

@@ -7,7 +7,7 @@ import Foundation
 /// it is; reason and endpoint are the first ones known.
 struct CombinedProvenance: Sendable {
   /// The tier that answered, or several.
-  enum Origin: String { case live, stored, bundled, mixed }
+  enum Origin: String { case live, cached, bundled, mixed }
 
   /// The tier that answered, or several.
   private(set) var origin: Origin
@@ -26,7 +26,7 @@ struct CombinedProvenance: Sendable {
     origin =
       switch provenance.origin {
       case .live: .live
-      case .stored: .stored
+      case .cached: .cached
       case .bundled: .bundled
       }
     fetchedAt = provenance.fetchedAt

@@ -115,7 +115,7 @@ struct Cached<Base: DataSource>: DataSource, CustomStringConvertible {
   }
 
   private func provenance(of kept: StoredPage) -> Provenance {
-    Provenance(.stored, fetchedAt: kept.fetchedAt, endpoint: kept.page.endpoint)
+    Provenance(.cached, fetchedAt: kept.fetchedAt, endpoint: kept.page.endpoint)
   }
 
   /// Keeps an answer.

@@ -5,7 +5,7 @@ extension RecordStore {
   /// What is stored of the source, in the order in which it was first seen, without what was deleted or
   /// has vanished.
   ///
-  /// Where nothing matches, the first page fails with `nothingStored`, so that a `fallback` asks who
+  /// Where nothing matches, the first page fails with `nothingCached`, so that a `fallback` asks who
   /// knows more.
   public var records: some DataSource<Item> { StoredSource(recordStore: self) }
 }
@@ -20,7 +20,7 @@ struct StoredSource<Item: Record>: DataSource, CustomStringConvertible {
       of: recordStore.source, matching: request.query?.words ?? [], after: start?.position ?? 0,
       limit: request.limit)
     guard start != nil || !slice.records.isEmpty else {
-      throw .nothingStored(of: recordStore.source, matching: request.query)
+      throw .nothingCached(of: recordStore.source, matching: request.query)
     }
     return try recordStore.page(
       slice, next: slice.hasMore ? slice.records.last.map { StoredPosition($0) } : nil, seal)
@@ -31,7 +31,7 @@ struct StoredSource<Item: Record>: DataSource, CustomStringConvertible {
       throw .notFound(id, in: recordStore.source)
     }
     return LookupResult(
-      found.item, provenance: Provenance(.stored, fetchedAt: found.savedAt),
+      found.item, provenance: Provenance(.cached, fetchedAt: found.savedAt),
       warnings: found.removedUpstreamAt.map { [.removedUpstream(id, at: $0)] } ?? [])
   }
 
@@ -56,7 +56,7 @@ extension RecordStore {
     return Page(
       items, next: try next.map { next throws(SourceError) in try seal.close(next) },
       total: slice.total,
-      provenance: Provenance(.stored, fetchedAt: slice.records.map(\.savedAt).min()),
+      provenance: Provenance(.cached, fetchedAt: slice.records.map(\.savedAt).min()),
       unreadable: unreadable)
   }
 }
@@ -72,9 +72,9 @@ extension Warning {
 }
 
 extension SourceError {
-  static func nothingStored(of source: String, matching query: Query? = nil) -> SourceError {
+  static func nothingCached(of source: String, matching query: Query? = nil) -> SourceError {
     SourceError(
-      .nothingStored,
+      .nothingCached,
       "no stored \(source)\(query.map { " match '\($0.text.oneLine(atMost: 80))'" } ?? "")")
   }
 }
