@@ -5,7 +5,7 @@ import Foundation
 /// Gives images that are kept on the disk without asking anybody, and keeps what it had to ask for.
 ///
 /// An address is taken to mean the same image for ever, so a kept one is as good as new.
-struct CachedImages<Base: DataSource<LoadedImage>>: DataSource, CustomStringConvertible {
+struct CachedImages<Base: DataSource<LoadedImage>>: Decorator {
   let base: Base
   let files: ImageDiskCache
   let collection: String
@@ -13,6 +13,7 @@ struct CachedImages<Base: DataSource<LoadedImage>>: DataSource, CustomStringConv
   /// The most bytes that an image may have.
   let largest: Int
   let now: @Sendable () -> Date
+  var label: String { "kept(in: \(files.directory))" }
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<LoadedImage> {
     try await base.page(request)
@@ -37,10 +38,6 @@ struct CachedImages<Base: DataSource<LoadedImage>>: DataSource, CustomStringConv
     }
     return found
   }
-
-  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? { nil }
-
-  var description: String { chained(base, "kept(in: \(files.directory))") }
 
   private func kept(_ address: ImageAddress) async -> LookupResult<LoadedImage>? {
     let file = await files.file(at: address, of: collection, atMost: largest, used: now())

@@ -31,8 +31,6 @@ struct RemoteImages: DataSource, CustomStringConvertible {
       image, provenance: Provenance(.live, fetchedAt: now(), endpoint: request.endpoint))
   }
 
-  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? { nil }
-
   var description: String { "RemoteImages()" }
 }
 

@@ -13,9 +13,10 @@ extension DataSource {
   }
 }
 
-private struct ExcludingShown<Base: DataSource>: DataSource {
+private struct ExcludingShown<Base: DataSource>: Decorator {
   let base: Base
   let digests: Set<UInt64>
+  var label: String { "leavingOut(\(digests.count))" }
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
     var page = try await base.page(request)
@@ -27,9 +28,5 @@ private struct ExcludingShown<Base: DataSource>: DataSource {
 
   func item(_ id: Base.Item.ID) async throws(SourceError) -> LookupResult<Base.Item> {
     try await base.item(id)
-  }
-
-  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
-    base.cursor(skipping: count, from: request)
   }
 }

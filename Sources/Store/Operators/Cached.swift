@@ -24,13 +24,14 @@ extension DataSource {
   }
 }
 
-struct Cached<Base: DataSource>: DataSource, CustomStringConvertible {
+struct Cached<Base: DataSource>: Decorator {
   let base: Base
   let recordStore: RecordStore<Base.Item>
   let freshness: Duration
   let scope: String
   let policy: CachePolicy
   let now: @Sendable () -> Date
+  var label: String { "cached(in: \(recordStore.source), freshFor: \(freshness.text))" }
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
     let key = key(
@@ -69,14 +70,6 @@ struct Cached<Base: DataSource>: DataSource, CustomStringConvertible {
     let fetched = FetchedPage(next: nil, total: nil, endpoint: found.provenance.endpoint)
     if let warning = try await save([found.item], key, fetched) { found.warnings.append(warning) }
     return found
-  }
-
-  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
-    base.cursor(skipping: count, from: request)
-  }
-
-  var description: String {
-    chained(base, "cached(in: \(recordStore.source), freshFor: \(freshness.text))")
   }
 
   // MARK: - The kept answer

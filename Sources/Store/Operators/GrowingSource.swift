@@ -66,7 +66,7 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
   }
 
   var description: String {
-    chained(upstreamLoader.base, "accumulating(in: \(recordStore.source), growing: \(growth))")
+    "\(upstreamLoader.base)\n  .accumulating(in: \(recordStore.source), growing: \(growth))"
   }
 
   // MARK: - What is stored

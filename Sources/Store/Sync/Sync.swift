@@ -150,7 +150,7 @@ public struct Sync<Item: Record>: Sendable {
         if let end = step.end, end.isStall { throw .stalled(end) }
         batch.add(step.page, at: now())
         if step.end != nil { return .success(()) }
-      } while batch.hasRoom && walk.isNextHere
+      } while batch.hasRoom && walk.isNextReady
       return nil
     } catch {
       return .failure(error)
