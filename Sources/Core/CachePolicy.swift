@@ -1,37 +1,29 @@
-/// Which tiers a caller is willing to be answered by.
+/// Controls whether a call may use the network, cached data or a fallback.
 public struct CachePolicy: Hashable, Sendable {
-  /// Whether the service may be asked; if not, no socket is opened.
+  /// True if the service may be called; if false, no connection is opened.
   public var mayAskService = true
 
-  /// Whether the service is asked even if what is stored is fresh, or if it has failed so often that it
-  /// would be left alone.
+  /// True if the service is called even though cached data is fresh or its circuit breaker is open.
   public var refreshes = false
 
-  /// Whether what is at hand, but old, may answer in the service's place.
+  /// True if stale cached data or bundled data may answer when the service fails.
   public var mayFallBack = true
 
-  /// When a local-first source asks its service for more.
+  /// Controls when a local-first source loads more records from its service.
   public var growth = LoadMorePolicy.atEnd
 
-  /// What is fresh, else the service, else what is at hand.
+  /// Fresh cached data, else the service, else local data.
   public static let normal = CachePolicy()
 
-  /// What is at hand; opens no socket.
+  /// Local data only; opens no connection.
   public static let offline = CachePolicy(mayAskService: false)
 
-  /// The service, even if what is stored is fresh; else what is at hand.
+  /// The service, even if cached data is fresh; else local data.
   public static let refresh = CachePolicy(refreshes: true)
 
-  /// The service or what is fresh, or nothing.
+  /// Fresh cached data or the service; otherwise the call fails.
   public static let noFallback = CachePolicy(mayFallBack: false)
 
-  /// A reading.
-  ///
-  /// - Parameters:
-  ///   - mayAskService: Whether the service may be asked.
-  ///   - refreshes: Whether it is asked even if what is stored is fresh, or if it failed of late.
-  ///   - mayFallBack: Whether what is at hand may answer in its place.
-  ///   - growth: When a local-first source asks its service for more.
   public init(
     mayAskService: Bool = true, refreshes: Bool = false, mayFallBack: Bool = true,
     growth: LoadMorePolicy = .atEnd
@@ -43,12 +35,12 @@ public struct CachePolicy: Hashable, Sendable {
   }
 }
 
-/// When a collection that grows asks for more.
+/// Controls when a growing collection loads more records.
 public enum LoadMorePolicy: String, Hashable, Sendable {
-  /// Never: what is stored is all there is.
+  /// Never: cached records only.
   case never
-  /// When nothing is stored yet.
+  /// When no record is cached yet.
   case whenEmpty
-  /// When what is stored comes to its end.
+  /// When the cached records are exhausted.
   case atEnd
 }

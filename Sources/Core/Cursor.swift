@@ -1,19 +1,19 @@
-/// A sealed, printable token that says where a walk goes on.
+/// An opaque, printable token for the position of the next page.
 ///
-/// It starts with a letter, is made of `A-Z a-z 0-9 . _ -`, and has at most 512 characters, so that it
-/// can be pasted into a shell unquoted. What is inside is the business of the source that made it; see
+/// It starts with a letter, consists of `A-Z a-z 0-9 . _ -`, and has at most 512 characters, so that it
+/// can be pasted into a shell unquoted. Only the source that made a cursor can open it; see
 /// ``CursorSeal``.
 public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
-  /// The most characters that a token can have.
+  /// The maximum number of characters in a token.
   public static let maximumLength = 512
 
   /// The token.
   public let description: String
 
-  /// A cursor from its token.
+  /// Creates a cursor from its token; `nil` if the token is empty, too long, does not start with a
+  /// letter, or contains other characters.
   ///
-  /// - Parameter description: The token. `nil` if it is empty, too long, does not start with a letter,
-  ///   or holds other characters. That it is *genuine* is found out by the source that opens it.
+  /// The source that opens the cursor checks that it is genuine.
   public init?(_ description: String) {
     let bytes = description.utf8
     guard bytes.count <= Self.maximumLength, let first = bytes.first, first.isASCIILetter,
@@ -22,23 +22,22 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
     self.description = description
   }
 
-  /// Used by ``CursorSeal`` and the tags of `fallback`, which build only valid tokens.
+  /// Joins the parts of a token with dots.
   package init?(joining parts: some Sequence<some StringProtocol>) {
     self.init(parts.joined(separator: "."))
   }
 }
 
 extension Cursor: Codable {
-  /// Reads a token, as part of another source's position; one that is none is an error.
+  /// Reads a token that is part of another source's position.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     guard let cursor = Cursor(try container.decode(String.self)) else {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "no cursor")
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "invalid cursor")
     }
     self = cursor
   }
 
-  /// Writes the token.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)

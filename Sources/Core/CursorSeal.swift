@@ -1,9 +1,9 @@
 import Foundation
 
-/// Turns a source's own position into a ``Cursor`` and back.
+/// Converts a source's own position to a ``Cursor`` and back.
 ///
-/// A seal is bound to a source and a query: it opens only what the same seal closed. A source keeps its
-/// position as a small `Codable` value and never writes token code:
+/// A seal is bound to a source and a query: it opens only the cursors that it closed. A source keeps
+/// its position as a small `Codable` value and never writes token code:
 ///
 /// ```swift
 /// func page(_ request: PageRequest) async throws(SourceError) -> Page<Hero> {
@@ -14,30 +14,28 @@ import Foundation
 /// }
 /// ```
 ///
-/// A token is `c` and the position as base64url JSON, a dot, and nine base-36 digits: four that digest
-/// source and query and five that check the whole. They tell accidents, not attackers: positions are
-/// read as hostile input all the same.
+/// A token is `c` and the position as base64url JSON, a dot, and nine base-36 digits: a four-digit
+/// digest of source and query, and a five-digit checksum of the payload. They detect accidents, not
+/// attacks: treat an opened position as untrusted input.
 public struct CursorSeal: Sendable {
+  private static let validOffsets = 0...1_000_000_000
+
   private let scope: UInt64
 
-  /// The seal of a source and a query.
+  /// Creates the seal of a source and a query.
   ///
-  /// - Parameters:
-  ///   - source: The source's name. Two tiers of one source, such as its service and its bundled data,
-  ///     have different names, so that neither opens the other's cursors.
-  ///   - query: The query, or `nil`.
+  /// - Parameter source: The source's name. Give the tiers of one source, such as its service and its
+  ///   bundled data, different names, so that neither opens the other's cursors.
   public init(_ source: String, for query: Query?) {
     scope = [source, query?.text].map { $0.map { "+\($0)" } ?? "-" }.joined(separator: "\0").fnv1a
   }
 
-  /// The cursor of `position`.
+  /// Seals a position, which must be small: a cursor has at most 512 characters.
   ///
-  /// - Parameter position: Where to go on. Keep it small: a cursor has at most 512 characters.
-  /// - Returns: The sealed cursor.
   /// - Throws: ``SourceError`` with code `malformed` if the position is too long.
   public func close(_ position: some Encodable) throws(SourceError) -> Cursor {
     guard let json = try? CanonicalJSON.bytes(of: position) else {
-      throw SourceError(.malformed, "the position cannot be written down")
+      throw SourceError(.malformed, "cannot encode the cursor's position")
     }
     let payload = "c" + json.base64URL
     guard let cursor = Cursor(joining: [payload, seal(of: payload)]) else {
@@ -46,12 +44,8 @@ public struct CursorSeal: Sendable {
     return cursor
   }
 
-  /// The position in `cursor`.
+  /// Opens a cursor; `nil`, the start, for `nil`.
   ///
-  /// - Parameters:
-  ///   - cursor: A cursor, or `nil` for the start.
-  ///   - type: The type that was closed.
-  /// - Returns: The position; `nil` for `nil`.
   /// - Throws: ``SourceError`` with code `invalidCursor` if another seal closed it, or it is damaged.
   public func open<Position: Decodable>(
     _ cursor: Cursor?, as type: Position.Type = Position.self
@@ -68,47 +62,59 @@ public struct CursorSeal: Sendable {
     return position
   }
 
+  /// Opens the cursor of a source that counts records from the start.
+  ///
+  /// - Returns: The number of records before the page, 0 to 10⁹; 0 for `nil`.
+  /// - Throws: ``SourceError`` with code `invalidCursor` if another seal closed it, or it is damaged.
+  public func openOffset(_ cursor: Cursor?) throws(SourceError) -> Int {
+    let offset = try open(cursor, as: Int.self) ?? 0
+    guard Self.validOffsets ~= offset else { throw .damaged(cursor) }
+    return offset
+  }
+
+  /// Implements ``DataSource/cursor(skipping:from:)`` for a source that counts records from the start.
+  ///
+  /// - Returns: `nil` if `cursor` cannot be opened, or the offset exceeds 10⁹.
+  public func offset(skipping count: Int, from cursor: Cursor?) -> Cursor? {
+    guard let offset = try? openOffset(cursor) else { return nil }
+    let (sum, overflow) = offset.addingReportingOverflow(count)
+    return !overflow && Self.validOffsets ~= sum ? try? close(sum) : nil
+  }
+
   private func seal(of payload: some StringProtocol) -> String {
-    // The check covers the payload alone, so that a token that is whole but foreign can be told so.
+    // The checksum excludes the scope, to distinguish a foreign token from a damaged one.
     scope.base36(digits: 4) + String(payload).fnv1a.base36(digits: 5)
   }
 }
 
 extension SourceError {
-  /// A token that is not, or no longer, what a source made.
-  ///
-  /// - Parameter cursor: The cursor that cannot be followed.
-  /// - Returns: An error with code `invalidCursor`.
+  /// An error with code `invalidCursor` for a token that its source cannot, or can no longer, open.
   public static func damaged(_ cursor: Cursor?) -> SourceError {
     damaged(cursor?.description ?? "")
   }
 
-  /// Text that is no token at all.
-  ///
-  /// - Parameter token: The text.
-  /// - Returns: An error with code `invalidCursor`.
+  /// An error with code `invalidCursor` for text that is not a token.
   public static func damaged(_ token: String) -> SourceError {
     SourceError(
-      .invalidCursor, "the cursor '\(token)' is damaged or outdated",
-      remedy: "start again without it")
+      .invalidCursor, "invalid cursor \"\(token)\": damaged or outdated",
+      remedy: "start over without a cursor")
   }
 
-  /// A position that does not fit into a token.
   static var positionTooLong: SourceError {
-    SourceError(.malformed, "the service's own position is too long to keep")
+    SourceError(.malformed, "the service's page position is too long for a cursor")
   }
 
-  /// A token that counts in pages of another size than are asked for now.
+  /// An error with code `invalidCursor` for a token that counts in pages of another size.
   public static var resized: SourceError {
     SourceError(
-      .invalidCursor, "the cursor was made with another page size",
-      remedy: "set the page size as it was, or start again without the cursor")
+      .invalidCursor, "the cursor was made with a different page size",
+      remedy: "restore the page size, or start over without a cursor")
   }
 
   fileprivate static var foreign: SourceError {
     SourceError(
-      .invalidCursor, "the cursor was made by another source or for another query",
-      remedy: "use it with the same source and query, or start again without it")
+      .invalidCursor, "the cursor belongs to a different source or query",
+      remedy: "use it with the same source and query, or start over without a cursor")
   }
 }
 

@@ -1,44 +1,35 @@
-/// One thing that can be read of a record: its name, what it is, and how to read it.
+/// A named, readable property of a record.
 ///
-/// A source lists its fields once; tables, TSV, JSON, `--fields` and local search are all made from them.
+/// A source lists its fields once; tables, TSV, JSON, `--fields` and local search are derived from them.
 public struct Field<Item>: Sendable {
-  /// The name that programs use, a JSON key: `realName`.
+  /// The JSON key: `realName`.
   public let name: String
 
-  /// The name that people see: `Real name`.
+  /// The label for people: `Real name`.
   public let label: String
 
-  /// What kind of values it has.
+  /// The kind of the values.
   public let kind: FieldKind
 
-  /// What it is, in one sentence.
+  /// A one-sentence description.
   public let about: String
 
-  /// Whether a list shows it where nobody asks for fields by name.
+  /// True if a list shows the field by default.
   public let isShown: Bool
 
-  /// Whether local search looks into it.
+  /// True if local search looks into the field.
   public let isSearchable: Bool
 
-  /// Where its value is in the record's stored JSON: names of members, joined by dots; `nil` where it
-  /// is not.
+  /// The path of the value in the record's stored JSON: member names, joined by dots; `nil` if the
+  /// value is not stored.
   ///
-  /// By default a property is stored under the field's name, and what is computed is not stored.
-  /// Queries see the fields that are stored.
+  /// By default a property is stored under the field's name, and a computed field is not stored.
+  /// SQL queries see the stored fields.
   public private(set) var path: String?
 
   private let read: @Sendable (Item) -> JSON
 
-  /// A field that is computed.
-  ///
-  /// - Parameters:
-  ///   - name: The name that programs use.
-  ///   - label: The name that people see.
-  ///   - kind: What kind of values it has.
-  ///   - about: What it is, in one sentence.
-  ///   - isShown: Whether a list shows it where nobody asks for fields by name.
-  ///   - isSearchable: Whether local search looks into it.
-  ///   - read: How to read it.
+  /// Creates a computed field.
   public init(
     _ name: String, _ label: String, _ kind: FieldKind, about: String, isShown: Bool = true,
     isSearchable: Bool = false, read: @escaping @Sendable (Item) -> JSON
@@ -52,15 +43,7 @@ public struct Field<Item>: Sendable {
     self.read = read
   }
 
-  /// A field that is a property of the record.
-  ///
-  /// - Parameters:
-  ///   - name: The name that programs use.
-  ///   - label: The name that people see.
-  ///   - path: The property.
-  ///   - about: What it is, in one sentence.
-  ///   - isShown: Whether a list shows it where nobody asks for fields by name.
-  ///   - isSearchable: Whether local search looks into it.
+  /// Creates a field from a property of the record.
   public init<Value: FieldValue>(
     _ name: String, _ label: String, _ path: any KeyPath<Item, Value> & Sendable, about: String,
     isShown: Bool = true, isSearchable: Bool = false
@@ -71,11 +54,8 @@ public struct Field<Item>: Sendable {
     self.path = name
   }
 
-  /// The same field, with its value somewhere else in the stored record.
-  ///
-  /// - Parameter path: Names of members, joined by dots, as in `location.city`; `nil` for a property
-  ///   that is computed and not stored.
-  /// - Returns: The field.
+  /// Returns this field with another ``path``, such as `location.city`; `nil` for a property that is
+  /// computed and not stored.
   public func stored(at path: String?) -> Field {
     var field = self
     field.path = path
@@ -86,11 +66,58 @@ public struct Field<Item>: Sendable {
   public subscript(item: Item) -> JSON { read(item) }
 }
 
+/// The kind of a ``Field``'s values; any of them may also be null.
+public enum FieldKind: String, Hashable, Sendable {
+  case text
+  /// A whole number.
+  case integer
+  /// A floating-point number.
+  case number
+  case bool
+  /// Several texts.
+  case list
+}
+
+/// A type that a ``Field`` can read with a key path.
+public protocol FieldValue: Sendable {
+  static var fieldKind: FieldKind { get }
+
+  var json: JSON { get }
+}
+
+extension String: FieldValue {
+  public static var fieldKind: FieldKind { .text }
+  public var json: JSON { .string(self) }
+}
+
+extension Int: FieldValue {
+  public static var fieldKind: FieldKind { .integer }
+  public var json: JSON { .integer(self) }
+}
+
+extension Double: FieldValue {
+  public static var fieldKind: FieldKind { .number }
+  /// The number; null if it is not finite.
+  public var json: JSON { isFinite ? .number(self) : .null }
+}
+
+extension Bool: FieldValue {
+  public static var fieldKind: FieldKind { .bool }
+  public var json: JSON { .bool(self) }
+}
+
+extension [String]: FieldValue {
+  public static var fieldKind: FieldKind { .list }
+  public var json: JSON { .array(map(JSON.string)) }
+}
+
+extension Optional: FieldValue where Wrapped: FieldValue {
+  public static var fieldKind: FieldKind { Wrapped.fieldKind }
+  public var json: JSON { self?.json ?? .null }
+}
+
 extension Sequence {
-  /// The searchable text of a record, folded: each searchable field on a line of its own.
-  ///
-  /// - Parameter item: The record.
-  /// - Returns: Folded text for ``Folded/containsAll(_:)``.
+  /// The folded text that local search looks into: each searchable field of a record on its own line.
   public func searchableText<Item>(of item: Item) -> Folded where Element == Field<Item> {
     var lines = SearchableLines()
     for field in self where field.isSearchable { lines.add(field[item]) }
@@ -98,7 +125,7 @@ extension Sequence {
   }
 }
 
-/// Lines that grow in place: for each new record of a sync, joining them takes as long as all the folding.
+/// Appends lines in place: for each new record of a sync, joining them would take as long as folding.
 private struct SearchableLines {
   private(set) var text = ""
   private var isEmpty = true

@@ -1,47 +1,44 @@
-/// Who is told what a source does.
+/// Receives the events of a source.
 ///
-/// ``DataSource/observed(by:as:)`` makes an observer current for everything underneath, so retries,
-/// waits and HTTP requests report to it without being handed one.
+/// ``DataSource/observed(by:as:)`` sets the current observer for every call below it, so retries, waits
+/// and HTTP requests report to it without receiving it as a parameter.
 public struct Observer: Sendable {
-  /// Tells nobody.
+  /// Ignores every event.
   public static let silent = Observer { _ in }
 
-  /// The observer of the call that is running.
+  /// The observer of the running call.
   @TaskLocal package static var current = Observer.silent
 
   private let report: @Sendable (Event) -> Void
 
-  /// An observer.
+  /// Creates an observer.
   ///
-  /// - Parameter report: What to do with each event. It is called from many tasks at once, so it must
-  ///   be quick and must not wait.
+  /// - Parameter report: Handles an event. It is called from many tasks at once and must not block.
   public init(_ report: @escaping @Sendable (Event) -> Void) { self.report = report }
 
-  /// Tells an event.
-  ///
-  /// - Parameter event: What happened.
+  /// Reports an event.
   public func callAsFunction(_ event: Event) { report(event) }
 }
 
-/// Something that a source did.
+/// An event of a source; contains no secrets.
 ///
-/// It holds no secret. New cases may come: switch with a `default`.
+/// New cases may be added: switch with a `default`.
 public enum Event: Sendable {
-  /// A page or a record was asked for, in words: `list`, `search`, `show`.
+  /// A call starts: `list`, `search`, or `show` with the id.
   case asked(source: String, call: String)
-  /// The call was answered.
+  /// The call succeeded.
   case answered(source: String, call: String, provenance: Provenance, count: Int)
   /// The call failed.
   case failed(source: String, call: String, error: SourceError)
-  /// A wait begins, and why.
+  /// A wait begins.
   case waiting(Duration, reason: String)
-  /// A call that failed is about to be made again.
+  /// A failed call is about to be retried.
   case retrying(SourceError)
-  /// A second source is asked because the first one failed.
+  /// A call falls back to a second source because the first one failed.
   case fellBack(SourceError)
-  /// An HTTP request went out; the address has its secrets removed.
+  /// An HTTP request was sent; secrets are redacted from the address.
   case sent(method: String, address: String)
-  /// An HTTP reply came in.
+  /// An HTTP response was received.
   case received(status: Int, bytes: Int, after: Duration, address: String)
   /// An HTTP request failed.
   case lost(SourceError, after: Duration, address: String)

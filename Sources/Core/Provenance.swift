@@ -1,36 +1,29 @@
 public import Foundation
 
-/// Who answered a request, and why nobody better did.
+/// The origin and age of an answer, and the reason for a fallback.
 public struct Provenance: Sendable {
-  /// The tier that answered.
+  /// A tier of a source.
   public enum Origin: String, Sendable, CaseIterable {
-    /// The service itself, just now.
+    /// The service, just now.
     case live
     /// The local store.
-    case stored
-    /// The data compiled into the program.
+    case cached
+    /// Data compiled into the program.
     case bundled
   }
 
   /// The tier that answered.
   public var origin: Origin
 
-  /// When the data was fetched from the service; `nil` for bundled data.
+  /// The date when the data was fetched from the service; `nil` for bundled data.
   public var fetchedAt: Date?
 
-  /// The address that was asked, without its query; `nil` for bundled data.
+  /// The URL that was requested, without its query; `nil` for bundled data.
   public var endpoint: String?
 
-  /// Why a better tier did not answer; `nil` when none was asked.
+  /// The failure of the preferred tier; `nil` if that tier was not tried or did not fail.
   public var reason: SourceError?
 
-  /// Where an answer came from.
-  ///
-  /// - Parameters:
-  ///   - origin: The tier that answered.
-  ///   - fetchedAt: When the data was fetched from the service.
-  ///   - endpoint: The address that was asked, without its query.
-  ///   - reason: Why a better tier did not answer.
   public init(
     _ origin: Origin, fetchedAt: Date? = nil, endpoint: String? = nil, reason: SourceError? = nil
   ) {
@@ -40,10 +33,7 @@ public struct Provenance: Sendable {
     self.reason = reason
   }
 
-  /// The same, because a better tier failed.
-  ///
-  /// - Parameter reason: The failure of the tier above.
-  /// - Returns: This provenance with `reason`.
+  /// Returns this provenance with a ``reason``.
   public func because(_ reason: SourceError) -> Provenance {
     Provenance(origin, fetchedAt: fetchedAt, endpoint: endpoint, reason: reason)
   }

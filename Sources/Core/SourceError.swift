@@ -1,31 +1,23 @@
-/// Why a data source could not answer.
+/// A failure of a data source.
 ///
-/// Neither `message` nor `remedy` ever holds a secret: sources build them from ``HTTPRequest`` and
-/// ``Secret`` descriptions, which are redacted.
+/// Neither `message` nor `remedy` contains a secret: sources build them from the redacted descriptions of
+/// ``HTTPRequest`` and ``Secret``.
 public struct SourceError: Error, Sendable {
-  /// What kind of failure it is, for programs.
+  /// The kind of failure.
   public var code: Code
 
-  /// What went wrong, in words for people, without a full stop.
+  /// A description for people, without a full stop.
   public var message: String
 
-  /// What to do about it; `nil` if nothing can be done.
+  /// A way to mend it, if there is one.
   public var remedy: Remedy?
 
-  /// How long to wait before asking again, if that is known: the service's word, or our own bound.
+  /// The time to wait before a retry, as the service or our own rate limit demands; `nil` if unknown.
   public var retryAfter: Duration?
 
-  /// The failure underneath.
+  /// The underlying error.
   public var cause: (any Error)?
 
-  /// A failure.
-  ///
-  /// - Parameters:
-  ///   - code: What kind of failure it is.
-  ///   - message: What went wrong, without a full stop and without secrets.
-  ///   - remedy: What to do about it.
-  ///   - retryAfter: How long to wait before asking again, if that is known.
-  ///   - cause: The failure underneath.
   public init(
     _ code: Code, _ message: String, remedy: Remedy? = nil, retryAfter: Duration? = nil,
     cause: (any Error)? = nil
@@ -37,10 +29,16 @@ public struct SourceError: Error, Sendable {
     self.cause = cause
   }
 
-  /// The task was cancelled.
   public static var cancelled: SourceError { SourceError(.cancelled, "cancelled") }
 
-  /// Whether the same call may succeed if it is made again at once or soon.
+  /// An error with code `notFound`.
+  public static func notFound(
+    _ id: some LosslessStringConvertible, in source: String
+  ) -> SourceError {
+    SourceError(.notFound, "\(source) record \"\(id.description.oneLine(atMost: 80))\" not found")
+  }
+
+  /// True if the same call may succeed when it is retried at once or soon.
   public var isTransient: Bool {
     switch code {
     case .timedOut, .connectionLost, .rateLimited, .serverError: true
@@ -48,10 +46,10 @@ public struct SourceError: Error, Sendable {
     }
   }
 
-  /// Whether another source may be asked instead.
+  /// True if another source may answer instead.
   ///
-  /// It may not when the caller went away, when the answer is that there is no such record, when what
-  /// was asked is itself wrong, or when a recording has a gap, which nobody should fill unseen.
+  /// False for a cancelled call, an unknown id, a request that is itself invalid, and a gap in a
+  /// recording, which must not be filled silently.
   public var allowsFallback: Bool {
     switch code {
     case .cancelled, .notFound, .invalidCursor, .badUsage, .badSettings, .notRecorded: false
@@ -64,23 +62,152 @@ public struct SourceError: Error, Sendable {
 }
 
 extension SourceError: CustomStringConvertible {
-  /// The message, and the remedy if there is one.
+  /// The message and the remedy, if any.
   public var description: String {
     if let remedy { "\(message) (\(remedy))" } else { message }
   }
 }
 
 extension SourceError {
-  /// There is no record with this id.
+  /// The kind of a ``SourceError``.
   ///
-  /// - Parameters:
-  ///   - id: The id that was asked for.
-  ///   - source: The source's name.
-  /// - Returns: An error with code `notFound`.
-  public static func notFound(
-    _ id: some LosslessStringConvertible, in source: String
-  ) -> SourceError {
-    SourceError(
-      .notFound, "no \(source) record has the id '\(id.description.oneLine(atMost: 80))'")
+  /// New codes may be added: switch with a `default`.
+  public struct Code: Hashable, Sendable, LosslessStringConvertible {
+    private enum Name: String, CaseIterable {
+      case cancelled, badUsage, invalidCursor, notFound, badSettings
+      case offline, unreachable, connectionLost, timedOut
+      case missingKey, invalidKey, rateLimited, rejected, serverError, circuitOpen
+      case malformed, tooLarge, stalled, storage, busy, nothingCached, unsupported
+      case notRecorded
+    }
+    private let name: Name
+
+    private init(_ name: Name) { self.name = name }
+
+    /// The code with this name, such as `timedOut`.
+    public init?(_ description: String) {
+      guard let name = Name(rawValue: description) else { return nil }
+      self.name = name
+    }
+
+    /// The code's name, as in JSON output: `timedOut`; letters only.
+    public var description: String { name.rawValue }
+
+    /// The task was cancelled.
+    public static let cancelled = Code(.cancelled)
+    /// Invalid request, such as an empty query.
+    public static let badUsage = Code(.badUsage)
+    /// The cursor is damaged, outdated, or belongs to another source or query.
+    public static let invalidCursor = Code(.invalidCursor)
+    /// No record has this id.
+    public static let notFound = Code(.notFound)
+    /// Invalid setting, such as a malformed URL.
+    public static let badSettings = Code(.badSettings)
+    /// Offline mode.
+    public static let offline = Code(.offline)
+    /// No connection: refused, no route, unknown host, or TLS failed; not retried.
+    public static let unreachable = Code(.unreachable)
+    /// The connection broke before the reply was complete.
+    public static let connectionLost = Code(.connectionLost)
+    /// A deadline passed.
+    public static let timedOut = Code(.timedOut)
+    /// The service requires an API key and none is set.
+    public static let missingKey = Code(.missingKey)
+    /// The service rejects the API key.
+    public static let invalidKey = Code(.invalidKey)
+    /// Too many requests, for the service or for the local rate limit.
+    public static let rateLimited = Code(.rateLimited)
+    /// The service rejects this request (other 4xx).
+    public static let rejected = Code(.rejected)
+    /// The service failed (5xx).
+    public static let serverError = Code(.serverError)
+    /// The circuit breaker is open: the service failed repeatedly and is not called for a while.
+    public static let circuitOpen = Code(.circuitOpen)
+    /// The reply could not be decoded.
+    public static let malformed = Code(.malformed)
+    /// The reply exceeds the size limit.
+    public static let tooLarge = Code(.tooLarge)
+    /// The service does not offer this call, such as looking up one record.
+    public static let unsupported = Code(.unsupported)
+    /// A local file cannot be read or written: disk full, permission denied.
+    public static let storage = Code(.storage)
+    /// Another process held the lock on the local store or the session position for too long.
+    public static let busy = Code(.busy)
+    /// The local store has no records of this source.
+    public static let nothingCached = Code(.nothingCached)
+    /// An exchange is missing from the replayed recording, or could not be added to a new one.
+    public static let notRecorded = Code(.notRecorded)
+    /// Pagination stopped because the source's pages made no progress; see ``PaginationEnd``.
+    public static let stalled = Code(.stalled)
+
+    /// A generic message: `cannot reach the service`.
+    public var text: String {
+      switch name {
+      case .cancelled: "cancelled"
+      case .badUsage: "invalid request"
+      case .invalidCursor: "invalid cursor"
+      case .notFound: "record not found"
+      case .badSettings: "invalid setting"
+      case .offline: "offline mode"
+      case .unreachable: "cannot reach the service"
+      case .connectionLost: "connection lost"
+      case .timedOut: "the service timed out"
+      case .missingKey: "API key is not set"
+      case .invalidKey: "invalid API key"
+      case .rateLimited: "rate limited"
+      case .rejected: "the service rejected the request"
+      case .serverError: "the service failed"
+      case .circuitOpen: "failing repeatedly; paused"
+      case .malformed: "malformed reply"
+      case .tooLarge: "reply too large"
+      case .unsupported: "not supported by the service"
+      case .storage: "cannot read or write a local file"
+      case .busy: "locked by another process"
+      case .nothingCached: "no cached records"
+      case .stalled: "pagination made no progress"
+      case .notRecorded: "request not in the recording"
+      }
+    }
   }
+}
+
+/// A way to mend a ``SourceError``.
+///
+/// Most remedies are text. Those that depend on the program, such as moving its store, also name an
+/// ``Action``, which a program can translate to its own options or settings.
+public struct Remedy: Hashable, Sendable {
+  /// A remedy that only the program knows how to carry out.
+  ///
+  /// New actions may be added: switch with a `default`.
+  public struct Action: Hashable, Sendable {
+    private enum Name { case allowMoreTime, moveStore, nameSettingsFile, record }
+    private let name: Name
+
+    /// Allow the call more time.
+    public static let allowMoreTime = Action(name: .allowMoreTime)
+    /// Keep the store in another directory.
+    public static let moveStore = Action(name: .moveStore)
+    /// Name the settings file explicitly.
+    public static let nameSettingsFile = Action(name: .nameSettingsFile)
+    /// Record the exchange.
+    public static let record = Action(name: .record)
+  }
+
+  /// An imperative phrase without a full stop.
+  public var text: String
+
+  public var action: Action?
+
+  public init(_ text: String, _ action: Action? = nil) {
+    self.text = text
+    self.action = action
+  }
+}
+
+extension Remedy: ExpressibleByStringInterpolation {
+  public init(stringLiteral text: String) { self.init(text) }
+}
+
+extension Remedy: CustomStringConvertible {
+  public var description: String { text }
 }

@@ -60,7 +60,7 @@ public struct ImageLoader: Sendable {
   {
     if readsMemory, let cached = memory[address] {
       let provenance = Provenance(
-        .stored, fetchedAt: cached.fetchedAt, endpoint: HTTPRequest(.get, address.url).endpoint)
+        .cached, fetchedAt: cached.fetchedAt, endpoint: HTTPRequest(.get, address.url).endpoint)
       return LookupResult(cached.image, provenance: provenance)
     }
     let found = try await source.item(address)
@@ -124,7 +124,7 @@ private struct CachedImages<Base: DataSource<LoadedImage>>: DataSource, CustomSt
       LookupResult(
         file.image,
         provenance: Provenance(
-          .stored, fetchedAt: Date(timeIntervalSince1970: file.fetchedAt.sinceStart / .seconds(1)),
+          .cached, fetchedAt: Date(timeIntervalSince1970: file.fetchedAt.sinceStart / .seconds(1)),
           endpoint: HTTPRequest(.get, address.url).endpoint))
     }
   }

@@ -141,7 +141,7 @@ import Testing
     (.notFound, .notFound), (.unsupported, .notFound), (.badSettings, .settings),
     (.offline, .unavailable), (.unreachable, .unavailable), (.connectionLost, .unavailable),
     (.rejected, .unavailable), (.serverError, .unavailable), (.circuitOpen, .unavailable),
-    (.nothingStored, .unavailable), (.notRecorded, .unavailable), (.timedOut, .tryLater),
+    (.nothingCached, .unavailable), (.notRecorded, .unavailable), (.timedOut, .tryLater),
     (.rateLimited, .tryLater), (.busy, .tryLater), (.missingKey, .key), (.invalidKey, .key),
     (.malformed, .notUnderstood), (.tooLarge, .notUnderstood), (.stalled, .partial),
     (.storage, .io),

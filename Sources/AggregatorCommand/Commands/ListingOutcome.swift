@@ -183,7 +183,7 @@ struct ListingOutcome {
 
   /// The age of the oldest cached page, and the reason why the service was not used.
   private var cached: (age: String, reason: SourceError?)? {
-    let cached = provenances.filter { $0.origin == .stored }
+    let cached = provenances.filter { $0.origin == .cached }
     guard let oldest = cached.compactMap(\.fetchedAt).min() else { return nil }
     return (oldest.age(at: now), cached.lazy.compactMap(\.reason).first)
   }
@@ -191,7 +191,7 @@ struct ListingOutcome {
   /// A warning if cached records replace the service's or are mixed with others; not for `--offline`.
   private var stale: Remark? {
     guard let cached else { return nil }
-    let isMixed = provenances.contains { $0.origin != .stored }
+    let isMixed = provenances.contains { $0.origin != .cached }
     guard isMixed || cached.reason.map({ $0.code != .offline }) ?? false else { return nil }
     let reason = cached.reason.map { " (\($0.message))" } ?? ""
     return Remark(

@@ -184,7 +184,7 @@ extension Plugin {
     _ diagnostics: Diagnostics
   ) {
     for warning in loaded.warnings { diagnostics.warning("\(name): \(warning.message)") }
-    guard let date = loaded.provenance.fetchedAt, loaded.provenance.origin == .stored else {
+    guard let date = loaded.provenance.fetchedAt, loaded.provenance.origin == .cached else {
       return
     }
     let origin = "cached image, fetched \(date.age(at: environment.now()))"

@@ -62,7 +62,7 @@ extension Plugin {
       }
     case .failure(let error):
       // An empty store is not a failure if the store is what is searched.
-      let isEmpty = error.code == .nothingStored
+      let isEmpty = error.code == .nothingCached
       return SourceSearch(
         source: name, outcome: outcome, hits: [], error: isEmpty ? nil : error,
         failure: isEmpty ? nil : CommandError(error, of: self), origin: nil,
@@ -107,7 +107,7 @@ extension SourceError {
   /// True if a request was made and failed; false if none could be made.
   fileprivate var isServiceFailure: Bool {
     switch code {
-    case .offline, .missingKey, .nothingStored: false
+    case .offline, .missingKey, .nothingCached: false
     default: true
     }
   }
@@ -144,7 +144,7 @@ struct SearchHit: Record {
     Field("source", "Source", \.source, about: "The source."),
     Field("id", "ID", \.id, about: "The record's ID in its source."),
     Field("label", "Label", \.label, about: "The name or title."),
-    Field("origin", "Origin", \.origin, about: "The origin: live, stored or bundled."),
+    Field("origin", "Origin", \.origin, about: "The origin: live, cached or bundled."),
   ]
 
   /// The fields of several sources; null for records of a source without the field.

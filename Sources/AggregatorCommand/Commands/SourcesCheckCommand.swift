@@ -90,7 +90,7 @@ struct SourceHealth: Entry {
     Field(
       "fetchedAt", "Last fetched", \.fetchedAt, about: "When the newest cached page was fetched."),
     Field(
-      "answer", "Origin", \.answer, about: "The origin of a list now: live, stored or bundled."),
+      "answer", "Origin", \.answer, about: "The origin of a list now: live, cached or bundled."),
     Field("exitCode", "Exit code", \.exitCode, about: "The exit code for this source alone."),
   ]
 }
@@ -153,7 +153,7 @@ extension Plugin {
     let first = PageRequest(limit: min(ListingOptions.standardLimit, policy.largestPage))
     let isFresh = await cachedAnswer(to: first, in: environment) != nil
     let isStored = isFresh || hasStored && !isLive
-    let origin: Provenance.Origin = isStored ? .stored : isLive ? .live : .bundled
+    let origin: Provenance.Origin = isStored ? .cached : isLive ? .live : .bundled
     return origin.rawValue
   }
 }

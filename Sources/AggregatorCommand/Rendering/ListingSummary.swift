@@ -46,7 +46,7 @@ struct SourceWarning: Hashable, Sendable {
 /// Rows of several origins are `mixed`. The time is the oldest one, so that nothing looks fresher
 /// than it is; reason and endpoint are the first ones known.
 struct CombinedProvenance: Sendable {
-  enum Origin: String { case live, stored, bundled, mixed }
+  enum Origin: String { case live, cached, bundled, mixed }
 
   private(set) var origin: Origin
 
@@ -60,7 +60,7 @@ struct CombinedProvenance: Sendable {
     origin =
       switch provenance.origin {
       case .live: .live
-      case .stored: .stored
+      case .cached: .cached
       case .bundled: .bundled
       }
     fetchedAt = provenance.fetchedAt

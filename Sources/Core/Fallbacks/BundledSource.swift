@@ -1,42 +1,41 @@
 import Foundation
 import Synchronization
 
-/// Records compiled into the program: paged, searchable, always there.
+/// Records compiled into the program: paginated, searchable, always available.
 ///
-/// The JSON is read when the first record is asked for, and once.
+/// The JSON is parsed once, on first use.
 public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
-  /// A record and the folded text that queries look into.
   private struct Entry: Sendable {
     let item: Item
+    /// The folded, searchable text.
     let text: Folded
   }
 
   private let name: String
   private let entries: Lazy<[Entry]>
 
-  /// The records of a JSON text.
+  /// Creates a source from JSON.
   ///
   /// - Parameters:
   ///   - name: The source's name, for cursors.
-  ///   - json: A JSON array of records, as the EmbedJSON build plugin embeds it.
+  ///   - json: An array of records, as the EmbedJSON build plugin embeds it.
   ///   - fields: The source's fields; queries look into the searchable ones.
   public init(_ name: String, json: StaticString, fields: [Field<Item>]) {
     self.init(name, fields: fields) { () throws(SourceError) in
       do {
         let text = json.withUTF8Buffer { JSONText(Data($0)) }
-        guard let text else { throw SourceError(.malformed, "it is no JSON") }
+        guard let text else { throw SourceError(.malformed, "invalid JSON") }
         return try text.read()
       } catch {
-        throw SourceError(.malformed, "the bundled \(name) cannot be read", cause: error)
+        throw SourceError(.malformed, "cannot read the bundled \(name)", cause: error)
       }
     }
   }
 
-  /// Records written down in code.
+  /// Creates a source from records.
   ///
   /// - Parameters:
   ///   - name: The source's name, for cursors.
-  ///   - items: The records.
   ///   - fields: The source's fields; queries look into the searchable ones.
   public init(_ name: String, items: [Item], fields: [Field<Item>]) {
     self.init(name, fields: fields) { () throws(SourceError) in items }
@@ -52,7 +51,6 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
     }
   }
 
-  /// The records from the cursor's place on that match.
   public func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
     guard !Task.isCancelled else { throw .cancelled }
     let seal = CursorSeal(description, for: request.query)
@@ -67,7 +65,6 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
       provenance: Provenance(.bundled))
   }
 
-  /// The record with this id.
   public func item(_ id: Item.ID) async throws(SourceError) -> LookupResult<Item> {
     guard !Task.isCancelled else { throw .cancelled }
     guard let entry = try entries.value().first(where: { $0.item.id == id }) else {
@@ -76,7 +73,6 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
     return LookupResult(entry.item, provenance: Provenance(.bundled))
   }
 
-  /// The place `count` records on.
   public func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
     CursorSeal(description, for: request.query).offset(skipping: count, from: request.cursor)
   }
@@ -85,7 +81,7 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
   public var description: String { "\(name).bundled" }
 }
 
-/// A value that is made when it is first needed, and once.
+/// A value that is computed once, on first use.
 private final class Lazy<Value: Sendable>: Sendable {
   private let make: @Sendable () throws(SourceError) -> Value
   private let made = Mutex<Value?>(nil)

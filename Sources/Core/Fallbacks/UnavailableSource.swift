@@ -1,20 +1,14 @@
-/// Stands where a source would be that cannot be asked: no key, or no network allowed.
+/// A stand-in for a source that cannot be used, such as one without its API key or in offline mode.
 ///
-/// Every call fails with the reason, so that a `fallback` answers and can say why.
+/// Every call fails with the same error, so that a `fallback` answers and reports it.
 public struct UnavailableSource<Item: Record>: DataSource, CustomStringConvertible {
   private let reason: SourceError
 
-  /// A source that cannot be asked.
-  ///
-  /// - Parameter reason: Why.
   public init(_ reason: SourceError) { self.reason = reason }
 
-  /// Fails.
   public func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> { throw reason }
 
-  /// Fails.
   public func item(_ id: Item.ID) async throws(SourceError) -> LookupResult<Item> { throw reason }
 
-  /// The reason.
   public var description: String { "unavailable: \(reason.message)" }
 }

@@ -1,65 +1,83 @@
 extension DataSource {
-  /// Asks a second source for what this one fails to give.
+  /// Uses a second source if this one fails.
   ///
-  /// Only the *first* page of a walk, or a record, falls back; the reason is kept in the provenance and
-  /// in the cursor, so that the second page, and the next process, still know it. A cursor belongs to
-  /// whoever made it, so a walk never mixes the two; a failure in the middle of a walk is a failure.
-  /// Where the second source fails too, the first one's failure is thrown; also where it does not know an
-  /// id, because then nobody could say that there is no such record.
+  /// Only the *first* page of a listing, or a single record, falls back. The provenance and the cursor
+  /// carry the reason, so that the second page, even in another process, still has it. A cursor belongs
+  /// to the source that made it, so one listing never mixes the two: a failure in the middle is a failure.
+  /// If the second source fails too, or does not know an id, the first one's error is thrown: then the
+  /// record may well exist.
+  ///
+  /// Fallbacks that follow each other directly act as one chain, and tag each cursor once.
   ///
   /// - Parameters:
-  ///   - second: Who is asked instead.
-  ///   - condition: Which of the failures that allow it (see ``SourceError/allowsFallback``) it stands
-  ///     in for; all by default.
-  /// - Returns: This source, else `second`.
+  ///   - second: The source to fall back to.
+  ///   - condition: Selects the errors that fall back, among those that may (see
+  ///     ``SourceError/allowsFallback``); all by default.
   public func fallback(
     to second: some DataSource<Item>,
     when condition: @escaping @Sendable (SourceError) -> Bool = { _ in true }
   ) -> some DataSource<Item> {
-    Fallback(first: self, second: second, condition: { $0.allowsFallback && condition($0) })
+    Fallback(self, second, when: { $0.allowsFallback && condition($0) })
   }
 
   /// This source alone, with the cursors that it would have with a ``fallback(to:when:)``.
   ///
-  /// A walk that began with the one goes on with the other. If the second source made the cursor, the
-  /// call fails.
-  ///
-  /// - Returns: This source.
+  /// A listing that began with the one continues with the other. If the second source made the cursor,
+  /// the call fails.
   package func withoutFallback() -> some DataSource<Item> {
-    let refusal = SourceError(
-      .unreachable, "the listing began on data at hand, which is not to be used")
-    return Fallback(
-      first: self, second: UnavailableSource(refusal), condition: { _ in false }, isShown: false)
+    let error = SourceError(
+      .unreachable, "the listing started from local data, but fallback is disabled")
+    return Fallback(self, UnavailableSource(error), when: { _ in false }, isShown: false)
   }
 }
 
-struct Fallback<First: DataSource, Second: DataSource<First.Item>>: DataSource,
-  CustomStringConvertible
+/// A chain of sources: tier 0 is the service, each further one stands in for those before it.
+private protocol FallbackChain {
+  /// The number of the last tier.
+  var lastTier: Int { get }
+}
+
+private struct Fallback<First: DataSource, Second: DataSource<First.Item>>: Decorator, FallbackChain
 {
-  let first: First
-  let second: Second
-  let condition: @Sendable (SourceError) -> Bool
-  /// Whether it is named in the description.
-  var isShown = true
+  let base: First
+  private let second: Second
+  private let condition: @Sendable (SourceError) -> Bool
+  /// True if the description names it.
+  private let isShown: Bool
+  let lastTier: Int
+
+  var label: String { "fallback(to: \(second))" }
+  var description: String { isShown ? "\(base)\n  .\(label)" : "\(base)" }
+
+  init(
+    _ first: First, _ second: Second, when condition: @escaping @Sendable (SourceError) -> Bool,
+    isShown: Bool = true
+  ) {
+    base = first
+    self.second = second
+    self.condition = condition
+    self.isShown = isShown
+    lastTier = ((first as? any FallbackChain)?.lastTier ?? 0) + 1
+  }
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<First.Item> {
-    switch try Tier(of: request.cursor) {
-    case .first(let cursor):
-      return try tagged(await first.page(request.after(cursor)), nil)
-    case .second(let cursor, let reason):
-      return try tagged(await second.page(request.after(cursor)), reason)
-    case nil:
+    guard let cursor = request.cursor else {
       let page: Page<First.Item>
-      do { page = try await first.page(request) } catch let error where condition(error) {
+      do { page = try await base.page(request) } catch let error where condition(error) {
         Observer.current(.fellBack(error))
-        return try tagged(await standIn(for: request, after: error), error)
+        return try tagged(await secondPage(request, after: error), because: error)
       }
-      return try tagged(page, nil)
+      return try tagged(page, because: nil)
     }
+    let (inner, reason) = try opened(cursor)
+    guard let reason else {
+      return try tagged(await base.page(request.after(inner)), because: nil)
+    }
+    return try tagged(await second.page(request.after(inner)), because: reason)
   }
 
   func item(_ id: First.Item.ID) async throws(SourceError) -> LookupResult<First.Item> {
-    do { return try await first.item(id) } catch let error where condition(error) {
+    do { return try await base.item(id) } catch let error where condition(error) {
       let reason = error
       Observer.current(.fellBack(reason))
       do {
@@ -72,70 +90,63 @@ struct Fallback<First: DataSource, Second: DataSource<First.Item>>: DataSource,
     }
   }
 
-  /// The second source's first page.
-  ///
-  /// Where it fails as well, the first one's failure is the one to tell: it says what to do.
-  private func standIn(
-    for request: PageRequest, after reason: SourceError
+  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+    guard let cursor = request.cursor else {
+      return base.cursor(skipping: count, from: request).flatMap { tagged($0, because: nil) }
+    }
+    guard let (inner, reason) = try? opened(cursor) else { return nil }
+    let request = request.after(inner)
+    let ahead =
+      reason == nil
+      ? base.cursor(skipping: count, from: request) : second.cursor(skipping: count, from: request)
+    return ahead.flatMap { tagged($0, because: reason) }
+  }
+
+  /// The second source's first page, or the first one's error, whose remedy matters.
+  private func secondPage(
+    _ request: PageRequest, after reason: SourceError
   ) async throws(SourceError) -> Page<First.Item> {
     do { return try await second.page(request) } catch let error where error.allowsFallback {
       throw reason
     }
   }
 
-  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
-    guard request.cursor != nil else {
-      return first.cursor(skipping: count, from: request)?.tagged(Tier.firstTag)
+  // MARK: - Tags
+
+  /// The number of this tier is part of a tag only where the chain has more than two.
+  private var tierSuffix: String { lastTier == 1 ? "" : "\(lastTier)" }
+
+  /// The cursor as the source that made it knows it, and the reason if that is the second source.
+  private func opened(_ cursor: Cursor) throws(SourceError) -> (Cursor, because: SourceError?) {
+    let parts = cursor.description.split(
+      separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, let inner = Cursor(String(parts[1])) else { throw .damaged(cursor) }
+    if parts[0].hasSuffix(tierSuffix),
+      let code = SourceError.Code(String(parts[0].dropLast(tierSuffix.count)))
+    {
+      return (inner, SourceError(code, code.text))
     }
-    return switch try? Tier(of: request.cursor) {
-    case .first(let cursor):
-      first.cursor(skipping: count, from: request.after(cursor))?.tagged(Tier.firstTag)
-    case .second(let cursor, let reason):
-      second.cursor(skipping: count, from: request.after(cursor))?.tagged(reason.code.description)
-    case nil: nil
-    }
+    if lastTier > 1 { return (cursor, nil) }  // the tag of a tier before
+    guard parts[0] == "ok" else { throw .damaged(cursor) }
+    return (inner, nil)
+  }
+
+  /// A cursor with a tag: `ok` for tier 0, else the reason's code and the tier's number from 2 on.
+  private func tagged(_ cursor: Cursor, because reason: SourceError?) -> Cursor? {
+    if let reason { return Cursor(joining: ["\(reason.code)\(tierSuffix)", cursor.description]) }
+    return lastTier > 1 ? cursor : Cursor(joining: ["ok", cursor.description])
   }
 
   private func tagged(
-    _ page: Page<First.Item>, _ reason: SourceError?
+    _ page: Page<First.Item>, because reason: SourceError?
   ) throws(SourceError) -> Page<First.Item> {
     var page = page
     if let next = page.next {
-      page.next = next.tagged(reason?.code.description ?? Tier.firstTag)
+      page.next = tagged(next, because: reason)
       // Without its cursor this page would look like the last.
       guard page.next != nil else { throw .positionTooLong }
     }
     if let reason { page.provenance = page.provenance.because(reason) }
     return page
   }
-
-  var description: String { isShown ? chained(first, "fallback(to: \(second))") : "\(first)" }
-}
-
-/// Who made a cursor: the source that it goes back to, and the cursor that this source knows.
-private enum Tier {
-  case first(Cursor)
-  case second(Cursor, because: SourceError)
-
-  static let firstTag = "ok"
-
-  /// `nil` for the start of a walk.
-  init?(of cursor: Cursor?) throws(SourceError) {
-    guard let cursor else { return nil }
-    let parts = cursor.description.split(
-      separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.count == 2, let inner = Cursor(String(parts[1])) else { throw .damaged(cursor) }
-    if parts[0] == Self.firstTag {
-      self = .first(inner)
-    } else if let code = SourceError.Code(String(parts[0])) {
-      self = .second(inner, because: SourceError(code, code.text))
-    } else {
-      throw .damaged(cursor)
-    }
-  }
-}
-
-extension Cursor {
-  /// This token with a short word in front; `nil` if that makes it too long.
-  fileprivate func tagged(_ tag: String) -> Cursor? { Cursor(joining: [tag, description]) }
 }

@@ -1,23 +1,21 @@
 extension DataSource {
-  /// Tells an observer of every call and its outcome, and of all that happens underneath: waits,
-  /// retries, fallbacks, HTTP requests.
+  /// Reports every call and its outcome to an observer, and everything below it: waits, retries,
+  /// fallbacks, HTTP requests.
   ///
-  /// - Parameters:
-  ///   - observer: Who is told.
-  ///   - name: What the source is called.
-  /// - Returns: The source, watched.
+  /// - Parameter name: The source's name in the events.
   public func observed(by observer: Observer, as name: String) -> some DataSource<Item> {
     Observed(base: self, observer: observer, name: name)
   }
 }
 
-struct Observed<Base: DataSource>: DataSource, CustomStringConvertible {
+struct Observed<Base: DataSource>: Decorator {
   let base: Base
   let observer: Observer
   let name: String
+  var label: String { "observed()" }
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
-    try await watched(CallKind(request).rawValue) {
+    try await observe(CallKind(request).rawValue) {
       ($0.provenance, $0.records.count)
     } _: {
       () async throws(SourceError) in
@@ -26,7 +24,7 @@ struct Observed<Base: DataSource>: DataSource, CustomStringConvertible {
   }
 
   func item(_ id: Base.Item.ID) async throws(SourceError) -> LookupResult<Base.Item> {
-    try await watched("show \(id)") {
+    try await observe("show \(id)") {
       ($0.provenance, 1)
     } _: {
       () async throws(SourceError) in
@@ -34,13 +32,7 @@ struct Observed<Base: DataSource>: DataSource, CustomStringConvertible {
     }
   }
 
-  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
-    base.cursor(skipping: count, from: request)
-  }
-
-  var description: String { chained(base, "observed()") }
-
-  private func watched<Answer: Sendable>(
+  private func observe<Answer: Sendable>(
     _ call: String, _ summary: (Answer) -> (Provenance, Int),
     _ body: () async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer {

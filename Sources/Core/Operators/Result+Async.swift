@@ -1,9 +1,5 @@
 extension Result {
-  /// What `body` returned or threw.
-  ///
-  /// `Task` and task groups erase typed errors; this carries them.
-  ///
-  /// - Parameter body: What to run.
+  /// The result of an asynchronous call, with its typed error, which `Task` and task groups erase.
   package init(catching body: () async throws(Failure) -> Success) async {
     do { self = .success(try await body()) } catch { self = .failure(error) }
   }

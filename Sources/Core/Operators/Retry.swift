@@ -1,30 +1,25 @@
 extension DataSource {
-  /// Makes a failed call again if its failure is transient: after a while, a few times, never past the
-  /// deadline.
+  /// Retries calls that fail with a transient error, a few times and never past the deadline.
   ///
   /// The wait is random between zero and a bound that doubles ("full jitter", so that many callers do
-  /// not come back at once), and at least as long as the service asks for. When the deadline leaves no
-  /// room for it, the failure is thrown at once with its `retryAfter`.
+  /// not retry at once), and at least as long as the service demands. If the deadline leaves no room for
+  /// it, the error is thrown at once with its `retryAfter`.
   ///
-  /// - Parameters:
-  ///   - policy: How often, and how long to wait.
-  ///   - clock: What waits.
-  ///   - random: Random bits.
-  /// - Returns: The source with retries.
+  /// - Parameter random: Returns random bits.
   public func retry(
     _ policy: RetryPolicy = .standard, clock: some Clock<Duration> = ContinuousClock(),
     random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
   ) -> some DataSource<Item> { Retry(base: self, policy: policy, clock: clock, random: random) }
 }
 
-struct Retry<Base: DataSource, C: Clock<Duration>>: Decorator {
+struct Retry<Base: DataSource, C: Clock<Duration>>: Interceptor {
   let base: Base
   let policy: RetryPolicy
   let clock: C
   let random: @Sendable () -> UInt64
   var label: String { "retry(\(policy.attempts))" }
 
-  func around<Answer: Sendable>(
+  func intercept<Answer: Sendable>(
     _ kind: CallKind, _ call: @escaping @Sendable () async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer {
     var bound = min(policy.firstWait, policy.longestWait)
@@ -42,37 +37,31 @@ struct Retry<Base: DataSource, C: Clock<Duration>>: Decorator {
         throw last ?? error
       }
     }
-    // A circuit that this very call has opened says less than why.
+    // If this very call opened the circuit, its own error says more.
     do { return try await call() } catch let error where error.code == .circuitOpen {
       throw last ?? error
     }
   }
 
-  /// A number from 0 up to 1.
+  /// A random number in 0..<1.
   private func fraction() -> Double { Double(random() >> 11) * 0x1p-53 }
 }
 
-/// When a failed call is made again.
+/// The number of attempts and the waits of ``DataSource/retry(_:clock:random:)``.
 public struct RetryPolicy: Hashable, Sendable {
-  /// How often a call is made at most, the first time counted; 1 or more.
+  /// The maximum number of attempts, including the first; 1 or more.
   public var attempts: Int
 
   /// The longest first wait; it doubles with each further attempt.
   public var firstWait: Duration
 
-  /// The longest wait of all.
+  /// The upper bound of every wait.
   public var longestWait: Duration
 
   /// Three attempts, waiting up to 0.5 s and doubling, 30 s at most.
   public static let standard = RetryPolicy(
     attempts: 3, firstWait: .milliseconds(500), longestWait: .seconds(30))
 
-  /// A policy.
-  ///
-  /// - Parameters:
-  ///   - attempts: How often a call is made at most; 1 or more.
-  ///   - firstWait: The longest first wait.
-  ///   - longestWait: The longest wait of all.
   public init(attempts: Int, firstWait: Duration, longestWait: Duration) {
     precondition(attempts > 0, "\(attempts) attempts")
     self.attempts = attempts

@@ -1,18 +1,17 @@
 extension DataSource {
-  /// Gives search to a source whose service has none: it looks through the source's pages.
+  /// Adds search to a source whose service has none, by scanning the source's pages.
   ///
-  /// So does looking up one record, if the source says that this is `unsupported`.
+  /// Also looks up single records that way, if the source fails with `unsupported`.
   ///
-  /// A record matches when every word of the query occurs in its text. One call looks at no more than
-  /// `bound` records; a page that ends there may be short, or empty, has a `next` to look further, and
-  /// says how far it looked in a warning.
+  /// A record matches if every word of the query occurs in its text. One call scans at most `bound`
+  /// records; a page that ends there may be short, or empty, has a `next` to continue, and a warning with
+  /// the number of records scanned.
   ///
   /// - Parameters:
-  ///   - bound: The most records that one call looks at, rounded down to whole pages of `size`.
-  ///   - size: How many records it reads at a time.
+  ///   - bound: The maximum number of records per call, rounded down to whole pages of `size`.
+  ///   - size: The number of records to request at a time.
   ///   - name: The source's name, for cursors and messages.
-  ///   - text: The folded text of a record that is searched.
-  /// - Returns: A source that answers queries.
+  ///   - text: The folded, searchable text of a record.
   public func searchingLocally(
     upTo bound: Int, by size: Int, as name: String, text: @escaping @Sendable (Item) -> Folded
   ) -> some DataSource<Item> {
@@ -20,34 +19,33 @@ extension DataSource {
   }
 }
 
-struct SearchingLocally<Base: DataSource>: DataSource, CustomStringConvertible {
+private struct SearchingLocally<Base: DataSource>: Decorator {
   let base: Base
   let bound: Int
   let size: Int
   let name: String
   let text: @Sendable (Base.Item) -> Folded
+  var label: String { "searchingLocally(upTo: \(bound))" }
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
     guard let query = request.query else { return try await base.page(request) }
     let seal = CursorSeal("\(name).scan", for: query)
-    var scan = LocalSearch<Base.Item>(
+    var search = LocalSearch<Base.Item>(
       from: try seal.open(request.cursor) ?? LocalSearchPosition(), limit: request.limit,
       words: query.words, text: text)
-    let walk = base.pages(after: scan.cursor, size: size, upTo: bounds, ahead: 0)
     var answer: Page<Base.Item>?
-    for try await step in walk {
-      scan.look(through: step)
+    for try await step in base.pages(after: search.cursor, size: size, upTo: bounds, ahead: 0) {
+      search.scan(step)
       answer = step.page
-      if scan.isDone { break }
+      if search.isDone { break }
     }
-    guard var page = answer else { throw .cancelled }  // a walk has at least one step, or throws
-    page.records = scan.matches
-    page.total = scan.total
-    page.hidden = scan.hidden
-    page.unreadable = scan.unreadable
-    page.warnings = scan.warnings
-    page.next = try scan.next.map { next throws(SourceError) in try seal.close(next) }
-    page.warnings += scan.ownWarnings(about: name)
+    guard var page = answer else { throw .cancelled }  // the iteration has a step, or throws
+    page.records = search.matches
+    page.total = search.total
+    page.hidden = search.hidden
+    page.unreadable = search.unreadable
+    page.warnings = search.warnings + search.ownWarnings(about: name)
+    page.next = try search.next.map { next throws(SourceError) in try seal.close(next) }
     return page
   }
 
@@ -56,29 +54,155 @@ struct SearchingLocally<Base: DataSource>: DataSource, CustomStringConvertible {
   }
 
   private func find(_ id: Base.Item.ID) async throws(SourceError) -> LookupResult<Base.Item> {
-    var looked = 0
+    var scanned = 0
     var unreadable = 0
     var end: PaginationEnd?
     for try await step in base.pages(size: size, upTo: bounds, ahead: 0) {
       if let item = step.items.first(where: { $0.id == id }) {
         return LookupResult(item, provenance: step.page.provenance)
       }
-      looked += step.items.count
+      scanned += step.items.count
       unreadable += step.page.unreadable.count
       end = step.end
     }
-    // Only who has seen everything can say that there is no such record.
+    // Only a complete scan proves that the record does not exist.
     throw SourceError(
       end == .exhausted && unreadable == 0 ? .notFound : .unsupported,
-      "none of the first \(looked) \(name) has the id '\(id)'")
+      "\(name) record \"\(id)\" not found among the first \(scanned)")
   }
 
-  /// How far one call looks.
+  /// The limits of one call.
   private var bounds: PaginationBound { PaginationBound(pages: max(bound / size, 1)) }
 
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
     request.query == nil ? base.cursor(skipping: count, from: request) : nil
   }
+}
 
-  var description: String { chained(base, "searchingLocally(upTo: \(bound))") }
+/// The state of one call of a local search.
+private struct LocalSearch<Item: Record> {
+  private(set) var matches: [Item] = []
+
+  /// The total number of matches, if this call has scanned every record.
+  private(set) var total: Int?
+
+  /// The unreadable rows; those of a page that is scanned again are not counted twice.
+  private(set) var unreadable = Unreadable.none
+
+  /// The warnings of the pages, each once as well.
+  private(set) var warnings: [Warning] = []
+
+  /// The number of records that this call has scanned, or upstream has hidden, without a match.
+  private(set) var hidden = 0
+
+  /// The position of the next call; `nil` at the end.
+  private(set) var next: LocalSearchPosition?
+
+  /// True if the source made no progress, so that the search stopped before the end.
+  private var isStalled = false
+
+  private let start: LocalSearchPosition
+  private let limit: Int
+  private let words: [Folded]
+  private let text: @Sendable (Item) -> Folded
+
+  init(
+    from start: LocalSearchPosition, limit: Int, words: [Folded],
+    text: @escaping @Sendable (Item) -> Folded
+  ) {
+    self.start = start
+    self.limit = limit
+    self.words = words
+    self.text = text
+    next = start
+  }
+
+  /// The cursor of the upstream page to scan.
+  var cursor: Cursor? { next?.cursor }
+
+  /// True if the page is full, or the end was reached.
+  var isDone: Bool { matches.count >= limit || next == nil }
+
+  /// Scans an upstream page from the current position.
+  mutating func scan(_ step: PaginationStep<Item>) {
+    guard let position = next else { return }
+    let page = step.page
+    let skip = Int(position.skip)
+    if skip == 0 {
+      unreadable = unreadable + page.unreadable
+      warnings += page.warnings
+      hidden += page.hidden
+    }
+    let found = page.records.indices.dropFirst(skip).filter {
+      text(page.records[$0]).containsAll(words)
+    }
+    let taken = found.prefix(limit - matches.count)
+    matches += taken.map { page.records[$0] }
+    // The next call starts at the first match that does not fit, so that it finds something.
+    let rest = found.dropFirst(taken.count).first
+    hidden += max((rest ?? page.records.count) - skip, 0) - taken.count
+    let continuation = step.end?.isStall == true ? nil : page.next
+    let following = continuation.flatMap { position.following($0, after: page.records.count) }
+    if let rest { next?.skip = UInt32(clamping: rest) } else { next = following }
+    if following == nil && page.next != nil {
+      isStalled = rest == nil
+    } else if position.isStart && following == nil {
+      total = found.count
+    } else if start.isStart && next == nil {
+      total = matches.count
+    }
+  }
+
+  /// A warning if the search stopped before the page was full: at its bound, or because the source made
+  /// no progress.
+  func ownWarnings(about name: String) -> [Warning] {
+    if isStalled { return [Warning("stopped", "stopped: the pages of \(name) repeat")] }
+    guard let next, matches.count < limit else { return [] }
+    return [Warning("scanned", "searched only the first \(next.scanned) \(name)")]
+  }
+}
+
+/// The position of a local search; the types reject values that no search can have.
+private struct LocalSearchPosition: Codable {
+  /// The cursor of the upstream page.
+  private(set) var cursor: Cursor?
+
+  /// The number of its records that have been scanned.
+  var skip: UInt32 = 0
+
+  /// The number of records scanned before this page.
+  private var passed: UInt32 = 0
+
+  /// The number of upstream pages scanned.
+  private var pages: UInt32 = 0
+
+  /// A digest of the cursor that led to page 1, 2, 4, 8 … before this one.
+  private var mark: UInt32?
+
+  private enum CodingKeys: String, CodingKey {
+    case cursor = "c", skip = "s", passed = "n", pages = "p", mark = "m"
+  }
+
+  /// The start.
+  init() {}
+
+  var isStart: Bool { cursor == nil && skip == 0 }
+
+  /// The total number of records scanned.
+  var scanned: Int { Int(passed) + Int(skip) }
+
+  /// The start of the next page, after one of `count` records; `nil` if the pages form a cycle.
+  ///
+  /// Each call of a search is an iteration of its own, so none detects a cycle of more pages than it
+  /// reads. Brent's algorithm does, with one remembered cursor.
+  func following(_ cursor: Cursor, after count: Int) -> LocalSearchPosition? {
+    let digest = UInt32(truncatingIfNeeded: cursor.description.fnv1a)
+    guard digest != mark else { return nil }
+    var next = LocalSearchPosition()
+    next.cursor = cursor
+    next.passed = UInt32(clamping: Int(passed) + count)
+    next.pages = pages == .max ? pages : pages + 1
+    next.mark = next.pages.nonzeroBitCount == 1 ? digest : mark
+    return next
+  }
 }

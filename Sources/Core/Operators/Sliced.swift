@@ -1,15 +1,16 @@
+import Synchronization
+
 extension DataSource {
-  /// Asks upstream for pages of one fixed size and cuts the caller's pages out of them.
+  /// Fetches upstream pages of one fixed size and cuts the requested pages out of them.
   ///
-  /// For services that have no pages at all, and for those whose records depend on the page size. The
-  /// upstream page read last is kept for a while, so that the next slice costs no request.
+  /// For services without pages, and for those whose records depend on the page size. The last upstream
+  /// page is cached, so that the next slice costs no request.
   ///
   /// - Parameters:
-  ///   - size: What upstream is always asked for, 1 or more.
+  ///   - size: The upstream page size, 1 or more.
   ///   - name: The source's name, for cursors.
-  ///   - lifetime: How long an upstream page is kept; a minute by default.
-  ///   - clock: What measures it.
-  /// - Returns: A source whose pages may be shorter than asked for where two upstream pages meet.
+  ///   - lifetime: The time to live of the cached page.
+  /// - Returns: A source whose pages may be shorter than requested where two upstream pages meet.
   public func sliced(
     upstream size: Int, as name: String, keptFor lifetime: Duration = .seconds(60),
     clock: some Clock<Duration> = ContinuousClock()
@@ -18,11 +19,12 @@ extension DataSource {
   }
 }
 
-struct Sliced<Base: DataSource, C: Clock<Duration>>: DataSource, CustomStringConvertible {
+private struct Sliced<Base: DataSource, C: Clock<Duration>>: Decorator {
   let base: Base
   let size: Int
   let name: String
   let latest: LatestPage<Base.Item, C>
+  var label: String { "sliced(upstream: \(size))" }
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
     let seal = seal(for: request)
@@ -39,7 +41,7 @@ struct Sliced<Base: DataSource, C: Clock<Duration>>: DataSource, CustomStringCon
       }
     }
     page.records = Array(slice)
-    // What was wrong with the upstream page is told once, with its first slice.
+    // The first slice reports the problems of the upstream page, and no other does.
     if position.skip > 0 {
       page.unreadable = .none
       page.hidden = 0
@@ -69,8 +71,6 @@ struct Sliced<Base: DataSource, C: Clock<Duration>>: DataSource, CustomStringCon
     return try? seal.close(position)
   }
 
-  var description: String { chained(base, "sliced(upstream: \(size))") }
-
   private func seal(for request: PageRequest) -> CursorSeal {
     CursorSeal("\(name).slice", for: request.query)
   }
@@ -79,13 +79,11 @@ struct Sliced<Base: DataSource, C: Clock<Duration>>: DataSource, CustomStringCon
     PageRequest(matching: request.query, after: position.cursor, limit: size)
   }
 
-  /// An upstream page, and how far into it.
-  ///
-  /// Its types refuse what no slice ever sealed.
+  /// A position in an upstream page; the types reject values that no slice can have.
   private struct Position: Codable {
     var cursor: Cursor?
     var skip: UInt32
-    /// The upstream page size, without which the rest means nothing.
+    /// The upstream page size, without which the rest has no meaning.
     var size: Int
 
     init(cursor: Cursor? = nil, skip: UInt32 = 0, size: Int) {
@@ -95,5 +93,38 @@ struct Sliced<Base: DataSource, C: Clock<Duration>>: DataSource, CustomStringCon
     }
 
     private enum CodingKeys: String, CodingKey { case cursor = "c", skip = "s", size = "n" }
+  }
+}
+
+/// Caches the page that was fetched last.
+private final class LatestPage<Item: Record, C: Clock<Duration>>: Sendable {
+  private struct CachedPage {
+    let request: PageRequest
+    let page: Page<Item>
+    let expiresAt: C.Instant
+  }
+
+  private let lifetime: Duration
+  private let clock: C
+  private let latest = Mutex<CachedPage?>(nil)
+
+  init(lifetime: Duration, clock: C) {
+    self.lifetime = lifetime
+    self.clock = clock
+  }
+
+  func page(
+    _ request: PageRequest, from source: some DataSource<Item>
+  ) async throws(SourceError) -> Page<Item> {
+    // The cached page is returned without suspending, and so without a check for cancellation.
+    guard !Task.isCancelled else { throw .cancelled }
+    let now = clock.now
+    if let cached = latest.withLock({ $0 }), cached.request == request, now < cached.expiresAt {
+      return cached.page
+    }
+    let page = try await source.page(request)
+    let expiresAt = clock.now.advanced(by: lifetime)
+    latest.withLock { $0 = CachedPage(request: request, page: page, expiresAt: expiresAt) }
+    return page
   }
 }

@@ -1,29 +1,28 @@
 extension DataSource {
-  /// Walks from page to page.
+  /// Iterates over the pages.
   ///
-  /// The walk always ends by itself, and its last step says why: see ``PaginationEnd``. Records that it has
-  /// met before are left out of ``PaginationStep/items``. A failure in the middle is thrown, after all that
-  /// came before it was delivered.
+  /// The iteration always ends by itself, and its last step has the reason: see ``PaginationEnd``.
+  /// Records seen before are left out of ``PaginationStep/items``. An error is thrown after every step
+  /// before it was delivered.
   ///
   /// ```swift
-  /// for try await step in heroes.pages(matching: try Query("spider"), upTo: WalkBound(items: 500)) {
+  /// let bound = PaginationBound(items: 500)
+  /// for try await step in heroes.pages(matching: try Query("spider"), upTo: bound) {
   ///   show(step.items)
-  ///   if let end = step.end, end.isStall { warn(end.inWords) }
+  ///   if let end = step.end, end.isStall { warn(end.text) }
   /// }
   /// ```
   ///
   /// - Parameters:
-  ///   - query: What to look for; `nil` walks through everything.
-  ///   - cursor: Where to start; `nil` starts at the beginning.
-  ///   - size: How many records to ask for at a time, 1 or more.
-  ///   - bound: How far to go.
-  ///   - ahead: How many pages to ask for before they are needed; 0 for none. More than one takes
-  ///     effect where pages can be addressed, see ``cursor(skipping:from:)``. No page beyond the bound
-  ///     is asked for.
-  ///   - passed: How many records come before `cursor`, if that is known: then no page is guessed
-  ///     beyond the total that the service names.
-  ///   - memory: What is remembered to tell what is new.
-  /// - Returns: A sequence of steps, which starts anew for every iterator.
+  ///   - query: The search; `nil` for all records.
+  ///   - cursor: The first page; `nil` for the start.
+  ///   - size: The number of records to request at a time, 1 or more.
+  ///   - bound: The maximum number of records and pages.
+  ///   - ahead: The number of pages to prefetch; 0 for none. More than one takes effect if pages can be
+  ///     addressed, see ``cursor(skipping:from:)``. No page beyond the bound is requested.
+  ///   - passed: The number of records before `cursor`, if known: then no page is prefetched beyond the
+  ///     total that the service reports.
+  ///   - memory: What to remember to detect duplicates.
   public func pages(
     matching query: Query? = nil, after cursor: Cursor? = nil, size: Int = 100,
     upTo bound: PaginationBound = PaginationBound(), ahead: Int = 1, passing passed: Int? = nil,
@@ -35,25 +34,45 @@ extension DataSource {
         matching: query, after: cursor, passing: passed, size: size, bound: bound,
         remembering: memory))
   }
+
+  /// Iterates over the records, each once.
+  ///
+  /// ```swift
+  /// for try await hero in heroes.items(matching: "spider") { print(hero.name) }
+  /// ```
+  ///
+  /// If the pages make no progress, the iteration ends with the error `stalled`; see
+  /// ``PaginationEnd/isStall``. An endless source needs a bound.
+  ///
+  /// - Parameters:
+  ///   - text: The words to search for; `nil` for all records. Blank text is the error `badUsage`.
+  ///   - size: The number of records to request at a time, 1 or more.
+  ///   - bound: The maximum number of records and pages; 10 000 pages by default.
+  ///   - ahead: The number of pages to prefetch.
+  public func items(
+    matching text: String? = nil, size: Int = 100,
+    upTo bound: PaginationBound = PaginationBound(pages: 10_000),
+    ahead: Int = 1
+  ) -> some AsyncSequence<Item, SourceError> {
+    RecordSequence(source: self, text: text, size: size, bound: bound, ahead: ahead)
+  }
 }
 
-/// The pages of a source, one after another; see `pages(matching:after:size:upTo:ahead:)`.
+/// The pages of a source; see ``DataSource/pages(matching:after:size:upTo:ahead:passing:remembering:)``.
 public struct PageSequence<Item: Record>: AsyncSequence, Sendable {
-  /// A page, and whether it is the last.
   public typealias Element = PaginationStep<Item>
 
   let source: any DataSource<Item>
   let ahead: Int
   let state: PaginationState<Item>
 
-  /// One walk.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let prefetcher: Prefetcher<Item>
 
-    /// Whether the next page has come already, so that ``next()`` need not wait.
-    package var isNextHere: Bool { prefetcher.isNextHere }
+    /// True if the next page has been prefetched, so that ``next()`` does not wait.
+    package var isNextReady: Bool { prefetcher.isNextReady }
 
-    /// The next page; `nil` after the last, and after a failure.
+    /// The next page; `nil` after the last, and after an error.
     public func next() async throws(SourceError) -> PaginationStep<Item>? {
       try await prefetcher.next()
     }
@@ -64,7 +83,6 @@ public struct PageSequence<Item: Record>: AsyncSequence, Sendable {
     ) async throws(SourceError) -> PaginationStep<Item>? { try await prefetcher.next() }
   }
 
-  /// Starts a walk.
   public func makeAsyncIterator() -> Iterator {
     Iterator(prefetcher: Prefetcher(source: source, ahead: ahead, state: state))
   }
@@ -72,3 +90,50 @@ public struct PageSequence<Item: Record>: AsyncSequence, Sendable {
 
 @available(*, unavailable)
 extension PageSequence.Iterator: Sendable {}
+
+private struct RecordSequence<Item: Record>: AsyncSequence, Sendable {
+  typealias Element = Item
+
+  let source: any DataSource<Item>
+  let text: String?
+  let size: Int
+  let bound: PaginationBound
+  let ahead: Int
+
+  /// A class, because a copy of an iterator would copy the pending records.
+  final class Iterator: AsyncIteratorProtocol {
+    private let sequence: RecordSequence
+    private var pages: PageSequence<Item>.Iterator?
+    private var end: PaginationEnd?
+    private var pending: ArraySlice<Item> = []
+
+    init(_ sequence: RecordSequence) { self.sequence = sequence }
+
+    func next() async throws(SourceError) -> Item? { try await advance() }
+
+    func next(isolation actor: isolated (any Actor)?) async throws(SourceError) -> Item? {
+      try await advance()
+    }
+
+    private func advance() async throws(SourceError) -> Item? {
+      while pending.isEmpty {
+        if pages == nil { pages = try sequence.pages() }
+        guard let step = try await pages?.next() else {
+          guard let end, end.isStall else { return nil }
+          self.end = nil
+          throw .stalled(end)
+        }
+        pending = step.items[...]
+        end = step.end
+      }
+      return pending.removeFirst()
+    }
+  }
+
+  func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+  private func pages() throws(SourceError) -> PageSequence<Item>.Iterator {
+    let query = try text.map { text throws(SourceError) in try Query(text) }
+    return source.pages(matching: query, size: size, upTo: bound, ahead: ahead).makeAsyncIterator()
+  }
+}

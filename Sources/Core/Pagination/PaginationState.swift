@@ -1,24 +1,24 @@
-/// Where a walk has been and where it goes next: all of its decisions, and none of its waiting.
+/// The state of an iteration over pages: all of its decisions, without the fetching.
 struct PaginationState<Item: Record> {
-  /// What the walk asks for next; `nil` when it is over.
+  /// The next request; `nil` at the end.
   private(set) var request: PageRequest?
 
   private let size: Int
   private let bound: PaginationBound
-  /// How many pages without anything new are followed before giving up.
+  /// The maximum number of consecutive pages without new records.
   private let maxEmptyPages: Int
   private let memory: DuplicateDetection
 
   private var ids: Set<Item.ID> = []
-  /// What stands for the pages met, where their records are not remembered.
+  /// Digests of the pages seen, if their records are not remembered.
   private var digests: Set<Int> = []
-  /// How many records the walk has given.
-  private var given = 0
-  /// How many records come before ``request``; `nil` if nobody knows.
+  /// The number of records delivered.
+  private var delivered = 0
+  /// The number of records before ``request``; `nil` if unknown.
   private var passed: Int?
-  /// How many records there are altogether, by the service's last word.
+  /// The total number of records, as the service reported last.
   private var total: Int?
-  /// The number of the page that each cursor led to.
+  /// The page number of each cursor seen.
   private var visits: [Cursor?: Int] = [:]
   private var pages = 0
   private var emptyPages = 0
@@ -37,14 +37,14 @@ struct PaginationState<Item: Record> {
     visits[cursor] = 0
   }
 
-  /// The next requests if the source's pages lie where `guess` says, the first of them certain.
+  /// The next requests: the first is certain, the others follow from predicted cursors.
   ///
   /// - Parameters:
-  ///   - count: How many at most.
-  ///   - earlier: What was guessed before this step. Where it came true it is not guessed again: a cursor
-  ///     takes longer than all else that a walk decides.
-  ///   - guess: The cursor so many records after a request.
-  /// - Returns: The requests, in order; none after the end.
+  ///   - count: The maximum number of requests.
+  ///   - earlier: The predictions before this step. Correct ones are reused: a cursor costs more than
+  ///     all other decisions.
+  ///   - guess: Predicts the cursor so many records after a request.
+  /// - Returns: The requests, in order; none at the end.
   func requests(
     atMost count: Int, after earlier: [PageRequest] = [],
     guess: (_ skipping: Int, _ from: PageRequest) -> Cursor?
@@ -54,7 +54,7 @@ struct PaginationState<Item: Record> {
     var requests = [request]
     while requests.count < min(count, bound.pages.map { $0 - pages } ?? count) {
       let distance = requests.count * size
-      let limit = min(size, bound.items.map { $0 - given - distance } ?? size)
+      let limit = min(size, bound.items.map { $0 - delivered - distance } ?? size)
       if let passed, let total, passed + distance >= total { break }
       guard limit > 0 else { break }
       if requests.count < known.count, known[requests.count].limit == limit {
@@ -68,16 +68,16 @@ struct PaginationState<Item: Record> {
     return requests
   }
 
-  /// Takes in the answer to ``request``.
+  /// Advances past the page that answers ``request``.
   mutating func take(_ page: Page<Item>) -> PaginationStep<Item> {
-    var items = news(of: page)
-    let isNews = !items.isEmpty
-    if let most = bound.items, given + items.count > most {
-      items.removeLast(given + items.count - most)
+    var items = newRecords(of: page)
+    let hasNewRecords = !items.isEmpty
+    if let most = bound.items, delivered + items.count > most {
+      items.removeLast(delivered + items.count - most)
     }
-    given += items.count
+    delivered += items.count
     pages += 1
-    emptyPages = isNews || page.hidden > 0 ? 0 : emptyPages + 1
+    emptyPages = hasNewRecords || page.hidden > 0 ? 0 : emptyPages + 1
     passed = passed.map { $0 + page.records.count + page.hidden + page.unreadable.count }
     total = page.total ?? total
     let end = end(after: page)
@@ -85,8 +85,7 @@ struct PaginationState<Item: Record> {
     return PaginationStep(items: items, page: page, end: end)
   }
 
-  /// The records of a page that the walk had not met before.
-  private mutating func news(of page: Page<Item>) -> [Item] {
+  private mutating func newRecords(of page: Page<Item>) -> [Item] {
     switch memory {
     case .records: return page.records.filter { ids.insert($0.id).inserted }
     case .pages:
@@ -96,7 +95,7 @@ struct PaginationState<Item: Record> {
   }
 
   private mutating func end(after page: Page<Item>) -> PaginationEnd? {
-    if let most = bound.items, given >= most { return .itemLimit }
+    if let most = bound.items, delivered >= most { return .itemLimit }
     guard let next = page.next else { return .exhausted }
     if let visit = visits.updateValue(pages, forKey: next) { return .cycle(length: pages - visit) }
     if emptyPages >= maxEmptyPages { return .nothingNew(pages: emptyPages) }
@@ -105,18 +104,87 @@ struct PaginationState<Item: Record> {
   }
 
   private func following(_ cursor: Cursor?) -> PageRequest? {
-    let left = bound.items.map { $0 - given } ?? size
+    let left = bound.items.map { $0 - delivered } ?? size
     return request.map {
       PageRequest(matching: $0.query, after: cursor, limit: max(min(size, left), 1))
     }
   }
 }
 
-/// What a walk remembers of where it has been.
+/// What to remember to detect duplicates.
 public enum DuplicateDetection: Sendable {
-  /// Every record: those met before are left out.
+  /// The id of every record; duplicates are left out.
   case records
-  /// Every page: one that has come before is nothing new. For whoever knows the records anyway, as a
-  /// store does, and walks through so many that remembering them would take much memory.
+  /// A digest of every page; a page seen before has no new records.
+  ///
+  /// For readers that detect duplicate records themselves, such as a sync, where remembering every id
+  /// would take too much memory.
   case pages
+}
+
+/// The limits of an iteration over pages.
+public struct PaginationBound: Hashable, Sendable {
+  /// The maximum number of records, 1 or more; `nil` for no limit.
+  public var items: Int?
+  /// The maximum number of pages, 1 or more; `nil` for no limit.
+  public var pages: Int?
+
+  public init(items: Int? = nil, pages: Int? = nil) {
+    precondition(items ?? 1 > 0 && pages ?? 1 > 0, "a limit of zero records or pages")
+    self.items = items
+    self.pages = pages
+  }
+}
+
+/// One step of an iteration over pages.
+public struct PaginationStep<Item: Record>: Sendable {
+  /// The records of the page that are new.
+  public let items: [Item]
+
+  /// The page as received.
+  public let page: Page<Item>
+
+  /// The reason why this is the last step; `nil` if it is not.
+  public let end: PaginationEnd?
+}
+
+/// The reason why an iteration over pages ended.
+public enum PaginationEnd: Hashable, Sendable {
+  /// The source has no more records.
+  case exhausted
+  /// ``PaginationBound/items`` was reached.
+  case itemLimit
+  /// ``PaginationBound/pages`` was reached.
+  case pageLimit
+  /// The next page is one seen before: `length` pages ago, 1 for the page just read.
+  case cycle(length: Int)
+  /// So many consecutive pages had no new records.
+  case nothingNew(pages: Int)
+
+  /// True if the source made no progress.
+  public var isStall: Bool {
+    switch self {
+    case .cycle, .nothingNew: true
+    case .exhausted, .itemLimit, .pageLimit: false
+    }
+  }
+
+  /// A message: `pages repeat in a cycle of 2`.
+  public var text: String {
+    switch self {
+    case .exhausted: "no more records"
+    case .itemLimit: "record limit reached"
+    case .pageLimit: "page limit reached"
+    case .cycle(length: 1): "a page links to itself"
+    case .cycle(let length): "pages repeat in a cycle of \(length)"
+    case .nothingNew(let pages): "\(pages) consecutive pages had no new records"
+    }
+  }
+}
+
+extension SourceError {
+  /// An error with code `stalled`.
+  public static func stalled(_ end: PaginationEnd) -> SourceError {
+    SourceError(.stalled, "pagination stopped: \(end.text)")
+  }
 }

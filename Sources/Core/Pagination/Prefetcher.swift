@@ -1,25 +1,25 @@
 import Synchronization
 
-/// One walk under way: the pages in flight, and the course that says what to do with them.
+/// Fetches the pages that a ``PaginationState`` decides on, some of them ahead of time.
 ///
-/// Pages further ahead are guesses. A flight is used only if it asks for exactly what the course asks
-/// for, so a wrong guess costs a request and never order or completeness.
+/// Pages further ahead are predictions. A fetch is used only if its request is exactly the next one, so
+/// a wrong prediction costs a request, but never order or completeness.
 final class Prefetcher<Item: Record> {
-  private struct Flight {
+  private struct Fetch {
     let request: PageRequest
     let task: Task<Result<Page<Item>, SourceError>, Never>
-    let completion: Landing
+    let completion: Completion
   }
 
-  /// Whether a flight's page has come.
-  private final class Landing: Sendable {
-    let isHere = Atomic(false)
+  /// True once a fetch has succeeded.
+  private final class Completion: Sendable {
+    let isDone = Atomic(false)
   }
 
   private let source: any DataSource<Item>
   private let ahead: Int
   private var state: PaginationState<Item>
-  private var inFlight: [Flight] = []
+  private var inFlight: [Fetch] = []
   private var isOver = false
 
   init(source: any DataSource<Item>, ahead: Int, state: PaginationState<Item>) {
@@ -30,28 +30,27 @@ final class Prefetcher<Item: Record> {
 
   deinit { cancel(inFlight) }
 
-  /// Whether the next page has come already.
-  var isNextHere: Bool { inFlight.first?.completion.isHere.load(ordering: .relaxed) ?? false }
+  /// True if the next page has been fetched.
+  var isNextReady: Bool { inFlight.first?.completion.isDone.load(ordering: .relaxed) ?? false }
 
   func next() async throws(SourceError) -> PaginationStep<Item>? {
     guard !isOver, let request = state.request else { return nil }
-    isOver = true  // until this page has come: a failure ends the walk
+    isOver = true  // until the page has arrived: an error ends the iteration
     let page: Page<Item>
-    do { page = try await completion(request) } catch {
+    do { page = try await fetched(request) } catch {
       cancel(inFlight)
       throw error
     }
     let step = state.take(page)
     isOver = step.end != nil
-    let guess = source.cursor(skipping: request.limit, from: request)
-    launch(guessing: guess != nil && guess == page.next)
+    prefetch(predicting: !isOver && isPredictable(page.next, after: request))
     return step
   }
 
-  private func completion(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
-    // A source that answers without waiting may never look.
+  private func fetched(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
+    // A source that answers without suspending may never check for cancellation.
     guard !Task.isCancelled else { throw .cancelled }
-    // `launch` left the flight of this very request in front, if it left any.
+    // `prefetch` left the fetch of this very request in front, if it left any.
     guard !inFlight.isEmpty else { return try await source.page(request) }
     let task = inFlight.removeFirst().task
     do {
@@ -61,39 +60,44 @@ final class Prefetcher<Item: Record> {
         task.cancel()
       }.get()
     } catch let error where error.cause is LocalRateLimitError {
-      // A guess may have been too far ahead for its deadline. Now it is this page's turn.
+      // The prefetch may have been too far ahead for its deadline. Now it is this page's turn.
       return try await source.page(request)
     }
   }
 
-  /// Keeps up to `ahead` pages in flight: the certain one, and guesses while they come true.
-  private func launch(guessing: Bool) {
-    let requests = state.requests(atMost: ahead, after: guessing ? inFlight.map(\.request) : []) {
-      count, request in
-      guessing ? source.cursor(skipping: count, from: request) : nil
+  /// True if pages beyond the next one are prefetched, and the source predicted its cursor.
+  private func isPredictable(_ next: Cursor?, after request: PageRequest) -> Bool {
+    ahead > 1 && next != nil && next == source.cursor(skipping: request.limit, from: request)
+  }
+
+  /// Keeps up to `ahead` pages in flight: the certain one, and predictions while they come true.
+  private func prefetch(predicting: Bool) {
+    let requests = state.requests(
+      atMost: ahead, after: predicting ? inFlight.map(\.request) : []
+    ) { count, request in
+      predicting ? source.cursor(skipping: count, from: request) : nil
     }
-    var running = inFlight
+    var unused = inFlight
     inFlight = requests.map { request in
-      guard let place = running.firstIndex(where: { $0.request == request }) else {
+      guard let index = unused.firstIndex(where: { $0.request == request }) else {
         return start(request)
       }
-      return running.remove(at: place)
+      return unused.remove(at: index)
     }
-    cancel(running)
+    cancel(unused)
   }
 
-  private func start(_ request: PageRequest) -> Flight {
-    // Unstructured, because it runs between two calls of `next`; `deinit` ends it at the latest.
-    let completion = Landing()
+  private func start(_ request: PageRequest) -> Fetch {
+    // Unstructured, because it runs between two calls of `next`; `deinit` cancels it at the latest.
+    let completion = Completion()
     let task = Task { [source] in
       let page = await Result { () async throws(SourceError) in try await source.page(request) }
-      // After a failure it may be asked for again, and that takes time.
-      if case .success = page { completion.isHere.store(true, ordering: .relaxed) }
+      // A failed page may be fetched again, which takes time.
+      if case .success = page { completion.isDone.store(true, ordering: .relaxed) }
       return page
     }
-    return Flight(request: request, task: task, completion: completion)
+    return Fetch(request: request, task: task, completion: completion)
   }
 
-  /// Ends flights that nobody needs.
-  private func cancel(_ inFlight: [Flight]) { for page in inFlight { page.task.cancel() } }
+  private func cancel(_ fetches: [Fetch]) { for fetch in fetches { fetch.task.cancel() } }
 }

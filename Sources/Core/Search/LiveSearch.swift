@@ -1,18 +1,17 @@
 import Synchronization
 
 extension DataSource {
-  /// The answers to what somebody is typing.
+  /// Searches while a person types.
   ///
-  /// Waits until the typing pauses, then asks for the first page; what is out of date is cancelled, and
-  /// an older answer never comes after a newer one. The sequence ends when `texts` has ended and the
-  /// last answer was given.
+  /// Waits until the typing pauses, then fetches the first page; outdated searches are cancelled, and an
+  /// older result never follows a newer one. The sequence ends after the last result, when `texts` has
+  /// ended.
   ///
   /// - Parameters:
-  ///   - texts: What the field says, each time it changes. Blank text asks for everything.
-  ///   - pause: How long the typing must pause; 300 ms by default.
-  ///   - limit: How many records an answer has at most, 1 or more.
-  ///   - clock: What measures the pause.
-  /// - Returns: The newest answer each time; one that nobody took before the next is left out.
+  ///   - texts: The text of the search field, each time it changes. Blank text requests all records.
+  ///   - pause: The time without changes before a search starts.
+  ///   - limit: The maximum number of records of a result, 1 or more.
+  /// - Returns: The newest result each time; a result that is not consumed before the next is dropped.
   public func results<Texts: AsyncSequence & Sendable>(
     of texts: Texts, debounce pause: Duration = .milliseconds(300), limit: Int = 20,
     clock: some Clock<Duration> = ContinuousClock()
@@ -27,12 +26,11 @@ extension DataSource {
   }
 }
 
-/// What a live search found for one text.
+/// The result of a live search for one text.
 public struct SearchAnswer<Item: Record>: Sendable {
-  /// The text that was searched for.
   public let text: String
 
-  /// The first page, or why there is none.
+  /// The first page.
   public let result: Result<Page<Item>, SourceError>
 }
 
@@ -42,9 +40,7 @@ private struct LiveSearch<Source: DataSource, C: Clock<Duration>>: Sendable {
   let pause: Duration
   let clock: C
   let answers: AsyncStream<SearchAnswer<Source.Item>>.Continuation
-  /// The number of the newest text.
-  ///
-  /// Held while an answer is given, so that none overtakes.
+  /// The number of the newest text; locked while a result is delivered, so that none overtakes.
   private let newest: Newest
 
   /// A reference, because a `Mutex` cannot be copied with the struct.
@@ -73,7 +69,7 @@ private struct LiveSearch<Source: DataSource, C: Clock<Duration>>: Sendable {
         number += 1
         return number
       }
-      // Unstructured, because the next text must be able to cancel it alone; it ends with its answer,
+      // Unstructured, because the next text must be able to cancel it alone; it ends with its result,
       // with the next text, or with the stream.
       latest = Task { await answer(text, number) }
     }

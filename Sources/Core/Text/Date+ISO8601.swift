@@ -1,10 +1,10 @@
 package import Foundation
 
 extension Date {
-  /// This moment in UTC, to the second: `2026-01-05T09:12:44Z` (RFC 3339).
+  /// The date in UTC, to the second: `2026-01-05T09:12:44Z` (RFC 3339).
   ///
-  /// Without a formatter, which costs the first caller milliseconds. Moments outside the years 0 to
-  /// 9999 are shown as the nearest moment inside.
+  /// Without a formatter, which costs milliseconds at first use. Dates outside the years 0 to 9999 are
+  /// clamped.
   package var iso8601: String {
     let interval = timeIntervalSince1970
     let bounded = min(max(interval.isNaN ? 0 : interval, -62_167_219_200), 253_402_300_799)
@@ -18,9 +18,8 @@ extension Date {
       """
   }
 
-  /// The date so many days after 1970-01-01.
-  ///
-  /// Hinnant's `civil_from_days`: years that begin in March, in eras of 400 years.
+  /// The date so many days after 1970-01-01, by Hinnant's `civil_from_days`: years that begin in March, in
+  /// eras of 400 years.
   private static func civil(days: Int) -> (year: Int, month: Int, day: Int) {
     let shifted = days + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

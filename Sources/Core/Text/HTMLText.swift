@@ -1,11 +1,9 @@
 extension StringProtocol {
-  /// The text of an HTML fragment, for people: tags removed, entities decoded, paragraphs kept.
+  /// Converts an HTML fragment to plain text: removes tags, decodes entities, keeps paragraphs.
   ///
-  /// Blocks are set apart by an empty line, `<br>` ends a line, list items begin with `• `, other white
-  /// space collapses. What is not prose (`script`, `style`, `noscript`, `figure`, `template`) is left
-  /// out. Takes time linear in the length, whatever the markup.
-  ///
-  /// - Returns: Plain text without leading or trailing white space.
+  /// Blocks are separated by an empty line, `<br>` ends a line, list items begin with `• `, other white
+  /// space collapses. Elements that are not prose (`script`, `style`, `noscript`, `figure`, `template`) are
+  /// left out. Takes time linear in the length, whatever the markup.
   public func strippingHTML() -> String {
     var reader = HTMLReader()
     for scalar in unicodeScalars { reader.read(scalar) }
@@ -13,9 +11,7 @@ extension StringProtocol {
   }
 }
 
-/// Reads HTML one character at a time.
-///
-/// As in the HTML standard, a tag that never ends swallows the rest.
+/// Reads HTML one character at a time; as in the HTML standard, a tag that never ends swallows the rest.
 private struct HTMLReader {
   private enum State {
     case text
@@ -23,7 +19,7 @@ private struct HTMLReader {
     case tagOpen
     /// In a tag; `quote` while in a quoted attribute.
     case tag(quote: Unicode.Scalar?)
-    /// In `<!-- … -->`; how many dashes in a row came last.
+    /// In `<!-- … -->`, after so many consecutive dashes.
     case comment(dashes: Int)
     /// After `&`.
     case entity
@@ -33,11 +29,11 @@ private struct HTMLReader {
   private var text = BlockText()
   private var tag = ""
   private var entity = ""
-  /// Whether `=` came last in a tag: only there a quote begins.
+  /// True after `=` in a tag, the only place where a quote begins.
   private var expectsValue = false
   /// The element whose content is left out, until its end tag.
   private var skipped: String?
-  /// Whether `<` means less, until an end tag.
+  /// True if only an end tag is a tag.
   private var isInCode: Bool { skipped == "script" || skipped == "style" }
 
   private static let notProse: Set = ["script", "style", "noscript", "figure", "template"]
@@ -79,7 +75,7 @@ private struct HTMLReader {
         state = .tag(quote: scalar)
         expectsValue = false
       } else if tag == "!-", scalar == "-" {
-        state = .comment(dashes: 2)  // as the standard has it: `<!-->` is a whole comment
+        state = .comment(dashes: 2)  // by the standard, `<!-->` is a whole comment
       } else if tag.utf8.count < 16, tag.last != " " {
         let endsName = scalar == "/" || scalar.properties.isWhitespace
         tag.unicodeScalars.append(endsName ? " " : scalar)
@@ -134,7 +130,7 @@ private struct HTMLReader {
   }
 }
 
-/// Text with collapsed white space, in lines and paragraphs.
+/// Builds text with collapsed white space, in lines and paragraphs.
 private struct BlockText {
   private(set) var finished = ""
   private var breaks = 0
@@ -162,11 +158,61 @@ private struct BlockText {
 
   mutating func bullet() { needsBullet = true }
 
-  /// An item without text has no bullet.
+  /// Removes the bullet of an item without text.
   mutating func dropBullet() { needsBullet = false }
 }
 
 extension Unicode.Scalar {
   fileprivate var isASCIILetter: Bool { (value | 0x20) &- 0x61 < 26 }
   fileprivate var isASCIIAlphanumeric: Bool { isASCIILetter || value &- 0x30 < 10 }
+}
+
+/// Character references of HTML (WHATWG, section 13.5): all of Latin-1, and those common in prose.
+package enum HTMLEntity {
+  /// The text of `&name;`; `&name;` itself if it is unknown.
+  package static func text(of name: String) -> String {
+    if name.first == "#" {
+      return scalar(name.dropFirst()).map(String.init) ?? "\u{FFFD}"
+    }
+    return named[name] ?? "&\(name);"
+  }
+
+  private static func scalar(_ digits: Substring) -> Unicode.Scalar? {
+    let isHex = digits.first == "x" || digits.first == "X"
+    guard let code = UInt32(isHex ? digits.dropFirst() : digits, radix: isHex ? 16 : 10) else {
+      return nil
+    }
+    // Old pages use the numbers of Windows-1252, and browsers accept them.
+    if 0x80..<0xA0 ~= code { return windows1252[Int(code - 0x80)] }
+    return code == 0 ? nil : Unicode.Scalar(code)
+  }
+
+  private static let windows1252 = Array(
+    "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8D}Ž\u{8F}\u{90}‘’“”•–—˜™š›œ\u{9D}žŸ".unicodeScalars)
+
+  private static let named: [String: String] = {
+    // U+00A0 to U+00FF in order.
+    let latin1 = """
+      nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn \
+      sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave \
+      Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml \
+      ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN \
+      szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave \
+      iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute \
+      ucirc uuml yacute thorn yuml
+      """
+    var named = [
+      "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "ndash": "–", "mdash": "—",
+      "lsquo": "‘", "rsquo": "’", "sbquo": "‚", "ldquo": "“", "rdquo": "”", "bdquo": "„",
+      "hellip": "…", "bull": "•", "trade": "™", "euro": "€", "dagger": "†", "Dagger": "‡",
+      "permil": "‰", "lsaquo": "‹", "rsaquo": "›", "OElig": "Œ", "oelig": "œ", "Scaron": "Š",
+      "scaron": "š", "Yuml": "Ÿ", "fnof": "ƒ", "circ": "ˆ", "tilde": "˜", "ensp": " ", "emsp": " ",
+      "thinsp": " ", "minus": "−", "prime": "′", "Prime": "″", "infin": "∞", "larr": "←",
+      "rarr": "→", "hearts": "♥",
+    ]
+    for (offset, name) in latin1.split(separator: " ").enumerated() {
+      named[String(name)] = Unicode.Scalar(UInt32(0xA0 + offset)).map(String.init)
+    }
+    return named
+  }()
 }

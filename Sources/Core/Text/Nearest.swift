@@ -1,13 +1,8 @@
-/// The candidate that somebody who typed `word` most likely meant.
+/// The candidate most similar to a typed word, the first of several; `nil` if none is near.
 ///
-/// Case does not count. Inserting, leaving out or changing a letter counts one, and so does
-/// swapping two neighbours; a candidate is near if that makes at most a third of the longer word's
-/// letters. Words of more than 64 letters are near to nothing, so a hostile one costs nothing.
-///
-/// - Parameters:
-///   - word: What was typed.
-///   - candidates: What there is.
-/// - Returns: The nearest candidate, the first of several; `nil` if none is near.
+/// Case is ignored. Inserting, omitting or changing a letter, or swapping two neighbors, counts one; a
+/// candidate is near if the sum is at most a third of the longer word's letters. Words of more than 64
+/// letters are near to nothing, so that hostile input costs nothing.
 package func nearest(to word: String, in candidates: some Sequence<String>) -> String? {
   let longest = 64
   guard !word.isEmpty, word.unicodeScalars.prefix(longest + 1).count <= longest else { return nil }

@@ -43,7 +43,7 @@ extension ScenarioRun {
       return note(.recovers, place, "an answer", "\(failure.code): \(failure)")
     }
     let answer =
-      isLocalFirst ? walk.pages.first { $0.provenance.origin != .stored } : walk.pages.first
+      isLocalFirst ? walk.pages.first { $0.provenance.origin != .cached } : walk.pages.first
     guard let provenance = answer?.provenance, provenance.origin == .live,
       provenance.reason == nil
     else {

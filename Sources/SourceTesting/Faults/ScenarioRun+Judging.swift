@@ -32,7 +32,7 @@ extension ScenarioRun {
       switch provenance.origin {
       case .live where !isTrue(record):
         note(.kept, place, "'\(record.id)' as in fair weather, or not at all", "\(record)")
-      case .stored where !isOfService(record):
+      case .cached where !isOfService(record):
         note(.store, place, "'\(record.id)' as the service gave it", "\(record)")
       case .bundled where !baseline.bundle.contains(record):
         note(.kept, place, "'\(record.id)' as in the bundle", "\(record)")
@@ -49,7 +49,7 @@ extension ScenarioRun {
       note(.reason, place, "a wait of \(most) at most", "\(wait)")
     }
     // Nothing is stored where nothing came.
-    let isEmpty = isLocalFirst && error.code == .nothingStored
+    let isEmpty = isLocalFirst && error.code == .nothingCached
     guard !scenario.codes.contains(error.code), !isEmpty else { return }
     let names = scenario.codes.map(\.description).sorted().joined(separator: ", ")
     note(.reason, place, names.isEmpty ? "an answer" : names, "\(error.code): \(error)")

@@ -23,13 +23,14 @@ extension DataSource {
   }
 }
 
-struct Cached<Base: DataSource>: DataSource, CustomStringConvertible {
+struct Cached<Base: DataSource>: Decorator {
   let base: Base
   let recordStore: RecordStore<Base.Item>
   let freshness: Duration
   let scope: String
   let policy: CachePolicy
   let now: @Sendable () -> Date
+  var label: String { "cached(in: \(recordStore.source), freshFor: \(freshness.text))" }
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
     let key = key(
@@ -114,7 +115,7 @@ struct Cached<Base: DataSource>: DataSource, CustomStringConvertible {
   }
 
   private func provenance(of stored: StoredPage) -> Provenance {
-    Provenance(.stored, fetchedAt: stored.fetchedAt, endpoint: stored.page.endpoint)
+    Provenance(.cached, fetchedAt: stored.fetchedAt, endpoint: stored.page.endpoint)
   }
 
   /// Caches an answer; returns a warning if that fails, because the answer is valid all the same.

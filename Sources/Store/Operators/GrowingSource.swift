@@ -58,7 +58,7 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
 
   func item(_ id: Item.ID) async throws(SourceError) -> LookupResult<Item> {
     if let found = try await recordStore.item(id) {
-      return LookupResult(found.item, provenance: Provenance(.stored, fetchedAt: found.savedAt))
+      return LookupResult(found.item, provenance: Provenance(.cached, fetchedAt: found.savedAt))
     }
     try await refuseEmptiness()
     throw .notFound(id, in: recordStore.source)
@@ -122,7 +122,7 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
 
   private func refuseEmptiness(matching query: Query? = nil) async throws(SourceError) {
     guard try await !isEmpty() else {
-      throw .nothingStored(of: recordStore.source, matching: query)
+      throw .nothingCached(of: recordStore.source, matching: query)
     }
   }
 

@@ -10,9 +10,10 @@ extension DataSource {
   }
 }
 
-struct HidingDeleted<Base: DataSource>: DataSource, CustomStringConvertible {
+struct HidingDeleted<Base: DataSource>: Decorator {
   let base: Base
   let recordStore: RecordStore<Base.Item>
+  var label: String { "hidingDeleted(in: \(recordStore.source))" }
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
     var page = try await base.page(request)
@@ -42,12 +43,6 @@ struct HidingDeleted<Base: DataSource>: DataSource, CustomStringConvertible {
     found.warnings += warnings
     return found
   }
-
-  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
-    base.cursor(skipping: count, from: request)
-  }
-
-  var description: String { chained(base, "hidingDeleted(in: \(recordStore.source))") }
 
   private func deleted(among ids: [Base.Item.ID]) async throws(SourceError) -> Set<String> {
     guard !ids.isEmpty else { return [] }

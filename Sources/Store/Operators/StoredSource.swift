@@ -4,7 +4,7 @@ import Foundation
 extension RecordStore {
   /// The stored records in first-seen order, without deleted ones and ones removed upstream.
   ///
-  /// If nothing matches, the first page fails with `nothingStored`, so that a `fallback` goes on to the
+  /// If nothing matches, the first page fails with `nothingCached`, so that a `fallback` goes on to the
   /// next source.
   public var records: some DataSource<Item> { StoredSource(recordStore: self) }
 }
@@ -19,7 +19,7 @@ struct StoredSource<Item: Record>: DataSource, CustomStringConvertible {
       of: recordStore.source, matching: request.query?.words ?? [], after: start?.position ?? 0,
       limit: request.limit)
     guard start != nil || !slice.records.isEmpty else {
-      throw .nothingStored(of: recordStore.source, matching: request.query)
+      throw .nothingCached(of: recordStore.source, matching: request.query)
     }
     return try recordStore.page(
       slice, next: slice.hasMore ? slice.records.last.map { StoredPosition($0) } : nil, seal)
@@ -30,7 +30,7 @@ struct StoredSource<Item: Record>: DataSource, CustomStringConvertible {
       throw .notFound(id, in: recordStore.source)
     }
     return LookupResult(
-      found.item, provenance: Provenance(.stored, fetchedAt: found.savedAt),
+      found.item, provenance: Provenance(.cached, fetchedAt: found.savedAt),
       warnings: found.removedUpstreamAt.map { [.removedUpstream(id, at: $0)] } ?? [])
   }
 
@@ -55,7 +55,7 @@ extension RecordStore {
     return Page(
       records, next: try next.map { next throws(SourceError) in try seal.close(next) },
       total: slice.total,
-      provenance: Provenance(.stored, fetchedAt: slice.records.map(\.savedAt).min()),
+      provenance: Provenance(.cached, fetchedAt: slice.records.map(\.savedAt).min()),
       unreadable: unreadable)
   }
 }
@@ -71,9 +71,9 @@ extension Warning {
 }
 
 extension SourceError {
-  static func nothingStored(of source: String, matching query: Query? = nil) -> SourceError {
+  static func nothingCached(of source: String, matching query: Query? = nil) -> SourceError {
     SourceError(
-      .nothingStored,
+      .nothingCached,
       "no cached \(source)\(query.map { " match \"\($0.text.oneLine(atMost: 80))\"" } ?? "")")
   }
 }

@@ -146,7 +146,7 @@ public struct Sync<Item: Record>: Sendable {
         if let end = step.end, end.isStall { throw .stalled(end) }
         batch.add(step.page, at: now())
         if step.end != nil { return .success(()) }
-      } while batch.hasRoom && pages.isNextHere
+      } while batch.hasRoom && pages.isNextReady
       return nil
     } catch {
       return .failure(error)

@@ -37,7 +37,7 @@ struct StoredSourceTests {
     try await keep([1, 2], at: 9)
     try await keep([3], at: 5)
     let page = try await source.page(PageRequest(limit: 2))
-    #expect((page.provenance.origin, page.provenance.fetchedAt) == (.stored, .day(9)))
+    #expect((page.provenance.origin, page.provenance.fetchedAt) == (.cached, .day(9)))
     #expect(page.total == 3)
     #expect(try await source.page(PageRequest()).provenance.fetchedAt == .day(5))
     let found = try await source.item(3)
@@ -46,10 +46,10 @@ struct StoredSourceTests {
 
   @Test func `fails where nothing is stored, or nothing that matches`() async throws {
     let empty = await source.failure()
-    #expect((empty?.code, empty?.message) == (.nothingStored, "no cached notes"))
+    #expect((empty?.code, empty?.message) == (.nothingCached, "no cached notes"))
     try await keep([1])
     let failure = await source.failure(of: PageRequest(matching: try Query("nothing")))
-    #expect(failure?.code == .nothingStored)
+    #expect(failure?.code == .nothingCached)
     #expect(failure?.message == "no cached notes match \"nothing\"")
     let error = await #expect(throws: SourceError.self) { try await source.item(7) }
     #expect(error?.message == "no notes record has the id '7'")

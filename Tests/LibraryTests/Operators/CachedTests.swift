@@ -35,7 +35,7 @@ struct CachedTests {
     #expect(second.records == first.records)
     #expect((second.next, second.total) == (first.next, first.total))
     #expect(
-      (first.provenance.origin, second.provenance.origin) == (.live, calls == 1 ? .stored : .live))
+      (first.provenance.origin, second.provenance.origin) == (.live, calls == 1 ? .cached : .live))
     #expect(second.provenance.endpoint == "https://notes.test/api")
     if calls == 1 { #expect(second.provenance.fetchedAt == .day()) }
     #expect(second.provenance.reason == nil)
@@ -102,10 +102,10 @@ struct CachedTests {
     service.fail(with: code)
     let page = try await cached().page(PageRequest(limit: 4))
     #expect(page.records.map(\.id) == [1, 2, 3, 4])
-    #expect((page.provenance.origin, page.provenance.fetchedAt) == (.stored, .day()))
+    #expect((page.provenance.origin, page.provenance.fetchedAt) == (.cached, .day()))
     #expect(page.provenance.reason?.code == code)
     let found = try await cached().item(4)
-    #expect((found.provenance.origin, found.provenance.reason?.code) == (.stored, code))
+    #expect((found.provenance.origin, found.provenance.reason?.code) == (.cached, code))
     #expect(await cached().failure(of: PageRequest(limit: 5))?.code == code)
   }
 
@@ -216,7 +216,7 @@ struct CachedTests {
     await #expect(throws: SourceError.self) { try await cached().item(4) }
     service.fail(with: nil)
     #expect(try await cached().page(PageRequest(limit: 4)).records.count == 4)
-    #expect(try await cached().page(PageRequest(limit: 4)).provenance.origin == .stored)
+    #expect(try await cached().page(PageRequest(limit: 4)).provenance.origin == .cached)
     #expect(try await cached().item(4).item == Note(4))
   }
 

@@ -38,11 +38,11 @@ struct AccumulatingTests {
     #expect((live.provenance.origin, live.provenance.fetchedAt) == (.live, .day()))
     #expect(live.provenance.endpoint == "https://notes.test/api")
     let stored = try await source.page(PageRequest(after: live.next, limit: 4))
-    #expect((stored.provenance.origin, stored.provenance.endpoint) == (.stored, nil))
+    #expect((stored.provenance.origin, stored.provenance.endpoint) == (.cached, nil))
     #expect(stored.records.map(\.id) == [5, 6, 7, 8])
     #expect((live.total, stored.total) == (nil, nil))
     let again = try await source.page(PageRequest(limit: 4))
-    #expect((again.provenance.origin, service.callCount) == (.stored, 1))
+    #expect((again.provenance.origin, service.callCount) == (.cached, 1))
   }
 
   @Test func `goes on at the next page of the service, in the next process too`() async throws {
@@ -68,7 +68,7 @@ struct AccumulatingTests {
   @Test func `never asks if it must not grow`() async throws {
     let service = Service(30)
     let failure = await growing(service, .never).failure()
-    #expect((failure?.code, failure?.message) == (.nothingStored, "no cached notes"))
+    #expect((failure?.code, failure?.message) == (.nothingCached, "no cached notes"))
     _ = try await growing(service).page(PageRequest(limit: 3))
     let page = try await growing(service, .never).page(PageRequest(limit: 30))
     #expect((page.records.count, page.next, page.total) == (10, nil, 10))
@@ -119,7 +119,7 @@ struct AccumulatingTests {
     let base = ScriptedSource<Note>(pages: [.failure(.because(.unreachable))])
     let page = try await growing(base).page(PageRequest())
     #expect((page.records.count, page.next) == (0, nil))
-    #expect((page.provenance.origin, page.provenance.reason?.code) == (.stored, .unreachable))
+    #expect((page.provenance.origin, page.provenance.reason?.code) == (.cached, .unreachable))
   }
 
   @Test func `fills a page although much of what comes is deleted`() async throws {
@@ -191,11 +191,11 @@ struct AccumulatingTests {
     let query = try Query("note 1")
     let empty = await growing(service).failure(of: PageRequest(matching: query))
     #expect(empty?.message == "no cached notes match \"note 1\"")
-    #expect((empty?.code, service.callCount) == (.nothingStored, 0))
+    #expect((empty?.code, service.callCount) == (.nothingCached, 0))
     _ = try await growing(service).page(PageRequest(limit: 20))
     let page = try await growing(service).page(PageRequest(matching: query, limit: 4))
     #expect(page.records.map(\.id) == [1, 10, 11, 12])
-    #expect((page.total, page.provenance.origin) == (nil, .stored))
+    #expect((page.total, page.provenance.origin) == (nil, .cached))
     #expect(page.warnings == [Warning("storedOnly", "searched 20 cached notes")])
     let rest = try await growing(service)
       .page(PageRequest(matching: query, after: page.next, limit: 20))
@@ -208,10 +208,10 @@ struct AccumulatingTests {
   @Test func `knows the records that are stored, and asks nobody for others`() async throws {
     let service = Service(30)
     let empty = await #expect(throws: SourceError.self) { try await growing(service).item(4) }
-    #expect(empty?.code == .nothingStored)
+    #expect(empty?.code == .nothingCached)
     _ = try await growing(service).page(PageRequest(limit: 10))
     let found = try await growing(service).item(4)
-    #expect((found.item, found.provenance.origin) == (Note(4), .stored))
+    #expect((found.item, found.provenance.origin) == (Note(4), .cached))
     #expect(found.provenance.fetchedAt == .day())
     let error = await #expect(throws: SourceError.self) { try await growing(service).item(11) }
     #expect(error?.code == .notFound)

@@ -36,11 +36,11 @@ struct StoreChainTests {
     service.fail(with: .unreachable)
     #expect(try await source().everyID(limit: 7) == live)
     let page = try await source().page(PageRequest(limit: 7))
-    #expect((page.provenance.origin, page.provenance.fetchedAt) == (.stored, .day()))
+    #expect((page.provenance.origin, page.provenance.fetchedAt) == (.cached, .day()))
     #expect(page.provenance.reason?.code == .unreachable)
     // A page size that was never asked for comes from the records that were.
     let other = try await source().page(PageRequest(limit: 12))
-    #expect((other.records.count, other.provenance.origin) == (12, .stored))
+    #expect((other.records.count, other.provenance.origin) == (12, .cached))
     #expect(other.provenance.reason?.code == .unreachable)
     #expect(try await source().everyID(limit: 12) == live)
   }
@@ -50,7 +50,7 @@ struct StoreChainTests {
     service.fail(with: .timedOut)
     let page = try await source().page(PageRequest(matching: try Query("note 2"), limit: 5))
     #expect(page.records.map(\.id) == [2, 12, 20, 21, 22])
-    #expect((page.provenance.origin, page.provenance.reason?.code) == (.stored, .timedOut))
+    #expect((page.provenance.origin, page.provenance.reason?.code) == (.cached, .timedOut))
     let all = try await source().everyID(matching: try Query("note 2"), limit: 5)
     #expect(all == [2, 12] + Array(20...29))
     // What nothing stored matches may be in the bundle.
@@ -63,7 +63,7 @@ struct StoreChainTests {
     _ = try await source().page(PageRequest(limit: 7))
     service.fail(with: .serverError)
     let found = try await source().item(4)
-    #expect((found.item, found.provenance.origin) == (Note(4), .stored))
+    #expect((found.item, found.provenance.origin) == (Note(4), .cached))
     #expect((found.provenance.fetchedAt, found.provenance.reason?.code) == (.day(), .serverError))
     let error = await #expect(throws: SourceError.self) { try await source().item(44) }
     #expect(error?.code == .serverError)
@@ -94,7 +94,7 @@ struct StoreChainTests {
     #expect((fresh.records.count, fresh.provenance.reason?.code) == (7, nil))
     today.turn(by: 3600)
     let old = try await source(reading: .offline).page(PageRequest(limit: 7))
-    #expect((old.provenance.origin, old.provenance.reason?.code) == (.stored, .offline))
+    #expect((old.provenance.origin, old.provenance.reason?.code) == (.cached, .offline))
     #expect(try await source(reading: .offline).item(4).provenance.reason?.code == .offline)
     #expect(service.callCount == calls)
   }
@@ -105,7 +105,7 @@ struct StoreChainTests {
     let page = try await source { _ throws(SourceError) in throw .because(.missingKey) }
       .page(PageRequest(limit: 5))
     #expect(page.records.map(\.id) == Array(1...5))
-    #expect((page.provenance.origin, page.provenance.reason?.code) == (.stored, .missingKey))
+    #expect((page.provenance.origin, page.provenance.reason?.code) == (.cached, .missingKey))
   }
 
   @Test func `ignores a fresh answer only to refresh`() async throws {
@@ -115,14 +115,14 @@ struct StoreChainTests {
     #expect(service.callCount == 2)
     service.fail(with: .timedOut)
     let page = try await source(reading: .refresh).page(PageRequest())
-    #expect((page.provenance.origin, page.provenance.reason?.code) == (.stored, .timedOut))
+    #expect((page.provenance.origin, page.provenance.reason?.code) == (.cached, .timedOut))
   }
 
   @Test func `uses no stale answer when fallbacks are off`() async throws {
     _ = try await source().page(PageRequest(limit: 7))
     service.fail(with: .timedOut)
     let fresh = try await source(reading: .noFallback).page(PageRequest(limit: 7))
-    #expect(fresh.provenance.origin == .stored)
+    #expect(fresh.provenance.origin == .cached)
     today.turn(by: 60)
     let strict = try source(reading: .noFallback)
     #expect(await strict.failure(of: PageRequest(limit: 7))?.code == .timedOut)
@@ -167,7 +167,7 @@ struct StoreChainTests {
     let calls = service.callCount
     let second = try await source().page(PageRequest(after: first.next, limit: 12))
     #expect(second.records.map(\.id) == Array(13...24))
-    #expect((second.provenance.origin, second.provenance.reason?.code) == (.stored, .unreachable))
+    #expect((second.provenance.origin, second.provenance.reason?.code) == (.cached, .unreachable))
     #expect(service.callCount == calls)
   }
 
@@ -179,7 +179,7 @@ struct StoreChainTests {
     service.fail(with: .unreachable)
     let stored = try await source(.localFirst).page(PageRequest(limit: 10))
     #expect(stored.records == first.records)
-    #expect((stored.provenance.origin, stored.provenance.reason?.code) == (.stored, nil))
+    #expect((stored.provenance.origin, stored.provenance.reason?.code) == (.cached, nil))
     let more = PageRequest(after: stored.next, limit: 10)
     #expect(await (try source(.localFirst)).failure(of: more)?.code == .unreachable)
     service.fail(with: nil)
@@ -198,13 +198,13 @@ struct StoreChainTests {
     _ = try await directory.store().delete((1...10).map(\.description), of: "notes", at: .day())
     for reading in [CachePolicy.normal, .offline] {
       let page = try await source(.localFirst, reading).page(PageRequest())
-      #expect((page.records.count, page.provenance.origin) == (0, .stored))
+      #expect((page.records.count, page.provenance.origin) == (0, .cached))
     }
   }
 
   @Test func `loads nothing in offline mode or without growth`() async throws {
     let empty = try await source(.localFirst, .offline).page(PageRequest())
-    #expect((empty.provenance.origin, empty.provenance.reason?.code) == (.bundled, .nothingStored))
+    #expect((empty.provenance.origin, empty.provenance.reason?.code) == (.bundled, .nothingCached))
     _ = try await source(.localFirst).page(PageRequest(limit: 3))
     for reading in [
       CachePolicy.offline, CachePolicy(growth: .never), CachePolicy(growth: .whenEmpty),

@@ -74,7 +74,7 @@ import Testing
         source == "users" ? "note: saved 30 days ago" : "warning: \(source): saved 30 days ago ("
       #expect(stale.errors.contains(says), "\(stale)")
       let shown = try await home.run("\(source) list -L 2 --json")
-      #expect(shown.output.contains(#""origin":"stored""#), "\(shown)")
+      #expect(shown.output.contains(#""origin":"cached""#), "\(shown)")
     }
   }
 }

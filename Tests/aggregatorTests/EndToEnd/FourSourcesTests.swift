@@ -75,7 +75,7 @@ import Testing
 
     let again = try listing(try await run("users list --all --json"))
     #expect(again.items.compactMap(\.email).starts(with: emails))
-    #expect(again.provenance.origin == "stored")
+    #expect(again.provenance.origin == "cached")
     let email = try #require(emails.last)
     let shown = try listing(try await run("users show \(email.uppercased()) --json"))
     #expect(shown.items.map(\.email) == [email])
@@ -96,7 +96,7 @@ import Testing
     #expect(bundled.status == 0)
     #expect(try listing(bundled).items.map(\.email) == ["aino.tormanen@example.com"])
     #expect(try listing(bundled).provenance.origin == "bundled")
-    #expect(try listing(bundled).provenance.reason == "nothingStored")
+    #expect(try listing(bundled).provenance.reason == "nothingCached")
     #expect(service.requests.isEmpty)
     let loaded = try await Binary.run("users load 1", environment: service.settings, in: sandbox)
     #expect(loaded.status == 0)
@@ -133,7 +133,7 @@ import Testing
       #expect(listing.provenance.origin == "bundled")
       // A search of users never asks the service.
       let isLocal = source == "users" && verb != "list"
-      #expect(listing.provenance.reason == (isLocal ? "nothingStored" : "unreachable"))
+      #expect(listing.provenance.reason == (isLocal ? "nothingCached" : "unreachable"))
       #expect(listing.warnings.map(\.code) == ["bundled"])
       let reason = isLocal ? "no cached users match \"aino\"" : "cannot connect to "
       #expect(outcome.errors.contains("warning: \(source): bundled data (\(reason)"))

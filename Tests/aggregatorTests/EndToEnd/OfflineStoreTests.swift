@@ -44,7 +44,7 @@ import Testing
     let again = try await home.run("\(source) list --json")
     #expect(again.status == 0)
     let stored = try answer(again)
-    #expect(stored.provenance?.origin == "stored")
+    #expect(stored.provenance?.origin == "cached")
     #expect(stored.provenance?.reason == (isLocalFirst ? nil : "unreachable"))
     let fetched = try #require(date(try answer(live).provenance?.fetchedAt))
     let saved = try #require(date(stored.provenance?.fetchedAt))
@@ -61,7 +61,7 @@ import Testing
     #expect(try await home.run("\(source) list --no-fallback").status == (isLocalFirst ? 0 : 69))
 
     let offline = try await home.run("\(source) list --offline --json")
-    #expect(try answer(offline).provenance?.origin == "stored")
+    #expect(try answer(offline).provenance?.origin == "cached")
     #expect(try answer(offline).provenance?.reason == (isLocalFirst ? nil : "offline"))
     // That the network was not to be used is no news.
     #expect(try answer(offline).warnings.isEmpty)
@@ -81,7 +81,7 @@ import Testing
       let found = try await Binary.run(
         [source, "search", name, "--json", line], environment: home.environment, in: home.sandbox)
       #expect(found.status == 0)
-      #expect(try answer(found).provenance?.origin == "stored", "\(found)")
+      #expect(try answer(found).provenance?.origin == "cached", "\(found)")
       #expect(found.output.contains(#""\#(id)":"#) && found.output.contains(wanted))
     }
   }

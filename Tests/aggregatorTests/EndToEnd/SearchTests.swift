@@ -101,8 +101,8 @@ import Testing
     let count = services.requestCount()
     let found = try document(try await home.run("search man --offline --json"))
     #expect(services.requestCount() == count)
-    #expect(found.sources["heroes"]?.provenance?.origin == "stored")
-    #expect(found.sources["countries"]?.provenance?.origin == "stored")
+    #expect(found.sources["heroes"]?.provenance?.origin == "cached")
+    #expect(found.sources["countries"]?.provenance?.origin == "cached")
   }
 
   /// A home where heroes stall, countries refuse, products fail and users are fine.
@@ -150,7 +150,7 @@ import Testing
     #expect(found.sources["heroes"]?.provenance?.reason == "timedOut")
     #expect(found.sources["countries"]?.provenance?.reason == "unreachable")
     #expect(found.sources["products"]?.provenance?.reason == "serverError")
-    #expect(found.sources["users"]?.provenance?.origin == "stored")
+    #expect(found.sources["users"]?.provenance?.origin == "cached")
     for source in ["heroes", "countries", "products"] {
       #expect(outcome.errors.contains("warning: \(source): bundled data ("), "\(outcome)")
     }

@@ -71,7 +71,7 @@ import Testing
       let outcome = try await home.run("heroes \(line) --json")
       let provenance = try outcome.envelope().provenance
       #expect(outcome.status == 0)
-      #expect(provenance?.origin == "stored")
+      #expect(provenance?.origin == "cached")
       #expect(provenance?.reason == "rateLimited")
       #expect(
         outcome.errors.contains(

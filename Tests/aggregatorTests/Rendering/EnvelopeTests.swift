@@ -8,7 +8,7 @@ import Testing
   @Test func `the document has its keys in order`() throws {
     let provenance = CombinedProvenance(
       Provenance(
-        .stored, fetchedAt: Date(timeIntervalSince1970: 1_767_604_364),
+        .cached, fetchedAt: Date(timeIntervalSince1970: 1_767_604_364),
         endpoint: "https://host/path", reason: SourceError(.timedOut, "late")))
     let summary = ListingSummary(
       count: 2, total: 249, next: Cursor("cA1"), provenance: provenance,
@@ -62,7 +62,7 @@ import Testing
     let combined = try #require(
       CombinedProvenance([
         Provenance(.live, fetchedAt: Date(timeIntervalSince1970: 2000), endpoint: "https://a/"),
-        Provenance(.stored, fetchedAt: old, reason: SourceError(.offline, "no")),
+        Provenance(.cached, fetchedAt: old, reason: SourceError(.offline, "no")),
         Provenance(.bundled, reason: SourceError(.malformed, "later")),
       ]))
     #expect(combined.origin == .mixed)

@@ -1,22 +1,20 @@
-/// How often something may be done: one or more bounds that hold at once.
+/// A rate limit: one or more bounds that hold at once.
 ///
 /// Written as `1/s 200/h` or `20000/5m`: a count, a slash, and a period of whole seconds (`s`),
 /// minutes (`m`) or hours (`h`). `60/60s` and `60/m` are the same rate.
 public struct Rate: Hashable, Sendable, LosslessStringConvertible {
   /// At most `count` in any `period`.
   public struct Bound: Hashable, Sendable {
-    /// How many, 1 to 999 999 999.
+    /// The maximum number of calls, 1 to 999 999 999.
     public let count: Int
-    /// In which time: whole seconds, one or more.
+    /// Whole seconds, one or more.
     public let period: Duration
   }
 
-  /// The bounds; at least one.
+  /// At least one bound.
   public let bounds: [Bound]
 
-  /// Reads a rate.
-  ///
-  /// - Parameter description: Bounds separated by blanks, such as `1/s 200/h`.
+  /// Parses bounds separated by white space, such as `1/s 200/h`.
   public init?(_ description: String) {
     var bounds: [Bound] = []
     for word in description.split(whereSeparator: \.isWhitespace) {
@@ -47,7 +45,7 @@ extension Rate.Bound {
     self.init(count: count, period: .seconds(Int64(number) * unit.seconds))
   }
 
-  // `Int` alone would take a sign, and any length.
+  // `Int` alone would accept a sign, and any length.
   private static func number(_ text: Substring, digits: Int) -> Int? {
     guard text.utf8.count <= digits, text.first != "+" else { return nil }
     return Int(text).flatMap { $0 > 0 ? $0 : nil }

@@ -1,6 +1,6 @@
 extension Duration {
-  /// This time as people say it, rounded up so that whoever waits for it waits long enough: `500 ms`,
-  /// `1.4 s`, `12 s`, `3 min`, `2 h`, `7 days`.
+  /// A short text, rounded up so that a wait is long enough: `500 ms`, `1.4 s`, `12 s`, `3 min`, `2 h`,
+  /// `7 days`.
   package var text: String {
     let milliseconds = (self / .milliseconds(1)).rounded(.up)
     return switch milliseconds {

@@ -1,0 +1,230 @@
+/// The state of a ``RateLimiter``: the times of the last calls of each kind, and the end of a pause that
+/// the service demanded.
+package struct RateLimiterState: Hashable, Sendable {
+  /// The longest pause that a service can demand, and the longest wait for a turn.
+  package static let longestWait = Duration.seconds(24 * 3600)
+
+  /// The time of the last change; `nil` if there was none.
+  private var writtenAt: Timestamp?
+  /// The end of the pause.
+  private(set) var opensAt: Timestamp?
+  private var windows: [String: SlidingWindow] = [:]
+
+  package init() {}
+
+  /// Finds the first free turn, and takes it if the wait is zero or less than `maxWait`.
+  package mutating func reserve(
+    _ kind: CallKind, cost: Int, by rate: Rate?, at now: Duration, maxWait: Duration
+  ) -> SlidingWindow.Turn {
+    adjust(at: now)
+    var window = windows[kind.rawValue] ?? SlidingWindow()
+    let turn = window.reserve(
+      cost, by: rate?.bounds ?? [], at: now, notBefore: opensAt,
+      maxWait: min(maxWait, Self.longestWait))
+    // Without a rate nothing changes, so nothing is written.
+    if turn.isTaken, rate != nil {
+      windows[kind.rawValue] = window
+      writtenAt = Timestamp(now)
+    }
+    return turn
+  }
+
+  /// The number of calls left in the bound with the longest period.
+  package func left(_ kind: CallKind, cost: Int, by rate: Rate, at now: Duration) -> Int {
+    guard let bound = rate.bounds.max(by: { $0.period < $1.period }) else { return 0 }
+    let used = windows[kind.rawValue]?.cost(since: now - bound.period) ?? 0
+    return max(0, bound.count - used) / cost
+  }
+
+  /// Returns a turn that was not used.
+  mutating func giveBack(_ turn: SlidingWindow.Turn, of kind: CallKind, cost: Int) {
+    windows[kind.rawValue]?.giveBack(turn.time, cost)
+  }
+
+  /// Pauses all calls.
+  mutating func close(for wait: Duration, at now: Duration) {
+    adjust(at: now)
+    let end = Timestamp(now) + min(wait, Self.longestWait)
+    guard opensAt.map({ $0 < end }) ?? true else { return }
+    opensAt = end
+    writtenAt = Timestamp(now)
+  }
+
+  /// True during a pause.
+  func isClosed(at now: Duration) -> Bool { opensAt.map { now < $0.sinceStart } ?? false }
+
+  /// Shifts all times back if the system clock was set back since the last change.
+  ///
+  /// Otherwise no call could be made until the clock has caught up.
+  private mutating func adjust(at now: Duration) {
+    guard let last = writtenAt, last > Timestamp(now) else { return }
+    let jump = last.sinceStart - Timestamp(now).sinceStart
+    for kind in windows.keys { windows[kind]?.shift(by: jump) }
+    opensAt = opensAt.map { $0 - jump }
+    writtenAt = Timestamp(now)
+  }
+}
+
+extension RateLimiterState: Codable {
+  private enum CodingKeys: String, CodingKey { case writtenAt, opensAt, windows }
+
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    let writtenAt = try container.decode(Timestamp.self, forKey: .writtenAt)
+    self.writtenAt = writtenAt
+    opensAt = try container.decodeIfPresent(Timestamp.self, forKey: .opensAt)
+    windows = try container.decode([String: SlidingWindow].self, forKey: .windows)
+    // A time further ahead is damaged, and would block the source for ever.
+    let latest = (windows.values.map(\.last) + [opensAt]).compactMap(\.self).max() ?? writtenAt
+    guard latest <= writtenAt + Self.longestWait else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .windows, in: container, debugDescription: "turn too far ahead")
+    }
+  }
+}
+
+/// The times of the last calls.
+///
+/// It is exact, whereas a token bucket lets twice the rate through when a burst follows a pause.
+package struct SlidingWindow: Hashable, Sendable {
+  /// The time at which a call may be made.
+  package struct Turn: Equatable {
+    let time: Timestamp
+    /// The time until then.
+    package let wait: Duration
+    /// True if the turn was taken: it is not if the wait is too long.
+    let isTaken: Bool
+    /// True if it is the first one after a pause.
+    let isOpening: Bool
+  }
+
+  /// Calls that count as made at the same time.
+  private struct Group: Hashable {
+    var time: Timestamp
+    var cost: Int
+  }
+
+  /// The number of groups above which they are merged.
+  private static let maxGroups = 1024
+  /// The largest cost that can be decoded, so that sums never overflow.
+  private static let maxCost = 1 << 40
+
+  /// The calls that still count, ascending; some are in the future.
+  private var groups: [Group] = []
+
+  /// The time of the last call, which may be in the future.
+  var last: Timestamp? { groups.last?.time }
+
+  /// Finds the first free turn, and takes it if the wait is zero or less than `maxWait`.
+  ///
+  /// - Parameters:
+  ///   - cost: The number of calls that the call counts as.
+  ///   - bounds: The limits; without any, no call is remembered.
+  ///   - opening: The end of a pause, before which there is no turn.
+  mutating func reserve(
+    _ cost: Int = 1, by bounds: [Rate.Bound], at now: Duration, notBefore opening: Timestamp? = nil,
+    maxWait: Duration
+  ) -> Turn {
+    let present = Timestamp(now)
+    let free = (bounds.map { firstTime(for: cost, within: $0) } + [opening]).compactMap(\.self)
+      .max()
+    // A turn that is returned may leave a gap; later callers still queue behind the last one.
+    let time = max(present, free ?? present, bounds.isEmpty ? present : last ?? present)
+    // The present is rounded up; there is no wait for the rest of a millisecond.
+    let isNow = time == present && free.map { $0.sinceStart <= now } ?? true
+    let wait = isNow ? .zero : time.sinceStart - now
+    let isTaken = isNow || wait < maxWait
+    if isTaken, let longest = bounds.map(\.period).max() {
+      groups.removeFirst(groups.prefix { $0.time.sinceStart + longest <= now }.count)
+      append(Group(time: time, cost: cost))
+      mergeOldGroups(longest)
+    }
+    return Turn(time: time, wait: wait, isTaken: isTaken, isOpening: time == opening)
+  }
+
+  /// The total cost of the calls after a time.
+  func cost(since time: Duration) -> Int {
+    groups.reduce(0) { $0 + ($1.time.sinceStart > time ? $1.cost : 0) }
+  }
+
+  /// Returns a turn that was not used.
+  mutating func giveBack(_ time: Timestamp, _ cost: Int = 1) {
+    guard let index = groups.lastIndex(where: { $0.time == time }) else { return }
+    groups[index].cost -= cost
+    if groups[index].cost <= 0 { groups.remove(at: index) }
+  }
+
+  /// Shifts all calls back in time.
+  mutating func shift(by duration: Duration) {
+    for index in groups.indices { groups[index].time = groups[index].time - duration }
+  }
+
+  /// The first time at which one more call keeps a bound; `nil` for any time.
+  private func firstTime(for cost: Int, within bound: Rate.Bound) -> Timestamp? {
+    // A call that costs more than the bound allows leaves no room for any other.
+    var room = bound.count - cost
+    for group in groups.reversed() {
+      room -= group.cost
+      if room < 0 { return group.time + bound.period }
+    }
+    return nil
+  }
+
+  private mutating func append(_ group: Group) {
+    if last == group.time {
+      groups[groups.count - 1].cost += group.cost
+    } else {
+      groups.append(group)
+    }
+  }
+
+  /// Bounds the memory at high rates: merges older calls that are close together at the time of the
+  /// latest of them, which never lets more through.
+  private mutating func mergeOldGroups(_ longest: Duration) {
+    guard groups.count > Self.maxGroups else { return }
+    let slot = Timestamp(longest / Double(Self.maxGroups / 4)).milliseconds
+    let recent = groups.suffix(Self.maxGroups / 2)
+    var merged: [Group] = []
+    for group in groups.dropLast(recent.count) {
+      if let before = merged.last,
+        before.time.milliseconds / slot == group.time.milliseconds / slot
+      {
+        merged[merged.count - 1] = Group(time: group.time, cost: before.cost + group.cost)
+      } else {
+        merged.append(group)
+      }
+    }
+    groups = merged + recent
+  }
+}
+
+/// Encoded as a flat, short list: each time, relative to the one before, and its cost.
+extension SlidingWindow: Codable {
+  package init(from decoder: any Decoder) throws {
+    var container = try decoder.unkeyedContainer()
+    var previous: Int64 = 0
+    while !container.isAtEnd {
+      let gap = try container.decode(Int64.self)
+      let cost = try container.decode(Int.self)
+      let (sum, overflows) = previous.addingReportingOverflow(gap)
+      guard !overflows, let time = Timestamp(milliseconds: sum), last.map({ $0 < time }) ?? true,
+        1...Self.maxCost ~= cost
+      else {
+        throw DecodingError.dataCorruptedError(
+          in: container, debugDescription: "invalid times of calls")
+      }
+      groups.append(Group(time: time, cost: cost))
+      previous = sum
+    }
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.unkeyedContainer()
+    var previous: Int64 = 0
+    for group in groups {
+      try container.encode(group.time.milliseconds - previous)
+      try container.encode(group.cost)
+      previous = group.time.milliseconds
+    }
+  }
+}

@@ -1,0 +1,176 @@
+package import Foundation
+import Synchronization
+
+/// State of a source that processes share: the times of the last calls, the end of a pause, failures.
+///
+/// Its times are those of the system clock, which all processes read.
+public struct SharedState: Sendable {
+  /// Changes the text under a key, as ``Store/change(_:_:)`` does.
+  package typealias Change =
+    @Sendable (_ key: String, _ body: @escaping @Sendable (String?) -> String?)
+    async throws(SourceError) -> Void
+
+  /// The time since a start common to all users of this state.
+  package let now: @Sendable () -> Duration
+  private let source: String
+  private let change: Change?
+
+  /// The state of a source, in texts that other processes can change too.
+  package init(
+    of source: String, now: @escaping @Sendable () -> Date, change: @escaping Change
+  ) {
+    self.now = {
+      // A date is a fraction of seconds: digits below a microsecond are noise.
+      .microseconds((now().timeIntervalSince1970 * 1_000_000).rounded())
+    }
+    self.source = source
+    self.change = change
+  }
+
+  /// The state of one operator, in memory.
+  package init(on clock: some Clock<Duration>) {
+    let start = clock.now
+    now = { start.duration(to: clock.now) }
+    source = ""
+    change = nil
+  }
+
+  /// The value with this name.
+  package func shared<Value: Codable & Equatable & Sendable>(
+    _ name: String, _ initial: Value
+  ) -> SharedValue<Value> {
+    guard let change else { return SharedValue(initial) }
+    let key = "\(source)/\(name)"
+    return SharedValue(initial) { body throws(SourceError) in try await change(key, body) }
+  }
+}
+
+/// A small value with atomic updates, also across processes if it is in a store.
+///
+/// Rate limits and circuit breakers must not make a call fail: if the store fails, such as on a full
+/// disk, the value continues in the memory of this process.
+package final class SharedValue<Value: Codable & Equatable & Sendable>: Sendable {
+  /// Changes the shared text, as ``Store/change(_:_:)`` does.
+  typealias Change =
+    @Sendable (_ body: @escaping @Sendable (String?) -> String?) async throws(SourceError) -> Void
+
+  private struct Memory: Sendable {
+    var value: Value
+    /// True without a store, or after the store has failed.
+    var isDetached: Bool
+  }
+
+  private let initial: Value
+  private let change: Change?
+  private let memory: Mutex<Memory>
+
+  /// Creates a value.
+  ///
+  /// - Parameters:
+  ///   - initial: The first value, also used if the text cannot be read.
+  ///   - change: Changes the text of the value; `nil` to keep it in memory.
+  init(_ initial: Value, in change: Change? = nil) {
+    self.initial = initial
+    self.change = change
+    memory = Mutex(Memory(value: initial, isDetached: change == nil))
+  }
+
+  /// Updates the value atomically, and writes it if it changed.
+  ///
+  /// The update completes even if the task is cancelled, because callers release their turns with it.
+  ///
+  /// - Parameter body: Changes the value; it must be quick, because it blocks other callers. It may be
+  ///   called more than once; the last call counts.
+  @discardableResult
+  package func update<Answer: Sendable>(_ body: @escaping @Sendable (inout Value) -> Answer) async
+    -> Answer
+  {
+    guard let change, !memory.withLock(\.isDetached) else { return updateMemory(body) }
+    let outcome = Outcome<Answer>()
+    // An unstructured task is not cancelled with this one; it is awaited, so it ends here.
+    let isDone = await Task {
+      do throws(SourceError) {
+        try await change { [self] text in
+          var value = text.flatMap(Self.decoded) ?? initial
+          let before = value
+          outcome.answer.withLock { $0 = body(&value) }
+          memory.withLock { [value] in $0.value = value }
+          return value == before ? nil : Self.encoded(value)
+        }
+        return true
+      } catch {
+        return false
+      }
+    }.value
+    if !isDone { memory.withLock { $0.isDetached = true } }
+    // If only the writing failed, the memory has the change already.
+    return outcome.answer.withLock(\.self) ?? updateMemory(body)
+  }
+
+  private func updateMemory<Answer: Sendable>(_ body: (inout Value) -> Answer) -> Answer {
+    memory.withLock { body(&$0.value) }
+  }
+
+  private static func decoded(_ text: String) -> Value? {
+    try? JSONText(Data(text.utf8))?.read(Value.self)
+  }
+
+  private static func encoded(_ value: Value) -> String? {
+    try? CanonicalJSON.text(of: value)
+  }
+}
+
+/// The result of an update, from a closure that may run anywhere.
+private final class Outcome<Answer: Sendable>: Sendable {
+  let answer = Mutex<Answer?>(nil)
+}
+
+/// A time in whole milliseconds since a common start: 1970 for state shared by processes, the creation of
+/// the operator for its own state.
+///
+/// It is rounded up, and compared with the exact time, so that rounding never makes a wait too short.
+package struct Timestamp: Hashable, Comparable, Sendable {
+  package let milliseconds: Int64
+
+  /// Two hundred thousand years, so that sums never overflow.
+  private static let maximum: Int64 = 1 << 53
+
+  package init?(milliseconds: Int64) {
+    guard milliseconds.magnitude <= Self.maximum else { return nil }
+    self.milliseconds = milliseconds
+  }
+
+  package init(_ sinceStart: Duration) {
+    let maximum = Duration.milliseconds(Self.maximum)
+    let (seconds, rest) = min(max(sinceStart, .zero - maximum), maximum).components
+    let unit: Int64 = 1_000_000_000_000_000
+    milliseconds = seconds * 1000 + rest / unit + (rest % unit > 0 ? 1 : 0)
+  }
+
+  package var sinceStart: Duration { .milliseconds(milliseconds) }
+
+  package static func < (left: Timestamp, right: Timestamp) -> Bool {
+    left.milliseconds < right.milliseconds
+  }
+
+  static func + (time: Timestamp, duration: Duration) -> Timestamp {
+    Timestamp(time.sinceStart + duration)
+  }
+
+  static func - (time: Timestamp, duration: Duration) -> Timestamp { time + (.zero - duration) }
+}
+
+extension Timestamp: Codable {
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    guard let time = Timestamp(milliseconds: try container.decode(Int64.self)) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "invalid time")
+    }
+    self = time
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(milliseconds)
+  }
+}

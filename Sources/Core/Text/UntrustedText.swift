@@ -1,0 +1,93 @@
+import Foundation
+
+// Cleans text from services, files and command lines.
+
+extension String {
+  /// The text without surrounding white space; `nil` if nothing is left.
+  public var nonBlank: String? {
+    // Most text has no surrounding white space, as its ends show if they are ASCII.
+    if let first = utf8.first, let last = utf8.last, 0x21...0x7E ~= first, 0x21...0x7E ~= last {
+      return self
+    }
+    let text = trimmingCharacters(in: .whitespacesAndNewlines)
+    return text.isEmpty ? nil : text
+  }
+
+  /// The text if it is an `http` or `https` URL with a host; else `nil`.
+  ///
+  /// Only such URLs are shown as links and opened: any other scheme might make a browser run a program
+  /// or read a file.
+  public var webAddress: String? {
+    guard let url = URL(string: self), ["http", "https"].contains(url.scheme?.lowercased()),
+      url.host()?.isEmpty == false
+    else { return nil }
+    return self
+  }
+
+  /// The text without surrounding white space; `nil` if it contains a line break or another control
+  /// character, which a settings file cannot express and services reject.
+  package var singleLine: String? {
+    var rest = Substring(self).unicodeScalars
+    while rest.first?.properties.isWhitespace == true { rest.removeFirst() }
+    while rest.last?.properties.isWhitespace == true { rest.removeLast() }
+    for scalar in rest {
+      switch scalar.properties.generalCategory {
+      case .control, .lineSeparator, .paragraphSeparator: return nil
+      default: continue
+      }
+    }
+    return String(rest)
+  }
+}
+
+extension StringProtocol {
+  /// The maximum number of scalars of one character.
+  private static var maxScalars: Int { 12 }
+
+  /// The text on one line, shortened with `…` to `count` characters: each run of white space as one space,
+  /// and without invisible characters.
+  package func oneLine(atMost count: Int) -> String {
+    var line = ""
+    var length = 0
+    var isGap = false
+    for character in self {
+      if character.unicodeScalars.allSatisfy(\.properties.isWhitespace) {
+        isGap = !line.isEmpty
+        continue
+      }
+      // A letter may carry any number of marks.
+      let scalars = character.unicodeScalars.prefix(Self.maxScalars).filter { !$0.isInvisible }
+      guard !scalars.isEmpty else { continue }
+      // Without its joiners, an emoji becomes several characters.
+      let visible = String(String.UnicodeScalarView(scalars))
+      let added = visible.count + (isGap ? 1 : 0)
+      guard length + added <= count else { return line + "…" }
+      if isGap { line += " " }
+      line += visible
+      length += added
+      isGap = false
+    }
+    return line
+  }
+}
+
+extension Unicode.Scalar {
+  /// True if a terminal may interpret this character instead of showing it, or show nothing: C0 and C1
+  /// controls, bidirectional controls, zero-width and other format characters, line and paragraph
+  /// separators, tags, private use and unassigned code points.
+  ///
+  /// Variation selectors and the zero-width joiner are format characters too, but part of emoji and of
+  /// several scripts; code that shows text decides about them by context.
+  package var isInvisible: Bool {
+    // Nearly all characters are printable ASCII.
+    if value < 0x7F { return value < 0x20 }
+    return switch properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse,
+      .unassigned:
+      true
+    default:
+      // Blank fillers that are letters by category.
+      [0x115F, 0x1160, 0x3164, 0xFFA0, 0x034F].contains(value)
+    }
+  }
+}
