@@ -27,7 +27,7 @@ public struct Law: Sendable, CustomStringConvertible {
 
   private let judge: any LawCheck
 
-  init(
+  package init(
     _ name: String, _ sentence: String, isCheap: Bool = false, given premises: [Law] = [],
     _ judge: some LawCheck
   ) {
@@ -58,11 +58,16 @@ public struct Law: Sendable, CustomStringConvertible {
 }
 
 /// How a law is checked.
-protocol LawCheck: Sendable {
+package protocol LawCheck: Sendable {
   /// Notes every violation in `trial`.
   ///
   /// A failure of the source that is not what the law is about is simply thrown.
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError)
+}
+
+extension Law {
+  /// Those that judge records, wherever they are from: one page of a live service can be put to them.
+  public static let ofRecords: [Law] = [recordRoundTrip, fieldKinds, fieldStored, searchableText]
 }

@@ -1,7 +1,7 @@
-import AggregatorKit
+package import AggregatorKit
 
 /// The checking of one law: what has been noted so far.
-struct LawContext {
+package struct LawContext {
   /// More would only repeat what the first ones say.
   private static let mostNoted = 5
 
@@ -17,7 +17,7 @@ struct LawContext {
   }
 
   /// Notes that the law is broken.
-  mutating func note(expected: String, found: String, at place: String) {
+  package mutating func note(expected: String, found: String, at place: String) {
     guard violations.count < Self.mostNoted else { return }
     violations.append(
       Violation(
@@ -28,7 +28,7 @@ struct LawContext {
   /// Notes that the law says nothing about this source.
   ///
   /// What was noted as broken stands.
-  mutating func exempt(_ reason: String) { exemption = reason }
+  package mutating func exempt(_ reason: String) { exemption = reason }
 
   var verdict: Verdict {
     if !violations.isEmpty { return .violated(violations) }
@@ -46,7 +46,7 @@ struct LawContext {
 
 extension PageRequest {
   /// The request in words, as the place of a violation.
-  var text: String {
+  package var text: String {
     [query.map { "search '\($0)'" } ?? "list", "limit \(limit)", cursor.map { "after \($0)" }]
       .compactMap(\.self).joined(separator: ", ")
   }
@@ -54,13 +54,13 @@ extension PageRequest {
 
 extension SourceError {
   /// Whether it says no more than that the service failed, or that the check itself was ended.
-  var isTheServices: Bool { code == .cancelled || allowsFallback && code != .unsupported }
+  package var isTheServices: Bool { code == .cancelled || allowsFallback && code != .unsupported }
 
   /// The failure in words, with its code.
-  var text: String { "\(code): \(message)" }
+  package var text: String { "\(code): \(message)" }
 }
 
 extension Int {
   /// `1 record`, `7 records`.
-  var records: String { self == 1 ? "1 record" : "\(self) records" }
+  package var records: String { self == 1 ? "1 record" : "\(self) records" }
 }

@@ -28,10 +28,10 @@ public final class LawProbe: Sendable {
   }
 
   /// How many HTTP requests have been sent.
-  var requestCount: Int { state.withLock(\.requestCount) }
+  package var requestCount: Int { state.withLock(\.requestCount) }
 
   /// Tells `listener` what happens while `body` runs.
-  func tell<Answer>(_ listener: Observer, during body: () async -> Answer) async -> Answer {
+  package func tell<Answer>(_ listener: Observer, during body: () async -> Answer) async -> Answer {
     state.withLock { $0.listener = listener }
     defer { state.withLock { $0.listener = nil } }
     return await body()
@@ -53,17 +53,5 @@ private struct ProbedTransport: Transport {
   func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
     probe.send(request)
     return try await base.send(request)
-  }
-}
-
-extension LawSubject {
-  /// The outcome of a call, with a listener told of all that happens during it.
-  func listening<Answer: Sendable>(
-    _ listener: Observer, to call: () async throws(SourceError) -> Answer
-  ) async -> Result<Answer, SourceError> {
-    func heard() async -> Result<Answer, SourceError> {
-      await Observer.$current.withValue(listener) { await Result(catching: call) }
-    }
-    return if let probe { await probe.tell(listener, during: heard) } else { await heard() }
   }
 }

@@ -8,7 +8,7 @@ import ProductsSource
 import UsersSource
 
 /// Plays all weathers to the sources that are named, or to all, and prints what came of it.
-@main struct WeatherReportProgram {
+@main struct FaultReportProgram {
   static func main() async throws {
     var names = CommandLine.arguments.dropFirst()
     let isVerbose = names.contains("--verbose")

@@ -69,8 +69,9 @@ package struct FuzzTarget: Sendable {
   }
 
   /// The random numbers of a case.
-  func random(_ number: Int, _ seed: UInt64) -> Seeded {
-    Seeded(seed &+ name.fnv1a &+ UInt64(truncatingIfNeeded: number) &* 0xD1B5_4A32_D192_ED03)
+  func random(_ number: Int, _ seed: UInt64) -> SeededGenerator {
+    SeededGenerator(
+      seed &+ name.fnv1a &+ UInt64(truncatingIfNeeded: number) &* 0xD1B5_4A32_D192_ED03)
   }
 }
 
@@ -83,4 +84,20 @@ struct BrokenPromise: Error, CustomStringConvertible {
 /// Throws unless a promise is kept.
 func expect(_ isKept: @autoclosure () throws -> Bool, _ promise: @autoclosure () -> String) throws {
   if try !isKept() { throw BrokenPromise(promise()) }
+}
+
+extension FuzzTarget {
+  /// Every parser that meets foreign bytes.
+  package static let all =
+    replies + json + http + images + text + searching + positions + settings + commands + output
+    + recordings + store
+}
+
+/// Throws unless a failure's words are short, and nothing in them moves a cursor or hides.
+func expectHarmless(_ error: SourceError) throws {
+  for words in [error.message, error.remedy?.text ?? ""] {
+    try expect(words.count <= 1000, "an error of \(words.count) characters")
+    let bad = words.unicodeScalars.first(where: \.isInvisible)
+    try expect(bad == nil, "an error with U+\(String(bad?.value ?? 0, radix: 16)): \(error.code)")
+  }
 }

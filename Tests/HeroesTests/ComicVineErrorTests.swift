@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct ComicVineErrorTests {
   private func error(
-    of reply: LoopbackReply, at now: Date = tenPastTen
+    of reply: LoopbackReply, at now: Date = Fixture.date
   ) async throws -> SourceError {
     let service = try FakeComicVine()
     service.fail(with: reply)
@@ -16,7 +16,7 @@ struct ComicVineErrorTests {
   }
 
   private func error<Answer>(
-    of service: FakeComicVine, at now: Date = tenPastTen,
+    of service: FakeComicVine, at now: Date = Fixture.date,
     asking ask: (any DataSource<Hero>) async throws -> Answer
   ) async throws -> SourceError {
     let heroes = try service.heroes(at: now)
@@ -89,7 +89,7 @@ struct ComicVineErrorTests {
     seconds: TimeInterval, wait: Int
   ) async throws {
     let error = try await error(
-      of: ComicVineFault.quota.reply, at: tenPastTen.addingTimeInterval(seconds))
+      of: ComicVineFault.quota.reply, at: Fixture.date.addingTimeInterval(seconds))
     #expect(error.retryAfter == .seconds(wait))
   }
 

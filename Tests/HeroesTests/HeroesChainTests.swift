@@ -30,7 +30,7 @@ struct HeroesChainTests {
   }
 
   @Test func `finds the same through the chain with pages in flight`() async throws {
-    let walk = try await FakeComicVine(searchLimit: 10).chain().walked(
+    let walk = try await FakeComicVine(searchLimit: 10).chain().wholeWalk(
       matching: "spider anvil", size: 10, ahead: 4)
     #expect(walk.ids.count == 31)
     #expect(walk.end == .exhausted)
@@ -85,7 +85,7 @@ struct HeroesChainTests {
     let service = try FakeComicVine()
     service.fail(with: ComicVineFault.quota.reply)
     // Ten seconds to the hour, which a retry could wait for.
-    let chain = try service.chain(at: tenPastTen.addingTimeInterval(2990))
+    let chain = try service.chain(at: Fixture.date.addingTimeInterval(2990))
     let reason = try await expectBundle(of: chain, because: .rateLimited)
     #expect(reason.retryAfter == .seconds(300))
     #expect(service.requests.count == 1)

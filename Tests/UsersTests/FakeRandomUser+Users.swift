@@ -3,9 +3,6 @@ import AggregatorKit
 import Foundation
 import UsersSource
 
-/// Fri, 20 Nov 2026, 10:10:00 UTC.
-let tenPastTen = Date(timeIntervalSince1970: 1_795_169_400)
-
 extension FakeRandomUser {
   /// The bare source over this service.
   func users(pagesOf size: Int = 10) throws -> any DataSource<User> {
@@ -25,7 +22,7 @@ extension FakeRandomUser {
   ) -> PluginEnvironment {
     PluginEnvironment(
       settings: Settings(settings.merging(changes) { $1 }), transport: transport, clock: clock,
-      now: { tenPastTen }, random: { 0 })
+      now: { Fixture.date }, random: { 0 })
   }
 
   /// Who is on the first pages of the collection that the source reads, each once.

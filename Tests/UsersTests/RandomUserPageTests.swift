@@ -117,7 +117,7 @@ struct RandomUserPageTests {
     let service = try FakeRandomUser()
     let page = try await service.users().page(PageRequest())
     #expect(page.provenance.origin == .live)
-    #expect(page.provenance.fetchedAt == tenPastTen)
+    #expect(page.provenance.fetchedAt == Fixture.date)
     #expect(page.provenance.endpoint == service.url.absoluteString)
     #expect(page.total == nil)
   }

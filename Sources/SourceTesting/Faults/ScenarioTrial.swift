@@ -1,6 +1,7 @@
 import AggregatorKit
 import AggregatorLaws
 import Foundation
+import Synchronization
 
 /// One source in one weather: two journeys through it, and the laws.
 struct ScenarioTrial<Source: Plugin>: Sendable {
@@ -83,4 +84,108 @@ struct ScenarioTrial<Source: Plugin>: Sendable {
   }
 
   private var lawTimeout: Duration { maxWait * 6 }
+}
+
+/// Where a source lives while a weather is played: a server in front of its service, and a time in
+/// which nobody really waits.
+struct ScenarioEnvironment: Sendable {
+  let front: FaultProxy
+  let clock = ReplayClock()
+  let environment: PluginEnvironment
+
+  private let aging: Duration
+
+  /// A world.
+  ///
+  /// - Parameters:
+  ///   - environment: What leads to the service. Its rates are off, its store is not used.
+  ///   - plugin: The source that lives there.
+  /// - Throws: `SourceError` with code `unreachable` if the system gives no socket.
+  init(over environment: PluginEnvironment, for plugin: some Plugin) throws(SourceError) {
+    let (start, date) = (clock.now, environment.now())
+    let now = { @Sendable [clock] in
+      date.addingTimeInterval(start.duration(to: clock.now) / .seconds(1))
+    }
+    front = try FaultProxy(of: environment.transport, now: now)
+    var own = environment
+    let rates = plugin.settings.filter { $0.form == .rate }.map { ($0.key, "off") }
+    own.settings = environment.settings.replaced(Dictionary(rates) { $1 })
+    own.transport = front
+    own.store = nil
+    own.clock = clock
+    own.now = now
+    // Half of the longest wait, before every retry.
+    own.random = { 1 << 63 }
+    self.environment = own
+    // No service is left alone for longer than a day.
+    var aging = Duration.seconds(24 * 3600)
+    if case .liveFirst(let freshness) = plugin.policy.readOrder { aging = max(aging, freshness) }
+    self.aging = aging + .seconds(60)
+  }
+
+  /// What the calendar says.
+  var now: @Sendable () -> Date { environment.now }
+
+  /// Lets so much time pass that nothing is fresh, and nobody is left alone any more.
+  func age() { clock.advance(by: aging) }
+}
+
+/// What a call came to, if it came to anything in time.
+///
+/// - Parameters:
+///   - time: How long it is waited for, on the continuous clock.
+///   - call: The call. It is cancelled when the time is up, and left alone if that does not end it.
+/// - Returns: `nil` if the time was up.
+func within<Answer: Sendable>(
+  _ time: Duration, _ call: @escaping @Sendable () async -> Answer
+) async -> Answer? {
+  let race = Race<Answer>()
+  // Unstructured, because a group waits for its tasks, also for those that never end: that one does not
+  // is just what is to be found out.
+  let running = Task { race.end(with: await call()) }
+  let watch = Task {
+    guard (try? await Task.sleep(for: time)) != nil else { return }
+    race.end(with: nil)
+    running.cancel()
+  }
+  defer { watch.cancel() }
+  return await race.result()
+}
+
+/// The first of several outcomes.
+private final class Race<Answer: Sendable>: Sendable {
+  private enum State {
+    case open
+    case awaited(CheckedContinuation<Answer?, Never>)
+    case over(Answer?)
+  }
+
+  private let state = Mutex(State.open)
+
+  /// Ends it; the second time does nothing.
+  func end(with answer: Answer?) {
+    let waiter = state.withLock { state -> CheckedContinuation<Answer?, Never>? in
+      switch state {
+      case .over: return nil
+      case .open:
+        state = .over(answer)
+        return nil
+      case .awaited(let waiter):
+        state = .over(answer)
+        return waiter
+      }
+    }
+    waiter?.resume(returning: answer)
+  }
+
+  func result() async -> Answer? {
+    await withCheckedContinuation { waiter in
+      let outcome = state.withLock { state -> Answer?? in
+        if case .over(let answer) = state { return .some(answer) }
+        state = .awaited(waiter)
+        return nil
+      }
+      if let outcome { waiter.resume(returning: outcome) }
+    }
+  }
 }

@@ -1,5 +1,5 @@
-import AggregatorKit
-import Foundation
+public import AggregatorKit
+public import Foundation
 
 /// One socket.
 ///
@@ -147,4 +147,62 @@ struct LoopbackSocket: ~Copyable {
     discard self
     return descriptor
   }
+}
+
+/// A port of 127.0.0.1 that refuses connections, for as long as this object lives.
+///
+/// The port is taken but nobody listens, so that no other process can make the test succeed.
+public final class RefusingPort: Sendable {
+  /// The port.
+  public let port: Int
+
+  private let socket: LoopbackSocket
+
+  /// Takes a port.
+  ///
+  /// - Throws: `SourceError` with code `unreachable` if the system gives no socket.
+  public init() throws(SourceError) {
+    socket = try LoopbackSocket.bound()
+    port = socket.port
+  }
+
+  /// The address, without a path: `http://127.0.0.1:PORT`.
+  public var baseURL: URL { .loopback(port: port) }
+}
+
+extension URL {
+  /// `http://127.0.0.1:PORT`.
+  static func loopback(port: Int) -> URL {
+    var parts = URLComponents()
+    (parts.scheme, parts.host, parts.port) = ("http", "127.0.0.1", port)
+    return parts.url ?? URL(filePath: "/")  // never nil: these parts are an address
+  }
+}
+
+/// A port of 127.0.0.1 on which connections neither succeed nor fail, for as long as this object lives.
+///
+/// Somebody listens, but the queue of those who want to connect is full, and so the system leaves
+/// everybody else without an answer.
+public final class UnansweringPort: Sendable {
+  /// The port.
+  public let port: Int
+
+  private let socket: LoopbackSocket
+  private let queue: [Int32]
+
+  /// Takes a port and fills its queue.
+  ///
+  /// - Throws: `SourceError` with code `unreachable` if the system gives no socket.
+  public init() throws(SourceError) {
+    socket = try LoopbackSocket.listening(queue: 0)
+    port = socket.port
+    var queue: [Int32] = []
+    for _ in 0..<8 { queue.append(try LoopbackSocket.connecting(to: port).release()) }
+    self.queue = queue
+  }
+
+  deinit { for descriptor in queue { close(descriptor) } }
+
+  /// The address, without a path: `http://127.0.0.1:PORT`.
+  public var baseURL: URL { .loopback(port: port) }
 }

@@ -1,3 +1,4 @@
+import AggregatorKit
 import AggregatorSourceTesting
 
 /// What has made trouble for parsers before.
@@ -43,7 +44,7 @@ enum Hostile {
     ] + [8, 64, 65, 500, 512, 513, 3000].flatMap(nested)
 
   /// Text of a few pieces; now and then a long one.
-  static func text(_ random: inout Seeded) -> String {
+  static func text(_ random: inout SeededGenerator) -> String {
     let isLong = Int.random(in: 0..<40, using: &random) == 0
     let pieces = (0..<Int.random(in: 0...6, using: &random)).map { _ in
       texts.randomElement(using: &random) ?? ""
@@ -52,7 +53,7 @@ enum Hostile {
   }
 
   /// A number as text.
-  static func number(_ random: inout Seeded) -> String {
+  static func number(_ random: inout SeededGenerator) -> String {
     Bool.random(using: &random)
       ? integers.randomElement(using: &random).map(String.init) ?? ""
       : ["1e309", "-0", "1.5", "00", "+1", "٣", "１", "0x10", "1_000"].randomElement(using: &random)

@@ -77,3 +77,116 @@ extension FuzzTarget {
     }
   }
 }
+
+/// What other programs read of ours, read back by strict readers.
+extension FuzzTarget {
+  static let output = [csv, tsv]
+
+  private static let cells = [
+    "a,b", "say \"x\"\r\n", "=1+1", "-3.5", "日本\te\u{301}", "\\t\\x41", "'",
+  ]
+
+  /// A cell a line.
+  private static let csv = FuzzTarget("csv", texts: cells, tokens: [",", "\"", "\r", "\n", "="]) {
+    text in
+    let cells = text.split(separator: "\u{1}", omittingEmptySubsequences: false).map(String.init)
+    let row = cells.map { $0.csvCell(isRaw: true) }.joined(separator: ",")
+    let read = try SeparatedText.csv(row)
+    try expect(read.count == 1, "\(read.count) rows instead of one")
+    try expect(
+      (read.first ?? []).elementsEqual(cells) { Array($0.utf8) == Array($1.safeCell.utf8) },
+      "it reads as \(read)")
+    for cell in cells {
+      let shown = try SeparatedText.csv(cell.csvCell(isRaw: false)).first?.first ?? ""
+      let isFormula = shown.utf8.first.map { "=+-@\t\r".utf8.contains($0) } ?? false
+      try expect(!isFormula || Double(shown) != nil, "a formula is left: \(shown)")
+    }
+  }
+
+  private static let tsv = FuzzTarget("tsv", texts: cells, tokens: ["\\", "\t", "\n", "\\x"]) {
+    text in
+    let escaped = text.tsvEscaped
+    let bad = escaped.unicodeScalars.first(where: \.isInvisible)
+    try expect(bad == nil, "it has U+\(String(bad?.value ?? 0, radix: 16))")
+    let read = try SeparatedText.unescaped(escaped)
+    try expect(read == Array(text.utf8), "it reads as another text")
+  }
+}
+
+/// Readers that forgive nothing.
+enum SeparatedText {
+  /// The rows of CSV (RFC 4180), without a header.
+  ///
+  /// - Parameter text: The text.
+  /// - Returns: The cells of each row.
+  /// - Throws: ``BrokenPromise`` for a quote where none may be.
+  static func csv(_ text: String) throws -> [[String]] {
+    var rows: [[String]] = []
+    var row: [String] = []
+    var rest = Array(text.unicodeScalars)[...]
+    while true {
+      row.append(try cell(&rest))
+      switch rest.popFirst() {
+      case ",": continue
+      case nil: return rows + [row]
+      case "\r":
+        guard rest.popFirst() == "\n" else { throw BrokenPromise("a CR without its LF") }
+        rows.append(row)
+        row = []
+        if rest.isEmpty { return rows }
+      default: throw BrokenPromise("something stands behind a quoted cell")
+      }
+    }
+  }
+
+  private static func cell(_ rest: inout ArraySlice<Unicode.Scalar>) throws -> String {
+    var cell = String.UnicodeScalarView()
+    guard rest.first == "\"" else {
+      while let scalar = rest.first, scalar != ",", scalar != "\r" {
+        guard scalar != "\"", scalar != "\n" else { throw BrokenPromise("a bare quote or LF") }
+        cell.append(rest.removeFirst())
+      }
+      return String(cell)
+    }
+    rest.removeFirst()
+    while let scalar = rest.popFirst() {
+      if scalar == "\"" {
+        guard rest.first == "\"" else { return String(cell) }
+        rest.removeFirst()
+      }
+      cell.append(scalar)
+    }
+    throw BrokenPromise("a quote is never closed")
+  }
+
+  /// The bytes that a cell of our TSV stands for.
+  ///
+  /// - Parameter text: The cell.
+  /// - Returns: The bytes.
+  /// - Throws: ``BrokenPromise`` for a tab, a line break or an escape that is none.
+  static func unescaped(_ text: String) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "\\") else {
+        guard byte >= 0x20 else { throw BrokenPromise("a control character") }
+        bytes.append(byte)
+        continue
+      }
+      switch rest.popFirst().map({ Unicode.Scalar($0) }) {
+      case "t": bytes.append(0x09)
+      case "n": bytes.append(0x0A)
+      case "r": bytes.append(0x0D)
+      case "\\": bytes.append(0x5C)
+      case "x":
+        guard let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
+          throw BrokenPromise("an escape without its digits")
+        }
+        rest = rest.dropFirst(2)
+        bytes.append(value)
+      default: throw BrokenPromise("an escape that is none")
+      }
+    }
+    return bytes
+  }
+}

@@ -41,7 +41,7 @@ extension FuzzTarget {
     recipe in
     let directory = try ScratchDirectory()
     try await StoreSample.shared.value.bytes.write(to: URL(filePath: directory.path))
-    var random = Seeded(recipe.reduce(7) { $0 &* 31 &+ UInt64($1) })
+    var random = SeededGenerator(recipe.reduce(7) { $0 &* 31 &+ UInt64($1) })
     do {
       let database = try Database(directory.path)
       for _ in 0..<Int.random(in: 1...3, using: &random) {
@@ -65,7 +65,7 @@ extension FuzzTarget {
     ("met", ["number", "source"], ["census", "positions"]),
   ]
 
-  private static func spoiling(_ random: inout Seeded) -> String {
+  private static func spoiling(_ random: inout SeededGenerator) -> String {
     guard let (table, integers, texts) = columns.randomElement(using: &random),
       let column = (integers + texts).randomElement(using: &random)
     else { return "" }
