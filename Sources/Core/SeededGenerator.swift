@@ -1,11 +1,10 @@
-/// Random numbers that are the same in every run (SplitMix64: Steele, Lea, Flood 2014).
+/// Reproducible random numbers (SplitMix64: Steele, Lea, Flood 2014), the same in every Swift
+/// version.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// The numbers of a seed.
   package init(_ seed: UInt64) { state = seed }
 
-  /// The next 64 bits.
   package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state

@@ -2,16 +2,10 @@ public import AggregatorKit
 public import AggregatorLaws
 public import Testing
 
-/// Expects a source to keep the laws of a `DataSource`; see `Law`.
+/// Expects a source to obey the laws of a `DataSource`.
 ///
-/// Every violation is an issue that begins with the law's name, and so is every law that could not be
-/// judged because the source failed: nothing should fail here.
-///
-/// - Parameters:
-///   - subject: The source, and what is known of it.
-///   - laws: Which laws; all by default.
-///   - location: Where issues are shown.
-/// - Returns: What each law came to, also those that say nothing about this source.
+/// Records an issue for every violation, and for every law that could not be checked because the
+/// source failed.
 @discardableResult
 public func expectLaws(
   of subject: LawSubject<some Record>, _ laws: [Law] = Law.all,
@@ -22,14 +16,14 @@ public func expectLaws(
     Issue.record(
       "\(violation.law) of \(report.subject): \(violation.details)", sourceLocation: location)
   }
-  for entry in report.unjudged {
+  for entry in report.inconclusive {
     Issue.record(
       "\(entry.law.name) of \(report.subject): \(entry.verdict)", sourceLocation: location)
   }
   return report
 }
 
-/// Expects the service of a plugin to keep the laws.
+/// Expects the remote of a plugin to obey the laws.
 ///
 /// ```swift
 /// @Test func `keeps the laws`() async throws {
@@ -37,14 +31,9 @@ public func expectLaws(
 /// }
 /// ```
 ///
-/// - Parameters:
-///   - plugin: The plugin.
-///   - environment: What the service may touch: a transport to a service that a test runs, and settings
-///     that lead there.
-///   - laws: Which laws; all by default.
-///   - location: Where issues are shown.
-/// - Returns: What each law came to.
-/// - Throws: What `Plugin.remote(in:)` throws.
+/// `environment` needs a transport to a service that the test runs, and settings that point to it.
+///
+/// - Throws: Errors of `Plugin.remote(in:)`.
 @discardableResult
 public func expectLaws(
   ofRemoteOf plugin: some Plugin, in environment: PluginEnvironment, _ laws: [Law] = Law.all,
@@ -54,13 +43,9 @@ public func expectLaws(
     of: try LawSubject(remoteOf: plugin, in: environment), laws, sourceLocation: location)
 }
 
-/// Expects the bundled data of a plugin to keep the laws.
+/// Expects the bundled data of a plugin to obey the laws.
 ///
-/// - Parameters:
-///   - plugin: The plugin. What its example names must be there.
-///   - laws: Which laws; all by default.
-///   - location: Where issues are shown.
-/// - Returns: What each law came to.
+/// The plugin's example must be in it.
 @discardableResult
 public func expectLaws(
   ofBundledOf plugin: some Plugin, _ laws: [Law] = Law.all,
@@ -69,26 +54,23 @@ public func expectLaws(
   await expectLaws(of: LawSubject(bundledOf: plugin), laws, sourceLocation: location)
 }
 
-/// Expects a source to keep its promises in every ``FaultScenario``: its bare service the laws, and its whole
-/// chain over a store what ``ScenarioPromise`` says.
+/// Expects a plugin to obey the laws, and its whole chain to keep every ``ScenarioPromise``, in
+/// each ``FaultScenario``.
 ///
 /// ```swift
-/// @Test func `keeps its promises in all scenario`() async throws {
-///   try await expectLawsInAllWeather(of: HeroesPlugin(), in: environment)
+/// @Test func `keeps its promises in all fault scenarios`() async throws {
+///   try await expectLawsUnderFaults(of: HeroesPlugin(), in: environment)
 /// }
 /// ```
 ///
-/// Everything that is broken is an issue that begins with the source and the weather.
+/// Records an issue for every violation; it begins with the source and the scenario.
 ///
 /// - Parameters:
-///   - plugin: The source.
-///   - environment: What leads to its service, which must be in order: a transport to a service that a
-///     test runs, or to a recording. Nobody waits in it, rates are off, and its store is not used.
-///   - weathers: Which weathers; all by default.
-///   - patience: How long a call may really take; 10 seconds by default, far more than any needs.
-///   - location: Where issues are shown.
-/// - Returns: What came of each weather.
-/// - Throws: What the source throws in fair weather, before any other.
+///   - environment: Leads to a working service: a transport to a service that the test runs, or to a
+///     recording. Its clock, rates and store are replaced.
+///   - maxWait: The limit of real time for one call.
+///
+/// - Throws: Failures of the service without any fault.
 @discardableResult
 public func expectLawsUnderFaults(
   of plugin: some Plugin, in environment: PluginEnvironment,
@@ -97,21 +79,14 @@ public func expectLawsUnderFaults(
 ) async throws -> FaultReport {
   let report = try await FaultReport(
     of: plugin, in: environment, scenarios, maxWait: maxWait)
-  for fault in report.details { Issue.record("\(fault)", sourceLocation: location) }
+  for problem in report.details { Issue.record("\(problem)", sourceLocation: location) }
   return report
 }
 
-/// Expects a source to keep its promises in every ``FaultScenario``, in front of a service that a test makes
-/// up.
+/// The same in front of a service that a test makes up: whatever address `settings` contain,
+/// `handler` replies.
 ///
-/// - Parameters:
-///   - plugin: The source.
-///   - settings: What has been set. Whatever address they lead to, the handler answers.
-///   - weathers: Which weathers; all by default.
-///   - location: Where issues are shown.
-///   - handler: Makes the service's reply to a request.
-/// - Returns: What came of each weather.
-/// - Throws: What the source throws in fair weather, before any other.
+/// - Throws: Failures of the service without any fault.
 @discardableResult
 public func expectLawsUnderFaults(
   of plugin: some Plugin, settings: Settings = Settings(),
@@ -125,7 +100,7 @@ public func expectLawsUnderFaults(
     sourceLocation: location)
 }
 
-/// Sends every request to a server of this machine, whatever its address.
+/// Sends every request to a local server, whatever its address.
 private struct HandlerTransport: Transport {
   let server: LoopbackServer
 

@@ -1,7 +1,7 @@
 public import AggregatorKit
 import Synchronization
 
-/// Holds calls until a test lets them go.
+/// Blocks calls until a test lets them continue.
 ///
 /// ```swift
 /// let gate = Gate()
@@ -22,18 +22,15 @@ public final class Gate: Sendable {
   private let state = Mutex(State())
   private let held = Counter()
 
-  /// A closed gate.
   public init() {}
 
-  /// How many are held now.
+  /// The number of blocked calls.
   public var count: Int { held.value }
 
-  /// Waits until so many are held.
-  ///
-  /// - Parameter count: How many, 1 or more.
+  /// Waits until at least `count` calls are blocked.
   public func holds(_ count: Int) async { await held.reaches(count) }
 
-  /// Lets all go who are held and all who come.
+  /// Lets all blocked and all later calls continue.
   public func open() {
     let waiters = state.withLock { state in
       state.isOpen = true
@@ -46,7 +43,7 @@ public final class Gate: Sendable {
 
   /// Waits until the gate is open.
   ///
-  /// - Throws: `SourceError` with code `cancelled` if the task is cancelled before that.
+  /// - Throws: `SourceError` with code `cancelled` if the task is cancelled first.
   public func pass() async throws(SourceError) {
     let ticket = state.withLock { state in
       state.lastTicket += 1
@@ -60,7 +57,7 @@ public final class Gate: Sendable {
         }
         if isOpen { return waiter.resume(returning: .success(())) }
         held.add()
-        // The cancellation handler may have run before there was anything to end.
+        // The cancellation handler may have run before the waiter was registered.
         if Task.isCancelled { leave(ticket) }
       }
     } onCancel: {
@@ -76,7 +73,7 @@ public final class Gate: Sendable {
   }
 }
 
-/// A number that a test can wait for, where it would otherwise have to sleep and hope.
+/// A number that a test can wait for instead of sleeping.
 public final class Counter: Sendable {
   private struct Waiter {
     let least: Int
@@ -91,15 +88,10 @@ public final class Counter: Sendable {
 
   private let state = Mutex(State())
 
-  /// A gauge at 0.
   public init() {}
 
-  /// What it says now.
   public var value: Int { state.withLock { $0.value } }
 
-  /// Changes what it says.
-  ///
-  /// - Parameter change: How much is added; 1 by default.
   public func add(_ change: Int = 1) {
     let reached = state.withLock { state -> [Waiter] in
       state.value += change
@@ -110,9 +102,7 @@ public final class Counter: Sendable {
     for waiter in reached { waiter.continuation.resume() }
   }
 
-  /// Waits until it says `least` or more, or the task is cancelled.
-  ///
-  /// - Parameter least: What to wait for.
+  /// Waits until the value is at least `least`, or the task is cancelled.
   public func reaches(_ least: Int) async {
     let ticket = state.withLock { state in
       state.lastTicket += 1
@@ -126,7 +116,7 @@ public final class Counter: Sendable {
           return false
         }
         if isReached { continuation.resume() }
-        // The cancellation handler may have run before there was anything to end.
+        // The cancellation handler may have run before the waiter was registered.
         if Task.isCancelled { leave(ticket) }
       }
     } onCancel: {

@@ -1,32 +1,23 @@
 public import AggregatorKit
 
-/// A country or territory.
 public struct Country: Record {
-  /// Its two-letter code, such as `FR`; `XK` is Kosovo.
+  /// The ISO 3166-1 code, such as `FR`; `XK` is Kosovo.
   public let code: CountryCode
 
-  /// Its name, such as `Korea, Republic of`.
+  /// The name, such as `Korea, Republic of`.
   public let name: String
 
-  /// The continent; `nil` where the list does not say.
+  /// The continent; `nil` if unknown.
   ///
   /// One of `AF`, `AN`, `AS`, `EU`, `NA` (North America), `OC` and `SA`; the live list also has
   /// `Americas`.
   public let region: String?
 
-  /// Its capital; `nil` where there is none.
+  /// `nil` if unknown.
   public let capital: String?
 
-  /// The code identifies it.
   public var id: CountryCode { code }
 
-  /// A country.
-  ///
-  /// - Parameters:
-  ///   - code: Its two-letter code.
-  ///   - name: Its name.
-  ///   - region: Where it is.
-  ///   - capital: Its capital.
   public init(code: CountryCode, name: String, region: String?, capital: String?) {
     self.code = code
     self.name = name
@@ -36,10 +27,10 @@ public struct Country: Record {
 }
 
 extension Country {
-  /// What the service sends, as far as it is used.
+  /// A row of the service.
   ///
-  /// Unknown capitals and regions are empty strings;
-  /// `region` is a continent code or `Americas`; other fields come and go from row to row.
+  /// Unknown capitals and regions are empty strings; `region` is a continent code or `Americas`;
+  /// other fields vary from row to row.
   struct Wire: Decodable {
     let country: Country
 
@@ -60,14 +51,11 @@ extension Country {
   }
 }
 
-/// A country's code as in ISO 3166-1 alpha-2: two letters, upper-case however they were typed.
+/// An ISO 3166-1 alpha-2 code: two letters, always upper case.
 public struct CountryCode: Hashable, Sendable, LosslessStringConvertible, FieldValue {
-  /// The two letters, upper-case.
   public let description: String
 
-  /// Reads a code.
-  ///
-  /// - Parameter description: Two ASCII letters in any case.
+  /// Parses two ASCII letters in any case.
   public init?(_ description: String) {
     guard description.utf8.count == 2,
       description.utf8.allSatisfy({ ($0 | 0x20) &- 0x61 < 26 })
@@ -75,15 +63,12 @@ public struct CountryCode: Hashable, Sendable, LosslessStringConvertible, FieldV
     self.description = description.uppercased()
   }
 
-  /// Text.
   public static var fieldKind: FieldKind { .text }
 
-  /// The two letters.
   public var json: JSON { .string(description) }
 }
 
 extension CountryCode: Codable {
-  /// Reads the two letters.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     let text = try container.decode(String.self)
@@ -94,7 +79,6 @@ extension CountryCode: Codable {
     self = code
   }
 
-  /// Writes the two letters.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)

@@ -1,9 +1,9 @@
 import AggregatorKit
 
 extension Verb<Country> {
-  /// A random country: `deal [--seed N]`.
+  /// Picks a random country: `deal [--seed N]`.
   ///
-  /// The same seed picks the same one from the same list.
+  /// A seed always picks the same country from the same list.
   static var deal: Verb<Country> {
     Verb(
       "deal", "Pick a country at random: the deal of the day",
@@ -27,8 +27,8 @@ extension Verb<Country> {
       } else {
         bits = call.environment.random()
       }
-      // The high half of a product maps all bits evenly onto the countries, the same in every version
-      // of Swift, which `randomElement` does not promise.
+      // The high half of the product maps all bits evenly to the countries, and is the same in
+      // every version of Swift, unlike `randomElement`.
       page.records = [countries[Int(bits.multipliedFullWidth(by: UInt64(countries.count)).high)]]
       page.next = nil
       page.total = countries.count

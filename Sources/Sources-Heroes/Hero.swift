@@ -2,57 +2,50 @@ public import AggregatorKit
 
 /// A comic-book character, hero or villain.
 ///
-/// Lists and searches give the short form, in which `powers`, `teams` and `biography` are `nil`: not
-/// known. ``merged(over:)`` completes it from the long form.
+/// Lists and searches return the short form, without `powers`, `teams` and `biography`.
+/// ``merged(over:)`` adds the known details.
 public struct Hero: Record {
-  /// Comic Vine's number: 1443 for the character that it calls `4005-1443`.
+  /// Comic Vine's number: 1443 for `4005-1443`.
   public let id: Int
 
-  /// The name the character is known by.
   public var name: String
 
-  /// The name behind the mask.
   public var realName: String?
 
-  /// Who publishes it: `Marvel`.
+  /// Such as `Marvel`.
   public var publisher: String?
 
-  /// Other names; `nil` if not known.
+  /// `nil` if unknown.
   public var aliases: [String]?
 
-  /// What the character can do; `nil` if not known, empty if nothing special.
+  /// `nil` if unknown, empty if there are none.
   public var powers: [String]?
 
-  /// Which teams the character belongs to; `nil` if not known.
+  /// `nil` if unknown, empty if there are none.
   public var teams: [String]?
 
-  /// The issue in which it appeared first: `Amazing Fantasy #15 (1962)` in the bundle; the service
-  /// gives the story's title instead of the series, as in `Spider-Man! (issue 15)`.
+  /// The first issue: `Amazing Fantasy #15 (1962)` in bundled data; the service returns the title
+  /// of the story, as in `Spider-Man! (issue 15)`.
   public var firstAppearance: String?
 
-  /// Who it is, in a line or two.
+  /// One or two lines.
   public var summary: String?
 
-  /// Its life, as plain text in paragraphs.
+  /// Plain text in paragraphs.
   public var biography: String?
 
-  /// The address of a picture.
+  /// The URL of a picture.
   public var image: String?
 
-  /// The address of its page for people.
+  /// The URL of the character's web page.
   public var link: String?
 
-  /// A hero of which only this is known.
-  ///
-  /// - Parameters:
-  ///   - id: Comic Vine's number.
-  ///   - name: The name the character is known by.
   public init(id: Int, name: String) {
     self.id = id
     self.name = name
   }
 
-  /// This hero, with the detail that only `known` has.
+  /// This hero, with unknown details taken from `known`.
   public func merged(over known: Hero) -> Hero {
     var hero = self
     hero.realName = realName ?? known.realName
@@ -70,11 +63,11 @@ public struct Hero: Record {
 }
 
 extension Hero {
-  /// The addresses of the picture in a size, best first.
+  /// The URLs of the picture in a size, best first.
   ///
-  /// Comic Vine keeps each picture in nine sizes, whose addresses differ in one part of the path. Of
-  /// those, `small_url`, `medium_url` and `super_url` are taken; ``image`` is the second. An address of
-  /// another form is the only one that is known.
+  /// Comic Vine has each picture in nine sizes, whose URLs differ in one path component. These are
+  /// `small_url`, `medium_url` (``image``) and `super_url`. URLs of another form have one size
+  /// only.
   func images(_ size: ImageSize) -> [String] {
     guard let image else { return [] }
     let part =
@@ -88,10 +81,10 @@ extension Hero {
 }
 
 extension Hero {
-  /// A character as Comic Vine sends it, in a list, a search or alone.
+  /// A character in a list, a search or alone.
   ///
-  /// Only `id` and `name` are sure to be there: lists lack the detail, `field_list` removes the rest, and
-  /// nearly everything can be null. What is of an unexpected type is an unknown detail, not a lost row.
+  /// Only `id` and `name` are always present. Details of an unexpected type count as unknown, so
+  /// that no row is lost.
   struct Wire: Decodable {
     let hero: Hero
 
@@ -102,7 +95,7 @@ extension Hero {
       case link = "site_detail_url"
     }
 
-    /// A publisher, a power, a team.
+    /// A publisher, power or team.
     fileprivate struct Named: Decodable {
       let name: String?
     }
@@ -121,7 +114,7 @@ extension Hero {
     init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       func detail<Value: Decodable>(_ key: CodingKeys, as type: Value.Type = Value.self) -> Value? {
-        // A detail that cannot be read is a detail that is not known.
+        // Unreadable details count as unknown.
         (try? container.decodeIfPresent(Value.self, forKey: key)) ?? nil
       }
       let name = try container.decode(String.self, forKey: .name).nonBlank
@@ -132,7 +125,7 @@ extension Hero {
       var hero = Hero(id: try container.decode(Int.self, forKey: .id), name: name)
       hero.realName = detail(.realName, as: String.self)?.nonBlank
       hero.publisher = detail(.publisher, as: Named.self)?.name?.nonBlank
-      // `null` says that there are none; a list without the field says nothing.
+      // `null` means none; a missing field means unknown.
       let hasNoAlias = (try? container.decodeNil(forKey: .aliases)) ?? false
       hero.aliases = hasNoAlias ? [] : detail(.aliases, as: String.self)?.nonEmptyLines
       hero.powers = detail(.powers, as: LossyArray<Named>.self)?.names
@@ -152,9 +145,9 @@ extension LossyArray<Hero.Wire.Named> {
 }
 
 extension Hero.Wire.Issue {
-  /// The issue in words: `Spider-Man! (issue 15)`.
+  /// The issue as text: `Spider-Man! (issue 15)`.
   ///
-  /// The number is text: there are issues ½ and 200014. Either may be missing.
+  /// Issue numbers are text, such as ½ and 200014. Name or number may be missing.
   fileprivate var text: String? {
     switch (name?.nonBlank, number?.nonBlank) {
     case (let name?, let number?): "\(name) (issue \(number))"
@@ -166,14 +159,14 @@ extension Hero.Wire.Issue {
 }
 
 extension Hero.Wire.Image {
-  /// `nil` for the blank picture that stands for none.
+  /// `nil` for Comic Vine's blank placeholder picture.
   fileprivate var picture: String? {
     medium.flatMap { $0.hasSuffix("-blank.png") ? nil : $0.webAddress }
   }
 }
 
 extension String {
-  /// The lines that say something.
+  /// The lines that are not blank.
   ///
   /// Comic Vine ends them with `\n` or `\r\n`.
   fileprivate var nonEmptyLines: [String] {

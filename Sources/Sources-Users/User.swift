@@ -3,92 +3,78 @@ public import Foundation
 
 /// A made-up person.
 public struct User: Record {
-  /// The e-mail address, which identifies the person.
+  /// The email address, which is the ID.
   ///
-  /// The service repeats addresses, and a repeated one is the same user.
+  /// The service repeats addresses; a repeated address is the same user.
   public let email: EmailAddress
 
   /// `Mr`, `Ms`, `Madame`.
   public var title: String?
 
-  /// The given name, in the person's own script.
+  /// In the person's own script.
   public var firstName: String
 
-  /// The family name, in the person's own script.
+  /// In the person's own script.
   public var lastName: String
 
   /// `male` or `female`.
   public var gender: String?
 
-  /// Two letters, upper-case: `NO`.
+  /// Two upper-case letters: `NO`.
   public var nationality: String?
 
-  /// The city.
   public var city: String?
 
   /// The state or province.
   public var state: String?
 
-  /// The country, in English.
+  /// In English.
   public var country: String?
 
-  /// The post code, as text: there are some with letters and some that begin with 0.
+  /// Text, because some contain letters and some begin with 0.
   public var postcode: String?
 
-  /// The day of birth, such as `1967-07-23`.
+  /// Such as `1967-07-23`.
   ///
-  /// An age is not kept, because it changes.
+  /// The age is not stored, because it changes.
   public var birthDate: String?
 
-  /// The day of registration.
+  /// A day, like ``birthDate``.
   public var registeredAt: String?
 
-  /// The phone number, as written.
   public var phone: String?
 
-  /// The service's own id.
+  /// The ID assigned by the service.
   public var uuid: String?
 
-  /// The login name.
   public var username: String?
 
-  /// The address of a portrait.
+  /// The URL of a portrait.
   public var picture: String?
 
-  /// The e-mail address identifies the person.
   public var id: EmailAddress { email }
 
-  /// Title, given name and family name.
+  /// Title, first name and last name.
   public var name: String {
     [title, firstName, lastName].compactMap(\.self).joined(separator: " ")
   }
 
-  /// A person of whom only this is known.
-  ///
-  /// - Parameters:
-  ///   - email: The e-mail address.
-  ///   - firstName: The given name.
-  ///   - lastName: The family name.
   public init(email: EmailAddress, firstName: String, lastName: String) {
     self.email = email
     self.firstName = firstName
     self.lastName = lastName
   }
 
-  /// The person as known before: whoever comes again with the same address is left out.
+  /// Keeps the known person, because a repeated address is the same user.
   public func merged(over known: User) -> User { known }
 }
 
 extension User {
-  /// How old the person is.
+  /// The age in whole years (UTC), 0 to 150; `nil` if the date of birth is unknown or invalid.
   ///
-  /// Who was born on 29 February has the birthday on 1 March in the years between.
-  ///
-  /// - Parameter now: When it is asked.
-  /// - Returns: 0 to 150 whole years, by the calendar of Greenwich; `nil` if the day of birth is
-  ///   not known or makes no sense.
+  /// A birthday on 29 February counts as 1 March in other years.
   public func age(at now: Date) -> Int? {
-    // Days written as `1967-07-23` are ordered as text.
+    // ISO 8601 dates are ordered as text.
     let today = now.iso8601.prefix(10)
     guard let birthDate, birthDate.isDay, let year = Int(today.prefix(4)),
       let birthYear = Int(birthDate.prefix(4))
@@ -100,9 +86,9 @@ extension User {
 }
 
 extension String {
-  /// Whether this is a day such as `1967-07-23`.
+  /// True for a day such as `1967-07-23`.
   ///
-  /// Byte by byte: a regular expression took two thirds of reading a person.
+  /// Compares bytes: a regular expression took two thirds of the time to decode a person.
   var isDay: Bool {
     let bytes = Array(utf8)
     func number(_ range: Range<Int>) -> Int? {
@@ -118,11 +104,10 @@ extension String {
 }
 
 extension User {
-  /// The addresses of the portrait in a size, best first.
+  /// The URLs of the portrait in a size, best first.
   ///
-  /// randomuser.me keeps each portrait in three sizes, whose addresses differ in one part of the path:
-  /// `portraits/thumb/men/7.jpg`, `portraits/med/men/7.jpg` and, the largest, `portraits/men/7.jpg`. An
-  /// address of another form is the only one that is known.
+  /// The sizes differ in one path component: `portraits/thumb/men/7.jpg`, `portraits/med/men/7.jpg`
+  /// and, the largest, `portraits/men/7.jpg`. URLs of another form have one size only.
   func images(_ size: ImageSize) -> [String] {
     guard let picture else { return [] }
     let part =
@@ -141,12 +126,13 @@ extension User {
 extension User {
   /// A person as randomuser.me sends it.
   ///
-  /// Only name and e-mail are needed. The rest is taken if it is as expected: `id.value` may be null
-  /// or nonsense and is not used, `dob.age` is true only today.
+  /// Only name and email are required; other details are read if they have the expected type.
+  /// `id.value`, which may be null or nonsense, and `dob.age`, which is true only today, are not
+  /// used.
   struct Wire: Decodable {
     let user: User
 
-    /// The keys of a person and of the objects in it.
+    /// The keys of a person and of the nested objects.
     fileprivate enum CodingKeys: String, CodingKey {
       case email, name, gender, nat, location, dob, registered, phone, login, picture
       case title, first, last
@@ -183,19 +169,18 @@ extension User {
   }
 }
 
-/// What a detail is read by: containers, and text by its own name, for a type of its own for each
-/// detail makes reading twice as slow.
+/// Nested containers and text: separate types for each detail would double the decoding time.
 extension KeyedDecodingContainer<User.Wire.CodingKeys> {
-  /// An object; `nil` if there is none.
+  /// A nested object; `nil` if there is none.
   fileprivate func part(_ key: Key) -> Self? {
     try? nestedContainer(keyedBy: Key.self, forKey: key)
   }
 
-  /// Text, or a whole number, as post codes are in 17 of 21 countries.
+  /// Text, or an integer, as postal codes are in 17 of 21 countries.
   ///
-  /// Everything else, and empty text, is not known.
+  /// Other types and empty text count as unknown.
   fileprivate func looseText(_ key: Key) -> String? {
-    // Nearly all are text, and what is tried in vain costs much.
+    // Nearly all values are text, and a failed attempt is expensive.
     do {
       let text = try decodeIfPresent(String.self, forKey: key)
       return text?.isEmpty == false ? text : nil
@@ -204,7 +189,7 @@ extension KeyedDecodingContainer<User.Wire.CodingKeys> {
     }
   }
 
-  /// The day of `1967-07-23T09:18:33.666Z`; `nil` if it is none.
+  /// The day of `1967-07-23T09:18:33.666Z`; `nil` if it is invalid.
   fileprivate func day(_ key: Key) -> String? {
     let day = looseText(key).map { String($0.prefix(10)) }
     return day?.isDay == true ? day : nil

@@ -4,9 +4,9 @@ import HeroesSource
 import ProductsSource
 import UsersSource
 
-/// Every source that this program offers: the only list.
+/// All sources of this program.
 ///
-/// A new one is a line here and a target in `Package.swift`; `Scripts/new-source` writes both.
+/// `Scripts/new-source` adds a source here and its target to `Package.swift`.
 let plugins: [any Plugin] = [
   CountriesPlugin(),
   HeroesPlugin(),

@@ -31,9 +31,9 @@ import Testing
   @Test func `keeps its promises in all fault scenarios`() async throws {
     let report = try await expectLawsUnderFaults(
       of: CountriesPlugin(), in: try FakeCountries().environment())
-    // There are no pages to be confused.
+    // There are no pages.
     #expect(
-      report.entries.filter { !$0.isFelt }.map(\.scenario.name) == [
+      report.entries.filter { !$0.hasEffect }.map(\.scenario.name) == [
         "fair", "repeated-page", "ignored-offset", "empty-page", "shrinking-total", "rows-gone",
         "rows-come",
       ])

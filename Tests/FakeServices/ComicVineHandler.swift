@@ -2,7 +2,6 @@ import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
 
-/// Answers requests as Comic Vine does.
 struct ComicVineHandler {
   let characters: [FakeCharacter]
   let quirks: Set<ComicVineQuirk>
@@ -19,7 +18,7 @@ struct ComicVineHandler {
       let place = "http://\(request.header("host") ?? "")\(request.path)/"
       return .redirect(to: "\(place)?\(request.rawQuery ?? "")", status: 301)
     }
-    // Parameters that make no sense get a page for people.
+    // Invalid parameters return a web page.
     guard ["limit", "offset", "page"].allSatisfy({ query[$0].map { Int($0) != nil } ?? true })
     else {
       return ComicVineFault.page.reply
@@ -50,7 +49,7 @@ struct ComicVineHandler {
     return window(rows, limit, offset)
   }
 
-  /// Terms are ORed, and who has more of them comes first.
+  /// Terms are ORed; characters with more of them come first.
   private func search(_ query: [String: String]) -> ComicVineAnswer {
     let asked = query["limit"].flatMap { Int($0) } ?? 10
     let limit = 1...searchLimit ~= asked ? asked : searchLimit
@@ -74,7 +73,7 @@ struct ComicVineHandler {
       limit: 1, count: 1, total: 1, results: quirks.contains(.wrongShape) ? [json] : json)
   }
 
-  /// A part of all rows, and what is wrong with it.
+  /// A page of the rows, with the quirks applied.
   private func window(_ all: [JSON], _ limit: Int, _ offset: Int) -> ComicVineAnswer {
     let limit = quirks.contains(.ownLimit) ? 7 : limit
     var start = offset
@@ -103,7 +102,7 @@ extension LoopbackRequest {
   }
 }
 
-/// What Comic Vine wraps around everything that it says itself.
+/// Comic Vine's envelope.
 struct ComicVineAnswer {
   var status = 200
   var code = 1
@@ -120,7 +119,7 @@ struct ComicVineAnswer {
   static let noCallback = ComicVineAnswer(
     code: 103, words: "'jsonp' format requires a 'json_callback' argument")
 
-  /// The reply, in XML where JSON is not asked for.
+  /// The reply, in XML unless JSON is requested.
   func reply(format: String?, isCompressed: Bool) -> LoopbackReply {
     let isXML = format == nil || format == "xml"
     var headers = [
@@ -154,7 +153,7 @@ struct ComicVineAnswer {
 }
 
 extension JSON {
-  /// As PHP writes it: minified, `\/` for a slash and `\u` for what is not ASCII.
+  /// JSON as PHP encodes it: minified, with `\/` for a slash and `\u` for non-ASCII.
   var asciiText: String {
     text.unicodeScalars.map { scalar in
       if scalar == "/" { return #"\/"# }
@@ -168,7 +167,7 @@ extension JSON {
 }
 
 extension Data {
-  /// These bytes as gzip (RFC 1952) in stored blocks: not smaller, but to be unpacked all the same.
+  /// Gzip (RFC 1952) in stored blocks: not smaller, but it must be decompressed.
   var gzipped: Data {
     var packed = Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF])
     var rest = self[...]

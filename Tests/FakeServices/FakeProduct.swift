@@ -1,28 +1,19 @@
 public import AggregatorKit
 
-/// A product as the service of the nate challenge keeps it.
+/// A product of the fake service of the nate challenge.
 public struct FakeProduct: Sendable {
-  /// A UUID, usually.
+  /// Usually a UUID.
   public var id: JSON
-  /// What it is; `null`, text, or something worse.
+  /// `null`, text, or an invalid value.
   public var title: JSON
-  /// Who sells it.
   public var merchant: JSON
-  /// The address of its page.
   public var url: JSON
-  /// The addresses of its pictures, and what is sent instead of them.
+  /// The URLs of its pictures, or an invalid value.
   public var images: JSON
-  /// When it was made, in milliseconds after 20 o'clock of 14 August 2020.
+  /// The creation time, in milliseconds after 2020-08-14 20:00.
   public var moment: Int
 
-  /// A product.
-  ///
-  /// - Parameters:
-  ///   - number: Its number, which becomes its id and its moment: later ones are newer.
-  ///   - title: What it is.
-  ///   - merchant: Who sells it.
-  ///   - url: The address of its page.
-  ///   - images: The addresses of its pictures.
+  /// - Parameter number: Determines the ID and the creation time: larger numbers are newer.
   public init(
     _ number: Int, _ title: JSON, merchant: JSON = "shop.example",
     url: JSON = "https://shop.example/p", images: JSON = ["https://cdn.example/1.jpg"]
@@ -35,10 +26,7 @@ public struct FakeProduct: Sendable {
     moment = number * 5
   }
 
-  /// The id of the product with this number.
-  ///
-  /// - Parameter number: 0 or more.
-  /// - Returns: A UUID of version 4.
+  /// A UUID of version 4.
   public static func id(_ number: Int) -> String {
     "00000000-0000-4000-8000-\(padded(number, 12))"
   }
@@ -60,13 +48,13 @@ public struct FakeProduct: Sendable {
 }
 
 extension FakeProduct {
-  /// What two rows have instead of several addresses: all of them in one text.
+  /// Several addresses in one text, as in two rows.
   static let joinedImages = (1...9).map {
     "https://images.example/is/image/jacket_\($0)?wid=1200&hei=1200&fmt=jpeg&qlt=90,0"
   }.joined()
 
-  /// 30 products with the oddities of the service's own, the newest first.
-  public static let recordStore: [FakeProduct] =
+  /// 30 products with the oddities of the real service, newest first.
+  public static let catalog: [FakeProduct] =
     [
       FakeProduct(30, "Juan Soto Jersey | Home", merchant: "fanshop.example", url: soto),
       FakeProduct(29, "Juan Soto Jersey | Home", merchant: "fanshop.example", url: soto),

@@ -3,50 +3,41 @@ import AggregatorSourceTesting
 public import Foundation
 import Synchronization
 
-/// The products service of the nate challenge as it is, on 127.0.0.1.
+/// The products service of the nate challenge on 127.0.0.1.
 ///
-/// It is stopped when nobody holds it any more.
+/// Deinitialisation stops it.
 public final class FakeProducts: FakeService {
-  /// What answers.
   public let server: InterruptibleServer
 
-  /// Starts the service.
-  ///
-  /// - Parameters:
-  ///   - products: What it has, in its order.
-  ///   - era: What it wraps around its rows.
-  ///   - quirks: What is wrong with its lists.
-  /// - Throws: ``SourceError`` with code `unreachable` if the system gives no socket.
   public init(
-    _ products: [FakeProduct] = FakeProduct.recordStore, era: ProductsEra = .products,
+    _ products: [FakeProduct] = FakeProduct.catalog, era: ProductsEra = .products,
     quirks: Set<ProductsQuirk> = []
   ) throws(SourceError) {
     let responder = ProductsHandler(products, era: era, quirks: quirks)
     server = try InterruptibleServer { responder.reply(to: $0) }
   }
 
-  /// What `PRODUCTS_URL` has to be.
+  /// The value for `PRODUCTS_URL`.
   public var url: URL { server.baseURL }
 
-  /// The address.
   public var settings: [String: String] { ["PRODUCTS_URL": url.absoluteString] }
 }
 
-/// What can be wrong with the lists of the products service.
+/// An oddity of the products service.
 public enum ProductsQuirk: CaseIterable, Sendable {
-  /// After every list a new product is there, in front of all others.
+  /// Every list adds a product in front of all others.
   case growing
-  /// The second, third and fourth row of a list cannot be read: no id, a number for an id, null.
+  /// Rows 2 to 4 of a list are unreadable: no ID, a number as ID, null.
   case badRows
-  /// Whatever is to be skipped, the first rows come.
+  /// Always sends the first rows.
   case ignoresSkip
-  /// Sends three rows more than it was asked for.
+  /// Sends three rows more than requested.
   case generous
-  /// A single product is always the same, whatever its id.
+  /// Returns the same product for every ID.
   case wrongProduct
 }
 
-/// What the service wraps around its rows: it changed over the years.
+/// The envelope of the rows, which changed over the years.
 public enum ProductsEra: CaseIterable, Sendable {
   /// `{"products": […]}` and `{"product": {…}}`, since March 2022.
   case products
@@ -56,12 +47,12 @@ public enum ProductsEra: CaseIterable, Sendable {
   case bare
 }
 
-/// Answers requests as Express and Prisma do.
+/// Replies like Express and Prisma.
 final class ProductsHandler: Sendable {
   private let products: [FakeProduct]
   private let era: ProductsEra
   private let quirks: Set<ProductsQuirk>
-  /// How many products have come while it ran.
+  /// The number of products added so far.
   private let newcomers = Mutex(0)
 
   init(_ products: [FakeProduct], era: ProductsEra, quirks: Set<ProductsQuirk>) {
@@ -70,7 +61,7 @@ final class ProductsHandler: Sendable {
     self.quirks = quirks
   }
 
-  /// What it says of everything that it catches.
+  /// The reply to every caught exception.
   static let failure = LoopbackReply.json("{}", status: 500)
 
   func reply(to request: LoopbackRequest) -> LoopbackReply {
@@ -90,7 +81,7 @@ final class ProductsHandler: Sendable {
   }
 
   private func list(_ request: LoopbackRequest) -> LoopbackReply {
-    // A body of another type is not read, and then nothing is a number.
+    // A body of another type is not parsed, so nothing is a number.
     guard request.header("content-type")?.hasPrefix("application/json") == true else {
       return Self.failure
     }
@@ -103,7 +94,7 @@ final class ProductsHandler: Sendable {
     guard let skip = body.skip?.integer, let take = body.take?.integer, skip >= 0 else {
       return Self.failure
     }
-    let all = recordStore()
+    let all = currentProducts()
     let start = quirks.contains(.ignoresSkip) ? 0 : skip
     let count = abs(take) + (quirks.contains(.generous) && take != 0 ? 3 : 0)
     var rows = (take < 0 ? all.reversed() : all).dropFirst(start).prefix(count).map(\.json)
@@ -117,8 +108,7 @@ final class ProductsHandler: Sendable {
     }
   }
 
-  /// What is there now.
-  private func recordStore() -> [FakeProduct] {
+  private func currentProducts() -> [FakeProduct] {
     guard quirks.contains(.growing) else { return products }
     let count = newcomers.withLock { count in
       defer { count += 1 }
@@ -142,9 +132,9 @@ final class ProductsHandler: Sendable {
     let take: Number?
   }
 
-  /// What JavaScript's `Number()` makes of a value that is there.
+  /// A value converted by JavaScript's `Number()`.
   private struct Number: Decodable {
-    /// `nil` for NaN and for what is not whole, which the database refuses.
+    /// `nil` for NaN and fractions, which the database rejects.
     let integer: Int?
 
     init(from decoder: any Decoder) throws {

@@ -2,19 +2,13 @@ public import AggregatorKit
 public import AggregatorSourceTesting
 public import Foundation
 
-/// randomuser.me v1.4 as it is, on 127.0.0.1: it refuses nothing, and silently does something else.
+/// randomuser.me v1.4 on 127.0.0.1: it rejects nothing, and silently does something else.
 ///
-/// It is stopped when nobody holds it any more.
+/// Deinitialisation stops it.
 public final class FakeRandomUser: FakeService {
-  /// What answers.
   public let server: InterruptibleServer
 
-  /// Starts the service.
-  ///
-  /// - Parameters:
-  ///   - quirks: What is wrong with its pages.
-  ///   - portraits: Where the portraits are, up to `/portraits`.
-  /// - Throws: ``SourceError`` with code `unreachable` if the system gives no socket.
+  /// - Parameter portraits: The URL of the portraits, up to `/portraits`.
   public init(
     quirks: Set<RandomUserQuirk> = [], portraits: String? = nil
   ) throws(SourceError) {
@@ -22,21 +16,14 @@ public final class FakeRandomUser: FakeService {
     server = try InterruptibleServer { responder.reply(to: $0) }
   }
 
-  /// The e-mail addresses of a page, in the service's own case, with all repetitions.
-  ///
-  /// - Parameters:
-  ///   - page: Which page.
-  ///   - size: How many people it has.
-  ///   - seed: Of which collection.
-  /// - Returns: One address for each person.
+  /// The email addresses of a page, in the service's own case, including repetitions.
   public static func emails(onPage page: Int, of size: Int, seed: String) -> [String] {
     (0..<size).map { FakePerson(seed: seed, page: Double(page), index: $0).email }
   }
 
-  /// What `RANDOM_USER_URL` has to be.
+  /// The value for `RANDOM_USER_URL`.
   public var url: URL { server.baseURL.appending(path: "api/") }
 
-  /// Address, a page size of 10, and no rate.
   public var settings: [String: String] {
     [
       "RANDOM_USER_URL": url.absoluteString, "RANDOM_USER_RATE": "off",
@@ -45,24 +32,23 @@ public final class FakeRandomUser: FakeService {
   }
 }
 
-/// What randomuser.me, or what stands in front of it, says instead of people.
+/// A reply of randomuser.me, or of a proxy in front of it, instead of people.
 public enum RandomUserFault: CaseIterable, Sendable {
-  /// More people were asked for than is liked: 429, JSON; or 503, as before August 2020; or even 200.
+  /// Too many people requested: 429, JSON; 503, as before August 2020; or even 200.
   case tooMany, tooManyAs503, tooManyAs200
-  /// Something has gone wrong: 500, JSON; or 200.
+  /// An internal error: 500, JSON; or 200.
   case wrong, wrongAs200
   /// 500, plain text.
   case broken
   /// 404, plain text.
   case unknownVersion
-  /// The address is not liked: 403, HTML of Cloudflare.
+  /// Cloudflare blocks the address: 403, HTML.
   case blocked
   /// 503, HTML.
   case outage
-  /// A page for people: 200, HTML.
+  /// A web page: 200, HTML.
   case page
 
-  /// The reply.
   public var reply: LoopbackReply {
     switch self {
     case .tooMany: .json(Self.easeUp, status: 429)
@@ -89,9 +75,9 @@ public enum RandomUserFault: CaseIterable, Sendable {
     """
 }
 
-/// What can be wrong with a page of people that says that all is well.
+/// An oddity in a successful page.
 public enum RandomUserQuirk: CaseIterable, Sendable {
-  /// There is no `info`.
+  /// `info` is missing.
   case withoutInfo
   /// `info` says page 1.5.
   case halfPage
@@ -99,20 +85,19 @@ public enum RandomUserQuirk: CaseIterable, Sendable {
   case otherSeed
   /// Sends three people more than it says.
   case generous
-  /// The second, third and fourth row cannot be read: no e-mail address, no name, null.
+  /// Rows 2 to 4 are unreadable: no email address, no name, null.
   case badRows
-  /// The first row is as in version 1.2.
+  /// The first row is in the format of version 1.2.
   case oldRow
-  /// Nobody comes.
+  /// Pages are empty.
   case nobody
-  /// The first half of a page is the second half of the page before.
+  /// The first half of a page repeats the second half of the previous one.
   case repeating
 }
 
-/// Answers requests as randomuser.me does.
 struct RandomUserHandler {
   let quirks: Set<RandomUserQuirk>
-  /// Where the portraits are; `nil` for a place that there is not.
+  /// `nil` for a host that does not exist.
   var portraits: String?
 
   func reply(to request: LoopbackRequest) -> LoopbackReply {
@@ -122,7 +107,8 @@ struct RandomUserHandler {
     let query = request.query
     var seed = query["seed"] ?? "e821c0d323c754b3"
     if seed.utf8.count == 18 {
-      // The last two characters are taken for a nationality; of one that there is not, no answer comes.
+      // The last two characters select a nationality; if it does not exist, the service never
+      // replies.
       guard let index = Int(seed.suffix(2), radix: 16), index <= 0x14 else { return .stalled }
       seed += "00"
     }
@@ -162,13 +148,13 @@ struct RandomUserHandler {
     ]
   }
 
-  /// What is no whole number from 1 to 5000 is 1.
+  /// Everything except integers from 1 to 5000 counts as 1.
   private static func count(_ text: String?) -> Int {
     text.flatMap { Double($0) }.flatMap { Int(exactly: $0) }.flatMap { 1...5000 ~= $0 ? $0 : nil }
       ?? 1
   }
 
-  /// What is no number from 1 to 10 000 is 1.
+  /// Everything except numbers from 1 to 10 000 counts as 1.
   private static func page(_ text: String?) -> Double {
     text.flatMap { Double($0) }.flatMap { 1...10_000 ~= $0 ? $0 : nil } ?? 1
   }

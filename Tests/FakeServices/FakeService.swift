@@ -3,29 +3,24 @@ public import AggregatorSourceTesting
 public import Foundation
 import Synchronization
 
-/// A service of this machine that behaves like a real one.
+/// A local service that behaves like the real one.
 public protocol FakeService: Sendable {
-  /// What answers.
   var server: InterruptibleServer { get }
 
-  /// What the setting of its address has to be.
+  /// The value for the setting of its address.
   var url: URL { get }
 
-  /// All settings that lead to it.
+  /// All settings that point to it.
   var settings: [String: String] { get }
 }
 
-/// A server of this machine whose next answers a test can replace.
+/// A local server whose next replies a test can replace.
 ///
-/// It is stopped when nobody holds it any more.
+/// Deinitialisation stops it.
 public final class InterruptibleServer: Sendable {
   private let server: LoopbackServer
   private let interruption = Interruption()
 
-  /// Starts it.
-  ///
-  /// - Parameter answer: What it answers where nothing else is wanted.
-  /// - Throws: ``SourceError`` with code `unreachable` if the system gives no socket.
   init(
     _ answer: @escaping @Sendable (LoopbackRequest) -> LoopbackReply
   ) throws(SourceError) {
@@ -34,7 +29,6 @@ public final class InterruptibleServer: Sendable {
     }
   }
 
-  /// Where it is.
   var baseURL: URL { server.baseURL }
 
   fileprivate var requests: [LoopbackRequest] { server.requests }
@@ -53,47 +47,41 @@ public final class InterruptibleServer: Sendable {
 }
 
 extension FakeService {
-  /// The real transport, which keeps this service alive.
+  /// The real transport, which retains this service.
   public var transport: some Transport { KeepingTransport(service: self) }
 
-  /// All requests so far.
   public var requests: [LoopbackRequest] { server.requests }
 
-  /// Waits until so many requests have come.
-  ///
-  /// - Parameter count: How many.
-  /// - Returns: All requests so far.
+  /// Waits for at least `count` requests, and returns all.
   public func requests(atLeast count: Int) async -> [LoopbackRequest] {
     await server.requests(atLeast: count)
   }
 
-  /// Answers the next requests with something else, whatever they ask for.
+  /// Replaces the next replies, whatever is requested; see ``ComicVineFault`` and
+  /// ``RandomUserFault``.
   ///
   /// - Parameters:
-  ///   - reply: What to answer; see ``ComicVineFault`` and ``RandomUserFault``.
-  ///   - times: How many requests; all that come by default.
-  ///   - count: How many are answered as always before that.
+  ///   - times: The number of replies to replace.
+  ///   - count: The number of regular replies before that.
   public func fail(with reply: LoopbackReply, times: Int = .max, after count: Int = 0) {
     server.fail(with: reply, times: times, after: count)
   }
 
-  /// Answers as always again.
+  /// Returns to the regular replies.
   public func recover() { server.recover() }
 
   /// Closes the port.
   public func stop() { server.stop() }
 }
 
-/// A reply that a service gives for a while instead of its own.
+/// A temporary replacement of a service's replies.
 final class Interruption: Sendable {
   private let left = Mutex<(reply: LoopbackReply, times: Int, delay: Int)?>(nil)
 
-  /// Gives a reply so many times, after so many requests that are answered as always.
   func begin(_ reply: LoopbackReply, _ times: Int, after delay: Int = 0) {
     left.withLock { $0 = (reply, times, delay) }
   }
 
-  /// Gives no other reply any more.
   func end() { left.withLock { $0 = nil } }
 
   func next() -> LoopbackReply? {
@@ -109,7 +97,7 @@ final class Interruption: Sendable {
   }
 }
 
-/// The real transport; the service lives as long as it.
+/// The real transport, which retains the service.
 struct KeepingTransport<Service: Sendable>: Transport {
   let service: Service
 

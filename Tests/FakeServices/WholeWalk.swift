@@ -1,14 +1,7 @@
 public import AggregatorKit
 
 extension DataSource {
-  /// What a walk finds, page by page, and why it ended.
-  ///
-  /// - Parameters:
-  ///   - text: What to look for; everything by default.
-  ///   - size: How many records are asked for at a time.
-  ///   - bound: How far to go; no bound by default.
-  /// - Returns: The pages as they came, the ids that were new with each, and the end.
-  /// - Throws: What the walk throws.
+  /// The pages, the new IDs and the end of a whole pagination.
   public func wholeWalk(
     matching text: String? = nil, size: Int, upTo bound: PaginationBound = PaginationBound(),
     ahead: Int = 0

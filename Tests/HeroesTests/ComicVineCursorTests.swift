@@ -34,7 +34,7 @@ struct ComicVineCursorTests {
     #expect(whole == head.records)
     #expect(middle.records.count == 3)
     #expect(rest.records.count == 3)
-    // The page size that the service named stays, though the callers wanted 3 and 10.
+    // The page size of the service stays, although the limits are 3 and 10.
     #expect(service.requests.suffix(2).map { $0.query["limit"] } == ["10", "10"])
     #expect(service.requests.suffix(2).map { $0.query["page"] } == ["2", "2"])
   }

@@ -48,7 +48,7 @@ struct ComicVineErrorTests {
       (200, 104, .rejected, "(104: Gone wrong)"), (200, 105, .rejected, "subscribers"),
       (401, 100, .invalidKey, "does not accept the key"), (200, 100, .invalidKey, "key"),
       (404, 102, .rejected, "(404): Gone wrong"), (200, 107, .rateLimited, "quota"),
-      // The HTTP status comes first where the service's own code says nothing known.
+      // The HTTP status takes precedence over an unknown code.
       (502, 502, .serverError, "failed (502)"), (503, 1, .serverError, "failed (503)"),
       (429, 1, .rateLimited, "slow down"), (401, 999, .invalidKey, "(401)"),
     ] as [(Int, Int, SourceError.Code, String)])
@@ -82,7 +82,7 @@ struct ComicVineErrorTests {
   }
 
   @Test(arguments: [
-    // Ten past ten: fifty minutes to the hour.
+    // 10:10: fifty minutes to the full hour.
     (0, 3000), (2999.5, 300), (2000, 1000), (2701, 300), (3000, 3600),
   ])
   func `waits for the hour's quota, but for minutes at least`(

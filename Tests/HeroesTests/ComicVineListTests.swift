@@ -67,7 +67,7 @@ struct ComicVineListTests {
     #expect(service.requests.map(\.path) == ["/api/characters/"])
   }
 
-  // MARK: - What is wrong with answers
+  // MARK: - Oddities
 
   @Test func `drops rows that cannot be read, and counts them`() async throws {
     let walk = try await FakeComicVine(quirks: [.badRows]).heroes().wholeWalk(size: 100)
@@ -105,7 +105,7 @@ struct ComicVineListTests {
   @Test func `gives a row that came twice once`() async throws {
     let walk = try await FakeComicVine(quirks: [.shifting]).heroes().wholeWalk(size: 100)
     #expect(walk.ids == Self.everybody)
-    // More came than the total promised, so it is not believed, and the walk looks once more.
+    // More rows than the total arrived, so it is ignored and one more page is fetched.
     #expect(walk.pages.map(\.records.count) == [100, 100, 58, 0])
   }
 

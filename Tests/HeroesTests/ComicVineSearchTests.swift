@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct ComicVineSearchTests {
-  /// Both words match one, each word fifteen more.
+  /// One character matches both words; fifteen more match each.
   private static let query = "spider anvil"
   private static let matches = 31
 
@@ -24,7 +24,7 @@ struct ComicVineSearchTests {
   @Test func `keeps the order of the service, and all that it found`() async throws {
     let page = try await FakeComicVine().heroes().page(
       PageRequest(matching: try Query(Self.query), limit: 100))
-    // The best match first, and what has only one of the words too.
+    // The best match first, then those that match one word.
     #expect(page.records.prefix(3).map(\.name) == ["Spider-Anvil", "Amber Anvil", "Brass Anvil"])
     #expect(page.records.count == Self.matches)
     #expect(page.total == Self.matches)

@@ -4,12 +4,12 @@ import Foundation
 import HeroesSource
 
 extension FakeComicVine {
-  /// The bare source over this service.
+  /// The bare remote.
   func heroes(at now: Date = Fixture.date) throws -> any DataSource<Hero> {
     try HeroesPlugin().remote(in: environment(at: now))
   }
 
-  /// The whole chain over this service, which never waits between two attempts.
+  /// The whole chain, without waits between attempts.
   func chain(
     with changes: [String: String] = [:], reading: CachePolicy = .normal,
     at now: Date = Fixture.date,

@@ -31,7 +31,7 @@ struct HeroDecodingTests {
   @Test func `asks for one character by its address, with few fields`() async throws {
     let service = try FakeComicVine()
     _ = try await service.heroes().item(1253)
-    // One request: an address without the slash would have been redirected, key and all.
+    // Without the trailing slash the service would redirect, and repeat the key.
     #expect(service.requests.map(\.path) == ["/api/character/4005-1253/"])
     let fields = try #require(service.requests.first?.query["field_list"])
       .split(separator: ",").map(String.init)
@@ -71,9 +71,9 @@ struct HeroDecodingTests {
     #expect(try await FakeComicVine().heroes().item(1256).item.firstAppearance == "Better Late")
   }
 
-  // MARK: - What no recording shows
+  // MARK: - Unusual rows
 
-  /// The first hero of a reply whose only row has these members.
+  /// The hero in a reply whose only row has these members.
   private func hero(with members: String) async throws -> Hero {
     let row = #"{"id":7,"name":"Seven"\#(members.isEmpty ? "" : ",")\#(members)}"#
     let service = try FakeComicVine()
@@ -174,7 +174,7 @@ struct HeroDecodingTests {
         "https://comicvine.example/a/uploads/scale_large/0/40/1253-portrait.jpg",
       ])
     for id in [1254, 1255] {
-      // `null`, and the picture that stands for none.
+      // `null`, and the blank placeholder picture.
       #expect(try addresses(of: try await source.item(id).item) == [nil, nil, nil])
     }
   }

@@ -46,6 +46,6 @@ import Testing
   @Test func `keeps its promises in all fault scenarios`() async throws {
     let report = try await expectLawsUnderFaults(
       of: HeroesPlugin(), in: try FakeComicVine().environment())
-    #expect(report.entries.filter { !$0.isFelt }.map(\.scenario.name) == ["fair"])
+    #expect(report.entries.filter { !$0.hasEffect }.map(\.scenario.name) == ["fair"])
   }
 }

@@ -4,12 +4,12 @@ import Foundation
 import ProductsSource
 
 extension FakeProducts {
-  /// The bare source over this service.
+  /// The bare remote.
   func products() throws -> any DataSource<Product> {
     try ProductsPlugin().remote(in: environment())
   }
 
-  /// The whole chain over this service, which never waits between two attempts.
+  /// The whole chain, without waits between attempts.
   func chain(
     with changes: [String: String] = [:], reading: CachePolicy = .normal
   ) throws -> any DataSource<Product> {

@@ -31,8 +31,8 @@ import Testing
   @Test func `keeps its promises in all fault scenarios`() async throws {
     let report = try await expectLawsUnderFaults(
       of: ProductsPlugin(), in: try FakeProducts().environment())
-    // The service tells no total.
+    // The service has no total.
     #expect(
-      report.entries.filter { !$0.isFelt }.map(\.scenario.name) == ["fair", "shrinking-total"])
+      report.entries.filter { !$0.hasEffect }.map(\.scenario.name) == ["fair", "shrinking-total"])
   }
 }

@@ -4,12 +4,12 @@ import Foundation
 import UsersSource
 
 extension FakeRandomUser {
-  /// The bare source over this service.
+  /// The bare remote.
   func users(pagesOf size: Int = 10) throws -> any DataSource<User> {
     try UsersPlugin().remote(in: environment(with: ["RANDOM_USER_PAGE_SIZE": "\(size)"]))
   }
 
-  /// The whole chain over this service, which never waits between two attempts.
+  /// The whole chain, without waits between attempts.
   func chain(
     with changes: [String: String] = [:], reading: CachePolicy = .normal,
     clock: any Clock<Duration> = ContinuousClock()
@@ -25,7 +25,7 @@ extension FakeRandomUser {
       now: { Fixture.date }, random: { 0 })
   }
 
-  /// Who is on the first pages of the collection that the source reads, each once.
+  /// The people on the first pages of the default collection, each once.
   static func everybody(onPages pages: ClosedRange<Int>, of size: Int = 10) -> [EmailAddress] {
     var seen: Set<EmailAddress> = []
     return pages.flatMap { emails(onPage: $0, of: size, seed: "aggregator") }

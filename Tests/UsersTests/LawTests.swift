@@ -9,7 +9,7 @@ import UsersSource
 @Suite(.timeLimit(.minutes(5))) struct LawTests {
   @Test func `randomuser.me keeps the laws`() async throws {
     var remote = try LawSubject(remoteOf: UsersPlugin(), in: try FakeRandomUser().environment())
-    // The service sends passwords, which nobody wants to have.
+    // The service sends passwords, which must not be stored.
     remote.secrets = [Secret("canary-password")]
     let report = await expectLaws(of: remote)
     #expect(
@@ -51,8 +51,8 @@ import UsersSource
   @Test func `keeps its promises in all fault scenarios`() async throws {
     let report = try await expectLawsUnderFaults(
       of: UsersPlugin(), in: try FakeRandomUser().environment())
-    // The service tells no total.
+    // The service has no total.
     #expect(
-      report.entries.filter { !$0.isFelt }.map(\.scenario.name) == ["fair", "shrinking-total"])
+      report.entries.filter { !$0.hasEffect }.map(\.scenario.name) == ["fair", "shrinking-total"])
   }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct UserDecodingTests {
-  /// Everybody on a page that has people of all 21 nationalities.
+  /// All people on a page with all 21 nationalities.
   private func people() async throws -> [User] {
     let page = try await FakeRandomUser().users(pagesOf: 21).page(PageRequest(limit: 21))
     #expect(page.unreadable == .none)
@@ -19,7 +19,7 @@ struct UserDecodingTests {
     try #require(try await people().first { $0.nationality == nationality })
   }
 
-  /// The first user of a reply that has only this row.
+  /// The user in a reply with only this row.
   private func read(_ row: String) async throws -> User? {
     let service = try FakeRandomUser()
     service.fail(with: .json(#"{"results":[\#(row)]}"#))
@@ -127,7 +127,7 @@ struct UserDecodingTests {
 
   @Test(arguments: [
     "", "@", "a", "a@", "@b", "a@b@c", "a b@c", "a@b\n", String(repeating: "a", count: 253) + "@b",
-    // İ takes a byte more in lower case.
+    // İ is a byte longer in lower case.
     String(repeating: "İ", count: 126) + "@b",
   ])
   func `is text around one sign`(text: String) {

@@ -2,17 +2,16 @@ import AggregatorKit
 import Foundation
 
 extension FaultScenario {
-  /// All weathers, the fair one first.
+  /// All scenarios; the first one has no fault.
   public static let all: [FaultScenario] =
     [fair] + busy + failing + connections + bodies + replies + pages
 
-  /// Nothing is wrong.
   public static let fair = FaultScenario(
-    "fair", "Nothing is wrong.", .fair, play: .answer { _ in nil })
+    "fair", "No fault.", .fair, play: .answer { _ in nil })
 }
 
 extension FaultScenario {
-  /// The service asks to be left alone.
+  /// Rate limits.
   static let busy = [
     tooMany("429-seconds", "with Retry-After in seconds", wait: .seconds(3)) { _ in "2" },
     tooMany("429-date", "with Retry-After as a date", wait: .seconds(3)) {
@@ -24,21 +23,21 @@ extension FaultScenario {
     tooMany("429-zero", "with Retry-After: 0") { _ in "0" },
     tooMany("429-silent", "without Retry-After") { _ in nil },
     FaultScenario(
-      "429-passing", "Two calls are answered with 429 and Retry-After: 1.", .passing,
-      says: [.rateLimited],
+      "429-passing", "Two requests get status 429 with Retry-After: 1.", .passing,
+      codes: [.rateLimited],
       play: .answer { $0.call <= 2 ? .tooMany(retryAfter: "1") : nil }),
   ]
 
-  /// The service fails.
+  /// Server errors.
   static let failing = [500, 502, 503].flatMap { status in
     [
       FaultScenario(
-        "\(status)-passing", "Two calls are answered with \(status).", .passing,
-        says: [.serverError],
+        "\(status)-passing", "Two requests get status \(status).", .passing,
+        codes: [.serverError],
         play: .answer { $0.call <= 2 ? .html(title: "\(status)", status: status) : nil }),
       FaultScenario(
-        "\(status)-for-ever", "Every call is answered with \(status).", .failing,
-        says: [.serverError], play: .answer { _ in .html(title: "\(status)", status: status) }),
+        "\(status)-for-ever", "Every request gets status \(status).", .failing,
+        codes: [.serverError], play: .answer { _ in .html(title: "\(status)", status: status) }),
     ]
   }
 
@@ -47,7 +46,7 @@ extension FaultScenario {
     _ value: @escaping @Sendable (Date) -> String?
   ) -> FaultScenario {
     FaultScenario(
-      name, "Every call is answered with 429, \(how).", .failing, says: [.rateLimited], wait: wait,
+      name, "Every request gets status 429, \(how).", .failing, codes: [.rateLimited], wait: wait,
       play: .answer { .tooMany(retryAfter: value($0.now)) })
   }
 }
@@ -59,7 +58,7 @@ extension LoopbackReply {
 }
 
 extension Date {
-  /// This date as in `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
+  /// An HTTP date: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
   fileprivate var httpDate: String {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = .gmt
@@ -82,115 +81,117 @@ extension Date {
 }
 
 extension FaultScenario {
-  /// Longer than any reply of this machine takes, and short enough to be waited for.
+  /// Longer than any local reply takes, yet short enough to wait for.
   private static let silence = Duration.milliseconds(60)
 
-  /// The connection fails.
+  /// Connection failures.
   static let connections = [
-    FaultScenario("refused", "Nobody listens.", .failing, says: [.unreachable], play: .refuse),
     FaultScenario(
-      "reset", "The connection is reset instead of a reply.", .failing, says: [.connectionLost],
+      "refused", "Connections are refused.", .failing, codes: [.unreachable], play: .refuse),
+    FaultScenario(
+      "reset", "The connection is reset without a reply.", .failing, codes: [.connectionLost],
       play: .answer { _ in .reset }),
     FaultScenario(
-      "closed", "The connection is closed instead of a reply.", .failing, says: [.connectionLost],
+      "closed", "The connection is closed without a reply.", .failing, codes: [.connectionLost],
       play: .answer { _ in .closed }),
     FaultScenario(
-      "stalled", "No reply ever comes.", .failing, says: [.timedOut], idle: silence,
+      "stalled", "No reply ever arrives.", .failing, codes: [.timedOut], idle: silence,
       play: .answer { _ in .stalled }),
   ]
 
-  /// The reply breaks off, or comes slowly.
+  /// Truncated and slow replies.
   static let bodies = [
     FaultScenario(
       "cut", "The connection is closed in the middle of the body.", .failing,
-      says: [.connectionLost],
+      codes: [.connectionLost],
       play: .body { .cut(after: $0.prefix($0.count / 2), of: $0.count) }),
     FaultScenario(
-      "too-long", "Content-Length promises more than comes.", .failing, says: [.connectionLost],
+      "too-long", "Content-Length is larger than the body.", .failing, codes: [.connectionLost],
       play: .body { .cut(after: $0, of: $0.count + 100) }),
     FaultScenario(
-      "too-short", "Content-Length promises less than comes.", .failing, says: [.malformed],
+      "too-short", "Content-Length is smaller than the body.", .failing, codes: [.malformed],
       play: .body { .cut(after: $0, of: $0.count * 2 / 3) }),
     FaultScenario(
-      "stalled-body", "The reply falls silent in the middle of the body.", .failing,
-      says: [.timedOut], idle: silence,
+      "stalled-body", "The reply stalls in the middle of the body.", .failing,
+      codes: [.timedOut], idle: silence,
       play: .body { .stalled(after: $0.prefix($0.count / 2), of: $0.count) }),
     FaultScenario(
-      "slow", "The body drips, and comes in the end.", .passing,
+      "slow", "The body arrives slowly but completely.", .passing,
       play: .body { .dripping($0, every: .milliseconds(2), size: max($0.count / 5, 1)) }),
     FaultScenario(
-      "too-slow", "The body drips too slowly to come in time.", .failing, says: [.timedOut],
+      "too-slow", "The body arrives too slowly.", .failing, codes: [.timedOut],
       overall: silence,
       play: .body { .dripping($0, every: .milliseconds(20), size: max($0.count / 50, 1)) }),
   ]
 }
 
 extension FaultScenario.Play {
-  /// The service's own body, sent in another way.
+  /// The service's own body, sent differently.
   fileprivate static func body(_ send: @escaping @Sendable (Data) -> LoopbackReply) -> Self {
-    .answer { send($0.fair().body) }
+    .answer { send($0.original().body) }
   }
 }
 
 extension FaultScenario {
-  /// The reply is complete, and no answer.
+  /// Complete replies with unusable content.
   static let replies = [
     FaultScenario(
-      "html-200", "An HTML page comes with status 200.", .failing, says: [.malformed],
+      "html-200", "An HTML page with status 200.", .failing, codes: [.malformed],
       play: .answer { _ in .html(title: "Be right back") }),
     FaultScenario(
-      "html-500", "An HTML page comes with status 500.", .failing, says: [.serverError],
+      "html-500", "An HTML page with status 500.", .failing, codes: [.serverError],
       play: .answer { _ in .html(title: "Internal Server Error", status: 500) }),
     FaultScenario(
-      "not-json", "The body is no JSON.", .failing, says: [.malformed],
+      "not-json", "The body is not JSON.", .failing, codes: [.malformed],
       play: .answer { _ in .json(#"{"results": [{"id": 1, "name": "#) }),
     FaultScenario(
-      "oversize", "The body is larger than the cap.", .failing, says: [.tooLarge],
+      "oversize", "The body exceeds the size limit.", .failing, codes: [.tooLarge],
       play: .answer { _ in .chunked(Data(repeating: 0x20, count: 64 << 10), times: 32) }),
     FaultScenario(
-      "bomb", "A small body unpacks to 64 MiB.", .failing, says: [.tooLarge],
+      "bomb", "A small body decompresses to 64 MiB.", .failing, codes: [.tooLarge],
       play: .answer { _ in .gzipBomb(of: 64 << 20) }),
     FaultScenario(
-      "redirect-loop", "Every call is redirected to itself.", .failing, says: [.rejected],
+      "redirect-loop", "Every request is redirected to itself.", .failing, codes: [.rejected],
       play: .answer { _ in .redirect(to: "?again") }),
     FaultScenario(
-      "redirect-away", "Every call is redirected to another host.", .failing, says: [.rejected],
+      "redirect-away", "Every request is redirected to another host.", .failing, codes: [.rejected],
       play: .answer { _ in .redirect(to: "http://elsewhere.invalid/") }),
   ]
 }
 
 extension FaultScenario {
-  /// The pages of the service are not what they should be.
+  /// Inconsistent pages.
   static let pages = [
     FaultScenario(
-      "repeated-page", "The second page is the first one again.", .strange, says: [.malformed],
+      "repeated-page", "The second page repeats the first one.", .inconsistent, codes: [.malformed],
       play: .change { $0.number == 2 ? $0.before : nil }),
     FaultScenario(
-      "ignored-offset", "Every page is the first one.", .strange, says: [.malformed],
+      "ignored-offset", "Every page is the first one.", .inconsistent, codes: [.malformed],
       play: .change { $0.number > 1 ? $0.first : nil }),
     FaultScenario(
-      "empty-page", "The second page has no rows.", .strange, says: [.malformed],
+      "empty-page", "The second page is empty.", .inconsistent, codes: [.malformed],
       play: .change { $0.number == 2 ? $0.body?.replacingRows { _ in [] } : nil }),
     FaultScenario(
-      "shrinking-total", "Each page tells a smaller total.", .strange, says: [.malformed],
+      "shrinking-total", "The total shrinks with each page.", .inconsistent, codes: [.malformed],
       play: .change { $0.number > 1 ? $0.body?.dividingTotals(by: $0.number) : nil }),
     FaultScenario(
-      "rows-gone", "Between two pages a row in front of them goes.", .strange, says: [.malformed],
+      "rows-gone", "An earlier row disappears between two pages.", .inconsistent,
+      codes: [.malformed],
       play: .change { page in
         page.number > 1 ? page.body?.replacingRows { Array($0.dropFirst()) } : nil
       }),
     FaultScenario(
-      "rows-come", "Between two pages a row in front of them comes.", .strange, says: [.malformed],
+      "rows-come", "An earlier row appears between two pages.", .inconsistent, codes: [.malformed],
       play: .change { page in
         guard page.number > 1, let last = page.before?.rows?.last else { return nil }
         return page.body?.replacingRows { [last] + $0.dropLast() }
       }),
     FaultScenario(
-      // The others can be, so that no failure is in order.
-      "bad-row", "The first row of every page cannot be read.", .unreadable,
+      // The other rows are readable, so an error would be wrong.
+      "bad-row", "The first row of every page is unreadable.", .unreadable,
       play: .change { $0.body?.replacingRows { [.null] + $0.dropFirst() } }),
     FaultScenario(
-      "bad-rows", "No row can be read.", .unreadable, says: [.malformed],
+      "bad-rows", "All rows are unreadable.", .unreadable, codes: [.malformed],
       play: .change { $0.body?.replacingRows { $0.map { _ in .object([]) } } }),
   ]
 }

@@ -1,24 +1,22 @@
 import AggregatorKit
 import AggregatorLaws
 
-/// A walk that is over: what it found, and how it ended.
+/// The pages and records of a finished pagination.
 struct CollectedPages<Item: Record> {
-  /// The pages as they came.
   private(set) var pages: [(request: PageRequest, page: Page<Item>)] = []
 
-  /// The records, each once, in the order of their coming.
+  /// Each record once, in order of arrival.
   private(set) var records: [Item] = []
 
-  /// Why it ended; `nil` if the source failed.
+  /// `nil` if the source failed.
   private(set) var end: PaginationEnd?
 
-  /// The failure that ended it.
   private(set) var failure: SourceError?
 
-  /// What was asked for first.
+  /// The first request.
   let start: PageRequest
 
-  /// Walks until the end, the bound, or a failure.
+  /// Fetches pages until the end, the bound, or a failure.
   init(_ source: some DataSource<Item>, from start: PageRequest, upTo bound: PaginationBound) async
   {
     self.start = start
@@ -37,39 +35,40 @@ struct CollectedPages<Item: Record> {
     }
   }
 
-  /// Whether there may be more than it found.
-  var isOpen: Bool { end == nil || end == .itemLimit || end == .pageLimit }
+  /// True if there may be more records.
+  var isTruncated: Bool { end == nil || end == .itemLimit || end == .pageLimit }
 
-  /// Who answered the first page, and so decided who answers the walk.
+  /// The origin of the first page, which decides the origin of the others.
   var origin: Provenance.Origin? { pages.first?.page.provenance.origin }
 
-  /// Why no better tier answered.
+  /// The reason why the service did not answer.
   var reason: SourceError? { pages.first?.page.provenance.reason }
 }
 
 extension LawSubject {
-  /// Walks through the source, within the bound.
-  func walk(matching query: Query? = nil, size: Int = 7) async -> CollectedPages<Item> {
+  /// Fetches pages up to ``bound``.
+  func collectPages(matching query: Query? = nil, size: Int = 7) async -> CollectedPages<Item> {
     await CollectedPages(source, from: PageRequest(matching: query, limit: size), upTo: bound)
   }
 }
 
 extension LawContext {
-  /// Expects two walks to find the same, as far as both went.
+  /// Expects two paginations to return the same records, as far as both went.
   ///
-  /// - Throws: The failure that ended one of them, or that another tier answered it.
+  /// - Throws: The failure that ended one of them, or an error if their origins differ.
   mutating func expectSame<Item>(
     _ walk: CollectedPages<Item>, as reference: CollectedPages<Item>
   ) throws(SourceError) {
     let pair = zip(walk.records, reference.records).enumerated().first { $1.0 != $1.1 }
-    let isShort = walk.records.count < reference.records.count ? !walk.isOpen : !reference.isOpen
+    let isShort =
+      walk.records.count < reference.records.count ? !walk.isTruncated : !reference.isTruncated
     let isLength = pair == nil && walk.records.count != reference.records.count && isShort
-    if pair != nil || isLength { try walk.expectTier(of: reference) }
+    if pair != nil || isLength { try walk.requireSameOrigin(as: reference) }
     if let (index, (found, expected)) = pair {
-      let differs = found.id == expected.id ? ", otherwise" : ""
+      let differs = found.id == expected.id ? ", with other details" : ""
       note(
-        expected: "'\(expected.id)' as record \(index + 1), as with \(reference.start.text)",
-        found: "'\(found.id)'\(differs)", at: walk.start.text)
+        expected: "\"\(expected.id)\" as record \(index + 1), as with \(reference.start.text)",
+        found: "\"\(found.id)\"\(differs)", at: walk.start.text)
     } else if isLength {
       note(
         expected: "\(reference.records.count.records), as with \(reference.start.text)",
@@ -80,16 +79,15 @@ extension LawContext {
 }
 
 extension CollectedPages {
-  /// Refuses to compare what different tiers answered.
-  func expectTier(of other: CollectedPages) throws(SourceError) {
+  /// Throws if the origins differ, because such answers cannot be compared.
+  func requireSameOrigin(as other: CollectedPages) throws(SourceError) {
     guard let origin, let theirs = other.origin, origin != theirs else { return }
-    throw reason ?? other.reason ?? .otherTier
+    throw reason ?? other.reason ?? .differentOrigins
   }
 }
 
 extension SourceError {
-  /// Two answers that cannot be compared.
-  static var otherTier: SourceError {
-    SourceError(.unsupported, "the answers to be compared came from different tiers")
+  static var differentOrigins: SourceError {
+    SourceError(.unsupported, "answers from different origins cannot be compared")
   }
 }

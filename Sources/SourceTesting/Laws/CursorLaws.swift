@@ -2,71 +2,69 @@ import AggregatorKit
 import AggregatorLaws
 
 extension Law {
-  /// Positions ahead lead where they say.
   static let positionsTrue = Law(
     "positions-true",
-    "Where a cursor ahead is offered, it leads to the records that a walk finds there.",
+    "A cursor that skips ahead leads to the records that paging reaches there.",
     given: [walkStable, anyPageSize], PositionsTrue())
 }
 
 private struct PositionsTrue: LawCheck {
-  /// How many records are looked at where a position leads.
-  private static let sample = 3
+  /// The number of records to compare after each jump.
+  private static let sampleSize = 3
 
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     if subject.repeatsRecords {
-      return context.exempt("the service is known to repeat records, so positions are guesses")
+      return context.exempt("the service repeats records, so positions are estimates")
     }
-    let reference = await subject.walk()
+    let reference = await subject.collectPages()
     var isOffered = false
     // From the start, and from the second page.
     for (passed, after) in [(0, nil), (reference.passed, reference.pages.first?.page.next)]
     where passed == 0 || after != nil {
       for count in [1, 2, 7, 20] where passed + count < reference.records.count {
-        let start = PageRequest(after: after, limit: Self.sample)
+        let start = PageRequest(after: after, limit: Self.sampleSize)
         guard let cursor = subject.source.cursor(skipping: count, from: start) else { continue }
         isOffered = true
-        let landed = await CollectedPages(
+        let reached = await CollectedPages(
           subject.source, from: start.after(cursor),
-          upTo: PaginationBound(items: Self.sample, pages: 3))
-        let expected = reference.records.dropFirst(passed + count).prefix(Self.sample)
-        try context.expect(landed, expected, "\(start.text), skipping \(count)", reference)
+          upTo: PaginationBound(items: Self.sampleSize, pages: 3))
+        let expected = reference.records.dropFirst(passed + count).prefix(Self.sampleSize)
+        try context.expect(reached, expected, "\(start.text), skipping \(count)", reference)
       }
     }
     if let failure = reference.failure { throw failure }
-    if !isOffered { context.exempt("it offers no cursor ahead") }
+    if !isOffered { context.exempt("the source cannot skip ahead") }
   }
 }
 
 extension CollectedPages {
-  /// How many records the first page had.
+  /// The number of records on the first page.
   fileprivate var passed: Int { pages.first?.page.records.count ?? 0 }
 }
 
 extension LawContext {
   fileprivate mutating func expect<Item>(
-    _ landed: CollectedPages<Item>, _ expected: ArraySlice<Item>, _ place: String,
+    _ reached: CollectedPages<Item>, _ expected: ArraySlice<Item>, _ call: String,
     _ reference: CollectedPages<Item>
   ) throws(SourceError) {
-    if let failure = landed.failure, failure.code != .invalidCursor { throw failure }
+    if let failure = reached.failure, failure.code != .invalidCursor { throw failure }
     guard
-      !landed.records.elementsEqual(expected.prefix(landed.records.count))
-        || landed.records.isEmpty
+      !reached.records.elementsEqual(expected.prefix(reached.records.count))
+        || reached.records.isEmpty
     else { return }
-    try landed.expectTier(of: reference)
+    try reached.requireSameOrigin(as: reference)
     note(
-      expected: expected.first.map { "'\($0.id)' and what follows" } ?? "nothing",
-      found: landed.failure?.text ?? landed.records.idsInWords, at: place)
+      expected: expected.first.map { "\"\($0.id)\" and the following records" } ?? "nothing",
+      found: reached.failure?.text ?? reached.records.idList, at: call)
   }
 }
 
 extension Law {
-  /// A cursor can be kept.
   static let cursorLasts = Law(
     "cursor-lasts",
-    "A cursor that was kept as text leads to the same page again, in another process as well.",
+    "A cursor stored as text leads to the same page again, also in another process.",
     isCheap: true, given: [walkStable], CursorLasts())
 }
 
@@ -79,17 +77,18 @@ private struct CursorLasts: LawCheck {
       let start = PageRequest(matching: query, limit: 2)
       guard let next = try await subject.source.page(start).next else { continue }
       wasFollowed = true
-      guard let kept = Cursor(next.description), kept == next else {
-        context.note(expected: "a token", found: "'\(next)'", at: start.text)
+      guard let stored = Cursor(next.description), stored == next else {
+        context.note(expected: "a token", found: "\"\(next)\"", at: start.text)
         continue
       }
-      let request = start.after(kept)
+      let request = start.after(stored)
       let page = try await subject.source.page(request)
-      try await context.expect(page, again: request, of: subject.source, "the second time")
-      guard let anew = subject.anew else { continue }
-      try await context.expect(page, again: request, of: try anew(), "of the source made anew")
+      try await context.expect(page, again: request, of: subject.source, "on the second request")
+      guard let recreate = subject.recreate else { continue }
+      try await context.expect(
+        page, again: request, of: try recreate(), "of the source made recreate")
     }
-    if !wasFollowed { context.exempt("one page holds everything") }
+    if !wasFollowed { context.exempt("there is only one page") }
   }
 }
 
@@ -102,29 +101,29 @@ extension LawContext {
     do throws(SourceError) {
       let other = try await source.page(request)
       guard other.records != page.records else { return }
-      guard other.provenance.origin == page.provenance.origin else { throw .otherTier }
-      found = other.records.idsInWords
+      guard other.provenance.origin == page.provenance.origin else { throw .differentOrigins }
+      found = other.records.idList
     } catch {
       guard error.code == .invalidCursor else { throw error }
       found = error.text
     }
     note(
-      expected: page.records.idsInWords, found: "\(found), \(occasion)", at: request.text)
+      expected: page.records.idList, found: "\(found), \(occasion)", at: request.text)
   }
 }
 
 extension Collection where Element: Identifiable, Element.ID: CustomStringConvertible {
-  /// The ids in words, at most five of them: `'1', '2'`.
-  var idsInWords: String {
+  /// The IDs, at most five of them: `'1', '2'`.
+  var idList: String {
     guard !isEmpty else { return "nothing" }
-    return prefix(5).map { "'\($0.id)'" }.joined(separator: ", ") + (count > 5 ? " …" : "")
+    return prefix(5).map { "\"\($0.id)\"" }.joined(separator: ", ") + (count > 5 ? " …" : "")
   }
 }
 
 extension Law {
-  /// A cursor is good for its own source and query only.
   static let cursorForeign = Law(
-    "cursor-foreign", "A cursor of another source or query is an invalid one.", isCheap: true,
+    "cursor-foreign", "A cursor of another source or query is rejected with invalidCursor.",
+    isCheap: true,
     CursorForeign())
 }
 
@@ -134,10 +133,10 @@ private struct CursorForeign: LawCheck {
   ) async throws(SourceError) {
     let list = PageRequest(limit: 1)
     let next = try await subject.source.page(list).next
-    let stranger = try CursorSeal("another source", for: nil).close(7)
-    try await context.expectInvalid(stranger, in: list, of: subject.source)
-    if let dressed = next.flatMap(stranger.dressed) {
-      try await context.expectInvalid(dressed, in: list, of: subject.source)
+    let foreign = try CursorSeal("another source", for: nil).close(7)
+    try await context.expectInvalid(foreign, in: list, of: subject.source)
+    if let wrapped = next.flatMap(foreign.wrapped) {
+      try await context.expectInvalid(wrapped, in: list, of: subject.source)
     }
     guard subject.search != .none, let query = subject.query else { return }
     let search = PageRequest(matching: query, limit: 1)
@@ -151,15 +150,15 @@ private struct CursorForeign: LawCheck {
 }
 
 extension Cursor {
-  /// This sealed token with the words in front that a chain puts before `other`'s.
-  fileprivate func dressed(as other: Cursor) -> Cursor? {
+  /// This sealed token with the prefixes that a chain adds to `other`.
+  fileprivate func wrapped(as other: Cursor) -> Cursor? {
     let words = other.description.split(separator: ".").dropLast(2)
     return words.isEmpty ? nil : Cursor(joining: words.map(String.init) + [description])
   }
 }
 
 extension LawContext {
-  /// Expects a request with `cursor` to be refused for its sake.
+  /// Expects a request with `cursor` to fail with `invalidCursor`.
   ///
   /// - Throws: A failure of the service, which says nothing about the cursor.
   mutating func expectInvalid<Item: Record>(
@@ -172,17 +171,16 @@ extension LawContext {
       found = "a page of \(page.records.count.records)"
     } catch {
       if error.code == .invalidCursor { return }
-      if error.isTheServices { throw error }
+      if error.isServiceFailure { throw error }
       found = error.text
     }
-    note(expected: "the failure invalidCursor", found: found, at: request.text)
+    note(expected: "error invalidCursor", found: found, at: request.text)
   }
 }
 
 extension Law {
-  /// A damaged cursor is refused.
   static let cursorDamaged = Law(
-    "cursor-damaged", "A damaged cursor is an invalid one, never a start from the beginning.",
+    "cursor-damaged", "A damaged cursor is rejected with invalidCursor, never ignored.",
     isCheap: true, CursorDamaged())
 }
 
@@ -200,11 +198,11 @@ private struct CursorDamaged: LawCheck {
 }
 
 extension String {
-  /// This token with one character changed, lost or added, in several places.
+  /// This token with one character changed, removed or added, in several positions.
   fileprivate var damaged: [String] {
-    let places = [index(startIndex, offsetBy: count / 2), index(before: endIndex)]
-    let changed = places.map { place in
-      self[..<place] + (self[place] == "a" ? "b" : "a") + self[index(after: place)...]
+    let positions = [index(startIndex, offsetBy: count / 2), index(before: endIndex)]
+    let changed = positions.map { position in
+      self[..<position] + (self[position] == "a" ? "b" : "a") + self[index(after: position)...]
     }
     return changed.map { String($0) } + [String(dropLast()), self + "a"]
   }

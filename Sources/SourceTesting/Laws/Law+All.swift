@@ -2,7 +2,7 @@ public import AggregatorKit
 public import AggregatorLaws
 
 extension Law {
-  /// All laws, each after those that it rests on.
+  /// Each law comes after its premises.
   public static let all: [Law] = [
     idsUnique, walkStable, walkEnds, anyPageSize, limitKept, positionsTrue,
     cursorLasts, cursorForeign, cursorDamaged,
@@ -14,7 +14,6 @@ extension Law {
 }
 
 extension LawReport {
-  /// Checks all laws.
   public init(on subject: LawSubject<some Record>) async {
     await self.init(on: subject, of: Law.all)
   }

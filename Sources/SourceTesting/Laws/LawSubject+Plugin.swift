@@ -2,12 +2,7 @@ public import AggregatorKit
 public import AggregatorLaws
 
 extension LawSubject {
-  /// The bare service of a plugin.
-  ///
-  /// - Parameters:
-  ///   - plugin: The plugin.
-  ///   - environment: What the service may touch. Its transport and observer are listened to.
-  /// - Throws: What ``Plugin/remote(in:)`` throws.
+  /// The bare remote of a plugin, in an environment that is then observed.
   public init(
     remoteOf plugin: some Plugin<Item>, in environment: PluginEnvironment
   ) throws(SourceError) {
@@ -17,28 +12,20 @@ extension LawSubject {
     search = plugin.policy.localSearchBound == nil ? .service : .none
     isEndless = plugin.policy.isEndless
     repeatsRecords = plugin.policy.repeatsRecords
-    isBare = true
+    isRemote = true
     secrets = plugin.settings.filter(\.isSecret).compactMap(environment.settings.secret)
-    anew = { () throws(SourceError) in try plugin.remote(in: environment) }
+    recreate = { () throws(SourceError) in try plugin.remote(in: environment) }
     self.probe = probe
   }
 
-  /// The bundled data of a plugin.
-  ///
-  /// - Parameter plugin: The plugin. Its example must be found.
+  /// The bundled data of a plugin, which must contain its example.
   public init(bundledOf plugin: some Plugin<Item>) {
     self.init("\(plugin.name).bundled", source: plugin.bundled, from: plugin)
     search = .local
     known = Item.ID(plugin.example.id)
   }
 
-  /// The whole chain of a plugin.
-  ///
-  /// - Parameters:
-  ///   - plugin: The plugin.
-  ///   - environment: What the chain may touch. Its transport and observer are listened to.
-  ///   - reading: Which tiers may answer.
-  /// - Throws: What ``Plugin/source(in:reading:deadline:)`` throws.
+  /// The whole chain of a plugin, in an environment that is then observed.
   public init(
     chainOf plugin: some Plugin<Item>, in environment: PluginEnvironment,
     reading: CachePolicy = .normal
@@ -48,13 +35,13 @@ extension LawSubject {
     let source = try plugin.source(in: environment, reading: reading)
     self.init(plugin.name, source: source, from: plugin)
     search = plugin.policy.localSearchBound == nil ? .service : .local
-    // A store in front of the service keeps each record once, and need not grow.
+    // With a store in front of the service each record comes once, and the list need not grow.
     let isStored = plugin.policy.readOrder == .localFirst && environment.store != nil
     isEndless =
       plugin.policy.isEndless && reading.mayAskService && !(isStored && reading.growth != .atEnd)
     repeatsRecords = plugin.policy.repeatsRecords && !isStored
     secrets = plugin.settings.filter(\.isSecret).compactMap(environment.settings.secret)
-    anew = { () throws(SourceError) in try plugin.source(in: environment, reading: reading) }
+    recreate = { () throws(SourceError) in try plugin.source(in: environment, reading: reading) }
     self.probe = probe
   }
 

@@ -2,22 +2,22 @@ import AggregatorKit
 import AggregatorLaws
 
 extension Law {
-  /// No id comes twice in a walk.
-  static let idsUnique = Law("ids-unique", "No id comes twice in a walk.", IDsUnique())
+  static let idsUnique = Law(
+    "ids-unique", "Pagination never returns the same ID twice.", IDsUnique())
 }
 
 private struct IDsUnique: LawCheck {
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
-    if subject.repeatsRecords { return context.exempt("the service is known to repeat records") }
-    let walk = await subject.walk()
-    var places: [Item.ID: String] = [:]
+    if subject.repeatsRecords { return context.exempt("the service repeats records") }
+    let walk = await subject.collectPages()
+    var calls: [Item.ID: String] = [:]
     for (request, page) in walk.pages {
       for record in page.records {
-        if let place = places.updateValue(request.text, forKey: record.id) {
+        if let call = calls.updateValue(request.text, forKey: record.id) {
           context.note(
-            expected: "every id once", found: "'\(record.id)' again, after \(place)",
+            expected: "unique IDs", found: "\"\(record.id)\" again, already in \(call)",
             at: request.text)
         }
       }
@@ -27,24 +27,23 @@ private struct IDsUnique: LawCheck {
 }
 
 extension Law {
-  /// Two walks find the same.
   static let walkStable = Law(
-    "walk-stable", "Two walks find the same records in the same order.", PaginationStable())
+    "walk-stable", "Fetching all pages twice returns the same records in the same order.",
+    PaginationStable())
 }
 
 private struct PaginationStable: LawCheck {
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
-    let reference = await subject.walk()
-    try context.expectSame(await subject.walk(), as: reference)
+    let reference = await subject.collectPages()
+    try context.expectSame(await subject.collectPages(), as: reference)
   }
 }
 
 extension Law {
-  /// A walk comes to its end, or is endless and goes on.
   static let walkEnds = Law(
-    "walk-ends", "A walk comes to its end; one that is declared endless goes on to its bound.",
+    "walk-ends", "Pagination ends; if declared endless, it continues to the bound.",
     PaginationEnds())
 }
 
@@ -52,28 +51,27 @@ private struct PaginationEnds: LawCheck {
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
-    let walk = await subject.walk(size: subject.sizes.max() ?? 7)
+    let walk = await subject.collectPages(size: subject.sizes.max() ?? 7)
     if let failure = walk.failure { throw failure }
-    let place = walk.pages.last?.request.text ?? walk.start.text
+    let call = walk.pages.last?.request.text ?? walk.start.text
     switch walk.end {
     case .exhausted where subject.isEndless:
-      // Who stands in for a service without end may come to one.
+      // Fallback data for an endless service may end.
       if let reason = walk.reason { throw reason }
-      context.note(expected: "a source without end", found: "an end", at: place)
+      context.note(expected: "an endless source", found: "the end", at: call)
     case let end? where end.isStall:
       context.note(
-        expected: subject.isEndless ? "more records" : "an end", found: end.text, at: place)
+        expected: subject.isEndless ? "more records" : "the end", found: end.text, at: call)
     case .itemLimit where !subject.isEndless, .pageLimit where !subject.isEndless:
-      context.exempt("it has more than the \(walk.records.count.records) that were walked through")
+      context.exempt("there are more than the \(walk.records.count.records) within the bound")
     default: break
     }
   }
 }
 
 extension Law {
-  /// Pages of any size give the same.
   static let anyPageSize = Law(
-    "any-page-size", "Pages of any size give the same records in the same order.",
+    "any-page-size", "Every page size returns the same records in the same order.",
     given: [walkStable], AnyPageSize())
 }
 
@@ -81,20 +79,19 @@ private struct AnyPageSize: LawCheck {
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
-    // The largest pages lead furthest.
+    // The largest pages get furthest.
     let sizes = subject.sizes.sorted(by: >)
-    guard let largest = sizes.first else { return context.exempt("no page size is named") }
-    let reference = await subject.walk(size: largest)
+    guard let largest = sizes.first else { return context.exempt("no page sizes are given") }
+    let reference = await subject.collectPages(size: largest)
     for size in sizes.dropFirst() {
-      try context.expectSame(await subject.walk(size: size), as: reference)
+      try context.expectSame(await subject.collectPages(size: size), as: reference)
     }
   }
 }
 
 extension Law {
-  /// A page is not larger than was asked for.
   static let limitKept = Law(
-    "limit-kept", "A page has at most as many records as were asked for.", isCheap: true,
+    "limit-kept", "A page never has more records than requested.", isCheap: true,
     LimitKept())
 }
 

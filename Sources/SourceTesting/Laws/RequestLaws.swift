@@ -3,10 +3,9 @@ import AggregatorLaws
 import Synchronization
 
 extension Law {
-  /// A cancelled call ends as such.
   static let cancellation = Law(
     "cancellation",
-    "A call whose task is cancelled, before or in its first request, ends with cancelled.",
+    "A call cancelled before or during its first request fails with cancelled.",
     isCheap: true, Cancellation())
 }
 
@@ -20,21 +19,21 @@ private struct Cancellation: LawCheck {
     }
     try context.expectCancelled(await cancelledBefore(page), at: request.text)
     if let outcome = await cancelledWithin(page, of: subject) {
-      try context.expectCancelled(outcome, at: "\(request.text), in its first request")
+      try context.expectCancelled(outcome, at: "\(request.text), during its first request")
     }
     guard let id = try await subject.source.page(request).records.first?.id else { return }
     let item: @Sendable () async throws(SourceError) -> String = { () async throws(SourceError) in
-      "the record '\(try await subject.source.item(id).item.id)'"
+      "the record \"\(try await subject.source.item(id).item.id)\""
     }
     let outcome = await cancelledBefore(item)
-    // What is refused without being asked for is refused to everybody.
+    // Calls that are rejected without a request are rejected for everyone.
     if case .failure(let error) = outcome, [.unsupported, .notFound].contains(error.code) {
       return
     }
     try context.expectCancelled(outcome, at: "show \(id)")
   }
 
-  /// The outcome of a call made by a task that is cancelled already.
+  /// The outcome of a call in a task that was already cancelled.
   private func cancelledBefore(
     _ call: @escaping @Sendable () async throws(SourceError) -> String
   ) async -> Result<String, SourceError> {
@@ -45,35 +44,34 @@ private struct Cancellation: LawCheck {
     }
   }
 
-  /// The outcome of a call that is cancelled at the moment when it sends its first request.
-  ///
-  /// - Returns: `nil` if it sent none.
+  /// The outcome of a call that is cancelled while sending its first request; `nil` if it sent
+  /// none.
   private func cancelledWithin(
     _ call: @escaping @Sendable () async throws(SourceError) -> String,
     of subject: LawSubject<some Record>
   ) async -> Result<String, SourceError>? {
-    let leash = Canceller()
-    let observer = Observer { event in if case .sent = event { leash.pull() } }
+    let canceller = Canceller()
+    let observer = Observer { event in if case .sent = event { canceller.cancel() } }
     let (start, go) = AsyncStream<Void>.makeStream()
-    // Unstructured, because a group's task cannot be cancelled from within it; it is awaited below.
+    // Unstructured, because a group's task cannot be cancelled from within; awaited below.
     let task = Task {
       for await _ in start {}
       return await subject.listening(observer, to: call)
     }
-    leash.tie { task.cancel() }
+    canceller.attach { task.cancel() }
     go.finish()
     let outcome = await withTaskCancellationHandler {
       await task.value
     } onCancel: {
       task.cancel()
     }
-    return leash.wasPulled ? outcome : nil
+    return canceller.wasCancelled ? outcome : nil
   }
 }
 
 extension LawContext {
   fileprivate mutating func expectCancelled(
-    _ outcome: Result<String, SourceError>, at place: String
+    _ outcome: Result<String, SourceError>, at call: String
   ) throws(SourceError) {
     let found: String
     switch outcome {
@@ -82,14 +80,13 @@ extension LawContext {
     case .failure(let error) where error.allowsFallback: throw error
     case .failure(let error): found = error.text
     }
-    note(expected: "the failure cancelled", found: found, at: "\(place), cancelled")
+    note(expected: "error cancelled", found: found, at: "\(call), cancelled")
   }
 }
 
 extension Law {
-  /// A remote asks its service once a call.
   static let oneRequest = Law(
-    "one-request", "A call of a bare service sends at most one HTTP request.", isCheap: true,
+    "one-request", "A call of a remote sends at most one HTTP request.", isCheap: true,
     OneRequest())
 }
 
@@ -97,97 +94,92 @@ private struct OneRequest: LawCheck {
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
-    guard subject.isBare, subject.probe != nil else {
-      return context.exempt("it is no bare service whose requests are counted")
+    guard subject.isRemote, subject.probe != nil else {
+      return context.exempt("requests are counted for remotes only")
     }
     let calls = await subject.sampleCalls()
     for call in calls where call.requestCount > 1 {
       context.note(
-        expected: "at most 1 request", found: "\(call.requestCount)", at: call.place)
+        expected: "at most 1 request", found: "\(call.requestCount)", at: call.name)
     }
-    // What failed in the first of several requests was not seen to send the others.
-    if let failure = calls.lazy.compactMap(\.failure).first(where: \.isTheServices) {
+    // A call that failed in its first request may have been about to send more.
+    if let failure = calls.lazy.compactMap(\.failure).first(where: \.isServiceFailure) {
       throw failure
     }
   }
 }
 
 extension Law {
-  /// Secrets stay secret.
   static let noSecret = Law(
     "no-secret",
-    "No secret is in any answer, failure, event or cursor, nor in the source's description.",
+    "No secret occurs in answers, errors, events, cursors or the source's description.",
     isCheap: true, NoSecret())
 }
 
 private struct NoSecret: LawCheck {
-  /// Shorter ones would be found by accident, in every text.
-  private static let shortest = 8
+  /// Shorter secrets would match by accident.
+  private static let minLength = 8
 
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
-    let forms = subject.secrets.flatMap { $0.reveal(\.forms) }.filter { $0.count >= Self.shortest }
-    guard !forms.isEmpty else { return context.exempt("it has no secret") }
+    let forms = subject.secrets.flatMap { $0.reveal(\.forms) }.filter { $0.count >= Self.minLength }
+    guard !forms.isEmpty else { return context.exempt("there are no secrets") }
     var texts = [("the source's description", String(describing: subject.source))]
-    texts += await subject.sampleCalls().map { ($0.place, $0.text) }
-    for (place, text) in texts where forms.contains(where: text.lowercased().contains) {
-      context.note(expected: "no secret", found: "a secret", at: place)
+    texts += await subject.sampleCalls().map { ($0.name, $0.text) }
+    for (name, text) in texts where forms.contains(where: text.lowercased().contains) {
+      context.note(expected: "no secret", found: "a secret", at: name)
     }
   }
 }
 
 extension String {
-  /// What a secret can look like in a text, in lower case.
+  /// The encodings of a secret, in lower case; the same as in `Redactor`.
   fileprivate var forms: [String] {
     [self, percentEncoded, replacing("/", with: #"\/"#), replacing(" ", with: "+")]
       .map { $0.lowercased() }
   }
 }
 
-/// Cancels a task from within what the task is doing.
+/// Cancels a task from within the task's own work.
 final class Canceller: Sendable {
   private struct State {
     var cancel: (@Sendable () -> Void)?
-    var wasPulled = false
+    var wasCancelled = false
   }
 
   private let state = Mutex(State())
 
-  /// Ties it to a task that does not run yet.
-  func tie(_ cancel: @escaping @Sendable () -> Void) { state.withLock { $0.cancel = cancel } }
+  /// Attaches a task that has not started yet.
+  func attach(_ cancel: @escaping @Sendable () -> Void) { state.withLock { $0.cancel = cancel } }
 
-  /// Cancels the task.
-  func pull() {
+  func cancel() {
     let cancel = state.withLock { state in
-      state.wasPulled = true
+      state.wasCancelled = true
       return state.cancel
     }
     cancel?()
   }
 
-  /// Whether the task was cancelled through this.
-  var wasPulled: Bool { state.withLock(\.wasPulled) }
+  var wasCancelled: Bool { state.withLock(\.wasCancelled) }
 }
 
-/// A call, and all that the source said and sent during it.
+/// One call with all its output, events and requests.
 struct SampleCall {
-  /// The call, in words.
-  let place: String
+  let name: String
 
-  /// Everything in the answer or the failure, and every event.
+  /// A dump of the answer or the failure, and of every event.
   let text: String
 
-  /// The failure; `nil` for an answer.
   let failure: SourceError?
 
-  /// How many HTTP requests the call sent; 0 where nobody counts.
+  /// The number of HTTP requests; 0 without a probe.
   let requestCount: Int
 }
 
 extension LawSubject {
-  /// Makes one call of each kind: a first and a second page, a search, a cursor that is none, an id
-  /// that there is and one that there is not.
+  /// Makes one call of each kind: first and second page, search, invalid cursor, known and unknown
+  /// ID.
   func sampleCalls() async -> [SampleCall] {
     let first = PageRequest(limit: 2)
     let page = await Result { () async throws(SourceError) in try await source.page(first) }
@@ -211,7 +203,7 @@ extension LawSubject {
   }
 
   private func sample<Answer: Sendable>(
-    _ place: String, _ call: () async throws(SourceError) -> Answer
+    _ name: String, _ call: () async throws(SourceError) -> Answer
   ) async -> SampleCall {
     let log = EventLog()
     let before = probe?.requestCount ?? 0
@@ -222,19 +214,19 @@ extension LawSubject {
     var failure: SourceError?
     if case .failure(let error) = outcome { failure = error }
     return SampleCall(
-      place: place, text: text, failure: failure,
+      name: name, text: text, failure: failure,
       requestCount: (probe?.requestCount ?? 0) - before)
   }
 }
 
 extension LawSubject {
-  /// The outcome of a call, with a listener told of all that happens during it.
+  /// The outcome of a call, with its events sent to `listener`.
   func listening<Answer: Sendable>(
     _ listener: Observer, to call: () async throws(SourceError) -> Answer
   ) async -> Result<Answer, SourceError> {
     func heard() async -> Result<Answer, SourceError> {
       await Observer.$current.withValue(listener) { await Result(catching: call) }
     }
-    return if let probe { await probe.tell(listener, during: heard) } else { await heard() }
+    return if let probe { await probe.notify(listener, during: heard) } else { await heard() }
   }
 }

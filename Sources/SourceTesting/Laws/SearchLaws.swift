@@ -2,19 +2,16 @@ import AggregatorKit
 import AggregatorLaws
 
 extension Law {
-  /// What is found matches.
   static let searchMatches = Law(
-    "search-matches", "A record that a local search finds has every word of the query.",
+    "search-matches", "Every result of a local search contains all words of the query.",
     isCheap: true, SearchMatches())
 
-  /// What is found is in the list.
   static let searchWithinList = Law(
-    "search-within-list", "A local search finds records of the list only.",
+    "search-within-list", "A local search returns only records of the list.",
     given: [walkStable, searchMatches], SearchWithinList())
 
-  /// What matches is found.
   static let searchComplete = Law(
-    "search-complete", "A local search finds every record of the list that has the words.",
+    "search-complete", "A local search returns every matching record of the list.",
     given: [walkStable], SearchComplete())
 }
 
@@ -22,7 +19,7 @@ private struct SearchMatches: LawCheck {
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
-    guard subject.search == .local else { return context.exempt("its search is not local") }
+    guard subject.search == .local else { return context.exempt("search is not local") }
     var wasFound = false
     for query in try await subject.localQueries() {
       let request = PageRequest(matching: query, limit: 7)
@@ -31,11 +28,11 @@ private struct SearchMatches: LawCheck {
         wasFound = true
         guard !subject.matches(record, query) else { continue }
         context.note(
-          expected: "records with the words '\(query)'", found: "'\(record.id)'",
+          expected: "results for \"\(query)\"", found: "\"\(record.id)\"",
           at: request.text)
       }
     }
-    if !wasFound { context.exempt("nothing was found") }
+    if !wasFound { context.exempt("the search has no results") }
   }
 }
 
@@ -46,12 +43,12 @@ private struct SearchWithinList: LawCheck {
     guard let list = try await subject.wholeList(&context) else { return }
     let listed = Set(list.records.map(\.id))
     for query in try await subject.localQueries() {
-      let found = await subject.walk(matching: query)
+      let found = await subject.collectPages(matching: query)
       let others = found.records.filter { !listed.contains($0.id) }
       if !others.isEmpty {
-        try found.expectTier(of: list)
+        try found.requireSameOrigin(as: list)
         context.note(
-          expected: "records of the list", found: others.idsInWords, at: found.start.text)
+          expected: "records of the list", found: others.idList, at: found.start.text)
       }
       if let failure = found.failure { throw failure }
     }
@@ -64,23 +61,23 @@ private struct SearchComplete: LawCheck {
   ) async throws(SourceError) {
     guard let list = try await subject.wholeList(&context) else { return }
     for query in try await subject.localQueries() {
-      let found = await subject.walk(matching: query)
+      let found = await subject.collectPages(matching: query)
       if let failure = found.failure { throw failure }
       let ids = Set(found.records.map(\.id))
-      if found.isOpen {
-        context.exempt("a search finds more than a walk goes")
+      if found.isTruncated {
+        context.exempt("the search has more results than the bound")
         continue
       }
       let missing = list.records.filter { subject.matches($0, query) && !ids.contains($0.id) }
       guard !missing.isEmpty else { continue }
-      try found.expectTier(of: list)
-      context.note(expected: missing.idsInWords, found: "not those", at: found.start.text)
+      try found.requireSameOrigin(as: list)
+      context.note(expected: missing.idList, found: "none of them", at: found.start.text)
     }
   }
 }
 
 extension LawSubject {
-  /// Whether a record has every word of a query.
+  /// True if the record contains every word of the query.
   fileprivate func matches(_ record: Item, _ query: Query) -> Bool {
     fields.searchableText(of: record).containsAll(query.words)
   }
@@ -97,18 +94,18 @@ extension LawSubject {
     return [query, try Query(isSame ? capitals : String(word))].compactMap(\.self)
   }
 
-  /// The list, if it is searched locally and can be walked through to its end.
+  /// The complete list, if it is searched locally and short enough.
   fileprivate func wholeList(_ context: inout LawContext) async throws(SourceError)
     -> CollectedPages<Item>?
   {
     guard search == .local else {
-      context.exempt("its search is not local")
+      context.exempt("search is not local")
       return nil
     }
-    let list = isEndless ? nil : await walk(size: sizes.max() ?? 7)
+    let list = isEndless ? nil : await collectPages(size: sizes.max() ?? 7)
     if let failure = list?.failure { throw failure }
-    guard let list, !list.isOpen else {
-      context.exempt("its list is longer than a walk goes")
+    guard let list, !list.isTruncated else {
+      context.exempt("the list is longer than the bound")
       return nil
     }
     return list

@@ -2,14 +2,14 @@ import AggregatorKit
 import Foundation
 import Synchronization
 
-/// One connection of a ``LoopbackServer``, on its thread.
+/// One connection of a ``LoopbackServer``, on its own thread.
 struct LoopbackConnection: ~Copyable {
   private static let headLimit = 64 << 10
 
   private let socket: LoopbackSocket
   private let shutdownSignal: ShutdownSignal
   private let requestLog: RequestLog
-  /// What was received and not yet read.
+  /// Received bytes that are not parsed yet.
   private var received = Data()
 
   init(
@@ -20,7 +20,7 @@ struct LoopbackConnection: ~Copyable {
     self.requestLog = requestLog
   }
 
-  /// Answers requests until the client leaves, a reply ends the connection, or the bell rings.
+  /// Replies to requests until the client leaves, a reply ends the connection, or the server stops.
   mutating func serve(_ handler: LoopbackServer.Handler) {
     while let request = nextRequest() {
       requestLog.begin(request)
@@ -35,7 +35,7 @@ struct LoopbackConnection: ~Copyable {
     var end = received.range(of: blankLine)
     while end == nil {
       guard received.count < Self.headLimit, receive() else { return nil }
-      // A method begins with a capital; TLS, for one, does not.
+      // A method begins with a capital letter; a TLS handshake, for instance, does not.
       guard let first = received.first, 0x41...0x5A ~= first else { return nil }
       end = received.range(of: blankLine)
     }
@@ -51,7 +51,7 @@ struct LoopbackConnection: ~Copyable {
     return request
   }
 
-  /// - Returns: Whether the connection goes on.
+  /// Returns true if the connection stays open.
   private borrowing func play(_ steps: [LoopbackReply.Step]) -> Bool {
     for step in steps {
       switch step {
@@ -63,7 +63,7 @@ struct LoopbackConnection: ~Copyable {
       case .wait(let time):
         guard shutdownSignal.wait(for: -1, 0, atMost: time) != nil else { return false }
       case .stall:
-        // Readable means that the client left: it has nothing to say before it has its reply.
+        // Readable means that the client has left: it sends nothing before it has its reply.
         _ = shutdownSignal.wait(for: socket.descriptor, POLLIN)
         return false
       case .close: return false
@@ -108,9 +108,9 @@ struct LoopbackConnection: ~Copyable {
   }
 }
 
-/// Tells all threads of a server at once that it is over: a pipe whose write end is closed.
+/// Tells all threads of a server to stop: a pipe whose write end is closed.
 final class ShutdownSignal: Sendable {
-  /// Readable from ``ring()`` on.
+  /// Readable after ``send()``.
   let descriptor: Int32
   private let writeEnd: Mutex<Int32?>
 
@@ -122,27 +122,27 @@ final class ShutdownSignal: Sendable {
   }
 
   deinit {
-    ring()
+    send()
     close(descriptor)
   }
 
-  /// Ends everything.
-  ///
-  /// Does nothing the second time.
-  func ring() {
+  /// Idempotent.
+  func send() {
     writeEnd.withLock { end in
       if let end { close(end) }
       end = nil
     }
   }
 
-  /// Waits until something can be done with a socket.
+  /// Waits until a socket is ready.
   ///
   /// - Parameters:
-  ///   - socket: What to wait for; -1 for nothing.
-  ///   - events: `POLLIN` or `POLLOUT`; 0 only waits for the client to leave.
-  ///   - time: How long to wait at most; `nil` for ever.
-  /// - Returns: `true` if it can be done, `false` if the time is up, `nil` if it is over.
+  ///   - socket: -1 for none.
+  ///   - events: `POLLIN` or `POLLOUT`; 0 waits for the client to leave.
+  ///   - time: The timeout; `nil` for none.
+  ///
+  /// - Returns: `true` if the socket is ready, `false` after the timeout, `nil` if the server
+  ///   stops.
   func wait(for socket: Int32, _ events: Int32, atMost time: Duration? = nil) -> Bool? {
     let deadline = time.map { ContinuousClock.now + $0 }
     while true {
@@ -160,8 +160,10 @@ final class ShutdownSignal: Sendable {
 }
 
 extension SourceError {
-  /// What went wrong with the last call of the system.
+  /// The error of the last system call.
   static var noSocket: SourceError {
-    SourceError(.unreachable, "no socket for the test server: \(String(cString: strerror(errno)))")
+    SourceError(
+      .unreachable,
+      "cannot create a socket for the test server: \(String(cString: strerror(errno)))")
   }
 }

@@ -1,16 +1,14 @@
 public import Foundation
 
-/// What a ``LoopbackServer`` does with a request: replies, and every fault that a network can show.
+/// A reply of a ``LoopbackServer``, including every fault of a network.
 public struct LoopbackReply: Sendable {
-  /// One thing to do on the connection.
+  /// One action on the connection.
   enum Step: Sendable {
-    /// Sends bytes, so many times; `nil` for ever.
+    /// Sends bytes repeatedly; endlessly if `times` is `nil`.
     case send(Data, times: Int? = 1)
-    /// Waits.
     case wait(Duration)
     /// Waits until the client leaves or the server stops.
     case stall
-    /// Closes the connection.
     case close
     /// Closes the connection with RST instead of FIN.
     case reset
@@ -18,10 +16,7 @@ public struct LoopbackReply: Sendable {
 
   var steps: [Step]
 
-  /// The same reply, later.
-  ///
-  /// - Parameter latency: How long the server waits before it begins.
-  /// - Returns: The reply with the wait in front.
+  /// The same reply after a delay.
   public func after(_ latency: Duration) -> LoopbackReply {
     LoopbackReply(steps: [.wait(latency)] + steps)
   }
@@ -32,11 +27,7 @@ public struct LoopbackReply: Sendable {
 extension LoopbackReply {
   /// A complete reply with `Content-Length`.
   ///
-  /// - Parameters:
-  ///   - status: The status.
-  ///   - body: The body.
-  ///   - headers: Header fields beside `Content-Length`; they are sent as they are, valid or not.
-  /// - Returns: The reply.
+  /// Other header fields are sent as they are, valid or not.
   public static func status(
     _ status: Int, _ body: Data = Data(), headers: [(String, String)] = []
   ) -> LoopbackReply {
@@ -44,66 +35,36 @@ extension LoopbackReply {
     return LoopbackReply(steps: [.send(head + body)])
   }
 
-  /// A complete reply whose body is text.
-  ///
-  /// - Parameters:
-  ///   - status: The status.
-  ///   - body: The body.
-  ///   - headers: Header fields beside `Content-Length`.
-  /// - Returns: The reply.
+  /// A complete text reply with `Content-Length`.
   public static func status(
     _ status: Int, _ body: String, headers: [(String, String)] = []
   ) -> LoopbackReply {
     .status(status, Data(body.utf8), headers: headers)
   }
 
-  /// Status 200 with bytes.
-  ///
-  /// - Parameters:
-  ///   - body: The body.
-  ///   - headers: Header fields beside `Content-Length`.
-  /// - Returns: The reply.
   public static func ok(_ body: Data, headers: [(String, String)] = []) -> LoopbackReply {
     .status(200, body, headers: headers)
   }
 
-  /// JSON.
-  ///
-  /// - Parameters:
-  ///   - text: The body, whether valid or not.
-  ///   - status: The status; 200 by default.
-  /// - Returns: The reply.
+  /// JSON; `text` may be invalid.
   public static func json(_ text: String, status: Int = 200) -> LoopbackReply {
     .status(status, text, headers: [("Content-Type", "application/json; charset=utf-8")])
   }
 
-  /// An HTML page, as proxies and error handlers send it where JSON was asked for.
+  /// An HTML page, as proxies and error handlers send it instead of JSON.
   ///
-  /// - Parameters:
-  ///   - title: The page's title, as markup.
-  ///   - status: The status; 200 by default.
-  /// - Returns: The reply.
+  /// `title` is markup.
   public static func html(title: String, status: Int = 200) -> LoopbackReply {
     let page = "<!DOCTYPE html>\n<html><head><title>\(title)</title></head><body></body></html>"
     return .status(status, page, headers: [("Content-Type", "text/html")])
   }
 
-  /// A redirect.
-  ///
-  /// - Parameters:
-  ///   - location: The `Location`, as it is.
-  ///   - status: 301, 302 (the default), 303, 307 or 308.
-  /// - Returns: The reply.
+  /// A redirect; `location` is sent as it is.
   public static func redirect(to location: String, status: Int = 302) -> LoopbackReply {
     .status(status, "moved", headers: [("Location", location)])
   }
 
-  /// Status 200 with a body in chunks of equal size.
-  ///
-  /// - Parameters:
-  ///   - chunk: The content of each chunk.
-  ///   - count: How many chunks; `nil` for a body that never ends.
-  /// - Returns: The reply.
+  /// Status 200 with `count` chunks; endlessly many if `nil`.
   public static func chunked(_ chunk: Data, times count: Int?) -> LoopbackReply {
     let wrapped = Data("\(String(chunk.count, radix: 16))\r\n".utf8) + chunk + Data("\r\n".utf8)
     return LoopbackReply(steps: [
@@ -112,23 +73,17 @@ extension LoopbackReply {
     ])
   }
 
-  /// Status 200 with a body that was compressed already.
-  ///
-  /// - Parameter bytes: What `gzip` made, or something that pretends to be that.
-  /// - Returns: The reply.
+  /// Status 200 with a body that is already compressed, or claims to be.
   public static func gzipped(_ bytes: Data) -> LoopbackReply {
     .ok(bytes, headers: [("Content-Encoding", "gzip"), ("Content-Type", "application/json")])
   }
 
-  /// About a thousandth of `count` bytes that unpack to `count` zeros.
-  ///
-  /// - Parameter count: How many bytes come out; 1 GiB by default.
-  /// - Returns: The reply.
+  /// A compressed body that expands about a thousandfold, to `count` zeros.
   public static func gzipBomb(of count: Int = 1 << 30) -> LoopbackReply {
     .gzipped(Gzip.zeros(count))
   }
 
-  /// The head of a reply, with its blank line.
+  /// The head of a reply, including its blank line.
   static func head(_ status: Int, _ headers: [(String, String)]) -> Data {
     let fields = headers.map { "\($0): \($1)\r\n" }.joined()
     return Data("HTTP/1.1 \(status) Loopback\r\n\(fields)\r\n".utf8)
@@ -136,60 +91,37 @@ extension LoopbackReply {
 }
 
 extension LoopbackReply {
-  /// Bytes that need not be HTTP; then the connection is closed.
-  ///
-  /// - Parameter bytes: What to send.
-  /// - Returns: The reply.
+  /// Sends any bytes, then closes the connection.
   public static func raw(_ bytes: Data) -> LoopbackReply {
     LoopbackReply(steps: [.send(bytes), .close])
   }
 
-  /// Closes the connection without a word.
+  /// Closes the connection without a reply.
   public static let closed = LoopbackReply(steps: [.close])
 
-  /// Resets the connection without a word.
+  /// Resets the connection without a reply.
   public static let reset = LoopbackReply(steps: [.reset])
 
-  /// Says nothing until the client leaves or the server stops.
+  /// Sends nothing until the client leaves or the server stops.
   public static let stalled = LoopbackReply(steps: [.stall])
 
-  /// Resets the connection in the middle of the body.
-  ///
-  /// - Parameters:
-  ///   - body: What comes of the body.
-  ///   - announced: What `Content-Length` says; more than comes.
-  /// - Returns: The reply.
+  /// Resets the connection in the middle of a body of `announced` bytes.
   public static func reset(after body: Data, of announced: Int) -> LoopbackReply {
     begun(body, of: announced, then: .reset)
   }
 
-  /// Falls silent in the middle of the body, until the client leaves or the server stops.
-  ///
-  /// - Parameters:
-  ///   - body: What comes of the body.
-  ///   - announced: What `Content-Length` says; more than comes.
-  /// - Returns: The reply.
+  /// Stalls in the middle of a body of `announced` bytes, until the client leaves or the server
+  /// stops.
   public static func stalled(after body: Data, of announced: Int) -> LoopbackReply {
     begun(body, of: announced, then: .stall)
   }
 
-  /// Closes the connection before the body is complete.
-  ///
-  /// - Parameters:
-  ///   - body: What comes of the body.
-  ///   - announced: What `Content-Length` says: more than comes is a cut body, less a wrong length.
-  /// - Returns: The reply.
+  /// Sends `body` with a `Content-Length` of `announced`, then closes the connection.
   public static func cut(after body: Data, of announced: Int) -> LoopbackReply {
     begun(body, of: announced, then: .close)
   }
 
-  /// Sends a complete body slowly.
-  ///
-  /// - Parameters:
-  ///   - body: The body.
-  ///   - pace: How long to wait before each piece.
-  ///   - size: How many bytes a piece has; 1 by default.
-  /// - Returns: The reply.
+  /// Sends a complete body in pieces of `size` bytes, waiting before each.
   public static func dripping(_ body: Data, every pace: Duration, size: Int = 1) -> LoopbackReply {
     let pieces = stride(from: 0, to: body.count, by: size).flatMap { start -> [Step] in
       [.wait(pace), .send(body.dropFirst(start).prefix(size))]
@@ -198,10 +130,7 @@ extension LoopbackReply {
     return LoopbackReply(steps: [.send(head)] + pieces)
   }
 
-  /// Status 200 with a head that never ends.
-  ///
-  /// - Parameter field: A header field with its line end, which is sent again and again.
-  /// - Returns: The reply.
+  /// Status 200 with an endless head that repeats a header field, given with its line end.
   public static func endlessHead(_ field: Data) -> LoopbackReply {
     LoopbackReply(steps: [.send(Data("HTTP/1.1 200 OK\r\n".utf8)), .send(field, times: nil)])
   }
@@ -212,13 +141,13 @@ extension LoopbackReply {
   }
 }
 
-/// The little of gzip (RFC 1952) that tests need, without a library.
+/// A minimal gzip encoder (RFC 1952).
 enum Gzip {
-  /// Zeros, packed as tightly as deflate can: two bits for each 258 of them.
+  /// Zeros, compressed as tightly as deflate allows: two bits for each 258 of them.
   ///
-  /// One block with codes of its own (RFC 1951, section 3.2.7): literal 0 is `10`, the end is `11`, a
-  /// match of 258 bytes is `0`, and so is its distance of 1. Four matches are one zero byte. The checksum
-  /// is wrong: whoever gets that far has read too much.
+  /// One block with dynamic codes (RFC 1951, section 3.2.7): literal 0 is `10`, the end is `11`, a
+  /// match of 258 bytes is `0`, and so is its distance of 1. Four matches are one zero byte. The
+  /// checksum is wrong: a client that reads that far has read too much.
   static func zeros(_ count: Int) -> Data {
     var bits = Bits()
     bits.append(1, 1)  // the last block
@@ -262,15 +191,15 @@ enum Gzip {
       }
     }
 
-    /// A run of 11 to 138 lengths that are 0.
+    /// A run of 11 to 138 zero lengths.
     mutating func appendZeroLengths(_ count: Int) {
       append(0, 1)
       append(count - 11, 7)
     }
 
-    /// All bytes, with a run of zero bytes before the last code of two bits.
+    /// All bytes, with a run of zero bytes before the last two-bit code.
     consuming func finished(withZeroBytes count: Int, end: Int) -> Data {
-      // The run of zero bits may begin in the middle of a byte: the rest of the byte in front moves on.
+      // The run of zero bits may begin within a byte.
       let tail = current
       let shift = used
       var data = Data(bytes)

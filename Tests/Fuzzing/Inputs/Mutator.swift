@@ -2,14 +2,16 @@ import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
 
-/// Makes inputs out of samples: mostly nearly right ones, for those get furthest into a parser.
+/// Creates inputs from samples.
+///
+/// Most are nearly valid, because those get furthest into a parser.
 struct Mutator: Sendable {
   /// The longest input, in bytes.
   static let longest = 1 << 14
 
   let samples: [[UInt8]]
   let tokens: [[UInt8]]
-  /// The samples that are JSON, with lists cut short.
+  /// The samples that are JSON, with shortened lists.
   let trees: [JSON]
 
   init(samples: [[UInt8]], tokens: [[UInt8]]) {
@@ -57,33 +59,33 @@ struct Mutator: Sendable {
 extension Mutator {
   /// Changes a few bytes.
   func change(_ bytes: inout [UInt8], _ random: inout SeededGenerator) {
-    let checkpoint = Int.random(in: 0...bytes.count, using: &random)
+    let offset = Int.random(in: 0...bytes.count, using: &random)
     let slice = self.slice(of: bytes, &random)
     switch Int.random(in: 0..<9, using: &random) {
-    case 0 where checkpoint < bytes.count:
-      bytes[checkpoint] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-    case 1 where checkpoint < bytes.count: bytes[checkpoint] = .random(in: 0...255, using: &random)
+    case 0 where offset < bytes.count:
+      bytes[offset] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+    case 1 where offset < bytes.count: bytes[offset] = .random(in: 0...255, using: &random)
     case 2: bytes.removeSubrange(slice)
-    case 3: bytes.removeSubrange(checkpoint...)
+    case 3: bytes.removeSubrange(offset...)
     case 4:
       let isLong = Int.random(in: 0..<10, using: &random) == 0
       let times = isLong ? Int.random(in: 1...2000, using: &random) : 1
       let most = max(1, Self.longest / max(1, slice.count))
       bytes.insert(
-        contentsOf: repeatElement(bytes[slice], count: min(times, most)).joined(), at: checkpoint)
+        contentsOf: repeatElement(bytes[slice], count: min(times, most)).joined(), at: offset)
     case 5:
       let other = samples.randomElement(using: &random) ?? []
       bytes.replaceSubrange(
-        checkpoint..., with: other[self.slice(of: other, &random).lowerBound...])
+        offset..., with: other[self.slice(of: other, &random).lowerBound...])
     case 6: bytes.replaceSubrange(slice, with: Hostile.number(&random).utf8)
     default:
       let token = tokens.randomElement(using: &random) ?? []
       let isReplaced = Bool.random(using: &random)
-      bytes.replaceSubrange(isReplaced ? slice : checkpoint..<checkpoint, with: token)
+      bytes.replaceSubrange(isReplaced ? slice : offset..<offset, with: token)
     }
   }
 
-  /// Mostly a short one.
+  /// Usually short.
   private func slice(of bytes: [UInt8], _ random: inout SeededGenerator) -> Range<Int> {
     let start = Int.random(in: 0...bytes.count, using: &random)
     let longest = Bool.random(using: &random) ? 8 : bytes.count
@@ -93,10 +95,10 @@ extension Mutator {
 }
 
 extension JSON {
-  /// What stands for a value that only raw text can tell, such as half of a surrogate pair.
+  /// A placeholder for a value that only raw text can express, such as half of a surrogate pair.
   private static let mark = "\u{F8FF}"
 
-  /// This value, its lists no longer than so many elements.
+  /// This value with every list shortened to `count` elements.
   func cut(to count: Int) -> JSON {
     switch self {
     case .array(let values): .array(values.prefix(count).map { $0.cut(to: count) })
@@ -106,7 +108,7 @@ extension JSON {
     }
   }
 
-  /// The elements of all lists inside.
+  /// The elements of all nested lists.
   var elements: [JSON] {
     switch self {
     case .array(let values): values + values.flatMap(\.elements)
@@ -115,12 +117,12 @@ extension JSON {
     }
   }
 
-  /// The text, with a raw value where one was put.
+  /// The text, with the placeholder replaced by raw text.
   func bytes(marking raw: String) -> [UInt8] {
     Array(text.replacing(JSON.string(Self.mark).text, with: raw).utf8)
   }
 
-  /// Changes one value somewhere inside, or what holds it.
+  /// Changes one nested value, or its container.
   mutating func mutate(_ random: inout SeededGenerator) {
     switch self {
     case .array(var values) where !values.isEmpty && Int.random(in: 0..<12, using: &random) > 0:

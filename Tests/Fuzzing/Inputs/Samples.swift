@@ -1,22 +1,16 @@
 import AggregatorKit
 import Foundation
 
-/// What parsers read in earnest: the recordings and the data that are in the repository.
+/// Realistic inputs: the recordings in the repository.
 enum Samples {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// The recordings that the tests of a source replay, as they are on the disk.
   static func recordings(_ source: String) -> [[UInt8]] {
     ["fair", "failing"].flatMap { files(in: "Tests/\(source)Tests/Recordings/\($0)") }
   }
 
-  /// The bodies of what a service answered in those recordings.
-  ///
-  /// - Parameters:
-  ///   - source: The source's name with a capital.
-  ///   - part: What the address of the request must have in it.
-  /// - Returns: The bodies.
+  /// The bodies of the recorded replies to requests whose address contains `part`.
   static func replies(_ source: String, to part: String = "") -> [[UInt8]] {
     recordings(source).compactMap { recording in
       guard let exchange = try? RecordedExchange(Data(recording)),
@@ -34,7 +28,6 @@ enum Samples {
   }
 }
 
-/// Answers every request with one reply.
 struct CannedTransport: Transport {
   let reply: HTTPResponse
 
@@ -42,7 +35,7 @@ struct CannedTransport: Transport {
 }
 
 extension PluginEnvironment {
-  /// An environment in which nothing but the input differs from case to case.
+  /// An environment in which only the input varies.
   static func fuzzing(
     _ transport: some Transport, store: (any Store)? = nil
   ) -> PluginEnvironment {

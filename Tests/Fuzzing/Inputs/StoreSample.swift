@@ -6,17 +6,13 @@ import HeroesSource
 import ProductsSource
 import UsersSource
 
-/// The file of a store that all four sources have filled, and directories to spoil copies of it in.
+/// A store filled by all four sources.
 final class StoreSample: Sendable {
-  /// The file's bytes.
   let bytes: Data
 
-  /// Made once.
-  ///
-  /// It is unstructured because a static value cannot wait; it ends by itself.
+  /// Unstructured, because a static value cannot wait; it ends by itself.
   static let shared = Task { try await StoreSample() }
 
-  /// The sources.
   static let plugins: [any Plugin] = [
     CountriesPlugin(), HeroesPlugin(), ProductsPlugin(), UsersPlugin(),
   ]
@@ -42,7 +38,7 @@ final class StoreSample: Sendable {
     _ = try? await source.page(PageRequest(matching: Query("a"), limit: 3))
   }
 
-  /// An environment in which a source's service answers with what was recorded.
+  /// An environment in which the service replies with a recorded body.
   static func environment(of plugin: some Plugin, _ store: SQLiteStore) -> PluginEnvironment {
     let name = plugin.name.capitalized
     let reply = Samples.replies(name).max { $0.count < $1.count } ?? []
@@ -52,17 +48,16 @@ final class StoreSample: Sendable {
       "COMIC_VINE_API_KEY": "0123456789abcdef", "RANDOM_USER_SEED": "aggregator",
       "RANDOM_USER_PAGE_SIZE": "10",
     ])
-    // Waits take no time.
+    // Never really waits.
     environment.clock = ReplayClock()
     return environment
   }
 }
 
-/// A directory that goes away with this value.
+/// A temporary directory, deleted on deinitialisation.
 final class ScratchDirectory: Sendable {
   private let root: String
 
-  /// Where a store's file is, or will be.
   var path: String { "\(root)/store.sqlite" }
 
   init() throws {
@@ -74,20 +69,20 @@ final class ScratchDirectory: Sendable {
   deinit { try? FileManager.default.removeItem(atPath: root) }
 }
 
-/// A connection to an SQLite file, past everything that the store does for its safety.
+/// A connection to an SQLite file, without the store's safeguards.
 struct Database: ~Copyable {
   private let handle: OpaquePointer
 
   init(_ path: String) throws {
     var opened: OpaquePointer?
     guard sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK, let opened else {
-      throw BrokenPromise("\(path) cannot be opened")
+      throw BrokenInvariant("\(path) cannot be opened")
     }
     handle = opened
   }
 
   deinit { sqlite3_close_v2(handle) }
 
-  /// Runs statements separated by semicolons; what fails is left out.
+  /// Runs statements separated by semicolons, ignoring errors.
   func execute(_ sql: String) { sqlite3_exec(handle, sql, nil, nil, nil) }
 }

@@ -5,7 +5,7 @@ import HeroesSource
 import ProductsSource
 import UsersSource
 
-/// What is typed: command lines, and lines that are still being typed.
+/// Command lines, complete and being typed.
 extension FuzzTarget {
   static let commands = [arguments, typedLine, completion, duration]
 
@@ -26,7 +26,7 @@ extension FuzzTarget {
     "'", "\"", "\\", "$'", ",",
   ]
 
-  /// A word a line.
+  /// One word per line.
   private static let arguments = FuzzTarget(
     "arguments", texts: lines.map { $0.replacing(" ", with: "\n") }, tokens: tokens
   ) { text in
@@ -42,7 +42,7 @@ extension FuzzTarget {
       try expect(line.words.first == "aggregator" || line.words.isEmpty, "the program is lost")
       try expect(line.last.unicodeScalars.starts(with: line.kept.unicodeScalars), "kept is no part")
     }
-    // What bash is told to write is read as what was meant.
+    // Text written for bash must read as intended.
     let word = String(text.unicodeScalars.filter { !$0.isInvisible })
     let read = TypedLine("aggregator " + BashWord.writing(word, inside: nil), in: .bash)
     try expect(
@@ -57,7 +57,7 @@ extension FuzzTarget {
       let arguments = [shell.rawValue, "--line", "aggregator \(text)"]
       let variables = ["HOME": "/nonexistent", "AGGREGATOR_HOME": "/nonexistent/a"]
       guard let answer = CompletionAnswer(arguments, tree, variables: variables) else {
-        throw BrokenPromise("\(shell) gets no answer")
+        throw BrokenInvariant("\(shell) gets no answer")
       }
       for line in answer.text.split(separator: "\n") {
         let bad = line.unicodeScalars.first { $0.isInvisible && $0 != "\t" }
@@ -78,7 +78,7 @@ extension FuzzTarget {
   }
 }
 
-/// What other programs read of ours, read back by strict readers.
+/// CSV and TSV output, parsed strictly.
 extension FuzzTarget {
   static let output = [csv, tsv]
 
@@ -86,18 +86,18 @@ extension FuzzTarget {
     "a,b", "say \"x\"\r\n", "=1+1", "-3.5", "日本\te\u{301}", "\\t\\x41", "'",
   ]
 
-  /// A cell a line.
+  /// One cell per line.
   private static let csv = FuzzTarget("csv", texts: cells, tokens: [",", "\"", "\r", "\n", "="]) {
     text in
     let cells = text.split(separator: "\u{1}", omittingEmptySubsequences: false).map(String.init)
     let row = cells.map { $0.csvCell(isRaw: true) }.joined(separator: ",")
-    let read = try SeparatedText.csv(row)
+    let read = try StrictReader.csv(row)
     try expect(read.count == 1, "\(read.count) rows instead of one")
     try expect(
       (read.first ?? []).elementsEqual(cells) { Array($0.utf8) == Array($1.safeCell.utf8) },
       "it reads as \(read)")
     for cell in cells {
-      let shown = try SeparatedText.csv(cell.csvCell(isRaw: false)).first?.first ?? ""
+      let shown = try StrictReader.csv(cell.csvCell(isRaw: false)).first?.first ?? ""
       let isFormula = shown.utf8.first.map { "=+-@\t\r".utf8.contains($0) } ?? false
       try expect(!isFormula || Double(shown) != nil, "a formula is left: \(shown)")
     }
@@ -108,18 +108,14 @@ extension FuzzTarget {
     let escaped = text.tsvEscaped
     let bad = escaped.unicodeScalars.first(where: \.isInvisible)
     try expect(bad == nil, "it has U+\(String(bad?.value ?? 0, radix: 16))")
-    let read = try SeparatedText.unescaped(escaped)
+    let read = try StrictReader.unescaped(escaped)
     try expect(read == Array(text.utf8), "it reads as another text")
   }
 }
 
-/// Readers that forgive nothing.
-enum SeparatedText {
-  /// The rows of CSV (RFC 4180), without a header.
-  ///
-  /// - Parameter text: The text.
-  /// - Returns: The cells of each row.
-  /// - Throws: ``BrokenPromise`` for a quote where none may be.
+/// Parsers without any tolerance.
+enum StrictReader {
+  /// The rows of CSV (RFC 4180) without a header.
   static func csv(_ text: String) throws -> [[String]] {
     var rows: [[String]] = []
     var row: [String] = []
@@ -130,11 +126,11 @@ enum SeparatedText {
       case ",": continue
       case nil: return rows + [row]
       case "\r":
-        guard rest.popFirst() == "\n" else { throw BrokenPromise("a CR without its LF") }
+        guard rest.popFirst() == "\n" else { throw BrokenInvariant("a CR without its LF") }
         rows.append(row)
         row = []
         if rest.isEmpty { return rows }
-      default: throw BrokenPromise("something stands behind a quoted cell")
+      default: throw BrokenInvariant("something stands behind a quoted cell")
       }
     }
   }
@@ -143,7 +139,7 @@ enum SeparatedText {
     var cell = String.UnicodeScalarView()
     guard rest.first == "\"" else {
       while let scalar = rest.first, scalar != ",", scalar != "\r" {
-        guard scalar != "\"", scalar != "\n" else { throw BrokenPromise("a bare quote or LF") }
+        guard scalar != "\"", scalar != "\n" else { throw BrokenInvariant("a bare quote or LF") }
         cell.append(rest.removeFirst())
       }
       return String(cell)
@@ -156,20 +152,16 @@ enum SeparatedText {
       }
       cell.append(scalar)
     }
-    throw BrokenPromise("a quote is never closed")
+    throw BrokenInvariant("a quote is never closed")
   }
 
-  /// The bytes that a cell of our TSV stands for.
-  ///
-  /// - Parameter text: The cell.
-  /// - Returns: The bytes.
-  /// - Throws: ``BrokenPromise`` for a tab, a line break or an escape that is none.
+  /// The bytes of an escaped TSV cell.
   static func unescaped(_ text: String) throws -> [UInt8] {
     var bytes: [UInt8] = []
     var rest = Array(text.utf8)[...]
     while let byte = rest.popFirst() {
       guard byte == UInt8(ascii: "\\") else {
-        guard byte >= 0x20 else { throw BrokenPromise("a control character") }
+        guard byte >= 0x20 else { throw BrokenInvariant("a control character") }
         bytes.append(byte)
         continue
       }
@@ -180,11 +172,11 @@ enum SeparatedText {
       case "\\": bytes.append(0x5C)
       case "x":
         guard let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
-          throw BrokenPromise("an escape without its digits")
+          throw BrokenInvariant("an escape without its digits")
         }
         rest = rest.dropFirst(2)
         bytes.append(value)
-      default: throw BrokenPromise("an escape that is none")
+      default: throw BrokenInvariant("an escape that is none")
       }
     }
     return bytes

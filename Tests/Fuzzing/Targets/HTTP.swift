@@ -1,7 +1,7 @@
 import AggregatorKit
 import Foundation
 
-/// What comes around a reply's body, and addresses.
+/// Heads of replies, error replies, and addresses.
 extension FuzzTarget {
   static let http = [retryAfter, headLines, address, errorReply, redaction]
 
@@ -51,7 +51,7 @@ extension FuzzTarget {
     ], tokens: ["@", ":", "/", "[", "]", "%", "\\", "?", "#", "..", "\u{FF0E}", "xn--"]
   ) { text in
     let base = URL(string: "https://example.org/a/b")
-    // As a redirect is read.
+    // As in redirects.
     for url in [URL(string: text), URL(string: text, relativeTo: base)?.absoluteURL] {
       guard let url, let address = Address(url) else { continue }
       let again = URL(string: address.text).flatMap { Address($0) }
@@ -64,7 +64,7 @@ extension FuzzTarget {
     }
   }
 
-  /// The status in the first byte, then the body.
+  /// The first byte determines the status; the rest is the body.
   private static let errorReply = FuzzTarget(
     "error-reply",
     samples: [
@@ -105,7 +105,7 @@ extension FuzzTarget {
   }
 }
 
-/// Image files, of which only the header is read.
+/// Image headers.
 extension FuzzTarget {
   static let images = [imageHeader]
 
@@ -130,7 +130,7 @@ extension FuzzTarget {
       [0, 0, 0, 20] + Array("ftypavif".utf8) + [0, 0, 0, 0],
     ], tokens: ["IHDR", "GIF89a", "RIFF", "WEBP", "VP8 ", "VP8L", "VP8X", "ftyp"]
   ) { bytes in
-    // As a slice too, whose indices do not begin at 0.
+    // Also as a slice, whose indices do not start at 0.
     let data = Data([0] + bytes).dropFirst()
     let sniffed = ImageType(sniffing: data)
     try expect(sniffed == ImageType(sniffing: Data(bytes)), "a slice is of another type")

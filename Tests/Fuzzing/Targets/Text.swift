@@ -2,7 +2,7 @@ import AggregatorCommand
 import AggregatorKit
 import Foundation
 
-/// What is made of text before a person sees it.
+/// Text processing for display.
 extension FuzzTarget {
   static let text = [safeText, width, wrap, oneLine, html, webAddress]
 
@@ -98,7 +98,7 @@ extension FuzzTarget {
     try expect(text.nonBlank != "", "nonBlank is blank")
     let encoded = text.percentEncoded
     try expect(encoded.utf8.allSatisfy { 0x21...0x7E ~= $0 }, "percent-encoding leaves something")
-    // Foundation would leave out a byte order mark.
+    // Foundation would remove a byte order mark.
     var decoded: [UInt8] = []
     var rest = Array(encoded.utf8)[...]
     while let byte = rest.popFirst() {
@@ -110,7 +110,7 @@ extension FuzzTarget {
   }
 }
 
-/// What people look for, and what it is looked for in.
+/// Search terms and searched text.
 extension FuzzTarget {
   static let searching = [folded, query]
 
@@ -131,7 +131,7 @@ extension FuzzTarget {
     }
     try expect((try? Query(query.text)) == query, "read again it is another query")
     try expect(!query.words.isEmpty, "it has no words")
-    // A mark folds to something else where there is a letter before it.
+    // A mark folds differently after a letter.
     let isPlain = query.text.allSatisfy { letter in
       letter.isASCII || letter.unicodeScalars.count == 1 && letter.isLetter && letter != "ﾞ"
     }

@@ -3,7 +3,7 @@ import AggregatorLaws
 import AggregatorSourceTesting
 import Testing
 
-/// A diary that breaks one law.
+/// A source that violates one law.
 struct Breach: Sendable, CustomTestStringConvertible {
   let law: String
   let how: String
@@ -43,7 +43,7 @@ extension Breach {
       return diary.subject(page: { request throws(SourceError) in
         var page = try await diary.page(request)
         guard request.query == nil, page.next == nil else { return page }
-        page.next = diary.recordStore.cursor(skipping: 7, from: PageRequest())
+        page.next = diary.source.cursor(skipping: 7, from: PageRequest())
         return page
       })
     },
@@ -55,7 +55,7 @@ extension Breach {
       return diary.subject(page: { request throws(SourceError) in
         var page = try await diary.page(request)
         guard request.query == nil, page.next == nil else { return page }
-        page.next = diary.recordStore.cursor(skipping: 7, from: PageRequest())
+        page.next = diary.source.cursor(skipping: 7, from: PageRequest())
         return page
       }).with { $0.isEndless = true }
     },
@@ -86,7 +86,7 @@ extension Breach {
     Breach("positions-true", "one record too far") {
       let diary = Diary()
       return diary.subject(skip: { count, request in
-        diary.recordStore.cursor(skipping: count + 1, from: request)
+        diary.source.cursor(skipping: count + 1, from: request)
       })
     },
     Breach("positions-true", "the cursor cannot be followed") {
@@ -97,7 +97,7 @@ extension Breach {
   private static let cursors = [
     Breach("cursor-lasts", "a cursor can be followed once") {
       let diary = Diary()
-      let used = CursorPile()
+      let used = CursorSet()
       return diary.subject(
         page: { request throws(SourceError) in
           if let cursor = request.cursor, !used.add(cursor) { throw .damaged(cursor) }
@@ -106,7 +106,7 @@ extension Breach {
           return page
         },
         skip: { count, request in
-          let cursor = diary.recordStore.cursor(skipping: count, from: request)
+          let cursor = diary.source.cursor(skipping: count, from: request)
           if let cursor { used.remove(cursor) }
           return cursor
         })
@@ -114,15 +114,15 @@ extension Breach {
     Breach("cursor-lasts", "another process gives other records") {
       Diary().subject().with { subject in
         let other = Diary(Diary.notes.reversed())
-        subject.anew = { () throws(SourceError) in other.recordStore }
+        subject.recreate = { () throws(SourceError) in other.source }
       }
     },
-    Breach("cursor-foreign", "a search begins anew with what it does not know") {
+    Breach("cursor-foreign", "a search begins recreate with what it does not know") {
       let diary = Diary()
       return diary.subject(page: { request throws(SourceError) in
         do throws(SourceError) { return try await diary.page(request) } catch {
           guard error.code == .invalidCursor, request.query != nil else { throw error }
-          return try await diary.recordStore.page(request.after(nil))
+          return try await diary.source.page(request.after(nil))
         }
       })
     },
@@ -135,7 +135,7 @@ extension Breach {
         }
       })
     },
-    Breach("cursor-damaged", "the list begins anew with what cannot be read") {
+    Breach("cursor-damaged", "the list begins recreate with what cannot be read") {
       let diary = Diary()
       return diary.subject(
         page: { request throws(SourceError) in
@@ -143,7 +143,7 @@ extension Breach {
             guard error.code == .invalidCursor, error.message.contains("damaged") else {
               throw error
             }
-            return try await diary.recordStore.page(request.after(nil))
+            return try await diary.source.page(request.after(nil))
           }
         }, skip: { _, _ in nil })
     },
@@ -169,7 +169,7 @@ extension Breach {
     },
   ]
 
-  /// A diary whose searches are changed.
+  /// A source whose search results are changed.
   private static func searching(
     _ change: @escaping @Sendable (inout Page<Note>) -> Void
   ) -> LawSubject<Note> {
@@ -299,13 +299,13 @@ extension Breach {
       })
     },
     Breach("no-secret", "its description has the key") {
-      Diary().subject().with { $0.source = Telling(base: $0.source) }
+      Diary().subject().with { $0.source = LeakySource(base: $0.source) }
     },
   ]
 }
 
-/// A source that describes itself too well.
-private struct Telling: DataSource, CustomStringConvertible {
+/// A source whose description leaks a secret.
+private struct LeakySource: DataSource, CustomStringConvertible {
   let base: any DataSource<Note>
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Note> {

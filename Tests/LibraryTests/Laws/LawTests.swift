@@ -7,7 +7,7 @@ import Testing
   @Test func `a source that keeps every law is judged by every law`() async {
     let report = await LawReport(on: Diary().subject())
     for entry in report.entries {
-      guard case .kept = entry.verdict else {
+      guard case .holds = entry.verdict else {
         Issue.record("\(entry.law.name): \(entry.verdict)")
         continue
       }
@@ -19,7 +19,7 @@ import Testing
   func `a source that breaks one law breaks no other`(breach: Breach) async {
     let report = await LawReport(on: breach.subject())
     #expect(Set(report.violations.map(\.law)) == [breach.law], "\(report)")
-    #expect(report.unjudged.isEmpty, "\(report)")
+    #expect(report.inconclusive.isEmpty, "\(report)")
   }
 
   @Test func `every law is broken by some test`() {
@@ -51,20 +51,20 @@ import Testing
     merging: Sketch.Merging, broken: [String]
   ) async {
     let short = (1...3).map { Sketch(id: $0, merging: merging) }
-    let recordStore = BundledSource("sketches", items: short, fields: Sketch.fields)
+    let bundle = BundledSource("sketches", items: short, fields: Sketch.fields)
     let source = ScriptedSource<Sketch>(
-      page: recordStore.page,
+      page: bundle.page,
       item: { id throws(SourceError) in
-        var found = try await recordStore.item(id)
+        var found = try await bundle.item(id)
         found.item.text = "long"
         return found
-      }, skip: recordStore.cursor)
+      }, skip: bundle.cursor)
     let report = await LawReport(
       on: LawSubject("sketches", source: source, fields: Sketch.fields))
     #expect(Array(Set(report.violations.map(\.law))) == broken, "\(report)")
   }
 
-  /// The laws that records in a list break.
+  /// The names of the violated laws.
   private static func broken<Item: Record>(_ items: [Item]) async -> Set<String> {
     let source = BundledSource("odd", items: items, fields: [])
     let report = await LawReport(on: LawSubject("odd", source: source, fields: []))
@@ -72,7 +72,7 @@ import Testing
   }
 }
 
-/// A record that is not written down whole.
+/// A record that is not encoded completely.
 struct LeakyNote: Record {
   let id: Int
   var title: String
@@ -90,7 +90,7 @@ struct LeakyNote: Record {
   }
 }
 
-/// A record that is written otherwise the second time: it counts its readings.
+/// A record that encodes differently the second time: it counts its decodings.
 struct CountingNote: Record {
   let id: Int
   private var readings = 0
@@ -110,7 +110,7 @@ struct CountingNote: Record {
   func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
-/// A record that cannot be read back.
+/// A record that cannot be decoded.
 struct SilentNote: Record {
   let id: Int
 
@@ -121,7 +121,7 @@ struct SilentNote: Record {
   }
 }
 
-/// A record that lists give without its text, and how it merges.
+/// A record that lists return without its text, with a choice of merges.
 struct Sketch: Record {
   enum Merging: String, Codable, Sendable { case right, forgets, grows, renames }
 

@@ -3,18 +3,17 @@ import AggregatorSourceTesting
 import Foundation
 import Synchronization
 
-/// A calendar that a test turns.
+/// A date that a test changes.
 final class Today: Sendable {
   private let date = Mutex(Date.day())
 
-  /// What it says.
   var now: @Sendable () -> Date { { [self] in date.withLock(\.self) } }
 
-  /// Turns it on, or back.
+  /// Moves the date forward or back.
   func turn(by seconds: Double) { date.withLock { $0 += seconds } }
 }
 
-/// The calendar of a test: it goes with the clock, and can be put forward and back.
+/// A date that follows the clock of a test, and can be adjusted.
 final class WallClock: Sendable {
   private let clock: ManualClock
   private let start = Mutex(Date(timeIntervalSince1970: 1_753_000_000))

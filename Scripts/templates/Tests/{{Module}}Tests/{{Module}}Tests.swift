@@ -5,7 +5,7 @@ import {{Module}}Source
 @Suite(.timeLimit(.minutes(5))) struct {{Module}}Tests {
   private static let rows = (1...30).map { #"{"id": "\#($0)", "name": "Sample \#($0)"}"# }
 
-  @Test func `keeps its promises in all scenario`() async throws {
+  @Test func `keeps its promises in all fault scenarios`() async throws {
     try await expectLawsUnderFaults(of: {{Module}}Plugin()) { request in
       if let id = request.path.wholeMatch(of: /\/items\/(.+)/)?.1 {
         let row = Self.rows.first { $0.hasPrefix(#"{"id": "\#(id)""#) }
@@ -19,7 +19,7 @@ import {{Module}}Source
     }
   }
 
-  @Test func `the bundled {{name}} keep the laws`() async {
+  @Test func `bundled {{name}} obey the laws`() async {
     await expectLaws(ofBundledOf: {{Module}}Plugin())
   }
 }

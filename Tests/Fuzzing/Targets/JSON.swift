@@ -1,7 +1,7 @@
 import AggregatorKit
 import Foundation
 
-/// JSON, before it is known what it is of.
+/// JSON of any kind.
 extension FuzzTarget {
   static let json = [jsonValue, jsonReading, canonicalJSON, jsonSpacing, lossyArray]
 
@@ -22,7 +22,7 @@ extension FuzzTarget {
     try expect(JSON(reading: Data(text.utf8))?.text == text, "written and read it is another value")
   }
 
-  /// The same as Foundation, but for what the documentation of ``JSONText`` names.
+  /// Compares with Foundation, except for the differences documented in ``JSONText``.
   private static let jsonReading = FuzzTarget(
     "json-reading", samples: documents + Samples.replies("Heroes"), tokens: jsonTokens
   ) { bytes in
@@ -30,14 +30,14 @@ extension FuzzTarget {
     let text = String(decoding: bytes, as: UTF8.self)
     let theirs = try? JSONDecoder().decode([String: Small].self, from: data)
     let ours = try? JSONText(data)?.read([String: Small].self)
-    // Foundation does not look at what is not read.
+    // Foundation ignores values that are not decoded.
     let isForeign =
       JSONFormatter.compact(bytes) == nil || String(validating: bytes, as: UTF8.self) == nil
       || text.contains(/\\u[dD][89a-fA-F]/) || text.contains(/[eE]-[0-9]{3}/)
     try expect(isForeign || theirs == ours, "Foundation reads something else")
   }
 
-  /// Values of all kinds, of which each is read as what it can be.
+  /// Decodes each value as every type that it may have.
   private struct Small: Decodable, Equatable {
     let texts: [String]?
     let integer: Int?
@@ -65,7 +65,7 @@ extension FuzzTarget {
     guard let json = JSON(reading: Data(bytes)) else { return }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // It refuses what is nested too deeply.
+    // It rejects deep nesting.
     guard let theirs = try? encoder.encode(json) else { return }
     let ours = try CanonicalJSON.bytes(of: json)
     try expect(
@@ -82,13 +82,14 @@ extension FuzzTarget {
       return try expect(
         JSONFormatter.indented(bytes) == nil, "it is indented although it is no JSON")
     }
-    guard let indented = JSONFormatter.indented(bytes) else { throw BrokenPromise("not indented") }
+    guard let indented = JSONFormatter.indented(bytes) else {
+      throw BrokenInvariant("not indented")
+    }
     try expect(JSONFormatter.compact(indented) == compact, "indented it is another text")
     try expect(JSONFormatter.compact(compact) == compact, "compact it is another text")
     try expect(JSONFormatter.indented(indented) == indented, "indented again it is another text")
   }
 
-  /// A row that knows some types.
   private struct Row: Decodable {
     let id: Int
     let name: String?

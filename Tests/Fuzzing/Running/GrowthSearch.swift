@@ -2,29 +2,27 @@ import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
 
-/// Looks for inputs whose time grows faster than their length.
+/// Searches for inputs whose time grows faster than their length.
 ///
-/// It takes a piece of what a parser reads, repeats it in the middle of a sample, and compares the
-/// processor's time for a length and for four times that length: four to five times as much is as it
-/// should be, sixteen times is quadratic.
-package struct LoadMorePolicy: Sendable {
+/// Repeats a piece of input in the middle of a sample, and compares the CPU time for a length and
+/// for four times that length: a factor of four to five is linear, sixteen is quadratic.
+package struct GrowthSearch: Sendable {
   private static let factor = 4
   private static let most = 10.0
   private static let start = 1 << 10
   private static let end = 1 << 20
-  /// What is long enough to be measured, in seconds.
+  /// The shortest time that can be measured, in seconds.
   private static let measurable = 0.02
 
   private let target: FuzzTarget
   private let seed: UInt64
 
-  /// A search.
   package init(of target: FuzzTarget, seed: UInt64) {
     self.target = target
     self.seed = seed
   }
 
-  /// What is repeated, and where.
+  /// A repeated piece and its context.
   private struct Shape {
     let head: [UInt8]
     let unit: [UInt8]
@@ -35,10 +33,6 @@ package struct LoadMorePolicy: Sendable {
     }
   }
 
-  /// Tries a shape.
-  ///
-  /// - Parameter number: Which.
-  /// - Returns: What was found.
   @concurrent package func run(_ number: Int) async -> Finding? {
     let shape = shape(number)
     var length = Self.start
@@ -48,7 +42,7 @@ package struct LoadMorePolicy: Sendable {
       time = await self.time(of: shape.input(length))
     }
     guard time >= Self.measurable, length > Self.start else { return nil }
-    // The least of several: the machine does other things too.
+    // The minimum of several runs, because other processes interfere.
     var shorter = Double.infinity
     for _ in 0..<4 {
       shorter = min(shorter, await self.time(of: shape.input(length / Self.factor)))
@@ -67,39 +61,41 @@ package struct LoadMorePolicy: Sendable {
     var random = target.random(~number, seed)
     let mutator = target.mutator
     if Bool.random(using: &random), var tree = mutator.trees.randomElement(using: &random) {
-      // As many rows of a list, of which something may be wrong in each.
+      // Repeat rows of a list, each with the same defect.
       tree.mutate(&random)
       let text = String(decoding: tree.bytes(marking: "null"), as: UTF8.self)
       let row = tree.elements.randomElement(using: &random)?.text ?? "[]"
-      if let checkpoint = text.range(of: row) {
+      if let offset = text.range(of: row) {
         return Shape(
-          head: Array(text[..<checkpoint.upperBound].utf8), unit: Array(",\(row)".utf8),
-          tail: Array(text[checkpoint.upperBound...].utf8))
+          head: Array(text[..<offset.upperBound].utf8), unit: Array(",\(row)".utf8),
+          tail: Array(text[offset.upperBound...].utf8))
       }
     }
     let sample = mutator.samples.randomElement(using: &random) ?? []
-    let checkpoint = Int.random(in: 0...sample.count, using: &random)
+    let offset = Int.random(in: 0...sample.count, using: &random)
     var unit: [UInt8] = []
     for _ in 0..<Int.random(in: 1...3, using: &random) {
       if Int.random(in: 0..<3, using: &random) > 0 {
         unit += mutator.tokens.randomElement(using: &random) ?? []
       } else {
-        unit += sample[checkpoint...].prefix(.random(in: 1...8, using: &random))
+        unit += sample[offset...].prefix(.random(in: 1...8, using: &random))
       }
     }
     let isBare = Int.random(in: 0..<3, using: &random) == 0
     return Shape(
-      head: isBare ? [] : Array(sample[..<checkpoint]), unit: unit.isEmpty ? [0x20] : unit,
-      tail: isBare ? [] : Array(sample[checkpoint...]))
+      head: isBare ? [] : Array(sample[..<offset]), unit: unit.isEmpty ? [0x20] : unit,
+      tail: isBare ? [] : Array(sample[offset...]))
   }
 
-  /// The processor's time, in seconds; broken promises are for others to find.
+  /// The CPU time in seconds.
+  ///
+  /// Broken invariants are ignored.
   private func time(of input: [UInt8]) async -> Double {
     let start = Self.processorTime
-    _ = await target.complaint(about: input)
+    _ = await target.failure(for: input)
     return Self.processorTime - start
   }
 
-  /// POSIX has it in microseconds everywhere.
+  /// POSIX defines `clock()` in microseconds.
   private static var processorTime: Double { Double(clock()) / 1e6 }
 }
