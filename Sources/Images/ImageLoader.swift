@@ -81,7 +81,7 @@ public struct ImageLoader: Sendable {
 /// Caches images on the disk.
 ///
 /// Images never expire: a URL is assumed to identify the same image forever.
-private struct CachedImages<Base: DataSource<LoadedImage>>: DataSource, CustomStringConvertible {
+private struct CachedImages<Base: DataSource<LoadedImage>>: Decorator {
   let base: Base
   let files: ImageDiskCache
   let collection: String
@@ -114,9 +114,7 @@ private struct CachedImages<Base: DataSource<LoadedImage>>: DataSource, CustomSt
     return found
   }
 
-  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? { nil }
-
-  var description: String { chained(base, "kept(in: \(files.directory))") }
+  var label: String { "cached(in: \(files.directory))" }
 
   private func cached(_ address: ImageAddress) async -> LookupResult<LoadedImage>? {
     let file = await files.file(at: address, of: collection, atMost: largest, used: now())
@@ -156,8 +154,6 @@ private struct RemoteImages: DataSource, CustomStringConvertible {
     return LookupResult(
       image, provenance: Provenance(.live, fetchedAt: now(), endpoint: request.endpoint))
   }
-
-  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? { nil }
 
   var description: String { "RemoteImages()" }
 }

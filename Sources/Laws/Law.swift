@@ -1,68 +1,76 @@
 public import AggregatorKit
 
-/// Something that every ``DataSource`` promises, and how it is checked.
+/// A rule that every ``DataSource`` obeys, and the check for it.
 ///
-/// A law asserts nothing and prints nothing: it asks a ``LawSubject`` some questions and says what it
-/// found. Tests assert laws with `expectLaws` of SourceTesting; a program can check a live service with
-/// those that are cheap:
+/// Checking a law asserts and prints nothing: it queries a ``LawSubject`` and returns a
+/// ``Verdict``. Tests assert laws with `expectLaws` from SourceTesting, which also has the laws
+/// that need more than one page. A program can check a page of a live service:
 ///
 /// ```swift
 /// let report = await LawReport(on: subject, of: Law.all.filter(\.isCheap))
 /// for violation in report.violations { print(violation) }
 /// ```
 public struct Law: Sendable, CustomStringConvertible {
-  /// The stable name, for programs: `ids-unique`.
+  /// The stable identifier: `ids-unique`.
   public let name: String
 
-  /// What it says, in a sentence.
-  public let sentence: String
+  /// The law in one sentence.
+  public let summary: String
 
-  /// Whether it asks for a few small pages only, so that a live service can be asked.
+  /// True if a few small requests are enough, so that the law can be checked against a live
+  /// service.
   ///
-  /// The others walk, as far as ``LawSubject/bound`` allows.
+  /// The other laws fetch pages up to ``LawSubject/bound``.
   public let isCheap: Bool
 
-  /// The names of the laws without which this one tells nothing.
+  /// The names of the laws that must hold for this one to mean anything.
   public let premises: [String]
 
-  private let judge: any LawCheck
+  private let lawCheck: any LawCheck
 
-  init(
-    _ name: String, _ sentence: String, isCheap: Bool = false, given premises: [Law] = [],
-    _ judge: some LawCheck
+  package init(
+    _ name: String, _ summary: String, isCheap: Bool = false, given premises: [Law] = [],
+    _ check: some LawCheck
   ) {
     self.name = name
-    self.sentence = sentence
+    self.summary = summary
     self.isCheap = isCheap
     self.premises = premises.map(\.name)
-    self.judge = judge
+    self.lawCheck = check
   }
 
-  /// Checks it.
+  /// Checks the law.
   ///
-  /// - Parameter subject: The source, and what is known of it. One law at a time may be checked on it.
-  /// - Returns: What was found. A law that could not be checked because the source failed is
-  ///   `unjudged`, and not violated.
+  /// Check one law at a time on the same subject.
+  ///
+  /// If the source fails, the verdict is `inconclusive`, not `violated`.
   public func check(_ subject: LawSubject<some Record>) async -> Verdict {
     var context = LawContext(of: name, hiding: subject.secrets)
     do {
-      try await judge.run(on: subject, &context)
+      try await lawCheck.run(on: subject, &context)
       return context.verdict
     } catch {
       return context.verdict(after: error)
     }
   }
 
-  /// The name and the sentence, after a colon.
-  public var description: String { "\(name): \(sentence)" }
+  /// The name and the summary: `ids-unique: …`.
+  public var description: String { "\(name): \(summary)" }
 }
 
-/// How a law is checked.
-protocol LawCheck: Sendable {
-  /// Notes every violation in `trial`.
+/// The check behind a ``Law``.
+package protocol LawCheck: Sendable {
+  /// Notes every violation in `context`.
   ///
-  /// A failure of the source that is not what the law is about is simply thrown.
+  /// Rethrows failures of the source that the law is not about.
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError)
+}
+
+extension Law {
+  /// The laws about records alone.
+  ///
+  /// They can be checked on a single page of a live service.
+  public static let ofRecords: [Law] = [recordRoundTrip, fieldKinds, fieldStored, searchableText]
 }

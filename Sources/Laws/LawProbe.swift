@@ -1,7 +1,7 @@
 public import AggregatorKit
 import Synchronization
 
-/// Hears what a source sends and reports while a law is checked.
+/// Observes the requests and events of a source while a law is checked.
 public final class LawProbe: Sendable {
   private struct State {
     var requestCount = 0
@@ -10,42 +10,41 @@ public final class LawProbe: Sendable {
 
   private let state = Mutex(State())
 
-  /// A probe that hears nothing yet.
   public init() {}
 
-  /// An environment whose requests and events this probe hears.
+  /// Returns an environment that this probe observes; its transport and observer still work.
   ///
-  /// - Parameter environment: The environment. Its own transport and observer are used as before.
-  /// - Returns: What to build the source in.
+  /// Create the source in the returned environment.
   public func listening(to environment: PluginEnvironment) -> PluginEnvironment {
     var environment = environment
     environment.transport = ProbedTransport(base: environment.transport, probe: self)
     environment.observer = Observer { [observer = environment.observer] event in
-      self.hear(event)
+      self.observe(event)
       observer(event)
     }
     return environment
   }
 
-  /// How many HTTP requests have been sent.
-  var requestCount: Int { state.withLock(\.requestCount) }
+  /// The number of HTTP requests sent so far.
+  package var requestCount: Int { state.withLock(\.requestCount) }
 
-  /// Tells `listener` what happens while `body` runs.
-  func tell<Answer>(_ listener: Observer, during body: () async -> Answer) async -> Answer {
+  /// Forwards all events to `listener` while `body` runs.
+  package func notify<Answer>(_ listener: Observer, during body: () async -> Answer) async -> Answer
+  {
     state.withLock { $0.listener = listener }
     defer { state.withLock { $0.listener = nil } }
     return await body()
   }
 
-  fileprivate func hear(_ event: Event) { state.withLock(\.listener)?(event) }
+  fileprivate func observe(_ event: Event) { state.withLock(\.listener)?(event) }
 
   fileprivate func send(_ request: HTTPRequest) {
     state.withLock { $0.requestCount += 1 }
-    hear(.sent(method: request.method.rawValue, address: request.endpoint))
+    observe(.sent(method: request.method.rawValue, address: request.endpoint))
   }
 }
 
-/// A transport that says what it sends, once a request whatever the redirects.
+/// Reports each request once, whatever the redirects.
 private struct ProbedTransport: Transport {
   let base: any Transport
   let probe: LawProbe
@@ -53,17 +52,5 @@ private struct ProbedTransport: Transport {
   func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
     probe.send(request)
     return try await base.send(request)
-  }
-}
-
-extension LawSubject {
-  /// The outcome of a call, with a listener told of all that happens during it.
-  func listening<Answer: Sendable>(
-    _ listener: Observer, to call: () async throws(SourceError) -> Answer
-  ) async -> Result<Answer, SourceError> {
-    func heard() async -> Result<Answer, SourceError> {
-      await Observer.$current.withValue(listener) { await Result(catching: call) }
-    }
-    return if let probe { await probe.tell(listener, during: heard) } else { await heard() }
   }
 }

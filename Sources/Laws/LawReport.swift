@@ -1,29 +1,20 @@
 public import AggregatorKit
 
-/// What checking laws on one source came to.
+/// The verdicts of several laws on one source.
 public struct LawReport: Sendable {
-  /// A law and what checking it came to.
   public struct Entry: Sendable {
-    /// The law.
     public let law: Law
-    /// What checking it came to.
     public let verdict: Verdict
   }
 
-  /// The subject's name.
+  /// The name of the subject.
   public let subject: String
 
-  /// The laws in the order of their checking.
+  /// In the order in which the laws were checked.
   public let entries: [Entry]
 
-  /// Checks laws, one after the other.
-  ///
-  /// A law that rests on one that is violated is not checked: it would only say the same once more.
-  ///
-  /// - Parameters:
-  ///   - subject: The source, and what is known of it.
-  ///   - laws: Which laws; all by default.
-  public init(on subject: LawSubject<some Record>, of laws: [Law] = Law.all) async {
+  /// Checks laws one after the other, and skips each whose premise is violated.
+  public init(on subject: LawSubject<some Record>, of laws: [Law]) async {
     var entries: [Entry] = []
     for law in laws {
       let broken = entries.first {
@@ -31,7 +22,7 @@ public struct LawReport: Sendable {
       }
       let verdict: Verdict
       if let broken {
-        verdict = .notApplicable("it rests on \(broken.law.name), which is violated")
+        verdict = .notApplicable("its premise \(broken.law.name) is violated")
       } else {
         verdict = await law.check(subject)
       }
@@ -41,23 +32,70 @@ public struct LawReport: Sendable {
     self.entries = entries
   }
 
-  /// All that is broken.
   public var violations: [Violation] { entries.flatMap(\.verdict.violations) }
 
-  /// The laws that say nothing about this source.
+  /// The laws that do not apply to this source.
   public var notApplicable: [Entry] {
     entries.filter { if case .notApplicable = $0.verdict { true } else { false } }
   }
 
-  /// The laws that could not be judged because the source failed.
-  public var unjudged: [Entry] {
-    entries.filter { if case .unjudged = $0.verdict { true } else { false } }
+  /// The laws that could not be checked because the source failed.
+  public var inconclusive: [Entry] {
+    entries.filter { if case .inconclusive = $0.verdict { true } else { false } }
   }
 }
 
 extension LawReport: CustomStringConvertible {
-  /// A line for each law: its name and the verdict.
+  /// One line for each law: its name and the verdict.
   public var description: String {
     entries.map { "\($0.law.name): \($0.verdict)" }.joined(separator: "\n")
   }
+}
+
+/// The result of checking a ``Law``.
+public enum Verdict: Sendable {
+  case holds
+  /// Carries the first few violations.
+  case violated([Violation])
+  /// Carries the reason.
+  case notApplicable(String)
+  /// The source failed in a way that the law is not about.
+  case inconclusive(SourceError)
+
+  /// Empty unless the verdict is `violated`.
+  public var violations: [Violation] {
+    if case .violated(let violations) = self { violations } else { [] }
+  }
+}
+
+extension Verdict: CustomStringConvertible {
+  /// The verdict as text: `holds`, `inconclusive: timedOut: no answer within 15 s`.
+  public var description: String {
+    switch self {
+    case .holds: "holds"
+    case .violated(let violations):
+      "violated: " + violations.map(\.details).joined(separator: "; ")
+    case .notApplicable(let reason): "not applicable: \(reason)"
+    case .inconclusive(let error): "inconclusive: \(error.code): \(error)"
+    }
+  }
+}
+
+/// One place where a source breaks a ``Law``.
+public struct Violation: Hashable, Sendable, CustomStringConvertible {
+  /// The name of the law.
+  public let law: String
+
+  public let expected: String
+
+  public let found: String
+
+  /// The call: `list, limit 7, after cMA.6gq0wxyz1`, `show 1443`.
+  public let call: String
+
+  /// The law and the details: `ids-unique: list, limit 7: expected …, found …`.
+  public var description: String { "\(law): \(details)" }
+
+  /// Without the law: `list, limit 7: expected …, found …`.
+  public var details: String { "\(call): expected \(expected), found \(found)" }
 }

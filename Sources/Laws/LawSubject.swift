@@ -1,67 +1,58 @@
 public import AggregatorKit
 
-/// A source that is put to the laws, and what is needed to judge it.
+/// A source to check against laws, and the facts needed to judge it.
 ///
-/// Only the source and its fields must be said; a plugin's two ends and its chain say the rest
-/// themselves: see ``init(remoteOf:in:)``, ``init(bundledOf:)`` and ``init(chainOf:in:reading:)``.
+/// Only the source and its fields are required. SourceTesting creates subjects from a plugin: its
+/// remote, its bundled data, or its whole chain.
 public struct LawSubject<Item: Record>: Sendable {
-  /// What it is called in reports.
+  /// The name in reports.
   public var name: String
 
-  /// The source.
   public var source: any DataSource<Item>
 
-  /// What can be read of its records.
   public var fields: [Field<Item>]
 
-  /// Who searches, if anybody does.
   public var search: SearchKind
 
-  /// A query that finds something; the laws of local search make up another by themselves.
+  /// A query with at least one result.
+  ///
+  /// Local searches are also checked with a query of their own.
   public var query: Query?
 
-  /// The id of a record that there is; the laws take one from the list as well.
+  /// The ID of an existing record, checked besides one from the list.
   public var known: Item.ID?
 
-  /// The id of a record that there is not; if `nil`, the laws make one up where they can.
+  /// An ID that does not exist; if `nil`, a made-up one is tried.
   public var unknown: Item.ID?
 
-  /// The page sizes that must make no difference.
+  /// The page sizes to compare.
   public var sizes = [1, 2, 3, 7, 20, 100]
 
-  /// How far any walk goes: 300 records and 25 pages by default.
+  /// The limit of any pagination: 300 records and 25 pages by default.
   ///
-  /// What lies further is not judged.
+  /// Records beyond it are not checked.
   public var bound = PaginationBound(items: 300, pages: 25)
 
-  /// Whether the source never ends by itself.
+  /// True if the source never ends.
   public var isEndless = false
 
-  /// Whether the service is known to give a record more than once in a walk.
+  /// True if the service is known to return a record more than once.
   public var repeatsRecords = false
 
-  /// Whether one call may send one HTTP request only.
+  /// True if every call may send one HTTP request only.
   ///
   /// A chain retries and scans.
-  public var isBare = false
+  public var isRemote = false
 
-  /// What must not be found in anything that the source says.
+  /// The secrets that must not occur in any output of the source.
   public var secrets: [Secret] = []
 
-  /// The same source made once more, as another process would make it; `nil` if it cannot be.
-  public var anew: (@Sendable () throws(SourceError) -> any DataSource<Item>)?
+  /// Creates the same source again, as another process would; `nil` if that is impossible.
+  public var recreate: (@Sendable () throws(SourceError) -> any DataSource<Item>)?
 
-  /// What hears the source's requests and events; `nil` if only the current ``Observer`` does.
+  /// Observes the source; `nil` if only the current ``Observer`` does.
   public var probe: LawProbe?
 
-  /// A subject.
-  ///
-  /// - Parameters:
-  ///   - name: What it is called in reports.
-  ///   - source: The source.
-  ///   - fields: What can be read of its records.
-  ///   - search: Who searches; nobody by default.
-  ///   - query: A query that finds something.
   public init(
     _ name: String, source: any DataSource<Item>, fields: [Field<Item>],
     search: SearchKind = .none, query: Query? = nil
@@ -74,12 +65,33 @@ public struct LawSubject<Item: Record>: Sendable {
   }
 }
 
-/// Who looks for the words of a query.
+/// Where a query is evaluated.
 public enum SearchKind: Hashable, Sendable {
-  /// Nobody: a query is refused.
+  /// Queries are rejected.
   case none
-  /// We do: every word, folded, occurs in the searchable text of a record.
+  /// Locally: every word, folded, occurs in the searchable text of a record.
   case local
-  /// The service, by rules of its own.
+  /// By the service, with its own rules.
   case service
+}
+
+extension LawSubject {
+  /// One page of the list, and the full records of the first one and of ``known``.
+  func sampleRecords() async throws(SourceError) -> [Item] {
+    var records = try await source.page(PageRequest(limit: 20)).records
+    for id in [known, records.first?.id].compactMap(\.self) {
+      if let item = try await self.item(id) { records.append(item) }
+    }
+    return records
+  }
+
+  /// The full record; `nil` if lookups are unsupported or the record does not exist.
+  ///
+  /// The law `known-found` checks that it exists.
+  package func item(_ id: Item.ID) async throws(SourceError) -> Item? {
+    do throws(SourceError) { return try await source.item(id).item } catch {
+      guard error.code == .unsupported || error.code == .notFound else { throw error }
+      return nil
+    }
+  }
 }

@@ -1,7 +1,7 @@
 public import AggregatorKit
 import Synchronization
 
-/// Holds calls until a test lets them go.
+/// Blocks calls until a test lets them continue.
 ///
 /// ```swift
 /// let gate = Gate()
@@ -22,18 +22,15 @@ public final class Gate: Sendable {
   private let state = Mutex(State())
   private let held = Counter()
 
-  /// A closed gate.
   public init() {}
 
-  /// How many are held now.
+  /// The number of blocked calls.
   public var count: Int { held.value }
 
-  /// Waits until so many are held.
-  ///
-  /// - Parameter count: How many, 1 or more.
+  /// Waits until at least `count` calls are blocked.
   public func holds(_ count: Int) async { await held.reaches(count) }
 
-  /// Lets all go who are held and all who come.
+  /// Lets all blocked and all later calls continue.
   public func open() {
     let waiters = state.withLock { state in
       state.isOpen = true
@@ -46,7 +43,7 @@ public final class Gate: Sendable {
 
   /// Waits until the gate is open.
   ///
-  /// - Throws: `SourceError` with code `cancelled` if the task is cancelled before that.
+  /// - Throws: `SourceError` with code `cancelled` if the task is cancelled first.
   public func pass() async throws(SourceError) {
     let ticket = state.withLock { state in
       state.lastTicket += 1
@@ -60,7 +57,7 @@ public final class Gate: Sendable {
         }
         if isOpen { return waiter.resume(returning: .success(())) }
         held.add()
-        // The cancellation handler may have run before there was anything to end.
+        // The cancellation handler may have run before the waiter was registered.
         if Task.isCancelled { leave(ticket) }
       }
     } onCancel: {
@@ -73,5 +70,61 @@ public final class Gate: Sendable {
     guard let waiter = state.withLock({ $0.waiters.removeValue(forKey: ticket) }) else { return }
     held.add(-1)
     waiter.resume(returning: .failure(.cancelled))
+  }
+}
+
+/// A number that a test can wait for instead of sleeping.
+public final class Counter: Sendable {
+  private struct Waiter {
+    let least: Int
+    let continuation: CheckedContinuation<Void, Never>
+  }
+
+  private struct State {
+    var value = 0
+    var waiters: [Int: Waiter] = [:]
+    var lastTicket = 0
+  }
+
+  private let state = Mutex(State())
+
+  public init() {}
+
+  public var value: Int { state.withLock { $0.value } }
+
+  public func add(_ change: Int = 1) {
+    let reached = state.withLock { state -> [Waiter] in
+      state.value += change
+      let reached = state.waiters.filter { $0.value.least <= state.value }
+      for ticket in reached.keys { state.waiters[ticket] = nil }
+      return Array(reached.values)
+    }
+    for waiter in reached { waiter.continuation.resume() }
+  }
+
+  /// Waits until the value is at least `least`, or the task is cancelled.
+  public func reaches(_ least: Int) async {
+    let ticket = state.withLock { state in
+      state.lastTicket += 1
+      return state.lastTicket
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isReached = state.withLock { state in
+          if state.value >= least { return true }
+          state.waiters[ticket] = Waiter(least: least, continuation: continuation)
+          return false
+        }
+        if isReached { continuation.resume() }
+        // The cancellation handler may have run before the waiter was registered.
+        if Task.isCancelled { leave(ticket) }
+      }
+    } onCancel: {
+      leave(ticket)
+    }
+  }
+
+  private func leave(_ ticket: Int) {
+    state.withLock { $0.waiters.removeValue(forKey: ticket) }?.continuation.resume()
   }
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that moves only when a test moves it.
+/// A clock that advances only when a test tells it to.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -9,18 +9,14 @@ import Synchronization
 /// clock.advance(by: .seconds(15))   // … for this
 /// ```
 public final class ManualClock: Clock, Sendable {
-  /// A time since the clock was made.
   public struct Instant: InstantProtocol {
-    /// The time since the clock was made.
+    /// The time since the clock was created.
     public let offset: Duration
 
-    /// A later instant, or an earlier one.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
-    /// The time from here to `other`.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
 
-    /// The order in time.
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
   }
 
@@ -32,7 +28,7 @@ public final class ManualClock: Clock, Sendable {
 
   private struct State {
     var now = Instant(offset: .zero)
-    /// In the order of waking.
+    /// Ordered by wake-up time.
     var sleepers: [Sleeper] = []
     var lastTicket = 0
   }
@@ -40,35 +36,28 @@ public final class ManualClock: Clock, Sendable {
   private let state = Mutex(State())
   private let asleep = Counter()
 
-  /// A clock at zero.
   public init() {}
 
-  /// Where the test has moved it.
   public var now: Instant { state.withLock { $0.now } }
 
-  /// None: every instant can be told from every other.
   public var minimumResolution: Duration { .zero }
 
-  /// How long the first who will wake has yet to sleep; `nil` if nobody sleeps.
+  /// The time until the first sleeper wakes; `nil` if there is none.
   public var untilNextWake: Duration? {
     state.withLock { state in state.sleepers.first.map { state.now.duration(to: $0.end) } }
   }
 
-  /// How many sleep now.
+  /// The number of sleepers.
   public var sleeperCount: Int { asleep.value }
 
-  /// Waits until so many sleep.
-  ///
-  /// - Parameter count: How many, 1 or more.
+  /// Waits until at least `count` tasks sleep.
   public func sleepers(atLeast count: Int) async { await asleep.reaches(count) }
 
-  /// Moves the clock and wakes whose time has come.
+  /// Advances the clock and wakes all sleepers that are due.
   ///
-  /// Their tasks may go on in any order; where that matters, move it step by step.
-  ///
-  /// - Parameter duration: How far; zero or more.
+  /// Their tasks resume in any order; advance step by step where that matters.
   public func advance(by duration: Duration) {
-    precondition(duration >= .zero, "time does not go back by \(duration)")
+    precondition(duration >= .zero, "cannot advance by \(duration)")
     let woken = state.withLock { state in
       state.now = state.now.advanced(by: duration)
       let woken = state.sleepers.prefix { $0.end <= state.now }
@@ -79,12 +68,9 @@ public final class ManualClock: Clock, Sendable {
     for sleeper in woken { sleeper.continuation.resume() }
   }
 
-  /// Sleeps until the clock has been moved to `deadline`.
+  /// Sleeps until the clock reaches `deadline`; `tolerance` is ignored.
   ///
-  /// - Parameters:
-  ///   - deadline: When to wake.
-  ///   - tolerance: Not used: it wakes when the clock is moved.
-  /// - Throws: `CancellationError` if the task is cancelled before that.
+  /// - Throws: `CancellationError` if the task is cancelled first.
   public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     try Task.checkCancellation()
     let ticket = state.withLock { state in
@@ -96,13 +82,13 @@ public final class ManualClock: Clock, Sendable {
         let sleeper = Sleeper(ticket: ticket, end: deadline, continuation: continuation)
         let isDue = state.withLock { state in
           guard deadline > state.now else { return true }
-          let place = state.sleepers.firstIndex { $0.end > deadline }
-          state.sleepers.insert(sleeper, at: place ?? state.sleepers.endIndex)
+          let index = state.sleepers.firstIndex { $0.end > deadline }
+          state.sleepers.insert(sleeper, at: index ?? state.sleepers.endIndex)
           return false
         }
         if isDue { return continuation.resume() }
         asleep.add()
-        // The cancellation handler may have run before there was anything to end.
+        // The cancellation handler may have run before the sleeper was registered.
         if Task.isCancelled { wake(ticket) }
       }
     } onCancel: {
@@ -110,7 +96,7 @@ public final class ManualClock: Clock, Sendable {
     }
   }
 
-  /// Ends a sleep that was cancelled.
+  /// Ends a cancelled sleep.
   private func wake(_ ticket: Int) {
     let sleeper = state.withLock { state in
       state.sleepers.firstIndex { $0.ticket == ticket }.map { state.sleepers.remove(at: $0) }

@@ -1,7 +1,7 @@
 public import AggregatorKit
 import Synchronization
 
-/// A source that answers as a test says, and remembers what it was asked.
+/// A source with scripted answers that records its calls.
 ///
 /// ```swift
 /// let source = ScriptedSource<Hero>(pages: [.failure(SourceError(.timedOut, "slow")), .success(page)])
@@ -9,14 +9,12 @@ import Synchronization
 /// #expect(source.requests.count == 2)
 /// ```
 public final class ScriptedSource<Item: Record>: DataSource, CustomStringConvertible {
-  /// How a page is answered.
-  public typealias Paging = @Sendable (PageRequest) async throws(SourceError) -> Page<Item>
+  public typealias PageHandler = @Sendable (PageRequest) async throws(SourceError) -> Page<Item>
 
-  /// How a record is answered.
-  public typealias Finding = @Sendable (Item.ID) async throws(SourceError) -> LookupResult<Item>
+  public typealias LookupHandler =
+    @Sendable (Item.ID) async throws(SourceError) -> LookupResult<Item>
 
-  /// Where pages lie ahead.
-  public typealias Skipping = @Sendable (Int, PageRequest) -> Cursor?
+  public typealias CursorHandler = @Sendable (Int, PageRequest) -> Cursor?
 
   private struct Log {
     var requests: [PageRequest] = []
@@ -27,36 +25,31 @@ public final class ScriptedSource<Item: Record>: DataSource, CustomStringConvert
   }
 
   private let gate: Gate?
-  private let paging: Paging
-  private let finding: Finding
-  private let skipping: Skipping
+  private let pageHandler: PageHandler
+  private let lookupHandler: LookupHandler
+  private let cursorHandler: CursorHandler
   private let log = Mutex(Log())
   private let started = Counter()
   private let ended = Counter()
 
-  /// A source that answers by closures.
+  /// Answers with closures.
   ///
-  /// - Parameters:
-  ///   - gate: What holds every call before it is answered; nothing by default.
-  ///   - page: How a page is answered.
-  ///   - item: How a record is answered; there is none by default.
-  ///   - skip: Where pages lie ahead; nowhere by default.
+  /// By default every lookup fails with `notFound`, and no cursor is skipped ahead.
+  ///
+  /// - Parameter gate: Blocks every call before it is answered.
   public init(
-    held gate: Gate? = nil, page: @escaping Paging,
-    item: @escaping Finding = { id throws(SourceError) in throw .notFound(id, in: "scripted") },
-    skip: @escaping Skipping = { _, _ in nil }
+    held gate: Gate? = nil, page: @escaping PageHandler,
+    item: @escaping LookupHandler = { id throws(SourceError) in throw .notFound(id, in: "scripted")
+    },
+    skip: @escaping CursorHandler = { _, _ in nil }
   ) {
     self.gate = gate
-    paging = page
-    finding = item
-    skipping = skip
+    pageHandler = page
+    lookupHandler = item
+    cursorHandler = skip
   }
 
-  /// A source that passes everything on to another and remembers it.
-  ///
-  /// - Parameters:
-  ///   - source: Who answers.
-  ///   - gate: What holds every call before it is answered; nothing by default.
+  /// Forwards every call to another source.
   public convenience init(over source: some DataSource<Item>, held gate: Gate? = nil) {
     self.init(
       held: gate,
@@ -65,69 +58,54 @@ public final class ScriptedSource<Item: Record>: DataSource, CustomStringConvert
       skip: { count, request in source.cursor(skipping: count, from: request) })
   }
 
-  /// A source that answers page requests one after the other, whatever they are, and fails with
-  /// `malformed` when the script has come to its end.
-  ///
-  /// - Parameters:
-  ///   - pages: The answers.
-  ///   - gate: What holds every call before it is answered; nothing by default.
+  /// Answers page requests with `pages` in order, then fails with `malformed`.
   public convenience init(pages: [Result<Page<Item>, SourceError>], held gate: Gate? = nil) {
     let script = Script(pages)
     self.init(held: gate, page: { _ throws(SourceError) in try script.next() })
   }
 
-  /// The page requests, in the order of their coming.
   public var requests: [PageRequest] { log.withLock { $0.requests } }
 
-  /// The ids that were asked for, in the order of their coming.
+  /// The IDs looked up.
   public var ids: [Item.ID] { log.withLock { $0.ids } }
 
-  /// How many calls have been made, of either kind.
+  /// The number of calls so far, of either kind.
   public var callCount: Int { started.value }
 
-  /// How many calls are under way now.
+  /// The number of calls in flight.
   public var inFlight: Int { log.withLock { $0.inFlight } }
 
-  /// The most calls that were ever under way at once.
   public var mostInFlight: Int { log.withLock { $0.mostInFlight } }
 
-  /// How many calls ended because they were cancelled.
+  /// The number of calls that ended because they were cancelled.
   public var cancellations: Int { log.withLock { $0.cancellations } }
 
-  /// Waits until so many calls have been made.
-  ///
-  /// - Parameter count: How many, 1 or more.
+  /// Waits until at least `count` calls have started.
   public func calls(atLeast count: Int) async { await started.reaches(count) }
 
-  /// Waits until so many calls have ended.
-  ///
-  /// - Parameter count: How many, 1 or more.
+  /// Waits until at least `count` calls have ended.
   public func ends(atLeast count: Int) async { await ended.reaches(count) }
 
-  /// Answers by the script.
   public func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
     log.withLock { $0.requests.append(request) }
     return try await counted { () async throws(SourceError) in
       try await gate?.pass()
-      return try await paging(request)
+      return try await pageHandler(request)
     }
   }
 
-  /// Answers by the script.
   public func item(_ id: Item.ID) async throws(SourceError) -> LookupResult<Item> {
     log.withLock { $0.ids.append(id) }
     return try await counted { () async throws(SourceError) in
       try await gate?.pass()
-      return try await finding(id)
+      return try await lookupHandler(id)
     }
   }
 
-  /// Answers by the script.
   public func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
-    skipping(count, request)
+    cursorHandler(count, request)
   }
 
-  /// `scripted`.
   public var description: String { "scripted" }
 
   private func counted<Answer>(
@@ -149,7 +127,6 @@ public final class ScriptedSource<Item: Record>: DataSource, CustomStringConvert
   }
 }
 
-/// Answers that are given one after the other.
 private final class Script<Item: Record>: Sendable {
   private let answers: Mutex<ArraySlice<Result<Page<Item>, SourceError>>>
 
@@ -157,7 +134,7 @@ private final class Script<Item: Record>: Sendable {
 
   func next() throws(SourceError) -> Page<Item> {
     guard let answer = answers.withLock({ $0.popFirst() }) else {
-      throw SourceError(.malformed, "the script has come to its end")
+      throw SourceError(.malformed, "no scripted answer left")
     }
     return try answer.get()
   }

@@ -1,36 +1,86 @@
 public import AggregatorKit
 
-/// A country or territory.
 public struct Country: Record {
-  /// Its two-letter code, such as `FR`; `XK` is Kosovo.
+  /// The ISO 3166-1 code, such as `FR`; `XK` is Kosovo.
   public let code: CountryCode
 
-  /// Its name, such as `Korea, Republic of`.
+  /// The name, such as `Korea, Republic of`.
   public let name: String
 
-  /// The continent; `nil` where the list does not say.
+  /// The continent; `nil` if unknown.
   ///
   /// One of `AF`, `AN`, `AS`, `EU`, `NA` (North America), `OC` and `SA`; the live list also has
   /// `Americas`.
   public let region: String?
 
-  /// Its capital; `nil` where there is none.
+  /// `nil` if unknown.
   public let capital: String?
 
-  /// The code identifies it.
   public var id: CountryCode { code }
 
-  /// A country.
-  ///
-  /// - Parameters:
-  ///   - code: Its two-letter code.
-  ///   - name: Its name.
-  ///   - region: Where it is.
-  ///   - capital: Its capital.
   public init(code: CountryCode, name: String, region: String?, capital: String?) {
     self.code = code
     self.name = name
     self.region = region
     self.capital = capital
+  }
+}
+
+extension Country {
+  /// A row of the service.
+  ///
+  /// Unknown capitals and regions are empty strings; `region` is a continent code or `Americas`;
+  /// other fields vary from row to row.
+  struct Wire: Decodable {
+    let country: Country
+
+    private enum CodingKeys: String, CodingKey { case code, name, region, capital }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      let name = try container.decode(String.self, forKey: .name)
+      guard !name.isEmpty else {
+        throw DecodingError.dataCorruptedError(
+          forKey: .name, in: container, debugDescription: "the name is empty")
+      }
+      country = Country(
+        code: try container.decode(CountryCode.self, forKey: .code), name: name,
+        region: try container.decodeIfPresent(String.self, forKey: .region)?.nonBlank,
+        capital: try container.decodeIfPresent(String.self, forKey: .capital)?.nonBlank)
+    }
+  }
+}
+
+/// An ISO 3166-1 alpha-2 code: two letters, always upper case.
+public struct CountryCode: Hashable, Sendable, LosslessStringConvertible, FieldValue {
+  public let description: String
+
+  /// Parses two ASCII letters in any case.
+  public init?(_ description: String) {
+    guard description.utf8.count == 2,
+      description.utf8.allSatisfy({ ($0 | 0x20) &- 0x61 < 26 })
+    else { return nil }
+    self.description = description.uppercased()
+  }
+
+  public static var fieldKind: FieldKind { .text }
+
+  public var json: JSON { .string(description) }
+}
+
+extension CountryCode: Codable {
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    guard let code = CountryCode(text) else {
+      throw DecodingError.dataCorruptedError(
+        in: container, debugDescription: "'\(text)' is no two-letter code")
+    }
+    self = code
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
   }
 }

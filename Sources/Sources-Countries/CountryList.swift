@@ -1,10 +1,9 @@
 import AggregatorKit
 import Foundation
 
-/// The list of countries as the service has it: one JSON array, served as `text/plain`, without pages
-/// and without search.
+/// The service: one JSON array, served as `text/plain`, without pages and without search.
 ///
-/// Pages are cut from it here. Every call fetches the whole list (80 KB), so it belongs under `sliced`.
+/// Every call fetches the whole list (80 KB), so it belongs behind `sliced`.
 struct CountryList: DataSource, CustomStringConvertible {
   let url: URL
   let transport: any Transport
@@ -27,7 +26,7 @@ struct CountryList: DataSource, CustomStringConvertible {
   func item(_ id: CountryCode) async throws(SourceError) -> LookupResult<Country> {
     let (countries, unreadable, provenance) = try await fetch()
     guard let country = countries.first(where: { $0.id == id }) else {
-      // It may be one of those: then others may know it.
+      // It may be one of the unreadable rows, so another origin may have it.
       guard unreadable.count == 0 else {
         throw SourceError(
           .malformed, "\(id) is none of the countries that can be read, and others cannot",

@@ -2,12 +2,12 @@ import AggregatorKit
 import Foundation
 
 /// Comic Vine (https://comicvine.gamespot.com/api/documentation): lists by offset, searches by page
-/// number, single characters by id.
+/// number, characters by ID.
 struct ComicVine: DataSource, CustomStringConvertible {
-  /// The most rows that the service gives at a time.
+  /// The largest page of the service.
   static let largestPage = 100
 
-  /// The type number of characters: their ids are written `4005-1443` in addresses.
+  /// The type number of characters, whose IDs are `4005-1443` in addresses.
   private static let characterType = 4005
 
   let url: URL
@@ -24,7 +24,7 @@ struct ComicVine: DataSource, CustomStringConvertible {
   }
 
   func item(_ id: Int) async throws(SourceError) -> LookupResult<Hero> {
-    // The service calls such an address malformed instead of unknown.
+    // The service reports such an address as malformed, not as unknown.
     guard id > 0 else { throw .notFound(id, in: "heroes") }
     let (reply, provenance) = try await ask(
       "character/\(Self.characterType)-\(id)", fields: .detail, as: Hero.Wire.self)
@@ -57,7 +57,7 @@ struct ComicVine: DataSource, CustomStringConvertible {
       "characters", fields: .list, query: [("limit", "\(limit)"), ("offset", "\(offset)")],
       as: LossyArray<Hero.Wire>.self)
     let rows = try reply.rows()
-    // The service may have pages of its own size, and says so.
+    // The service may use its own page size, and returns it.
     let end = offset + min(limit, max(reply.limit ?? limit, rows.count))
     let total = reply.total(after: offset, sent: rows.count)
     let isLast = rows.count == 0 || total.map { end >= $0 } ?? false
@@ -68,10 +68,10 @@ struct ComicVine: DataSource, CustomStringConvertible {
 
   // MARK: - Search
 
-  /// One page of what the service finds.
+  /// One page of search results.
   ///
-  /// It searches by page number, and may give fewer rows a page than it was asked for: its own word on
-  /// the page size goes into the cursor. A caller that wants fewer gets a part of a page.
+  /// The service searches by page number, and may use a smaller page size than requested: the size
+  /// that it returns goes into the cursor. A smaller limit returns a part of a page.
   private func search(
     _ query: Query, _ request: PageRequest
   ) async throws(SourceError) -> Page<Hero> {
@@ -90,8 +90,8 @@ struct ComicVine: DataSource, CustomStringConvertible {
     let slice = rows.elements.dropFirst(position.skip).prefix(request.limit)
     let offset = (position.page - 1) * size
     let total = reply.total(after: offset, sent: rows.count)
-    // Totals lie: a search may promise 945 and send nothing, or send more than it promised. The end is
-    // an empty page, or a short one after which the total agrees exactly.
+    // Totals are unreliable: a search may promise 945 rows and send none, or send more than
+    // promised. The end is an empty page, or a short one that exactly reaches the total.
     let isLast = rows.count == 0 || rows.count < size && total == offset + rows.count
     var next: SearchPosition?
     if slice.endIndex < rows.elements.endIndex {
@@ -118,7 +118,7 @@ struct ComicVine: DataSource, CustomStringConvertible {
     _ path: String, fields: Fields, query: [(String, String)] = [], as type: Results.Type
   ) async throws(SourceError) -> (ComicVineReply<Results>, Provenance) {
     let request = HTTPRequest(
-      // The slash at the end is part of the address: without it the service redirects.
+      // Without the trailing slash the service redirects.
       .get, url.appending(path: path, directoryHint: .isDirectory),
       query: [
         .init("api_key", .secret(key)), .init("format", "json"),
@@ -127,5 +127,32 @@ struct ComicVine: DataSource, CustomStringConvertible {
     let response = try await transport.send(request)
     let reply = try ComicVineReply<Results>(response, at: now())
     return (reply, Provenance(.live, fetchedAt: now(), endpoint: request.endpoint))
+  }
+}
+
+/// The position in a search: a page of the service, and the rows of it already returned.
+struct SearchPosition: Codable {
+  /// The page number, from 1.
+  var page = 1
+  var size: Int
+  var skip = 0
+
+  private enum CodingKeys: String, CodingKey { case page = "p", size = "n", skip = "s" }
+
+  private static let pages = 1...1_000_000
+
+  /// True if a decoded position makes sense: cursors are untrusted input.
+  ///
+  /// `skip` may exceed the page size, because the service may send more rows than it says.
+  var isValid: Bool {
+    Self.pages ~= page && 1...ComicVine.largestPage ~= size && 0...1_000_000 ~= skip
+  }
+
+  /// The position `count` rows ahead, if all pages of the service are full.
+  func skipping(_ count: Int) -> SearchPosition? {
+    let (sum, overflow) = skip.addingReportingOverflow(count)
+    guard isValid, !overflow, sum / size < Self.pages.upperBound else { return nil }
+    let position = SearchPosition(page: page + sum / size, size: size, skip: sum % size)
+    return position.isValid ? position : nil
   }
 }

@@ -1,14 +1,14 @@
 import AggregatorKit
 import Foundation
 
-/// What Comic Vine wraps around every answer.
+/// The envelope of every response.
 ///
-/// `results` is a list, or one object for a character alone, and `[]` in every failure: it is read only
-/// after `status_code` said that all is well. The counts are what the service says, not what it sends.
+/// `results` is a list, or an object for a single character, and `[]` in every failure: it is read
+/// only if `status_code` is 1.
 struct ComicVineReply<Results: Decodable>: Decodable {
-  /// `nil` where there is no such object.
+  /// `nil` if the object does not exist.
   let results: Results?
-  /// The size of the service's pages, which need not be the one asked for.
+  /// The page size of the service, which may differ from the requested one.
   let limit: Int?
 
   private let total: Int?
@@ -26,11 +26,11 @@ struct ComicVineReply<Results: Decodable>: Decodable {
     results = status.isFine ? try container.decode(Results.self, forKey: .results) : nil
   }
 
-  /// Reads a response: first its HTTP status, then the first byte of its body, then the service's own
-  /// status, then the rows.
+  /// Checks, in this order, the HTTP status, the first byte of the body, the service's own status,
+  /// and the rows.
   init(_ response: HTTPResponse, at now: Date) throws(SourceError) {
     let service = "Comic Vine"
-    // The service's own words, where there are any, say more than a status such as 401 or 420.
+    // The service's own message, if any, is more precise than a status such as 401 or 420.
     if !(200..<300 ~= response.status),
       let status = try? response.decoded(as: ComicVineStatus.self, by: service),
       let failure = status.knownFailure(at: now, retryAfter: response.retryAfter(from: now))
@@ -47,19 +47,19 @@ struct ComicVineReply<Results: Decodable>: Decodable {
     guard status.isFine || status.meansNotFound else { throw status.failure(at: now) }
   }
 
-  /// The service's total, if what it sent agrees: no rows beyond it, and some before it.
+  /// The service's total if it is consistent with the rows sent; otherwise `nil`.
   func total(after offset: Int, sent count: Int) -> Int? {
     total.flatMap { $0 == offset + count || $0 > offset + count && count > 0 ? $0 : nil }
   }
 
-  /// The results of what cannot be missing, such as a list.
+  /// The results of a request that cannot be unknown, such as a list.
   func rows() throws(SourceError) -> Results {
     guard let results else { throw SourceError(.rejected, "Comic Vine knows no such list") }
     return results
   }
 }
 
-/// The service's own word on how it went.
+/// The service's own status.
 struct ComicVineStatus: Decodable {
   private let code: Int
   private let message: String?
@@ -70,9 +70,9 @@ struct ComicVineStatus: Decodable {
 
   var meansNotFound: Bool { code == 101 }
 
-  /// The failure that a code stands for (API documentation, "Status Codes").
+  /// The error for a status code (API documentation, "Status Codes").
   ///
-  /// `nil` where the HTTP status tells as much.
+  /// `nil` if the HTTP status is as precise.
   func knownFailure(at now: Date, retryAfter: Duration?) -> SourceError? {
     switch code {
     case 100:
@@ -90,24 +90,24 @@ struct ComicVineStatus: Decodable {
     }
   }
 
-  /// The failure that any code other than 1 stands for.
+  /// The error for any status code except 1.
   func failure(at now: Date) -> SourceError {
     let words = message.map { ": \($0.oneLine(atMost: 80))" } ?? ""
     return knownFailure(at: now, retryAfter: nil)
       ?? SourceError(.rejected, "Comic Vine refused the request (\(code)\(words))")
   }
 
-  /// How long until the quota is new.
+  /// The time until the quota resets.
   ///
-  /// It is counted by the clock hour, as far as anybody knows: the service does not say. Who asks again
-  /// sooner than in minutes is locked out.
+  /// Apparently it resets every clock hour; the service does not say. Clients that retry within
+  /// minutes are locked out.
   private static func quotaWait(from now: Date) -> Duration {
     .seconds(max(300, 3600 - Int(now.timeIntervalSince1970.rounded(.down)) % 3600))
   }
 }
 
 extension HTTPResponse {
-  /// Whether this is the page for addresses that asked too much, which has come with status 200.
+  /// True for the page shown to locked-out addresses, possibly with status 200.
   fileprivate var isLockout: Bool {
     body.prefix(4096).firstRange(of: Data("<title>Abnormal Traffic".utf8)) != nil
   }

@@ -1,41 +1,30 @@
 public import AggregatorKit
 
-/// The superheroes and villains of Comic Vine.
+/// Superheroes and villains from Comic Vine.
 public struct HeroesPlugin: Plugin {
-  /// The word `heroes`.
   public let name = "heroes"
 
-  /// What there is.
   public let summary = "superheroes and villains of Comic Vine"
 
-  /// Spider-Man.
   public let example = PluginExample(query: "spider", id: "1443")
 
-  /// The key that Comic Vine wants.
   public static let key = Setting(
     "COMIC_VINE_API_KEY", .secret, about: "your key, from https://comicvine.gamespot.com/api")
 
-  /// Where Comic Vine is.
   public static let address = Setting(
     "COMIC_VINE_URL", .url, default: "https://comicvine.gamespot.com/api",
     about: "where Comic Vine's API is")
 
-  /// How often Comic Vine is asked.
   public static let rate = Setting(
     "COMIC_VINE_RATE", .rate, default: "1/s 200/h",
     about: "how often each kind of request is made, or 'off'")
 
-  /// How many heroes a sync asks for at a time.
   public static let pageSize = Setting(
     "COMIC_VINE_PAGE_SIZE", .count(1...ComicVine.largestPage), default: "100",
     about: "how many heroes sync asks for at a time")
 
-  /// Key, address, rate and page size.
   public let settings = [key, address, rate, pageSize]
 
-  /// What is known of a hero.
-  ///
-  /// Names and aliases are searchable in bundled data.
   public let fields: [Field<Hero>] = [
     Field("id", "Id", \.id, about: "Comic Vine's number."),
     Field("name", "Name", \.name, about: "The name the character is known by.", isSearchable: true),
@@ -55,28 +44,25 @@ public struct HeroesPlugin: Plugin {
     Field("link", "Link", \.link, about: "The address of its page.", isShown: false),
   ]
 
-  /// A table of names; alone, a card of all that is known.
   public let layout = Layout<Hero>(
     card: [
       "name", "realName", "publisher", "powers", "teams", "aliases", "firstAppearance", "biography",
       "image", "link",
     ], link: \.link, images: { $0.images($1) })
 
-  /// A cold list took the service 9.4 s, so a page may take half a minute.
+  /// A page may take 30 s: the service took 9.4 s for an uncached list.
   public let policy = Policy(
     deadline: .seconds(30), rate: rate, largestPage: ComicVine.largestPage,
     syncPageSize: .setting(pageSize),
     readOrder: .liveFirst(freshFor: .seconds(20 * 60)))
 
-  /// The heroes in the binary.
   public let bundled: any DataSource<Hero>
 
-  /// The plugin.
   public init() {
     bundled = BundledSource("heroes", json: bundledHeroes, fields: fields)
   }
 
-  /// Comic Vine, with the key and at the address of the settings.
+  /// - Throws: `SourceError` with code `missingKey` if no key is set.
   public func remote(
     in environment: PluginEnvironment
   ) throws(SourceError) -> any DataSource<Hero> {

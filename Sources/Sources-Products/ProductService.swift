@@ -4,11 +4,9 @@ import Foundation
 /// The products service of the nate challenge: pages by `skip` and `take`, sent with `POST`.
 ///
 /// It has no total and no search. Servers up to February 2022 call the list `posts`, later ones
-/// `products`, and the oldest send it bare; all are in use.
+/// `products`, and the oldest send a bare array; all are in use.
 struct ProductService: DataSource, CustomStringConvertible {
-  /// The most rows that are asked for at a time.
-  ///
-  /// The service itself knows no bound.
+  /// The largest page to request; the service itself has no limit.
   static let largestPage = 100
 
   private static let service = "the products service"
@@ -29,7 +27,7 @@ struct ProductService: DataSource, CustomStringConvertible {
         headers: [.init("Content-Type", "application/json")],
         body: Data(#"{"skip":\#(skip),"take":\#(take)}"#.utf8)),
       as: ProductList.self)
-    // A short page is the last one, and so is an empty one.
+    // A short or empty page is the last one.
     let isLast = reply.rows.count < take
     return Page(
       reply.rows.elements.prefix(take).map(\.product),
@@ -38,7 +36,7 @@ struct ProductService: DataSource, CustomStringConvertible {
   }
 
   func item(_ id: String) async throws(SourceError) -> LookupResult<Product> {
-    // An id is a part of an address here: what is none must not ask for something else.
+    // The ID becomes part of a URL, so an invalid one must not request anything else.
     guard id.wholeMatch(of: /[A-Za-z0-9_-]{1,64}/) != nil else {
       throw .notFound(id, in: "products")
     }
@@ -69,7 +67,6 @@ struct ProductService: DataSource, CustomStringConvertible {
   }
 }
 
-/// `{"products": […]}`, `{"posts": […]}` or `[…]`.
 private struct ProductList: Decodable {
   let rows: LossyArray<Product.Wire>
 
@@ -85,13 +82,13 @@ private struct ProductList: Decodable {
   }
 }
 
-/// `{"product": {…}}` or `{"post": {…}}`, with `{}` inside for an unknown id.
+/// An unknown ID returns `{}` inside.
 private struct SingleProduct: Decodable {
   let product: Product?
 
   private enum CodingKeys: String, CodingKey { case product, post }
 
-  /// No key is wanted: it only tells whether there is any.
+  /// Accepts any key, to detect an empty object.
   private struct AnyKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }

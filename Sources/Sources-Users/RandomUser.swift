@@ -1,25 +1,24 @@
 import AggregatorKit
 import Foundation
 
-/// randomuser.me (https://randomuser.me/documentation): made-up people, in pages that never end.
+/// randomuser.me (https://randomuser.me/documentation): made-up people, in endless pages.
 ///
-/// A page is a function of seed, number and size, so seed and size must stay the same throughout a
-/// walk: this source asks for pages of one size only, and gives a caller who wants fewer a part of
-/// one. The service does not refuse what it cannot do but does something else, so its word on what it
-/// did is checked.
+/// A page is a function of seed, number and size, so this source always requests pages of one size,
+/// and returns parts of them for smaller limits. The service never rejects a request that it cannot
+/// fulfil but does something else, so the parameters that it returns are checked.
 struct RandomUser: DataSource, CustomStringConvertible {
-  /// After this page the service begins again at page 1.
+  /// After this page the service restarts at page 1.
   static let lastPage = 10_000
 
-  /// The most people that the service gives at a time; of more it gives one.
+  /// The largest page of the service; larger requests return one person.
   static let largestPage = 5000
 
   private static let service = "randomuser.me"
 
   let url: URL
-  /// Which collection of people.
+  /// The collection of people.
   ///
-  /// Never 18 characters long: the service reads those as something else.
+  /// Never 18 characters long: the service gives such seeds another meaning.
   let seed: String
   let size: Int
   let transport: any Transport
@@ -31,7 +30,7 @@ struct RandomUser: DataSource, CustomStringConvertible {
     }
     let position = try position(of: request.cursor)
     let (reply, provenance) = try await fetch(position.page)
-    // The service repeats addresses; one that comes again is the same user.
+    // The service repeats addresses; a repeated address is the same user.
     var emails: Set<EmailAddress> = []
     let users = reply.results.elements.prefix(size).map(\.user).filter {
       emails.insert($0.email).inserted
@@ -48,7 +47,6 @@ struct RandomUser: DataSource, CustomStringConvertible {
       provenance: provenance, unreadable: position.skip == 0 ? reply.results.unreadable : .none)
   }
 
-  /// The service cannot look people up.
   func item(_ id: EmailAddress) async throws(SourceError) -> LookupResult<User> {
     throw SourceError(.unsupported, "randomuser.me cannot look up one person")
   }
@@ -64,7 +62,7 @@ struct RandomUser: DataSource, CustomStringConvertible {
 
   var description: String { "RandomUser(\(url.absoluteString), seed: \(seed), size: \(size))" }
 
-  /// Another seed gives other people: its cursors are not ours.
+  /// Another seed has other people, so its cursors are rejected.
   private var seal: CursorSeal { CursorSeal("users.\(seed)", for: nil) }
 
   private func position(of cursor: Cursor?) throws(SourceError) -> Position {
@@ -92,13 +90,82 @@ struct RandomUser: DataSource, CustomStringConvertible {
     return (reply, Provenance(.live, fetchedAt: now(), endpoint: request.endpoint))
   }
 
-  /// A page of the service, and how many of its people were given already.
+  /// A page of the service, and the people of it already returned.
   private struct Position: Codable {
     var page = 1
     var skip = 0
-    /// The page size that the page number counts in.
+    /// The page size to which the page number refers.
     var size: Int
 
     private enum CodingKeys: String, CodingKey { case page = "p", skip = "s", size = "n" }
+  }
+}
+
+/// A successful response.
+struct RandomUserReply: Decodable {
+  let results: LossyArray<User.Wire>
+
+  /// `nil` if the service does not send it.
+  let info: Info?
+
+  /// The parameters that the service used, which may differ from the requested ones.
+  struct Info: Decodable {
+    let seed: String?
+    /// A `Double`, because the service accepts page 1.5.
+    let page: Double?
+    let results: Double?
+
+    /// Rejects a response to other parameters.
+    func check(seed: String, page: Int, size: Int) throws(SourceError) {
+      func refuse(_ what: String) -> SourceError {
+        SourceError(.malformed, "randomuser.me gave other people than it was asked for: \(what)")
+      }
+      if let given = self.page, given != Double(page) {
+        throw refuse("page \(given.formatted) instead of \(page)")
+      }
+      if let given = self.results, given != Double(size) {
+        throw refuse("\(given.formatted) instead of \(size)")
+      }
+      if let given = self.seed, given != seed { throw refuse("another seed") }
+    }
+  }
+}
+
+/// An error message, with any status: `{"error": "…"}`.
+struct RandomUserFailure {
+  private let words: String
+  private let response: HTTPResponse
+
+  /// `nil` if the response is not an error message, or if its status is more precise.
+  init?(_ response: HTTPResponse) {
+    // A page of people is large and does not start with this key.
+    guard response.body.prefix(64).firstRange(of: Data(#""error""#.utf8)) != nil,
+      let envelope = try? response.decoded(as: Envelope.self, by: "randomuser.me")
+    else { return nil }
+    words = envelope.error
+    self.response = response
+    guard isAskedTooOften || 200..<300 ~= response.status else { return nil }
+  }
+
+  /// The error `rateLimited` or `serverError`; the message tells them apart, not the status.
+  func error(at now: Date) -> SourceError {
+    guard isAskedTooOften else {
+      return SourceError(.serverError, "randomuser.me failed: \(words.oneLine(atMost: 80))")
+    }
+    // The limit applies to windows of five minutes.
+    return SourceError(
+      .rateLimited, "randomuser.me gives no more people for now", remedy: "try again in 5 minutes",
+      retryAfter: response.retryAfter(from: now) ?? .seconds(300))
+  }
+
+  private var isAskedTooOften: Bool { Folded(words).contains(Folded("ease up")) }
+
+  private struct Envelope: Decodable { let error: String }
+}
+
+extension Double {
+  /// Without `.0`.
+  fileprivate var formatted: String {
+    self == rounded() && magnitude < 1e15 ? "\(Int(self))" : "\(self)"
   }
 }

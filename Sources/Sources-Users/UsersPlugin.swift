@@ -1,71 +1,55 @@
 public import AggregatorKit
 public import Foundation
 
-/// The made-up people of randomuser.me.
+/// Made-up people from randomuser.me.
 public struct UsersPlugin: Plugin {
-  /// The name: `users`.
   public let name = "users"
 
-  /// What there is.
   public let summary = "made-up people of randomuser.me"
 
-  /// A name and an address of the bundled data.
   public let example = PluginExample(query: "aino", id: "aino.tormanen@example.com")
 
-  /// Where randomuser.me is.
   public static let address = Setting(
     "RANDOM_USER_URL", .url, default: "https://randomuser.me/api/", about: "where randomuser.me is")
 
-  /// How often randomuser.me is asked.
   public static let rate = Setting(
     "RANDOM_USER_RATE", .rate, default: "20000/5m", about: "how many people are asked for, or 'off'"
   )
 
-  /// How many people are asked for at a time.
   public static let pageSize = Setting(
     "RANDOM_USER_PAGE_SIZE", .count(1...RandomUser.largestPage), default: "100",
     about: "how many people to ask for at a time; other sizes give other people")
 
-  /// Which people are asked for.
-  ///
-  /// No seed is 18 characters long: the service reads those as something else.
+  /// The collection of people; never 18 characters, because the service gives such seeds another
+  /// meaning.
   public static let seed = Setting(
     "RANDOM_USER_SEED", .text, default: "aggregator",
     about: "which people: another seed gives others"
   )
 
-  /// Address, rate, page size and seed.
   public let settings = [address, rate, pageSize, seed]
 
-  /// What is known of a person.
-  ///
-  /// Names and e-mail addresses are searchable.
   public let fields: [Field<User>]
 
-  /// A table of names; alone, a card of all that is known.
   public let layout = Layout<User>(
     card: [
       "name", "email", "gender", "age", "birthDate", "nationality", "city", "state", "postcode",
       "country", "phone", "username", "registeredAt", "picture",
     ], images: { $0.images($1) })
 
-  /// How the service is treated.
+  /// There is no search, and no end, so cached people come first.
   ///
-  /// The people depend on the page size, so one size is always asked for; and there is no search. There
-  /// is no end of people either, so those that are stored come first; and some have the same address.
+  /// The people depend on the page size, so one size is always requested. Some have the same
+  /// address.
   public let policy = Policy(
     rate: rate, rateUnit: .records, upstreamPageSize: .setting(pageSize), localSearchBound: 1000,
     readOrder: .localFirst, isEndless: true, repeatsRecords: true)
 
-  /// The verb `load`.
   public let verbs = [Verb.load]
 
-  /// The people in the binary.
   public let bundled: any DataSource<User>
 
-  /// The plugin.
-  ///
-  /// - Parameter now: What the calendar says when an age is read.
+  /// - Parameter now: The current date, for computing ages.
   public init(now: @escaping @Sendable () -> Date = { Now.current.date }) {
     fields = [
       Field(
@@ -101,7 +85,6 @@ public struct UsersPlugin: Plugin {
     bundled = BundledSource("users", json: bundledUsers, fields: fields)
   }
 
-  /// randomuser.me, with the address and page size of the settings.
   public func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<User>
   {
     RandomUser(
@@ -125,4 +108,25 @@ public struct UsersPlugin: Plugin {
 
 extension Character {
   fileprivate var isPlain: Bool { isASCII && (isLetter || isNumber) || self == "-" }
+}
+
+extension Verb<User> {
+  /// Caches more people: `users load [COUNT]`.
+  static let load = Verb(
+    "load", "Fetch more users into the store",
+    argument: Parameter(
+      "count", "COUNT", in: 1...1_000_000,
+      about: "how many new users to fetch at least, in whole pages; 100 by default")
+  ) { call throws(SourceError) in
+    guard let upstreamLoader = call.upstreamLoader else {
+      throw SourceError(
+        .storage, "there is no place to keep users", remedy: "set HOME or AGGREGATOR_HOME")
+    }
+    let count = call.values["count"] ?? 100
+    let result = await upstreamLoader.take(count) { _ in }
+    if let failure = result.failure, result.added == 0 { throw failure }
+    let words =
+      result.added == 1 ? "1 more user is stored" : "\(result.added) more users are stored"
+    return .done(words, failure: result.failure ?? result.end.map(SourceError.stalled))
+  }
 }

@@ -21,7 +21,7 @@ struct CountryListTests {
     #expect(page.provenance.origin == .live)
     #expect(page.provenance.endpoint == service.url.absoluteString)
     #expect(page.records.prefix(3).map(\.code.description) == ["AF", "AX", "AL"])
-    // Not by name: these are where older names would be.
+    // The service sorts by older names.
     let names = page.records.map(\.name)
     #expect(names != names.sorted())
   }
@@ -49,7 +49,7 @@ struct CountryListTests {
     #expect(
       countries.filter { $0.region == "Americas" }.map(\.code.description).sorted()
         == ["HT", "MQ", "SX"])
-    // North America, which is no null.
+    // North America, not null.
     #expect(countries.first { $0.code.description == "US" }?.region == "NA")
     #expect(Set(countries.map(\.region)).count == 9)
   }
@@ -151,7 +151,7 @@ struct CountryListTests {
     #expect(error?.code == .badUsage)
   }
 
-  // MARK: - Bad rows and bad replies
+  // MARK: - Errors
 
   @Test func `drops rows that cannot be read, and counts them once`() async throws {
     let service = try FakeCountries()
@@ -182,7 +182,7 @@ struct CountryListTests {
       (.html(title: "Oops", status: 503), .serverError, "503"),
       (.status(200, ""), .malformed, "empty"),
       (.status(200, "404: Not Found"), .malformed, "not JSON"),
-      // What the successor of a service like this says since it was shut down.
+      // The reply of a similar service after it was shut down.
       (
         .json(#"{"success":false,"data":null,"errors":[{"message":"deprecated"}]}"#), .malformed,
         "an object instead of a list"
@@ -199,5 +199,23 @@ struct CountryListTests {
     }
     #expect(error?.code == code)
     #expect(error?.message.contains(words) == true)
+  }
+}
+
+struct CountryCodeTests {
+  @Test(arguments: ["FR", "fr", "Fr", "fR"])
+  func `is upper-case however it was typed`(text: String) throws {
+    let code = try #require(CountryCode(text))
+    #expect(code.description == "FR")
+    #expect(try JSONEncoder().encode([code]) == Data(#"["FR"]"#.utf8))
+    #expect(
+      try JSONDecoder().decode([CountryCode].self, from: Data("[\"\(text)\"]".utf8)) == [code])
+  }
+
+  @Test(arguments: [
+    "", "F", "FRA", "F1", "é", "FÉ", " FR", "FR\n", "@A", "[a", "\u{FF26}\u{FF32}", "ß",
+  ])
+  func `is two ASCII letters`(text: String) {
+    #expect(CountryCode(text) == nil)
   }
 }

@@ -4,12 +4,12 @@ import CountriesSource
 import Foundation
 
 extension FakeCountries {
-  /// The bare source over this service.
+  /// The bare remote.
   func countries() throws -> any DataSource<Country> {
     try CountriesPlugin().remote(in: environment())
   }
 
-  /// The whole chain over this service, which never waits between two attempts.
+  /// The whole chain, without waits between attempts.
   func chain(
     at url: URL? = nil, reading: CachePolicy = .normal, observer: Observer = .silent
   ) throws -> any DataSource<Country> {

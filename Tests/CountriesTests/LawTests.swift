@@ -26,3 +26,16 @@ import Testing
     #expect(report.notApplicable.map(\.law.name) == ["one-request", "no-secret"])
   }
 }
+
+@Suite(.timeLimit(.minutes(5))) struct FaultScenarioTests {
+  @Test func `keeps its promises in all fault scenarios`() async throws {
+    let report = try await expectLawsUnderFaults(
+      of: CountriesPlugin(), in: try FakeCountries().environment())
+    // There are no pages.
+    #expect(
+      report.entries.filter { !$0.hasEffect }.map(\.scenario.name) == [
+        "fair", "repeated-page", "ignored-offset", "empty-page", "shrinking-total", "rows-gone",
+        "rows-come",
+      ])
+  }
+}

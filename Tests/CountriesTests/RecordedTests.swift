@@ -6,7 +6,7 @@ import CountriesSource
 import Foundation
 import Testing
 
-/// The list of countries from files, which need no service.
+/// Replays the recorded country list.
 @Suite(.timeLimit(.minutes(5))) struct RecordedTests {
   private static let plugin = CountriesPlugin()
   private static let fair = Fixture("fair")
@@ -21,7 +21,7 @@ import Testing
   // MARK: - Recording
 
   @Test func `recording the service again changes nothing`() async throws {
-    // Those with holes, accents and odd names, and a few others.
+    // Rows with gaps, accents and odd names, and a few others.
     let service = try FakeCountries([
       "AX", "BV", "CI", "CL", "CW", "FI", "FR", "GR", "HM", "HT", "JP", "KP", "KR", "MY", "UM",
       "VA",

@@ -1,46 +1,37 @@
 import AggregatorKit
 
-/// A character as Comic Vine keeps it.
+/// A character of the fake Comic Vine.
 public struct FakeCharacter: Sendable {
-  /// A picture of a character.
   public enum Picture: Sendable {
     /// `null`.
     case none
-    /// The address of the picture that stands for none.
+    /// The URL of the blank placeholder picture.
     case blank
-    /// A picture.
     case drawn
-    /// A picture at a host of its own: `http://127.0.0.1:8080`.
+    /// A picture on another host: `http://127.0.0.1:8080`.
     case at(String)
   }
 
-  /// Its number.
   public var id: Int
-  /// Its name.
   public var name: String
-  /// The name behind the mask, spaces and all.
+  /// With surrounding spaces, as in the service.
   public var realName: String?
-  /// Other names, in lines that end with `\n` or `\r\n`.
+  /// In lines that end with `\n` or `\r\n`.
   public var aliases: String?
-  /// What it is, in short.
+  /// A short summary.
   public var deck: String?
-  /// What it is, in HTML.
+  /// HTML.
   public var description: String?
   /// `Dec 4, 1920`.
   public var birth: String?
   /// 0, 1 or 2.
   public var gender = 1
-  /// The publisher's name.
   public var publisher: String?
-  /// The name and number of the issue in which it appeared first; `nil` for `null`.
+  /// Name and number of the first issue; `nil` for `null`.
   public var firstIssue: (name: String?, number: String?)?
-  /// Its picture.
   public var picture = Picture.drawn
-  /// What it can do.
   public var powers: [String] = []
-  /// Where it belongs.
   public var teams: [String] = []
-  /// In how many issues it was.
   public var issueCount = 1
 
   static let listFields = detailFields.filter { !detailOnly.contains($0) }
@@ -60,7 +51,7 @@ public struct FakeCharacter: Sendable {
     "volume_credits",
   ]
 
-  /// The fields that are wanted; all of them if none is known.
+  /// The requested fields; all if none of them is known.
   func json(_ fields: [String], _ wanted: String?, isFound: Bool = false) -> JSON {
     let wanted = Set((wanted ?? "").split(separator: ",").map(String.init))
     let known = fields.filter(wanted.contains)
@@ -68,7 +59,7 @@ public struct FakeCharacter: Sendable {
     return .object(members + (isFound ? [.init("resource_type", "character")] : []))
   }
 
-  /// How many of the terms are somewhere in its names.
+  /// The number of terms that occur in the names.
   func relevance(of terms: [Substring]) -> Int {
     let text = [name, realName, aliases, deck].compactMap(\.self).joined(separator: "\n")
       .lowercased()
@@ -103,7 +94,7 @@ public struct FakeCharacter: Sendable {
   private var issue: JSON {
     guard let firstIssue else { return .null }
     return [
-      // There is no such path.
+      // The real service has no such path.
       "api_detail_url": .string(Self.api("first_appeared_in_issue/4000", id)), "id": .integer(id),
       "name": firstIssue.name.json, "issue_number": firstIssue.number.json,
     ]
@@ -136,5 +127,62 @@ public struct FakeCharacter: Sendable {
 
   private static func api(_ path: String, _ id: Int) -> String {
     "https://comicvine.example/api/\(path)-\(id)/"
+  }
+}
+
+extension FakeCharacter {
+  public init(id: Int, name: String, picture: Picture) {
+    self.init(id: id, name: name, gender: 0, picture: picture)
+  }
+
+  /// All details are known; it appeared in very many issues.
+  public static let complete = FakeCharacter(
+    id: 1253, name: "Doctor Meridian", realName: "Ilse Varga ",
+    aliases: "Noon\r\nThe Line\n\nZénith",
+    deck: "Draws lines that hold & bind.\nSome of them.",
+    description: """
+      <h2>Origin</h2><p>Ilse met <a href="/no/4005-9/" data-ref-id="4005-9">No &amp; Co</a>.</p>\
+      <figure><img src="https://comicvine.example/x.jpg"><figcaption>Her</figcaption></figure>\
+      <noscript><img src="x"></noscript><h2>Later</h2><p>She went on.</p>
+      """,
+    birth: "Dec 4, 1920", gender: 2, publisher: "Quarry Comics",
+    firstIssue: ("Lines!", "15"), powers: ["Cartography", "Flight"], teams: ["The Parallels"],
+    issueCount: 1773)
+
+  /// No details are known.
+  public static let unknown = FakeCharacter(id: 1254, name: "Nobody", gender: 0, picture: .none)
+
+  /// All details are unusual.
+  public static let odd = FakeCharacter(
+    id: 1255, name: "Señor Niebla 🌫", realName: "   ", aliases: "\r\n", deck: "",
+    description: "<p></p>",
+    birth: "Jan 1, 1493", publisher: "Quarry Comics", firstIssue: (nil, "½"), picture: .blank)
+
+  /// The number of its first issue is unknown.
+  public static let numberless = FakeCharacter(
+    id: 1256, name: "Late Arrival", aliases: "Tardy", firstIssue: ("Better Late", nil))
+
+  /// 257 characters: those above, and others with names such as `Spider-Anvil` and `Jade Comet`.
+  public static let cast = [complete, unknown, odd, numberless] + (0..<253).map(invented)
+
+  private static let firstNames = [
+    "Spider", "Amber", "Brass", "Cinder", "Dusk", "Ember", "Frost", "Granite", "Hollow", "Indigo",
+    "Jade", "Kelp", "Lunar", "Mirror", "Night", "Opal",
+  ]
+
+  private static let lastNames = [
+    "Anvil", "Badger", "Comet", "Dial", "Elm", "Ferry", "Gale", "Harbor", "Ivy", "Kite", "Loom",
+    "Needle", "Orchid", "Piston", "Quill", "Thistle",
+  ]
+
+  private static func invented(_ index: Int) -> FakeCharacter {
+    let (first, last) = (firstNames[index % 16], lastNames[index / 16])
+    return FakeCharacter(
+      id: 1260 + index + index / 10, name: first + (index % 16 == 0 ? "-" : " ") + last,
+      realName: index % 3 == 0 ? nil : "Robin \(last)man",
+      aliases: index % 2 == 0 ? nil : "The \(last)",
+      deck: index % 5 == 0 ? nil : "Of the house of \(first).", gender: index % 3,
+      publisher: ["Quarry Comics", "Lighthouse"][index % 2],
+      firstIssue: ("The \(last) Affair", "\(index + 1)"), picture: index % 7 == 0 ? .blank : .drawn)
   }
 }

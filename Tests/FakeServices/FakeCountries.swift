@@ -2,21 +2,17 @@ public import AggregatorKit
 import AggregatorSourceTesting
 public import Foundation
 
-/// The file of countries as GitHub serves it, on 127.0.0.1: 249 rows with all the holes of the real one.
+/// The file of countries as GitHub serves it, on 127.0.0.1: 249 rows with all gaps of the real
+/// file.
 ///
-/// It is stopped when nobody holds it any more.
+/// Deinitialisation stops it.
 public final class FakeCountries: FakeService {
   private static let path = "/raw/countries.json"
-
-  /// What answers.
   public let server: InterruptibleServer
 
-  /// Starts the service.
-  ///
-  /// - Parameter codes: The countries that it knows; all of them by default.
-  /// - Throws: ``SourceError`` with code `unreachable` if the system gives no socket.
+  /// - Parameter codes: The countries in the file; all by default.
   public init(_ codes: Set<String>? = nil) throws(SourceError) {
-    // Not `application/json`, and told not to guess.
+    // GitHub does not send `application/json`.
     let headers = [
       ("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff"),
     ]
@@ -25,10 +21,9 @@ public final class FakeCountries: FakeService {
     server = try InterruptibleServer { $0.path == Self.path ? list : missing }
   }
 
-  /// What `COUNTRIES_URL` has to be.
+  /// The value for `COUNTRIES_URL`.
   public var url: URL { server.baseURL.appending(path: Self.path) }
 
-  /// The address.
   public var settings: [String: String] { ["COUNTRIES_URL": url.absoluteString] }
 }
 
@@ -61,7 +56,7 @@ extension FakeCountries {
         .init("capital", .string(capital)), .init("code", .string(code)),
         .init("currency", currency),
       ] + demonym + [
-        // The host is gone.
+        // The real host no longer exists.
         .init("flag", .string("https://restcountries.invalid/data/\(code.lowercased()).svg")),
         .init("language", language), .init("name", .string(name)),
         .init("region", .string(region)),

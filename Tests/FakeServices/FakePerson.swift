@@ -1,11 +1,10 @@
 import AggregatorKit
 
-/// A person as randomuser.me makes one up: always the same for a seed, a page and a place on it.
+/// A person of the fake randomuser.me, determined by seed, page and index.
 struct FakePerson {
   let seed: String
   let page: Double
   let index: Int
-  /// Where the portraits are.
   var portraits = "https://randomuser.example/portraits"
 
   private static let nationalities = [
@@ -21,7 +20,7 @@ struct FakePerson {
   private static let lastNames = ["Okafor", "Núñez", "Weiß", "Lind", "Şahin"]
   private static let titles = ["Mr", "Mrs", "Ms", "Miss"]
 
-  /// The page's own seed, as the service makes it: page 1 has the seed itself.
+  /// The seed of the page; page 1 has the seed itself.
   private var number: Int {
     let text = page == 1 ? seed : "\(seed)\(page.plain)"
     return Int("\(text)/\(index)".fnv1a >> 32)
@@ -29,7 +28,7 @@ struct FakePerson {
 
   private var country: Int { index % Self.nationalities.count }
 
-  /// `example.com`, and not for one person only: of ten people on a page the second has the
+  /// An address at `example.com`, sometimes repeated: of ten people on a page the second has the
   /// address of the first, and the tenth that of the tenth on every other page.
   var email: String {
     switch index % 10 {
@@ -61,7 +60,7 @@ struct FakePerson {
     ]
   }
 
-  /// As the service sent it up to version 1.2.
+  /// The format up to version 1.2.
   var oldJSON: JSON {
     [
       "gender": "female",
@@ -107,6 +106,6 @@ struct FakePerson {
 }
 
 extension Double {
-  /// As JavaScript writes it: without `.0`.
+  /// As JavaScript prints it: without `.0`.
   var plain: String { Int(exactly: self).map(String.init) ?? "\(self)" }
 }

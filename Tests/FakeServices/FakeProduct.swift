@@ -1,28 +1,19 @@
 public import AggregatorKit
 
-/// A product as the service of the nate challenge keeps it.
+/// A product of the fake service of the nate challenge.
 public struct FakeProduct: Sendable {
-  /// A UUID, usually.
+  /// Usually a UUID.
   public var id: JSON
-  /// What it is; `null`, text, or something worse.
+  /// `null`, text, or an invalid value.
   public var title: JSON
-  /// Who sells it.
   public var merchant: JSON
-  /// The address of its page.
   public var url: JSON
-  /// The addresses of its pictures, and what is sent instead of them.
+  /// The URLs of its pictures, or an invalid value.
   public var images: JSON
-  /// When it was made, in milliseconds after 20 o'clock of 14 August 2020.
+  /// The creation time, in milliseconds after 2020-08-14 20:00.
   public var moment: Int
 
-  /// A product.
-  ///
-  /// - Parameters:
-  ///   - number: Its number, which becomes its id and its moment: later ones are newer.
-  ///   - title: What it is.
-  ///   - merchant: Who sells it.
-  ///   - url: The address of its page.
-  ///   - images: The addresses of its pictures.
+  /// - Parameter number: Determines the ID and the creation time: larger numbers are newer.
   public init(
     _ number: Int, _ title: JSON, merchant: JSON = "shop.example",
     url: JSON = "https://shop.example/p", images: JSON = ["https://cdn.example/1.jpg"]
@@ -35,10 +26,7 @@ public struct FakeProduct: Sendable {
     moment = number * 5
   }
 
-  /// The id of the product with this number.
-  ///
-  /// - Parameter number: 0 or more.
-  /// - Returns: A UUID of version 4.
+  /// A UUID of version 4.
   public static func id(_ number: Int) -> String {
     "00000000-0000-4000-8000-\(padded(number, 12))"
   }
@@ -57,4 +45,33 @@ public struct FakeProduct: Sendable {
     let digits = String(number)
     return String(repeating: "0", count: max(0, count - digits.count)) + digits
   }
+}
+
+extension FakeProduct {
+  /// Several addresses in one text, as in two rows.
+  static let joinedImages = (1...9).map {
+    "https://images.example/is/image/jacket_\($0)?wid=1200&hei=1200&fmt=jpeg&qlt=90,0"
+  }.joined()
+
+  /// 30 products with the oddities of the real service, newest first.
+  public static let catalog: [FakeProduct] =
+    [
+      FakeProduct(30, "Juan Soto Jersey | Home", merchant: "fanshop.example", url: soto),
+      FakeProduct(29, "Juan Soto Jersey | Home", merchant: "fanshop.example", url: soto),
+      FakeProduct(28, ""), FakeProduct(27, ""), FakeProduct(26, ""), FakeProduct(25, nil),
+      FakeProduct(24, "Table Lamp // Brass™", merchant: "Lumière & Co"),
+      FakeProduct(23, "Café Press", merchant: ""), FakeProduct(22, "Kettle", merchant: ""),
+      FakeProduct(21, "Toaster", merchant: nil), FakeProduct(20, "Umbrella", url: ""),
+      FakeProduct(19, "Raincoat", url: nil), FakeProduct(18, "Poster", images: []),
+      FakeProduct(17, "Socks", images: ["", "https://cdn.example/socks.jpg"]),
+      FakeProduct(16, "Scarf", images: ["none"]),
+      FakeProduct(15, "Gloves", images: ["//cdn.example/gloves.jpg?v=15"]),
+      FakeProduct(14, "Boots", images: ["http://cdn.example/boots.jpg"]),
+      FakeProduct(13, "Jacket", images: [.string(joinedImages)]),
+      FakeProduct(12, "Parka", images: [.string(joinedImages)]),
+      FakeProduct(
+        11, "Tent", images: .array((1...8).map { .string("http://cdn.example/tent-\($0).jpg") })),
+    ] + (1...10).reversed().map { FakeProduct($0, .string("Mug No. \($0)")) }
+
+  private static let soto: JSON = "https://fanshop.example/juan-soto-jersey"
 }

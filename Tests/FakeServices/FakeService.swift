@@ -1,13 +1,107 @@
+public import AggregatorKit
+public import AggregatorSourceTesting
 public import Foundation
+import Synchronization
 
-/// A service of this machine that behaves like a real one.
+/// A local service that behaves like the real one.
 public protocol FakeService: Sendable {
-  /// What answers.
   var server: InterruptibleServer { get }
 
-  /// What the setting of its address has to be.
+  /// The value for the setting of its address.
   var url: URL { get }
 
-  /// All settings that lead to it.
+  /// All settings that point to it.
   var settings: [String: String] { get }
+}
+
+/// A local server whose next replies a test can replace.
+///
+/// Deinitialisation stops it.
+public final class InterruptibleServer: Sendable {
+  private let server: LoopbackServer
+  private let interruption = Interruption()
+
+  init(
+    _ answer: @escaping @Sendable (LoopbackRequest) -> LoopbackReply
+  ) throws(SourceError) {
+    server = try LoopbackServer { [interruption] request in
+      interruption.next() ?? answer(request)
+    }
+  }
+
+  var baseURL: URL { server.baseURL }
+
+  fileprivate var requests: [LoopbackRequest] { server.requests }
+
+  fileprivate func requests(atLeast count: Int) async -> [LoopbackRequest] {
+    await server.requests(atLeast: count)
+  }
+
+  fileprivate func fail(with reply: LoopbackReply, times: Int, after count: Int) {
+    interruption.begin(reply, times, after: count)
+  }
+
+  fileprivate func recover() { interruption.end() }
+
+  fileprivate func stop() { server.stop() }
+}
+
+extension FakeService {
+  /// The real transport, which retains this service.
+  public var transport: some Transport { KeepingTransport(service: self) }
+
+  public var requests: [LoopbackRequest] { server.requests }
+
+  /// Waits for at least `count` requests, and returns all.
+  public func requests(atLeast count: Int) async -> [LoopbackRequest] {
+    await server.requests(atLeast: count)
+  }
+
+  /// Replaces the next replies, whatever is requested; see ``ComicVineFault`` and
+  /// ``RandomUserFault``.
+  ///
+  /// - Parameters:
+  ///   - times: The number of replies to replace.
+  ///   - count: The number of regular replies before that.
+  public func fail(with reply: LoopbackReply, times: Int = .max, after count: Int = 0) {
+    server.fail(with: reply, times: times, after: count)
+  }
+
+  /// Returns to the regular replies.
+  public func recover() { server.recover() }
+
+  /// Closes the port.
+  public func stop() { server.stop() }
+}
+
+/// A temporary replacement of a service's replies.
+final class Interruption: Sendable {
+  private let left = Mutex<(reply: LoopbackReply, times: Int, delay: Int)?>(nil)
+
+  func begin(_ reply: LoopbackReply, _ times: Int, after delay: Int = 0) {
+    left.withLock { $0 = (reply, times, delay) }
+  }
+
+  func end() { left.withLock { $0 = nil } }
+
+  func next() -> LoopbackReply? {
+    left.withLock { left in
+      guard let (reply, times, delay) = left else { return nil }
+      guard delay == 0 else {
+        left = (reply, times, delay - 1)
+        return nil
+      }
+      left = times > 1 ? (reply, times - 1, 0) : nil
+      return reply
+    }
+  }
+}
+
+/// The real transport, which retains the service.
+struct KeepingTransport<Service: Sendable>: Transport {
+  let service: Service
+
+  func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
+    try await HTTPTransport.standard.send(request)
+  }
 }

@@ -1,41 +1,27 @@
 public import AggregatorKit
 public import Foundation
 
-/// A recording that tests replay, made from a service of this machine.
+/// A recording for tests, made from a local service.
 ///
-/// It lies in `Recordings/` beside the test, and is the same, byte for byte, whenever it is made. It
-/// speaks of the address of the real service, so that it answers a source with its default settings:
-/// `aggregator heroes list --replay Tests/HeroesTests/Recordings/fair`.
+/// It is in `Recordings/` beside the test, and recording it again yields the same bytes. It
+/// contains the URL of the real service, so it works with the default settings: `aggregator heroes
+/// list --replay Tests/HeroesTests/Recordings/fair`.
 public struct Fixture: Sendable {
-  /// Fri, 20 Nov 2026, 10:10:00 UTC, when all of them were made.
+  /// Fri, 20 Nov 2026, 10:10:00 UTC, the date of all recordings.
   public static let date = Date(timeIntervalSince1970: 1_795_169_400)
 
-  /// Where it lies.
   public let directory: URL
 
-  /// The recording of this name.
-  ///
-  /// - Parameters:
-  ///   - name: Of the directory in `Recordings/`.
-  ///   - file: The test.
+  /// The recording with this name in `Recordings/` beside the test.
   public init(_ name: String, beside file: String = #filePath) {
     directory = URL(filePath: file).deletingLastPathComponent()
       .appending(path: "Recordings/\(name)")
   }
 
-  /// What is in it.
-  ///
-  /// - Returns: Texts by the names of their files.
-  /// - Throws: What the system says if a file cannot be read.
+  /// The contents of the files by name.
   public func files() throws -> [String: String] { try Self.files(in: directory) }
 
-  /// An environment in which this recording answers.
-  ///
-  /// - Parameters:
-  ///   - plugin: Whose.
-  ///   - settings: What is set, beside the defaults.
-  /// - Returns: The environment.
-  /// - Throws: ``SourceError`` if it cannot be read.
+  /// An environment that replays this recording.
   public func environment(
     for plugin: some Plugin, with settings: [String: String] = [:]
   ) throws(SourceError) -> PluginEnvironment {
@@ -43,16 +29,9 @@ public struct Fixture: Sendable {
       .replaying(try Recording(directory.path), knowing: plugin.settings)
   }
 
-  /// Asks a service, and gives the files that are written of it.
+  /// Records requests to a service, and returns the contents of the files by name.
   ///
-  /// With `AGGREGATOR_RECORD_FIXTURES=1` they take the place of those that are there.
-  ///
-  /// - Parameters:
-  ///   - service: The service.
-  ///   - plugin: Whose bare source asks.
-  ///   - ask: What is asked.
-  /// - Returns: Texts by the names of their files.
-  /// - Throws: What `ask` throws, or what the system says if a file cannot be written.
+  /// Replaces the recording if `AGGREGATOR_RECORD_FIXTURES=1`.
   public func recordedAnew<Item: Record>(
     from service: some FakeService, for plugin: some Plugin<Item>,
     _ ask: (any DataSource<Item>) async throws -> Void
@@ -89,7 +68,7 @@ public struct Fixture: Sendable {
   }
 }
 
-/// Sends to a service of this machine what is meant for the real one.
+/// Redirects requests for the real service to a local one.
 private struct Rerouted<Base: Transport>: Transport {
   let base: Base
   let from: String

@@ -7,8 +7,8 @@ import HeroesSource
 import ProductsSource
 import UsersSource
 
-/// Plays all weathers to the sources that are named, or to all, and prints what came of it.
-@main struct WeatherReportProgram {
+/// Runs all fault scenarios for the named sources, or for all, and prints the results.
+@main struct FaultReportProgram {
   static func main() async throws {
     var names = CommandLine.arguments.dropFirst()
     let isVerbose = names.contains("--verbose")
@@ -29,19 +29,19 @@ import UsersSource
         "error: no source is called '\(unknown)'\nhint: one of \(known.joined(separator: ", "))")
       exit(64)
     }
-    var isFine = true
+    var passed = true
     for station in all where names.isEmpty || names.contains(station.name) {
       let report = try await station.report()
       print(report.table)
       if isVerbose { for fault in report.details { print("  \(fault)") } }
       print()
-      isFine = isFine && report.isFine
+      passed = passed && report.passed
     }
-    exit(isFine ? 0 : 1)
+    exit(passed ? 0 : 1)
   }
 }
 
-/// A source and its service.
+/// A source and its fake service.
 private struct Station {
   let name: String
   let report: () async throws -> FaultReport

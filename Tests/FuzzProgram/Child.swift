@@ -1,20 +1,18 @@
 import AggregatorFuzzing
 import Foundation
 
-/// A process of its own for one errand, so that a crash ends nothing else.
+/// A child process for one job, so that a crash is isolated.
 struct Child {
-  /// How it ended.
   enum End {
     case outcome(Campaign.Outcome)
-    /// It crashed, or was ended because it did not go on; at which case or, from -1 down, which shape.
+    /// Crashed or hung, at a case or, from -1 down, at a shape.
     case stopped(at: Int, String)
   }
 
-  /// How long one input may take, in seconds.
-  static let patience = 20.0
+  /// The time limit for one input, in seconds.
+  static let timeLimit = 20.0
 
-  /// Runs an errand to its end.
-  static func run(_ errand: Errand) throws -> End {
+  static func run(_ job: Job) throws -> End {
     let directory = FileManager.default.temporaryDirectory.appending(
       path: "fuzz-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -23,17 +21,17 @@ struct Child {
       directory.appending(path: "progress"), directory.appending(path: "out")
     )
     for file in [progress, output] { try Data().write(to: file) }
-    var errand = errand
-    errand.progress = progress.path()
+    var job = job
+    job.progress = progress.path()
 
     let process = Process()
     process.executableURL = Bundle.main.executableURL
     process.arguments = [
-      "--child", String(decoding: try JSONEncoder().encode(errand), as: UTF8.self),
+      "--child", String(decoding: try JSONEncoder().encode(job), as: UTF8.self),
     ]
     process.standardOutput = try FileHandle(forWritingTo: output)
     process.standardInput = FileHandle.nullDevice
-    // A crash is told in one line, without a minute of looking up the stack.
+    // Print a crash in one line, without symbolising the stack for a minute.
     process.environment = ProcessInfo.processInfo.environment.merging(
       ["SWIFT_BACKTRACE": "enable=no"]) { $1 }
     try process.run()
@@ -42,13 +40,13 @@ struct Child {
       usleep(50_000)
       let now = Self.number(in: progress)
       if now != last { (last, since) = (now, .now) }
-      if ContinuousClock.now - since > .seconds(patience), process.isRunning {
+      if ContinuousClock.now - since > .seconds(timeLimit), process.isRunning {
         isStuck = true
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
       }
     }
-    if isStuck { return .stopped(at: last ?? 0, "did not end within \(Int(patience)) s") }
+    if isStuck { return .stopped(at: last ?? 0, "did not end within \(Int(timeLimit)) s") }
     guard process.terminationReason == .exit, process.terminationStatus == 0,
       let outcome = try? JSONDecoder().decode(Campaign.Outcome.self, from: Data(contentsOf: output))
     else {
@@ -61,5 +59,43 @@ struct Child {
   private static func number(in file: URL) -> Int? {
     guard let bytes = try? Data(contentsOf: file), bytes.count == 8 else { return nil }
     return bytes.withUnsafeBytes { Int($0.loadUnaligned(as: Int64.self)) }
+  }
+}
+
+/// The job of a child process, and its progress file, in case it crashes or hangs.
+struct Job: Codable {
+  var target: String
+  var seed: UInt64
+  /// The first case.
+  var first = 0
+  /// The number of cases.
+  var count = Int.max
+  /// The shapes to check afterwards.
+  var shapes = 0..<Int.max
+  var seconds: Double
+  /// A file that contains the number of the case, or -1 - n for shape n.
+  var progress: String
+
+  /// Runs the job in the child process; `nil` if the parser does not exist.
+  func run() async -> Campaign.Outcome? {
+    guard let target = FuzzTarget.all.first(where: { $0.name == target }) else { return nil }
+    let file = open(progress, O_WRONLY)
+    let report: @Sendable (Int) -> Void = { number in
+      withUnsafeBytes(of: Int64(number)) { _ = pwrite(file, $0.baseAddress, $0.count, 0) }
+    }
+    let start = ContinuousClock.now
+    let end = count.addingReportingOverflow(first)
+    var outcome = await Campaign(of: target, seed: seed).run(
+      first..<(end.overflow ? .max : end.partialValue),
+      until: start + .seconds(target.cost == .high ? seconds : seconds * 0.85), progress: report)
+    guard target.cost != .high else { return outcome }
+    let growth = GrowthSearch(of: target, seed: seed)
+    for shape in shapes {
+      if shapes.count > 1, ContinuousClock.now >= start + .seconds(seconds) { break }
+      report(-1 - shape)
+      if let finding = await growth.run(shape) { outcome.findings.append(finding) }
+      if outcome.findings.count > 5 { break }
+    }
+    return outcome
   }
 }

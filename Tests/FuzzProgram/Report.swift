@@ -1,18 +1,18 @@
 import AggregatorFuzzing
 import Foundation
 
-/// A line for each parser, and what was found.
+/// Prints one line for each parser, and the findings.
 struct Report {
   private let options: Options
 
-  /// How often a parser may crash before the others get their turn.
+  /// The number of crashes after which the next parser gets its turn.
   private static let mostCrashes = 3
 
   init(_ options: Options) { self.options = options }
 
-  /// Tries all parsers, and prints.
+  /// Checks all parsers.
   ///
-  /// - Returns: Whether nothing was found.
+  /// Returns true if there are no findings.
   func run() throws -> Bool {
     say("seed \(options.seed)\n")
     say(row("parser", "inputs", "a second", "slowest", "case", "findings"))
@@ -44,19 +44,19 @@ struct Report {
   }
 
   private func outcome(of target: FuzzTarget, seconds: Double) throws -> Campaign.Outcome {
-    var errand = Errand(target: target.name, seed: options.seed, seconds: seconds, progress: "")
+    var job = Job(target: target.name, seed: options.seed, seconds: seconds, progress: "")
     if let number = options.number {
-      (errand.first, errand.count, errand.shapes) = (number, 1, 0..<0)
+      (job.first, job.count, job.shapes) = (number, 1, 0..<0)
     } else if let shape = options.shape {
-      (errand.count, errand.shapes) = (0, shape..<shape + 1)
+      (job.count, job.shapes) = (0, shape..<shape + 1)
     }
     let start = ContinuousClock.now
     var findings: [Finding] = []
     while true {
-      errand.seconds = max(1, seconds - (ContinuousClock.now - start) / .seconds(1))
-      switch try Child.run(errand) {
+      job.seconds = max(1, seconds - (ContinuousClock.now - start) / .seconds(1))
+      switch try Child.run(job) {
       case .outcome(var outcome):
-        outcome.inputs += errand.first - (options.number ?? 0)
+        outcome.inputs += job.first - (options.number ?? 0)
         outcome.findings = findings + outcome.findings
         return outcome
       case .stopped(let number, let what):
@@ -71,12 +71,12 @@ struct Report {
           outcome.findings = findings
           return outcome
         }
-        errand.first = number + 1
+        job.first = number + 1
       }
     }
   }
 
-  /// Writes a line at once, so that whoever waits sees how far it is.
+  /// Writes a line unbuffered, to show the progress.
   private func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
   private func row(_ name: String, _ columns: String...) -> String {

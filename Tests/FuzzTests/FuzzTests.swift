@@ -2,20 +2,18 @@ import AggregatorFuzzing
 import Testing
 
 extension FuzzTarget: CustomTestStringConvertible {
-  /// Its name, for all that it is made from fills the screen.
+  /// The name, because a dump of the target fills the screen.
   package var testDescription: String { name }
 }
 
-/// Every parser that meets foreign bytes, with the same few hundred inputs in every run; `Scripts/fuzz`
-/// tries millions of others.
+/// Checks every parser with the same few hundred inputs; `Scripts/fuzz` checks millions of others.
 ///
-/// One parser after the other, so that other tests have a processor too; how long an input takes is the
-/// business of the script.
+/// Serialized, so that other tests get CPU time. The script also checks the time for each input.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct FuzzTests {
   @Test(arguments: FuzzTarget.all)
   func `keeps its promises whatever it reads`(target: FuzzTarget) async {
-    let outcome = await Campaign(of: target, seed: 1, patience: nil).run(0..<target.cost.tested)
+    let outcome = await Campaign(of: target, seed: 1, timeLimit: nil).run(0..<target.cost.tested)
     for finding in outcome.findings {
       Issue.record("\(finding.target), case \(finding.number): \(finding.what): \(finding.input)")
     }

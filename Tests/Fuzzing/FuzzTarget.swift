@@ -1,18 +1,18 @@
 import AggregatorKit
 import AggregatorSourceTesting
 
-/// A parser that meets foreign bytes, and what must hold whatever it is given.
+/// A parser of untrusted bytes, and the invariants to check for every input.
 package struct FuzzTarget: Sendable {
-  /// How much one input costs, which decides how many there are.
+  /// The cost of one input, which determines the number of inputs.
   package enum Cost: Sendable {
-    /// Microseconds, as most parsers.
+    /// Microseconds, for most parsers.
     case low
     /// A tenth of a millisecond and more: whole replies.
     case medium
     /// Milliseconds: files.
     case high
 
-    /// How many inputs the suite of all tests tries.
+    /// The number of inputs in the test suite.
     package var tested: Int {
       switch self {
       case .low: 400
@@ -22,10 +22,9 @@ package struct FuzzTarget: Sendable {
     }
   }
 
-  /// What it is called: `html`, `heroes-list`.
+  /// Such as `html` or `heroes-list`.
   package let name: String
 
-  /// How much one input costs.
   package let cost: Cost
 
   let mutator: Mutator
@@ -34,11 +33,9 @@ package struct FuzzTarget: Sendable {
   /// A parser of bytes.
   ///
   /// - Parameters:
-  ///   - name: What it is called.
-  ///   - samples: What it reads, from which inputs are made.
-  ///   - tokens: What means something to it.
-  ///   - cost: How much one input costs.
-  ///   - check: Tries an input. Whatever it throws is a finding.
+  ///   - samples: Valid inputs to mutate.
+  ///   - tokens: Text with a meaning to the parser.
+  ///   - check: Throws a finding.
   init(
     _ name: String, samples: [[UInt8]], tokens: [String] = [], cost: Cost = .low,
     check: @escaping @Sendable ([UInt8]) async throws -> Void
@@ -49,7 +46,7 @@ package struct FuzzTarget: Sendable {
     self.check = check
   }
 
-  /// A parser of text; what is not UTF-8 comes as U+FFFD.
+  /// A parser of text; invalid UTF-8 becomes U+FFFD.
   init(
     _ name: String, texts: [String], tokens: [String] = [], cost: Cost = .low,
     check: @escaping @Sendable (String) async throws -> Void
@@ -59,28 +56,42 @@ package struct FuzzTarget: Sendable {
     }
   }
 
-  /// Whether there is anything to make inputs from.
   package var hasSamples: Bool { !mutator.samples.isEmpty }
 
-  /// The input of a case: always the same for the same seed and number.
+  /// The input of a case, determined by seed and number.
   package func input(of number: Int, seed: UInt64) -> [UInt8] {
     var random = random(number, seed)
     return mutator.input(&random)
   }
 
-  /// The random numbers of a case.
-  func random(_ number: Int, _ seed: UInt64) -> Seeded {
-    Seeded(seed &+ name.fnv1a &+ UInt64(truncatingIfNeeded: number) &* 0xD1B5_4A32_D192_ED03)
+  func random(_ number: Int, _ seed: UInt64) -> SeededGenerator {
+    SeededGenerator(
+      seed &+ name.fnv1a &+ UInt64(truncatingIfNeeded: number) &* 0xD1B5_4A32_D192_ED03)
   }
 }
 
-/// A promise that was not kept.
-struct BrokenPromise: Error, CustomStringConvertible {
+/// A finding: an invariant that does not hold.
+struct BrokenInvariant: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
 }
 
-/// Throws unless a promise is kept.
+/// Throws unless an invariant holds.
 func expect(_ isKept: @autoclosure () throws -> Bool, _ promise: @autoclosure () -> String) throws {
-  if try !isKept() { throw BrokenPromise(promise()) }
+  if try !isKept() { throw BrokenInvariant(promise()) }
+}
+
+extension FuzzTarget {
+  package static let all =
+    replies + json + http + images + text + searching + positions + settings + commands + output
+    + recordings + store
+}
+
+/// Throws if an error message is long, or contains control or invisible characters.
+func expectHarmless(_ error: SourceError) throws {
+  for words in [error.message, error.remedy?.text ?? ""] {
+    try expect(words.count <= 1000, "an error of \(words.count) characters")
+    let bad = words.unicodeScalars.first(where: \.isInvisible)
+    try expect(bad == nil, "an error with U+\(String(bad?.value ?? 0, radix: 16)): \(error.code)")
+  }
 }

@@ -8,7 +8,7 @@ import Testing
 struct BundledHeroesTests {
   private let plugin = HeroesPlugin()
 
-  /// The ids that Comic Vine gives to the characters of the bundle.
+  /// The Comic Vine IDs of the bundled characters.
   private static let ids: Set = [
     1440, 1441, 1442, 1443, 1444, 1446, 1453, 1455, 1456, 1457, 1459, 1460, 1461, 1462, 1464,
     1465, 1466, 1467, 1468, 1469, 1472, 1475, 1476, 1493, 1499, 1502, 1503, 1504, 1505, 1689,
@@ -41,7 +41,7 @@ struct BundledHeroesTests {
   }
 
   @Test func `tells of each who publishes it, what it can do and how it lived`() async throws {
-    // Of Spider Supreme too little is certain.
+    // Too little is known about Spider Supreme.
     for hero in try await everybody() where hero.id != 187172 {
       #expect(hero.publisher?.isEmpty == false, "\(hero.name)")
       #expect(hero.powers != nil && hero.teams != nil && hero.aliases != nil, "\(hero.name)")

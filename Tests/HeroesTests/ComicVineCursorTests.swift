@@ -34,14 +34,14 @@ struct ComicVineCursorTests {
     #expect(whole == head.records)
     #expect(middle.records.count == 3)
     #expect(rest.records.count == 3)
-    // The page size that the service named stays, though the callers wanted 3 and 10.
+    // The page size of the service stays, although the limits are 3 and 10.
     #expect(service.requests.suffix(2).map { $0.query["limit"] } == ["10", "10"])
     #expect(service.requests.suffix(2).map { $0.query["page"] } == ["2", "2"])
   }
 
   @Test func `keeps to the page size that the service named`() async throws {
     let service = try FakeComicVine(searchLimit: 10)
-    _ = try await service.heroes().walked(matching: "spider", size: 50)
+    _ = try await service.heroes().wholeWalk(matching: "spider", size: 50)
     #expect(service.requests.map { $0.query["limit"] } == ["50", "10"])
     #expect(service.requests.map { $0.query["page"] } == ["1", "2"])
   }
@@ -137,8 +137,8 @@ struct ComicVineCursorTests {
   @Test(arguments: [nil, "spider anvil"])
   func `finds the same with pages in flight`(text: String?) async throws {
     let service = try FakeComicVine()
-    let alone = try await service.heroes().walked(matching: text, size: 10)
-    let ahead = try await service.heroes().walked(matching: text, size: 10, ahead: 6)
+    let alone = try await service.heroes().wholeWalk(matching: text, size: 10)
+    let ahead = try await service.heroes().wholeWalk(matching: text, size: 10, ahead: 6)
     #expect(ahead.ids == alone.ids)
     #expect(ahead.end == .exhausted)
   }

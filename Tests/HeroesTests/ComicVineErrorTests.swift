@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct ComicVineErrorTests {
   private func error(
-    of reply: LoopbackReply, at now: Date = tenPastTen
+    of reply: LoopbackReply, at now: Date = Fixture.date
   ) async throws -> SourceError {
     let service = try FakeComicVine()
     service.fail(with: reply)
@@ -16,7 +16,7 @@ struct ComicVineErrorTests {
   }
 
   private func error<Answer>(
-    of service: FakeComicVine, at now: Date = tenPastTen,
+    of service: FakeComicVine, at now: Date = Fixture.date,
     asking ask: (any DataSource<Hero>) async throws -> Answer
   ) async throws -> SourceError {
     let heroes = try service.heroes(at: now)
@@ -48,7 +48,7 @@ struct ComicVineErrorTests {
       (200, 104, .rejected, "(104: Gone wrong)"), (200, 105, .rejected, "subscribers"),
       (401, 100, .invalidKey, "invalid API key"), (200, 100, .invalidKey, "key"),
       (404, 102, .rejected, "(404): Gone wrong"), (200, 107, .rateLimited, "quota"),
-      // The HTTP status comes first where the service's own code says nothing known.
+      // The HTTP status takes precedence over an unknown code.
       (502, 502, .serverError, "failed (502)"), (503, 1, .serverError, "failed (503)"),
       (429, 1, .rateLimited, "slow down"), (401, 999, .invalidKey, "(401)"),
     ] as [(Int, Int, SourceError.Code, String)])
@@ -82,14 +82,14 @@ struct ComicVineErrorTests {
   }
 
   @Test(arguments: [
-    // Ten past ten: fifty minutes to the hour.
+    // 10:10: fifty minutes to the full hour.
     (0, 3000), (2999.5, 300), (2000, 1000), (2701, 300), (3000, 3600),
   ])
   func `waits for the hour's quota, but for minutes at least`(
     seconds: TimeInterval, wait: Int
   ) async throws {
     let error = try await error(
-      of: ComicVineFault.quota.reply, at: tenPastTen.addingTimeInterval(seconds))
+      of: ComicVineFault.quota.reply, at: Fixture.date.addingTimeInterval(seconds))
     #expect(error.retryAfter == .seconds(wait))
   }
 

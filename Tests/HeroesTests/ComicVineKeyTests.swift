@@ -5,10 +5,10 @@ import Foundation
 import HeroesSource
 import Testing
 
-/// The key goes into the query of the request, and nowhere else.
+/// The key is sent in the query, and nowhere else.
 @Suite(.timeLimit(.minutes(5)))
 struct ComicVineKeyTests {
-  /// The key, as it is and as it is written in addresses and in JSON.
+  /// The key, plain and as encoded in URLs and JSON.
   private static let forms = [
     FakeComicVine.key, "canary%2F7f3a%2B9c51e2d84b06", #"canary\/7f3a+9c51e2d84b06"#,
     "9c51e2d84b06",
@@ -87,7 +87,6 @@ struct ComicVineKeyTests {
   }
 }
 
-/// Everything that a mirror shows of a value.
 private func dumped(_ value: some Any) -> String {
   var text = ""
   dump(value, to: &text)

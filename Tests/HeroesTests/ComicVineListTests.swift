@@ -13,7 +13,7 @@ struct ComicVineListTests {
     size: Int, requests: Int
   ) async throws {
     let service = try FakeComicVine()
-    let walk = try await service.heroes().walked(size: size)
+    let walk = try await service.heroes().wholeWalk(size: size)
     #expect(walk.ids == Self.everybody)
     #expect(walk.end == .exhausted)
     #expect(service.requests.count == requests)
@@ -22,7 +22,7 @@ struct ComicVineListTests {
 
   @Test func `stops at the total where the last page is full`() async throws {
     let service = try FakeComicVine(Array(FakeCharacter.cast.prefix(200)))
-    let walk = try await service.heroes().walked(size: 100)
+    let walk = try await service.heroes().wholeWalk(size: 100)
     #expect(walk.ids.count == 200)
     #expect(service.requests.count == 2)
   }
@@ -67,65 +67,65 @@ struct ComicVineListTests {
     #expect(service.requests.map(\.path) == ["/api/characters/"])
   }
 
-  // MARK: - What is wrong with answers
+  // MARK: - Oddities
 
   @Test func `drops rows that cannot be read, and counts them`() async throws {
-    let walk = try await FakeComicVine(quirks: [.badRows]).heroes().walked(size: 100)
+    let walk = try await FakeComicVine(quirks: [.badRows]).heroes().wholeWalk(size: 100)
     #expect(walk.ids == Self.everybody.filter { ![1254, 1255, 1256].contains($0) })
     #expect(walk.pages.map(\.unreadable.count) == [3, 0, 0])
     #expect(walk.pages.first?.unreadable.firstReason == "row 2: name is null")
   }
 
   @Test func `goes on after a page that is short`() async throws {
-    let walk = try await FakeComicVine(quirks: [.shortPage]).heroes().walked(size: 100)
+    let walk = try await FakeComicVine(quirks: [.shortPage]).heroes().wholeWalk(size: 100)
     #expect(walk.pages.map(\.records.count) == [99, 100, 57])
     #expect(walk.ids == Self.everybody.filter { $0 != Self.everybody[99] })
   }
 
   @Test func `believes rows more than a total`() async throws {
     let service = try FakeComicVine(quirks: [.lowTotal])
-    let walk = try await service.heroes().walked(size: 100)
+    let walk = try await service.heroes().wholeWalk(size: 100)
     #expect(walk.ids == Self.everybody)
     #expect(walk.pages.map(\.total) == [nil, nil, nil, nil])
   }
 
   @Test func `stops at an empty page whatever the total promises`() async throws {
     let service = try FakeComicVine(quirks: [.emptyPromise])
-    let walk = try await service.heroes().walked(size: 100)
+    let walk = try await service.heroes().wholeWalk(size: 100)
     #expect(walk.end == .exhausted)
     #expect(service.requests.count == 1)
     #expect(walk.pages.map(\.total) == [nil])
   }
 
   @Test func `counts rows itself`() async throws {
-    let walk = try await FakeComicVine(quirks: [.miscounted]).heroes().walked(size: 100)
+    let walk = try await FakeComicVine(quirks: [.miscounted]).heroes().wholeWalk(size: 100)
     #expect(walk.ids == Self.everybody)
   }
 
   @Test func `gives a row that came twice once`() async throws {
-    let walk = try await FakeComicVine(quirks: [.shifting]).heroes().walked(size: 100)
+    let walk = try await FakeComicVine(quirks: [.shifting]).heroes().wholeWalk(size: 100)
     #expect(walk.ids == Self.everybody)
-    // More came than the total promised, so it is not believed, and the walk looks once more.
+    // More rows than the total arrived, so it is ignored and one more page is fetched.
     #expect(walk.pages.map(\.records.count) == [100, 100, 58, 0])
   }
 
   @Test(arguments: [(3, 86), (20, 37), (100, 37)])
   func `follows pages of the service's own size`(size: Int, requests: Int) async throws {
     let service = try FakeComicVine(quirks: [.ownLimit])
-    let walk = try await service.heroes().walked(size: size)
+    let walk = try await service.heroes().wholeWalk(size: size)
     #expect(walk.ids == Self.everybody)
     #expect(service.requests.count == requests)
   }
 
   @Test func `gives no more than was asked for`() async throws {
-    let walk = try await FakeComicVine(quirks: [.generous]).heroes().walked(size: 20)
+    let walk = try await FakeComicVine(quirks: [.generous]).heroes().wholeWalk(size: 20)
     #expect(walk.ids == Self.everybody)
     #expect(walk.pages.map(\.records.count) == Array(repeating: 20, count: 12) + [17])
   }
 
   @Test func `ends a walk through a service that ignores the offset`() async throws {
     let service = try FakeComicVine(quirks: [.ignoresOffset])
-    let walk = try await service.heroes().walked(size: 20)
+    let walk = try await service.heroes().wholeWalk(size: 20)
     #expect(walk.ids == Array(Self.everybody.prefix(20)))
     #expect(walk.end == .nothingNew(pages: 3))
     #expect(service.requests.count == 4)

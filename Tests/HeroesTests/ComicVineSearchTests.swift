@@ -6,14 +6,14 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct ComicVineSearchTests {
-  /// Both words match one, each word fifteen more.
+  /// One character matches both words; fifteen more match each.
   private static let query = "spider anvil"
   private static let matches = 31
 
   @Test(arguments: [1, 3, 7, 10, 13, 100, 250], [10, 100])
   func `finds everybody once, whatever the two limits`(limit: Int, searchLimit: Int) async throws {
     let service = try FakeComicVine(searchLimit: searchLimit)
-    let walk = try await service.heroes().walked(matching: Self.query, size: limit)
+    let walk = try await service.heroes().wholeWalk(matching: Self.query, size: limit)
     #expect(walk.ids.count == Self.matches)
     #expect(walk.pages.map(\.records.count).reduce(0, +) == Self.matches)
     #expect(walk.pages.allSatisfy { $0.records.count <= limit })
@@ -24,7 +24,7 @@ struct ComicVineSearchTests {
   @Test func `keeps the order of the service, and all that it found`() async throws {
     let page = try await FakeComicVine().heroes().page(
       PageRequest(matching: try Query(Self.query), limit: 100))
-    // The best match first, and what has only one of the words too.
+    // The best match first, then those that match one word.
     #expect(page.records.prefix(3).map(\.name) == ["Spider-Anvil", "Amber Anvil", "Brass Anvil"])
     #expect(page.records.count == Self.matches)
     #expect(page.total == Self.matches)
@@ -52,7 +52,7 @@ struct ComicVineSearchTests {
 
   @Test func `stops at an empty page whatever the total promises`() async throws {
     let service = try FakeComicVine(quirks: [.emptyPromise])
-    let walk = try await service.heroes().walked(matching: Self.query, size: 10)
+    let walk = try await service.heroes().wholeWalk(matching: Self.query, size: 10)
     #expect(walk.end == .exhausted)
     #expect(service.requests.count == 1)
     #expect(walk.pages.map(\.total) == [nil])
@@ -60,20 +60,20 @@ struct ComicVineSearchTests {
 
   @Test func `goes on after a full page whatever the total says`() async throws {
     let service = try FakeComicVine(quirks: [.lowTotal])
-    let walk = try await service.heroes().walked(matching: Self.query, size: 10)
+    let walk = try await service.heroes().wholeWalk(matching: Self.query, size: 10)
     #expect(walk.ids.count == Self.matches)
   }
 
   @Test func `goes on after a short page whose total it has passed`() async throws {
     let service = try FakeComicVine(quirks: [.shortPage, .lowTotal])
-    let walk = try await service.heroes().walked(matching: Self.query, size: 10)
+    let walk = try await service.heroes().wholeWalk(matching: Self.query, size: 10)
     #expect(walk.ids.count == Self.matches - 1)
     #expect(walk.pages.map(\.records.count) == [9, 10, 10, 1, 0])
   }
 
   @Test func `needs no further page after a short one that agrees with the total`() async throws {
     let service = try FakeComicVine(searchLimit: 10)
-    _ = try await service.heroes().walked(matching: Self.query, size: 10)
+    _ = try await service.heroes().wholeWalk(matching: Self.query, size: 10)
     #expect(service.requests.map { $0.query["page"] } == ["1", "2", "3", "4"])
   }
 
@@ -87,7 +87,7 @@ struct ComicVineSearchTests {
 
   @Test func `tells of rows that cannot be read once`() async throws {
     let service = try FakeComicVine(quirks: [.badRows, .ownLimit])
-    let walk = try await service.heroes().walked(matching: Self.query, size: 3)
+    let walk = try await service.heroes().wholeWalk(matching: Self.query, size: 3)
     #expect(walk.ids.count == Self.matches - 3)
     #expect(walk.pages.prefix(3).map(\.records.count) == [3, 1, 3])
     #expect(walk.pages.prefix(3).map(\.unreadable.count) == [3, 0, 0])
@@ -96,19 +96,19 @@ struct ComicVineSearchTests {
   @Test(arguments: [2, 3, 10, 20])
   func `loses nothing to a service that sends more than it says`(limit: Int) async throws {
     let service = try FakeComicVine(quirks: [.generous], searchLimit: 10)
-    let walk = try await service.heroes().walked(matching: Self.query, size: limit)
+    let walk = try await service.heroes().wholeWalk(matching: Self.query, size: limit)
     #expect(walk.ids.count == Self.matches)
   }
 
   @Test func `gives a row that came twice once`() async throws {
     let service = try FakeComicVine(quirks: [.shifting], searchLimit: 10)
-    let walk = try await service.heroes().walked(matching: Self.query, size: 10)
+    let walk = try await service.heroes().wholeWalk(matching: Self.query, size: 10)
     #expect(walk.ids.count == Self.matches)
   }
 
   @Test func `ends a walk through a service that ignores the page`() async throws {
     let service = try FakeComicVine(quirks: [.ignoresOffset], searchLimit: 10)
-    let walk = try await service.heroes().walked(matching: Self.query, size: 10)
+    let walk = try await service.heroes().wholeWalk(matching: Self.query, size: 10)
     #expect(walk.end == .nothingNew(pages: 3))
   }
 }

@@ -4,7 +4,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-/// The stand-in is as awkward as the real service: else the other tests would prove nothing.
+/// Checks that the fake service has the oddities of the real one.
 @Suite(.timeLimit(.minutes(5)))
 struct FakeComicVineTests {
   private static let key = HTTPRequest.Item("api_key", .plain(FakeComicVine.key))
@@ -81,7 +81,7 @@ struct FakeComicVineTests {
     #expect(service.requests.map { $0.query["api_key"] } == [FakeComicVine.key, FakeComicVine.key])
   }
 
-  @Test func `limiterState away what says that it is a library`() async throws {
+  @Test func `rejects the user agents of libraries`() async throws {
     let response = try await ask(
       try FakeComicVine(), "characters/", headers: [.init("User-Agent", "curl/7.88.1")])
     #expect(response.status == 403)

@@ -2,8 +2,9 @@ import AggregatorFakeServices
 import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
-import HeroesSource
 import Testing
+
+@testable import HeroesSource
 
 @Suite(.timeLimit(.minutes(5)))
 struct HeroDecodingTests {
@@ -24,13 +25,13 @@ struct HeroDecodingTests {
       hero.image == "https://comicvine.example/a/uploads/scale_medium/0/40/1253-portrait.jpg")
     #expect(hero.link == "https://comicvine.example/character/4005-1253/")
     #expect(found.provenance.origin == .live)
-    #expect(found.provenance.fetchedAt == tenPastTen)
+    #expect(found.provenance.fetchedAt == Fixture.date)
   }
 
   @Test func `asks for one character by its address, with few fields`() async throws {
     let service = try FakeComicVine()
     _ = try await service.heroes().item(1253)
-    // One request: an address without the slash would have been redirected, key and all.
+    // Without the trailing slash the service would redirect, and repeat the key.
     #expect(service.requests.map(\.path) == ["/api/character/4005-1253/"])
     let fields = try #require(service.requests.first?.query["field_list"])
       .split(separator: ",").map(String.init)
@@ -70,9 +71,9 @@ struct HeroDecodingTests {
     #expect(try await FakeComicVine().heroes().item(1256).item.firstAppearance == "Better Late")
   }
 
-  // MARK: - What no recording shows
+  // MARK: - Unusual rows
 
-  /// The first hero of a reply whose only row has these members.
+  /// The hero in a reply whose only row has these members.
   private func hero(with members: String) async throws -> Hero {
     let row = #"{"id":7,"name":"Seven"\#(members.isEmpty ? "" : ",")\#(members)}"#
     let service = try FakeComicVine()
@@ -148,5 +149,39 @@ struct HeroDecodingTests {
     renewed.powers = ["New"]
     #expect(renewed.merged(over: known).aliases == [])
     #expect(renewed.merged(over: known).powers == ["New"])
+  }
+}
+
+@Suite struct HeroImageTests {
+  private let plugin = HeroesPlugin()
+  private let settings = Settings()
+
+  private func addresses(of hero: Hero) throws -> [String?] {
+    try ImageSize.allCases.map {
+      try plugin.imageAddress(of: hero, $0, in: settings)?.description
+    }
+  }
+
+  @Test func `a picture has three sizes, which the service names so too`() async throws {
+    let service = try FakeComicVine()
+    let source = try plugin.remote(
+      in: PluginEnvironment(settings: Settings(service.settings), transport: service.transport))
+    let hero = try await source.item(1253).item
+    #expect(
+      try addresses(of: hero) == [
+        "https://comicvine.example/a/uploads/scale_small/0/40/1253-portrait.jpg",
+        "https://comicvine.example/a/uploads/scale_medium/0/40/1253-portrait.jpg",
+        "https://comicvine.example/a/uploads/scale_large/0/40/1253-portrait.jpg",
+      ])
+    for id in [1254, 1255] {
+      // `null`, and the blank placeholder picture.
+      #expect(try addresses(of: try await source.item(id).item) == [nil, nil, nil])
+    }
+  }
+
+  @Test func `a picture elsewhere has one size`() throws {
+    var hero = Hero(id: 1, name: "X")
+    hero.image = "https://cdn.example/x.jpg"
+    #expect(try addresses(of: hero) == Array(repeating: "https://cdn.example/x.jpg", count: 3))
   }
 }

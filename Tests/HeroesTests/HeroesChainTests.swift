@@ -5,7 +5,7 @@ import Foundation
 import HeroesSource
 import Testing
 
-/// The service, and who answers in its place.
+/// The service and its fallbacks.
 @Suite(.timeLimit(.minutes(5)))
 struct HeroesChainTests {
   private func expectBundle(
@@ -30,7 +30,7 @@ struct HeroesChainTests {
   }
 
   @Test func `finds the same through the chain with pages in flight`() async throws {
-    let walk = try await FakeComicVine(searchLimit: 10).chain().walked(
+    let walk = try await FakeComicVine(searchLimit: 10).chain().wholeWalk(
       matching: "spider anvil", size: 10, ahead: 4)
     #expect(walk.ids.count == 31)
     #expect(walk.end == .exhausted)
@@ -84,8 +84,8 @@ struct HeroesChainTests {
   @Test func `does not try again when the quota is used up`() async throws {
     let service = try FakeComicVine()
     service.fail(with: ComicVineFault.quota.reply)
-    // Ten seconds to the hour, which a retry could wait for.
-    let chain = try service.chain(at: tenPastTen.addingTimeInterval(2990))
+    // Ten seconds to the full hour, which a retry could wait for.
+    let chain = try service.chain(at: Fixture.date.addingTimeInterval(2990))
     let reason = try await expectBundle(of: chain, because: .rateLimited)
     #expect(reason.retryAfter == .seconds(300))
     #expect(service.requests.count == 1)
@@ -136,7 +136,7 @@ struct HeroesChainTests {
   }
 
   @Test func `keeps the service's word that there is no such hero`() async throws {
-    // 1440 is in the bundle; the service, which was asked, does not know it.
+    // 1440 is bundled, but the service does not have it.
     let service = try FakeComicVine([.complete])
     let error = await #expect(throws: SourceError.self) { try await service.chain().item(1440) }
     #expect(error?.code == .notFound)

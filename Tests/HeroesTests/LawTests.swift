@@ -41,3 +41,11 @@ import Testing
     await expectLaws(of: chain)
   }
 }
+
+@Suite(.timeLimit(.minutes(5))) struct FaultScenarioTests {
+  @Test func `keeps its promises in all fault scenarios`() async throws {
+    let report = try await expectLawsUnderFaults(
+      of: HeroesPlugin(), in: try FakeComicVine().environment())
+    #expect(report.entries.filter { !$0.hasEffect }.map(\.scenario.name) == ["fair"])
+  }
+}

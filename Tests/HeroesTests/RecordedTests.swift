@@ -6,14 +6,14 @@ import Foundation
 import HeroesSource
 import Testing
 
-/// Comic Vine from files, which need no service.
+/// Replays recorded replies of Comic Vine.
 @Suite(.timeLimit(.minutes(5))) struct RecordedTests {
   private static let plugin = HeroesPlugin()
   private static let fair = Fixture("fair")
   private static let failing = Fixture("failing")
   private static let unknown = 999_999_999
 
-  /// Those who are odd, and all whose name begins with `Spider`, up to the third.
+  /// The odd characters, and the first three whose names begin with `Spider`.
   private static let cast = FakeCharacter.cast.filter {
     $0.id <= 1261 || $0.id <= 1295 && $0.name.hasPrefix("Spider")
   }
@@ -115,7 +115,7 @@ import Testing
     heroes.sizes = [2, 7, 20]
     heroes.bound = PaginationBound(pages: 2)
     heroes.unknown = Self.unknown
-    // These look at more records, and at more pages, than were recorded.
+    // These laws fetch more records and pages than were recorded.
     let laws = Law.all.filter { !["positions-true", "merge-keeps"].contains($0.name) }
     let report = await expectLaws(of: heroes, laws)
     #expect(

@@ -3,16 +3,13 @@ import AggregatorKit
 import Foundation
 import ProductsSource
 
-/// Fri, 20 Nov 2026, 10:10:00 UTC.
-let tenPastTen = Date(timeIntervalSince1970: 1_795_169_400)
-
 extension FakeProducts {
-  /// The bare source over this service.
+  /// The bare remote.
   func products() throws -> any DataSource<Product> {
     try ProductsPlugin().remote(in: environment())
   }
 
-  /// The whole chain over this service, which never waits between two attempts.
+  /// The whole chain, without waits between attempts.
   func chain(
     with changes: [String: String] = [:], reading: CachePolicy = .normal
   ) throws -> any DataSource<Product> {
@@ -22,6 +19,6 @@ extension FakeProducts {
   func environment(with changes: [String: String] = [:]) -> PluginEnvironment {
     PluginEnvironment(
       settings: Settings(settings.merging(changes) { $1 }), transport: transport,
-      now: { tenPastTen }, random: { 0 })
+      now: { Fixture.date }, random: { 0 })
   }
 }

@@ -4,7 +4,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-/// The stand-in is as awkward as the real service: else the other tests would prove nothing.
+/// Checks that the fake service has the oddities of the real one.
 @Suite(.timeLimit(.minutes(5)))
 struct FakeProductsTests {
   private static let json = "application/json"
@@ -69,7 +69,7 @@ struct FakeProductsTests {
   }
 
   @Test func `has thirty rows, the newest first, with everything that is odd`() async throws {
-    #expect(FakeProduct.recordStore.count == 30)
+    #expect(FakeProduct.catalog.count == 30)
     let all = try await ask(try FakeProducts(), .post, "products/offset", #"{"skip":0,"take":99}"#)
     let dates = all.text.matches(of: /"createdAt":"([^"]*)"/).map { String($0.1) }
     #expect(dates.count == 30)

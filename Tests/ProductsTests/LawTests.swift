@@ -26,3 +26,13 @@ import Testing
     #expect(report.notApplicable.map(\.law.name) == ["one-request", "no-secret"])
   }
 }
+
+@Suite(.timeLimit(.minutes(5))) struct FaultScenarioTests {
+  @Test func `keeps its promises in all fault scenarios`() async throws {
+    let report = try await expectLawsUnderFaults(
+      of: ProductsPlugin(), in: try FakeProducts().environment())
+    // The service has no total.
+    #expect(
+      report.entries.filter { !$0.hasEffect }.map(\.scenario.name) == ["fair", "shrinking-total"])
+  }
+}

@@ -6,15 +6,15 @@ import Foundation
 import ProductsSource
 import Testing
 
-/// The products service from files, which need no service.
+/// Replays recorded replies of the products service.
 @Suite(.timeLimit(.minutes(5))) struct RecordedTests {
   private static let plugin = ProductsPlugin()
   private static let fair = Fixture("fair")
   private static let failing = Fixture("failing")
   private static let unknown = FakeProduct.id(404)
 
-  /// Every third of the shelf: 30, 27, 24 and so on.
-  private static let recordStore = FakeProduct.recordStore.enumerated()
+  /// Every third product: 30, 27, 24 and so on.
+  private static let catalog = FakeProduct.catalog.enumerated()
     .filter { $0.offset.isMultiple(of: 3) }.map(\.element)
 
   private func chain(
@@ -26,7 +26,7 @@ import Testing
   // MARK: - Recording
 
   @Test func `recording the service again changes nothing`() async throws {
-    let service = try FakeProducts(Self.recordStore)
+    let service = try FakeProducts(Self.catalog)
     let files = try await Self.fair.recordedAnew(from: service, for: Self.plugin) { products in
       for size in [1, 2, 7, 20, 100] {
         _ = try await products.wholeWalk(size: size, upTo: PaginationBound(pages: 2))
@@ -39,7 +39,7 @@ import Testing
 
   @Test func `recording a failure again changes nothing`() async throws {
     let service = try FakeProducts()
-    // All that it says of what it catches.
+    // The service's reply to every internal error.
     service.fail(with: .json("{}", status: 500))
     let files = try await Self.failing.recordedAnew(from: service, for: Self.plugin) { products in
       _ = try? await products.page(PageRequest(limit: 20))
@@ -98,7 +98,7 @@ import Testing
       remoteOf: Self.plugin, in: Self.fair.environment(for: Self.plugin))
     products.sizes = [7, 20, 100]
     products.unknown = Self.unknown
-    // These look at more records, and at more pages, than were recorded.
+    // These laws fetch more records and pages than were recorded.
     let laws = Law.all.filter { !["positions-true", "merge-keeps"].contains($0.name) }
     let report = await expectLaws(of: products, laws)
     #expect(

@@ -1,10 +1,11 @@
+import AggregatorFakeServices
 import AggregatorKit
 import Foundation
 import Testing
 import UsersSource
 
 @Suite struct BundledUsersTests {
-  private let plugin = UsersPlugin(now: { tenPastTen })
+  private let plugin = UsersPlugin(now: { Fixture.date })
 
   private func all() async throws -> [User] {
     try await plugin.bundled.page(PageRequest(limit: 10_000)).records
@@ -30,7 +31,7 @@ import UsersSource
 
   @Test func `knows everybody's age`() async throws {
     for user in try await all() {
-      let age = try #require(user.age(at: tenPastTen), "\(user.email)")
+      let age = try #require(user.age(at: Fixture.date), "\(user.email)")
       #expect(16...100 ~= age, "\(user.email)")
     }
   }

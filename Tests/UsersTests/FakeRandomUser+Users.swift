@@ -3,16 +3,13 @@ import AggregatorKit
 import Foundation
 import UsersSource
 
-/// Fri, 20 Nov 2026, 10:10:00 UTC.
-let tenPastTen = Date(timeIntervalSince1970: 1_795_169_400)
-
 extension FakeRandomUser {
-  /// The bare source over this service.
+  /// The bare remote.
   func users(pagesOf size: Int = 10) throws -> any DataSource<User> {
     try UsersPlugin().remote(in: environment(with: ["RANDOM_USER_PAGE_SIZE": "\(size)"]))
   }
 
-  /// The whole chain over this service, which never waits between two attempts.
+  /// The whole chain, without waits between attempts.
   func chain(
     with changes: [String: String] = [:], reading: CachePolicy = .normal,
     clock: any Clock<Duration> = ContinuousClock()
@@ -25,10 +22,10 @@ extension FakeRandomUser {
   ) -> PluginEnvironment {
     PluginEnvironment(
       settings: Settings(settings.merging(changes) { $1 }), transport: transport, clock: clock,
-      now: { tenPastTen }, random: { 0 })
+      now: { Fixture.date }, random: { 0 })
   }
 
-  /// Who is on the first pages of the collection that the source reads, each once.
+  /// The people on the first pages of the default collection, each once.
   static func everybody(onPages pages: ClosedRange<Int>, of size: Int = 10) -> [EmailAddress] {
     var seen: Set<EmailAddress> = []
     return pages.flatMap { emails(onPage: $0, of: size, seed: "aggregator") }

@@ -4,7 +4,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-/// The stand-in is as awkward as the real service: else the other tests would prove nothing.
+/// Checks that the fake service has the oddities of the real one.
 @Suite(.timeLimit(.minutes(5)))
 struct FakeRandomUserTests {
   private func ask(

@@ -9,7 +9,7 @@ import UsersSource
 @Suite(.timeLimit(.minutes(5))) struct LawTests {
   @Test func `randomuser.me keeps the laws`() async throws {
     var remote = try LawSubject(remoteOf: UsersPlugin(), in: try FakeRandomUser().environment())
-    // The service sends passwords, which nobody wants to have.
+    // The service sends passwords, which must not be stored.
     remote.secrets = [Secret("canary-password")]
     let report = await expectLaws(of: remote)
     #expect(
@@ -44,5 +44,15 @@ import UsersSource
     // Every page is a transaction.
     chain.bound = PaginationBound(items: 60, pages: 12)
     await expectLaws(of: chain)
+  }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct FaultScenarioTests {
+  @Test func `keeps its promises in all fault scenarios`() async throws {
+    let report = try await expectLawsUnderFaults(
+      of: UsersPlugin(), in: try FakeRandomUser().environment())
+    // The service has no total.
+    #expect(
+      report.entries.filter { !$0.hasEffect }.map(\.scenario.name) == ["fair", "shrinking-total"])
   }
 }

@@ -12,7 +12,7 @@ struct RandomUserPageTests {
     _ = try await service.users().wholeWalk(size: 10, upTo: PaginationBound(pages: 3))
     #expect(service.requests.map(\.path) == ["/api/", "/api/", "/api/"])
     #expect(service.requests.map { $0.query["page"] } == ["1", "2", "3"])
-    // Whatever else is asked for, such as gender, nat or inc, makes them other people.
+    // Other parameters, such as gender, nat or inc, return other people.
     #expect(
       service.requests.allSatisfy { $0.queryItems.map(\.name) == ["seed", "page", "results"] })
     #expect(Set(service.requests.map { $0.query["seed"] }) == ["aggregator"])
@@ -117,7 +117,7 @@ struct RandomUserPageTests {
     let service = try FakeRandomUser()
     let page = try await service.users().page(PageRequest())
     #expect(page.provenance.origin == .live)
-    #expect(page.provenance.fetchedAt == tenPastTen)
+    #expect(page.provenance.fetchedAt == Fixture.date)
     #expect(page.provenance.endpoint == service.url.absoluteString)
     #expect(page.total == nil)
   }

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 import UsersSource
 
-/// randomuser.me from files, which need no service.
+/// Replays recorded replies of randomuser.me.
 @Suite(.timeLimit(.minutes(5))) struct RecordedTests {
   private static let plugin = UsersPlugin(now: { Fixture.date })
   private static let fair = Fixture("fair")
@@ -45,7 +45,7 @@ import UsersSource
 
   @Test func `lists`() async throws {
     let walk = try await chain(Self.fair).wholeWalk(size: 10, upTo: PaginationBound(items: 12))
-    // Each page has a person whose address is that of another one.
+    // Two people on each page have the same address.
     #expect(walk.ids == Array(FakeRandomUser.everybody(onPages: 1...2).prefix(12)))
     #expect(walk.end == .itemLimit)
     let page = try #require(walk.pages.first)

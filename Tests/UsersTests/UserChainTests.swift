@@ -73,7 +73,7 @@ struct UserChainTests {
     let chain = try service.chain(with: ["RANDOM_USER_RATE": "35/5m"], clock: clock)
     let walk = try await chain.wholeWalk(size: 10, upTo: PaginationBound(pages: 3))
     let next = PageRequest(after: walk.pages.last?.next)
-    // Thirty people came; ten more would be forty.
+    // Thirty people were fetched; ten more would be forty.
     let error = await #expect(throws: SourceError.self) { try await chain.page(next) }
     #expect(error?.code == .rateLimited)
     #expect(error?.retryAfter == .seconds(300))

@@ -3,11 +3,12 @@ import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
 import Testing
-import UsersSource
+
+@testable import UsersSource
 
 @Suite(.timeLimit(.minutes(5)))
 struct UserDecodingTests {
-  /// Everybody on a page that has people of all 21 nationalities.
+  /// All people on a page with all 21 nationalities.
   private func people() async throws -> [User] {
     let page = try await FakeRandomUser().users(pagesOf: 21).page(PageRequest(limit: 21))
     #expect(page.unreadable == .none)
@@ -18,7 +19,7 @@ struct UserDecodingTests {
     try #require(try await people().first { $0.nationality == nationality })
   }
 
-  /// The first user of a reply that has only this row.
+  /// The user in a reply with only this row.
   private func read(_ row: String) async throws -> User? {
     let service = try FakeRandomUser()
     service.fail(with: .json(#"{"results":[\#(row)]}"#))
@@ -112,5 +113,115 @@ struct UserDecodingTests {
 
   private static func row(_ rest: String) -> String {
     #"{"email":"a@example.com","name":{"first":"A","last":"B"},\#(rest)}"#
+  }
+}
+
+@Suite struct EmailAddressTests {
+  @Test(arguments: ["a@b", "Aino.Törmänen@Example.COM", "آوا@example.com"])
+  func `is the same address in any case`(text: String) throws {
+    let address = try #require(EmailAddress(text))
+    #expect(address == EmailAddress(text.uppercased()))
+    #expect(address.description == text.lowercased())
+    #expect(EmailAddress(address.description) == address)
+  }
+
+  @Test(arguments: [
+    "", "@", "a", "a@", "@b", "a@b@c", "a b@c", "a@b\n", String(repeating: "a", count: 253) + "@b",
+    // İ is a byte longer in lower case.
+    String(repeating: "İ", count: 126) + "@b",
+  ])
+  func `is text around one sign`(text: String) {
+    #expect(EmailAddress(text) == nil)
+  }
+
+  @Test func `is written as text, and read from text in any case`() throws {
+    let read = try JSONDecoder().decode([EmailAddress].self, from: Data(#"["A@B.c"]"#.utf8))
+    #expect(read.map(\.description) == ["a@b.c"])
+    let written = try JSONEncoder().encode(read)
+    #expect(String(decoding: written, as: UTF8.self) == #"["a@b.c"]"#)
+    #expect(throws: DecodingError.self) {
+      try JSONDecoder().decode([EmailAddress].self, from: Data(#"["a"]"#.utf8))
+    }
+  }
+}
+
+@Suite struct UserAgeTests {
+  private func user(born day: String?) throws -> User {
+    let email = try #require(EmailAddress("a@example.com"))
+    var user = User(email: email, firstName: "A", lastName: "B")
+    user.birthDate = day
+    return user
+  }
+
+  private func moment(_ text: String) throws -> Date {
+    try Date(text, strategy: .iso8601)
+  }
+
+  @Test(arguments: [
+    ("1967-07-23", "2026-07-22T23:59:59Z", 58), ("1967-07-23", "2026-07-23T00:00:00Z", 59),
+    ("1967-07-23", "2026-07-24T00:00:00Z", 59), ("1967-07-23", "2026-12-31T00:00:00Z", 59),
+    ("1967-07-23", "2027-01-01T00:00:00Z", 59), ("2004-02-29", "2024-02-28T23:59:59Z", 19),
+    ("2004-02-29", "2024-02-29T00:00:00Z", 20), ("2004-02-29", "2025-02-28T23:59:59Z", 20),
+    ("2004-02-29", "2025-03-01T00:00:00Z", 21), ("2000-12-31", "2026-01-01T00:00:00Z", 25),
+    ("2026-01-05", "2026-01-05T00:00:00Z", 0),
+  ])
+  func `counts whole years`(born: String, now: String, age: Int) throws {
+    #expect(try user(born: born).age(at: try moment(now)) == age)
+  }
+
+  @Test(arguments: [
+    nil, "", "1967", "1967-7-23", "1967-07-23T00:00:00Z", "1967-13-01", "2027-01-01", "1867-01-01",
+  ])
+  func `does not know what makes no sense`(born: String?) throws {
+    #expect(try user(born: born).age(at: try moment("2026-11-20T10:10:00Z")) == nil)
+  }
+
+  @Test func `is read at the date that the plugin was given`() throws {
+    let user = try user(born: "1967-07-23")
+    for (now, age) in [("2026-07-22T12:00:00Z", 58), ("2026-07-23T12:00:00Z", 59)] {
+      let date = try moment(now)
+      let field = try #require(UsersPlugin(now: { date }).fields.first { $0.name == "age" })
+      #expect(field[user] == .integer(age))
+    }
+  }
+
+  @Test func `is not kept`() throws {
+    let json = try JSONEncoder().encode(try user(born: "1967-07-23"))
+    let keys = try JSONDecoder().decode([String: String].self, from: json).keys
+    #expect(keys.contains("birthDate"))
+    #expect(!keys.contains("age"))
+  }
+}
+
+@Suite struct UserImageTests {
+  private func addresses(_ picture: String?) throws -> [String?] {
+    var user = User(
+      email: try #require(EmailAddress("a@example.com")), firstName: "A", lastName: "B")
+    user.picture = picture
+    return try ImageSize.allCases.map {
+      try UsersPlugin().imageAddress(of: user, $0, in: Settings())?.description
+    }
+  }
+
+  @Test(arguments: ["men/75", "women/0", "lego/3"])
+  func `a portrait has three sizes`(portrait: String) throws {
+    #expect(
+      try addresses("https://randomuser.me/api/portraits/\(portrait).jpg") == [
+        "https://randomuser.me/api/portraits/thumb/\(portrait).jpg",
+        "https://randomuser.me/api/portraits/med/\(portrait).jpg",
+        "https://randomuser.me/api/portraits/\(portrait).jpg",
+      ])
+  }
+
+  @Test(arguments: [
+    "https://cdn.example/7.jpg", "https://randomuser.me/api/portraits/med/men/75.jpg",
+    "https://randomuser.me/portraits/men/x.jpg",
+  ])
+  func `a portrait of another form has one`(address: String) throws {
+    #expect(try addresses(address) == Array(repeating: address, count: 3))
+  }
+
+  @Test func `who has no portrait has none in any size`() throws {
+    #expect(try addresses(nil) == [nil, nil, nil])
   }
 }

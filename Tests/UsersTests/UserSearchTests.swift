@@ -7,7 +7,7 @@ import UsersSource
 
 @Suite(.timeLimit(.minutes(5)))
 struct UserSearchTests {
-  /// A service whose every page has these people.
+  /// A service that returns these people on every page.
   private func service(of people: [(email: String, first: String, last: String)]) throws
     -> FakeRandomUser
   {
@@ -46,7 +46,7 @@ struct UserSearchTests {
     let page = try await chain.page(PageRequest(matching: query, limit: 5))
     #expect(page.records.isEmpty)
     #expect(service.requests.count == 10)
-    // Ten of a hundred come twice on their page.
+    // Ten of a hundred addresses repeat on their page.
     #expect(page.warnings.map(\.message) == ["searched the first 900 users only"])
     _ = try await chain.page(PageRequest(matching: query, after: page.next, limit: 5))
     #expect(service.requests.map { $0.query["page"] } == (1...20).map(String.init))
@@ -75,9 +75,9 @@ struct UserSearchTests {
     let chain = try service.chain(with: ["RANDOM_USER_PAGE_SIZE": "500"])
     let id = try #require(EmailAddress("nobody@example.com"))
     let error = await #expect(throws: SourceError.self) { try await chain.item(id) }
-    // Nobody has seen all people, so nobody knows.
+    // The collection is endless, so the ID may exist.
     #expect(error?.code == .unsupported)
-    // Of 500 on a page 50 come twice on it, and 50 again on the next.
+    // Of 500 on a page, 50 repeat on it, and 50 on the next one.
     #expect(error?.message == "none of the first 850 users has the id 'nobody@example.com'")
     #expect(service.requests.count == 2)
   }

@@ -1,10 +1,10 @@
 import Foundation
 import PackagePlugin
 
-/// Compiles every JSON file of a target's `Resources/` into it: `heroes.json` becomes the constant
+/// Compiles every JSON file in a target's `Resources/` into it: `heroes.json` becomes the constant
 /// `bundledHeroes`, a `StaticString`.
 ///
-/// The binary stays one file that can be copied anywhere, and the data stays JSON.
+/// The binary stays a single file, and the data stays JSON.
 @main
 struct EmbedJSON: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {

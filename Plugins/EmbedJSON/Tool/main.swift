@@ -18,12 +18,12 @@ do {
     throw EmbeddingFailure("'\(name).json' does not make a Swift name: use a-z, 0-9 and -")
   }
   let data = try Data(contentsOf: input)
-  // What is not UTF-8 or not JSON would otherwise fail at run time, on somebody else's machine.
+  // Fail at build time instead of at run time.
   guard let text = String(validating: data, as: UTF8.self) else {
     throw EmbeddingFailure("\(input.path) is not UTF-8")
   }
   _ = try JSONDecoder().decode(AnyJSON.self, from: data)
-  // As many # as it takes: no run of them in the text can end the literal.
+  // Enough # that no run of them in the text can end the literal.
   let longest = text.split { $0 != "#" }.map(\.count).max() ?? 0
   let fence = String(repeating: "#", count: longest + 1)
   let constant = "bundled" + name.split(separator: "-").map(\.capitalized).joined()
@@ -40,13 +40,12 @@ do {
   exit(1)
 }
 
-/// Why a file cannot be embedded.
 struct EmbeddingFailure: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
 }
 
-/// Any JSON at all: decoding it checks the syntax.
+/// Any JSON: decoding it checks the syntax.
 struct AnyJSON: Decodable {
   init(from decoder: any Decoder) {}
 }

@@ -40,7 +40,7 @@ extension DataSource {
   }
 }
 
-private struct ExcludingShown<Base: DataSource>: DataSource {
+private struct ExcludingShown<Base: DataSource>: Decorator {
   let base: Base
   let digests: Set<UInt64>
 
@@ -56,7 +56,5 @@ private struct ExcludingShown<Base: DataSource>: DataSource {
     try await base.item(id)
   }
 
-  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
-    base.cursor(skipping: count, from: request)
-  }
+  var label: String { "excluding(\(digests.count))" }
 }

@@ -1,34 +1,31 @@
 import AggregatorKit
 
-/// What a service says in fair weather: all that may be found in any other.
+/// The responses of a service without faults: all records that may appear in a scenario.
 struct Baseline<Item: Record>: Sendable {
-  /// How many records are asked for at a time.
+  /// The page size.
   static var size: Int { 10 }
 
-  /// How much of the list is read.
-  ///
-  /// Whoever walks stays far from there.
+  /// The limit for reading the list, far beyond that of a scenario.
   private static var bound: PaginationBound { PaginationBound(items: 5000, pages: 20) }
 
-  /// The records of the list, in order, as far as they were read.
+  /// The records of the list, in order, up to the limit.
   private(set) var list: [Item] = []
 
-  /// A record that the service can look up, in its long form; `nil` if it cannot, or has none.
+  /// The full form of a record; `nil` if lookups are unsupported.
   private(set) var item: Item?
 
-  /// What stands in for the service.
+  /// The bundled records.
   let bundle: Set<Item>
 
   private var forms: [Item.ID: Set<Item>] = [:]
 
-  /// Reads a source in fair weather.
+  /// Reads the service.
   ///
   /// - Parameters:
-  ///   - remote: The bare service.
-  ///   - bundle: What stands in for it.
-  ///   - query: Words that it is searched for, if it has a search.
-  ///   - size: How many records the service is asked for at a time.
-  /// - Throws: What the service throws.
+  ///   - query: A query for the service; `nil` if it has no search.
+  ///   - size: The page size for the list.
+  ///
+  /// - Throws: Errors of the service.
   init(
     _ remote: any DataSource<Item>, bundle: any DataSource<Item>, query: Query?, size: Int
   ) async throws(SourceError) {
@@ -40,14 +37,14 @@ struct Baseline<Item: Record>: Sendable {
     for try await step in remote.pages(size: size, upTo: Self.bound, ahead: 0) {
       guard step.page.unreadable.count == 0 else {
         throw SourceError(
-          .malformed, "rows cannot be read: \(step.page.unreadable.firstReason ?? "no reason")")
+          .malformed, "unreadable rows: \(step.page.unreadable.firstReason ?? "no reason")")
       }
       list += step.items
       add(step.page.records)
     }
-    // Not the first, which is deleted on the way.
+    // Not the first record, which the scenario deletes.
     guard let id = list.last?.id else {
-      throw SourceError(.notFound, "the service has no record")
+      throw SourceError(.notFound, "the service has no records")
     }
     do throws(SourceError) {
       let item = try await remote.item(id).item
@@ -64,15 +61,14 @@ struct Baseline<Item: Record>: Sendable {
     }
   }
 
-  /// Whether the service says so, in the list, in a search, of the record alone, or in all of them.
-  func holds(_ record: Item) -> Bool {
+  /// True if the service returned this record in a list, in a search or alone, or a merge of those.
+  func contains(_ record: Item) -> Bool {
     guard let forms = forms[record.id] else { return false }
     return forms.contains(record)
       || forms.contains { form in forms.contains { form.merged(over: $0) == record } }
   }
 
-  /// Whether the service has something under this id.
-  func knows(_ id: Item.ID) -> Bool { forms[id] != nil }
+  func containsID(_ id: Item.ID) -> Bool { forms[id] != nil }
 
   private mutating func add(_ records: [Item]) {
     for record in records { forms[record.id, default: []].insert(record) }

@@ -1,41 +1,42 @@
 import AggregatorKit
+import Dispatch
 import Foundation
+import Synchronization
 
-/// A server that stands in front of a service, and plays a weather while it is told to.
+/// A transport through a local server that injects the faults of a scenario.
 ///
-/// Whatever is sent through this transport comes to that server first, over a real socket. In fair
-/// weather the request is passed on to the service, by the service's own transport.
+/// Every request reaches that server over a real socket. Without a fault, the server forwards the
+/// request with the service's own transport.
 final class FaultProxy: Transport {
-  /// Bodies larger than this are not read.
+  /// The limit for bodies, in bytes.
   private static let cap = 1 << 20
 
-  let responder: FaultResponder
-  private let nobody: RefusingPort
+  let handler: FaultHandler
+  private let refusingPort: RefusingPort
   private let server: LoopbackServer
 
-  /// A server in front of the service that a transport leads to.
   init(
     of service: any Transport, now: @escaping @Sendable () -> Date
   ) throws(SourceError) {
-    let responder = FaultResponder(of: service, now: now)
-    self.responder = responder
-    nobody = try RefusingPort()
-    server = try LoopbackServer { responder.reply(to: $0) }
+    let handler = FaultHandler(of: service, now: now)
+    self.handler = handler
+    refusingPort = try RefusingPort()
+    server = try LoopbackServer { handler.reply(to: $0) }
   }
 
   deinit { server.stop() }
 
   func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
-    let (ticket, scenario) = responder.admit(request)
-    defer { responder.dismiss(ticket) }
+    let (ticket, scenario) = handler.admit(request)
+    defer { handler.dismiss(ticket) }
     var isRefused = false
     if case .refuse = scenario.play { isRefused = true }
-    var request = request.sent(to: isRefused ? nobody.port : server.port)
-    request.headers.append(.init(FaultResponder.ticket, "\(ticket)"))
+    var request = request.sent(to: isRefused ? refusingPort.port : server.port)
+    request.headers.append(.init(FaultHandler.ticket, "\(ticket)"))
     request.limits = HTTPLimits(
       bodyBytes: min(request.limits.bodyBytes, Self.cap), connect: scenario.limits.overall,
       idle: scenario.limits.idle, overall: scenario.limits.overall)
-    // The deadline of the call would lengthen these limits, which shall come first.
+    // The deadline of the call would extend these limits, which have to come first.
     return try await Deadline.$current.withValue(nil) { [request] in
       await Result { () async throws(SourceError) in
         try await HTTPTransport.standard.send(request)
@@ -45,12 +46,166 @@ final class FaultProxy: Transport {
 }
 
 extension HTTPRequest {
-  /// The same request, sent to a port of 127.0.0.1.
+  /// The same request, sent to a port on 127.0.0.1.
   func sent(to port: Int) -> HTTPRequest {
     guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return self }
     (parts.scheme, parts.host, parts.port) = ("http", "127.0.0.1", port)
     var request = self
     request.url = parts.url ?? url
     return request
+  }
+}
+
+/// Replies to the requests of a ``FaultProxy``: with the service's reply or with a fault.
+final class FaultHandler: Sendable {
+  private struct State {
+    var scenario = FaultScenario.fair
+    var calls = 0
+    var faultsInjected = 0
+    /// The requests in flight, by ticket.
+    var requests: [Int: HTTPRequest] = [:]
+    var lastTicket = 0
+    /// The endpoint of the first request, which returns the rows.
+    var listEndpoint: String?
+    /// The pages of rows, in the order of their first request.
+    var pages: [(key: String, body: Data)] = []
+  }
+
+  /// Further pages are not distinguished.
+  private static let mostPages = 200
+
+  /// The header field with the ticket of the request.
+  static let ticket = "Fault-Proxy-Ticket"
+
+  private let service: any Transport
+  private let now: @Sendable () -> Date
+  private let state = Mutex(State())
+
+  init(of service: any Transport, now: @escaping @Sendable () -> Date) {
+    self.service = service
+    self.now = now
+  }
+
+  /// Starts a scenario.
+  func begin(_ scenario: FaultScenario) {
+    state.withLock { state in
+      state.scenario = scenario
+      state.calls = 0
+      state.faultsInjected = 0
+    }
+  }
+
+  /// The requests since the scenario started, and the faults injected into them.
+  var count: (calls: Int, faultsInjected: Int) { state.withLock { ($0.calls, $0.faultsInjected) } }
+
+  /// Registers a request before it is sent.
+  func admit(_ request: HTTPRequest) -> (ticket: Int, scenario: FaultScenario) {
+    state.withLock { state in
+      state.lastTicket += 1
+      state.requests[state.lastTicket] = request
+      if state.listEndpoint == nil { state.listEndpoint = request.endpoint }
+      if case .refuse = state.scenario.play {
+        state.calls += 1
+        state.faultsInjected += 1
+      }
+      return (state.lastTicket, state.scenario)
+    }
+  }
+
+  func dismiss(_ ticket: Int) { state.withLock { $0.requests[ticket] = nil } }
+
+  /// The reply to a registered request.
+  func reply(to incoming: LoopbackRequest) -> LoopbackReply {
+    let ticket = incoming.header(Self.ticket).flatMap { Int($0) } ?? 0
+    let (request, scenario, call) = state.withLock { state in
+      state.calls += 1
+      return (state.requests[ticket], state.scenario, state.calls)
+    }
+    // The client has left.
+    guard let request else { return .closed }
+    let original = { @Sendable in self.numbered(request).response }
+    switch scenario.play {
+    case .refuse: return .closed
+    case .answer(let answer):
+      guard let reply = answer(FaultContext(call: call, now: now(), original: original)) else {
+        return LoopbackReply(original())
+      }
+      state.withLock { $0.faultsInjected += 1 }
+      return reply
+    case .change(let change):
+      var (response, page) = numbered(request)
+      if let changed = page.flatMap(change) {
+        state.withLock { $0.faultsInjected += 1 }
+        response.body = Data(changed.text.utf8)
+      }
+      return LoopbackReply(response)
+    }
+  }
+
+  /// The service's reply, and its page of rows if it is one.
+  private func numbered(_ request: HTTPRequest) -> (response: HTTPResponse, page: RowsPage?) {
+    let response = forward(request)
+    guard 200..<300 ~= response.status else { return (response, nil) }
+    let page = state.withLock { state -> RowsPage? in
+      guard request.endpoint == state.listEndpoint else { return nil }
+      let key = request.key
+      let known = state.pages.firstIndex { $0.key == key }
+      guard known != nil || state.pages.count < Self.mostPages else { return nil }
+      if known == nil { state.pages.append((key, response.body)) }
+      let index = known ?? state.pages.count - 1
+      return RowsPage(
+        number: index + 1, bytes: response.body, bytesBefore: state.pages[max(index - 1, 0)].body,
+        firstBytes: state.pages[0].body)
+    }
+    return (response, page)
+  }
+
+  /// The service's reply; 502 if it fails.
+  ///
+  /// Blocks, so it may only be called on the thread of a connection.
+  private func forward(_ request: HTTPRequest) -> HTTPResponse {
+    let answer = BlockingResult()
+    // Unstructured, because a thread waits for it on the next line.
+    Task { [service] in
+      answer.set(await Result { () async throws(SourceError) in try await service.send(request) })
+    }
+    do { return try answer.wait().get() } catch {
+      return HTTPResponse(status: 502, body: Data("the service failed: \(error)".utf8))
+    }
+  }
+}
+
+/// A result that a thread waits for.
+private final class BlockingResult: Sendable {
+  private let answer = Mutex(Result<HTTPResponse, SourceError>.failure(.cancelled))
+  private let isReady = DispatchSemaphore(value: 0)
+
+  func set(_ result: Result<HTTPResponse, SourceError>) {
+    answer.withLock { $0 = result }
+    isReady.signal()
+  }
+
+  func wait() -> Result<HTTPResponse, SourceError> {
+    isReady.wait()
+    return answer.withLock(\.self)
+  }
+}
+
+extension HTTPRequest {
+  /// The identity of a request: its address, query and body.
+  fileprivate var key: String {
+    let items = query.map { "\($0.name)=\($0.value)" }
+    return "\(url)?\(items)\(body.map { String(decoding: $0, as: UTF8.self) } ?? "")"
+  }
+}
+
+extension LoopbackReply {
+  /// Forwards a received reply.
+  fileprivate init(_ response: HTTPResponse) {
+    // The body is already decoded, and complete.
+    let own: Set = ["content-length", "content-encoding", "transfer-encoding", "connection"]
+    let headers = response.headers.filter { !own.contains($0.name) }
+    self = .status(
+      response.status, response.body, headers: headers.map { ($0.name, $0.value) })
   }
 }

@@ -2,55 +2,50 @@ public import AggregatorKit
 public import AggregatorLaws
 import Foundation
 
-/// What a source did in all weathers.
+/// The results of all fault scenarios for one source.
 public struct FaultReport: Sendable {
-  /// What a source did in one weather.
+  /// The results of one scenario.
   public struct Entry: Sendable {
-    /// The weather.
     public let scenario: FaultScenario
 
-    /// Whether the service has anything that this weather can change.
-    public let isFelt: Bool
+    /// True if the service has anything that this scenario can change.
+    public let hasEffect: Bool
 
-    /// Where a promise is not kept.
-    public let breaches: [ScenarioViolation]
+    /// The promises that were broken.
+    public let violations: [ScenarioViolation]
 
-    /// What the laws came to; `nil` if they were not checked, because the source never came to an end.
+    /// `nil` if the laws were not checked because a call never ended.
     public let laws: LawReport?
 
-    /// Whether nothing is wrong.
-    public var isFine: Bool { faults.isEmpty }
+    public var passed: Bool { problems.isEmpty }
 
-    /// What is wrong, in words: promises and laws that are not kept, and in fair weather also laws that
-    /// the source's own failures keep from being judged.
-    public var faults: [String] {
-      let unjudged = scenario.name == FaultScenario.fair.name ? laws?.unjudged ?? [] : []
-      return breaches.map(\.description) + (laws?.violations.map(\.description) ?? [])
-        + unjudged.map { "\($0.law.name): \($0.verdict)" }
+    /// The broken promises and laws.
+    ///
+    /// Without a fault, laws that could not be checked count too.
+    public var problems: [String] {
+      let inconclusive = scenario.name == FaultScenario.fair.name ? laws?.inconclusive ?? [] : []
+      return violations.map(\.description) + (laws?.violations.map(\.description) ?? [])
+        + inconclusive.map { "\($0.law.name): \($0.verdict)" }
     }
   }
 
-  /// The source's name.
+  /// The name of the source.
   public let source: String
 
-  /// The weathers in order.
   public let entries: [Entry]
 
-  /// Whether nothing is wrong in any weather.
-  public var isFine: Bool { entries.allSatisfy(\.isFine) }
+  public var passed: Bool { entries.allSatisfy(\.passed) }
 
-  /// So many weathers are played at a time: most of them are spent waiting.
+  /// The number of concurrent scenarios: most of them wait.
   private static let width = 4
 
-  /// Plays the weathers to a source.
+  /// Runs the scenarios.
   ///
   /// - Parameters:
-  ///   - plugin: The source.
-  ///   - environment: What leads to its service, which must be in order. Nobody waits in it, rates are
-  ///     off, and its store is not used.
-  ///   - weathers: Which weathers; all by default.
-  ///   - patience: How long a call may really take; 10 seconds by default, far more than any needs.
-  /// - Throws: What the source throws in fair weather, before any other.
+  ///   - environment: Leads to a working service. Its clock, rates and store are replaced.
+  ///   - maxWait: The limit of real time for one call.
+  ///
+  /// - Throws: Failures of the service without any fault.
   public init<Source: Plugin>(
     of plugin: Source, in environment: PluginEnvironment,
     _ scenarios: [FaultScenario] = FaultScenario.all,
@@ -66,7 +61,7 @@ public struct FaultReport: Sendable {
       }
     }
     guard let baseline = try baseline?.get() else {
-      throw SourceError(.timedOut, "the service of \(plugin.name) never comes to an end")
+      throw SourceError(.timedOut, "the list of \(plugin.name) did not end in time")
     }
     source = plugin.name
     entries = await withTaskGroup(of: (Int, Entry).self) { group in
@@ -82,5 +77,56 @@ public struct FaultReport: Sendable {
       for await (index, entry) in group { entries[index] = entry }
       return scenarios.indices.compactMap { entries[$0] }
     }
+  }
+}
+
+extension FaultReport {
+  /// A table of scenarios and promises, with the number of laws that hold, are violated, do not
+  /// apply, or are inconclusive because the service failed.
+  public var table: String {
+    let names = ScenarioPromise.allCases.map(\.rawValue)
+    let head = Self.row(source, names.map { $0.filled(13) } + ["laws ok/bad/n/a/–"])
+    return ([head] + entries.map(\.row)).joined(separator: "\n")
+  }
+
+  /// One line for each problem: the scenario, the promise or law, and the finding.
+  public var details: [String] {
+    entries.flatMap { entry in
+      entry.problems.map { "\(source) in \(entry.scenario.name): \($0)" }
+    }
+  }
+
+  fileprivate static func row(_ name: String, _ cells: [String]) -> String {
+    name.filled(16) + cells.joined()
+  }
+}
+
+extension FaultReport.Entry {
+  /// `ok`, `VIOLATED (2)`, `n/a` if the scenario has no effect, or `–` if a call never ended.
+  public func cell(of promise: ScenarioPromise) -> String {
+    let count = violations.count { $0.promise == promise }
+    if count > 0 { return "VIOLATED (\(count))" }
+    if laws == nil { return "–" }
+    return hasEffect || scenario.expectation == .fair ? "ok" : "n/a"
+  }
+
+  fileprivate var row: String {
+    FaultReport.row(
+      scenario.name, ScenarioPromise.allCases.map { cell(of: $0).filled(13) } + [lawCell])
+  }
+
+  private var lawCell: String {
+    guard let laws else { return "–" }
+    let violated = laws.entries.count { !$0.verdict.violations.isEmpty }
+    let exempt = laws.notApplicable.count + scenario.exemptLaws.count
+    let inconclusive = laws.inconclusive.count
+    let kept = laws.entries.count - violated - laws.notApplicable.count - inconclusive
+    return "\(kept)/\(violated == 0 ? "0" : "VIOLATED \(violated)")/\(exempt)/\(inconclusive)"
+  }
+}
+
+extension String {
+  fileprivate func filled(_ width: Int) -> String {
+    self + String(repeating: " ", count: max(width - count, 1))
   }
 }

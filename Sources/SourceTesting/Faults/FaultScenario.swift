@@ -1,101 +1,99 @@
 public import AggregatorKit
 import Foundation
 
-/// Something that a service, or the network before it, does to whoever asks; and what must hold then.
+/// A fault of a service or of the network, and the expected reaction of a source.
 ///
-/// A weather is played by a real server that stands in front of the service, so the author of a source
-/// writes no fault of his own: see ``expectLawsUnderFaults(of:in:_:patience:sourceLocation:)``.
+/// A real server in front of the service injects the fault, so authors of sources write none of
+/// their own: see ``expectLawsUnderFaults(of:in:_:maxWait:sourceLocation:)``.
 public struct FaultScenario: Sendable, CustomStringConvertible {
-  /// The stable name: `503-for-ever`.
+  /// The stable identifier: `503-for-ever`.
   public let name: String
 
-  /// What happens, in a sentence.
-  public let sentence: String
+  /// The fault in one sentence.
+  public let summary: String
 
-  /// What may be said of it: the codes of failures, and of the reasons why another tier answered.
+  /// The codes allowed for failures, and for the reasons of a fallback.
   public let codes: Set<SourceError.Code>
 
-  /// How long the service wants to be left alone, where it says so.
+  /// The longest retry time that the service announces; `nil` if it announces none.
   let wait: Duration?
 
-  /// What the source can make of it.
-  let prospect: Expectation
+  let expectation: Expectation
 
-  /// The names of the laws that the service itself breaks in this weather, whatever the source does.
-  let suspended: Set<String>
+  /// The laws that the service itself breaks in this scenario.
+  let exemptLaws: Set<String>
 
-  /// How long the line may be silent, and how long an exchange may take.
+  /// The limits for silence on the connection, and for a whole exchange.
   let limits: (idle: Duration, overall: Duration)
 
-  /// What the server in front does.
   let play: Play
 
-  /// What a source can make of a weather.
+  /// The expected outcome.
   enum Expectation: Sendable {
-    /// Everything is answered live, and nothing is said.
+    /// Every answer is live, without warnings.
     case fair
-    /// The service's answer may come through, at once or after some attempts.
+    /// The service may answer, possibly after some attempts.
     case passing
-    /// No answer of the service gets through.
+    /// The service never answers.
     case failing
-    /// Rows cannot be read, and that is said.
+    /// Rows are unreadable, and reported as such.
     case unreadable
     /// The service's answers contradict each other.
-    case strange
+    case inconsistent
   }
 
-  /// What the server in front does.
+  /// The way in which the proxy injects the fault.
   enum Play: Sendable {
-    /// Nobody listens.
+    /// Refuses the connection.
     case refuse
-    /// It answers a request by itself; `nil` passes the request on to the service.
-    case answer(@Sendable (ScenarioSetup) -> LoopbackReply?)
-    /// It changes one page of rows, which has a number from 1; `nil` leaves the page as it is.
+    /// Replies instead of the service; `nil` forwards the request.
+    case answer(@Sendable (FaultContext) -> LoopbackReply?)
+    /// Changes a page of rows, numbered from 1; `nil` leaves it unchanged.
     case change(@Sendable (_ page: RowsPage) -> JSON?)
   }
 
   init(
-    _ name: String, _ sentence: String, _ prospect: Expectation,
-    says codes: Set<SourceError.Code> = [],
+    _ name: String, _ summary: String, _ expectation: Expectation,
+    codes: Set<SourceError.Code> = [],
     idle: Duration = .seconds(10), overall: Duration = .seconds(20), wait: Duration? = nil,
     play: Play
   ) {
     self.name = name
-    self.sentence = sentence
-    self.prospect = prospect
+    self.summary = summary
+    self.expectation = expectation
     self.wait = wait
     limits = (idle, overall)
     self.play = play
-    if case .change = play { suspended = Self.lawsOfOrder } else { suspended = [] }
-    // Who fails five times in a row is left alone after that.
-    self.codes = prospect == .failing ? codes.union([.circuitOpen]) : codes
+    if case .change = play { exemptLaws = Self.consistencyLaws } else { exemptLaws = [] }
+    // The circuit breaker opens after five failures in a row.
+    self.codes = expectation == .failing ? codes.union([.circuitOpen]) : codes
   }
 
-  /// The name and the sentence, after a colon.
-  public var description: String { "\(name): \(sentence)" }
+  /// The name and the summary.
+  public var description: String { "\(name): \(summary)" }
 
-  /// The laws that only a service can keep that says the same twice.
-  private static let lawsOfOrder: Set = [
+  /// The laws that need a service with consistent answers.
+  private static let consistencyLaws: Set = [
     "ids-unique", "walk-stable", "walk-ends", "any-page-size", "positions-true", "cursor-lasts",
     "search-matches", "search-within-list", "search-complete",
   ]
 }
 
-/// A request that came in, and when.
-struct ScenarioSetup: Sendable {
-  /// How many requests have come since the weather began, this one counted.
+/// A request to the proxy.
+struct FaultContext: Sendable {
+  /// The number of requests since the scenario started, including this one.
   let call: Int
 
-  /// What the calendar says.
+  /// The current date.
   let now: Date
 
-  /// What the service would have answered.
-  let fair: @Sendable () -> HTTPResponse
+  /// The service's own reply.
+  let original: @Sendable () -> HTTPResponse
 }
 
-/// One page of rows as the service gave it, in a weather that changes pages.
+/// A page of rows as the service sent it.
 struct RowsPage: Sendable {
-  /// Its number, counted from 1 in the order in which pages were first asked for.
+  /// The page number, from 1, in the order of the first requests.
   let number: Int
 
   private let bytes: Data
@@ -109,12 +107,43 @@ struct RowsPage: Sendable {
     self.firstBytes = firstBytes
   }
 
-  /// The page; `nil` if it is no JSON.
+  /// `nil` if it is not JSON.
   var body: JSON? { JSON(reading: bytes) }
 
-  /// The page that was asked for before it; the page itself for the first.
+  /// The previous page; for the first page, the page itself.
   var before: JSON? { JSON(reading: bytesBefore) }
 
-  /// The page that was asked for first.
   var first: JSON? { JSON(reading: firstBytes) }
+}
+
+/// The guarantees in every ``FaultScenario``, besides the laws.
+public enum ScenarioPromise: String, CaseIterable, Sendable {
+  /// Every call and every pagination ends, and no call exceeds its deadline.
+  case terminates
+  /// Every record is genuine and unchanged; cached records stay available.
+  case kept
+  /// Every problem is reported, by an error, a count, or the reason of a fallback.
+  case reason
+  /// The store's file is intact and contains the service's records only; deleted records stay
+  /// deleted.
+  case store
+  /// Once the fault is over, the same chain returns the service's answers again.
+  case recovers
+}
+
+/// One place where a promise is broken.
+public struct ScenarioViolation: Hashable, Sendable, CustomStringConvertible {
+  public let promise: ScenarioPromise
+
+  /// The call: `list, second page`.
+  public let call: String
+
+  public let expected: String
+
+  public let found: String
+
+  /// The promise and the details: `reason: list: expected …, found …`.
+  public var description: String {
+    "\(promise.rawValue): \(call): expected \(expected), found \(found)"
+  }
 }

@@ -1,10 +1,10 @@
 package import AggregatorKit
 
 extension JSON {
-  /// The rows of a reply: its largest list of objects; `nil` if it has none.
+  /// The rows of a reply: its largest list of objects; `nil` if there is none.
   package var rows: [JSON]? { rowsPath().map { value(at: $0.path) }?.elements }
 
-  /// This value with other rows; `nil` if it has none, or they stay the same.
+  /// This value with other rows; `nil` if there are none, or if they stay the same.
   package func replacingRows(_ change: ([JSON]) -> [JSON]) -> JSON? {
     guard let path = rowsPath()?.path, let rows = value(at: path).elements else { return nil }
     let changed = change(rows)
@@ -13,7 +13,7 @@ extension JSON {
     return replacing(path[...], with: .array(changed))
   }
 
-  /// This value with smaller totals; `nil` if it tells none.
+  /// This value with smaller totals; `nil` if it has none.
   package func dividingTotals(by divisor: Int) -> JSON? {
     let names: Set = ["total", "totalcount", "totalresults", "numberoftotalresults", "count"]
     guard case .object(let members) = self else { return nil }
@@ -35,9 +35,9 @@ extension JSON {
 
   private var elements: [JSON]? { if case .array(let elements) = self { elements } else { nil } }
 
-  /// The names that lead to the rows, and how many there are.
+  /// The path to the rows, and their number.
   ///
-  /// Lists within rows do not count.
+  /// Ignores lists within rows.
   private func rowsPath() -> (path: [String], count: Int)? {
     switch self {
     case .array(let elements):

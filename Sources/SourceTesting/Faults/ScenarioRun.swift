@@ -1,7 +1,7 @@
 import AggregatorKit
 
-/// A source on its way through one weather: its whole chain over a store of its own, what it was asked,
-/// and what is wrong with its answers.
+/// Exercises the whole chain of a source, over a store of its own, in one scenario, and collects
+/// the broken promises.
 struct ScenarioRun<Source: Plugin> {
   typealias Item = Source.Item
 
@@ -11,15 +11,17 @@ struct ScenarioRun<Source: Plugin> {
   let chain: any DataSource<Item>
   let store: SQLiteStore
 
-  var breaches: [ScenarioViolation] = []
-  /// Whether a call did not come to its end: then nothing else is asked.
-  var isStuck = false
-  /// Whether it was said that rows cannot be read.
-  var saidUnreadable = false
-  /// The records that were given as the service's own.
-  var given: [Item.ID: Set<Item>] = [:]
-  /// What was there before the weather: its first record was deleted then.
-  var before: Page<Item>?
+  var violations: [ScenarioViolation] = []
+  /// True if a call did not end.
+  ///
+  /// Then no further calls are made.
+  var hasHung = false
+  /// True if unreadable rows were reported.
+  var reportedUnreadable = false
+  /// The records that were returned as live.
+  var delivered: [Item.ID: Set<Item>] = [:]
+  /// The page that was fetched before the fault; its first record is then deleted.
+  var initialPage: Page<Item>?
 
   let scenarioEnvironment: ScenarioEnvironment
   let maxWait: Duration
@@ -42,63 +44,154 @@ struct ScenarioRun<Source: Plugin> {
     chain = try plugin.source(in: environment)
   }
 
-  /// Who was deleted before the weather came.
-  var deleted: Item.ID? { before?.records.first?.id }
+  /// The ID deleted before the fault.
+  var deleted: Item.ID? { initialPage?.records.first?.id }
 
-  /// How many requests the weather has met.
-  var strikes: Int { scenarioEnvironment.front.responder.count.strikes }
+  /// The number of faults injected so far.
+  var faultsInjected: Int { scenarioEnvironment.proxy.handler.count.faultsInjected }
 
-  // MARK: - The way
+  // MARK: - Runs
 
-  /// The weather is there when the source is asked first.
-  mutating func beginInWeather() async {
-    scenarioEnvironment.front.responder.begin(scenario)
+  /// Starts with the fault.
+  mutating func runFaultFromStart() async {
+    scenarioEnvironment.proxy.handler.begin(scenario)
     let start = PageRequest(limit: Baseline<Item>.size)
-    if let first = await page(start, "list, at first"), let next = first.next {
+    if let first = await page(start, "list, first page"), let next = first.next {
       _ = await page(start.after(next), "list, second page")
     }
-    await restOfWeather()
+    await exerciseChain()
   }
 
-  /// The weather comes after the first page, of which one record is deleted.
-  mutating func comeIntoWeather() async {
+  /// Starts without the fault, deletes a record of the first page, then injects the fault.
+  mutating func runFaultAfterFirstPage() async {
     let start = PageRequest(limit: Baseline<Item>.size)
-    scenarioEnvironment.front.responder.begin(.fair)
+    scenarioEnvironment.proxy.handler.begin(.fair)
     guard
       let page = await answer(
-        "list, before", { chain async throws(SourceError) in try await chain.page(start) }),
-      case .success(let before) = page, let first = before.records.first
+        "list, before the fault", { chain async throws(SourceError) in try await chain.page(start) }
+      ),
+      case .success(let initialPage) = page, let first = initialPage.records.first
     else {
-      if !isStuck { note(.recovers, "list, before", "the service's first page", "none") }
+      if !hasHung { note(.recovers, "list, before the fault", "the service's first page", "none") }
       return
     }
-    add(before.records, from: before.provenance)
+    add(initialPage.records, from: initialPage.provenance)
     _ = try? await store.delete(
       [first.id.description], of: plugin.name, at: scenarioEnvironment.now())
-    self.before = before
-    scenarioEnvironment.age()
-    scenarioEnvironment.front.responder.begin(scenario)
-    if let next = before.next { _ = await self.page(start.after(next), "list, second page") }
-    await restOfWeather()
+    self.initialPage = initialPage
+    scenarioEnvironment.expireEverything()
+    scenarioEnvironment.proxy.handler.begin(scenario)
+    if let next = initialPage.next { _ = await self.page(start.after(next), "list, second page") }
+    await exerciseChain()
   }
 
-  private mutating func restOfWeather() async {
+  private mutating func exerciseChain() async {
     if let deleted { await expectDeleted(deleted) }
     if let id = (baseline.item ?? baseline.list.last)?.id { await item(id) }
     if let query = try? Query(plugin.example.query) {
-      _ = await page(PageRequest(matching: query, limit: Baseline<Item>.size), "search '\(query)'")
+      _ = await page(
+        PageRequest(matching: query, limit: Baseline<Item>.size), "search \"\(query)\"")
     }
     let bound = PaginationBound(items: 35, pages: 6)
     guard let walk = await walk(upTo: bound, "list") else { return }
-    for page in walk.pages { judge(page, "list") }
+    for step in walk.pages { judge(step.page, "list") }
     if let failure = walk.failure { judge(failure, "list") }
-    expectStillThere(walk)
-    if Set(walk.pages.map { $0.provenance.origin == .bundled }).count > 1 {
-      note(.kept, "list", "one source for the whole walk", "the service's records and the bundle's")
+    expectInitialRecords(walk)
+    if Set(walk.pages.map { $0.page.provenance.origin == .bundled }).count > 1 {
+      note(.kept, "list", "one origin for all pages", "live and bundled pages")
     }
-    let isFelt = strikes > 0
-    if scenario.prospect == .unreadable, isFelt, !saidUnreadable {
+    let hasEffect = faultsInjected > 0
+    if scenario.expectation == .unreadable, hasEffect, !reportedUnreadable {
       note(.reason, "list", "a count of unreadable rows", "none")
     }
+  }
+}
+
+// MARK: - Calls
+
+extension ScenarioRun {
+  mutating func page(_ request: PageRequest, _ label: String) async -> Page<Item>? {
+    let outcome = await answer(label) { chain async throws(SourceError) in
+      try await chain.page(request)
+    }
+    switch outcome {
+    case .success(let page):
+      judge(page, label)
+      return page
+    case .failure(let error): judge(error, label)
+    case nil: break
+    }
+    return nil
+  }
+
+  mutating func item(_ id: Item.ID) async {
+    let label = "show \(id)"
+    switch await answer(label, { chain async throws(SourceError) in try await chain.item(id) }) {
+    case .success(let found):
+      if found.item.id != id { note(.kept, label, "\"\(id)\"", "\"\(found.item.id)\"") }
+      judge([found.item], found.provenance, label)
+    case .failure(let error):
+      // Sources that look it up in a list or in the store may not find it.
+      let mayBeUnknown = isLocalFirst || scenario.expectation == .inconsistent
+      guard !mayBeUnknown || ![.notFound, .unsupported].contains(error.code) else { return }
+      judge(error, label)
+    case nil: break
+    }
+  }
+
+  /// Expects that a deleted record is not returned.
+  mutating func expectDeleted(_ id: Item.ID) async {
+    let label = "show \(id)"
+    let outcome = await answer(label) { chain async throws(SourceError) in try await chain.item(id)
+    }
+    switch outcome {
+    case .success: note(.store, label, "error notFound for a deleted record", "the record")
+    case .failure(let error) where error.code != .notFound: judge(error, label)
+    case .failure, nil: break
+    }
+  }
+
+  /// Fetches pages from the start; `nil` if that does not end.
+  mutating func walk(upTo bound: PaginationBound, _ label: String) async -> CollectedPages<Item>? {
+    let steps = bound.pages ?? 1
+    return await ended(label, within: maxWait * steps) { chain in
+      await CollectedPages(chain, from: PageRequest(limit: Baseline<Item>.size), upTo: bound)
+    }
+  }
+
+  /// The outcome of a call; `nil` if it does not end, or exceeds its deadline.
+  mutating func answer<Answer: Sendable>(
+    _ label: String,
+    _ call: @escaping @Sendable (any DataSource<Item>) async throws(SourceError) -> Answer
+  ) async -> Result<Answer, SourceError>? {
+    let (start, calls) = (
+      scenarioEnvironment.clock.now, scenarioEnvironment.proxy.handler.count.calls
+    )
+    let outcome = await ended(label, within: maxWait) { chain in
+      await Result { () async throws(SourceError) in try await call(chain) }
+    }
+    guard let outcome else { return nil }
+    // A call that needs several pages of the service has a deadline for each.
+    let count = scenarioEnvironment.proxy.handler.count.calls - calls + 1
+    let (time, most) = (
+      start.duration(to: scenarioEnvironment.clock.now), plugin.policy.deadline * count
+    )
+    if time > most + maxWait {
+      note(.terminates, label, "at most \(most)", "\(time)")
+    }
+    return outcome
+  }
+
+  private mutating func ended<Answer: Sendable>(
+    _ label: String, within time: Duration,
+    _ call: @escaping @Sendable (any DataSource<Item>) async -> Answer
+  ) async -> Answer? {
+    guard !hasHung else { return nil }
+    let answer = await within(time) { [chain] in await call(chain) }
+    if answer == nil {
+      hasHung = true
+      note(.terminates, label, "an end", "no end within \(time)")
+    }
+    return answer
   }
 }

@@ -1,8 +1,9 @@
 import AggregatorKit
 import AggregatorLaws
 import Foundation
+import Synchronization
 
-/// One source in one weather: two journeys through it, and the laws.
+/// Runs one scenario for one source: the chain twice, then the laws.
 struct ScenarioTrial<Source: Plugin>: Sendable {
   let plugin: Source
   let scenario: FaultScenario
@@ -21,66 +22,163 @@ struct ScenarioTrial<Source: Plugin>: Sendable {
     self.maxWait = maxWait
   }
 
-  /// What came of it.
   func entry() async -> FaultReport.Entry {
-    let home = URL.temporaryDirectory.appending(path: "weather-\(UUID())")
+    let home = URL.temporaryDirectory.appending(path: "faults-\(UUID())")
     defer { try? FileManager.default.removeItem(at: home) }
     do throws(SourceError) {
-      var breaches: [ScenarioViolation] = []
-      var strikes = 0
-      for hasBegun in [false, true] {
-        let file = home.appending(path: hasBegun ? "begun.sqlite" : "empty.sqlite")
+      var violations: [ScenarioViolation] = []
+      var faultsInjected = 0
+      for isInterrupted in [false, true] {
+        let file = home.appending(path: isInterrupted ? "fault-later.sqlite" : "fault-first.sqlite")
         let scenarioEnvironment = try ScenarioEnvironment(over: environment, for: plugin)
         var scenarioRun = try ScenarioRun(
           of: plugin, through: scenario, in: scenarioEnvironment, baseline,
           store: SQLiteStore(at: file.path),
           maxWait: maxWait)
-        if hasBegun {
-          await scenarioRun.comeIntoWeather()
+        if isInterrupted {
+          await scenarioRun.runFaultAfterFirstPage()
         } else {
-          await scenarioRun.beginInWeather()
+          await scenarioRun.runFaultFromStart()
         }
-        strikes += scenarioRun.strikes
+        faultsInjected += scenarioRun.faultsInjected
         await scenarioRun.inspectStore()
         await scenarioRun.expectRecovery()
-        breaches += scenarioRun.breaches.filter { !breaches.contains($0) }
-        // Whoever never comes to an end would only do so once more.
-        if scenarioRun.isStuck { return entry(strikes, breaches, laws: nil) }
+        violations += scenarioRun.violations.filter { !violations.contains($0) }
+        // A source that hangs would only hang again.
+        if scenarioRun.hasHung { return entry(faultsInjected, violations, laws: nil) }
       }
       guard let laws = try await lawReport() else {
-        breaches.append(
+        violations.append(
           ScenarioViolation(
-            promise: .terminates, place: "the laws", expected: "an end",
-            found: "none within \(lawTimeout)"))
-        return entry(strikes, breaches, laws: nil)
+            promise: .terminates, call: "laws", expected: "an end",
+            found: "no end within \(lawTimeout)"))
+        return entry(faultsInjected, violations, laws: nil)
       }
-      return entry(strikes, breaches, laws: laws)
+      return entry(faultsInjected, violations, laws: laws)
     } catch {
-      let breach = ScenarioViolation(
-        promise: .recovers, place: "the beginning", expected: "a source",
+      let violation = ScenarioViolation(
+        promise: .recovers, call: "setup", expected: "a source",
         found: "\(error.code): \(error)")
-      return entry(0, [breach], laws: nil)
+      return entry(0, [violation], laws: nil)
     }
   }
 
   private func entry(
-    _ strikes: Int, _ breaches: [ScenarioViolation], laws: LawReport?
+    _ faultsInjected: Int, _ violations: [ScenarioViolation], laws: LawReport?
   ) -> FaultReport.Entry {
     FaultReport.Entry(
-      scenario: scenario, isFelt: strikes > 0, breaches: breaches, laws: laws)
+      scenario: scenario, hasEffect: faultsInjected > 0, violations: violations, laws: laws)
   }
 
-  /// What the laws come to for the bare service; `nil` if that does not end.
+  /// The verdicts for the bare remote; `nil` if that does not end.
   private func lawReport() async throws(SourceError) -> LawReport? {
     let scenarioEnvironment = try ScenarioEnvironment(over: environment, for: plugin)
-    scenarioEnvironment.front.responder.begin(scenario)
+    scenarioEnvironment.proxy.handler.begin(scenario)
     var subject = try LawSubject(remoteOf: plugin, in: scenarioEnvironment.environment)
     subject.sizes = [3, Baseline<Source.Item>.size]
     subject.bound = PaginationBound(items: 25, pages: 6)
     subject.known = baseline.item?.id
-    let laws = Law.all.filter { !scenario.suspended.contains($0.name) }
+    let laws = Law.all.filter { !scenario.exemptLaws.contains($0.name) }
     return await within(lawTimeout) { [subject] in await LawReport(on: subject, of: laws) }
   }
 
   private var lawTimeout: Duration { maxWait * 6 }
+}
+
+/// The environment of a scenario: a proxy in front of the service, and a clock that never really
+/// waits.
+struct ScenarioEnvironment: Sendable {
+  let proxy: FaultProxy
+  let clock = ReplayClock()
+  let environment: PluginEnvironment
+
+  private let aging: Duration
+
+  /// Creates an environment without rate limits and without a store.
+  ///
+  /// - Throws: `SourceError` with code `unreachable` if there is no free socket.
+  init(over environment: PluginEnvironment, for plugin: some Plugin) throws(SourceError) {
+    let (start, date) = (clock.now, environment.now())
+    let now = { @Sendable [clock] in
+      date.addingTimeInterval(start.duration(to: clock.now) / .seconds(1))
+    }
+    proxy = try FaultProxy(of: environment.transport, now: now)
+    var own = environment
+    let rates = plugin.settings.filter { $0.form == .rate }.map { ($0.key, "off") }
+    own.settings = environment.settings.replaced(Dictionary(rates) { $1 })
+    own.transport = proxy
+    own.store = nil
+    own.clock = clock
+    own.now = now
+    // Half of the longest wait, before every retry.
+    own.random = { 1 << 63 }
+    self.environment = own
+    // No circuit breaker or rate limit lasts longer than a day.
+    var aging = Duration.seconds(24 * 3600)
+    if case .liveFirst(let freshness) = plugin.policy.readOrder { aging = max(aging, freshness) }
+    self.aging = aging + .seconds(60)
+  }
+
+  /// The current date.
+  var now: @Sendable () -> Date { environment.now }
+
+  /// Advances the clock until nothing is fresh and no service is paused.
+  func expireEverything() { clock.advance(by: aging) }
+}
+
+/// The result of `call`; `nil` after `time` on the continuous clock.
+///
+/// Cancels the call then, and abandons it if that does not end it.
+func within<Answer: Sendable>(
+  _ time: Duration, _ call: @escaping @Sendable () async -> Answer
+) async -> Answer? {
+  let race = Race<Answer>()
+  // Unstructured, because a group would wait for tasks that never end, which is what is to be
+  // detected.
+  let running = Task { race.end(with: await call()) }
+  let watch = Task {
+    guard (try? await Task.sleep(for: time)) != nil else { return }
+    race.end(with: nil)
+    running.cancel()
+  }
+  defer { watch.cancel() }
+  return await race.result()
+}
+
+/// The first of several outcomes.
+private final class Race<Answer: Sendable>: Sendable {
+  private enum State {
+    case open
+    case awaited(CheckedContinuation<Answer?, Never>)
+    case over(Answer?)
+  }
+
+  private let state = Mutex(State.open)
+
+  /// Later calls have no effect.
+  func end(with answer: Answer?) {
+    let waiter = state.withLock { state -> CheckedContinuation<Answer?, Never>? in
+      switch state {
+      case .over: return nil
+      case .open:
+        state = .over(answer)
+        return nil
+      case .awaited(let waiter):
+        state = .over(answer)
+        return waiter
+      }
+    }
+    waiter?.resume(returning: answer)
+  }
+
+  func result() async -> Answer? {
+    await withCheckedContinuation { waiter in
+      let outcome = state.withLock { state -> Answer?? in
+        if case .over(let answer) = state { return .some(answer) }
+        state = .awaited(waiter)
+        return nil
+      }
+      if let outcome { waiter.resume(returning: outcome) }
+    }
+  }
 }

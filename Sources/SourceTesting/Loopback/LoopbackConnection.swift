@@ -1,13 +1,15 @@
+import AggregatorKit
 import Foundation
+import Synchronization
 
-/// One connection of a ``LoopbackServer``, on its thread.
+/// One connection of a ``LoopbackServer``, on its own thread.
 struct LoopbackConnection: ~Copyable {
   private static let headLimit = 64 << 10
 
   private let socket: LoopbackSocket
   private let shutdownSignal: ShutdownSignal
   private let requestLog: RequestLog
-  /// What was received and not yet read.
+  /// Received bytes that are not parsed yet.
   private var received = Data()
 
   init(
@@ -18,7 +20,7 @@ struct LoopbackConnection: ~Copyable {
     self.requestLog = requestLog
   }
 
-  /// Answers requests until the client leaves, a reply ends the connection, or the bell rings.
+  /// Replies to requests until the client leaves, a reply ends the connection, or the server stops.
   mutating func serve(_ handler: LoopbackServer.Handler) {
     while let request = nextRequest() {
       requestLog.begin(request)
@@ -33,7 +35,7 @@ struct LoopbackConnection: ~Copyable {
     var end = received.range(of: blankLine)
     while end == nil {
       guard received.count < Self.headLimit, receive() else { return nil }
-      // A method begins with a capital; TLS, for one, does not.
+      // A method begins with a capital letter; a TLS handshake, for instance, does not.
       guard let first = received.first, 0x41...0x5A ~= first else { return nil }
       end = received.range(of: blankLine)
     }
@@ -49,7 +51,7 @@ struct LoopbackConnection: ~Copyable {
     return request
   }
 
-  /// - Returns: Whether the connection goes on.
+  /// Returns true if the connection stays open.
   private borrowing func play(_ steps: [LoopbackReply.Step]) -> Bool {
     for step in steps {
       switch step {
@@ -61,7 +63,7 @@ struct LoopbackConnection: ~Copyable {
       case .wait(let time):
         guard shutdownSignal.wait(for: -1, 0, atMost: time) != nil else { return false }
       case .stall:
-        // Readable means that the client left: it has nothing to say before it has its reply.
+        // Readable means that the client has left: it sends nothing before it has its reply.
         _ = shutdownSignal.wait(for: socket.descriptor, POLLIN)
         return false
       case .close: return false
@@ -103,5 +105,65 @@ struct LoopbackConnection: ~Copyable {
       }
       return true
     }
+  }
+}
+
+/// Tells all threads of a server to stop: a pipe whose write end is closed.
+final class ShutdownSignal: Sendable {
+  /// Readable after ``send()``.
+  let descriptor: Int32
+  private let writeEnd: Mutex<Int32?>
+
+  init() throws(SourceError) {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw .noSocket }
+    descriptor = ends[0]
+    writeEnd = Mutex(ends[1])
+  }
+
+  deinit {
+    send()
+    close(descriptor)
+  }
+
+  /// Idempotent.
+  func send() {
+    writeEnd.withLock { end in
+      if let end { close(end) }
+      end = nil
+    }
+  }
+
+  /// Waits until a socket is ready.
+  ///
+  /// - Parameters:
+  ///   - socket: -1 for none.
+  ///   - events: `POLLIN` or `POLLOUT`; 0 waits for the client to leave.
+  ///   - time: The timeout; `nil` for none.
+  ///
+  /// - Returns: `true` if the socket is ready, `false` after the timeout, `nil` if the server
+  ///   stops.
+  func wait(for socket: Int32, _ events: Int32, atMost time: Duration? = nil) -> Bool? {
+    let deadline = time.map { ContinuousClock.now + $0 }
+    while true {
+      var polled = [
+        pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: socket, events: Int16(events), revents: 0),
+      ]
+      let left = deadline.map { max(.zero, $0 - .now) / Duration.milliseconds(1) }
+      let count = poll(&polled, 2, left.map { Int32($0.rounded(.up)) } ?? -1)
+      if count < 0, errno == EINTR { continue }
+      if count < 0 || polled[0].revents != 0 { return nil }
+      return count > 0
+    }
+  }
+}
+
+extension SourceError {
+  /// The error of the last system call.
+  static var noSocket: SourceError {
+    SourceError(
+      .unreachable,
+      "cannot create a socket for the test server: \(String(cString: strerror(errno)))")
   }
 }

@@ -1,23 +1,21 @@
 public import Foundation
 
-/// A request as a ``LoopbackServer`` received it.
+/// A request received by a ``LoopbackServer``.
 public struct LoopbackRequest: Sendable {
-  /// The method: `GET`.
   public let method: String
 
-  /// The path as it was sent, percent-encoded, without the query.
+  /// The path as sent: percent-encoded, without the query.
   public let path: String
 
-  /// The query as it was sent, without `?`; `nil` for none.
+  /// The query as sent, without `?`; `nil` if there is none.
   public let rawQuery: String?
 
   /// The header fields in order, with lower-case names.
   public let headers: [(name: String, value: String)]
 
-  /// The body.
   public internal(set) var body = Data()
 
-  /// The query's names and values in order, decoded as most servers do it: `+` is a space.
+  /// The query in order, decoded as most servers do: `+` is a space.
   public var queryItems: [(name: String, value: String)] {
     (rawQuery ?? "").split(separator: "&").map { item in
       let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -25,20 +23,17 @@ public struct LoopbackRequest: Sendable {
     }
   }
 
-  /// The query's values by name; the first if a name came several times.
+  /// The query by name; the first value if a name repeats.
   public var query: [String: String] {
     Dictionary(queryItems.map { ($0.name, $0.value) }) { first, _ in first }
   }
 
-  /// The value of a header field; the first if it came several times.
-  ///
-  /// - Parameter name: The field's name, in any case.
-  /// - Returns: `nil` if it did not come.
+  /// The first value of a header field, whose name may be in any case.
   public func header(_ name: String) -> String? {
     headers.first { $0.name == name.lowercased() }?.value
   }
 
-  /// Reads a head without its last, blank line.
+  /// Parses a head without its final blank line.
   init?(head: some Sequence<UInt8>) {
     let lines = String(decoding: Array(head), as: UTF8.self).split(separator: "\r\n")
     let words = lines.first?.split(separator: " ", omittingEmptySubsequences: false) ?? []
@@ -54,7 +49,6 @@ public struct LoopbackRequest: Sendable {
     }
   }
 
-  /// The length of the body that belongs to the head.
   var bodyLength: Int { header("content-length").flatMap { Int($0) }.map { max($0, 0) } ?? 0 }
 
   private static func decoded(_ text: some StringProtocol) -> String {

@@ -2,9 +2,9 @@ public import AggregatorKit
 public import Foundation
 import Synchronization
 
-/// A real HTTP/1.1 server on 127.0.0.1, for the tests of whoever writes a source.
+/// A real HTTP/1.1 server on 127.0.0.1, for tests of sources.
 ///
-/// It answers what it is told to, faults included, and remembers what it was asked:
+/// It sends scripted replies, faults included, and records its requests:
 ///
 /// ```swift
 /// try await withServer { request in
@@ -16,26 +16,22 @@ import Synchronization
 /// }
 /// ```
 ///
-/// It lives on threads of its own, one for each connection, and ends in ``stop()`` or when nobody holds
-/// it any more, whatever its replies are doing.
+/// It runs one thread for each connection until ``stop()`` or its deinitialisation, whatever its
+/// replies are doing.
 public final class LoopbackServer: Sendable {
-  /// Makes the reply to a request.
+  /// Returns the reply to a request.
   ///
-  /// It is called on the connection's thread and may block it.
+  /// Called on the thread of the connection, which it may block.
   public typealias Handler = @Sendable (LoopbackRequest) -> LoopbackReply
 
-  /// The port.
   public let port: Int
 
-  /// Keeps the port after ``stop()``, so that a server of another test does not answer in its place.
+  /// Reserves the port after ``stop()``, so that no server of another test gets it.
   private let keeper: LoopbackSocket
   private let requestLog = RequestLog()
   private let shutdownSignal: ShutdownSignal
 
-  /// Starts a server that makes its replies.
-  ///
-  /// - Parameter handler: Makes the reply to a request.
-  /// - Throws: `SourceError` with code `unreachable` if the system gives no socket.
+  /// - Throws: `SourceError` with code `unreachable` if there is no free socket.
   public init(_ handler: @escaping Handler) throws(SourceError) {
     keeper = try LoopbackSocket.bound()
     port = keeper.port
@@ -44,10 +40,9 @@ public final class LoopbackServer: Sendable {
     listener.serve(until: shutdownSignal, recordingIn: requestLog, handler)
   }
 
-  /// Starts a server that gives its replies in order, to whoever asks.
+  /// Starts a server that sends `replies` in order, then status 500.
   ///
-  /// - Parameter replies: The replies. A request beyond the last one is answered with status 500.
-  /// - Throws: `SourceError` with code `unreachable` if the system gives no socket.
+  /// - Throws: `SourceError` with code `unreachable` if there is no free socket.
   public convenience init(replies: [LoopbackReply]) throws(SourceError) {
     let script = LoopbackScript(replies)
     try self.init { _ in script.next() }
@@ -55,44 +50,36 @@ public final class LoopbackServer: Sendable {
 
   deinit { stop() }
 
-  /// The address, without a path: `http://127.0.0.1:PORT`.
+  /// `http://127.0.0.1:PORT`.
   public var baseURL: URL { .loopback(port: port) }
 
-  /// All requests so far, in the order in which they were complete.
+  /// All requests so far, in the order of their completion.
   public var requests: [LoopbackRequest] { requestLog.state.withLock(\.requests) }
 
-  /// How many connections were opened so far.
+  /// The number of connections so far.
   public var connectionCount: Int { requestLog.state.withLock(\.connections) }
 
-  /// The most requests that were being answered at the same time.
+  /// The most requests in flight at the same time.
   public var mostInFlight: Int { requestLog.state.withLock(\.mostInFlight) }
 
-  /// How many bytes were sent so far, heads included.
+  /// The number of bytes sent so far, heads included.
   public var bytesSent: Int { requestLog.state.withLock(\.bytesSent) }
 
-  /// Waits until requests have come in, which is better than to sleep.
+  /// Waits for requests, so that a test need not sleep.
   ///
-  /// - Parameter count: How many requests to wait for.
-  /// - Returns: All requests so far; fewer than `count` only if the server was stopped or the task was
-  ///   cancelled.
+  /// Returns fewer than `count` only if the server stopped or the task was cancelled.
   public func requests(atLeast count: Int) async -> [LoopbackRequest] {
     await requestLog.requests(atLeast: count)
   }
 
-  /// Refuses connections from then on, and breaks off all replies.
+  /// Refuses new connections and aborts all replies.
   public func stop() {
-    shutdownSignal.ring()
+    shutdownSignal.send()
     requestLog.close()
   }
 }
 
-/// Runs `body` with a server that is stopped afterwards.
-///
-/// - Parameters:
-///   - handler: Makes the reply to a request.
-///   - body: What to do while the server runs.
-/// - Returns: What `body` returns.
-/// - Throws: What `body` throws, or `SourceError` if the system gives no socket.
+/// Runs `body` with a server and stops it afterwards.
 public func withServer<Value>(
   _ handler: @escaping LoopbackServer.Handler,
   do body: (LoopbackServer) async throws -> Value
@@ -102,13 +89,8 @@ public func withServer<Value>(
   return try await body(server)
 }
 
-/// Runs `body` with a server that gives its replies in order and is stopped afterwards.
-///
-/// - Parameters:
-///   - replies: The replies. A request beyond the last one is answered with status 500.
-///   - body: What to do while the server runs.
-/// - Returns: What `body` returns.
-/// - Throws: What `body` throws, or `SourceError` if the system gives no socket.
+/// Runs `body` with a server that sends `replies` in order, then status 500, and stops it
+/// afterwards.
 public func withServer<Value>(
   replies: LoopbackReply..., do body: (LoopbackServer) async throws -> Value
 ) async throws -> Value {
@@ -117,13 +99,77 @@ public func withServer<Value>(
   return try await body(server)
 }
 
-/// Replies that are given one after the other.
 private final class LoopbackScript: Sendable {
   private let rest: Mutex<ArraySlice<LoopbackReply>>
 
   init(_ replies: [LoopbackReply]) { rest = Mutex(replies[...]) }
 
   func next() -> LoopbackReply {
-    rest.withLock { $0.popFirst() } ?? .status(500, "the script of the server has no reply left")
+    rest.withLock { $0.popFirst() } ?? .status(500, "no scripted reply left")
+  }
+}
+
+/// The requests and statistics of a ``LoopbackServer``.
+final class RequestLog: Sendable {
+  struct State {
+    var requests: [LoopbackRequest] = []
+    var connections = 0
+    var inFlight = 0
+    var mostInFlight = 0
+    var bytesSent = 0
+    fileprivate var waiters: [Int: (count: Int, waiter: CheckedContinuation<Void, Never>)] = [:]
+    fileprivate var lastWaiter = 0
+    fileprivate var isClosed = false
+  }
+
+  let state = Mutex(State())
+
+  func noteConnection() { state.withLock { $0.connections += 1 } }
+
+  func begin(_ request: LoopbackRequest) {
+    update { state in
+      state.requests.append(request)
+      state.inFlight += 1
+      state.mostInFlight = max(state.mostInFlight, state.inFlight)
+    }
+  }
+
+  func end() { state.withLock { $0.inFlight -= 1 } }
+
+  func noteSent(_ bytes: Int) { state.withLock { $0.bytesSent += bytes } }
+
+  /// Resumes all waiters.
+  func close() { update { $0.isClosed = true } }
+
+  func requests(atLeast count: Int) async -> [LoopbackRequest] {
+    let id = state.withLock { state in
+      state.lastWaiter += 1
+      return state.lastWaiter
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { waiter in
+        update { $0.waiters[id] = (count, waiter) }
+        // The handler may have run before the waiter was registered.
+        if Task.isCancelled { leave(id) }
+      }
+    } onCancel: {
+      leave(id)
+    }
+    return state.withLock(\.requests)
+  }
+
+  private func leave(_ id: Int) {
+    state.withLock { $0.waiters.removeValue(forKey: id) }?.waiter.resume()
+  }
+
+  /// Changes the state, then resumes the waiters whose condition holds.
+  private func update(_ change: (inout State) -> Void) {
+    let done = state.withLock { state in
+      change(&state)
+      let done = state.waiters.filter { state.isClosed || $0.value.count <= state.requests.count }
+      for id in done.keys { state.waiters[id] = nil }
+      return done.values.map(\.waiter)
+    }
+    for waiter in done { waiter.resume() }
   }
 }

@@ -1,9 +1,7 @@
-import AggregatorKit
-import Foundation
+public import AggregatorKit
+public import Foundation
 
-/// One socket.
-///
-/// Moved, never copied; closed when it goes away.
+/// A socket, closed when its owner ends.
 struct LoopbackSocket: ~Copyable {
   let descriptor: Int32
 
@@ -11,7 +9,7 @@ struct LoopbackSocket: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// A socket on a free port of 127.0.0.1 to which nobody can connect yet.
+  /// A socket on a free port of 127.0.0.1 that does not listen.
   static func bound() throws(SourceError) -> LoopbackSocket {
     try bound(to: 0)
   }
@@ -25,13 +23,11 @@ struct LoopbackSocket: ~Copyable {
     return socket
   }
 
-  /// A socket to which clients connect.
+  /// A listening socket.
   ///
-  /// - Parameters:
-  ///   - port: That of another socket, which keeps it when this one is closed; 0 for any.
-  ///   - queue: How many may wait to be accepted.
-  /// - Returns: The socket.
-  /// - Throws: `SourceError` with code `unreachable` if the system gives none.
+  /// - Parameter port: The port of another socket, which this one keeps; 0 for any.
+  ///
+  /// - Throws: `SourceError` with code `unreachable` if there is no free socket.
   static func listening(
     on port: Int = 0, queue: Int32 = 512
   ) throws(SourceError) -> LoopbackSocket {
@@ -40,7 +36,7 @@ struct LoopbackSocket: ~Copyable {
     return socket
   }
 
-  /// A socket that has begun to connect.
+  /// A socket that has started to connect.
   static func connecting(to port: Int) throws(SourceError) -> LoopbackSocket {
     let socket = try LoopbackSocket()
     let result = withLoopback(port: port) { connect(socket.descriptor, $0, $1) }
@@ -48,7 +44,7 @@ struct LoopbackSocket: ~Copyable {
     return socket
   }
 
-  /// A new socket, which never blocks.
+  /// A new non-blocking socket.
   private init() throws(SourceError) {
     #if canImport(Darwin)
       let descriptor = Darwin.socket(AF_INET, SOCK_STREAM, 0)
@@ -60,7 +56,6 @@ struct LoopbackSocket: ~Copyable {
     setNonBlocking()
   }
 
-  /// Calls `body` with the address 127.0.0.1 and a port.
   private static func withLoopback(
     port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
   ) -> Int32 {
@@ -84,13 +79,13 @@ struct LoopbackSocket: ~Copyable {
     return Int(UInt16(bigEndian: address.sin_port))
   }
 
-  /// The next client; `nil` if it has gone again.
+  /// The next client; `nil` if it has left again.
   borrowing func accepted() -> LoopbackSocket? {
     let client = accept(descriptor, nil, nil)
     guard client >= 0 else { return nil }
     let socket = LoopbackSocket(owning: client)
     socket.setNonBlocking()
-    // Small pieces are sent at once: a test that drips bytes means it.
+    // Send small pieces at once: a test that drips bytes relies on it.
     var on: Int32 = 1
     setsockopt(client, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
     #if canImport(Darwin)
@@ -99,14 +94,14 @@ struct LoopbackSocket: ~Copyable {
     return socket
   }
 
-  /// Makes the close that follows a reset.
+  /// Makes the following close send RST.
   borrowing func resetAtClose() {
     var linger = linger(l_onoff: 1, l_linger: 0)
     setsockopt(
       descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
   }
 
-  /// Lets a second socket of ours have the same port, which the system gives to nobody else.
+  /// Lets a second socket of this process use the same port, which no other process gets.
   private borrowing func sharePort() {
     var on: Int32 = 1
     #if canImport(Darwin)
@@ -121,7 +116,7 @@ struct LoopbackSocket: ~Copyable {
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
   }
 
-  /// Accepts clients on a thread of its own until the bell rings.
+  /// Accepts clients on a thread of its own until the server stops.
   consuming func serve(
     until shutdownSignal: ShutdownSignal, recordingIn requestLog: RequestLog,
     _ handler: @escaping LoopbackServer.Handler
@@ -141,10 +136,59 @@ struct LoopbackSocket: ~Copyable {
     }
   }
 
-  /// Hands the descriptor over, unclosed: a closure cannot consume what it captured, nor an array hold it.
+  /// Releases the descriptor unclosed: a closure cannot consume what it captured, nor can an array
+  /// hold it.
   consuming func release() -> Int32 {
     let descriptor = descriptor
     discard self
     return descriptor
   }
+}
+
+/// A port of 127.0.0.1 that refuses connections while this object lives.
+///
+/// The port is taken but nothing listens, so no other process can make the test succeed.
+public final class RefusingPort: Sendable {
+  public let port: Int
+
+  private let socket: LoopbackSocket
+
+  /// - Throws: `SourceError` with code `unreachable` if there is no free socket.
+  public init() throws(SourceError) {
+    socket = try LoopbackSocket.bound()
+    port = socket.port
+  }
+
+  public var baseURL: URL { .loopback(port: port) }
+}
+
+extension URL {
+  static func loopback(port: Int) -> URL {
+    var parts = URLComponents()
+    (parts.scheme, parts.host, parts.port) = ("http", "127.0.0.1", port)
+    return parts.url ?? URL(filePath: "/")  // never nil: these parts are an address
+  }
+}
+
+/// A port of 127.0.0.1 on which connections neither succeed nor fail while this object lives.
+///
+/// Its backlog is full, so the system leaves further connections unanswered.
+public final class UnansweringPort: Sendable {
+  public let port: Int
+
+  private let socket: LoopbackSocket
+  private let queue: [Int32]
+
+  /// - Throws: `SourceError` with code `unreachable` if there is no free socket.
+  public init() throws(SourceError) {
+    socket = try LoopbackSocket.listening(queue: 0)
+    port = socket.port
+    var queue: [Int32] = []
+    for _ in 0..<8 { queue.append(try LoopbackSocket.connecting(to: port).release()) }
+    self.queue = queue
+  }
+
+  deinit { for descriptor in queue { close(descriptor) } }
+
+  public var baseURL: URL { .loopback(port: port) }
 }

@@ -71,14 +71,6 @@ struct Cached<Base: DataSource>: Decorator {
     return found
   }
 
-  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
-    base.cursor(skipping: count, from: request)
-  }
-
-  var description: String {
-    chained(base, "cached(in: \(recordStore.source), freshFor: \(freshness.text))")
-  }
-
   // MARK: - Cached answers
 
   private func key(_ kind: CallKind, _ parts: String?...) -> String {

@@ -1,8 +1,8 @@
+import AggregatorKit
 import AggregatorSourceTesting
 
-/// What has made trouble for parsers before.
+/// Inputs that have caused trouble in parsers before.
 enum Hostile {
-  /// Pieces of text.
   static let texts = [
     "", " ", "a", "Z", "0", "-", "=", "'", "\"", ",", "\\", "/", "//", ":", "@", "%", "%00", "%zz",
     "#", "?", "&", "<", ">", "$", "(", ")", "[", "]", "{", "}", ";", "+", ".", "..", "*", "!", "|",
@@ -20,7 +20,7 @@ enum Hostile {
     "=1+1", "@SUM", "REDACTED", "offline", "page", "id",
   ]
 
-  /// Whole numbers at the edges.
+  /// Integers at the edges.
   static let integers = [
     0, 1, -1, 2, 9, 100, 101, 127, 128, 255, 256, 999, 1000, 5000, 5001, 10_000, 10_001, 65_535,
     65_536, 999_999, 1_000_000, 1_000_001, 999_999_999, 1_000_000_000, 1_000_000_001,
@@ -28,7 +28,7 @@ enum Hostile {
     1_767_604_364_000, 9_007_199_254_740_993, .max, .max - 1, .min, .min + 1,
   ]
 
-  /// JSON that no value of ours can tell, and some that is none.
+  /// JSON that `JSON` cannot represent, and invalid JSON.
   static let json: [String] =
     [
       "1e309", "-1e309", "1.5", "-0", "-0.0", "1E5", "1e0", "0.1e-400", "9223372036854775808",
@@ -42,8 +42,8 @@ enum Hostile {
       "\"" + String(repeating: "<", count: 5000) + "\"",
     ] + [8, 64, 65, 500, 512, 513, 3000].flatMap(nested)
 
-  /// Text of a few pieces; now and then a long one.
-  static func text(_ random: inout Seeded) -> String {
+  /// A few pieces of text; sometimes many.
+  static func text(_ random: inout SeededGenerator) -> String {
     let isLong = Int.random(in: 0..<40, using: &random) == 0
     let pieces = (0..<Int.random(in: 0...6, using: &random)).map { _ in
       texts.randomElement(using: &random) ?? ""
@@ -51,8 +51,7 @@ enum Hostile {
     return isLong ? String(repeating: pieces.joined(), count: 300) : pieces.joined()
   }
 
-  /// A number as text.
-  static func number(_ random: inout Seeded) -> String {
+  static func number(_ random: inout SeededGenerator) -> String {
     Bool.random(using: &random)
       ? integers.randomElement(using: &random).map(String.init) ?? ""
       : ["1e309", "-0", "1.5", "00", "+1", "٣", "１", "0x10", "1_000"].randomElement(using: &random)

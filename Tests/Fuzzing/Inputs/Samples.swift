@@ -1,22 +1,16 @@
 import AggregatorKit
 import Foundation
 
-/// What parsers read in earnest: the recordings and the data that are in the repository.
+/// Realistic inputs: the recordings in the repository.
 enum Samples {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// The recordings that the tests of a source replay, as they are on the disk.
   static func recordings(_ source: String) -> [[UInt8]] {
     ["fair", "failing"].flatMap { files(in: "Tests/\(source)Tests/Recordings/\($0)") }
   }
 
-  /// The bodies of what a service answered in those recordings.
-  ///
-  /// - Parameters:
-  ///   - source: The source's name with a capital.
-  ///   - part: What the address of the request must have in it.
-  /// - Returns: The bodies.
+  /// The bodies of the recorded replies to requests whose address contains `part`.
   static func replies(_ source: String, to part: String = "") -> [[UInt8]] {
     recordings(source).compactMap { recording in
       guard let exchange = try? RecordedExchange(Data(recording)),
@@ -31,5 +25,26 @@ enum Samples {
     let path = root.appending(path: directory)
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path.path())) ?? []
     return names.sorted().compactMap { try? Array(Data(contentsOf: path.appending(path: $0))) }
+  }
+}
+
+struct CannedTransport: Transport {
+  let reply: HTTPResponse
+
+  func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse { reply }
+}
+
+extension PluginEnvironment {
+  /// An environment in which only the input varies.
+  static func fuzzing(
+    _ transport: some Transport, store: (any Store)? = nil
+  ) -> PluginEnvironment {
+    let settings = [
+      "COMIC_VINE_API_KEY": "0123456789abcdef", "COMIC_VINE_RATE": "off",
+      "RANDOM_USER_RATE": "off", "RANDOM_USER_SEED": "aggregator", "RANDOM_USER_PAGE_SIZE": "10",
+    ]
+    return PluginEnvironment(
+      settings: Settings(settings), transport: transport, store: store,
+      now: { Date(timeIntervalSince1970: 1_795_169_400) }, random: { 0 })
   }
 }

@@ -1,48 +1,38 @@
 import AggregatorSourceTesting
 
-/// Some cases of a target, one after the other.
+/// Checks a range of cases of one target.
 package struct Campaign: Sendable {
-  /// What is tried.
   package let target: FuzzTarget
 
-  /// What the inputs are made from.
   package let seed: UInt64
 
-  /// How long one input may take; `nil` for any time.
-  package let patience: Duration?
+  /// The time limit for one input; `nil` for none.
+  package let timeLimit: Duration?
 
-  /// What came of it.
   package struct Outcome: Sendable, Codable {
-    /// How many inputs were tried.
+    /// The number of inputs checked.
     package var inputs = 0
-    /// How long the slowest input took, in milliseconds.
+    /// The time of the slowest input, in milliseconds.
     package var milliseconds = 0.0
-    /// Which case that was.
+    /// The number of the slowest case.
     package var slowest = 0
-    /// What was found; the first few.
+    /// The first few findings.
     package var findings: [Finding] = []
 
-    /// Nothing yet.
     package init() {}
   }
 
-  /// How many findings are enough.
   private static let mostFindings = 3
 
-  /// A campaign.
-  package init(of target: FuzzTarget, seed: UInt64, patience: Duration? = .seconds(20)) {
+  package init(of target: FuzzTarget, seed: UInt64, timeLimit: Duration? = .seconds(20)) {
     self.target = target
     self.seed = seed
-    self.patience = patience
+    self.timeLimit = timeLimit
   }
 
-  /// Tries cases.
+  /// Checks cases until the deadline.
   ///
-  /// - Parameters:
-  ///   - numbers: Which.
-  ///   - deadline: When to stop; never by default.
-  ///   - progress: Is told of each case before it is tried, so that somebody knows if it never ends.
-  /// - Returns: What came of it.
+  /// - Parameter progress: Called with each case before it is checked, to identify one that hangs.
   @concurrent package func run(
     _ numbers: Range<Int>, until deadline: ContinuousClock.Instant? = nil,
     progress: @Sendable (Int) -> Void = { _ in }
@@ -54,17 +44,17 @@ package struct Campaign: Sendable {
       let input = target.input(of: number, seed: seed)
       progress(number)
       let begin = ContinuousClock.now
-      let complaint = await target.complaint(about: input)
+      let failure = await target.failure(for: input)
       let taken = ContinuousClock.now - begin
       outcome.inputs += 1
       if taken / .milliseconds(1) > outcome.milliseconds {
         (outcome.milliseconds, outcome.slowest) = (taken / .milliseconds(1), number)
       }
-      if let complaint {
+      if let failure {
         let short = await target.shortened(input)
         outcome.findings.append(
-          Finding(target: target.name, number: number, what: complaint, input: short))
-      } else if let patience, taken > patience {
+          Finding(target: target.name, number: number, what: failure, input: short))
+      } else if let timeLimit, taken > timeLimit {
         outcome.findings.append(
           Finding(target: target.name, number: number, what: "took \(taken)", input: input))
       }
@@ -75,15 +65,15 @@ package struct Campaign: Sendable {
 }
 
 extension FuzzTarget {
-  /// What is wrong with what the parser made of an input; `nil` if nothing is.
-  func complaint(about input: [UInt8]) async -> String? {
+  /// The finding for an input; `nil` if all invariants hold.
+  func failure(for input: [UInt8]) async -> String? {
     do {
       try await check(input)
       return nil
     } catch { return "\(error)" }
   }
 
-  /// A short input that is complained about as well, made by leaving out parts.
+  /// A shorter input that also fails, found by removing parts.
   func shortened(_ input: [UInt8]) async -> [UInt8] {
     var best = input
     let deadline = ContinuousClock.now + .seconds(5)
@@ -94,7 +84,7 @@ extension FuzzTarget {
       while start < best.count, ContinuousClock.now < deadline {
         var candidate = best
         candidate.removeSubrange(start..<min(start + size, best.count))
-        if await complaint(about: candidate) != nil {
+        if await failure(for: candidate) != nil {
           best = candidate
           isShorter = true
         } else {
@@ -105,5 +95,46 @@ extension FuzzTarget {
       size = max(1, size / 2)
     }
     return best
+  }
+}
+
+/// An input that breaks an invariant.
+package struct Finding: Sendable, Codable {
+  package let target: String
+  /// The number of the case, or of the shape.
+  package let number: Int
+  /// True if ``number`` is the number of a shape of ``GrowthSearch``.
+  package let isShape: Bool
+  /// The broken invariant.
+  package let what: String
+  /// The shortest failing input, escaped.
+  package let input: String
+
+  package init(
+    target: String, number: Int, isShape: Bool = false, what: String, input: [UInt8]
+  ) {
+    self.target = target
+    self.number = number
+    self.isShape = isShape
+    self.what = what
+    self.input = input.escaped
+  }
+}
+
+extension [UInt8] {
+  /// Printable text that can be pasted into Swift; the middle of a long input is omitted.
+  package var escaped: String {
+    let most = 400
+    guard count > most else { return self[...].escaped }
+    return "\(prefix(most / 2).escaped) … \(count - most) bytes … \(suffix(most / 2).escaped)"
+  }
+}
+
+extension ArraySlice<UInt8> {
+  fileprivate var escaped: String {
+    guard let text = String(validating: self, as: UTF8.self) else {
+      return "bytes [" + map { "0x" + String($0, radix: 16) }.joined(separator: ", ") + "]"
+    }
+    return "\"" + text.unicodeScalars.map { $0.escaped(asASCII: true) }.joined() + "\""
   }
 }

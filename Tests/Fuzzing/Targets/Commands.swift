@@ -5,7 +5,7 @@ import HeroesSource
 import ProductsSource
 import UsersSource
 
-/// What is typed: command lines, and lines that are still being typed.
+/// Command lines, complete and being typed.
 extension FuzzTarget {
   static let commands = [arguments, typedLine, completion, duration]
 
@@ -26,7 +26,7 @@ extension FuzzTarget {
     "'", "\"", "\\", "$'", ",",
   ]
 
-  /// A word a line.
+  /// One word per line.
   private static let arguments = FuzzTarget(
     "arguments", texts: lines.map { $0.replacing(" ", with: "\n") }, tokens: tokens
   ) { text in
@@ -44,7 +44,7 @@ extension FuzzTarget {
         line.last.unicodeScalars.starts(with: line.unreplacedPrefix.unicodeScalars),
         "the unreplaced prefix is not a prefix")
     }
-    // What bash is told to write is read as what was meant.
+    // Text written for bash must read as intended.
     let word = String(text.unicodeScalars.filter { !$0.isInvisible })
     let read = TypedLine("aggregator " + BashWord.quoted(word, inside: nil), in: .bash)
     try expect(
@@ -59,7 +59,7 @@ extension FuzzTarget {
       let arguments = [shell.rawValue, "--line", "aggregator \(text)"]
       let variables = ["HOME": "/nonexistent", "AGGREGATOR_HOME": "/nonexistent/a"]
       guard let answer = CompletionAnswer(arguments, tree, variables: variables) else {
-        throw BrokenPromise("\(shell) gets no answer")
+        throw BrokenInvariant("\(shell) gets no answer")
       }
       for line in answer.text.split(separator: "\n") {
         let bad = line.unicodeScalars.first { $0.isInvisible && $0 != "\t" }
@@ -77,5 +77,110 @@ extension FuzzTarget {
     if SessionName.isSession(text) {
       try expect(text.utf8.allSatisfy { 0x21...0x7E ~= $0 && $0 != 0x2F }, "a session is a path")
     }
+  }
+}
+
+/// CSV and TSV output, parsed strictly.
+extension FuzzTarget {
+  static let output = [csv, tsv]
+
+  private static let cells = [
+    "a,b", "say \"x\"\r\n", "=1+1", "-3.5", "日本\te\u{301}", "\\t\\x41", "'",
+  ]
+
+  /// One cell per line.
+  private static let csv = FuzzTarget("csv", texts: cells, tokens: [",", "\"", "\r", "\n", "="]) {
+    text in
+    let cells = text.split(separator: "\u{1}", omittingEmptySubsequences: false).map(String.init)
+    let row = cells.map { $0.csvCell(isRaw: true) }.joined(separator: ",")
+    let read = try StrictReader.csv(row)
+    try expect(read.count == 1, "\(read.count) rows instead of one")
+    try expect(
+      (read.first ?? []).elementsEqual(cells) { Array($0.utf8) == Array($1.safeCell.utf8) },
+      "it reads as \(read)")
+    for cell in cells {
+      let shown = try StrictReader.csv(cell.csvCell(isRaw: false)).first?.first ?? ""
+      let isFormula = shown.utf8.first.map { "=+-@\t\r".utf8.contains($0) } ?? false
+      try expect(!isFormula || Double(shown) != nil, "a formula is left: \(shown)")
+    }
+  }
+
+  private static let tsv = FuzzTarget("tsv", texts: cells, tokens: ["\\", "\t", "\n", "\\x"]) {
+    text in
+    let escaped = text.tsvEscaped
+    let bad = escaped.unicodeScalars.first(where: \.isInvisible)
+    try expect(bad == nil, "it has U+\(String(bad?.value ?? 0, radix: 16))")
+    let read = try StrictReader.unescaped(escaped)
+    try expect(read == Array(text.utf8), "it reads as another text")
+  }
+}
+
+/// Parsers without any tolerance.
+enum StrictReader {
+  /// The rows of CSV (RFC 4180) without a header.
+  static func csv(_ text: String) throws -> [[String]] {
+    var rows: [[String]] = []
+    var row: [String] = []
+    var rest = Array(text.unicodeScalars)[...]
+    while true {
+      row.append(try cell(&rest))
+      switch rest.popFirst() {
+      case ",": continue
+      case nil: return rows + [row]
+      case "\r":
+        guard rest.popFirst() == "\n" else { throw BrokenInvariant("a CR without its LF") }
+        rows.append(row)
+        row = []
+        if rest.isEmpty { return rows }
+      default: throw BrokenInvariant("something stands behind a quoted cell")
+      }
+    }
+  }
+
+  private static func cell(_ rest: inout ArraySlice<Unicode.Scalar>) throws -> String {
+    var cell = String.UnicodeScalarView()
+    guard rest.first == "\"" else {
+      while let scalar = rest.first, scalar != ",", scalar != "\r" {
+        guard scalar != "\"", scalar != "\n" else { throw BrokenInvariant("a bare quote or LF") }
+        cell.append(rest.removeFirst())
+      }
+      return String(cell)
+    }
+    rest.removeFirst()
+    while let scalar = rest.popFirst() {
+      if scalar == "\"" {
+        guard rest.first == "\"" else { return String(cell) }
+        rest.removeFirst()
+      }
+      cell.append(scalar)
+    }
+    throw BrokenInvariant("a quote is never closed")
+  }
+
+  /// The bytes of an escaped TSV cell.
+  static func unescaped(_ text: String) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "\\") else {
+        guard byte >= 0x20 else { throw BrokenInvariant("a control character") }
+        bytes.append(byte)
+        continue
+      }
+      switch rest.popFirst().map({ Unicode.Scalar($0) }) {
+      case "t": bytes.append(0x09)
+      case "n": bytes.append(0x0A)
+      case "r": bytes.append(0x0D)
+      case "\\": bytes.append(0x5C)
+      case "x":
+        guard let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
+          throw BrokenInvariant("an escape without its digits")
+        }
+        rest = rest.dropFirst(2)
+        bytes.append(value)
+      default: throw BrokenInvariant("an escape that is none")
+      }
+    }
+    return bytes
   }
 }

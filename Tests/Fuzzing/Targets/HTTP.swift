@@ -1,7 +1,7 @@
 import AggregatorKit
 import Foundation
 
-/// What comes around a reply's body, and addresses.
+/// Heads of replies, error replies, and addresses.
 extension FuzzTarget {
   static let http = [retryAfter, headLines, address, errorReply, redaction]
 
@@ -51,7 +51,7 @@ extension FuzzTarget {
     ], tokens: ["@", ":", "/", "[", "]", "%", "\\", "?", "#", "..", "\u{FF0E}", "xn--"]
   ) { text in
     let base = URL(string: "https://example.org/a/b")
-    // As a redirect is read.
+    // As in redirects.
     for url in [URL(string: text), URL(string: text, relativeTo: base)?.absoluteURL] {
       guard let url, let address = Address(url) else { continue }
       let again = URL(string: address.text).flatMap { Address($0) }
@@ -64,7 +64,7 @@ extension FuzzTarget {
     }
   }
 
-  /// The status in the first byte, then the body.
+  /// The first byte determines the status; the rest is the body.
   private static let errorReply = FuzzTarget(
     "error-reply",
     samples: [
@@ -102,5 +102,42 @@ extension FuzzTarget {
       try expect(scan.finds(in: bytes), "a scan does not find the secret")
     }
     _ = scan.finds(in: scanned)
+  }
+}
+
+/// Image headers.
+extension FuzzTarget {
+  static let images = [imageHeader]
+
+  private static let png: [UInt8] =
+    [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)
+    + [0, 0, 1, 0, 0, 0, 2, 0, 8, 6, 0, 0, 0]
+  private static let jpeg: [UInt8] = [
+    0xFF, 0xD8, 0xFF, 0xE0, 0, 4, 1, 2, 0xFF, 0xFF, 0xFE, 0, 2, 0xFF, 0xC2, 0, 11, 8, 1, 0, 2, 0, 3,
+    0xFF, 0xDA,
+  ]
+  private static let gif = Array("GIF89a".utf8) + [4, 1, 2, 0, 0]
+
+  private static func webp(_ kind: String, _ rest: [UInt8]) -> [UInt8] {
+    Array("RIFF".utf8) + [30, 0, 0, 0] + Array("WEBP\(kind)".utf8) + [10, 0, 0, 0] + rest
+  }
+
+  private static let imageHeader = FuzzTarget(
+    "image-header",
+    samples: [
+      png, jpeg, gif, webp("VP8 ", [0, 0, 0, 0x9D, 0x01, 0x2A, 4, 1, 2, 0]),
+      webp("VP8L", [0x2F, 1, 2, 3, 4]), webp("VP8X", [0, 0, 0, 0, 1, 0, 0, 2, 0, 0]),
+      [0, 0, 0, 20] + Array("ftypavif".utf8) + [0, 0, 0, 0],
+    ], tokens: ["IHDR", "GIF89a", "RIFF", "WEBP", "VP8 ", "VP8L", "VP8X", "ftyp"]
+  ) { bytes in
+    // Also as a slice, whose indices do not start at 0.
+    let data = Data([0] + bytes).dropFirst()
+    let sniffed = ImageType(sniffing: data)
+    try expect(sniffed == ImageType(sniffing: Data(bytes)), "a slice is of another type")
+    for type in ImageType.allCases {
+      let size = PixelSize(of: data, type)
+      try expect(size == PixelSize(of: Data(bytes), type), "a slice has another size")
+      try expect(size.map { $0.width > 0 && $0.height > 0 } ?? true, "\(type) without a side")
+    }
   }
 }

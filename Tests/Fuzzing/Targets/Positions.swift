@@ -6,11 +6,11 @@ import HeroesSource
 import ProductsSource
 import UsersSource
 
-/// Where walks go on: tokens that people hand back, and the files that keep them.
+/// Cursors and position files.
 extension FuzzTarget {
   static let positions = [
     cursor, position(in: CountriesPlugin()), position(in: HeroesPlugin()),
-    position(in: ProductsPlugin()), position(in: UsersPlugin()), placeFile,
+    position(in: ProductsPlugin()), position(in: UsersPlugin()), positionFile,
   ]
 
   private static let seal = CursorSeal("fuzz", for: nil)
@@ -31,7 +31,9 @@ extension FuzzTarget {
     try expect(try seal.openOffset(again) == offset, "sealed again it is another offset")
   }
 
-  /// Positions with a seal that is right, in every part of a chain: no checksum protects those.
+  /// Positions with a valid seal, for every operator of a chain.
+  ///
+  /// No checksum protects against those.
   private static func position<P: Plugin>(in plugin: P) -> FuzzTarget {
     let name = plugin.name
     let seals = [
@@ -77,15 +79,15 @@ extension FuzzTarget {
     }
   }
 
-  private static let placeFile = FuzzTarget(
-    "place-file",
+  private static let positionFile = FuzzTarget(
+    "position-file",
     samples: [
       #"{"earlier":[{"count":20,"limit":20,"start":null}],"ids":"AAAAAAAAAAE=","latest":{"count":3,"limit":20,"start":"cMQ.0000abcde"},"next":"cMjA.0000abcde","query":"a b","request":null,"version":1}"#
     ].map { Array($0.utf8) }
   ) { bytes in
-    guard let checkpoint = try? SessionPosition(bytes) else { return }
+    guard let offset = try? SessionPosition(bytes) else { return }
     try expect(
-      (try? SessionPosition(checkpoint.bytes)) == checkpoint, "written and read it is another place"
+      (try? SessionPosition(offset.bytes)) == offset, "written and read it is another place"
     )
   }
 }

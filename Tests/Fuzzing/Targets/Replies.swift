@@ -5,7 +5,7 @@ import HeroesSource
 import ProductsSource
 import UsersSource
 
-/// What the four services send.
+/// Replies of the four services.
 extension FuzzTarget {
   static let replies = [
     page(of: CountriesPlugin(), "countries-list", Samples.replies("Countries")),
@@ -22,11 +22,11 @@ extension FuzzTarget {
 
   private static let statuses = [200, 200, 200, 200, 200, 200, 401, 404, 420, 429, 500, 503]
 
-  /// A source whose service answers with these bytes, whatever it is asked.
+  /// A source whose service always replies with these bytes.
   private static func source<P: Plugin>(
     of plugin: P, answering bytes: [UInt8]
   ) throws -> any DataSource<P.Item> {
-    // By the first bytes, so that longer inputs of one kind have one status.
+    // Depends on the first bytes only, so that longer inputs of a kind have the same status.
     let sum = bytes.prefix(40).reduce(0) { $0 &* 31 &+ Int($1) }
     let status = statuses[Int(sum.magnitude % UInt(statuses.count))]
     let transport = CannedTransport(
@@ -75,7 +75,7 @@ extension FuzzTarget {
     }
   }
 
-  /// What a record must be, whatever it was read from.
+  /// Checks a record from any input.
   private static func expectSound<Item: Record>(_ record: Item, _ fields: [Field<Item>]) throws {
     let id = record.id.description
     try expect(Item.ID(id) == record.id, "the id \(id) does not read back")
@@ -108,5 +108,33 @@ extension FuzzTarget {
     if let code = CountryCode(text) {
       try expect(CountryCode(code.description) == code, "a code does not read back")
     }
+  }
+}
+
+/// Recordings, which people may edit.
+extension FuzzTarget {
+  static let recordings = [recording]
+
+  private static let recording = FuzzTarget(
+    "recording",
+    samples: ["Countries", "Heroes", "Products", "Users"].flatMap(Samples.recordings),
+    tokens: [
+      "# aggregator recording 1\n", "# 2026-01-05T09:12:44Z\n", "GET http://h/?a=b\n", "\n", "###",
+      "### HTTP 200\n", "### failed timedOut\n", "### silent\n", "# body: base64\n", "a: b\n",
+      "retry-after: 1e99\n", "message: x\n",
+    ], cost: .medium
+  ) { bytes in
+    let exchange: RecordedExchange
+    do throws(RecordedExchange.Fault) { exchange = try RecordedExchange(Data(bytes)) } catch {
+      let lines = bytes.count { $0 == UInt8(ascii: "\n") } + 1
+      return try expect(1...lines ~= error.line, "a fault in line \(error.line) of \(lines)")
+    }
+    let text = exchange.text
+    guard let again = try? RecordedExchange(text) else {
+      throw BrokenInvariant("what was written cannot be read: \(Array(text).escaped)")
+    }
+    try expect(again.text == text, "written again it is another text")
+    let differences = again.request.differences(from: exchange.request)
+    try expect(differences.isEmpty, "read again it \(differences.first ?? "")")
   }
 }

@@ -3,7 +3,7 @@ import Foundation
 
 @testable import AggregatorCommand
 
-/// Settings files, and the values in them.
+/// Settings files and their values.
 extension FuzzTarget {
   static let settings = [xcconfig, settingsFile, rate]
 
@@ -45,14 +45,14 @@ extension FuzzTarget {
         try expectHarmless(error.error)
         continue
       }
-      throw BrokenPromise("\(setting.key) is too long")
+      throw BrokenInvariant("\(setting.key) is too long")
     }
     let most = SettingsLayer.mostDiagnostics
     try expect(layer.diagnostics.count <= min(most, layer.diagnosticCount), "too many diagnostics")
     for diagnostic in layer.diagnostics { try expectHarmless(diagnostic.error) }
   }
 
-  /// The first line is the value that is set, the others are the file.
+  /// The first line is the value to set; the rest is the file.
   private static let xcconfig = FuzzTarget(
     "xcconfig", samples: files.map { Array("https://new/$(x);\n".utf8) + $0 }, tokens: tokens
   ) { bytes in

@@ -4,11 +4,12 @@ import Foundation
 
 @testable import AggregatorCommand
 
-/// The store's file, which anything may have happened to, and the queries that people ask of it.
+/// Damaged store files, and SQL queries.
 extension FuzzTarget {
   static let store = [storeBytes, storeCells, sql]
 
-  /// How a file is damaged: for each change two bytes say where, one what is done, one with what.
+  /// A recipe for damage: two bytes for the position, one for the kind and one for the value of
+  /// each change.
   private static let storeBytes = FuzzTarget(
     "store-bytes", samples: [[0, 30, 0, 1], [9, 9, 1, 255, 40, 0, 2, 7], [128, 0, 3, 0]],
     cost: .high
@@ -17,31 +18,31 @@ extension FuzzTarget {
     for start in stride(from: 0, to: min(recipe.count, 256) - 3, by: 4) where !bytes.isEmpty {
       let change = Array(recipe[start..<start + 4])
       let scale = Int(change[0]) << 8 | Int(change[1])
-      // Headers mean the most, so every other change is in the first page, or at the start of one.
-      let checkpoint =
+      // Headers matter most, so every other change is on the first page or at the start of one.
+      let offset =
         switch change[2] & 3 {
         case 0: scale % min(bytes.count, 200)
         case 1: scale % max(1, bytes.count / 4096) * 4096 + scale % 64
         default: scale * bytes.count >> 16
         }
-      guard checkpoint < bytes.count else { continue }
+      guard offset < bytes.count else { continue }
       switch change[2] >> 2 {
-      case 0..<28: bytes[checkpoint] = change[3]
-      case 28..<48: bytes[checkpoint] ^= 1 << (change[3] & 7)
+      case 0..<28: bytes[offset] = change[3]
+      case 28..<48: bytes[offset] ^= 1 << (change[3] & 7)
       case 48..<62:
-        bytes.replaceSubrange(checkpoint..<min(checkpoint + 64, bytes.count), with: [change[3]])
-      default: bytes.removeSubrange(checkpoint...)
+        bytes.replaceSubrange(offset..<min(offset + 64, bytes.count), with: [change[3]])
+      default: bytes.removeSubrange(offset...)
       }
     }
     try await use(bytes, recipe)
   }
 
-  /// Values that no program of ours writes, in a file that is whole.
+  /// Values that this program never writes, in an intact file.
   private static let storeCells = FuzzTarget("store-cells", samples: [[1], [2]], cost: .high) {
     recipe in
     let directory = try ScratchDirectory()
     try await StoreSample.shared.value.bytes.write(to: URL(filePath: directory.path))
-    var random = Seeded(recipe.reduce(7) { $0 &* 31 &+ UInt64($1) })
+    var random = SeededGenerator(recipe.reduce(7) { $0 &* 31 &+ UInt64($1) })
     do {
       let database = try Database(directory.path)
       for _ in 0..<Int.random(in: 1...3, using: &random) {
@@ -65,7 +66,7 @@ extension FuzzTarget {
     ("seen", ["number", "source"], ["reconciliation", "positions"]),
   ]
 
-  private static func spoiling(_ random: inout Seeded) -> String {
+  private static func spoiling(_ random: inout SeededGenerator) -> String {
     guard let (table, integers, texts) = columns.randomElement(using: &random),
       let column = (integers + texts).randomElement(using: &random)
     else { return "" }
@@ -85,19 +86,21 @@ extension FuzzTarget {
         "CAST(x'\(Data((Hostile.json.randomElement(using: &random) ?? "").utf8).hex)' AS TEXT)"
       case 2:
         "json_set(\(column), '\(path)', \(Hostile.integers.randomElement(using: &random) ?? 0))"
-      // The numbers in a text of numbers.
+      // Digits in a list of numbers.
       default:
         "replace(\(column), '\(Int.random(in: 0...9, using: &random))', '\(Hostile.number(&random))')"
       }
     return "UPDATE OR IGNORE \(table) SET \(column) = \(value) WHERE \(some)"
   }
 
-  /// Does with a file whatever the program does with its store: an answer, or an error of ours.
+  /// Uses the store in every way.
+  ///
+  /// The result must be an answer or a `SourceError`.
   private static func use(_ bytes: Data, _ recipe: [UInt8]) async throws {
     let directory = try ScratchDirectory()
     try bytes.write(to: URL(filePath: directory.path))
     let store = SQLiteStore(at: directory.path, busyTimeout: .milliseconds(100))
-    // One of the sources after another, so that there are more cases.
+    // One source per case, for more cases.
     let plugins = StoreSample.plugins
     let plugin = plugins[Int(recipe.reduce(0, &+)) % plugins.count]
     try await use(store, by: plugin)
@@ -146,7 +149,7 @@ extension FuzzTarget {
     return count
   }
 
-  /// A store that queries only read, made once; its directory goes away with it.
+  /// A read-only store for queries, shared by all cases.
   private static let library = Task {
     let directory = try ScratchDirectory()
     try await StoreSample.shared.value.bytes.write(to: URL(filePath: directory.path))

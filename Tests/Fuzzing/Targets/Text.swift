@@ -2,7 +2,7 @@ import AggregatorCommand
 import AggregatorKit
 import Foundation
 
-/// What is made of text before a person sees it.
+/// Text processing for display.
 extension FuzzTarget {
   static let text = [safeText, width, wrap, oneLine, html, webAddress]
 
@@ -98,7 +98,7 @@ extension FuzzTarget {
     try expect(text.nonBlank != "", "nonBlank is blank")
     let encoded = text.percentEncoded
     try expect(encoded.utf8.allSatisfy { 0x21...0x7E ~= $0 }, "percent-encoding leaves something")
-    // Foundation would leave out a byte order mark.
+    // Foundation would remove a byte order mark.
     var decoded: [UInt8] = []
     var rest = Array(encoded.utf8)[...]
     while let byte = rest.popFirst() {
@@ -107,5 +107,35 @@ extension FuzzTarget {
       if byte == UInt8(ascii: "%") { rest = rest.dropFirst(2) }
     }
     try expect(decoded == Array(text.utf8), "percent-encoding loses something")
+  }
+}
+
+/// Search terms and searched text.
+extension FuzzTarget {
+  static let searching = [folded, query]
+
+  private static let words = ["Curaçao", "Ｆｕｌｌ", "한글 ガ ｶﾞ", "İstanbul ẞ Σς", "a  b\u{A0}c"]
+
+  private static let folded = FuzzTarget("folded", texts: words) { text in
+    let folded = Folded(text)
+    try expect(folded.contains(folded), "it does not contain itself")
+    let slowly = text.folding(
+      options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil
+    ).precomposedStringWithCanonicalMapping
+    try expect(folded.text.utf8.elementsEqual(slowly.utf8), "Foundation folds it otherwise")
+  }
+
+  private static let query = FuzzTarget("query", texts: words) { text in
+    guard let query = try? Query(text) else {
+      return try expect(text.allSatisfy(\.isWhitespace), "it is refused although it has words")
+    }
+    try expect((try? Query(query.text)) == query, "read again it is another query")
+    try expect(!query.words.isEmpty, "it has no words")
+    // A mark folds differently after a letter.
+    let isPlain = query.text.allSatisfy { letter in
+      letter.isASCII || letter.unicodeScalars.count == 1 && letter.isLetter && letter != "ﾞ"
+    }
+    let matches = Folded(query.text).containsAll(query.words)
+    try expect(matches || !isPlain, "it does not match itself")
   }
 }

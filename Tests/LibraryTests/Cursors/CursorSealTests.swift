@@ -140,7 +140,7 @@ struct CursorSealTests {
   }
 
   @Test func `opens no garbage`() {
-    var random = Seeded(7)
+    var random = SeededGenerator(7)
     for _ in 0..<5000 {
       let count = Int.random(in: 0...60, using: &random)
       let tail = (0..<count).compactMap { _ in Self.alphabet.randomElement(using: &random) }

@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct WeatherReportTests {
+@Suite(.timeLimit(.minutes(3))) struct FaultReportTests {
   private func report(
     on plugin: LeafPlugin, in scenarios: String..., servedBy handler: LoopbackServer.Handler? = nil,
     maxWait: Duration = .seconds(10)
@@ -22,9 +22,9 @@ import Testing
     _ report: FaultReport, _ promise: ScenarioPromise,
     sourceLocation: SourceLocation = #_sourceLocation
   ) {
-    let broken = Set(report.entries.flatMap(\.breaches).map(\.promise))
+    let broken = Set(report.entries.flatMap(\.violations).map(\.promise))
     #expect(broken == [promise], "\(report.details)", sourceLocation: sourceLocation)
-    #expect(!report.isFine, sourceLocation: sourceLocation)
+    #expect(!report.passed, sourceLocation: sourceLocation)
   }
 
   @Test func `finds nothing wrong where nothing is`() async throws {
@@ -37,8 +37,8 @@ import Testing
       let id = request.path.split(separator: "/").last.flatMap { Int($0) }
       return id.map { 1...40 ~= $0 } == false ? .status(410) : serve(request)
     }
-    #expect(!report.isFine)
-    #expect(report.details.allSatisfy { $0.contains(": could not be judged: rejected: ") })
+    #expect(!report.passed)
+    #expect(report.details.allSatisfy { $0.contains(": inconclusive: rejected: ") })
     #expect(report.details.contains { $0.contains("unknown-not-found") })
   }
 
@@ -47,7 +47,7 @@ import Testing
     defer { gate.open() }
     let plugin = LeafPlugin(breaking: { base in
       Broken(base) { _, outcome in
-        // A task of its own does not hear that this one is cancelled.
+        // An unstructured task is not cancelled with this one.
         if case .failure = outcome { _ = await Task { try? await gate.pass() }.value }
         return outcome
       }
@@ -148,8 +148,8 @@ import Testing
       }
     })
     let report = try await report(on: plugin, in: "fair", "bad-row")
-    #expect(report.entries.map(\.isFine) == [true, false])
-    #expect(report.entries.flatMap(\.breaches).isEmpty)
+    #expect(report.entries.map(\.passed) == [true, false])
+    #expect(report.entries.flatMap(\.violations).isEmpty)
     #expect(Set(report.entries[1].laws?.violations.map(\.law) ?? []) == ["limit-kept"])
     #expect(report.details.allSatisfy { $0.hasPrefix("leaves in bad-row: limit-kept: ") })
   }
@@ -160,7 +160,7 @@ import Testing
     #expect(lines.count == 4)
     #expect(lines.allSatisfy { $0.count <= 100 })
     #expect(lines[1].hasPrefix("fair            ok           ok "))
-    #expect(report.isFine && report.details.isEmpty)
+    #expect(report.passed && report.details.isEmpty)
   }
 
   @Test func `says so where the service is out of order from the beginning`() async throws {

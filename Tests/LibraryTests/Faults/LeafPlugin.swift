@@ -2,7 +2,7 @@ import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
 
-/// A record whose encoding forgets a `~`.
+/// A record whose encoding drops `~`.
 struct Leaf: Record {
   let id: Int
   var title: String
@@ -21,11 +21,11 @@ struct Leaf: Record {
   }
 }
 
-/// A plugin for a service of 40 leaves, which a test breaks.
+/// A plugin for a service of 40 leaves, which tests break.
 struct LeafPlugin: Plugin {
   static let address = Setting("LEAVES_URL", .url, default: "https://leaves.test", about: "Where.")
 
-  /// Makes a broken source of a good one.
+  /// Wraps the correct source in a broken one.
   var breaking: @Sendable (any DataSource<Leaf>) -> any DataSource<Leaf> = { $0 }
 
   let name = "leaves"
@@ -50,10 +50,9 @@ struct LeafPlugin: Plugin {
     BundledSource("leaves", items: [Leaf(900, "pressed")], fields: fields)
   }
 
-  /// The service: `GET /leaves?skip=0&take=10` and `GET /leaf/1`.
+  /// `GET /leaves?skip=0&take=10` and `GET /leaf/1`.
   ///
-  /// - Parameter mark: What all titles end with.
-  /// - Returns: What answers.
+  /// - Parameter mark: A suffix for all titles.
   static func serve(_ mark: String = "") -> LoopbackServer.Handler {
     let leaves = (1...40).map { id -> JSON in
       ["id": .integer(id), "title": .string("leaf \(id)\(mark)")]
@@ -71,7 +70,7 @@ struct LeafPlugin: Plugin {
   }
 }
 
-/// The service's source, which keeps all promises.
+/// The correct source.
 private struct LeafService: DataSource {
   let url: URL
   let transport: any Transport

@@ -43,7 +43,7 @@ struct RecordingReplayTests {
   }
 
   @Test(arguments: 0..<100) func `preserves random bytes`(seed: UInt64) throws {
-    var random = Seeded(seed)
+    var random = SeededGenerator(seed)
     let alphabet = [UInt8]("\n\n\n###  HTTP 200 {}[]\":,1\r\t\u{1}é".utf8) + [0xFF]
     func bytes() -> Data {
       Data(
@@ -251,7 +251,7 @@ struct RecordingReplayTests {
   }
 
   @Test(arguments: 0..<200) func `survives damage at random`(seed: UInt64) {
-    var random = Seeded(seed)
+    var random = SeededGenerator(seed)
     var bytes = Array(
       (Self.head + "POST https://h/?a=1\nx: y\n\n{}\n\n### HTTP 200\na: b\n\n[]\n").utf8)
     for _ in 0...Int.random(in: 0...5, using: &random) {

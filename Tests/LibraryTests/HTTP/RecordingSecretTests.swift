@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(arguments: 0..<300) func `finds a key that was escaped at random`(seed: UInt64) {
-    var random = Seeded(seed)
+    var random = SeededGenerator(seed)
     var text = Self.key
     for _ in 0...Int.random(in: 0...2, using: &random) {
       text = text.unicodeScalars.map { scalar -> String in
@@ -45,7 +45,8 @@ import Testing
     #expect(finds("x\(text)y"))
   }
 
-  private static func hex(_ value: UInt32, _ count: Int, _ random: inout Seeded) -> String {
+  private static func hex(_ value: UInt32, _ count: Int, _ random: inout SeededGenerator) -> String
+  {
     let hex = String(value, radix: 16, uppercase: Bool.random(using: &random))
     return String(repeating: "0", count: max(0, count - hex.count)) + hex
   }

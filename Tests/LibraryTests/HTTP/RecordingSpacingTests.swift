@@ -59,9 +59,9 @@ import Testing
 
   /// Random values, spaced at random: the spacing comes and goes, the tokens stay.
   @Test(arguments: 0..<200) func `moves white space only`(seed: UInt64) throws {
-    var random = Seeded(seed)
+    var random = SeededGenerator(seed)
     let spaced = Self.value(&random, depth: 0, isSpaced: true)
-    var same = Seeded(seed)
+    var same = SeededGenerator(seed)
     let bare = Self.value(&same, depth: 0, isSpaced: false)
     let pretty = try #require(indented(spaced))
     #expect(compact(spaced) == bare)
@@ -71,7 +71,7 @@ import Testing
 
   /// Damaged at random: what is taken for JSON is JSON to Foundation too.
   @Test(arguments: 0..<200) func `is no more lenient than a decoder`(seed: UInt64) {
-    var random = Seeded(seed)
+    var random = SeededGenerator(seed)
     var bytes = Array(Self.value(&random, depth: 0, isSpaced: true).utf8)
     for _ in 0...Int.random(in: 0...2, using: &random) {
       bytes[Int.random(in: bytes.indices, using: &random)] =
@@ -85,7 +85,7 @@ import Testing
   }
 
   /// Random white space does not change which value comes.
-  private static func value(_ random: inout Seeded, depth: Int, isSpaced: Bool) -> String {
+  private static func value(_ random: inout SeededGenerator, depth: Int, isSpaced: Bool) -> String {
     func space() -> String {
       let text = ["", " ", "\n", "\t \r\n"].randomElement(using: &random) ?? ""
       return isSpaced ? text : ""

@@ -110,7 +110,7 @@ struct ImageFilesTests {
         group.addTask {
           var files = files(atMost: limit)
           files.maxWait = .seconds(120)
-          var random = Seeded(UInt64(adder))
+          var random = SeededGenerator(UInt64(adder))
           var most = 0
           for _ in 0..<40 {
             let size = Int.random(in: 100...9000, using: &random)

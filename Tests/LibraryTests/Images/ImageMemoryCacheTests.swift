@@ -43,7 +43,7 @@ import Testing
 
   @Test func `it never exceeds its limit`() throws {
     let memory = ImageMemoryCache(of: 1000)
-    var random = Seeded(3)
+    var random = SeededGenerator(3)
     for _ in 0..<2000 {
       let size = Int.random(in: 37...600, using: &random)
       memory.add(try image(.random(in: 0..<20, using: &random), bytes: size), fetchedAt: nil)

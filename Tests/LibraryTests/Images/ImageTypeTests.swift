@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test func `headers of any bytes are read without harm`() {
-    var random = Seeded(5)
+    var random = SeededGenerator(5)
     for _ in 0..<3000 {
       var (bytes, type) = Self.samples.randomElement(using: &random) ?? (Data(), .png)
       for _ in 0..<Int.random(in: 1...6, using: &random) {

@@ -134,7 +134,7 @@ struct JSONTextTests {
   }
 
   @Test func `agrees with Foundation on mutated JSON`() throws {
-    var random = Seeded(41)
+    var random = SeededGenerator(41)
     let sample = Array(
       #"{"a":[1,-2.5e3,"x\n\u00e9",true,null,{"b":"c"}],"d":{"e":[],"f":"\\\"g"},"h":0.1} "#.utf8)
     let spice = Array("{}[]\",:0123456789.eE+-\\untrfals \n/".utf8)

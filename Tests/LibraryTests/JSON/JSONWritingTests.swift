@@ -49,7 +49,7 @@ struct JSONWritingTests {
   }
 
   @Test func `every number can be read back`() throws {
-    var random = Seeded(11)
+    var random = SeededGenerator(11)
     for _ in 0..<2000 {
       let number = Double(bitPattern: random.next())
       guard number.isFinite else { continue }

@@ -3,7 +3,7 @@ import AggregatorLaws
 import AggregatorSourceTesting
 import Testing
 
-/// A diary that breaks one law.
+/// A source that violates one law.
 struct Breach: Sendable, CustomTestStringConvertible {
   let law: String
   let how: String
@@ -43,7 +43,7 @@ extension Breach {
       return diary.subject(page: { request throws(SourceError) in
         var page = try await diary.page(request)
         guard request.query == nil, page.next == nil else { return page }
-        page.next = diary.recordStore.cursor(skipping: 7, from: PageRequest())
+        page.next = diary.source.cursor(skipping: 7, from: PageRequest())
         return page
       })
     },
@@ -55,7 +55,7 @@ extension Breach {
       return diary.subject(page: { request throws(SourceError) in
         var page = try await diary.page(request)
         guard request.query == nil, page.next == nil else { return page }
-        page.next = diary.recordStore.cursor(skipping: 7, from: PageRequest())
+        page.next = diary.source.cursor(skipping: 7, from: PageRequest())
         return page
       }).with { $0.isEndless = true }
     },
@@ -86,7 +86,7 @@ extension Breach {
     Breach("positions-true", "one record too far") {
       let diary = Diary()
       return diary.subject(skip: { count, request in
-        diary.recordStore.cursor(skipping: count + 1, from: request)
+        diary.source.cursor(skipping: count + 1, from: request)
       })
     },
     Breach("positions-true", "the cursor cannot be followed") {
@@ -97,7 +97,7 @@ extension Breach {
   private static let cursors = [
     Breach("cursor-lasts", "a cursor can be followed once") {
       let diary = Diary()
-      let used = CursorPile()
+      let used = CursorSet()
       return diary.subject(
         page: { request throws(SourceError) in
           if let cursor = request.cursor, !used.add(cursor) { throw .damaged(cursor) }
@@ -106,7 +106,7 @@ extension Breach {
           return page
         },
         skip: { count, request in
-          let cursor = diary.recordStore.cursor(skipping: count, from: request)
+          let cursor = diary.source.cursor(skipping: count, from: request)
           if let cursor { used.remove(cursor) }
           return cursor
         })
@@ -114,15 +114,15 @@ extension Breach {
     Breach("cursor-lasts", "another process gives other records") {
       Diary().subject().with { subject in
         let other = Diary(Diary.notes.reversed())
-        subject.anew = { () throws(SourceError) in other.recordStore }
+        subject.recreate = { () throws(SourceError) in other.source }
       }
     },
-    Breach("cursor-foreign", "a search begins anew with what it does not know") {
+    Breach("cursor-foreign", "a search begins recreate with what it does not know") {
       let diary = Diary()
       return diary.subject(page: { request throws(SourceError) in
         do throws(SourceError) { return try await diary.page(request) } catch {
           guard error.code == .invalidCursor, request.query != nil else { throw error }
-          return try await diary.recordStore.page(request.after(nil))
+          return try await diary.source.page(request.after(nil))
         }
       })
     },
@@ -135,7 +135,7 @@ extension Breach {
         }
       })
     },
-    Breach("cursor-damaged", "the list begins anew with what cannot be read") {
+    Breach("cursor-damaged", "the list begins recreate with what cannot be read") {
       let diary = Diary()
       return diary.subject(
         page: { request throws(SourceError) in
@@ -143,7 +143,7 @@ extension Breach {
             guard error.code == .invalidCursor, error.message.contains("damaged") else {
               throw error
             }
-            return try await diary.recordStore.page(request.after(nil))
+            return try await diary.source.page(request.after(nil))
           }
         }, skip: { _, _ in nil })
     },
@@ -169,7 +169,7 @@ extension Breach {
     },
   ]
 
-  /// A diary whose searches are changed.
+  /// A source whose search results are changed.
   private static func searching(
     _ change: @escaping @Sendable (inout Page<Note>) -> Void
   ) -> LawSubject<Note> {
@@ -180,4 +180,143 @@ extension Breach {
       return page
     })
   }
+}
+
+extension Breach {
+  static let records = [
+    Breach("known-found", "no record is found alone") {
+      Diary().subject(item: { id throws(SourceError) in throw .notFound(id, in: "diary") })
+    },
+    Breach("known-found", "another record is found") {
+      let diary = Diary()
+      return diary.subject(item: { id throws(SourceError) in
+        try await diary.item(id == 1 ? 2 : id)
+      })
+    },
+    Breach("known-found", "the record that is known is not there") {
+      Diary().subject().with { $0.known = 4711 }
+    },
+    Breach("unknown-not-found", "every id has a record") {
+      let diary = Diary()
+      return diary.subject(item: { id throws(SourceError) in
+        let found = try await diary.item(min(id, 20))
+        return LookupResult(Note(id, found.item.title), provenance: found.provenance)
+      })
+    },
+    Breach("unknown-not-found", "the caller is blamed") {
+      let diary = Diary()
+      return diary.subject(item: { id throws(SourceError) in
+        guard id <= 20 else { throw SourceError(.badUsage, "no such number") }
+        return try await diary.item(id)
+      })
+    },
+    Breach("field-kinds", "text is declared a number") {
+      Diary().subject().with { subject in
+        subject.fields.append(
+          Field("length", "Length", .integer, about: "Wrong.") { .string($0.title) })
+      }
+    },
+    Breach("field-kinds", "a list holds numbers") {
+      Diary().subject().with { subject in
+        subject.fields.append(Field("ids", "Ids", .list, about: "Wrong.") { [.integer($0.id)] })
+      }
+    },
+    Breach("field-stored", "a field is stored under another name") {
+      Diary().subject().with { subject in
+        subject.fields.append(Field("words", "Words", \.title, about: "Wrong."))
+      }
+    },
+    Breach("field-stored", "a path leads to another field") {
+      Diary().subject().with { subject in
+        subject.fields.append(
+          Field("number", "Number", \.id, about: "Wrong.").stored(at: "title"))
+      }
+    },
+  ]
+
+  static let manners = [
+    Breach("cancellation", "it answers whoever went away") {
+      let diary = Diary()
+      return diary.subject(page: { request throws(SourceError) in
+        do throws(SourceError) { return try await diary.page(request) } catch {
+          guard error.code == .cancelled else { throw error }
+          return Page.notes([1])
+        }
+      })
+    },
+    Breach("cancellation", "it answers whoever went away while it asked") {
+      let diary = Diary()
+      return diary.subject(page: { request throws(SourceError) in
+        guard !Task.isCancelled else { throw .cancelled }
+        do throws(SourceError) { return try await diary.page(request) } catch {
+          guard error.code == .cancelled else { throw error }
+          return Page.notes([1])
+        }
+      })
+    },
+    Breach("cancellation", "it finds a record for whoever went away") {
+      let diary = Diary()
+      return diary.subject(item: { id throws(SourceError) in
+        guard !Task.isCancelled else { throw SourceError(.badUsage, "too late") }
+        return try await diary.item(id)
+      })
+    },
+    Breach("one-request", "a page takes two requests") {
+      let diary = Diary()
+      return diary.subject(page: { request throws(SourceError) in
+        try await diary.send()
+        return try await diary.page(request)
+      })
+    },
+    Breach("one-request", "looking for nothing takes two requests") {
+      let diary = Diary()
+      return diary.subject(item: { id throws(SourceError) in
+        if id > 20 { try await diary.send() }
+        return try await diary.item(id)
+      })
+    },
+    Breach("no-secret", "the endpoint has the key") {
+      let diary = Diary()
+      return diary.subject(page: { request throws(SourceError) in
+        var page = try await diary.page(request)
+        page.provenance.endpoint = "https://diary.example/?key=canary%2f7f3a%209c51"
+        return page
+      })
+    },
+    Breach("no-secret", "a failure has the key") {
+      let diary = Diary()
+      return diary.subject(item: { id throws(SourceError) in
+        do throws(SourceError) { return try await diary.item(id) } catch {
+          throw SourceError(error.code, "none", cause: SourceError(.rejected, Diary.key))
+        }
+      })
+    },
+    Breach("no-secret", "an event has the key") {
+      let diary = Diary()
+      return diary.subject(page: { request throws(SourceError) in
+        Observer.current(.waiting(.zero, reason: "for \(Diary.key)"))
+        return try await diary.page(request)
+      })
+    },
+    Breach("no-secret", "its description has the key") {
+      Diary().subject().with { $0.source = LeakySource(base: $0.source) }
+    },
+  ]
+}
+
+/// A source whose description leaks a secret.
+private struct LeakySource: DataSource, CustomStringConvertible {
+  let base: any DataSource<Note>
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<Note> {
+    try await base.page(request)
+  }
+
+  func item(_ id: Int) async throws(SourceError) -> LookupResult<Note> { try await base.item(id) }
+
+  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+    base.cursor(skipping: count, from: request)
+  }
+
+  var description: String { "Diary(key: \(Diary.key))" }
 }

@@ -4,9 +4,9 @@ import AggregatorSourceTesting
 import Foundation
 import Synchronization
 
-/// A service of 20 notes that keeps every law, and is broken as a test says.
+/// A service of 20 notes that obeys every law; tests replace a part of it.
 ///
-/// Each of its calls sends one request, through a transport that answers without a network.
+/// Every call sends one request through a transport without a network.
 struct Diary: Sendable {
   static let key = "canary/7f3a 9c51"
 
@@ -15,54 +15,46 @@ struct Diary: Sendable {
 
   let probe = LawProbe()
   let transport: any Transport
-  let recordStore: BundledSource<Note>
+  let source: BundledSource<Note>
 
   init(_ notes: [Note] = notes) {
-    recordStore = BundledSource("diary", items: notes, fields: Note.fields)
-    let environment = PluginEnvironment(settings: Settings(), transport: Line())
+    source = BundledSource("diary", items: notes, fields: Note.fields)
+    let environment = PluginEnvironment(settings: Settings(), transport: StubTransport())
     transport = probe.listening(to: environment).transport
   }
 
-  /// Sends a request.
   func send() async throws(SourceError) {
     _ = try await transport.send(HTTPRequest(.get, URL(filePath: "/")))
   }
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Note> {
     try await send()
-    return try await recordStore.page(request)
+    return try await source.page(request)
   }
 
   func item(_ id: Int) async throws(SourceError) -> LookupResult<Note> {
     try await send()
-    return try await recordStore.item(id)
+    return try await source.item(id)
   }
 
-  /// What there is to put to the laws.
-  ///
-  /// - Parameters:
-  ///   - page: How a page is answered; as it should be by default.
-  ///   - item: How a record is answered.
-  ///   - skip: Where pages lie ahead.
-  /// - Returns: A subject of which everything is known.
+  /// A complete subject, with the given handlers instead of the correct ones.
   func subject(
-    page: ScriptedSource<Note>.Paging? = nil, item: ScriptedSource<Note>.Finding? = nil,
-    skip: ScriptedSource<Note>.Skipping? = nil
+    page: ScriptedSource<Note>.PageHandler? = nil, item: ScriptedSource<Note>.LookupHandler? = nil,
+    skip: ScriptedSource<Note>.CursorHandler? = nil
   ) -> LawSubject<Note> {
     let source = ScriptedSource<Note>(
-      page: page ?? self.page, item: item ?? self.item, skip: skip ?? recordStore.cursor)
+      page: page ?? self.page, item: item ?? self.item, skip: skip ?? source.cursor)
     var subject = LawSubject(
       "diary", source: source, fields: Note.fields, search: .local, query: try? Query("gamma"))
-    subject.isBare = true
+    subject.isRemote = true
     subject.secrets = [Secret(Self.key)]
     subject.probe = probe
-    subject.anew = { () throws(SourceError) in source }
+    subject.recreate = { () throws(SourceError) in source }
     return subject
   }
 }
 
 extension LawSubject {
-  /// This subject, changed.
   func with(_ change: (inout Self) -> Void) -> Self {
     var subject = self
     change(&subject)
@@ -70,19 +62,19 @@ extension LawSubject {
   }
 }
 
-/// Answers everything with nothing, unless the task is cancelled.
-private struct Line: Transport {
+/// Replies with nothing, unless the task is cancelled.
+private struct StubTransport: Transport {
   func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
     guard !Task.isCancelled else { throw .cancelled }
     return HTTPResponse(status: 200, headers: [], body: Data())
   }
 }
 
-/// Some cursors, to be remembered from call to call.
-final class CursorPile: Sendable {
+/// Cursors remembered across calls.
+final class CursorSet: Sendable {
   private let cursors = Mutex<Set<Cursor>>([])
 
-  /// Whether the cursor was not on it yet.
+  /// True if the cursor is new.
   func add(_ cursor: Cursor) -> Bool { cursors.withLock { $0.insert(cursor).inserted } }
 
   func remove(_ cursor: Cursor) { cursors.withLock { _ = $0.remove(cursor) } }

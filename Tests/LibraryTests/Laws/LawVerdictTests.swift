@@ -15,9 +15,9 @@ import Testing
     #expect(report.violations.isEmpty, "\(report)")
     for entry in report.entries {
       switch entry.verdict {
-      case .unjudged(let error): #expect(error.code == code)
-      // What the source said was no secret.
-      case .kept: #expect(entry.law.name == "no-secret")
+      case .inconclusive(let error): #expect(error.code == code)
+      // The error contains no secret.
+      case .holds: #expect(entry.law.name == "no-secret")
       default: Issue.record("\(entry.law.name): \(entry.verdict)")
       }
     }
@@ -47,10 +47,10 @@ import Testing
       return page
     })
     let verdict = try await Self.law("ids-unique").check(failing)
-    #expect(verdict.violations.map(\.found).first == "'1' again, after list, limit 7")
+    #expect(verdict.violations.map(\.found).first == "\"1\" again, already in list, limit 7")
     #expect(verdict.violations.count == 3)
     let other = try await Self.law("walk-stable").check(failing)
-    #expect("\(other)" == "could not be judged: timedOut: a test says timedOut")
+    #expect("\(other)" == "inconclusive: timedOut: a test says timedOut")
   }
 
   @Test func `what another tier answers is not compared`() async throws {
@@ -83,7 +83,7 @@ import Testing
         page.provenance.reason = .because(.offline)
         return page
       }, item: { id throws(SourceError) in throw .notFound(id, in: "diary") })
-    guard case .unjudged(let error) = try await Self.law("known-found").check(subject) else {
+    guard case .inconclusive(let error) = try await Self.law("known-found").check(subject) else {
       Issue.record("judged")
       return
     }
@@ -97,7 +97,7 @@ import Testing
       page.provenance.reason = .because(.unreachable)
       return page
     }).with { $0.isEndless = true }
-    guard case .unjudged(let error) = try await Self.law("walk-ends").check(subject) else {
+    guard case .inconclusive(let error) = try await Self.law("walk-ends").check(subject) else {
       Issue.record("judged")
       return
     }
@@ -107,7 +107,7 @@ import Testing
   @Test func `what a service searches is not matched again`() async throws {
     let diary = Diary()
     let subject = diary.subject(page: { request throws(SourceError) in
-      // Whatever the words, everything is found.
+      // Returns everything for every query.
       guard request.query != nil, request.cursor == nil else {
         return try await diary.page(request)
       }
@@ -115,7 +115,7 @@ import Testing
     }).with { $0.search = .service }
     for name in ["search-matches", "search-within-list", "search-complete"] {
       #expect(
-        "\(try await Self.law(name).check(subject))" == "not applicable: its search is not local")
+        "\(try await Self.law(name).check(subject))" == "not applicable: search is not local")
     }
   }
 
@@ -129,9 +129,10 @@ import Testing
     })
     var subject = LawSubject("endless", source: endless, fields: Note.fields)
     #expect(
-      "\(try await Self.law("walk-ends").check(subject))".hasPrefix("not applicable: it has more"))
+      "\(try await Self.law("walk-ends").check(subject))".hasPrefix(
+        "not applicable: there are more"))
     subject.isEndless = true
-    #expect("\(try await Self.law("walk-ends").check(subject))" == "kept")
+    #expect("\(try await Self.law("walk-ends").check(subject))" == "holds")
     #expect(endless.requests.count <= 2 * 25)
   }
 
@@ -139,9 +140,9 @@ import Testing
     let subject = Diary(Diary.notes + [Note(5, "Beta 5")]).subject()
     let violations = try await Self.law("ids-unique").check(subject).violations
     #expect(violations.map(\.law) == ["ids-unique"])
-    #expect(violations.first?.expected == "every id once")
-    #expect(violations.first?.found == "'5' again, after list, limit 7")
-    #expect(violations.first?.place.hasPrefix("list, limit 7, after c") == true)
+    #expect(violations.first?.expected == "unique IDs")
+    #expect(violations.first?.found == "\"5\" again, already in list, limit 7")
+    #expect(violations.first?.call.hasPrefix("list, limit 7, after c") == true)
   }
 
   @Test func `a secret that was told is not told again`() async throws {
@@ -161,5 +162,36 @@ import Testing
 
   static func law(_ name: String) throws -> Law {
     try #require(Law.all.first { $0.name == name })
+  }
+}
+
+@Suite struct ExpectLawsTests {
+  @Test func `a source that keeps every law raises no issue`() async {
+    let report = await expectLaws(of: Diary().subject())
+    #expect(report.entries.count == Law.all.count)
+  }
+
+  @Test func `a violation is an issue that names its law`() async {
+    await withKnownIssue {
+      await expectLaws(of: Diary(Diary.notes + [Diary.notes[4]]).subject())
+    } matching: { issue in
+      issue.comments.contains { "\($0)".contains("ids-unique of diary: list, limit 7, after c") }
+        && issue.sourceLocation?.fileName == "LawVerdictTests.swift"
+    }
+  }
+
+  @Test func `what cannot be judged is an issue`() async throws {
+    let inconclusive = Diary().subject(page: { _ throws(SourceError) in throw .because(.timedOut) })
+    let law = try LawVerdictTests.law("walk-ends")
+    await withKnownIssue {
+      await expectLaws(of: inconclusive, [law])
+    } matching: { issue in
+      issue.comments.contains { "\($0)".contains("walk-ends of diary: inconclusive") }
+    }
+  }
+
+  @Test func `what does not apply is no issue`() async throws {
+    let law = try LawVerdictTests.law("search-matches")
+    await expectLaws(of: Diary().subject().with { $0.search = .none }, [law])
   }
 }

@@ -129,7 +129,7 @@ struct SharedRateTests {
       try process("1/s 200/h", over: traffic.service)
         .observed(by: traffic.observer, as: "notes")
     }
-    var random = Seeded(seed)
+    var random = SeededGenerator(seed)
     await withTaskGroup { group in
       while clock.now.offset < .seconds(3 * 3600) {
         let burst = Int(random.next() % 6)

@@ -17,7 +17,7 @@ struct SlidingWindowTests {
   @Test(arguments: ["1/s", "3/s", "2/s 5/10s", "1/s 4/m", "7/3s 9/4s 20/m", "5/s 5/s", "9/2s 3/s"])
   func `never lets more through in any window than a bound allows`(text: String) throws {
     let bounds = try bounds(text)
-    var random = Seeded(42)
+    var random = SeededGenerator(42)
     for round in 0..<20 {
       var window = SlidingWindow()
       var now = Duration.zero

@@ -20,7 +20,7 @@ struct FoldedTests {
 
   @Test func `folds Latin letters as Foundation folds them, alone and side by side`() {
     let letters = (0..<0x180).compactMap(Unicode.Scalar.init)
-    var random = Seeded(3)
+    var random = SeededGenerator(3)
     let mixed = (0..<2000).map { _ in
       (0..<8).compactMap { _ in letters.randomElement(using: &random) }
     }

@@ -18,7 +18,7 @@ import Testing
   private static let keys = ["COUNTRIES_URL", "COMIC_VINE_URL", "COMIC_VINE_API_KEY", "A", "B"]
 
   /// A few lines: mostly assignments of anything, now and then anything at all.
-  private func text(_ random: inout Seeded) -> [UInt8] {
+  private func text(_ random: inout SeededGenerator) -> [UInt8] {
     var bytes: [UInt8] = []
     for _ in 0..<Int.random(in: 0..<12, using: &random) {
       if Int.random(in: 0..<4, using: &random) > 0,
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test func `reads any text, and moves no secret out of its own setting`() {
-    var random = Seeded(1)
+    var random = SeededGenerator(1)
     var expanded = 0
     for _ in 0..<4000 {
       let files = ["root": text(&random), "other": text(&random)]
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test func `edits any text and preserves the rest`() {
-    var random = Seeded(2)
+    var random = SeededGenerator(2)
     let values = ["$(", ")", "{", "/", "//", ";", "a", "日", "=", "#", "\"", "é", "$", "inherited"]
     for _ in 0..<4000 {
       let before = text(&random)

@@ -25,7 +25,7 @@ struct StoreDamageTests {
 
   @Test(arguments: [2, 15, 16, 100, 4096, 10_000], [true, false])
   func `moves aside a file that is not a database`(size: Int, isRead: Bool) async throws {
-    var random = Seeded(UInt64(size))
+    var random = SeededGenerator(UInt64(size))
     let bytes = Data((0..<size).map { _ in UInt8.random(in: .min ... .max, using: &random) })
     try directory.write(bytes)
     let store = directory.store()

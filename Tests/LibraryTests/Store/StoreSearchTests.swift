@@ -63,7 +63,7 @@ struct StoreSearchTests {
 
   @Test(arguments: 0..<6 as Range<UInt64>)
   func `agrees with a scan after any history`(seed: UInt64) async throws {
-    var random = Seeded(seed)
+    var random = SeededGenerator(seed)
     var texts: [String: String] = [:]
     var order: [String] = []
     var deleted: Set<String> = []
@@ -141,7 +141,7 @@ struct StoreSearchTests {
     }
   }
 
-  private static func randomText(using random: inout Seeded) -> String {
+  private static func randomText(using random: inout SeededGenerator) -> String {
     let pieces = ["a", "b", "ab", "ba", "é", "한", "ß", "👩‍👧", " ", "\"", "*", "AB", "-", "aab", "c "]
     return (0..<Int.random(in: 0...9, using: &random))
       .map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
@@ -151,7 +151,7 @@ struct StoreSearchTests {
 extension String {
   /// Characters in an order that hardly repeats.
   fileprivate func randomCharacter(at number: Int) -> Character {
-    var random = Seeded(UInt64(number))
+    var random = SeededGenerator(UInt64(number))
     return randomElement(using: &random) ?? " "
   }
 }

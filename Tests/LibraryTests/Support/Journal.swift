@@ -1,18 +1,16 @@
 import AggregatorKit
 import Synchronization
 
-/// What a source did, in the order of its doing.
+/// Records the events of a source as text.
 final class Journal: Sendable {
   private let lines = Mutex<[String]>([])
   private let durations = Mutex<[Duration]>([])
 
-  /// Writes down every event.
   var observer: Observer { Observer { [self] in write($0) } }
 
-  /// The events in words.
   var events: [String] { lines.withLock { $0 } }
 
-  /// The waits that were announced.
+  /// The announced waits.
   var waits: [Duration] { durations.withLock { $0 } }
 
   private func write(_ event: Event) {

@@ -1,6 +1,6 @@
 import AggregatorKit
 
-/// The record of these tests.
+/// The record type of these tests.
 struct Note: Record {
   let id: Int
   var title: String
@@ -19,19 +19,18 @@ struct Note: Record {
 }
 
 extension Page<Note> {
-  /// A page of the notes with these numbers.
   static func notes(_ ids: some Sequence<Int>, next: Cursor? = nil, hidden: Int = 0) -> Page {
     Page(ids.map { Note($0) }, next: next, provenance: Provenance(.live), hidden: hidden)
   }
 }
 
-/// Notes 1 to `count`, in pages that can be addressed ahead.
+/// Notes 1 to `count`, in pages that can be skipped.
 func notebook(_ count: Int) -> BundledSource<Note> {
   BundledSource("notes", items: (0..<count).map { Note($0 + 1) }, fields: Note.fields)
 }
 
 extension Cursor {
-  /// The token of a source that a test makes up.
+  /// A token for a made-up source.
   static func place(_ number: Int) -> Cursor? { Cursor("place-\(number)") }
 
   /// The number in ``place(_:)``.
@@ -69,4 +68,23 @@ extension SourceError {
   static func because(_ code: Code, retryAfter: Duration? = nil) -> SourceError {
     SourceError(code, "a test says \(code)", retryAfter: retryAfter)
   }
+}
+
+/// A record that comes in a short form in lists, and in a long one on its own.
+struct Card: Record {
+  let id: Int
+  var title: String
+  var detail: String?
+
+  init(_ id: Int, _ title: String? = nil, detail: String? = nil) {
+    self.id = id
+    self.title = title ?? "card \(id)"
+    self.detail = detail
+  }
+
+  func merged(over known: Card) -> Card {
+    Card(id, title, detail: detail ?? known.detail)
+  }
+
+  static let text: @Sendable (Card) -> Folded = { Folded("\($0.title) \($0.detail ?? "")") }
 }

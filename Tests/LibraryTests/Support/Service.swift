@@ -1,5 +1,7 @@
 import AggregatorKit
 import AggregatorSourceTesting
+import Synchronization
+import Testing
 
 /// A service that a test can take down; while it is up, it is a notebook that says it is live.
 final class Service: DataSource, CustomStringConvertible {
@@ -40,4 +42,25 @@ final class Service: DataSource, CustomStringConvertible {
   func item(_ id: Int) async throws(SourceError) -> LookupResult<Note> { try await notes.item(id) }
 
   var description: String { "service" }
+}
+
+/// A failure that a test switches on and off.
+final class Fault: Sendable {
+  private let code = Mutex<SourceError.Code?>(nil)
+
+  /// What every further call fails with; `nil` for nothing.
+  func set(_ code: SourceError.Code?) { self.code.withLock { $0 = code } }
+
+  /// Fails if a failure is set.
+  func strike() throws(SourceError) {
+    if let code = code.withLock(\.self) { throw .because(code) }
+  }
+}
+
+/// A transport that must not be used.
+struct TrappingTransport: Transport {
+  func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
+    Issue.record("\(request) was sent")
+    throw .because(.unreachable)
+  }
 }

@@ -1,4 +1,5 @@
 import AggregatorKit
+import CAggregatorSQLite
 import Foundation
 import Synchronization
 
@@ -53,4 +54,121 @@ final class StoreDirectory: Sendable {
   func mode(of path: String) throws -> Int? {
     try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
   }
+}
+
+/// A connection to an SQLite file, without anything that the store does for its safety.
+final class RawDatabase {
+  private struct Failure: Error {
+    let words: String
+  }
+
+  private let handle: OpaquePointer
+
+  init(_ path: String) throws {
+    var opened: OpaquePointer?
+    let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil)
+    guard code == SQLITE_OK, let opened else { throw Failure(words: "cannot open \(path)") }
+    handle = opened
+  }
+
+  deinit { sqlite3_close_v2(handle) }
+
+  /// Runs statements separated by semicolons.
+  func execute(_ sql: String) throws {
+    guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw failure(sql) }
+  }
+
+  /// The first column of all rows, as texts.
+  func texts(_ sql: String) throws -> [String] {
+    var statement: OpaquePointer?
+    guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else {
+      throw failure(sql)
+    }
+    defer { sqlite3_finalize(statement) }
+    var texts: [String] = []
+    while true {
+      switch sqlite3_step(statement) {
+      case SQLITE_ROW:
+        texts.append(sqlite3_column_text(statement, 0).map { String(cString: $0) } ?? "null")
+      case SQLITE_DONE: return texts
+      default: throw failure(sql)
+      }
+    }
+  }
+
+  /// Whether the tables, and the search index, are in order.
+  func isSound() throws -> Bool {
+    do {
+      try execute("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)")
+    } catch { return false }
+    return try texts("PRAGMA integrity_check") == ["ok"]
+  }
+
+  /// All that the search index is made of.
+  func index() throws -> [String] {
+    try texts("SELECT id || ' ' || hex(block) FROM search_data ORDER BY id")
+      + texts("SELECT id || ' ' || hex(sz) FROM search_docsize ORDER BY id")
+  }
+
+  private func failure(_ sql: String) -> Failure {
+    Failure(words: "\(String(cString: sqlite3_errmsg(handle))): \(sql)")
+  }
+}
+
+extension StoreEntry {
+  /// A record that has a text and something that queries do not look into.
+  init(_ id: String, _ text: String? = nil, mark: Int = 0) {
+    let text = text ?? "text of \(id)"
+    self.init(
+      id: id,
+      json: Data(
+        #"{"id":\#(JSON.string(id).text),"mark":\#(mark),"text":\#(JSON.string(text).text)}"#.utf8)
+    ) { Folded(text) }
+  }
+}
+
+extension Date {
+  /// Seconds after a day of the tests' calendar.
+  static func day(_ seconds: Double = 0) -> Date {
+    Date(timeIntervalSince1970: 1_700_000_000 + seconds)
+  }
+}
+
+extension Store {
+  /// Saves records of `things`.
+  @discardableResult
+  func save(
+    _ entries: [StoreEntry], of source: String = "things", at seconds: Double = 0
+  ) async throws(SourceError) -> StoreChanges {
+    try await save(StoreBatch(entries), of: source, at: .day(seconds))
+  }
+
+  /// The JSON of every record that matches, by pages of `limit`.
+  func found(
+    _ query: String? = nil, of source: String = "things", limit: Int = 1000
+  ) async throws -> [String] {
+    var texts: [String] = []
+    var position: Int64 = 0
+    while true {
+      let slice = try await records(
+        of: source, matching: query.map { try Query($0).words } ?? [], after: position,
+        limit: limit)
+      texts += slice.records.map { String(decoding: $0.json, as: UTF8.self) }
+      guard slice.hasMore, let last = slice.records.last else { return texts }
+      position = last.position
+    }
+  }
+
+  /// The ids of every record that matches, by pages of `limit`.
+  func ids(
+    _ query: String? = nil, of source: String = "things", limit: Int = 1000
+  ) async throws -> [String] {
+    try await found(query, of: source, limit: limit).map { json in
+      try JSONDecoder().decode(Identified.self, from: Data(json.utf8)).id
+    }
+  }
+}
+
+private struct Identified: Decodable {
+  let id: String
 }

@@ -3,17 +3,17 @@ import AggregatorSourceTesting
 import Foundation
 import Synchronization
 
-/// Texts that all processes share, as a ``Store`` keeps them.
+/// Text shared by processes, as in a ``Store``.
 final class Texts: Sendable {
-  /// What goes wrong with a change.
+  /// A failure of changes.
   enum Fault: CaseIterable {
-    /// Another process keeps it locked.
+    /// Another process holds the lock.
     case busy
     /// The disk is full: the change is made but cannot be written.
     case full
-    /// It does not work for tasks that are cancelled.
+    /// Fails in cancelled tasks.
     case cancellable
-    /// The first time comes to nothing, as it does where another process was quicker.
+    /// Needs a second attempt, because another process was faster.
     case twice
   }
 
@@ -26,25 +26,23 @@ final class Texts: Sendable {
 
   private let state = Mutex(State())
 
-  /// What is written now.
   var texts: [String: String] { state.withLock(\.texts) }
 
-  /// How often somebody asked for a change.
+  /// The number of attempted changes.
   var changes: Int { state.withLock(\.changes) }
 
-  /// How often something was written.
+  /// The number of writes.
   var writes: Int { state.withLock(\.writes) }
 
-  /// Lets every change go wrong from now on.
   func fail(_ fault: Fault?) { state.withLock { $0.fault = fault } }
 
-  /// Writes a text past everybody.
+  /// Writes text from outside.
   func set(_ key: String, _ text: String?) { state.withLock { $0.texts[key] = text } }
 
   func change(
     _ key: String, _ body: @escaping @Sendable (String?) -> String?
   ) async throws(SourceError) {
-    // Whoever comes next may come in between, as with a real store.
+    // Other tasks may interfere here, as with a real store.
     await Task.yield()
     let error: SourceError? = state.withLock { state in
       state.changes += 1
@@ -63,7 +61,7 @@ final class Texts: Sendable {
     if let error { throw error }
   }
 
-  /// The board of one process.
+  /// The shared state as one process sees it.
   func sharedState(at now: @escaping @Sendable () -> Date) -> SharedState {
     SharedState(of: "notes", now: now) { [self] key, body throws(SourceError) in
       try await change(key, body)

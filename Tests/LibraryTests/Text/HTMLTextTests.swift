@@ -96,7 +96,7 @@ struct HTMLTextTests {
   }
 
   @Test func `reads garbage`() {
-    var random = Seeded(3)
+    var random = SeededGenerator(3)
     let pieces = [
       "<", ">", "&", ";", "/", "!", "-", "'", "\"", "=", " ", "p", "script", "li", "#", "a",
     ]

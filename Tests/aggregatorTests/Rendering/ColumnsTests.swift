@@ -1,3 +1,4 @@
+import AggregatorKit
 import AggregatorSourceTesting
 import Testing
 
@@ -29,7 +30,7 @@ import Testing
   }
 
   @Test func `columns never exceed the width`() {
-    var random = Seeded(4)
+    var random = SeededGenerator(4)
     for _ in 0..<2000 {
       let count = Int.random(in: 1...7, using: &random)
       let requirements = (0..<count).map { _ in

@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test func `fitted text never exceeds the width`() {
-    var random = Seeded(1)
+    var random = SeededGenerator(1)
     for _ in 0..<2000 {
       let text = random.text(upTo: 30).safeLine
       let width = Int.random(in: 0...20, using: &random)

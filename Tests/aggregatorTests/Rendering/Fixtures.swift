@@ -90,7 +90,7 @@ let hostileTexts: [String] = [
   "\\x1b[0m \\n", String(repeating: "x", count: 10_000), "日本\u{1B}[1m語", "",
 ]
 
-extension Seeded {
+extension SeededGenerator {
   /// Random text of problematic characters.
   mutating func text(upTo count: Int) -> String {
     let samples: [String] = [

@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test func `sanitizing is idempotent`() {
-    var random = Seeded(2)
+    var random = SeededGenerator(2)
     for _ in 0..<3000 {
       let text = random.text(upTo: 25)
       for make in [\String.safeLine, \String.safeParagraphs, \String.safeCell] {

@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test func `TSV is lossless`() {
-    var random = Seeded(5)
+    var random = SeededGenerator(5)
     for text in hostileTexts + (0..<2000).map({ _ in random.text(upTo: 20) }) {
       #expect(unescaped(text.tsvEscaped).unicodeScalars.elementsEqual(text.unicodeScalars))
       #expect(!text.tsvEscaped.unicodeScalars.contains { $0.isInvisible })
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test func `CSV parses to the same cells`() throws {
-    var random = Seeded(6)
+    var random = SeededGenerator(6)
     let rows = (0..<500).map { id in
       Hero(id: id, name: random.text(upTo: 12), realName: random.text(upTo: 12), publisher: nil)
     }

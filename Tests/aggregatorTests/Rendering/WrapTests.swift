@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func `no line is too wide and no word is lost`() {
-    var random = Seeded(3)
+    var random = SeededGenerator(3)
     for _ in 0..<2000 {
       let text = random.text(upTo: 40).safeParagraphs
       let width = Int.random(in: 2...20, using: &random)

@@ -2,9 +2,9 @@ public import AggregatorKit
 
 /// One of the {{name}}.
 public struct {{Record}}: Record {
-  /// The service's id.
+  /// The ID assigned by the service.
   public let id: String
 
-  /// What it is called; `nil` where the service does not say.
+  /// `nil` if unknown.
   public let name: String?
 }

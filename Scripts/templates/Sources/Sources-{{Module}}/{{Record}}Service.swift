@@ -1,7 +1,7 @@
 import AggregatorKit
 import Foundation
 
-/// The service: pages by `skip` and `limit`, with a total; it searches by itself.
+/// The service: pages by `skip` and `limit`, with a total, and server-side search.
 struct {{Record}}Service: DataSource, CustomStringConvertible {
   private static let service = "the {{name}} service"
 
@@ -29,7 +29,7 @@ struct {{Record}}Service: DataSource, CustomStringConvertible {
   }
 
   func item(_ id: String) async throws(SourceError) -> LookupResult<{{Record}}> {
-    // An id is a part of an address here: what is none must not ask for something else.
+    // The ID becomes part of a URL, so an invalid one must not request anything else.
     guard id.wholeMatch(of: /[A-Za-z0-9_-]{1,64}/) != nil else {
       throw .notFound(id, in: "{{name}}")
     }

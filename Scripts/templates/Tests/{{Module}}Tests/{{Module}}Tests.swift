@@ -19,7 +19,7 @@ import {{Module}}Source
     }
   }
 
-  @Test func `the bundled {{name}} keep the laws`() async {
+  @Test func `bundled {{name}} obey the laws`() async {
     await expectLaws(ofBundledOf: {{Module}}Plugin())
   }
 }

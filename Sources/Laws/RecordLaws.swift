@@ -1,0 +1,134 @@
+package import AggregatorKit
+import Foundation
+
+extension Law {
+  package static let recordRoundTrip = Law(
+    "record-round-trip",
+    "A record encoded as JSON decodes to an equal record, which encodes to the same bytes.",
+    isCheap: true, RecordRoundTrip())
+}
+
+private struct RecordRoundTrip: LawCheck {
+  func run<Item: Record>(
+    on subject: LawSubject<Item>, _ context: inout LawContext
+  ) async throws(SourceError) {
+    let page = try await subject.source.page(PageRequest(limit: 20))
+    if page.records.isEmpty { context.exempt("there are no records") }
+    for record in page.records {
+      let call = "\"\(record.id)\" as JSON"
+      do {
+        let json = try CanonicalJSON.bytes(of: record)
+        let copy = try JSONText(json)?.read(Item.self)
+        if copy != record {
+          context.note(expected: "an equal record", found: "a different one", at: call)
+        } else if try CanonicalJSON.bytes(of: copy) != json {
+          context.note(expected: "the same bytes", found: "other bytes", at: call)
+        }
+      } catch {
+        context.note(
+          expected: "decodable JSON", found: "\(error)".oneLine(atMost: 120), at: call)
+      }
+    }
+  }
+}
+
+extension Law {
+  package static let fieldKinds = Law(
+    "field-kinds", "Every field value is of the declared kind, or null.",
+    isCheap: true, FieldKinds())
+
+  package static let fieldStored = Law(
+    "field-stored",
+    "Every stored field is in the record's JSON, at the field's path.",
+    isCheap: true, FieldStored())
+
+  package static let searchableText = Law(
+    "searchable-text", "If fields are searchable, some record has text in them.", isCheap: true,
+    SearchableText())
+}
+
+private struct FieldKinds: LawCheck {
+  func run<Item: Record>(
+    on subject: LawSubject<Item>, _ context: inout LawContext
+  ) async throws(SourceError) {
+    let records = try await subject.sampleRecords()
+    if records.isEmpty { context.exempt("there are no records") }
+    for record in records {
+      for field in subject.fields where !field[record].isOf(field.kind) {
+        context.note(
+          expected: "\(field.name) to be \(field.kind.rawValue)", found: field[record].excerpt,
+          at: "\"\(record.id)\"")
+      }
+    }
+  }
+}
+
+extension JSON {
+  /// True if a field of `kind` may have this value.
+  fileprivate func isOf(_ kind: FieldKind) -> Bool {
+    switch (self, kind) {
+    case (.null, _), (.string, .text), (.integer, .integer), (.integer, .number),
+      (.number, .number), (.bool, .bool):
+      true
+    case (.array(let values), .list): values.allSatisfy { $0.isOf(.text) && $0 != .null }
+    default: false
+    }
+  }
+}
+
+private struct FieldStored: LawCheck {
+  func run<Item: Record>(
+    on subject: LawSubject<Item>, _ context: inout LawContext
+  ) async throws(SourceError) {
+    let records = try await subject.sampleRecords()
+    let fields = subject.fields.compactMap { field in field.path.map { (field, $0) } }
+    if records.isEmpty { context.exempt("there are no records") }
+    if fields.isEmpty { context.exempt("no fields are stored") }
+    for record in records {
+      // `record-round-trip` checks that it can be encoded.
+      guard let bytes = try? CanonicalJSON.bytes(of: record), let json = JSON(reading: bytes)
+      else { continue }
+      for (field, path) in fields {
+        let stored = path.split(separator: ".").reduce(json) { $0[String($1)] ?? .null }
+        if !stored.isSame(as: field[record]) {
+          context.note(
+            expected: "\(field.name) to be \(field[record].excerpt)", found: stored.excerpt,
+            at: "\"\(record.id)\" at \(path)")
+        }
+      }
+    }
+  }
+}
+
+extension JSON {
+  /// True if both are the same value: `2.0` is encoded as `2`.
+  fileprivate func isSame(as other: JSON) -> Bool {
+    switch (self, other) {
+    case (.integer(let integer), .number(let number)),
+      (.number(let number), .integer(let integer)):
+      Double(integer) == number
+    default: self == other
+    }
+  }
+}
+
+private struct SearchableText: LawCheck {
+  func run<Item: Record>(
+    on subject: LawSubject<Item>, _ context: inout LawContext
+  ) async throws(SourceError) {
+    guard subject.fields.contains(where: \.isSearchable) else {
+      return context.exempt("no fields are searchable")
+    }
+    let request = PageRequest(limit: 20)
+    let page = try await subject.source.page(request)
+    if page.records.isEmpty { return context.exempt("there are no records") }
+    if page.records.allSatisfy({ subject.fields.searchableText(of: $0).text.nonBlank == nil }) {
+      context.note(expected: "searchable text", found: "none", at: request.text)
+    }
+  }
+}
+
+extension JSON {
+  /// The JSON text, truncated.
+  package var excerpt: String { text.oneLine(atMost: 60) }
+}

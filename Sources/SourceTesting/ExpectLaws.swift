@@ -1,0 +1,110 @@
+public import AggregatorKit
+public import AggregatorLaws
+public import Testing
+
+/// Expects a source to obey the laws of a `DataSource`.
+///
+/// Records an issue for every violation, and for every law that could not be checked because the
+/// source failed.
+@discardableResult
+public func expectLaws(
+  of subject: LawSubject<some Record>, _ laws: [Law] = Law.all,
+  sourceLocation location: SourceLocation = #_sourceLocation
+) async -> LawReport {
+  let report = await LawReport(on: subject, of: laws)
+  for violation in report.violations {
+    Issue.record(
+      "\(violation.law) of \(report.subject): \(violation.details)", sourceLocation: location)
+  }
+  for entry in report.inconclusive {
+    Issue.record(
+      "\(entry.law.name) of \(report.subject): \(entry.verdict)", sourceLocation: location)
+  }
+  return report
+}
+
+/// Expects the remote of a plugin to obey the laws.
+///
+/// ```swift
+/// @Test func `keeps the laws`() async throws {
+///   try await expectLaws(ofRemoteOf: HeroesPlugin(), in: environment)
+/// }
+/// ```
+///
+/// `environment` needs a transport to a service that the test runs, and settings that point to it.
+///
+/// - Throws: Errors of `Plugin.remote(in:)`.
+@discardableResult
+public func expectLaws(
+  ofRemoteOf plugin: some Plugin, in environment: PluginEnvironment, _ laws: [Law] = Law.all,
+  sourceLocation location: SourceLocation = #_sourceLocation
+) async throws -> LawReport {
+  await expectLaws(
+    of: try LawSubject(remoteOf: plugin, in: environment), laws, sourceLocation: location)
+}
+
+/// Expects the bundled data of a plugin to obey the laws.
+///
+/// The plugin's example must be in it.
+@discardableResult
+public func expectLaws(
+  ofBundledOf plugin: some Plugin, _ laws: [Law] = Law.all,
+  sourceLocation location: SourceLocation = #_sourceLocation
+) async -> LawReport {
+  await expectLaws(of: LawSubject(bundledOf: plugin), laws, sourceLocation: location)
+}
+
+/// Expects a plugin to obey the laws, and its whole chain to keep every ``ScenarioPromise``, in
+/// each ``FaultScenario``.
+///
+/// ```swift
+/// @Test func `keeps its promises in all fault scenarios`() async throws {
+///   try await expectLawsUnderFaults(of: HeroesPlugin(), in: environment)
+/// }
+/// ```
+///
+/// Records an issue for every violation; it begins with the source and the scenario.
+///
+/// - Parameters:
+///   - environment: Leads to a working service: a transport to a service that the test runs, or to a
+///     recording. Its clock, rates and store are replaced.
+///   - maxWait: The limit of real time for one call.
+///
+/// - Throws: Failures of the service without any fault.
+@discardableResult
+public func expectLawsUnderFaults(
+  of plugin: some Plugin, in environment: PluginEnvironment,
+  _ scenarios: [FaultScenario] = FaultScenario.all,
+  maxWait: Duration = .seconds(10), sourceLocation location: SourceLocation = #_sourceLocation
+) async throws -> FaultReport {
+  let report = try await FaultReport(
+    of: plugin, in: environment, scenarios, maxWait: maxWait)
+  for problem in report.details { Issue.record("\(problem)", sourceLocation: location) }
+  return report
+}
+
+/// The same in front of a service that a test makes up: whatever address `settings` contain,
+/// `handler` replies.
+///
+/// - Throws: Failures of the service without any fault.
+@discardableResult
+public func expectLawsUnderFaults(
+  of plugin: some Plugin, settings: Settings = Settings(),
+  _ scenarios: [FaultScenario] = FaultScenario.all,
+  sourceLocation location: SourceLocation = #_sourceLocation,
+  servedBy handler: @escaping LoopbackServer.Handler
+) async throws -> FaultReport {
+  let service = HandlerTransport(server: try LoopbackServer(handler))
+  return try await expectLawsUnderFaults(
+    of: plugin, in: PluginEnvironment(settings: settings, transport: service), scenarios,
+    sourceLocation: location)
+}
+
+/// Sends every request to a local server, whatever its address.
+private struct HandlerTransport: Transport {
+  let server: LoopbackServer
+
+  func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
+    try await HTTPTransport.standard.send(request.sent(to: server.port))
+  }
+}

@@ -1,0 +1,197 @@
+import AggregatorKit
+import Foundation
+
+extension FaultScenario {
+  /// All scenarios; the first one has no fault.
+  public static let all: [FaultScenario] =
+    [fair] + busy + failing + connections + bodies + replies + pages
+
+  public static let fair = FaultScenario(
+    "fair", "No fault.", .fair, play: .answer { _ in nil })
+}
+
+extension FaultScenario {
+  /// Rate limits.
+  static let busy = [
+    tooMany("429-seconds", "with Retry-After in seconds", wait: .seconds(3)) { _ in "2" },
+    tooMany("429-date", "with Retry-After as a date", wait: .seconds(3)) {
+      $0.addingTimeInterval(2).httpDate
+    },
+    tooMany("429-epoch", "with Retry-After as seconds since 1970", wait: .seconds(3)) {
+      "\(Int($0.timeIntervalSince1970) + 2)"
+    },
+    tooMany("429-zero", "with Retry-After: 0") { _ in "0" },
+    tooMany("429-silent", "without Retry-After") { _ in nil },
+    FaultScenario(
+      "429-passing", "Two requests get status 429 with Retry-After: 1.", .passing,
+      codes: [.rateLimited],
+      play: .answer { $0.call <= 2 ? .tooMany(retryAfter: "1") : nil }),
+  ]
+
+  /// Server errors.
+  static let failing = [500, 502, 503].flatMap { status in
+    [
+      FaultScenario(
+        "\(status)-passing", "Two requests get status \(status).", .passing,
+        codes: [.serverError],
+        play: .answer { $0.call <= 2 ? .html(title: "\(status)", status: status) : nil }),
+      FaultScenario(
+        "\(status)-for-ever", "Every request gets status \(status).", .failing,
+        codes: [.serverError], play: .answer { _ in .html(title: "\(status)", status: status) }),
+    ]
+  }
+
+  private static func tooMany(
+    _ name: String, _ how: String, wait: Duration? = nil,
+    _ value: @escaping @Sendable (Date) -> String?
+  ) -> FaultScenario {
+    FaultScenario(
+      name, "Every request gets status 429, \(how).", .failing, codes: [.rateLimited], wait: wait,
+      play: .answer { .tooMany(retryAfter: value($0.now)) })
+  }
+}
+
+extension LoopbackReply {
+  fileprivate static func tooMany(retryAfter value: String?) -> LoopbackReply {
+    .status(429, "slow down", headers: value.map { [("Retry-After", $0)] } ?? [])
+  }
+}
+
+extension Date {
+  /// An HTTP date: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
+  fileprivate var httpDate: String {
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = .gmt
+    let parts = calendar.dateComponents(
+      [.weekday, .day, .month, .year, .hour, .minute, .second], from: self)
+    func two(_ number: Int?) -> String {
+      let number = number ?? 0
+      return number < 10 ? "0\(number)" : "\(number)"
+    }
+    let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    let months = [
+      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+    let date = [
+      two(parts.day), months[(parts.month ?? 1) - 1], "\(parts.year ?? 0)",
+    ].joined(separator: " ")
+    let time = [parts.hour, parts.minute, parts.second].map(two).joined(separator: ":")
+    return "\(days[(parts.weekday ?? 1) - 1]), \(date) \(time) GMT"
+  }
+}
+
+extension FaultScenario {
+  /// Longer than any local reply takes, yet short enough to wait for.
+  private static let silence = Duration.milliseconds(60)
+
+  /// Connection failures.
+  static let connections = [
+    FaultScenario(
+      "refused", "Connections are refused.", .failing, codes: [.unreachable], play: .refuse),
+    FaultScenario(
+      "reset", "The connection is reset without a reply.", .failing, codes: [.connectionLost],
+      play: .answer { _ in .reset }),
+    FaultScenario(
+      "closed", "The connection is closed without a reply.", .failing, codes: [.connectionLost],
+      play: .answer { _ in .closed }),
+    FaultScenario(
+      "stalled", "No reply ever arrives.", .failing, codes: [.timedOut], idle: silence,
+      play: .answer { _ in .stalled }),
+  ]
+
+  /// Truncated and slow replies.
+  static let bodies = [
+    FaultScenario(
+      "cut", "The connection is closed in the middle of the body.", .failing,
+      codes: [.connectionLost],
+      play: .body { .cut(after: $0.prefix($0.count / 2), of: $0.count) }),
+    FaultScenario(
+      "too-long", "Content-Length is larger than the body.", .failing, codes: [.connectionLost],
+      play: .body { .cut(after: $0, of: $0.count + 100) }),
+    FaultScenario(
+      "too-short", "Content-Length is smaller than the body.", .failing, codes: [.malformed],
+      play: .body { .cut(after: $0, of: $0.count * 2 / 3) }),
+    FaultScenario(
+      "stalled-body", "The reply stalls in the middle of the body.", .failing,
+      codes: [.timedOut], idle: silence,
+      play: .body { .stalled(after: $0.prefix($0.count / 2), of: $0.count) }),
+    FaultScenario(
+      "slow", "The body arrives slowly but completely.", .passing,
+      play: .body { .dripping($0, every: .milliseconds(2), size: max($0.count / 5, 1)) }),
+    FaultScenario(
+      "too-slow", "The body arrives too slowly.", .failing, codes: [.timedOut],
+      overall: silence,
+      play: .body { .dripping($0, every: .milliseconds(20), size: max($0.count / 50, 1)) }),
+  ]
+}
+
+extension FaultScenario.Play {
+  /// The service's own body, sent differently.
+  fileprivate static func body(_ send: @escaping @Sendable (Data) -> LoopbackReply) -> Self {
+    .answer { send($0.original().body) }
+  }
+}
+
+extension FaultScenario {
+  /// Complete replies with unusable content.
+  static let replies = [
+    FaultScenario(
+      "html-200", "An HTML page with status 200.", .failing, codes: [.malformed],
+      play: .answer { _ in .html(title: "Be right back") }),
+    FaultScenario(
+      "html-500", "An HTML page with status 500.", .failing, codes: [.serverError],
+      play: .answer { _ in .html(title: "Internal Server Error", status: 500) }),
+    FaultScenario(
+      "not-json", "The body is not JSON.", .failing, codes: [.malformed],
+      play: .answer { _ in .json(#"{"results": [{"id": 1, "name": "#) }),
+    FaultScenario(
+      "oversize", "The body exceeds the size limit.", .failing, codes: [.tooLarge],
+      play: .answer { _ in .chunked(Data(repeating: 0x20, count: 64 << 10), times: 32) }),
+    FaultScenario(
+      "bomb", "A small body decompresses to 64 MiB.", .failing, codes: [.tooLarge],
+      play: .answer { _ in .gzipBomb(of: 64 << 20) }),
+    FaultScenario(
+      "redirect-loop", "Every request is redirected to itself.", .failing, codes: [.rejected],
+      play: .answer { _ in .redirect(to: "?again") }),
+    FaultScenario(
+      "redirect-away", "Every request is redirected to another host.", .failing, codes: [.rejected],
+      play: .answer { _ in .redirect(to: "http://elsewhere.invalid/") }),
+  ]
+}
+
+extension FaultScenario {
+  /// Inconsistent pages.
+  static let pages = [
+    FaultScenario(
+      "repeated-page", "The second page repeats the first one.", .inconsistent, codes: [.malformed],
+      play: .change { $0.number == 2 ? $0.before : nil }),
+    FaultScenario(
+      "ignored-offset", "Every page is the first one.", .inconsistent, codes: [.malformed],
+      play: .change { $0.number > 1 ? $0.first : nil }),
+    FaultScenario(
+      "empty-page", "The second page is empty.", .inconsistent, codes: [.malformed],
+      play: .change { $0.number == 2 ? $0.body?.replacingRows { _ in [] } : nil }),
+    FaultScenario(
+      "shrinking-total", "The total shrinks with each page.", .inconsistent, codes: [.malformed],
+      play: .change { $0.number > 1 ? $0.body?.dividingTotals(by: $0.number) : nil }),
+    FaultScenario(
+      "rows-gone", "An earlier row disappears between two pages.", .inconsistent,
+      codes: [.malformed],
+      play: .change { page in
+        page.number > 1 ? page.body?.replacingRows { Array($0.dropFirst()) } : nil
+      }),
+    FaultScenario(
+      "rows-come", "An earlier row appears between two pages.", .inconsistent, codes: [.malformed],
+      play: .change { page in
+        guard page.number > 1, let last = page.before?.rows?.last else { return nil }
+        return page.body?.replacingRows { [last] + $0.dropLast() }
+      }),
+    FaultScenario(
+      // The other rows are readable, so an error would be wrong.
+      "bad-row", "The first row of every page is unreadable.", .unreadable,
+      play: .change { $0.body?.replacingRows { [.null] + $0.dropFirst() } }),
+    FaultScenario(
+      "bad-rows", "All rows are unreadable.", .unreadable, codes: [.malformed],
+      play: .change { $0.body?.replacingRows { $0.map { _ in .object([]) } } }),
+  ]
+}

@@ -1,0 +1,209 @@
+import AggregatorKit
+import AggregatorLaws
+
+extension Law {
+  static let positionsTrue = Law(
+    "positions-true",
+    "A cursor that skips ahead leads to the records that paging reaches there.",
+    given: [walkStable, anyPageSize], PositionsTrue())
+}
+
+private struct PositionsTrue: LawCheck {
+  /// The number of records to compare after each jump.
+  private static let sampleSize = 3
+
+  func run<Item: Record>(
+    on subject: LawSubject<Item>, _ context: inout LawContext
+  ) async throws(SourceError) {
+    if subject.repeatsRecords {
+      return context.exempt("the service repeats records, so positions are estimates")
+    }
+    let reference = await subject.collectPages()
+    var isOffered = false
+    // From the start, and from the second page.
+    for (passed, after) in [(0, nil), (reference.passed, reference.pages.first?.page.next)]
+    where passed == 0 || after != nil {
+      for count in [1, 2, 7, 20] where passed + count < reference.records.count {
+        let start = PageRequest(after: after, limit: Self.sampleSize)
+        guard let cursor = subject.source.cursor(skipping: count, from: start) else { continue }
+        isOffered = true
+        let reached = await CollectedPages(
+          subject.source, from: start.after(cursor),
+          upTo: PaginationBound(items: Self.sampleSize, pages: 3))
+        let expected = reference.records.dropFirst(passed + count).prefix(Self.sampleSize)
+        try context.expect(reached, expected, "\(start.text), skipping \(count)", reference)
+      }
+    }
+    if let failure = reference.failure { throw failure }
+    if !isOffered { context.exempt("the source cannot skip ahead") }
+  }
+}
+
+extension CollectedPages {
+  /// The number of records on the first page.
+  fileprivate var passed: Int { pages.first?.page.records.count ?? 0 }
+}
+
+extension LawContext {
+  fileprivate mutating func expect<Item>(
+    _ reached: CollectedPages<Item>, _ expected: ArraySlice<Item>, _ call: String,
+    _ reference: CollectedPages<Item>
+  ) throws(SourceError) {
+    if let failure = reached.failure, failure.code != .invalidCursor { throw failure }
+    guard
+      !reached.records.elementsEqual(expected.prefix(reached.records.count))
+        || reached.records.isEmpty
+    else { return }
+    try reached.requireSameOrigin(as: reference)
+    note(
+      expected: expected.first.map { "\"\($0.id)\" and the following records" } ?? "nothing",
+      found: reached.failure?.text ?? reached.records.idList, at: call)
+  }
+}
+
+extension Law {
+  static let cursorLasts = Law(
+    "cursor-lasts",
+    "A cursor stored as text leads to the same page again, also in another process.",
+    isCheap: true, given: [walkStable], CursorLasts())
+}
+
+private struct CursorLasts: LawCheck {
+  func run<Item: Record>(
+    on subject: LawSubject<Item>, _ context: inout LawContext
+  ) async throws(SourceError) {
+    var wasFollowed = false
+    for query in [nil, subject.search == .none ? nil : subject.query] {
+      let start = PageRequest(matching: query, limit: 2)
+      guard let next = try await subject.source.page(start).next else { continue }
+      wasFollowed = true
+      guard let stored = Cursor(next.description), stored == next else {
+        context.note(expected: "a token", found: "\"\(next)\"", at: start.text)
+        continue
+      }
+      let request = start.after(stored)
+      let page = try await subject.source.page(request)
+      try await context.expect(page, again: request, of: subject.source, "on the second request")
+      guard let recreate = subject.recreate else { continue }
+      try await context.expect(
+        page, again: request, of: try recreate(), "of the source made recreate")
+    }
+    if !wasFollowed { context.exempt("there is only one page") }
+  }
+}
+
+extension LawContext {
+  fileprivate mutating func expect<Item: Record>(
+    _ page: Page<Item>, again request: PageRequest, of source: any DataSource<Item>,
+    _ occasion: String
+  ) async throws(SourceError) {
+    let found: String
+    do throws(SourceError) {
+      let other = try await source.page(request)
+      guard other.records != page.records else { return }
+      guard other.provenance.origin == page.provenance.origin else { throw .differentOrigins }
+      found = other.records.idList
+    } catch {
+      guard error.code == .invalidCursor else { throw error }
+      found = error.text
+    }
+    note(
+      expected: page.records.idList, found: "\(found), \(occasion)", at: request.text)
+  }
+}
+
+extension Collection where Element: Identifiable, Element.ID: CustomStringConvertible {
+  /// The IDs, at most five of them: `'1', '2'`.
+  var idList: String {
+    guard !isEmpty else { return "nothing" }
+    return prefix(5).map { "\"\($0.id)\"" }.joined(separator: ", ") + (count > 5 ? " …" : "")
+  }
+}
+
+extension Law {
+  static let cursorForeign = Law(
+    "cursor-foreign", "A cursor of another source or query is rejected with invalidCursor.",
+    isCheap: true,
+    CursorForeign())
+}
+
+private struct CursorForeign: LawCheck {
+  func run<Item: Record>(
+    on subject: LawSubject<Item>, _ context: inout LawContext
+  ) async throws(SourceError) {
+    let list = PageRequest(limit: 1)
+    let next = try await subject.source.page(list).next
+    let foreign = try CursorSeal("another source", for: nil).close(7)
+    try await context.expectInvalid(foreign, in: list, of: subject.source)
+    if let wrapped = next.flatMap(foreign.wrapped) {
+      try await context.expectInvalid(wrapped, in: list, of: subject.source)
+    }
+    guard subject.search != .none, let query = subject.query else { return }
+    let search = PageRequest(matching: query, limit: 1)
+    if let next { try await context.expectInvalid(next, in: search, of: subject.source) }
+    guard let found = try await subject.source.page(search).next else { return }
+    let other = PageRequest(matching: try Query("\(query) \(query)"), limit: 1)
+    for request in [list, other] {
+      try await context.expectInvalid(found, in: request, of: subject.source)
+    }
+  }
+}
+
+extension Cursor {
+  /// This sealed token with the prefixes that a chain adds to `other`.
+  fileprivate func wrapped(as other: Cursor) -> Cursor? {
+    let words = other.description.split(separator: ".").dropLast(2)
+    return words.isEmpty ? nil : Cursor(joining: words.map(String.init) + [description])
+  }
+}
+
+extension LawContext {
+  /// Expects a request with `cursor` to fail with `invalidCursor`.
+  ///
+  /// - Throws: A failure of the service, which says nothing about the cursor.
+  mutating func expectInvalid<Item: Record>(
+    _ cursor: Cursor, in request: PageRequest, of source: any DataSource<Item>
+  ) async throws(SourceError) {
+    let request = request.after(cursor)
+    let found: String
+    do throws(SourceError) {
+      let page = try await source.page(request)
+      found = "a page of \(page.records.count.records)"
+    } catch {
+      if error.code == .invalidCursor { return }
+      if error.isServiceFailure { throw error }
+      found = error.text
+    }
+    note(expected: "error invalidCursor", found: found, at: request.text)
+  }
+}
+
+extension Law {
+  static let cursorDamaged = Law(
+    "cursor-damaged", "A damaged cursor is rejected with invalidCursor, never ignored.",
+    isCheap: true, CursorDamaged())
+}
+
+private struct CursorDamaged: LawCheck {
+  func run<Item: Record>(
+    on subject: LawSubject<Item>, _ context: inout LawContext
+  ) async throws(SourceError) {
+    let request = PageRequest(limit: 1)
+    let next = try await subject.source.page(request).next
+    let tokens = ["x", "c.", "cMQ.000000000"] + (next?.description.damaged ?? [])
+    for cursor in tokens.compactMap({ Cursor($0) }) where cursor != next {
+      try await context.expectInvalid(cursor, in: request, of: subject.source)
+    }
+  }
+}
+
+extension String {
+  /// This token with one character changed, removed or added, in several positions.
+  fileprivate var damaged: [String] {
+    let positions = [index(startIndex, offsetBy: count / 2), index(before: endIndex)]
+    let changed = positions.map { position in
+      self[..<position] + (self[position] == "a" ? "b" : "a") + self[index(after: position)...]
+    }
+    return changed.map { String($0) } + [String(dropLast()), self + "a"]
+  }
+}

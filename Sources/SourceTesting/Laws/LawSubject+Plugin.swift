@@ -1,0 +1,54 @@
+public import AggregatorKit
+public import AggregatorLaws
+
+extension LawSubject {
+  /// The bare remote of a plugin, in an environment that is then observed.
+  public init(
+    remoteOf plugin: some Plugin<Item>, in environment: PluginEnvironment
+  ) throws(SourceError) {
+    let probe = LawProbe()
+    let environment = probe.listening(to: environment)
+    self.init("\(plugin.name).remote", source: try plugin.remote(in: environment), from: plugin)
+    search = plugin.policy.localSearchBound == nil ? .service : .none
+    isEndless = plugin.policy.isEndless
+    repeatsRecords = plugin.policy.repeatsRecords
+    isRemote = true
+    secrets = plugin.settings.filter(\.isSecret).compactMap(environment.settings.secret)
+    recreate = { () throws(SourceError) in try plugin.remote(in: environment) }
+    self.probe = probe
+  }
+
+  /// The bundled data of a plugin, which must contain its example.
+  public init(bundledOf plugin: some Plugin<Item>) {
+    self.init("\(plugin.name).bundled", source: plugin.bundled, from: plugin)
+    search = .local
+    known = Item.ID(plugin.example.id)
+  }
+
+  /// The whole chain of a plugin, in an environment that is then observed.
+  public init(
+    chainOf plugin: some Plugin<Item>, in environment: PluginEnvironment,
+    reading: CachePolicy = .normal
+  ) throws(SourceError) {
+    let probe = LawProbe()
+    let environment = probe.listening(to: environment)
+    let source = try plugin.source(in: environment, reading: reading)
+    self.init(plugin.name, source: source, from: plugin)
+    search = plugin.policy.localSearchBound == nil ? .service : .local
+    // With a store in front of the service each record comes once, and the list need not grow.
+    let isStored = plugin.policy.readOrder == .localFirst && environment.store != nil
+    isEndless =
+      plugin.policy.isEndless && reading.mayAskService && !(isStored && reading.growth != .atEnd)
+    repeatsRecords = plugin.policy.repeatsRecords && !isStored
+    secrets = plugin.settings.filter(\.isSecret).compactMap(environment.settings.secret)
+    recreate = { () throws(SourceError) in try plugin.source(in: environment, reading: reading) }
+    self.probe = probe
+  }
+
+  private init(_ name: String, source: any DataSource<Item>, from plugin: some Plugin<Item>) {
+    self.init(
+      name, source: source, fields: plugin.fields, query: try? Query(plugin.example.query))
+    let largest = plugin.policy.largestPage
+    sizes = sizes.filter { $0 < largest } + [largest]
+  }
+}

@@ -1,0 +1,232 @@
+import AggregatorKit
+import AggregatorLaws
+import Synchronization
+
+extension Law {
+  static let cancellation = Law(
+    "cancellation",
+    "A call cancelled before or during its first request fails with cancelled.",
+    isCheap: true, Cancellation())
+}
+
+private struct Cancellation: LawCheck {
+  func run<Item: Record>(
+    on subject: LawSubject<Item>, _ context: inout LawContext
+  ) async throws(SourceError) {
+    let request = PageRequest(limit: 1)
+    let page: @Sendable () async throws(SourceError) -> String = { () async throws(SourceError) in
+      "a page of \(try await subject.source.page(request).records.count.records)"
+    }
+    try context.expectCancelled(await cancelledBefore(page), at: request.text)
+    if let outcome = await cancelledWithin(page, of: subject) {
+      try context.expectCancelled(outcome, at: "\(request.text), during its first request")
+    }
+    guard let id = try await subject.source.page(request).records.first?.id else { return }
+    let item: @Sendable () async throws(SourceError) -> String = { () async throws(SourceError) in
+      "the record \"\(try await subject.source.item(id).item.id)\""
+    }
+    let outcome = await cancelledBefore(item)
+    // Calls that are rejected without a request are rejected for everyone.
+    if case .failure(let error) = outcome, [.unsupported, .notFound].contains(error.code) {
+      return
+    }
+    try context.expectCancelled(outcome, at: "show \(id)")
+  }
+
+  /// The outcome of a call in a task that was already cancelled.
+  private func cancelledBefore(
+    _ call: @escaping @Sendable () async throws(SourceError) -> String
+  ) async -> Result<String, SourceError> {
+    await withTaskGroup(of: Result<String, SourceError>.self) { group in
+      group.cancelAll()
+      group.addTask { await Result(catching: call) }
+      return await group.next() ?? .failure(.cancelled)
+    }
+  }
+
+  /// The outcome of a call that is cancelled while sending its first request; `nil` if it sent
+  /// none.
+  private func cancelledWithin(
+    _ call: @escaping @Sendable () async throws(SourceError) -> String,
+    of subject: LawSubject<some Record>
+  ) async -> Result<String, SourceError>? {
+    let canceller = Canceller()
+    let observer = Observer { event in if case .sent = event { canceller.cancel() } }
+    let (start, go) = AsyncStream<Void>.makeStream()
+    // Unstructured, because a group's task cannot be cancelled from within; awaited below.
+    let task = Task {
+      for await _ in start {}
+      return await subject.listening(observer, to: call)
+    }
+    canceller.attach { task.cancel() }
+    go.finish()
+    let outcome = await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      task.cancel()
+    }
+    return canceller.wasCancelled ? outcome : nil
+  }
+}
+
+extension LawContext {
+  fileprivate mutating func expectCancelled(
+    _ outcome: Result<String, SourceError>, at call: String
+  ) throws(SourceError) {
+    let found: String
+    switch outcome {
+    case .success(let answer): found = answer
+    case .failure(let error) where error.code == .cancelled: return
+    case .failure(let error) where error.allowsFallback: throw error
+    case .failure(let error): found = error.text
+    }
+    note(expected: "error cancelled", found: found, at: "\(call), cancelled")
+  }
+}
+
+extension Law {
+  static let oneRequest = Law(
+    "one-request", "A call of a remote sends at most one HTTP request.", isCheap: true,
+    OneRequest())
+}
+
+private struct OneRequest: LawCheck {
+  func run<Item: Record>(
+    on subject: LawSubject<Item>, _ context: inout LawContext
+  ) async throws(SourceError) {
+    guard subject.isRemote, subject.probe != nil else {
+      return context.exempt("requests are counted for remotes only")
+    }
+    let calls = await subject.sampleCalls()
+    for call in calls where call.requestCount > 1 {
+      context.note(
+        expected: "at most 1 request", found: "\(call.requestCount)", at: call.name)
+    }
+    // A call that failed in its first request may have been about to send more.
+    if let failure = calls.lazy.compactMap(\.failure).first(where: \.isServiceFailure) {
+      throw failure
+    }
+  }
+}
+
+extension Law {
+  static let noSecret = Law(
+    "no-secret",
+    "No secret occurs in answers, errors, events, cursors or the source's description.",
+    isCheap: true, NoSecret())
+}
+
+private struct NoSecret: LawCheck {
+  /// Shorter secrets would match by accident.
+  private static let minLength = 8
+
+  func run<Item: Record>(
+    on subject: LawSubject<Item>, _ context: inout LawContext
+  ) async throws(SourceError) {
+    let forms = subject.secrets.flatMap { $0.reveal(\.forms) }.filter { $0.count >= Self.minLength }
+    guard !forms.isEmpty else { return context.exempt("there are no secrets") }
+    var texts = [("the source's description", String(describing: subject.source))]
+    texts += await subject.sampleCalls().map { ($0.name, $0.text) }
+    for (name, text) in texts where forms.contains(where: text.lowercased().contains) {
+      context.note(expected: "no secret", found: "a secret", at: name)
+    }
+  }
+}
+
+extension String {
+  /// The encodings of a secret, in lower case; the same as in `Redactor`.
+  fileprivate var forms: [String] {
+    [self, percentEncoded, replacing("/", with: #"\/"#), replacing(" ", with: "+")]
+      .map { $0.lowercased() }
+  }
+}
+
+/// Cancels a task from within the task's own work.
+final class Canceller: Sendable {
+  private struct State {
+    var cancel: (@Sendable () -> Void)?
+    var wasCancelled = false
+  }
+
+  private let state = Mutex(State())
+
+  /// Attaches a task that has not started yet.
+  func attach(_ cancel: @escaping @Sendable () -> Void) { state.withLock { $0.cancel = cancel } }
+
+  func cancel() {
+    let cancel = state.withLock { state in
+      state.wasCancelled = true
+      return state.cancel
+    }
+    cancel?()
+  }
+
+  var wasCancelled: Bool { state.withLock(\.wasCancelled) }
+}
+
+/// One call with all its output, events and requests.
+struct SampleCall {
+  let name: String
+
+  /// A dump of the answer or the failure, and of every event.
+  let text: String
+
+  let failure: SourceError?
+
+  /// The number of HTTP requests; 0 without a probe.
+  let requestCount: Int
+}
+
+extension LawSubject {
+  /// Makes one call of each kind: first and second page, search, invalid cursor, known and unknown
+  /// ID.
+  func sampleCalls() async -> [SampleCall] {
+    let first = PageRequest(limit: 2)
+    let page = await Result { () async throws(SourceError) in try await source.page(first) }
+    let next = (try? page.get())?.next
+    let damaged = Cursor("damaged")
+    var requests = [first] + [next, damaged].compactMap { $0.map(first.after) }
+    if search != .none, let query { requests.append(PageRequest(matching: query, limit: 2)) }
+    let id = known ?? (try? page.get())?.records.first?.id
+    var calls: [SampleCall] = []
+    for request in requests {
+      calls.append(
+        await sample(request.text) { () async throws(SourceError) in
+          try await source.page(request)
+        })
+    }
+    for id in [id, unknown ?? inventedID].compactMap(\.self) {
+      calls.append(
+        await sample("show \(id)") { () async throws(SourceError) in try await source.item(id) })
+    }
+    return calls
+  }
+
+  private func sample<Answer: Sendable>(
+    _ name: String, _ call: () async throws(SourceError) -> Answer
+  ) async -> SampleCall {
+    let log = EventLog()
+    let before = probe?.requestCount ?? 0
+    let outcome = await listening(log.observer, to: call)
+    var text = ""
+    dump(outcome, to: &text)
+    dump(log.events, to: &text)
+    var failure: SourceError?
+    if case .failure(let error) = outcome { failure = error }
+    return SampleCall(
+      name: name, text: text, failure: failure,
+      requestCount: (probe?.requestCount ?? 0) - before)
+  }
+}
+
+extension LawSubject {
+  /// The outcome of a call, with its events sent to `listener`.
+  func listening<Answer: Sendable>(
+    _ listener: Observer, to call: () async throws(SourceError) -> Answer
+  ) async -> Result<Answer, SourceError> {
+    func heard() async -> Result<Answer, SourceError> {
+      await Observer.$current.withValue(listener) { await Result(catching: call) }
+    }
+    return if let probe { await probe.notify(listener, during: heard) } else { await heard() }
+  }
+}
