@@ -1,8 +1,8 @@
-import Goods
 import AggregatorSourceTesting
+import Goods
 import Testing
 
-@Test func `keeps its promises in all scenario`() async throws {
+@Test func `keeps its promises in all fault scenarios`() async throws {
   let goods = (1...30).map { #"{"id": \#($0), "title": "Kettle \#($0)", "brand": "Sol"}"# }
   try await expectLawsUnderFaults(of: GoodsPlugin()) { request in
     func number(_ name: String) -> Int { request.query[name].flatMap { Int($0) } ?? 0 }

@@ -1,5 +1,5 @@
-import Quakes
 import AggregatorSourceTesting
+import Quakes
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct QuakesTests {
@@ -7,7 +7,7 @@ import Testing
     #"{"id": "us\#($0)", "place": "Ridge \#($0)", "occurredAt": "2026-03-14T06:12:09+02:00"}"#
   }
 
-  @Test func `keeps its promises in all scenario`() async throws {
+  @Test func `keeps its promises in all fault scenarios`() async throws {
     try await expectLawsUnderFaults(of: QuakesPlugin()) { request in
       if let id = request.path.wholeMatch(of: /\/quakes\/(.+)/)?.1 {
         let row = Self.rows.first { $0.hasPrefix(#"{"id": "\#(id)""#) }
