@@ -15,15 +15,15 @@ public struct CountriesPlugin: Plugin {
     "COUNTRIES_URL", .url,
     default: "https://gist.githubusercontent.com/peymano-wmt/32dcb892b06648910ddd40406e37fdab/raw/"
       + "db25946fd77c5873b0303b858e861ce724e0dcd0/countries.json",
-    about: "where the list of countries is")
+    about: "URL of the country list")
 
   public let settings = [address]
 
   public let fields: [Field<Country>] = [
-    Field("code", "Code", \.code, about: "The two-letter code of ISO 3166-1."),
-    Field("name", "Name", \.name, about: "The country's name.", isSearchable: true),
-    Field("region", "Region", \.region, about: "The continent's two-letter code."),
-    Field("capital", "Capital", \.capital, about: "The capital.", isSearchable: true),
+    Field("code", "Code", \.code, about: "Two-letter ISO 3166-1 code."),
+    Field("name", "Name", \.name, about: "Name of the country.", isSearchable: true),
+    Field("region", "Region", \.region, about: "Two-letter continent code."),
+    Field("capital", "Capital", \.capital, about: "Name of the capital.", isSearchable: true),
   ]
 
   public let layout = Layout<Country>(

@@ -74,7 +74,7 @@ extension CountryCode: Codable {
     let text = try container.decode(String.self)
     guard let code = CountryCode(text) else {
       throw DecodingError.dataCorruptedError(
-        in: container, debugDescription: "'\(text)' is no two-letter code")
+        in: container, debugDescription: "invalid country code \"\(text)\": must be two letters")
     }
     self = code
   }

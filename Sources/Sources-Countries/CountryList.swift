@@ -11,7 +11,7 @@ struct CountryList: DataSource, CustomStringConvertible {
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Country> {
     guard request.query == nil else {
-      throw SourceError(.badUsage, "the list of countries has no search of its own")
+      throw SourceError(.badUsage, "the country list has no search")
     }
     let seal = CursorSeal("countries", for: nil)
     let offset = try seal.openOffset(request.cursor)
@@ -29,7 +29,7 @@ struct CountryList: DataSource, CustomStringConvertible {
       // It may be one of the unreadable rows, so another origin may have it.
       guard unreadable.count == 0 else {
         throw SourceError(
-          .malformed, "\(id) is none of the countries that can be read, and others cannot",
+          .malformed, "country \(id) not found, but \(unreadable.count) rows are unreadable",
           cause: unreadable.firstReason.map { SourceError(.malformed, $0) })
       }
       throw .notFound(id, in: "countries")
@@ -46,7 +46,7 @@ struct CountryList: DataSource, CustomStringConvertible {
 
   private func fetch() async throws(SourceError) -> ([Country], Unreadable, Provenance) {
     let request = HTTPRequest(.get, url)
-    let service = "the list of countries"
+    let service = "the country list"
     let reply = try await transport.send(request).checked(by: service, now: now())
     let rows = try reply.decoded(as: LossyArray<Country.Wire>.self, by: service)
     return (

@@ -6,9 +6,9 @@ extension Verb<Country> {
   /// A seed always picks the same country from the same list.
   static var deal: Verb<Country> {
     Verb(
-      "deal", "Pick a country at random: the deal of the day",
+      "deal", "Pick a random country: the deal of the day",
       parameters: [
-        Parameter("seed", "N", in: 0...Int.max, about: "pick the same country every time")
+        Parameter("seed", "N", in: 0...Int.max, about: "seed for a reproducible pick")
       ]
     ) { call throws(SourceError) in
       var countries: [Country] = []
@@ -18,7 +18,7 @@ extension Verb<Country> {
         last = step.page
       }
       guard var page = last, !countries.isEmpty else {
-        throw SourceError(.malformed, "the list of countries is empty")
+        throw SourceError(.malformed, "the country list is empty")
       }
       let bits: UInt64
       if let seed = call.values["seed"] {

@@ -41,8 +41,8 @@ struct ComicVineReply<Results: Decodable>: Decodable {
       self = try response.checked(by: service, wantsKey: true, now: now).decoded(by: service)
     } catch  where response.isLockout {
       throw SourceError(
-        .rejected, "Comic Vine has locked this address out for abnormal traffic",
-        remedy: "ask again in a day or two, and more slowly")
+        .rejected, "Comic Vine has locked out this IP address for abnormal traffic",
+        remedy: "try again in a day or two, with fewer requests")
     }
     guard status.isFine || status.meansNotFound else { throw status.failure(at: now) }
   }
@@ -54,7 +54,7 @@ struct ComicVineReply<Results: Decodable>: Decodable {
 
   /// The results of a request that cannot be unknown, such as a list.
   func rows() throws(SourceError) -> Results {
-    guard let results else { throw SourceError(.rejected, "Comic Vine knows no such list") }
+    guard let results else { throw SourceError(.rejected, "Comic Vine has no such list") }
     return results
   }
 }
@@ -77,14 +77,15 @@ struct ComicVineStatus: Decodable {
     switch code {
     case 100:
       return SourceError(
-        .invalidKey, "Comic Vine does not accept the key",
-        remedy: "look it up at https://comicvine.gamespot.com/api")
+        .invalidKey, "invalid API key",
+        remedy: "look up your key at https://comicvine.gamespot.com/api")
     case 105:
-      return SourceError(.rejected, "Comic Vine gives this to subscribers only")
+      return SourceError(.rejected, "Comic Vine requires a subscription for this request")
     case 107:
       let wait = retryAfter ?? Self.quotaWait(from: now)
       return SourceError(
-        .rateLimited, "Comic Vine's hourly quota for this kind of request is used up",
+        .rateLimited,
+        "rate limited by Comic Vine: the hourly quota for this kind of request is used up",
         remedy: "try again in \(wait.text)", retryAfter: wait)
     default: return nil
     }
@@ -92,9 +93,9 @@ struct ComicVineStatus: Decodable {
 
   /// The error for any status code except 1.
   func failure(at now: Date) -> SourceError {
-    let words = message.map { ": \($0.oneLine(atMost: 80))" } ?? ""
+    let details = message.map { ": \($0.oneLine(atMost: 80))" } ?? ""
     return knownFailure(at: now, retryAfter: nil)
-      ?? SourceError(.rejected, "Comic Vine refused the request (\(code)\(words))")
+      ?? SourceError(.rejected, "Comic Vine rejected the request (\(code)\(details))")
   }
 
   /// The time until the quota resets.

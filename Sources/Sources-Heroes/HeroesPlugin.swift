@@ -4,44 +4,44 @@ public import AggregatorKit
 public struct HeroesPlugin: Plugin {
   public let name = "heroes"
 
-  public let summary = "superheroes and villains of Comic Vine"
+  public let summary = "superheroes and villains from Comic Vine"
 
   public let example = PluginExample(query: "spider", id: "1443")
 
   public static let key = Setting(
-    "COMIC_VINE_API_KEY", .secret, about: "your key, from https://comicvine.gamespot.com/api")
+    "COMIC_VINE_API_KEY", .secret, about: "API key from https://comicvine.gamespot.com/api")
 
   public static let address = Setting(
     "COMIC_VINE_URL", .url, default: "https://comicvine.gamespot.com/api",
-    about: "where Comic Vine's API is")
+    about: "URL of the Comic Vine API")
 
   public static let rate = Setting(
     "COMIC_VINE_RATE", .rate, default: "1/s 200/h",
-    about: "how often each kind of request is made, or 'off'")
+    about: "rate limit for each kind of request, or 'off'")
 
   public static let pageSize = Setting(
     "COMIC_VINE_PAGE_SIZE", .count(1...ComicVine.largestPage), default: "100",
-    about: "how many heroes sync asks for at a time")
+    about: "page size of sync")
 
   public let settings = [key, address, rate, pageSize]
 
   public let fields: [Field<Hero>] = [
-    Field("id", "Id", \.id, about: "Comic Vine's number."),
-    Field("name", "Name", \.name, about: "The name the character is known by.", isSearchable: true),
+    Field("id", "ID", \.id, about: "Comic Vine ID."),
+    Field("name", "Name", \.name, about: "Name of the character.", isSearchable: true),
     Field(
-      "realName", "Real name", \.realName, about: "The name behind the mask.", isSearchable: true),
-    Field("publisher", "Publisher", \.publisher, about: "Who publishes it."),
-    Field("powers", "Powers", \.powers, about: "What the character can do.", isShown: false),
-    Field("teams", "Teams", \.teams, about: "Teams the character belongs to.", isShown: false),
+      "realName", "Real name", \.realName, about: "Real name.", isSearchable: true),
+    Field("publisher", "Publisher", \.publisher, about: "Publisher."),
+    Field("powers", "Powers", \.powers, about: "Powers of the character.", isShown: false),
+    Field("teams", "Teams", \.teams, about: "Teams of the character.", isShown: false),
     Field(
       "aliases", "Aliases", \.aliases, about: "Other names.", isShown: false, isSearchable: true),
     Field(
       "firstAppearance", "First appearance", \.firstAppearance,
-      about: "The issue in which it appeared first.", isShown: false),
-    Field("summary", "Summary", \.summary, about: "Who it is, in a line or two.", isShown: false),
-    Field("biography", "Biography", \.biography, about: "Its life, as plain text.", isShown: false),
-    Field("image", "Image", \.image, about: "The address of a picture.", isShown: false),
-    Field("link", "Link", \.link, about: "The address of its page.", isShown: false),
+      about: "Issue of the first appearance.", isShown: false),
+    Field("summary", "Summary", \.summary, about: "Short summary.", isShown: false),
+    Field("biography", "Biography", \.biography, about: "Biography as plain text.", isShown: false),
+    Field("image", "Image", \.image, about: "URL of a picture.", isShown: false),
+    Field("link", "Link", \.link, about: "URL of the web page.", isShown: false),
   ]
 
   public let layout = Layout<Hero>(
@@ -70,8 +70,8 @@ public struct HeroesPlugin: Plugin {
       let isPlaceholder = environment.settings.isPlaceholder(Self.key)
       throw SourceError(
         .missingKey,
-        isPlaceholder ? "\(Self.key.key) is still a placeholder" : "no \(Self.key.key)",
-        remedy: "get a key at https://comicvine.gamespot.com/api and set it")
+        isPlaceholder ? "\(Self.key.key) is a placeholder" : "\(Self.key.key) is not set",
+        remedy: "get a key at https://comicvine.gamespot.com/api")
     }
     return ComicVine(
       url: try environment.settings.url(Self.address), key: key, transport: environment.transport,

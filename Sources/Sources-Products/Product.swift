@@ -53,7 +53,7 @@ extension Product {
       let id = try container.decode(String.self, forKey: .id)
       guard !id.isEmpty else {
         throw DecodingError.dataCorruptedError(
-          forKey: .id, in: container, debugDescription: "the id is empty")
+          forKey: .id, in: container, debugDescription: "the ID is empty")
       }
       var product = Product(id: id, title: text(.title), merchant: text(.merchant))
       product.url = text(.url)?.webAddresses.first

@@ -17,7 +17,7 @@ struct ProductService: DataSource, CustomStringConvertible {
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Product> {
     guard request.query == nil else {
-      throw SourceError(.badUsage, "the products service has no search of its own")
+      throw SourceError(.badUsage, "the products service has no search")
     }
     let skip = try seal.openOffset(request.cursor)
     let take = min(request.limit, Self.largestPage)
@@ -45,7 +45,7 @@ struct ProductService: DataSource, CustomStringConvertible {
       as: SingleProduct.self)
     guard let product = reply.product else { throw .notFound(id, in: "products") }
     guard product.id == id else {
-      throw SourceError(.malformed, "\(Self.service) gave another product than it was asked for")
+      throw SourceError(.malformed, "\(Self.service) returned a different product than requested")
     }
     return LookupResult(product, provenance: provenance)
   }

@@ -4,27 +4,27 @@ public import AggregatorKit
 public struct ProductsPlugin: Plugin {
   public let name = "products"
 
-  public let summary = "products of many merchants"
+  public let summary = "products from many merchants"
 
   public let example = PluginExample(query: "lamp", id: "11dbe913-2187-4bbd-ad3b-fdc9fffef03e")
 
   public static let address = Setting(
-    "PRODUCTS_URL", .url, default: "http://localhost:3000", about: "where the products service is")
+    "PRODUCTS_URL", .url, default: "http://localhost:3000", about: "URL of the products service")
 
   public static let pageSize = Setting(
     "PRODUCTS_PAGE_SIZE", .count(1...ProductService.largestPage), default: "100",
-    about: "how many products sync asks for at a time")
+    about: "page size of sync")
 
   public let settings = [address, pageSize]
 
   public let fields: [Field<Product>] = [
-    Field("id", "Id", \.id, about: "The service's id."),
-    Field("title", "Title", \.title, about: "What it is.", isSearchable: true),
-    Field("merchant", "Merchant", \.merchant, about: "Who sells it.", isSearchable: true),
-    Field("url", "Page", \.url, about: "The address of its page.", isShown: false),
-    Field("images", "Images", \.images, about: "The addresses of its pictures.", isShown: false),
-    Field("createdAt", "Created", \.createdAt, about: "When it was added.", isShown: false),
-    Field("updatedAt", "Updated", \.updatedAt, about: "When it was changed last.", isShown: false),
+    Field("id", "ID", \.id, about: "ID assigned by the service."),
+    Field("title", "Title", \.title, about: "Name of the product.", isSearchable: true),
+    Field("merchant", "Merchant", \.merchant, about: "Seller.", isSearchable: true),
+    Field("url", "Page", \.url, about: "URL of the product page.", isShown: false),
+    Field("images", "Images", \.images, about: "URLs of the pictures.", isShown: false),
+    Field("createdAt", "Created", \.createdAt, about: "Date added.", isShown: false),
+    Field("updatedAt", "Updated", \.updatedAt, about: "Date of the last change.", isShown: false),
   ]
 
   public let layout = Layout<Product>(

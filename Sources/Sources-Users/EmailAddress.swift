@@ -12,9 +12,9 @@ public struct EmailAddress: Hashable, Sendable, LosslessStringConvertible, Field
   public init?(_ description: String) {
     let bytes = description.utf8
     let sign = UInt8(ascii: "@")
-    guard bytes.count <= Self.longest, let place = bytes.firstIndex(of: sign),
-      place > bytes.startIndex, bytes.index(after: place) < bytes.endIndex,
-      bytes.lastIndex(of: sign) == place
+    guard bytes.count <= Self.longest, let at = bytes.firstIndex(of: sign),
+      at > bytes.startIndex, bytes.index(after: at) < bytes.endIndex,
+      bytes.lastIndex(of: sign) == at
     else { return nil }
     // Fast path: nearly all addresses are ASCII.
     let hasSpace =
@@ -38,7 +38,7 @@ extension EmailAddress: Codable {
     let container = try decoder.singleValueContainer()
     guard let address = EmailAddress(try container.decode(String.self)) else {
       throw DecodingError.dataCorruptedError(
-        in: container, debugDescription: "the text is no e-mail address")
+        in: container, debugDescription: "invalid email address")
     }
     self = address
   }

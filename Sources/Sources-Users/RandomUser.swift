@@ -26,7 +26,7 @@ struct RandomUser: DataSource, CustomStringConvertible {
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<User> {
     guard request.query == nil else {
-      throw SourceError(.badUsage, "randomuser.me has no search of its own")
+      throw SourceError(.badUsage, "randomuser.me has no search")
     }
     let position = try position(of: request.cursor)
     let (reply, provenance) = try await fetch(position.page)
@@ -48,7 +48,7 @@ struct RandomUser: DataSource, CustomStringConvertible {
   }
 
   func item(_ id: EmailAddress) async throws(SourceError) -> LookupResult<User> {
-    throw SourceError(.unsupported, "randomuser.me cannot look up one person")
+    throw SourceError(.unsupported, "randomuser.me does not support lookups")
   }
 
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
@@ -118,7 +118,7 @@ struct RandomUserReply: Decodable {
     /// Rejects a response to other parameters.
     func check(seed: String, page: Int, size: Int) throws(SourceError) {
       func refuse(_ what: String) -> SourceError {
-        SourceError(.malformed, "randomuser.me gave other people than it was asked for: \(what)")
+        SourceError(.malformed, "randomuser.me returned other people than requested: \(what)")
       }
       if let given = self.page, given != Double(page) {
         throw refuse("page \(given.formatted) instead of \(page)")
@@ -154,7 +154,7 @@ struct RandomUserFailure {
     }
     // The limit applies to windows of five minutes.
     return SourceError(
-      .rateLimited, "randomuser.me gives no more people for now", remedy: "try again in 5 minutes",
+      .rateLimited, "rate limited by randomuser.me", remedy: "try again in 5 minutes",
       retryAfter: response.retryAfter(from: now) ?? .seconds(300))
   }
 

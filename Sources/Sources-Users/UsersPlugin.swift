@@ -5,26 +5,27 @@ public import Foundation
 public struct UsersPlugin: Plugin {
   public let name = "users"
 
-  public let summary = "made-up people of randomuser.me"
+  public let summary = "made-up people from randomuser.me"
 
   public let example = PluginExample(query: "aino", id: "aino.tormanen@example.com")
 
   public static let address = Setting(
-    "RANDOM_USER_URL", .url, default: "https://randomuser.me/api/", about: "where randomuser.me is")
+    "RANDOM_USER_URL", .url, default: "https://randomuser.me/api/",
+    about: "URL of the randomuser.me API")
 
   public static let rate = Setting(
-    "RANDOM_USER_RATE", .rate, default: "20000/5m", about: "how many people are asked for, or 'off'"
+    "RANDOM_USER_RATE", .rate, default: "20000/5m", about: "rate limit in people, or 'off'"
   )
 
   public static let pageSize = Setting(
     "RANDOM_USER_PAGE_SIZE", .count(1...RandomUser.largestPage), default: "100",
-    about: "how many people to ask for at a time; other sizes give other people")
+    about: "people per request; another size returns other people")
 
   /// The collection of people; never 18 characters, because the service gives such seeds another
   /// meaning.
   public static let seed = Setting(
     "RANDOM_USER_SEED", .text, default: "aggregator",
-    about: "which people: another seed gives others"
+    about: "seed of the generated people"
   )
 
   public let settings = [address, rate, pageSize, seed]
@@ -53,34 +54,36 @@ public struct UsersPlugin: Plugin {
   public init(now: @escaping @Sendable () -> Date = { Now.current.date }) {
     fields = [
       Field(
-        "email", "E-mail", \.email, about: "The e-mail address, which identifies the person.",
+        "email", "Email", \.email, about: "Email address, used as the ID.",
         isSearchable: true),
-      Field("name", "Name", \.name, about: "Title, given name and family name.")
+      Field("name", "Name", \.name, about: "Title, first name and last name.")
         .stored(at: nil),
       Field("title", "Title", \.title, about: "Mr, Ms, Madame.", isShown: false),
       Field(
-        "firstName", "First name", \.firstName, about: "The given name.", isShown: false,
+        "firstName", "First name", \.firstName, about: "First name.", isShown: false,
         isSearchable: true),
       Field(
-        "lastName", "Last name", \.lastName, about: "The family name.", isShown: false,
+        "lastName", "Last name", \.lastName, about: "Last name.", isShown: false,
         isSearchable: true),
       Field("gender", "Gender", \.gender, about: "male or female.", isShown: false),
-      Field("age", "Age", .integer, about: "Years, computed from the day of birth.") { user in
+      Field("age", "Age", .integer, about: "Age in years.") { user in
         user.age(at: now()).json
       },
-      Field("birthDate", "Born", \.birthDate, about: "The day of birth.", isShown: false),
-      Field("nationality", "Nationality", \.nationality, about: "Two letters.", isShown: false),
-      Field("city", "City", \.city, about: "The city."),
-      Field("state", "State", \.state, about: "The state or province.", isShown: false),
-      Field("postcode", "Post code", \.postcode, about: "The post code.", isShown: false),
-      Field("country", "Country", \.country, about: "The country, in English."),
-      Field("phone", "Phone", \.phone, about: "The phone number.", isShown: false),
-      Field("username", "Username", \.username, about: "The login name.", isShown: false),
-      Field("uuid", "UUID", \.uuid, about: "The service's own id.", isShown: false),
+      Field("birthDate", "Born", \.birthDate, about: "Date of birth.", isShown: false),
       Field(
-        "registeredAt", "Registered", \.registeredAt, about: "The day of registration.",
+        "nationality", "Nationality", \.nationality, about: "Two-letter country code.",
         isShown: false),
-      Field("picture", "Picture", \.picture, about: "The address of a portrait.", isShown: false),
+      Field("city", "City", \.city, about: "City."),
+      Field("state", "State", \.state, about: "State or province.", isShown: false),
+      Field("postcode", "Postcode", \.postcode, about: "Postal code.", isShown: false),
+      Field("country", "Country", \.country, about: "Country, in English."),
+      Field("phone", "Phone", \.phone, about: "Phone number.", isShown: false),
+      Field("username", "Username", \.username, about: "Login name.", isShown: false),
+      Field("uuid", "UUID", \.uuid, about: "ID assigned by the service.", isShown: false),
+      Field(
+        "registeredAt", "Registered", \.registeredAt, about: "Date of registration.",
+        isShown: false),
+      Field("picture", "Picture", \.picture, about: "URL of a portrait.", isShown: false),
     ]
     bundled = BundledSource("users", json: bundledUsers, fields: fields)
   }
@@ -99,8 +102,8 @@ public struct UsersPlugin: Plugin {
       seed.utf8.allSatisfy({ Character(UnicodeScalar($0)).isPlain })
     else {
       throw SourceError(
-        .badSettings, "\(Self.seed.key) is no seed: '\(seed.oneLine(atMost: 80))'",
-        remedy: "use 1 to 64 letters, digits and dashes, but not 18")
+        .badSettings, "invalid value \"\(seed.oneLine(atMost: 80))\" for \(Self.seed.key)",
+        remedy: "use 1 to 64 letters, digits and dashes, but not exactly 18")
     }
     return seed
   }
@@ -113,20 +116,20 @@ extension Character {
 extension Verb<User> {
   /// Caches more people: `users load [COUNT]`.
   static let load = Verb(
-    "load", "Fetch more users into the store",
+    "load", "Download more users",
     argument: Parameter(
       "count", "COUNT", in: 1...1_000_000,
-      about: "how many new users to fetch at least, in whole pages; 100 by default")
+      about: "the minimum number of new users, in whole pages; 100 by default")
   ) { call throws(SourceError) in
     guard let upstreamLoader = call.upstreamLoader else {
       throw SourceError(
-        .storage, "there is no place to keep users", remedy: "set HOME or AGGREGATOR_HOME")
+        .storage, "no cache directory", remedy: "set HOME or AGGREGATOR_HOME")
     }
     let count = call.values["count"] ?? 100
     let result = await upstreamLoader.take(count) { _ in }
     if let failure = result.failure, result.added == 0 { throw failure }
-    let words =
-      result.added == 1 ? "1 more user is stored" : "\(result.added) more users are stored"
-    return .done(words, failure: result.failure ?? result.end.map(SourceError.stalled))
+    let summary =
+      result.added == 1 ? "1 more user cached" : "\(result.added) more users cached"
+    return .done(summary, failure: result.failure ?? result.end.map(SourceError.stalled))
   }
 }

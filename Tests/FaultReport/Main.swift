@@ -18,20 +18,20 @@ import UsersSource
     let products = try FakeProducts()
     let users = try FakeRandomUser()
     let all = [
-      try Station(CountriesPlugin(), countries.settings, countries.transport),
-      try Station(HeroesPlugin(), heroes.settings, heroes.transport),
-      try Station(ProductsPlugin(), products.settings, products.transport),
-      try Station(UsersPlugin(), users.settings, users.transport),
+      try ScenarioSource(CountriesPlugin(), countries.settings, countries.transport),
+      try ScenarioSource(HeroesPlugin(), heroes.settings, heroes.transport),
+      try ScenarioSource(ProductsPlugin(), products.settings, products.transport),
+      try ScenarioSource(UsersPlugin(), users.settings, users.transport),
     ]
     let known = all.map(\.name)
     if let unknown = names.first(where: { !known.contains($0) }) {
       print(
-        "error: no source is called '\(unknown)'\nhint: one of \(known.joined(separator: ", "))")
+        "error: unknown source \"\(unknown)\"\nhint: use one of \(known.joined(separator: ", "))")
       exit(64)
     }
     var passed = true
-    for station in all where names.isEmpty || names.contains(station.name) {
-      let report = try await station.report()
+    for source in all where names.isEmpty || names.contains(source.name) {
+      let report = try await source.report()
       print(report.table)
       if isVerbose { for fault in report.details { print("  \(fault)") } }
       print()
@@ -42,7 +42,7 @@ import UsersSource
 }
 
 /// A source and its fake service.
-private struct Station {
+private struct ScenarioSource {
   let name: String
   let report: () async throws -> FaultReport
 

@@ -38,20 +38,20 @@ struct Options {
   }
 
   static let help = """
-    Feeds every parser that meets foreign bytes with inputs that are nearly right, and prints what breaks
-    a promise, crashes, hangs, or takes more time than its length explains.
+    Checks every parser of untrusted bytes with nearly valid inputs, and reports broken invariants, crashes,
+    hangs, and time that is not proportional to the length of the input.
 
     usage: Scripts/fuzz [--seconds N] [--seed S] [--only PARSER[,PARSER…]] [--case N | --shape N] [--help]
 
-      --seconds N   for how long, all parsers together; 60 by default
-      --seed S      which inputs; another one each time by default, and it is printed
-      --only P      only these parsers
-      --case N      only this input, as a finding names it; wants --seed and one parser
-      --shape N     only this way to grow, as a finding names it; wants --seed and one parser
+      --seconds N   total time for all parsers; 60 by default
+      --seed S      seed of the inputs; random by default, and printed
+      --only P      check only these parsers
+      --case N      check only this input of a finding; requires --seed and one parser
+      --shape N     check only this shape of a finding; requires --seed and one parser
 
-    The parsers: \(FuzzTarget.all.map(\.name).joined(separator: " "))
+    Parsers: \(FuzzTarget.all.map(\.name).joined(separator: " "))
 
-    The exit code is 0 if nothing was found, 1 if something was, and 64 for what is mistyped here.
+    Exit codes: 0 for no findings, 1 for findings, 64 for invalid arguments.
     """
 
   init(_ arguments: [String]) throws(UsageError) {
@@ -64,10 +64,11 @@ struct Options {
         return
       }
       guard ["--seconds", "--seed", "--only", "--case", "--shape"].contains(argument) else {
-        throw UsageError(message: "unknown argument '\(argument)'", hint: "Scripts/fuzz --help")
+        throw UsageError(
+          message: "unexpected argument \"\(argument)\"", hint: "Scripts/fuzz --help")
       }
       guard let value = rest.popFirst() else {
-        throw UsageError(message: "\(argument) wants a value", hint: "Scripts/fuzz --help")
+        throw UsageError(message: "\(argument) requires a value", hint: "Scripts/fuzz --help")
       }
       switch argument {
       case "--seconds": seconds = try Self.number(value, argument, 1...1_000_000)
@@ -83,12 +84,12 @@ struct Options {
     }
     guard number == nil && shape == nil || isSeeded && isChosen && targets.count == 1 else {
       throw UsageError(
-        message: "--case and --shape say which input of a seed and a parser",
+        message: "--case and --shape require --seed and one parser",
         hint: "Scripts/fuzz --only PARSER --seed S --case N")
     }
     guard number == nil || shape == nil else {
       throw UsageError(
-        message: "--case and --shape exclude each other", hint: "Scripts/fuzz --help")
+        message: "--case and --shape cannot be used together", hint: "Scripts/fuzz --help")
     }
   }
 
@@ -97,8 +98,8 @@ struct Options {
   ) throws(UsageError) -> Value {
     guard let number = Value(text), range.contains(number) else {
       throw UsageError(
-        message: "\(option) wants a number from \(range.lowerBound) to \(range.upperBound), "
-          + "not '\(text)'", hint: "Scripts/fuzz --help")
+        message: "invalid value \"\(text)\" for \(option): must be a number from "
+          + "\(range.lowerBound) to \(range.upperBound)", hint: "Scripts/fuzz --help")
     }
     return number
   }
@@ -108,7 +109,8 @@ struct Options {
     let known = FuzzTarget.all.map(\.name)
     if let unknown = names.first(where: { !known.contains($0) }) ?? (names.isEmpty ? text : nil) {
       throw UsageError(
-        message: "no parser is called '\(unknown)'", hint: "one of \(known.joined(separator: ", "))"
+        message: "unknown parser \"\(unknown)\"",
+        hint: "use one of \(known.joined(separator: ", "))"
       )
     }
     return FuzzTarget.all.filter { names.contains($0.name) }

@@ -32,7 +32,7 @@ struct ComicVineErrorTests {
       (.broken, .serverError, "failed (500)"), (.badGateway, .serverError, "failed (502)"),
       (.unavailable, .serverError, "failed (503)"),
       (.page, .malformed, "an HTML page instead of JSON"),
-      (.abnormalTraffic, .rejected, "locked this address out"),
+      (.abnormalTraffic, .rejected, "locked out this IP address"),
     ] as [(ComicVineFault, SourceError.Code, String)])
   func `tells what the service or its guard said`(
     fault: ComicVineFault, code: SourceError.Code, words: String
@@ -44,8 +44,8 @@ struct ComicVineErrorTests {
 
   @Test(
     arguments: [
-      (200, 101, .rejected, "knows no such list"), (200, 103, .rejected, "(103: Gone wrong)"),
-      (200, 104, .rejected, "(104: Gone wrong)"), (200, 105, .rejected, "subscribers"),
+      (200, 101, .rejected, "has no such list"), (200, 103, .rejected, "(103: Gone wrong)"),
+      (200, 104, .rejected, "(104: Gone wrong)"), (200, 105, .rejected, "subscription"),
       (401, 100, .invalidKey, "invalid API key"), (200, 100, .invalidKey, "key"),
       (404, 102, .rejected, "(404): Gone wrong"), (200, 107, .rateLimited, "quota"),
       // The HTTP status takes precedence over an unknown code.
@@ -104,7 +104,7 @@ struct ComicVineErrorTests {
 
   @Test func `sees the lockout whatever its status`() async throws {
     let error = try await error(of: .html(title: "Abnormal Traffic Detected", status: 403))
-    #expect(error.message.contains("locked this address out"))
+    #expect(error.message.contains("locked out this IP address"))
   }
 
   @Test func `reads a hero whose biography speaks of abnormal traffic`() async throws {

@@ -37,8 +37,8 @@ struct HeroesChainTests {
   }
 
   @Test(arguments: [
-    ("", "no COMIC_VINE_API_KEY"),
-    ("your_api_key_here", "COMIC_VINE_API_KEY is still a placeholder"),
+    ("", "COMIC_VINE_API_KEY is not set"),
+    ("your_api_key_here", "COMIC_VINE_API_KEY is a placeholder"),
   ])
   func `asks nobody without a key`(key: String, words: String) async throws {
     let service = try FakeComicVine()

@@ -18,9 +18,9 @@ struct RandomUserErrorTests {
 
   @Test(
     arguments: [
-      (.tooMany, .rateLimited, "no more people for now"),
-      (.tooManyAs503, .rateLimited, "no more people for now"),
-      (.tooManyAs200, .rateLimited, "no more people for now"),
+      (.tooMany, .rateLimited, "rate limited by randomuser.me"),
+      (.tooManyAs503, .rateLimited, "rate limited by randomuser.me"),
+      (.tooManyAs200, .rateLimited, "rate limited by randomuser.me"),
       (.wrong, .serverError, "something has gone wrong"),
       (.wrongAs200, .serverError, "something has gone wrong"),
       (.broken, .serverError, "(500): Internal Server Error"),

@@ -1,6 +1,6 @@
 import Foundation
 
-// aggregator-embed-json INPUT.json OUTPUT.swift: writes a JSON file down as a Swift string constant.
+// aggregator-embed-json INPUT.json OUTPUT.swift: embeds a JSON file as a Swift string constant.
 //
 // The literal is raw, so JSON needs no escaping, and a `StaticString`, which costs nothing to compile or
 // to start (Swift's own `.embedInCode` made an array of bytes that took 86 s for 232 KB).
@@ -15,7 +15,7 @@ do {
   let input = URL(filePath: arguments[1])
   let name = input.deletingPathExtension().lastPathComponent
   guard name.wholeMatch(of: /[a-z][a-z0-9-]*/) != nil else {
-    throw EmbeddingFailure("'\(name).json' does not make a Swift name: use a-z, 0-9 and -")
+    throw EmbeddingFailure("invalid file name \"\(name).json\": use a-z, 0-9 and -")
   }
   let data = try Data(contentsOf: input)
   // Fail at build time instead of at run time.

@@ -103,7 +103,7 @@ extension ScenarioRun {
     guard !hasHung else { return }
     do throws(SourceError) {
       for fault in try await store.faults() { note(.store, "store file", "an intact file", fault) }
-      if try await !store.isIndexTrue() {
+      if try await !store.isIndexSound() {
         note(.store, "search index", "the text of the records", "other text")
       }
       let all = try await store.records(of: plugin.name, matching: [], after: 0, limit: 10_000)

@@ -65,7 +65,7 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
   }
 
   var description: String {
-    chained(upstreamLoader.base, "growing(in: \(recordStore.source), \(growth))")
+    "\(upstreamLoader.base)\n  .growing(in: \(recordStore.source), \(growth))"
   }
 
   // MARK: - Reading the store

@@ -239,7 +239,7 @@ import Testing
     let outcome = try await Binary.run(
       "heroes list --no-fallback", environment: ["COMIC_VINE_API_KEY": "your_api_key_here"])
     #expect(outcome.status == 77)
-    #expect(outcome.errors.hasPrefix("error: heroes: COMIC_VINE_API_KEY is still a placeholder\n"))
+    #expect(outcome.errors.hasPrefix("error: heroes: COMIC_VINE_API_KEY is a placeholder\n"))
   }
 
   @Test func `the file of --config wins over the user's own, and must exist`() async throws {

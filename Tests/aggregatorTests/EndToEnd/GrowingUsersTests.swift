@@ -60,7 +60,7 @@ import Testing
     #expect(all.status == 0)
     #expect(all.lines.count > 2600)
     #expect(all.lines == FakeRandomUser.people(onPages: 1..<pages + 1, of: 1000))
-    #expect(loaded.errors == "\(all.lines.count) more users are stored\n")
+    #expect(loaded.errors == "\(all.lines.count) more users cached\n")
     #expect(service.requests.count == pages)
   }
 
@@ -81,7 +81,7 @@ import Testing
     #expect(failed.status == 3)
     let people = FakeRandomUser.people(onPages: 1..<4)
     #expect(
-      failed.errors.hasPrefix("\(people.count) more users are stored\nwarning: users: "),
+      failed.errors.hasPrefix("\(people.count) more users cached\nwarning: users: "),
       "\(failed)")
     #expect(try home.file.ids(of: "users") == people)
     #expect(try await home.run("users load 1").status == 0)

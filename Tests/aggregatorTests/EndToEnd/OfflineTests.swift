@@ -16,7 +16,7 @@ import Testing
       }
       #expect(
         outcome.errors == """
-          warning: heroes: bundled data (no COMIC_VINE_API_KEY)
+          warning: heroes: bundled data (COMIC_VINE_API_KEY is not set)
           hint: aggregator config set COMIC_VINE_API_KEY
 
           """)
@@ -51,7 +51,7 @@ import Testing
     #expect(outcome.output == "")
     #expect(
       outcome.errors == """
-        error: heroes: no COMIC_VINE_API_KEY
+        error: heroes: COMIC_VINE_API_KEY is not set
         hint: aggregator config set COMIC_VINE_API_KEY
 
         """)

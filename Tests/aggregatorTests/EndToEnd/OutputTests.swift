@@ -96,7 +96,7 @@ import Testing
       #expect(quiet.errors == "")
       let failed = try await Binary.run("heroes list --no-fallback \(option)")
       #expect(failed.status == 77)
-      #expect(failed.errors.hasPrefix("error: heroes: no COMIC_VINE_API_KEY\n"))
+      #expect(failed.errors.hasPrefix("error: heroes: COMIC_VINE_API_KEY is not set\n"))
     }
   }
 

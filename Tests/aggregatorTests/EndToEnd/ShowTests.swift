@@ -11,7 +11,7 @@ import Testing
     #expect(none.output == "")
     #expect(
       none.errors == """
-        error: heroes: no COMIC_VINE_API_KEY; asked for 999999998, 999999999
+        error: heroes: COMIC_VINE_API_KEY is not set; asked for 999999998, 999999999
         hint: aggregator config set COMIC_VINE_API_KEY
         error: heroes: 'abc' is no id of heroes
         hint: 'heroes search abc' finds ids
@@ -23,9 +23,9 @@ import Testing
     #expect(part.output == "Spider-Man\n")
     #expect(
       part.errors == """
-        warning: heroes: no COMIC_VINE_API_KEY; asked for 999999998, 999999999
+        warning: heroes: COMIC_VINE_API_KEY is not set; asked for 999999998, 999999999
         hint: aggregator config set COMIC_VINE_API_KEY
-        warning: heroes: bundled data (no COMIC_VINE_API_KEY)
+        warning: heroes: bundled data (COMIC_VINE_API_KEY is not set)
         hint: aggregator config set COMIC_VINE_API_KEY
 
         """)

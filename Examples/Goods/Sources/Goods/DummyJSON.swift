@@ -1,7 +1,8 @@
 import AggregatorKit
 import Foundation
 
-/// https://dummyjson.com/docs/products: pages by `skip` and `limit`, with a total, searched by the server.
+/// https://dummyjson.com/docs/products: pages by `skip` and `limit`,
+/// with a total, and server-side search.
 struct DummyJSON: DataSource {
   let url: URL
   let transport: any Transport
@@ -19,7 +20,7 @@ struct DummyJSON: DataSource {
     if let words = request.query { query.append(.init("q", .plain(words.text))) }
     let (reply, provenance) = try await ask(
       request.query == nil ? "products" : "products/search", query, as: Reply.self)
-    // The reply's own `limit` says how many were sent: who steps by it never ends.
+    // The reply's own `limit` is the number of rows sent, so advancing by it would never end.
     let end = skip + reply.products.count
     let isLast = reply.products.count == 0 || end >= reply.total
     return Page(

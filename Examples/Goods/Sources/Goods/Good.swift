@@ -1,6 +1,6 @@
 import AggregatorKit
 
-/// Something in DummyJSON's shop.
+/// A product of DummyJSON's shop.
 public struct Good: Record {
   public let id: Int
   public let title: String

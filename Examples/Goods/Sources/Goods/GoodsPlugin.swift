@@ -1,23 +1,23 @@
 public import AggregatorKit
 
-/// DummyJSON's shop, as a source.
+/// Goods from DummyJSON's shop.
 public struct GoodsPlugin: Plugin {
   public let name = "goods"
-  public let summary = "goods of DummyJSON's shop"
+  public let summary = "goods from DummyJSON"
   public let example = PluginExample(query: "kettle", id: "1")
   public let settings = [address]
   public let fields: [Field<Good>] = [
-    Field("id", "Id", \.id, about: "The shop's number."),
-    Field("title", "Title", \.title, about: "What it is.", isSearchable: true),
-    Field("brand", "Brand", \.brand, about: "Who makes it.", isSearchable: true),
-    Field("category", "Category", \.category, about: "What kind of thing it is."),
+    Field("id", "ID", \.id, about: "ID assigned by the shop."),
+    Field("title", "Title", \.title, about: "Name of the product.", isSearchable: true),
+    Field("brand", "Brand", \.brand, about: "Manufacturer.", isSearchable: true),
+    Field("category", "Category", \.category, about: "Category of the product."),
   ]
   public let layout = Layout<Good>(card: ["title", "brand", "category"])
   public let policy = Policy()
   public let bundled: any DataSource<Good>
 
   private static let address = Setting(
-    "GOODS_URL", .url, default: "https://dummyjson.com", about: "where DummyJSON is")
+    "GOODS_URL", .url, default: "https://dummyjson.com", about: "URL of DummyJSON")
 
   public init() { bundled = BundledSource("goods", json: bundledGoods, fields: fields) }
 
