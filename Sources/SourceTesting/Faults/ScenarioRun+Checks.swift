@@ -33,7 +33,7 @@ extension ScenarioRun {
       switch provenance.origin {
       case .live where !matchesBaseline(record):
         note(.kept, label, "\"\(record.id)\" as in the baseline", "\(record)")
-      case .stored where !isFromService(record):
+      case .cached where !isFromService(record):
         note(.store, label, "\"\(record.id)\" as the service returned it", "\(record)")
       case .bundled where !baseline.bundle.contains(record):
         note(.kept, label, "\"\(record.id)\" as bundled", "\(record)")
@@ -140,7 +140,7 @@ extension ScenarioRun {
     }
     let answer =
       isLocalFirst
-      ? walk.pages.first { $0.page.provenance.origin != .stored } : walk.pages.first
+      ? walk.pages.first { $0.page.provenance.origin != .cached } : walk.pages.first
     guard let provenance = answer?.page.provenance, provenance.origin == .live,
       provenance.reason == nil
     else {
