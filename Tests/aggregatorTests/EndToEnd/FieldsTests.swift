@@ -48,7 +48,7 @@ import Testing
     #expect(outcome.output == "")
     #expect(
       outcome.errors == """
-        error: there is no field 'capitol'
+        error: unknown field "capitol"
 
         Did you mean 'capital'?
         hint: the fields are code,name,region,capital

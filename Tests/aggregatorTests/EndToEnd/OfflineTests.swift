@@ -16,7 +16,7 @@ import Testing
       }
       #expect(
         outcome.errors == """
-          warning: heroes: bundled data (no COMIC_VINE_API_KEY)
+          warning: heroes: showing bundled sample data (no COMIC_VINE_API_KEY)
           hint: aggregator config set COMIC_VINE_API_KEY
 
           """)
@@ -30,7 +30,8 @@ import Testing
       "heroes search spider --offline --json", environment: service.settings)
     #expect(outcome.status == 0)
     #expect(
-      outcome.errors.hasPrefix("warning: heroes: bundled data (the network is not to be used)"))
+      outcome.errors.hasPrefix(
+        "warning: heroes: showing bundled sample data (the network is not to be used)"))
     let provenance = try outcome.envelope().provenance
     #expect(provenance?.origin == "bundled")
     #expect(provenance?.reason == "offline")
@@ -42,7 +43,7 @@ import Testing
     let outcome = try await Binary.run("heroes show 999999999 --offline")
     #expect(outcome.status == 69)
     #expect(outcome.output == "")
-    #expect(outcome.errors == "error: heroes: the network is not to be used; asked for 999999999\n")
+    #expect(outcome.errors == "error: heroes: the network is not to be used (ID 999999999)\n")
   }
 
   @Test func `no key and no fallback is 77`() async throws {
@@ -80,7 +81,7 @@ import Testing
     let outcome = try await Binary.run("heroes search zzzz --offline")
     #expect(outcome.status == 0)
     #expect(outcome.output == "")
-    #expect(outcome.errors.hasPrefix("no heroes match 'zzzz'\nwarning: "))
+    #expect(outcome.errors.hasPrefix("No heroes match \"zzzz\"\nwarning: "))
   }
 
   @Test(arguments: ["C", "C.UTF-8"])

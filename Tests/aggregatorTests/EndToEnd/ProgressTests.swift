@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("heroes list", "heroes: asking"), ("heroes sync", "heroes: asking"),
+    ("heroes list", "heroes: asking"), ("heroes sync", "Fetching heroes…"),
     ("heroes show 1443", "heroes: asking"),
   ])
   func `says what it waits for, and takes it away on Ctrl-C`(
@@ -54,7 +54,7 @@ import Testing
     let last = try #require(all.range(of: Self.erasure, options: .backwards))
     let left = all[last.upperBound...]
     #expect(!left.contains("asking") && !left.contains("/s"), "\(all)")
-    #expect(left == "" || left.contains("stopped · what was fetched is kept"), "\(all)")
+    #expect(left == "" || left.contains("Interrupted; progress saved"), "\(all)")
   }
 
   @Test func `takes it away before an answer`() async throws {
@@ -95,7 +95,7 @@ import Testing
     let line =
       "sql WITH RECURSIVE c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c) SELECT max(n) FROM c"
     let (run, pipe, _) = try await start(
-      "\(line) --timeout 10m", in: home, until: "sql: asking the store")
+      "\(line) --timeout 10m", in: home, until: "Running the query…")
     run.child.send(SIGTERM)
     #expect(try await run.outcome().ending == .signal(SIGTERM))
     #expect((await rest(of: pipe)).hasSuffix(Self.erasure))
