@@ -131,7 +131,7 @@ import Testing
   @Test func `taking out what is not set makes no file`() async throws {
     let outcome = try await Binary.run("config unset COMIC_VINE_API_KEY")
     #expect(outcome.status == 0)
-    #expect(outcome.errors.hasSuffix("; it is set nowhere\n"))
+    #expect(outcome.errors.hasSuffix("; there is no default\n"))
     #expect(try outcome.sandbox.files(under: "home").isEmpty)
     let unknown = try await Binary.run("config unset COMIC_VINE_RATES")
     #expect(unknown.status == 64)

@@ -161,11 +161,12 @@ import Testing
     #expect(
       outcome.errors == "error: countries have no images\nhint: aggregator countries show FR\n")
     #expect(
-      try await home.run("help countries").output.contains("Not possible: countries have no images")
+      try await home.run("help countries").output.contains(
+        "Not available: countries have no images")
     )
     let overview = try await home.run("").output
-    #expect(overview.contains("Save an image of records"))
-    #expect(overview.contains("Open a web page of records"))
+    #expect(overview.contains("Save a record's image"))
+    #expect(overview.contains("Open a record's page in the browser"))
   }
 
   @Test func `a public service cannot name an address of this machine`() async throws {
