@@ -76,7 +76,14 @@ extension Plugin {
     _ text: String, in source: any DataSource<Item>
   ) async -> Result<LookupResult<Item>, SourceError> {
     guard let id = Item.ID(text) else { return .failure(.invalidID(text, of: self)) }
-    return await Result { () async throws(SourceError) in try await source.item(id) }
+    do throws(SourceError) { return .success(try await source.item(id)) } catch {
+      var error = error
+      // Sources name themselves in the plural.
+      if error.code == .notFound, error.cause == nil {
+        error.message = "\(noun.singular) \(id.description.oneLine(atMost: 80)) not found"
+      }
+      return .failure(error)
+    }
   }
 }
 

@@ -57,21 +57,23 @@ import Testing
     let home = try TestHome(services.settings)
     for (source, _) in FourServices.sources {
       let bundled = try await home.run("\(source) list -L 2 --offline")
-      #expect(bundled.errors.contains("warning: \(source): bundled data ("), "\(bundled)")
+      #expect(
+        bundled.errors.contains("warning: \(source): showing bundled sample data ("), "\(bundled)")
       #expect(bundled.errors.contains("2 of "), "\(bundled)")
       let live = try await home.run("\(source) list -L 2")
       #expect(live.errors.contains(" \(source) · more: "), "\(live)")
       #expect(!live.errors.contains("warning"), "\(live)")
       // At once: what is fresh for a minute would be old after a wait in the queue of programs.
       let fresh = try await home.start("\(source) list -L 2").outcome()
-      #expect(fresh.errors.contains("note: saved "), "\(fresh)")
+      #expect(fresh.errors.contains("note: cached, fetched "), "\(fresh)")
     }
     try home.file.age(byDays: 30)
     services.stop()
     for (source, _) in FourServices.sources {
       let stale = try await home.run("\(source) list -L 2")
       let says =
-        source == "users" ? "note: saved 30 days ago" : "warning: \(source): saved 30 days ago ("
+        source == "users"
+        ? "note: cached, fetched 30 days ago" : "warning: \(source): cached, fetched 30 days ago ("
       #expect(stale.errors.contains(says), "\(stale)")
       let shown = try await home.run("\(source) list -L 2 --json")
       #expect(shown.output.contains(#""origin":"cached""#), "\(shown)")

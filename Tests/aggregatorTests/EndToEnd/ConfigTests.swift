@@ -16,8 +16,8 @@ import Testing
     #expect(set.output == "")
     #expect(
       set.errors
-        == "COMIC_VINE_API_KEY is set in \(sandbox.root.appending(path: Self.userFile).path)\n"
-        + "whether it is accepted: aggregator sources check heroes\n")
+        == "Set COMIC_VINE_API_KEY in \(sandbox.root.appending(path: Self.userFile).path)\n"
+        + "Verify it with: aggregator sources check heroes\n")
     #expect(try sandbox.permissions(of: Self.userFile) == 0o600)
     #expect(try sandbox.permissions(of: "home/.config/aggregator") == 0o700)
     #expect(try sandbox.text(of: Self.userFile).contains("= \(Self.secret)\n"))
@@ -114,7 +114,7 @@ import Testing
     #expect(outcome.status == 0)
     #expect(
       outcome.errors
-        == "COMIC_VINE_RATE is no longer set in \(path); the default is 1/s 200/h\n")
+        == "Removed COMIC_VINE_RATE from \(path); the default is 1/s 200/h\n")
     let left = "// mine\n// slow\nPRODUCTS_URL = http:/$()/localhost:1"
     #expect(try sandbox.text(of: Self.userFile) == left)
     #expect(try await Binary.run("config get COMIC_VINE_RATE", in: sandbox).output == "1/s 200/h\n")
@@ -124,14 +124,14 @@ import Testing
     #expect(again.status == 0)
     #expect(
       again.errors
-        == "COMIC_VINE_RATE is not set in \(path); its value comes from environment\n")
+        == "COMIC_VINE_RATE is not set in \(path); the value now comes from environment\n")
     #expect(try sandbox.text(of: Self.userFile) == left)
   }
 
   @Test func `taking out what is not set makes no file`() async throws {
     let outcome = try await Binary.run("config unset COMIC_VINE_API_KEY")
     #expect(outcome.status == 0)
-    #expect(outcome.errors.hasSuffix("; it is set nowhere\n"))
+    #expect(outcome.errors.hasSuffix("; there is no default\n"))
     #expect(try outcome.sandbox.files(under: "home").isEmpty)
     let unknown = try await Binary.run("config unset COMIC_VINE_RATES")
     #expect(unknown.status == 64)

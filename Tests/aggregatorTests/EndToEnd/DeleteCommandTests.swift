@@ -16,26 +16,26 @@ import Testing
     let typed = try await home.run("countries delete AF al --yes")
     #expect(typed.status == 0)
     #expect(
-      typed.errors == "deleted 2 of countries · back with: aggregator countries restore ID…\n")
+      typed.errors == "Deleted 2 countries. Undo: aggregator countries restore AF AL\n")
     let read = try await home.run("countries delete - --yes", input: "  DZ\n\nDZ\nAS")
     #expect(read.status == 0)
-    #expect(read.errors.hasPrefix("deleted 2 of countries"))
+    #expect(read.errors.hasPrefix("Deleted 2 countries"))
     #expect(try await left() == ["AD", "AO", "AI"])
     #expect(try await home.run("countries restore -", input: "AF\nAS\n").status == 0)
     #expect(try await left() == ["AF", "AS", "AD"])
     let all = try await home.run("countries restore --all")
-    #expect(all.errors == "restored 2 of countries\n")
+    #expect(all.errors == "Restored 2 countries\n")
     #expect(try await left() == ["AF", "AL", "DZ"])
   }
 
   @Test func `twice is no error`() async throws {
     for _ in 0..<2 { #expect(try await home.run("countries delete AF --yes").status == 0) }
-    for words in ["restored 1 of countries\n", "AF was not deleted\n"] {
+    for words in ["Restored 1 country\n", "AF is not deleted\n"] {
       let restored = try await home.run("countries restore AF")
       #expect(restored.status == 0)
       #expect(restored.errors == words)
     }
-    #expect(try await home.run("countries restore --all").errors == "restored 0 of countries\n")
+    #expect(try await home.run("countries restore --all").errors == "Restored 0 countries\n")
   }
 
   @Test func `an unknown id is 1, and some unknown ids are 3`() async throws {
@@ -44,13 +44,15 @@ import Testing
     #expect(unknown.output == "")
     #expect(
       unknown.errors == """
-        error: no countries record with the id 'XX' is stored or bundled
-        hint: aggregator countries search WORD…
+        error: country XX not found
+        hint: aggregator countries search QUERY
 
         """)
     let mixed = try await home.run("countries delete XX AF nonsense! --yes")
     #expect(mixed.status == 3)
-    #expect(mixed.errors.contains("'XX'") && mixed.errors.contains("'nonsense!'"))
+    #expect(
+      mixed.errors.contains("country XX not found\n")
+        && mixed.errors.contains("invalid country ID \"nonsense!\"\n"))
     #expect(try await left() == ["AL", "DZ", "AS"])
   }
 
@@ -80,7 +82,7 @@ import Testing
     for line in ["countries delete AF AL --dry-run", "countries delete AF AL --dry-run --yes"] {
       let outcome = try await home.run(line)
       #expect(outcome.status == 0)
-      #expect(outcome.errors == "would delete AF, AL\n")
+      #expect(outcome.errors == "Would delete 2 countries: AF, AL\n")
     }
     #expect(try await home.run("countries delete AF XX --dry-run").status == 3)
     #expect(try sandboxIsEmpty())
@@ -102,11 +104,11 @@ import Testing
       "countries delete AF", terminal: terminal.descriptor, in: home.sandbox,
       output: .descriptor(pipe.writeEnd), isMerged: true)
     let question = await pipe.firstBytes(atMost: 100)
-    #expect(String(decoding: question, as: UTF8.self) == "delete AF? [y/N] ")
+    #expect(String(decoding: question, as: UTF8.self) == "Delete AF? [y/N] ")
     terminal.type(typed)
     #expect(try await run.outcome().status == 0)
     let answer = String(decoding: await pipe.firstBytes(atMost: 100), as: UTF8.self)
-    #expect(answer.hasPrefix(isYes ? "deleted 1 of countries" : "nothing was deleted\n"))
+    #expect(answer.hasPrefix(isYes ? "Deleted 1 country" : "Nothing deleted\n"))
     #expect(try await left().first == (isYes ? "AL" : "AF"))
   }
 }

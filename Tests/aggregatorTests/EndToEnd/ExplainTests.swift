@@ -9,7 +9,7 @@ import Testing
   private func explained(_ outcome: Outcome) -> [String] {
     outcome.errorLines.filter { $0.hasPrefix("explain: ") }.map { line in
       String(line.dropFirst("explain: ".count)).replacing(/\d+(\.\d+)? (m?s|min)\b/, with: "T")
-        .replacing(/saved (just now|\d+ \w+ ago)/, with: "saved A")
+        .replacing(/fetched (just now|T ago|\d+ \w+ ago)/, with: "fetched A")
     }
   }
 
@@ -23,19 +23,19 @@ import Testing
     let words = explained(live)
     #expect(
       words.prefix(4) == [
-        "heroes: the service first, and what is stored while it is younger than T",
-        "now: the service at \(service.url.absoluteString), at most 3 requests",
-        "quota: 100/h, 99 calls left, without waiting",
-        "else: stored (5 records), then bundled",
+        "heroes: live data first; cached pages are reused for T",
+        "plan: GET \(service.url.absoluteString) (up to 3 attempts)",
+        "rate limit: 100/h, 99 calls left, no wait",
+        "fallback: cached (5 records), then bundled",
       ], "\(words)")
     #expect(words[4] == "answered: 5 live in T")
-    #expect(words[5].hasPrefix("sent: 1 request, ") && words[5].hasSuffix(" in T, 0 of them again"))
+    #expect(words[5].hasPrefix("1 request (0 retries), ") && words[5].hasSuffix(", T"))
     #expect(words.count == 6)
 
     let stored = explained(try await home.run("heroes list -L 5 --tsv --explain"))
-    #expect(stored[1] == "now: stored, saved A, no request")
+    #expect(stored[1] == "plan: cached, fetched A, no request")
     #expect(stored[3] == "answered: 5 stored in T")
-    #expect(stored[4] == "sent: 0 requests, 0 bytes in T, 0 of them again", "\(stored)")
+    #expect(stored[4] == "0 requests (0 retries), 0 bytes, T", "\(stored)")
     #expect(service.requests.count == 2)
   }
 
@@ -45,7 +45,7 @@ import Testing
     service.fail(with: .status(503, "busy"), times: 2)
     let again = explained(try await home.run("heroes search spider -L 2 --explain"))
     #expect(
-      again.contains { $0.hasPrefix("sent: 3 requests, ") && $0.hasSuffix("2 of them again") })
+      again.contains { $0.hasPrefix("3 requests (2 retries), ") })
     #expect(again.filter { $0.hasPrefix("waited: ") }.count == 2, "\(again)")
     service.fail(with: .closed)
     let failed = explained(try await home.run("heroes list -L 2 --explain"))
@@ -59,11 +59,11 @@ import Testing
     #expect(try await home.run("heroes sync --max-pages 1").status == 3)
     let used = explained(try await home.run("heroes sync --explain"))
     #expect(
-      used.contains { $0.hasPrefix("quota: 1/h, 0 calls left, after ") }, "\(used)")
+      used.contains { $0.hasPrefix("rate limit: 1/h, 0 calls left, next in ") }, "\(used)")
     let offline = explained(try await home.run("heroes list --offline --explain"))
-    #expect(offline.contains("now: no request, the network is not to be used"), "\(offline)")
+    #expect(offline.contains("plan: offline mode (--offline), no request"), "\(offline)")
     let strict = explained(try await home.run("heroes list --no-fallback --explain"))
-    #expect(strict.contains("else: nothing, it fails"), "\(strict)")
+    #expect(strict.contains("fallback: none"), "\(strict)")
   }
 
   @Test(arguments: [
@@ -89,7 +89,8 @@ import Testing
     // At once: it is left alone for half a minute only.
     let words = explained(try await home.start("heroes list -L 2 --explain").outcome())
     #expect(
-      words.contains { $0.hasPrefix("left alone: the service has failed too often") }, "\(words)")
-    #expect(words.contains { $0.hasPrefix("sent: 0 requests, ") }, "\(words)")
+      words.contains { $0.hasPrefix("circuit breaker: failing repeatedly; paused for ") },
+      "\(words)")
+    #expect(words.contains { $0.hasPrefix("0 requests (0 retries), ") }, "\(words)")
   }
 }

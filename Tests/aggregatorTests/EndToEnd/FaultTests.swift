@@ -42,7 +42,7 @@ import Testing
     #expect(envelope.items.count == 2)
     #expect(envelope.provenance?.origin == "bundled")
     #expect(envelope.provenance?.reason == fault.reason)
-    #expect(answered.errors.contains("warning: heroes: bundled data ("))
+    #expect(answered.errors.contains("warning: heroes: showing bundled sample data ("))
   }
 
   @Test func `a refused connection is not tried again`() async throws {
@@ -50,7 +50,7 @@ import Testing
       "heroes list --limit 2 --verbose", environment: ["COMIC_VINE_API_KEY": FakeServer.key])
     #expect(refused.status == 0)
     #expect(refused.lines.count == 2)
-    #expect(refused.errors.contains("warning: heroes: bundled data ("))
+    #expect(refused.errors.contains("warning: heroes: showing bundled sample data ("))
     #expect(refused.errorLines.count { $0.contains("/api/characters/") } == 1, "\(refused)")
 
     let failed = try await Binary.run(
@@ -157,7 +157,7 @@ import Testing
     #expect(service.requests.count == 2)
     let seen = try await Binary.run(
       "heroes list --all --max-pages 2 --session mine", environment: service.settings)
-    #expect(seen.errors.contains("hint: 'aggregator heroes next --session mine' goes on from here"))
+    #expect(seen.errors.contains("hint: continue with 'aggregator heroes next --session mine'"))
   }
 
   #if os(Linux)

@@ -48,10 +48,10 @@ import Testing
     #expect(outcome.output == "")
     #expect(
       outcome.errors == """
-        error: there is no field 'capitol'
+        error: unknown field "capitol"
 
         Did you mean 'capital'?
-        hint: the fields are code,name,region,capital
+        hint: available fields: code,name,region,capital
 
         """)
     #expect(try await Binary.run("countries list --fields ,").status == 64)

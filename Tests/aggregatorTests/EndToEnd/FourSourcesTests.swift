@@ -84,7 +84,7 @@ import Testing
     #expect(found.warnings.map(\.code) == ["storedOnly"])
     let unknown = try await run("users show nobody@nowhere.example")
     #expect(unknown.status == 1)
-    #expect(unknown.errors.hasPrefix("error: users: no users record has the id "))
+    #expect(unknown.errors.hasPrefix("error: users: user "))
     #expect(service.requests.count == count)
   }
 
@@ -136,7 +136,7 @@ import Testing
       #expect(listing.provenance.reason == (isLocal ? "nothingCached" : "unreachable"))
       #expect(listing.warnings.map(\.code) == ["bundled"])
       let reason = isLocal ? "no cached users match \"aino\"" : "cannot connect to "
-      #expect(outcome.errors.contains("warning: \(source): bundled data (\(reason)"))
+      #expect(outcome.errors.contains("warning: \(source): showing bundled sample data (\(reason)"))
       let refused = try await Binary.run(
         "\(source) \(verb) --no-fallback", environment: ["COMIC_VINE_API_KEY": "x1y2z3w4"])
       #expect(refused.status == 69)

@@ -9,7 +9,7 @@ extension ImageTests {
     #expect(try await home.run("heroes image 1 -o a.png").status == 0)
     let offline = try await home.run("heroes image 1 -o b.png --offline")
     #expect(offline.status == 0)
-    #expect(offline.errors.contains("note: image loaded "))
+    #expect(offline.errors.contains("note: cached image, fetched "))
     #expect(try bytes("work/b.png") == FakePictures.picture)
     #expect(pictures.requests.count == 1)
 
@@ -23,7 +23,7 @@ extension ImageTests {
     pictures.fail(with: .status(503))
     let stale = try await home.run("heroes image 1 -o e.png --refresh")
     #expect(stale.status == 0)
-    #expect(stale.errors.contains("warning: heroes: image loaded "))
+    #expect(stale.errors.contains("warning: heroes: cached image, fetched "))
     #expect(try bytes("work/e.png") == FakePictures.picture)
   }
 
@@ -65,18 +65,18 @@ extension ImageTests {
     heroes.stop()
     let replayed = try await home.run("heroes image 1 -o b.png --replay tape")
     #expect(replayed.status == 0)
-    #expect(replayed.errors == "saved b.png (image/png, 3×2, 1 KB)\n")
+    #expect(replayed.errors == "Saved b.png (image/png, 3×2, 73 bytes)\n")
     #expect(try bytes("work/b.png") == FakePictures.picture)
   }
 
   @Test func `the store tells of images, and forgets them with their source`() async throws {
     #expect(try await home.run("heroes image 1 -o a.png").status == 0)
     let status = try await home.run("store status")
-    #expect(status.errors.contains("/home/.cache/aggregator/images, 1 image, 1 KB\n"))
+    #expect(status.errors.contains(/\/home\/.cache\/aggregator\/images, 1 image, \d{3} bytes\n/))
     let other = try await home.run("store clear countries --yes")
-    #expect(other.errors == "forgot 0 stored countries\n")
+    #expect(other.errors == "Removed 0 cached countries\n")
     let cleared = try await home.run("store clear heroes --yes")
-    #expect(cleared.errors == "forgot 1 stored heroes and 1 image\n")
+    #expect(cleared.errors == "Removed 1 cached hero and 1 image\n")
     #expect(try await !home.run("store status").errors.contains("images"))
   }
 

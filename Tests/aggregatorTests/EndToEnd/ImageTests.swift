@@ -32,7 +32,7 @@ import Testing
     let outcome = try await home.run("heroes image 1 -o one.png")
     #expect(outcome.status == 0)
     #expect(outcome.output == "")
-    #expect(outcome.errors == "saved one.png (image/png, 3×2, 1 KB)\n")
+    #expect(outcome.errors == "Saved one.png (image/png, 3×2, 73 bytes)\n")
     #expect(try bytes("work/one.png") == FakePictures.picture)
     #expect(try written == ["one.png"])
     #expect(pictures.paths == [Self.drawn])
@@ -46,7 +46,7 @@ import Testing
 
   @Test func `in a directory it is named by its id and by what it is`() async throws {
     let here = try await home.run("heroes image 1 --output .")
-    #expect(here.errors == "saved heroes-1.png (image/png, 3×2, 1 KB)\n")
+    #expect(here.errors == "Saved heroes-1.png (image/png, 3×2, 73 bytes)\n")
     try home.sandbox.write("", to: "work/pictures/other")
     let outcome = try await home.run("heroes image 1 -q -o pictures/")
     #expect(outcome.errors == "")
@@ -145,7 +145,7 @@ import Testing
   @Test func `who has no image, or is not there, is 1`() async throws {
     let blank = try await home.run("heroes image 2 -o a.png")
     #expect(blank.status == 1)
-    #expect(blank.errors == "error: heroes: no image is known of '2'\n")
+    #expect(blank.errors == "error: heroes: hero 2 has no image\n")
     #expect(try await home.run("heroes image 3 -o a.png").status == 1)
     #expect(try await home.run("heroes image x -o a.png").status == 1)
     #expect(try await home.run("heroes image").status == 64)
@@ -161,11 +161,12 @@ import Testing
     #expect(
       outcome.errors == "error: countries have no images\nhint: aggregator countries show FR\n")
     #expect(
-      try await home.run("help countries").output.contains("Not possible: countries have no images")
+      try await home.run("help countries").output.contains(
+        "Not available: countries have no images")
     )
     let overview = try await home.run("").output
-    #expect(overview.contains("Save an image of records"))
-    #expect(overview.contains("Open a web page of records"))
+    #expect(overview.contains("Save a record's image"))
+    #expect(overview.contains("Open a record's page in the browser"))
   }
 
   @Test func `a public service cannot name an address of this machine`() async throws {

@@ -43,7 +43,7 @@ import Testing
     #expect(outcome.output.contains("\n       aggregator SOURCE VERB [ARGUMENT...]"))
     #expect(outcome.output.contains("       -L, --limit N\n"))
     #expect(outcome.output.contains(#"aggregator sql "SELECT count(*) FROM countries""#))
-    #expect(outcome.output.contains("'-' reads"))
+    #expect(outcome.output.contains("Open a record's page in the browser."))
   }
 
   @Test func `it has all commands, options, exit codes and settings`() async throws {

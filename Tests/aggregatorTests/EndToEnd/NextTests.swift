@@ -104,7 +104,7 @@ import Testing
     let first = try await heroes("next --back")
     #expect(first.status == 1)
     #expect(first.output == "")
-    #expect(first.errors.hasPrefix("error: heroes: there is no page before the first\n"))
+    #expect(first.errors.hasPrefix("error: heroes: already at the first page\n"))
     #expect(try await heroes("next --limit 2").ids == Self.cast[4..<6].map(\.self))
     #expect(try await heroes("next --reset --limit 3").ids == Self.cast[0..<3].map(\.self))
     #expect(try await heroes("next --limit 3").ids == Self.cast[3..<6].map(\.self))
@@ -115,7 +115,8 @@ import Testing
   {
     let back = try await heroes("next --back")
     #expect(back.status == 1)
-    #expect(back.errors == "error: heroes: nothing was shown yet\nhint: aggregator heroes next\n")
+    #expect(
+      back.errors == "error: heroes: no page has been shown yet\nhint: aggregator heroes next\n")
     #expect(try await heroes("next --peek").ids == Array(Self.cast.prefix(20)))
     #expect(throws: (any Error).self) { try sandbox.text(of: Self.place) }
   }
@@ -134,7 +135,7 @@ import Testing
     let end = try await heroes("next --session s \(option)")
     #expect(end.status == 1)
     #expect(end.output == "")
-    #expect(end.errors == "that was all: aggregator heroes next --reset --session s starts over\n")
+    #expect(end.errors == "End of list. Start over: aggregator heroes next --reset --session s\n")
     #expect(service.requests.count == before)
     #expect(try await heroes("next --back --session s").ids == Array(Self.cast.prefix(250)))
   }
@@ -148,7 +149,7 @@ import Testing
     let end = try await heroes("next --limit 5 --json", empty.settings)
     #expect(end.status == 1)
     #expect(end.output == "")
-    #expect(end.errors == "that was all: aggregator heroes next --reset starts over\n")
+    #expect(end.errors == "End of list. Start over: aggregator heroes next --reset\n")
   }
 
   @Test func `rows that shift between two pages come once, and pages are full`() async throws {
@@ -197,7 +198,7 @@ import Testing
     #expect(
       next.errors == """
         5 of 107 heroes · more: aggregator heroes next
-        warning: heroes: bundled data (offline mode)
+        warning: heroes: showing bundled sample data (offline mode)
         hint: aggregator heroes next --reset
 
         """)

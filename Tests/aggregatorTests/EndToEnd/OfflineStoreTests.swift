@@ -54,8 +54,8 @@ import Testing
     #expect(
       again.errors.contains(
         isLocalFirst
-          ? "note: saved 30 days ago\n"
-          : "warning: \(source): saved 30 days ago (cannot connect to "),
+          ? "note: cached, fetched 30 days ago\n"
+          : "warning: \(source): cached, fetched 30 days ago (cannot connect to "),
       "\(again)")
     #expect(try await home.column(id, "\(source) list") == ids)
     #expect(try await home.run("\(source) list --no-fallback").status == (isLocalFirst ? 0 : 69))
@@ -65,7 +65,7 @@ import Testing
     #expect(try answer(offline).provenance?.reason == (isLocalFirst ? nil : "offline"))
     // That the network was not to be used is no news.
     #expect(try answer(offline).warnings.isEmpty)
-    #expect(offline.errors.contains("note: saved 30 days ago\n"), "\(offline)")
+    #expect(offline.errors.contains("note: cached, fetched 30 days ago\n"), "\(offline)")
   }
 
   @Test(arguments: FourServices.sources.indices)
@@ -94,11 +94,11 @@ import Testing
     // At once: what is fresh for a minute would be old after a wait in the queue of programs.
     let again = try await home.start("\(source) list --limit 5").outcome()
     #expect(again.output == first.output)
-    #expect(again.errors.contains("note: saved "), "\(again)")
+    #expect(again.errors.contains("note: cached, fetched "), "\(again)")
     #expect(services.requestCount(of: source) == count)
     let refreshed = try await home.run("\(source) list --limit 5 --refresh")
     #expect(refreshed.output == first.output)
-    #expect(!refreshed.errors.contains("saved"))
+    #expect(!refreshed.errors.contains("cached"))
     #expect(services.requestCount(of: source) == count + 1)
     try home.file.age(byDays: 30)
     #expect(try await home.run("\(source) list --limit 5").output == first.output)

@@ -16,7 +16,7 @@ import Testing
       }
       #expect(
         outcome.errors == """
-          warning: heroes: bundled data (COMIC_VINE_API_KEY is not set)
+          warning: heroes: showing bundled sample data (COMIC_VINE_API_KEY is not set)
           hint: aggregator config set COMIC_VINE_API_KEY
 
           """)
@@ -30,7 +30,7 @@ import Testing
       "heroes search spider --offline --json", environment: service.settings)
     #expect(outcome.status == 0)
     #expect(
-      outcome.errors.hasPrefix("warning: heroes: bundled data (offline mode)"))
+      outcome.errors.hasPrefix("warning: heroes: showing bundled sample data (offline mode)"))
     let provenance = try outcome.envelope().provenance
     #expect(provenance?.origin == "bundled")
     #expect(provenance?.reason == "offline")
@@ -42,7 +42,7 @@ import Testing
     let outcome = try await Binary.run("heroes show 999999999 --offline")
     #expect(outcome.status == 69)
     #expect(outcome.output == "")
-    #expect(outcome.errors == "error: heroes: offline mode; asked for 999999999\n")
+    #expect(outcome.errors == "error: heroes: offline mode (ID 999999999)\n")
   }
 
   @Test func `no key and no fallback is 77`() async throws {
@@ -80,7 +80,7 @@ import Testing
     let outcome = try await Binary.run("heroes search zzzz --offline")
     #expect(outcome.status == 0)
     #expect(outcome.output == "")
-    #expect(outcome.errors.hasPrefix("no heroes match 'zzzz'\nwarning: "))
+    #expect(outcome.errors.hasPrefix("No heroes match \"zzzz\"\nwarning: "))
   }
 
   @Test(arguments: ["C", "C.UTF-8"])

@@ -54,7 +54,7 @@ import Testing
     let last = try #require(all.range(of: Self.erasure, options: .backwards))
     let left = all[last.upperBound...]
     #expect(!left.contains("Fetching") && !left.contains("/s"), "\(all)")
-    #expect(left == "" || left.contains("stopped · what was fetched is kept"), "\(all)")
+    #expect(left == "" || left.contains("Interrupted; progress saved"), "\(all)")
   }
 
   @Test func `erases the line before the answer`() async throws {

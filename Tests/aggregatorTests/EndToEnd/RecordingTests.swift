@@ -153,11 +153,14 @@ import Testing
   }
 
   @Test(arguments: [
-    ("--record a --replay b", [:], "--record and --replay exclude each other"),
-    ("--record a", ["AGGREGATOR_REPLAY": "b"], "--record and AGGREGATOR_REPLAY exclude each other"),
+    ("--record a --replay b", [:], "--record and --replay cannot be used together"),
+    (
+      "--record a", ["AGGREGATOR_REPLAY": "b"],
+      "--record and AGGREGATOR_REPLAY cannot be used together"
+    ),
     (
       "", ["AGGREGATOR_RECORD": "a", "AGGREGATOR_REPLAY": "b"],
-      "AGGREGATOR_RECORD and AGGREGATOR_REPLAY exclude each other"
+      "AGGREGATOR_RECORD and AGGREGATOR_REPLAY cannot be used together"
     ),
   ])
   func `recording and replaying exclude each other`(

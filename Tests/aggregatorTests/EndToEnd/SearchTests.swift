@@ -152,7 +152,8 @@ import Testing
     #expect(found.sources["products"]?.provenance?.reason == "serverError")
     #expect(found.sources["users"]?.provenance?.origin == "cached")
     for source in ["heroes", "countries", "products"] {
-      #expect(outcome.errors.contains("warning: \(source): bundled data ("), "\(outcome)")
+      #expect(
+        outcome.errors.contains("warning: \(source): showing bundled sample data ("), "\(outcome)")
     }
   }
 
@@ -185,13 +186,14 @@ import Testing
     #expect(outcome.status == 0)
     #expect(outcome.output == "")
     #expect(
-      outcome.errors.contains("no countries, heroes, products, users match 'xyzzy12345'\n"),
+      outcome.errors.contains("No countries, heroes, products, users match \"xyzzy12345\"\n"),
       "\(outcome)")
   }
 
   @Test func `a source's name in front is told how to be meant`() async throws {
     let outcome = try await TestHome().run("search heroes spider --offline")
     #expect(
-      outcome.errors.hasPrefix("in heroes alone: aggregator heroes search spider\n"), "\(outcome)")
+      outcome.errors.hasPrefix("To search only heroes: aggregator heroes search spider\n"),
+      "\(outcome)")
   }
 }

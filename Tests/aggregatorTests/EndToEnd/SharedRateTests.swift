@@ -75,7 +75,7 @@ import Testing
       #expect(provenance?.reason == "rateLimited")
       #expect(
         outcome.errors.contains(
-          "warning: heroes: saved 1 day ago (the service asked to be left alone)\nhint: try again in "
+          "warning: heroes: cached, fetched 24 h ago (the service asked to be left alone)\nhint: try again in "
         ),
         "\(outcome)")
     }

@@ -11,10 +11,10 @@ import Testing
     #expect(none.output == "")
     #expect(
       none.errors == """
-        error: heroes: COMIC_VINE_API_KEY is not set; asked for 999999998, 999999999
+        error: heroes: COMIC_VINE_API_KEY is not set (IDs 999999998, 999999999)
         hint: aggregator config set COMIC_VINE_API_KEY
-        error: heroes: 'abc' is no id of heroes
-        hint: 'heroes search abc' finds ids
+        error: heroes: invalid hero ID "abc"
+        hint: aggregator heroes search abc
 
         """)
 
@@ -23,9 +23,9 @@ import Testing
     #expect(part.output == "Spider-Man\n")
     #expect(
       part.errors == """
-        warning: heroes: COMIC_VINE_API_KEY is not set; asked for 999999998, 999999999
+        warning: heroes: COMIC_VINE_API_KEY is not set (IDs 999999998, 999999999)
         hint: aggregator config set COMIC_VINE_API_KEY
-        warning: heroes: bundled data (COMIC_VINE_API_KEY is not set)
+        warning: heroes: showing bundled sample data (COMIC_VINE_API_KEY is not set)
         hint: aggregator config set COMIC_VINE_API_KEY
 
         """)
@@ -82,7 +82,7 @@ import Testing
     let outcome = try await Binary.run("heroes open 1 --print-url", environment: service.settings)
     #expect(outcome.status == 1)
     #expect(outcome.output == "")
-    #expect(outcome.errors == "error: heroes: no web page is known of '1'\n")
+    #expect(outcome.errors == "error: hero 1 has no web page\n")
   }
 
   @Test func `a deal is a random country, and the same for the same seed`() async throws {
@@ -96,7 +96,7 @@ import Testing
     #expect(deals[0].output != deals[2].output)
     let unseeded = try await Binary.run("countries deal --offline --tsv")
     #expect(unseeded.lines.count == 1)
-    #expect(unseeded.errors.hasPrefix("warning: countries: bundled data"))
+    #expect(unseeded.errors.hasPrefix("warning: countries: showing bundled sample data"))
   }
 
   @Test func `sources are listed and explained`() async throws {

@@ -19,7 +19,7 @@ import Testing
       empty.lines.map { $0.split(separator: "\t").prefix(4).joined(separator: " ") } == [
         "countries 0 0 0", "heroes 0 0 0", "products 0 0 0", "users 0 0 0",
       ])
-    #expect(empty.errors == "\(home.file.path), not there yet\n")
+    #expect(empty.errors == "\(home.file.path), does not exist yet\n")
     #expect(try home.sandbox.files(under: "home").isEmpty)
 
     for source in ["countries", "heroes", "products"] {
@@ -61,20 +61,20 @@ import Testing
     _ = try await home.run("countries list")
     _ = try await home.run("heroes delete 1253 --yes")
     let dry = try await home.run("store clear heroes --dry-run")
-    #expect(dry.errors == "would forget 257 stored heroes\n")
+    #expect(dry.errors == "Would remove 257 cached heroes\n")
     #expect(try await home.run("store clear heroes").status == 64)
     #expect(try home.file.ids(of: "heroes").count == 257)
 
     let cleared = try await home.run("store clear heroes --yes")
     #expect(cleared.status == 0)
-    #expect(cleared.errors == "forgot 257 stored heroes\n")
+    #expect(cleared.errors == "Removed 257 cached heroes\n")
     #expect(try home.file.ids(of: "heroes") == [])
     #expect(try home.file.ids(of: "countries").count == 249)
     #expect(try home.file.faults() == [])
     #expect(try await !home.run("heroes list --all --tsv").ids.contains(1253))
 
     let all = try await home.run("store clear heroes --deleted --yes")
-    #expect(all.errors == "forgot 257 stored heroes and 1 deletions\n")
+    #expect(all.errors == "Removed 257 cached heroes and 1 deletion\n")
     #expect(try await home.run("heroes list --all --tsv").ids == NextTests.cast)
     #expect(try await home.run("store clear nothing --yes").status == 64)
     #expect(try await home.run("store clear").status == 64)

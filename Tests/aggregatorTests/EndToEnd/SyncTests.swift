@@ -77,7 +77,7 @@ import Testing
 
     let complete = try await home.run("products sync", there)
     #expect(complete.lines == ["products\t0\t0\t148\t2\t2\ttrue"], "\(complete)")
-    #expect(complete.errors == "went on after page 1\n")
+    #expect(complete.errors == "Resumed after page 1\n")
     for line in ["list", "search thing"] {
       let listed = try await home.run("products \(line) --all --offline --fields id --tsv", there)
       #expect(listed.lines.count == 248, "\(listed)")
@@ -93,7 +93,7 @@ import Testing
       shown.errors.contains(
         "warning: products: \(FakeProduct.id(7)) was removed upstream (noticed "),
       "\(shown)")
-    let status = try await home.run("store status --fields source,records,vanished --tsv")
+    let status = try await home.run("store status --fields source,records,removedUpstream --tsv")
     #expect(status.lines.contains("products\t248\t2"), "\(status)")
 
     // It comes again.
@@ -111,7 +111,9 @@ import Testing
     #expect(outcome.status == 0)
     #expect(outcome.lines == ["heroes\t0\t0\t254\t0\t3\ttrue"], "\(outcome)")
     #expect(outcome.errors.contains("warning: heroes: 3 rows could not be read"))
-    #expect(outcome.errors.contains("warning: heroes: what has vanished is not known: some rows"))
+    #expect(
+      outcome.errors.contains("warning: heroes: removed records could not be determined: some rows")
+    )
     #expect(try home.file.ids(of: "heroes").count == 257)
   }
 
@@ -125,7 +127,7 @@ import Testing
     #expect(
       first.errors.firstMatch(
         of:
-          /error: heroes: our own limit of 5\/h is used up\nhint: try again in \d+ min.*: sync goes on from here; with --wait it stays until then\n/
+          /error: heroes: our own limit of 5\/h is used up\nhint: retry in \d+ min.* to resume, or use --wait\n/
       ) != nil, "\(first)")
     let second = try await home.run("heroes sync")
     #expect(second.status == 75)
@@ -185,7 +187,8 @@ import Testing
     #expect(second.status == 75)
     #expect(
       second.errors
-        == "error: heroes: another process is at it already\nhint: let it finish, or stop it\n")
+        == "error: heroes: another sync is already running\nhint: wait for it to finish, or stop it\n"
+    )
     // Another source is not concerned.
     #expect(
       try await home.run("products sync", ["PRODUCTS_URL": "http://127.0.0.1:1"]).status == 69)
@@ -206,7 +209,7 @@ import Testing
     #expect(outcome.ending == .signal(signal))
     #expect(
       outcome.errors
-        == "stopped · what was fetched is kept, go on: "
+        == "Interrupted; progress saved. Resume with: "
         + "aggregator users sync --max-pages 9 --jobs 1 --wait\n",
       "\(outcome)")
     #expect(try home.file.ids(of: "users") == FakeRandomUser.people(onPages: 1..<3))

@@ -111,7 +111,9 @@ import Testing
   /// Parses a command line, and runs it: without the network, unless it wants nothing else.
   private static func expectToWork(_ words: [String], in sandbox: Sandbox? = nil) async throws {
     let line = words.joined(separator: " ")
-    guard case .run(let command, let invocation) = try ArgumentParser(.standard).parse(words) else {
+    let parsed = ArgumentParser(.standard).parse(words)
+    let invocation = parsed.invocation
+    guard case .run(let command) = try parsed.action.get() else {
       Issue.record("\(line) does not run anything")
       return
     }
