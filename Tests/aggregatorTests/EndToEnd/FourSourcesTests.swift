@@ -84,7 +84,7 @@ import Testing
     #expect(found.warnings.map(\.code) == ["storedOnly"])
     let unknown = try await run("users show nobody@nowhere.example")
     #expect(unknown.status == 1)
-    #expect(unknown.errors.hasPrefix("error: users: no users record has the id "))
+    #expect(unknown.errors.hasPrefix("error: users: users record \""))
     #expect(service.requests.count == count)
   }
 

@@ -92,7 +92,7 @@ import Testing
     let none = try await Binary.run("heroes show 99", environment: service.settings)
     #expect(none.status == 1)
     #expect(none.output == "")
-    #expect(none.errors == "error: heroes: no heroes record has the id '99'\n")
+    #expect(none.errors == "error: heroes: heroes record \"99\" not found\n")
     #expect(service.requests.count == 1)
 
     let part = try await Binary.run("heroes show 99 1253 xx --json", environment: service.settings)
@@ -102,7 +102,7 @@ import Testing
     #expect(envelope.warnings.map(\.code) == ["notFound", "notFound"])
     #expect(
       envelope.warnings.map(\.message) == [
-        "no heroes record has the id '99'", "'xx' is no id of heroes",
+        "heroes record \"99\" not found", "'xx' is no id of heroes",
       ])
   }
 

@@ -124,7 +124,7 @@ import Testing
     #expect(
       first.errors.firstMatch(
         of:
-          /error: heroes: our own limit of 5\/h is used up\nhint: try again in \d+ min.*: sync goes on from here; with --wait it stays until then\n/
+          /error: heroes: local rate limit 5\/h reached\nhint: try again in \d+ min.*: sync goes on from here; with --wait it stays until then\n/
       ) != nil, "\(first)")
     let second = try await home.run("heroes sync")
     #expect(second.status == 75)
