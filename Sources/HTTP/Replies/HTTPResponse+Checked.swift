@@ -41,6 +41,6 @@ extension HTTPResponse {
     let wait = retryAfter(from: now)
     return SourceError(
       code, message + (summary.map { ": \($0)" } ?? ""),
-      remedy: wait.map { "try again in \($0.text)" }, retryAfter: wait)
+      remedy: wait.map { "retry in \($0.text)" }, retryAfter: wait)
   }
 }

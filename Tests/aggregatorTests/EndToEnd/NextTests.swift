@@ -197,7 +197,7 @@ import Testing
     #expect(
       next.errors == """
         5 of 107 heroes · more: aggregator heroes next
-        warning: heroes: bundled data (the network is not to be used)
+        warning: heroes: bundled data (offline mode)
         hint: aggregator heroes next --reset
 
         """)
