@@ -66,7 +66,7 @@ struct ComicVineErrorTests {
     let service = try FakeComicVine()
     let error = try await error(of: service) { try await $0.item(id) }
     #expect(error.code == .notFound)
-    #expect(error.message.contains("'\(id)'"))
+    #expect(error.message.contains("\"\(id)\""))
   }
 
   @Test func `does not take a list for a character`() async throws {

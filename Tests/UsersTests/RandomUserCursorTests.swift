@@ -40,7 +40,7 @@ struct RandomUserCursorTests {
       try await users.page(PageRequest(after: page.next))
     }
     #expect(error?.code == .invalidCursor)
-    #expect(error?.message == "the cursor was made with another page size")
+    #expect(error?.message == "the cursor was made with a different page size")
     #expect(users.cursor(skipping: 1, from: PageRequest(after: page.next)) == nil)
     #expect(service.requests.count == 1)
   }

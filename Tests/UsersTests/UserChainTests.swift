@@ -29,7 +29,7 @@ struct UserChainTests {
       try await chain.page(PageRequest(after: cursor))
     }
     #expect(error?.code == .invalidCursor)
-    #expect(error?.message == "the cursor was made with another page size")
+    #expect(error?.message == "the cursor was made with a different page size")
     #expect(service.requests.count == asked)
   }
 

@@ -47,7 +47,7 @@ struct UserSearchTests {
     #expect(page.records.isEmpty)
     #expect(service.requests.count == 10)
     // Ten of a hundred addresses repeat on their page.
-    #expect(page.warnings.map(\.message) == ["searched the first 900 users only"])
+    #expect(page.warnings.map(\.message) == ["searched only the first 900 users"])
     _ = try await chain.page(PageRequest(matching: query, after: page.next, limit: 5))
     #expect(service.requests.map { $0.query["page"] } == (1...20).map(String.init))
   }
@@ -78,7 +78,7 @@ struct UserSearchTests {
     // The collection is endless, so the ID may exist.
     #expect(error?.code == .unsupported)
     // Of 500 on a page, 50 repeat on it, and 50 on the next one.
-    #expect(error?.message == "none of the first 850 users has the id 'nobody@example.com'")
+    #expect(error?.message == "users record \"nobody@example.com\" not found among the first 850")
     #expect(service.requests.count == 2)
   }
 

@@ -195,7 +195,7 @@ import Testing
   ]
 
   @Test func `every failure has one exit code`() throws {
-    let file = try Repository.text(of: "Sources/Core/SourceError+Code.swift")
+    let file = try Repository.text(of: "Sources/Core/SourceError.swift")
     let names = file.matches(of: /public static let (\w+) = Code\(/).map { String($0.1) }
     #expect(names.sorted() == Self.exitCodes.map(\.0.description).sorted())
     for (code, exitCode) in Self.exitCodes {

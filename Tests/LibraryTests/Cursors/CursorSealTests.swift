@@ -104,10 +104,10 @@ struct CursorSealTests {
   @Test func `tells a foreign cursor from a damaged one`() throws {
     let token = try CursorSeal("notes", for: try query("a")).close(7)
     let foreign = #expect(throws: SourceError.self) { try seal.open(token, as: Int.self) }
-    #expect(foreign?.message.hasSuffix("was made by another source or for another query") == true)
+    #expect(foreign?.message == "the cursor belongs to a different source or query")
     let longer = Cursor("\(token)x")
     let damaged = #expect(throws: SourceError.self) { try seal.open(longer, as: Int.self) }
-    #expect(damaged?.message.hasSuffix("is damaged or outdated") == true)
+    #expect(damaged?.message.hasSuffix(": damaged or outdated") == true)
   }
 
   @Test func `notices every change of one character`() throws {

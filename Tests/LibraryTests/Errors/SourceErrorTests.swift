@@ -50,7 +50,7 @@ struct SourceErrorTests {
       caught = "another"
     }
     #expect(caught == "notFound")
-    #expect(SourceError.notFound(7, in: "notes").message == "no notes record has the id '7'")
+    #expect(SourceError.notFound(7, in: "notes").message == "notes record \"7\" not found")
   }
 
   @Test func `says what to do, if anything can be done`() {

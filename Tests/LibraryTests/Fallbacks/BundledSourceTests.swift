@@ -42,7 +42,7 @@ struct BundledSourceTests {
   func `does not know other ids`(id: Int) async {
     let error = await #expect(throws: SourceError.self) { try await notebook(5).item(id) }
     #expect(error?.code == .notFound)
-    #expect(error?.message == "no notes record has the id '\(id)'")
+    #expect(error?.message == "notes record \"\(id)\" not found")
   }
 
   @Test(arguments: [-1, Int.min, 1_000_000_001, Int.max])
@@ -104,7 +104,7 @@ struct BundledSourceTests {
     for _ in 0..<2 {
       let failure = await source.failure()
       #expect(failure?.code == .malformed)
-      #expect(failure?.message == "the bundled notes cannot be read")
+      #expect(failure?.message == "cannot read the bundled notes")
     }
     let error = await #expect(throws: SourceError.self) { try await source.item(1) }
     #expect(error?.code == .malformed)

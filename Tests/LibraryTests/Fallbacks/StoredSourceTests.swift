@@ -52,7 +52,7 @@ struct StoredSourceTests {
     #expect(failure?.code == .nothingCached)
     #expect(failure?.message == "no cached notes match \"nothing\"")
     let error = await #expect(throws: SourceError.self) { try await source.item(7) }
-    #expect(error?.message == "no notes record has the id '7'")
+    #expect(error?.message == "notes record \"7\" not found")
   }
 
   @Test func `ends with an empty page where what followed was deleted`() async throws {

@@ -46,7 +46,7 @@ struct CircuitBreakerTests {
     service.set(nil)
     let failure = await source.failure()
     #expect(failure?.code == .circuitOpen)
-    #expect(failure?.message == "the service failed 5 times in a row and is left alone")
+    #expect(failure?.message == "failing repeatedly; paused for 30 s")
     #expect(failure?.retryAfter == .seconds(30))
     #expect(failure?.isTransient == false)
     #expect(base.callCount == 5)
@@ -123,7 +123,7 @@ struct CircuitBreakerTests {
     for _ in 0..<3 {
       let failure = await source.failure()
       #expect(failure?.code == .circuitOpen)
-      #expect(failure?.remedy == "one call is finding out whether it is back, try again soon")
+      #expect(failure?.remedy == "retry shortly")
     }
     service.gate.open()
     #expect(await probe == nil)

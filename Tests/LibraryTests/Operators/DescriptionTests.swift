@@ -21,7 +21,7 @@ struct DescriptionTests {
     #expect(
       "\(source)" == """
         scripted
-          .heedingRetryAfter()
+          .respectingRetryAfter()
           .rateLimited(by: 1/s 200/h)
           .circuitBreaker(5 failures, 30 s)
           .retry(3)

@@ -139,10 +139,25 @@ struct FallbackTests {
       let page = try await chain(first, second).page(PageRequest(limit: 5))
       #expect(page.provenance.reason?.code == reason)
       let token = try #require(page.next).description
+      #expect(token.split(separator: ".").count == 3, "one tag: \(token)")
       let again = try #require(Cursor(token))
       let next = try await chain(nil, nil).page(PageRequest(after: again, limit: 5))
       #expect(next.records.map(\.id) == Array(start + 5..<start + 10))
       #expect(next.provenance.reason?.code == reason)
+    }
+  }
+
+  @Test func `opens no cursor of another tier of a chain`() async throws {
+    let chain = service().fallback(to: service()).fallback(to: notebook(30))
+    let page = try await service(failing: [.timedOut])
+      .fallback(to: UnavailableSource(.because(.offline)))
+      .fallback(to: notebook(30))
+      .page(PageRequest(limit: 5))
+    let token = try #require(page.next).description
+    #expect(token.hasPrefix("timedOut2."))
+    for tag in ["ok", "timedOut", "timedOut1", "timedOut3", "timedOut22", "ok2"] {
+      let changed = try #require(Cursor(tag + token.dropFirst("timedOut2".count)))
+      #expect(await chain.failure(of: PageRequest(after: changed))?.code == .invalidCursor)
     }
   }
 

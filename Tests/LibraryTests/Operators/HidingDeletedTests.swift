@@ -73,7 +73,7 @@ struct HidingDeletedTests {
     let broken = ScriptedSource<Note>(pages: [.failure(.because(.timedOut))])
     #expect(await hiding(broken).failure()?.code == .timedOut)
     let error = await #expect(throws: SourceError.self) { try await hiding(notebook(3)).item(9) }
-    #expect(error?.message == "no notes record has the id '9'")
+    #expect(error?.message == "notes record \"9\" not found")
     #expect(
       hiding(notebook(9)).cursor(skipping: 3, from: PageRequest())
         == notebook(9).cursor(skipping: 3, from: PageRequest()))

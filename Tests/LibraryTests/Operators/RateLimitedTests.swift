@@ -28,7 +28,7 @@ struct RateLimitedTests {
     _ = try await second
     #expect(base.callCount == 2)
     #expect(journal.waits == [.seconds(1)])
-    #expect(journal.events.contains("waiting 1.0 seconds: at most 1/s"))
+    #expect(journal.events.contains("waiting 1.0 seconds: rate limit 1/s"))
   }
 
   @Test func `counts lists, searches and records apart`() async throws {
@@ -87,8 +87,8 @@ struct RateLimitedTests {
       let failure = await source.failure()
       #expect(failure?.code == .rateLimited)
       #expect(failure?.retryAfter == .seconds(45))
-      #expect(failure?.message == "our own limit of 1/m is used up")
-      #expect(failure?.remedy == "try again in 45 s")
+      #expect(failure?.message == "local rate limit 1/m reached")
+      #expect(failure?.remedy == "retry in 45 s")
     }
     #expect(base.callCount == 1)
     clock.advance(by: .seconds(45))

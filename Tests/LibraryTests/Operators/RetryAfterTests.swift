@@ -58,7 +58,7 @@ struct RetryAfterTests {
       let failure = await process(rate).failure(of: request)
       #expect(failure?.code == .rateLimited)
       #expect(failure?.retryAfter == .seconds(43))
-      #expect(failure?.description == "the service asked to be left alone (try again in 43 s)")
+      #expect(failure?.description == "rate limited by the service (retry in 43 s)")
     }
     let record = process(rate)
     await #expect(throws: SourceError.self) { try await record.item(1) }
@@ -89,7 +89,7 @@ struct RetryAfterTests {
     #expect(clock.untilNextWake == .seconds(10))
     clock.advance(by: .seconds(10))
     #expect(await failure == nil)
-    #expect(journal.events.contains("waiting 10.0 seconds: the service asked to be left alone"))
+    #expect(journal.events.contains("waiting 10.0 seconds: rate limited by the service"))
   }
 
   @Test func `stops those who have a turn already`() async throws {
@@ -127,7 +127,7 @@ struct RetryAfterTests {
     let source = process(rate).respectingRetryAfter(clock: clock, sharing: sharedState)
     #expect(await source.failure() == nil)
     for _ in 0..<2 {
-      #expect(await source.failure()?.message == "our own limit of 1/h is used up")
+      #expect(await source.failure()?.message == "local rate limit 1/h reached")
     }
     #expect(try await source.item(1).item.id == 1)
   }

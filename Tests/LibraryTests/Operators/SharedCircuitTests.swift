@@ -45,7 +45,7 @@ struct SharedCircuitTests {
     await fail()
     let failure = await process().failure()
     #expect(failure?.code == .circuitOpen)
-    #expect(failure?.message == "the service failed 5 times in a row and is left alone")
+    #expect(failure?.message == "failing repeatedly; paused for 30 s")
     #expect(failure?.retryAfter == .seconds(30))
     #expect(service.callCount == 5)
   }
@@ -69,7 +69,7 @@ struct SharedCircuitTests {
     await gate.holds(1)
     #expect(
       await process().failure()?.remedy
-        == "one call is finding out whether it is back, try again soon")
+        == "retry shortly")
     gate.open()
     #expect(await probe == nil)
     #expect(await process().failure() == nil)

@@ -31,7 +31,7 @@ struct SharedRateTests {
     let failure = await other.failure()
     #expect(failure?.code == .rateLimited)
     #expect(failure?.retryAfter == .seconds(60))
-    #expect(failure?.message == "our own limit of 2/m is used up")
+    #expect(failure?.message == "local rate limit 2/m reached")
     clock.advance(by: .seconds(60))
     #expect(await other.failure() == nil)
     #expect(service.callCount == 3)

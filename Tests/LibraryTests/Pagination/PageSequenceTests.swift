@@ -123,6 +123,20 @@ struct WalkTests {
     #expect(try await walk.next() == nil)
   }
 
+  @Test(arguments: [0, 1])
+  func `predicts no cursor if it prefetches at most the next page`(ahead: Int) async throws {
+    let notes = notebook(50)
+    let predictions = Counter()
+    let base = ScriptedSource<Note>(
+      page: { request throws(SourceError) in try await notes.page(request) },
+      skip: { count, request in
+        predictions.add()
+        return notes.cursor(skipping: count, from: request)
+      })
+    for try await _ in base.pages(size: 10, ahead: ahead) {}
+    #expect((base.callCount, predictions.value) == (5, 0))
+  }
+
   /// Holds every page but the first.
   private func holding(_ gate: Gate) -> ScriptedSource<Note> {
     let notes = notebook(1000)

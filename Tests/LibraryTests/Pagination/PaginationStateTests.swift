@@ -156,12 +156,12 @@ struct CourseTests {
   }
 
   @Test(arguments: [
-    (PaginationEnd.exhausted, false, "there is no more"),
-    (.itemLimit, false, "there are as many as were wanted"),
-    (.pageLimit, false, "as many pages as allowed were read"),
-    (.cycle(length: 1), true, "a page leads back to itself"),
-    (.cycle(length: 2), true, "its pages go round in a circle of 2"),
-    (.nothingNew(pages: 3), true, "3 pages in a row brought nothing new"),
+    (PaginationEnd.exhausted, false, "no more records"),
+    (.itemLimit, false, "record limit reached"),
+    (.pageLimit, false, "page limit reached"),
+    (.cycle(length: 1), true, "a page links to itself"),
+    (.cycle(length: 2), true, "pages repeat in a cycle of 2"),
+    (.nothingNew(pages: 3), true, "3 consecutive pages had no new records"),
   ])
   func `says why it ended`(end: PaginationEnd, isStall: Bool, words: String) {
     #expect(end.isStall == isStall)

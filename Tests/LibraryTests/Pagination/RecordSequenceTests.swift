@@ -53,7 +53,7 @@ struct ItemsTests {
     let (ids, failure) = await walk(circle.items())
     #expect(ids == [0, 1, 2, 3])
     #expect(failure?.code == .stalled)
-    #expect(failure?.message == "the source was left: its pages go round in a circle of 3")
+    #expect(failure?.message == "pagination stopped: pages repeat in a cycle of 3")
   }
 
   @Test func `says it once`() async throws {

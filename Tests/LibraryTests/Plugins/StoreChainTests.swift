@@ -228,7 +228,7 @@ struct StoreChainTests {
     #expect(
       "\(try source())" == """
         service
-          .heedingRetryAfter()
+          .respectingRetryAfter()
           .retry(1)
           .timeout(15 s)
           .coalesced()
@@ -241,7 +241,7 @@ struct StoreChainTests {
     #expect(
       "\(try source(.localFirst))" == """
         service
-          .heedingRetryAfter()
+          .respectingRetryAfter()
           .retry(1)
           .timeout(15 s)
           .coalesced()

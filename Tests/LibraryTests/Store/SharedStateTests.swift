@@ -29,7 +29,7 @@ struct SharedStateTests {
     defer { try? FileManager.default.removeItem(at: directory) }
     let path = directory.appending(path: "store.sqlite").path
     for _ in 0..<2 { #expect(await (try process(at: path)).failure() == nil) }
-    #expect(await (try process(at: path)).failure()?.message == "our own limit of 2/h is used up")
+    #expect(await (try process(at: path)).failure()?.message == "local rate limit 2/h reached")
     clock.advance(by: .seconds(3600))
     #expect(await (try process(at: path)).failure()?.code == .serverError)
     #expect(await (try process(at: path)).failure()?.code == .circuitOpen)
@@ -37,13 +37,13 @@ struct SharedStateTests {
     #expect(await (try process(at: path)).failure()?.retryAfter == .seconds(7200))
     clock.advance(by: .seconds(3600))
     let failure = await (try process(at: path)).failure()
-    #expect(failure?.description == "the service asked to be left alone (try again in 60 min)")
+    #expect(failure?.description == "rate limited by the service (retry in 60 min)")
     #expect(service.callCount == 4)
   }
 
   @Test func `lets calls pass if the store cannot be created`() async throws {
     let source = try process(at: "/dev/null/store.sqlite")
     for _ in 0..<2 { #expect(await source.failure() == nil) }
-    #expect(await source.failure()?.message == "our own limit of 2/h is used up")
+    #expect(await source.failure()?.message == "local rate limit 2/h reached")
   }
 }

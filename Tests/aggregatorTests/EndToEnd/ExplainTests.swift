@@ -34,7 +34,7 @@ import Testing
 
     let stored = explained(try await home.run("heroes list -L 5 --tsv --explain"))
     #expect(stored[1] == "plan: cached, fetched A, no request")
-    #expect(stored[3] == "answered: 5 stored in T")
+    #expect(stored[3] == "answered: 5 cached in T")
     #expect(stored[4] == "0 requests (0 retries), 0 bytes, T", "\(stored)")
     #expect(service.requests.count == 2)
   }
@@ -49,7 +49,7 @@ import Testing
     #expect(again.filter { $0.hasPrefix("waited: ") }.count == 2, "\(again)")
     service.fail(with: .closed)
     let failed = explained(try await home.run("heroes list -L 2 --explain"))
-    #expect(failed.contains("answered: 2 stored in T"), "\(failed)")
+    #expect(failed.contains("answered: 2 cached in T"), "\(failed)")
     #expect(failed.filter { $0.hasPrefix("failed: ") }.count == 1, "\(failed)")
   }
 

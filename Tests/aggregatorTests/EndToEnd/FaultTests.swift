@@ -128,7 +128,7 @@ import Testing
     #expect(envelope.items.map(\.id) == Array(0..<(kind == 1 ? 200 : 100)))
     #expect(envelope.warnings.contains { $0.code == "stopped" })
     #expect(
-      outcome.errors.contains("warning: heroes: stopped: 3 pages in a row brought nothing new"))
+      outcome.errors.contains("warning: heroes: stopped: 3 consecutive pages had no new records"))
     #expect(service.requests.count < 10)
   }
 

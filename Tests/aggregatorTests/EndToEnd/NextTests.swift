@@ -171,7 +171,7 @@ import Testing
       #expect(outcome.output == "")
       #expect(
         outcome.errors.contains(
-          "warning: heroes: stopped: 10 pages in a row brought nothing new\n"))
+          "warning: heroes: stopped: 10 consecutive pages had no new records\n"))
       #expect(stuck.requests.count == calls)
     }
   }
@@ -214,7 +214,7 @@ import Testing
     #expect(refused.output == "")
     #expect(
       refused.errors
-        == "error: heroes: the listing began on data at hand, which is not to be used\n")
+        == "error: heroes: the listing started from local data, but fallback is disabled\n")
     #expect(service.requests.isEmpty)
 
     _ = try await heroes("next --limit 2")

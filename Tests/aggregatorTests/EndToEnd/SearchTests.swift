@@ -73,7 +73,7 @@ import Testing
     let headings = table.lines.filter { line in
       FourServices.sources.contains { line.hasPrefix($0.name) }
     }
-    #expect(headings.prefix(2) == ["countries · stored", "heroes · stored"], "\(table)")
+    #expect(headings.prefix(2) == ["countries · cached", "heroes · cached"], "\(table)")
     let fields = try await home.run("search x --fields help --tsv")
     #expect(fields.lines.count > 30)
   }
@@ -135,7 +135,7 @@ import Testing
     }
     // Meanwhile the stalled one keeps the rest waiting.
     _ = await services.heroes.requests(atLeast: 1)
-    #expect(shown.contains("users · stored\n"), "\(shown)")
+    #expect(shown.contains("users · cached\n"), "\(shown)")
     run.child.send(SIGINT)
     #expect(try await run.outcome().ending == .signal(SIGINT))
   }

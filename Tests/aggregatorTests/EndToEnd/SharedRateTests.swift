@@ -75,7 +75,7 @@ import Testing
       #expect(provenance?.reason == "rateLimited")
       #expect(
         outcome.errors.contains(
-          "warning: heroes: cached, fetched 24 h ago (the service asked to be left alone)\nhint: try again in "
+          "warning: heroes: cached, fetched 24 h ago (rate limited by the service)\nhint: retry in "
         ),
         "\(outcome)")
     }
@@ -90,7 +90,7 @@ import Testing
     #expect(refused.output == "")
     #expect(
       refused.errors.hasPrefix(
-        "error: heroes: the service asked to be left alone\nhint: try again in "), "\(refused)")
+        "error: heroes: rate limited by the service\nhint: retry in "), "\(refused)")
     #expect(service.requests.count == count)
   }
 
@@ -103,7 +103,7 @@ import Testing
       #expect(outcome.status == 0)
       #expect(try outcome.envelope().provenance?.origin == "bundled")
       #expect(try outcome.envelope().provenance?.reason == "rateLimited")
-      #expect(outcome.errors.contains("\nhint: try again in "), "\(outcome)")
+      #expect(outcome.errors.contains("\nhint: retry in "), "\(outcome)")
       #expect(service.requests.count == calls)
     }
   }

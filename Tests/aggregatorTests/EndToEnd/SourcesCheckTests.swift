@@ -34,7 +34,7 @@ import Testing
     services.users.fail(with: .html(title: "Maintenance"))
     let lines: [(variables: [String: String?], sources: String, code: Int32, rows: [String])] = [
       ([:], "countries", 69, ["countries\tfailed\tnot needed\t0\tbundled\t69"]),
-      ([:], "products", 75, ["products\tfailed\tnot needed\t20\tstored\t75"]),
+      ([:], "products", 75, ["products\tfailed\tnot needed\t20\tcached\t75"]),
       ([:], "users", 76, ["users\tfailed\tnot needed\t0\tbundled\t76"]),
       (
         ["COMIC_VINE_API_KEY": "wrong"], "heroes", 77, ["heroes\tfailed\tset\t0\tbundled\t77"]

@@ -127,7 +127,7 @@ import Testing
     #expect(
       first.errors.firstMatch(
         of:
-          /error: heroes: our own limit of 5\/h is used up\nhint: retry in \d+ min.* to resume, or use --wait\n/
+          /error: heroes: local rate limit 5\/h reached\nhint: retry in \d+ min.* to resume, or use --wait\n/
       ) != nil, "\(first)")
     let second = try await home.run("heroes sync")
     #expect(second.status == 75)

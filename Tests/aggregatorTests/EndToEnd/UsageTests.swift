@@ -240,7 +240,7 @@ import Testing
     let outcome = try await Binary.run(["heroes", "search", query])
     #expect(outcome.status == 64)
     #expect(
-      outcome.errors == "error: the query is blank\nhint: give at least one word to look for\n")
+      outcome.errors == "error: empty query\nhint: specify at least one word\n")
   }
 
   @Test(arguments: ["--limit 2", "--limit=2", "-L2", "-L 2", "-L=2", "--limit 7 -L 2"])
@@ -288,7 +288,7 @@ import Testing
     for line in ["countries list", "countries search island", "heroes search new"] {
       let outcome = try await Binary.run("\(line) --cursor \(cursor)")
       #expect(outcome.status == 64)
-      #expect(outcome.errors.contains("was made by another source or for another query"))
+      #expect(outcome.errors.contains("belongs to a different source or query"))
     }
   }
 }
