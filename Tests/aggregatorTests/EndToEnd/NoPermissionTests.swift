@@ -126,12 +126,13 @@ import Testing
     #expect(all.status == 3)
     #expect(service.requests.count < 110)
     let lines = [
-      Self.deletion, "users restore --all", "users load 5", "store status", "store path",
+      Self.deletion, "users restore --all", "store status", "store path",
       "store clear users --yes",
     ]
     for line in lines {
       try await expect(line, status: 74, "there is no place ", homeless)
     }
+    try await expect("users load 5", status: 74, "no cache directory", homeless)
     #expect(try home.sandbox.files(under: "home").isEmpty)
   }
 }
