@@ -65,7 +65,7 @@ public struct LawSubject<Item: Record>: Sendable {
   }
 }
 
-/// Where a query is evaluated.
+/// The kind of search.
 public enum SearchKind: Hashable, Sendable {
   /// Queries are rejected.
   case none

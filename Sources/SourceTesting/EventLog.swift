@@ -3,14 +3,14 @@ import Synchronization
 
 /// Records the events of an ``Observer``.
 package final class EventLog: Sendable {
-  private let told = Mutex<[Event]>([])
+  private let log = Mutex<[Event]>([])
 
   package init() {}
 
   /// An observer that writes to this log.
-  package var observer: Observer { Observer { event in self.told.withLock { $0.append(event) } } }
+  package var observer: Observer { Observer { event in self.log.withLock { $0.append(event) } } }
 
-  package var events: [Event] { told.withLock(\.self) }
+  package var events: [Event] { log.withLock(\.self) }
 
   /// The number of HTTP requests sent, answered or not.
   package var sentCount: Int {

@@ -5,8 +5,8 @@ import Synchronization
 /// ```swift
 /// let clock = ManualClock()
 /// async let page = heroes.timeout(.seconds(15), clock: clock).page(PageRequest())
-/// await clock.sleepers(atLeast: 1)  // somebody waits …
-/// clock.advance(by: .seconds(15))   // … for this
+/// await clock.sleepers(atLeast: 1)  // wait for the timeout …
+/// clock.advance(by: .seconds(15))   // … and trigger it
 /// ```
 public final class ManualClock: Clock, Sendable {
   public struct Instant: InstantProtocol {

@@ -30,7 +30,7 @@ struct BundledCountriesTests {
     #expect(Set(countries.map(\.id)).count == 250)
   }
 
-  @Test func `tells of each where it is, and of nearly each its capital`() async throws {
+  @Test func `has every region, and nearly every capital`() async throws {
     let countries = try await everywhere()
     let continents: Set = ["AF", "AN", "AS", "EU", "NA", "OC", "SA"]
     for country in countries {
@@ -42,7 +42,7 @@ struct BundledCountriesTests {
         == ["AQ", "BV", "HM", "TK", "UM"])
   }
 
-  @Test func `holds what help says to try`() async throws {
+  @Test func `contains the examples of the help`() async throws {
     let request = PageRequest(matching: try Query(plugin.example.query))
     let id = try #require(CountryCode(plugin.example.id))
     #expect(try await plugin.bundled.page(request).records.map(\.id) == [id])

@@ -36,7 +36,7 @@ struct CountriesChainTests {
   }
 
   @Test(arguments: [1, 2, 7])
-  func `finds everything once, whatever the limit`(limit: Int) async throws {
+  func `returns everything once, whatever the limit`(limit: Int) async throws {
     let service = try FakeCountries()
     let chain = try service.chain()
     let query = try Query("island")
@@ -57,7 +57,7 @@ struct CountriesChainTests {
       (.status(429, "", headers: [("Retry-After", "60")]), .rateLimited, 1),
       (.reset, .connectionLost, 3),
     ] as [(LoopbackReply, SourceError.Code, Int)])
-  func `is answered by the bundle where the service fails`(
+  func `falls back to bundled data when the service fails`(
     reply: LoopbackReply, code: SourceError.Code, requests: Int
   ) async throws {
     let service = try FakeCountries()
@@ -69,7 +69,7 @@ struct CountriesChainTests {
     #expect(service.requests.count == requests)
   }
 
-  @Test func `is answered by the bundle at once where nobody listens`() async throws {
+  @Test func `falls back to bundled data at once when the connection is refused`() async throws {
     let nobody = try RefusingPort()
     let log = EventLog()
     let chain = try FakeCountries().chain(at: nobody.baseURL, observer: log.observer)

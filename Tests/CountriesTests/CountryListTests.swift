@@ -26,7 +26,7 @@ struct CountryListTests {
     #expect(names != names.sorted())
   }
 
-  @Test func `does not deny a country that may be one that cannot be read`() async throws {
+  @Test func `does not report a country as not found if rows are unreadable`() async throws {
     let service = try FakeCountries()
     service.fail(with: .json(#"[{"code": "FR", "name": "France"}, {"code": 7}]"#))
     let error = await #expect(throws: SourceError.self) {
@@ -38,12 +38,12 @@ struct CountryListTests {
     #expect(try await service.chain().item(try #require(CountryCode("DE"))).item.name == "Germany")
   }
 
-  @Test func `takes an empty capital for none`() async throws {
+  @Test func `treats an empty capital as unknown`() async throws {
     let without = try await everywhere().filter { $0.capital == nil }
     #expect(without.map(\.code.description).sorted() == ["BV", "HM", "MO", "UM"])
   }
 
-  @Test func `takes regions as they come, and an empty one for none`() async throws {
+  @Test func `keeps regions, and treats an empty one as unknown`() async throws {
     let countries = try await everywhere()
     #expect(countries.filter { $0.region == nil }.map(\.code.description) == ["HM"])
     #expect(
@@ -80,7 +80,7 @@ struct CountryListTests {
     #expect(service.requests.count == 1)
   }
 
-  @Test func `knows no country AQ`() async throws {
+  @Test func `reports an unknown country`() async throws {
     let code = try #require(CountryCode("AQ"))
     let error = await #expect(throws: SourceError.self) {
       try await FakeCountries().countries().item(code)
@@ -91,7 +91,7 @@ struct CountryListTests {
   // MARK: - Pages
 
   @Test(arguments: [1, 20, 83, 248, 249, 250])
-  func `gives every country once, whatever the limit`(limit: Int) async throws {
+  func `returns every country once, whatever the limit`(limit: Int) async throws {
     let countries = try FakeCountries().countries()
     var ids: [CountryCode] = []
     for try await step in countries.pages(size: limit, ahead: 0) {
@@ -106,7 +106,7 @@ struct CountryListTests {
     #expect(Set(ids).count == 249)
   }
 
-  @Test func `sends one request for a page, and says who it is`() async throws {
+  @Test func `sends one request with a user agent for a page`() async throws {
     let service = try FakeCountries()
     _ = try await service.countries().page(PageRequest())
     #expect(service.requests.count == 1)
@@ -122,7 +122,7 @@ struct CountryListTests {
   }
 
   @Test(arguments: [-1, Int.min, Int.max])
-  func `accepts no forged place`(offset: Int) async throws {
+  func `rejects forged positions`(offset: Int) async throws {
     let service = try FakeCountries()
     let cursor = try CursorSeal("countries", for: nil).close(offset)
     let error = await #expect(throws: SourceError.self) {
@@ -132,7 +132,7 @@ struct CountryListTests {
     #expect(service.requests.isEmpty)
   }
 
-  @Test func `accepts no cursor of another source`() async throws {
+  @Test func `rejects cursors of another source`() async throws {
     let cursor = try CursorSeal("heroes", for: nil).close(20)
     let countries = try FakeCountries().countries()
     let error = await #expect(throws: SourceError.self) {
@@ -144,7 +144,7 @@ struct CountryListTests {
     #expect(countries.cursor(skipping: 20, from: PageRequest(limit: 1)) != nil)
   }
 
-  @Test func `has no search of its own`() async throws {
+  @Test func `rejects searches`() async throws {
     let error = await #expect(throws: SourceError.self) {
       try await FakeCountries().countries().page(PageRequest(matching: try Query("paris")))
     }
@@ -189,7 +189,7 @@ struct CountryListTests {
       ),
       (.redirect(to: "https://other.example/"), .rejected, "another host"),
     ] as [(LoopbackReply, SourceError.Code, String)])
-  func `tells what is wrong`(
+  func `reports the error`(
     reply: LoopbackReply, code: SourceError.Code, words: String
   ) async throws {
     let service = try FakeCountries()

@@ -64,7 +64,7 @@ struct DealTests {
     #expect(error?.code == .malformed)
   }
 
-  @Test func `takes a number that no parser would give`() async throws {
+  @Test func `accepts a number that no parser would return`() async throws {
     #expect(try await country(seed: -1) != nil)
   }
 }

@@ -75,7 +75,7 @@ import Testing
     #expect(country.capital == "Willemstad")
   }
 
-  @Test func `knows which there is not`() async throws {
+  @Test func `reports an unknown ID`() async throws {
     let error = await #expect(throws: SourceError.self) {
       try await chain(Self.fair).item(#require(CountryCode("DE")))
     }
@@ -91,7 +91,7 @@ import Testing
     #expect(report.notApplicable.map(\.law.name) == ["one-request", "no-secret"])
   }
 
-  @Test func `says what failed, and who answered instead`() async throws {
+  @Test func `reports the failure and the fallback`() async throws {
     let page = try await chain(Self.failing).page(PageRequest(limit: 20))
     #expect(page.provenance.origin == .bundled)
     #expect(page.provenance.reason?.code == .serverError)

@@ -12,7 +12,7 @@ extension FuzzTarget: CustomTestStringConvertible {
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct FuzzTests {
   @Test(arguments: FuzzTarget.all)
-  func `keeps its promises whatever it reads`(target: FuzzTarget) async {
+  func `keeps its invariants for every input`(target: FuzzTarget) async {
     let outcome = await Campaign(of: target, seed: 1, timeLimit: nil).run(0..<target.cost.tested)
     for finding in outcome.findings {
       Issue.record("\(finding.target), case \(finding.number): \(finding.what): \(finding.input)")

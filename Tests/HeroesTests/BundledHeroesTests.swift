@@ -34,13 +34,13 @@ struct BundledHeroesTests {
     (1440, "Wolverine"), (1443, "Spider-Man"), (1699, "Batman"), (2048, "Wonder Woman"),
     (3381, "Spawn"), (5466, "Hellboy"), (40431, "Kyle Rayner"), (187172, "Spider Supreme"),
   ])
-  func `calls them what the service calls them`(id: Int, name: String) async throws {
+  func `has the names of the service`(id: Int, name: String) async throws {
     let found = try await plugin.bundled.item(id)
     #expect(found.item.name == name)
     #expect(found.provenance.origin == .bundled)
   }
 
-  @Test func `tells of each who publishes it, what it can do and how it lived`() async throws {
+  @Test func `has publishers, powers and biographies`() async throws {
     // Too little is known about Spider Supreme.
     for hero in try await everybody() where hero.id != 187172 {
       #expect(hero.publisher?.isEmpty == false, "\(hero.name)")
@@ -50,7 +50,7 @@ struct BundledHeroesTests {
     }
   }
 
-  @Test func `is one record with the live one`() async throws {
+  @Test func `has the same ID as the live record`() async throws {
     var character = FakeCharacter.unknown
     (character.id, character.name) = (1443, "Spider-Man")
     let live = try await FakeComicVine([character]).heroes().item(1443).item
@@ -59,7 +59,7 @@ struct BundledHeroesTests {
     #expect(live.merged(over: bundled).biography == bundled.biography)
   }
 
-  @Test func `holds what help says to try`() async throws {
+  @Test func `contains the examples of the help`() async throws {
     let request = PageRequest(matching: try Query(plugin.example.query), limit: 100)
     let heroes = try await plugin.bundled.page(request).records
     let id = try #require(Int(plugin.example.id))

@@ -12,7 +12,7 @@ struct ComicVineCursorTests {
     var s: Int
   }
 
-  @Test func `goes on where a list was left, as text too`() async throws {
+  @Test func `continues a list from a cursor stored as text`() async throws {
     let service = try FakeComicVine()
     let heroes = try service.heroes()
     let next = try #require(try await heroes.page(PageRequest(limit: 5)).next)
@@ -22,7 +22,7 @@ struct ComicVineCursorTests {
     #expect(service.requests.last?.query["offset"] == "5")
   }
 
-  @Test func `goes on in the middle of a page of a search`() async throws {
+  @Test func `continues in the middle of a search page`() async throws {
     let service = try FakeComicVine(searchLimit: 10)
     let heroes = try service.heroes()
     let query = try Query("spider")
@@ -39,14 +39,14 @@ struct ComicVineCursorTests {
     #expect(service.requests.suffix(2).map { $0.query["page"] } == ["2", "2"])
   }
 
-  @Test func `keeps to the page size that the service named`() async throws {
+  @Test func `keeps the page size of the service`() async throws {
     let service = try FakeComicVine(searchLimit: 10)
     _ = try await service.heroes().wholeWalk(matching: "spider", size: 50)
     #expect(service.requests.map { $0.query["limit"] } == ["50", "10"])
     #expect(service.requests.map { $0.query["page"] } == ["1", "2"])
   }
 
-  @Test func `accepts no cursor of a list for a search, or of another search`() async throws {
+  @Test func `rejects cursors of a list or of another search`() async throws {
     let service = try FakeComicVine(searchLimit: 5)
     let heroes = try service.heroes()
     let list = try #require(try await heroes.page(PageRequest(limit: 5)).next)
@@ -63,7 +63,7 @@ struct ComicVineCursorTests {
   }
 
   @Test(arguments: [-1, .min, .max, 1_000_000_001])
-  func `accepts no forged offset`(offset: Int) async throws {
+  func `rejects forged offsets`(offset: Int) async throws {
     let service = try FakeComicVine()
     let cursor = try CursorSeal("heroes", for: nil).close(offset)
     let error = await #expect(throws: SourceError.self) {
@@ -77,7 +77,7 @@ struct ComicVineCursorTests {
     (0, 10, 0), (-1, 10, 0), (.max, 10, 0), (1, 0, 0), (1, 101, 0), (1, -1, 0), (1, 10, -1),
     (1, 10, .max), (.min, .min, .min), (.max, .max, .max),
   ])
-  func `accepts no forged place in a search`(page: Int, size: Int, skip: Int) async throws {
+  func `rejects forged search positions`(page: Int, size: Int, skip: Int) async throws {
     let service = try FakeComicVine()
     let query = try Query("spider")
     let cursor = try CursorSeal("heroes", for: query).close(Position(p: page, n: size, s: skip))
@@ -89,7 +89,7 @@ struct ComicVineCursorTests {
     #expect(service.requests.isEmpty)
   }
 
-  @Test func `takes no text for an offset`() async throws {
+  @Test func `rejects text as offset`() async throws {
     let heroes = try FakeComicVine().heroes()
     let cursor = try CursorSeal("heroes", for: nil).close("20")
     let error = await #expect(throws: SourceError.self) {
@@ -101,7 +101,7 @@ struct ComicVineCursorTests {
   // MARK: - Pages ahead
 
   @Test(arguments: [nil, "spider anvil"])
-  func `guesses the next cursors as they really are`(text: String?) async throws {
+  func `skips to the same cursors that pages return`(text: String?) async throws {
     let heroes = try FakeComicVine(searchLimit: 10).heroes()
     let query = try text.map { try Query($0) }
     let start = PageRequest(matching: query, limit: 10)
@@ -112,7 +112,7 @@ struct ComicVineCursorTests {
     #expect(heroes.cursor(skipping: 10, from: start.after(first)) == second)
   }
 
-  @Test func `guesses into the middle of a page of a search`() async throws {
+  @Test func `skips into the middle of a search page`() async throws {
     let heroes = try FakeComicVine(searchLimit: 10).heroes()
     let query = try Query("spider anvil")
     let first = try await heroes.page(PageRequest(matching: query, limit: 10)).next
@@ -124,7 +124,7 @@ struct ComicVineCursorTests {
   }
 
   @Test(arguments: [nil, "spider"])
-  func `guesses nothing beyond what can be`(text: String?) throws {
+  func `does not skip beyond the possible pages`(text: String?) throws {
     let heroes = try FakeComicVine().heroes()
     let query = try text.map { try Query($0) }
     for limit in [1, 100] {

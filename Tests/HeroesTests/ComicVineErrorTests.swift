@@ -34,7 +34,7 @@ struct ComicVineErrorTests {
       (.page, .malformed, "an HTML page instead of JSON"),
       (.abnormalTraffic, .rejected, "locked out this IP address"),
     ] as [(ComicVineFault, SourceError.Code, String)])
-  func `tells what the service or its guard said`(
+  func `reports the error of the service or its proxy`(
     fault: ComicVineFault, code: SourceError.Code, words: String
   ) async throws {
     let error = try await error(of: fault.reply)
@@ -62,14 +62,14 @@ struct ComicVineErrorTests {
   }
 
   @Test(arguments: [1259, 0, -1])
-  func `does not know an id, and says so`(id: Int) async throws {
+  func `reports an unknown ID`(id: Int) async throws {
     let service = try FakeComicVine()
     let error = try await error(of: service) { try await $0.item(id) }
     #expect(error.code == .notFound)
     #expect(error.message.contains("\"\(id)\""))
   }
 
-  @Test func `does not take a list for a character`() async throws {
+  @Test func `rejects a list instead of a character`() async throws {
     let error = try await error(of: try FakeComicVine(quirks: [.wrongShape])) {
       try await $0.item(1253)
     }
@@ -77,7 +77,7 @@ struct ComicVineErrorTests {
   }
 
   @Test(arguments: ["", "   ", "[]", "{}", "null", "OK", #"{"status_code":"fine"}"#, "{"])
-  func `cannot read what is no envelope`(body: String) async throws {
+  func `rejects a body without an envelope`(body: String) async throws {
     #expect(try await error(of: .json(body)).code == .malformed)
   }
 
@@ -85,7 +85,7 @@ struct ComicVineErrorTests {
     // 10:10: fifty minutes to the full hour.
     (0, 3000), (2999.5, 300), (2000, 1000), (2701, 300), (3000, 3600),
   ])
-  func `waits for the hour's quota, but for minutes at least`(
+  func `waits for the hourly quota, at least five minutes`(
     seconds: TimeInterval, wait: Int
   ) async throws {
     let error = try await error(
@@ -94,7 +94,7 @@ struct ComicVineErrorTests {
   }
 
   @Test(arguments: [(420, #"{"status_code":107}"#), (429, "<title>429</title>")])
-  func `believes the service where it says when to come back`(
+  func `uses the Retry-After of the service`(
     status: Int, body: String
   ) async throws {
     let error = try await error(of: .status(status, body, headers: [("Retry-After", "77")]))
@@ -102,7 +102,7 @@ struct ComicVineErrorTests {
     #expect(error.retryAfter == .seconds(77))
   }
 
-  @Test func `sees the lockout whatever its status`() async throws {
+  @Test func `detects the lockout whatever the status`() async throws {
     let error = try await error(of: .html(title: "Abnormal Traffic Detected", status: 403))
     #expect(error.message.contains("locked out this IP address"))
   }

@@ -22,7 +22,7 @@ struct ComicVineKeyTests {
     }
   }
 
-  @Test func `travels in the query alone`() async throws {
+  @Test func `is sent in the query only`() async throws {
     let service = try FakeComicVine()
     _ = try await service.heroes().page(PageRequest(limit: 1))
     let request = try #require(service.requests.first)
@@ -76,7 +76,7 @@ struct ComicVineKeyTests {
     expectNoKey(in: notes.text + dumped(page))
   }
 
-  @Test func `does not travel in the clear`() async throws {
+  @Test func `is not sent without TLS`() async throws {
     let service = try FakeComicVine()
     let environment = service.environment(with: ["COMIC_VINE_URL": "http://comicvine.example/api"])
     let error = await #expect(throws: SourceError.self) {

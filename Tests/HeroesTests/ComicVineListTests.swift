@@ -9,7 +9,7 @@ struct ComicVineListTests {
   private static let everybody = FakeCharacter.cast.map(\.id)
 
   @Test(arguments: [(7, 37), (100, 3), (257, 3)])
-  func `walks through everybody once, without a request too many`(
+  func `returns everyone once without extra requests`(
     size: Int, requests: Int
   ) async throws {
     let service = try FakeComicVine()
@@ -27,7 +27,7 @@ struct ComicVineListTests {
     #expect(service.requests.count == 2)
   }
 
-  @Test func `asks for JSON, for few fields, and for one page`() async throws {
+  @Test func `requests one page of JSON with few fields`() async throws {
     let service = try FakeComicVine()
     _ = try await service.heroes().page(PageRequest(limit: 20))
     let request = try #require(service.requests.first)
@@ -41,21 +41,21 @@ struct ComicVineListTests {
     #expect(Set(fields).isDisjoint(with: ["description", "powers", "teams", "issue_credits"]))
   }
 
-  @Test func `says who it is`() async throws {
+  @Test func `sends a user agent`() async throws {
     let service = try FakeComicVine()
     _ = try await service.heroes().page(PageRequest())
     let agent = try #require(service.requests.first?.header("user-agent"))
     #expect(agent.hasPrefix("aggregator/"))
   }
 
-  @Test func `asks for no more than the service gives at once`() async throws {
+  @Test func `requests at most the largest page`() async throws {
     let service = try FakeComicVine()
     let page = try await service.heroes().page(PageRequest(limit: 1000))
     #expect(page.records.count == 100)
     #expect(service.requests.map { $0.query["limit"] } == ["100"])
   }
 
-  @Test func `unpacks what is compressed`() async throws {
+  @Test func `decompresses replies`() async throws {
     let page = try await FakeComicVine(isCompressed: true).heroes().page(PageRequest(limit: 3))
     #expect(page.records.map(\.id) == [1253, 1254, 1255])
   }
@@ -76,13 +76,13 @@ struct ComicVineListTests {
     #expect(walk.pages.first?.unreadable.firstReason == "row 2: name is null")
   }
 
-  @Test func `goes on after a page that is short`() async throws {
+  @Test func `continues after a short page`() async throws {
     let walk = try await FakeComicVine(quirks: [.shortPage]).heroes().wholeWalk(size: 100)
     #expect(walk.pages.map(\.records.count) == [99, 100, 57])
     #expect(walk.ids == Self.everybody.filter { $0 != Self.everybody[99] })
   }
 
-  @Test func `believes rows more than a total`() async throws {
+  @Test func `trusts rows more than a total`() async throws {
     let service = try FakeComicVine(quirks: [.lowTotal])
     let walk = try await service.heroes().wholeWalk(size: 100)
     #expect(walk.ids == Self.everybody)
@@ -102,7 +102,7 @@ struct ComicVineListTests {
     #expect(walk.ids == Self.everybody)
   }
 
-  @Test func `gives a row that came twice once`() async throws {
+  @Test func `returns a repeated row once`() async throws {
     let walk = try await FakeComicVine(quirks: [.shifting]).heroes().wholeWalk(size: 100)
     #expect(walk.ids == Self.everybody)
     // More rows than the total arrived, so it is ignored and one more page is fetched.
@@ -110,20 +110,20 @@ struct ComicVineListTests {
   }
 
   @Test(arguments: [(3, 86), (20, 37), (100, 37)])
-  func `follows pages of the service's own size`(size: Int, requests: Int) async throws {
+  func `follows the page size of the service`(size: Int, requests: Int) async throws {
     let service = try FakeComicVine(quirks: [.ownLimit])
     let walk = try await service.heroes().wholeWalk(size: size)
     #expect(walk.ids == Self.everybody)
     #expect(service.requests.count == requests)
   }
 
-  @Test func `gives no more than was asked for`() async throws {
+  @Test func `returns at most the limit`() async throws {
     let walk = try await FakeComicVine(quirks: [.generous]).heroes().wholeWalk(size: 20)
     #expect(walk.ids == Self.everybody)
     #expect(walk.pages.map(\.records.count) == Array(repeating: 20, count: 12) + [17])
   }
 
-  @Test func `ends a walk through a service that ignores the offset`() async throws {
+  @Test func `ends pagination if the service ignores the offset`() async throws {
     let service = try FakeComicVine(quirks: [.ignoresOffset])
     let walk = try await service.heroes().wholeWalk(size: 20)
     #expect(walk.ids == Array(Self.everybody.prefix(20)))
@@ -131,7 +131,7 @@ struct ComicVineListTests {
     #expect(service.requests.count == 4)
   }
 
-  @Test func `does not take an object for a list`() async throws {
+  @Test func `rejects an object instead of a list`() async throws {
     let service = try FakeComicVine(quirks: [.wrongShape])
     let error = await #expect(throws: SourceError.self) {
       try await service.heroes().page(PageRequest())
@@ -140,7 +140,7 @@ struct ComicVineListTests {
     #expect(error?.message.contains("results is an object instead of a list") == true)
   }
 
-  @Test func `has a total of nobody`() async throws {
+  @Test func `has a total of zero`() async throws {
     let page = try await FakeComicVine([]).heroes().page(PageRequest())
     #expect(page.total == 0)
     #expect(page.next == nil)

@@ -11,7 +11,7 @@ struct ComicVineSearchTests {
   private static let matches = 31
 
   @Test(arguments: [1, 3, 7, 10, 13, 100, 250], [10, 100])
-  func `finds everybody once, whatever the two limits`(limit: Int, searchLimit: Int) async throws {
+  func `returns everyone once, whatever the limits`(limit: Int, searchLimit: Int) async throws {
     let service = try FakeComicVine(searchLimit: searchLimit)
     let walk = try await service.heroes().wholeWalk(matching: Self.query, size: limit)
     #expect(walk.ids.count == Self.matches)
@@ -30,7 +30,7 @@ struct ComicVineSearchTests {
     #expect(page.total == Self.matches)
   }
 
-  @Test func `asks for characters alone, in JSON, with few fields`() async throws {
+  @Test func `requests only characters, as JSON with few fields`() async throws {
     let service = try FakeComicVine()
     _ = try await service.heroes().page(PageRequest(matching: try Query("spider"), limit: 20))
     let request = try #require(service.requests.first)
@@ -44,7 +44,7 @@ struct ComicVineSearchTests {
   }
 
   @Test(arguments: ["Kyle+1, a:b", "Señor & Söhne=?#%", "日本"])
-  func `sends a query as it was typed`(text: String) async throws {
+  func `sends a query unchanged`(text: String) async throws {
     let service = try FakeComicVine()
     _ = try await service.heroes().page(PageRequest(matching: try Query(text)))
     #expect(service.requests.first?.query["query"] == text)
@@ -58,26 +58,26 @@ struct ComicVineSearchTests {
     #expect(walk.pages.map(\.total) == [nil])
   }
 
-  @Test func `goes on after a full page whatever the total says`() async throws {
+  @Test func `continues after a full page whatever the total`() async throws {
     let service = try FakeComicVine(quirks: [.lowTotal])
     let walk = try await service.heroes().wholeWalk(matching: Self.query, size: 10)
     #expect(walk.ids.count == Self.matches)
   }
 
-  @Test func `goes on after a short page whose total it has passed`() async throws {
+  @Test func `continues after a short page beyond the total`() async throws {
     let service = try FakeComicVine(quirks: [.shortPage, .lowTotal])
     let walk = try await service.heroes().wholeWalk(matching: Self.query, size: 10)
     #expect(walk.ids.count == Self.matches - 1)
     #expect(walk.pages.map(\.records.count) == [9, 10, 10, 1, 0])
   }
 
-  @Test func `needs no further page after a short one that agrees with the total`() async throws {
+  @Test func `ends after a short page that reaches the total`() async throws {
     let service = try FakeComicVine(searchLimit: 10)
     _ = try await service.heroes().wholeWalk(matching: Self.query, size: 10)
     #expect(service.requests.map { $0.query["page"] } == ["1", "2", "3", "4"])
   }
 
-  @Test func `finds nobody`() async throws {
+  @Test func `returns no results`() async throws {
     let service = try FakeComicVine()
     let page = try await service.heroes().page(PageRequest(matching: try Query("zzz")))
     #expect(page.records.isEmpty)
@@ -85,7 +85,7 @@ struct ComicVineSearchTests {
     #expect(page.total == 0)
   }
 
-  @Test func `tells of rows that cannot be read once`() async throws {
+  @Test func `reports unreadable rows once`() async throws {
     let service = try FakeComicVine(quirks: [.badRows, .ownLimit])
     let walk = try await service.heroes().wholeWalk(matching: Self.query, size: 3)
     #expect(walk.ids.count == Self.matches - 3)
@@ -94,19 +94,19 @@ struct ComicVineSearchTests {
   }
 
   @Test(arguments: [2, 3, 10, 20])
-  func `loses nothing to a service that sends more than it says`(limit: Int) async throws {
+  func `loses no rows if the service sends more than it says`(limit: Int) async throws {
     let service = try FakeComicVine(quirks: [.generous], searchLimit: 10)
     let walk = try await service.heroes().wholeWalk(matching: Self.query, size: limit)
     #expect(walk.ids.count == Self.matches)
   }
 
-  @Test func `gives a row that came twice once`() async throws {
+  @Test func `returns a repeated row once`() async throws {
     let service = try FakeComicVine(quirks: [.shifting], searchLimit: 10)
     let walk = try await service.heroes().wholeWalk(matching: Self.query, size: 10)
     #expect(walk.ids.count == Self.matches)
   }
 
-  @Test func `ends a walk through a service that ignores the page`() async throws {
+  @Test func `ends pagination if the service ignores the page`() async throws {
     let service = try FakeComicVine(quirks: [.ignoresOffset], searchLimit: 10)
     let walk = try await service.heroes().wholeWalk(matching: Self.query, size: 10)
     #expect(walk.end == .nothingNew(pages: 3))

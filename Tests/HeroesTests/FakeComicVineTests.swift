@@ -42,7 +42,7 @@ struct FakeComicVineTests {
     #expect(response.body.count > 150_000)
   }
 
-  @Test func `packs what it sends`() async throws {
+  @Test func `compresses replies`() async throws {
     let plain = try await ask(try FakeComicVine(), "character/4005-1253/")
     let packed = try await ask(try FakeComicVine(isCompressed: true), "character/4005-1253/")
     #expect(packed.header("content-encoding") == "gzip")
@@ -64,7 +64,7 @@ struct FakeComicVineTests {
     ("voume/4005-7/", [key, json], 404, "Error in URL Format"),
     ("search/", [key, json, .init("query", "spider")], 200, #""number_of_total_results":945"#),
   ])
-  func `answers what it does not like`(
+  func `replies to invalid requests like the real service`(
     path: String, query: [HTTPRequest.Item], status: Int, piece: String
   ) async throws {
     let response = try await ask(try FakeComicVine(), path, query)
@@ -72,7 +72,7 @@ struct FakeComicVineTests {
     #expect(text(response).contains(piece))
   }
 
-  @Test func `repeats the key in a redirect where the slash is missing`() async throws {
+  @Test func `repeats the key in a redirect without a slash`() async throws {
     let service = try FakeComicVine()
     let response = try await ask(service, "character/4005-1253")
     #expect(response.status == 200)
@@ -87,7 +87,7 @@ struct FakeComicVineTests {
     #expect(response.status == 403)
   }
 
-  @Test func `takes no key in a header`() async throws {
+  @Test func `ignores a key in a header`() async throws {
     let response = try await ask(
       try FakeComicVine(), "characters/", [Self.json],
       headers: [.init("Authorization", .plain(FakeComicVine.key))])

@@ -28,7 +28,7 @@ struct HeroDecodingTests {
     #expect(found.provenance.fetchedAt == Fixture.date)
   }
 
-  @Test func `asks for one character by its address, with few fields`() async throws {
+  @Test func `requests a single character with few fields`() async throws {
     let service = try FakeComicVine()
     _ = try await service.heroes().item(1253)
     // Without the trailing slash the service would redirect, and repeat the key.
@@ -39,7 +39,7 @@ struct HeroDecodingTests {
     #expect(!fields.contains("issue_credits"))
   }
 
-  @Test func `does not know in a list what only the long form tells`() async throws {
+  @Test func `leaves details of the long form unknown in a list`() async throws {
     let hero = try #require(
       try await FakeComicVine().heroes().page(PageRequest(limit: 1)).records.first)
     #expect(hero.powers == nil)
@@ -48,7 +48,7 @@ struct HeroDecodingTests {
     #expect(hero.aliases == ["Noon", "The Line", "Zénith"])
   }
 
-  @Test func `reads a character of whom nothing is known`() async throws {
+  @Test func `reads a character without details`() async throws {
     let hero = try await FakeComicVine().heroes().item(1254).item
     var nobody = Hero(id: 1254, name: "Nobody")
     (nobody.aliases, nobody.powers, nobody.teams) = ([], [], [])
@@ -56,7 +56,7 @@ struct HeroDecodingTests {
     #expect(hero == nobody)
   }
 
-  @Test func `takes blank text and the blank picture for nothing`() async throws {
+  @Test func `treats blank text and the blank picture as unknown`() async throws {
     let hero = try await FakeComicVine().heroes().item(1255).item
     #expect(hero.name == "Señor Niebla 🌫")
     #expect(hero.realName == nil)
@@ -81,7 +81,7 @@ struct HeroDecodingTests {
     return try #require(try await service.heroes().page(PageRequest()).records.first)
   }
 
-  @Test func `does not know what was not sent`() async throws {
+  @Test func `leaves missing details unknown`() async throws {
     #expect(try await hero(with: "") == Hero(id: 7, name: "Seven"))
   }
 
@@ -95,7 +95,7 @@ struct HeroDecodingTests {
     #""image":{"medium_url":""}"#, #""site_detail_url":"file:///etc/passwd""#,
     #""gender":"Female","birth":"1911-01-03 00:00:00","count_of_issue_appearances":null"#,
   ])
-  func `takes a detail of an unexpected kind for unknown`(members: String) async throws {
+  func `treats details of an unexpected type as unknown`(members: String) async throws {
     #expect(try await hero(with: members) == Hero(id: 7, name: "Seven"))
   }
 
@@ -108,7 +108,7 @@ struct HeroDecodingTests {
     #"{"id":7}"#, #"{"name":"Seven"}"#, #"{"id":7,"name":"  "}"#, #"{"id":7.5,"name":"Seven"}"#,
     #"[]"#, #"7"#,
   ])
-  func `cannot read a row without a number and a name`(row: String) async throws {
+  func `counts a row without ID or name as unreadable`(row: String) async throws {
     let service = try FakeComicVine()
     service.fail(with: .json(#"{"status_code":1,"results":[\#(row),{"id":8,"name":"Eight"}]}"#))
     let page = try await service.heroes().page(PageRequest())
@@ -118,7 +118,7 @@ struct HeroDecodingTests {
 
   // MARK: - Merging
 
-  @Test func `completes the short form with what the long form told`() async throws {
+  @Test func `merges the short form with the long form`() async throws {
     let heroes = try FakeComicVine().heroes()
     let short = try #require(try await heroes.page(PageRequest(limit: 1)).records.first)
     let long = try await heroes.item(1253).item
@@ -127,7 +127,7 @@ struct HeroDecodingTests {
     #expect(long.merged(over: short) == long)
   }
 
-  @Test func `prefers what is new, and keeps what it does not tell`() throws {
+  @Test func `prefers new details and keeps missing ones`() throws {
     var known = Hero(id: 7, name: "Seven")
     known.realName = "Old"
     known.publisher = "Old"
@@ -162,7 +162,7 @@ struct HeroDecodingTests {
     }
   }
 
-  @Test func `a picture has three sizes, which the service names so too`() async throws {
+  @Test func `a picture has the three sizes of the service`() async throws {
     let service = try FakeComicVine()
     let source = try plugin.remote(
       in: PluginEnvironment(settings: Settings(service.settings), transport: service.transport))
@@ -179,7 +179,7 @@ struct HeroDecodingTests {
     }
   }
 
-  @Test func `a picture elsewhere has one size`() throws {
+  @Test func `a picture on another host has one size`() throws {
     var hero = Hero(id: 1, name: "X")
     hero.image = "https://cdn.example/x.jpg"
     #expect(try addresses(of: hero) == Array(repeating: "https://cdn.example/x.jpg", count: 3))

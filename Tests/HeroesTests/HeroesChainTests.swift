@@ -40,7 +40,7 @@ struct HeroesChainTests {
     ("", "COMIC_VINE_API_KEY is not set"),
     ("your_api_key_here", "COMIC_VINE_API_KEY is a placeholder"),
   ])
-  func `asks nobody without a key`(key: String, words: String) async throws {
+  func `sends no request without a key`(key: String, words: String) async throws {
     let service = try FakeComicVine()
     let chain = try service.chain(with: ["COMIC_VINE_API_KEY": key])
     let reason = try await expectBundle(of: chain, because: .missingKey)
@@ -48,14 +48,14 @@ struct HeroesChainTests {
     #expect(service.requests.isEmpty)
   }
 
-  @Test func `says so where the key is not accepted`() async throws {
+  @Test func `reports an invalid key`() async throws {
     let service = try FakeComicVine()
     let chain = try service.chain(with: ["COMIC_VINE_API_KEY": "not-the-right-key"])
     _ = try await expectBundle(of: chain, because: .invalidKey)
     #expect(service.requests.count == 1)
   }
 
-  @Test func `does not try again where nobody listens`() async throws {
+  @Test func `does not retry a refused connection`() async throws {
     let nobody = try RefusingPort()
     let service = try FakeComicVine()
     let log = EventLog()
@@ -66,14 +66,14 @@ struct HeroesChainTests {
   }
 
   @Test(arguments: [ComicVineFault.broken, .badGateway, .unavailable])
-  func `tries three times where the service fails`(fault: ComicVineFault) async throws {
+  func `makes three attempts when the service fails`(fault: ComicVineFault) async throws {
     let service = try FakeComicVine()
     service.fail(with: fault.reply)
     _ = try await expectBundle(of: service.chain(), because: .serverError)
     #expect(service.requests.count == 3)
   }
 
-  @Test func `is answered by the service that comes back`() async throws {
+  @Test func `is answered by the service after retries`() async throws {
     let service = try FakeComicVine()
     service.fail(with: ComicVineFault.unavailable.reply, times: 2)
     let page = try await service.chain().page(PageRequest(limit: 3))
@@ -81,7 +81,7 @@ struct HeroesChainTests {
     #expect(service.requests.count == 3)
   }
 
-  @Test func `does not try again when the quota is used up`() async throws {
+  @Test func `does not retry when the quota is used up`() async throws {
     let service = try FakeComicVine()
     service.fail(with: ComicVineFault.quota.reply)
     // Ten seconds to the full hour, which a retry could wait for.
@@ -91,7 +91,7 @@ struct HeroesChainTests {
     #expect(service.requests.count == 1)
   }
 
-  @Test func `does not try again before the service wants it`() async throws {
+  @Test func `does not retry before Retry-After`() async throws {
     let service = try FakeComicVine()
     service.fail(with: .status(429, "<title>429</title>", headers: [("Retry-After", "3600")]))
     let reason = try await expectBundle(of: service.chain(), because: .rateLimited)
@@ -100,7 +100,7 @@ struct HeroesChainTests {
   }
 
   @Test(arguments: [ComicVineFault.blocked, .page, .abnormalTraffic])
-  func `does not try again where it makes no difference`(fault: ComicVineFault) async throws {
+  func `does not retry permanent errors`(fault: ComicVineFault) async throws {
     let service = try FakeComicVine()
     service.fail(with: fault.reply)
     let code: SourceError.Code = fault == .page ? .malformed : .rejected
@@ -108,13 +108,13 @@ struct HeroesChainTests {
     #expect(service.requests.count == 1)
   }
 
-  @Test func `opens no socket where it must not`() async throws {
+  @Test func `opens no socket in offline mode`() async throws {
     let service = try FakeComicVine()
     _ = try await expectBundle(of: service.chain(reading: .offline), because: .offline)
     #expect(service.requests.isEmpty)
   }
 
-  @Test func `fails where nobody may answer in its place`() async throws {
+  @Test func `fails without a fallback`() async throws {
     let service = try FakeComicVine()
     service.fail(with: ComicVineFault.blocked.reply)
     let error = await #expect(throws: SourceError.self) {
@@ -123,7 +123,7 @@ struct HeroesChainTests {
     #expect(error?.code == .rejected)
   }
 
-  @Test func `goes on in the bundle after a walk that began there`() async throws {
+  @Test func `continues in the bundled data if pagination started there`() async throws {
     let service = try FakeComicVine()
     service.fail(with: ComicVineFault.blocked.reply, times: 1)
     let chain = try service.chain()
@@ -135,7 +135,7 @@ struct HeroesChainTests {
     #expect(service.requests.count == 1)
   }
 
-  @Test func `keeps the service's word that there is no such hero`() async throws {
+  @Test func `trusts the service that a hero does not exist`() async throws {
     // 1440 is bundled, but the service does not have it.
     let service = try FakeComicVine([.complete])
     let error = await #expect(throws: SourceError.self) { try await service.chain().item(1440) }
@@ -143,7 +143,7 @@ struct HeroesChainTests {
     #expect(service.requests.count == 1)
   }
 
-  @Test func `cannot say that there is no such hero without the service`() async throws {
+  @Test func `does not report a hero as not found when the service fails`() async throws {
     let service = try FakeComicVine()
     service.fail(with: ComicVineFault.abnormalTraffic.reply)
     let error = await #expect(throws: SourceError.self) { try await service.chain().item(7) }

@@ -102,7 +102,7 @@ import Testing
     #expect(hero.biography == "Origin\n\nIlse met No & Co.\n\nLater\n\nShe went on.")
   }
 
-  @Test func `knows whom there is not`() async throws {
+  @Test func `reports an unknown ID`() async throws {
     let error = await #expect(throws: SourceError.self) {
       try await chain(Self.fair).item(Self.unknown)
     }
@@ -124,7 +124,7 @@ import Testing
       ])
   }
 
-  @Test func `says what failed, and who answered instead`() async throws {
+  @Test func `reports the failure and the fallback`() async throws {
     let page = try await chain(Self.failing).page(PageRequest(limit: 20))
     #expect(page.provenance.origin == .bundled)
     #expect(page.provenance.reason?.code == .rateLimited)

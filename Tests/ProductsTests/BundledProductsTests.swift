@@ -32,13 +32,13 @@ import Testing
     #expect(!plugin.fields.contains { $0.name.lowercased().contains("price") })
   }
 
-  @Test func `has no address that could be somebody's`() async throws {
+  @Test func `has example addresses only`() async throws {
     for address in try await all().flatMap({ [$0.url].compactMap(\.self) + $0.images }) {
       #expect(address.firstMatch(of: /^https:\/\/[a-z0-9.-]+\.example(\/|$)/) != nil, "\(address)")
     }
   }
 
-  @Test func `has what the help says to type`() async throws {
+  @Test func `contains the examples of the help`() async throws {
     let query = try Query(plugin.example.query)
     let page = try await plugin.bundled.page(PageRequest(matching: query))
     #expect(!page.records.isEmpty)
@@ -46,7 +46,7 @@ import Testing
     #expect(found.provenance.origin == .bundled)
   }
 
-  @Test func `shows on a card what there is`() {
+  @Test func `shows only existing fields on a card`() {
     #expect(Set(plugin.fields.map(\.name)).count == plugin.fields.count)
     #expect(Set(plugin.layout.card).isSubset(of: plugin.fields.map(\.name)))
     #expect(plugin.layout.link?(Product(id: "x")) == .some(nil))

@@ -46,7 +46,7 @@ struct FakeProductsTests {
     (.posts, #"{"posts":[{"id":"#, #"{"post":{"id":"#, #"{"post":{}}"#),
     (.bare, #"[{"id":"#, #"{"post":{"id":"#, #"{"post":{}}"#),
   ])
-  func `wraps rows as it did in its time`(
+  func `uses the envelope of its era`(
     era: ProductsEra, list: String, known: String, unknown: String
   ) async throws {
     let service = try FakeProducts(era: era)
@@ -60,7 +60,7 @@ struct FakeProductsTests {
     (HTTPRequest.Method.get, "products/offset"), (.post, "product/x"), (.get, "product/a/b"),
     (.post, "products/ofset"),
   ])
-  func `has a page for people where there is no such route`(
+  func `returns a web page for an unknown route`(
     method: HTTPRequest.Method, path: String
   ) async throws {
     let answer = try await ask(try FakeProducts(), method, path)

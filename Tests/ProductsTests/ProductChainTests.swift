@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct ProductChainTests {
-  @Test func `answers from the bundle where nobody listens, and says why`() async throws {
+  @Test func `falls back to bundled data when the connection is refused`() async throws {
     let port = try RefusingPort()
     let chain = try FakeProducts().chain(with: ["PRODUCTS_URL": port.baseURL.absoluteString])
     let page = try await chain.page(PageRequest(limit: 5))
@@ -21,14 +21,14 @@ struct ProductChainTests {
     #expect(found.provenance.reason?.code == .unreachable)
   }
 
-  @Test func `does not call unknown what nobody could be asked for`() async throws {
+  @Test func `reports a refused connection, not an unknown ID`() async throws {
     let port = try RefusingPort()
     let chain = try FakeProducts().chain(with: ["PRODUCTS_URL": port.baseURL.absoluteString])
     let error = await #expect(throws: SourceError.self) { try await chain.item("unknown") }
     #expect(error?.code == .unreachable)
   }
 
-  @Test func `asks again after a failure, for this POST changes nothing`() async throws {
+  @Test func `retries a failed POST, which is idempotent`() async throws {
     let service = try FakeProducts()
     service.fail(with: .json("{}", status: 500), times: 2)
     let page = try await service.chain().page(PageRequest())
@@ -36,7 +36,7 @@ struct ProductChainTests {
     #expect(service.requests.count == 3)
   }
 
-  @Test func `answers from the bundle where the service fails for good`() async throws {
+  @Test func `falls back to bundled data when the service keeps failing`() async throws {
     let service = try FakeProducts()
     service.fail(with: .json("{}", status: 500))
     let page = try await service.chain().page(PageRequest())
@@ -45,7 +45,7 @@ struct ProductChainTests {
     #expect(service.requests.count == 3)
   }
 
-  @Test func `does not take an empty database for a failure`() async throws {
+  @Test func `does not fall back if the database is empty`() async throws {
     let service = try FakeProducts([])
     let page = try await service.chain().page(PageRequest())
     #expect(page.records.isEmpty)
@@ -55,7 +55,7 @@ struct ProductChainTests {
     #expect(service.requests.count == 1)
   }
 
-  @Test func `does not ask the bundle for what the service does not know`() async throws {
+  @Test func `does not look up unknown IDs in the bundled data`() async throws {
     let chain = try FakeProducts().chain()
     let example = ProductsPlugin().example.id
     let error = await #expect(throws: SourceError.self) { try await chain.item(example) }
@@ -63,7 +63,7 @@ struct ProductChainTests {
   }
 
   @Test(arguments: [7, 20, 100])
-  func `walks through the service's products, not the bundle's`(size: Int) async throws {
+  func `returns the products of the service, not the bundled ones`(size: Int) async throws {
     let walk = try await FakeProducts().chain().wholeWalk(size: size)
     #expect(walk.ids == (1...30).reversed().map(FakeProduct.id))
   }
@@ -83,7 +83,7 @@ struct ProductChainTests {
     #expect(walk.pages.allSatisfy { $0.warnings.isEmpty })
   }
 
-  @Test func `looks at a thousand products, says so, and looks on when asked`() async throws {
+  @Test func `scans 1000 products with a warning, and continues on demand`() async throws {
     let service = try FakeProducts(
       (0..<1250).reversed().map { FakeProduct($0, $0 == 3 ? "Needle" : "Hay") })
     let chain = try service.chain()

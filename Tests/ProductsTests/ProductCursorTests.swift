@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct ProductCursorTests {
   @Test(arguments: [1, 7, 20, 29])
-  func `guesses the next cursor`(limit: Int) async throws {
+  func `skips to the same cursor that the page returns`(limit: Int) async throws {
     let products = try FakeProducts().products()
     var request = PageRequest(limit: limit)
     for _ in 1...3 {
@@ -19,14 +19,14 @@ struct ProductCursorTests {
     #expect(request.cursor != nil)
   }
 
-  @Test func `reaches a place that no page has led to`() async throws {
+  @Test func `skips to a position that no page returned`() async throws {
     let products = try FakeProducts().products()
     let cursor = try #require(products.cursor(skipping: 25, from: PageRequest()))
     let page = try await products.page(PageRequest(after: cursor, limit: 3))
     #expect(page.records.map(\.id) == [5, 4, 3].map(FakeProduct.id))
   }
 
-  @Test func `guesses nothing where no page can be`() throws {
+  @Test func `does not skip to impossible pages`() throws {
     let products = try FakeProducts().products()
     #expect(products.cursor(skipping: 20, from: PageRequest(matching: try Query("lamp"))) == nil)
     let start = products.cursor(skipping: 1, from: PageRequest())
@@ -46,7 +46,7 @@ struct ProductCursorTests {
   ]
 
   @Test(arguments: strangers)
-  func `follows no cursor that it did not make`(cursor: Cursor?) async throws {
+  func `rejects foreign cursors`(cursor: Cursor?) async throws {
     let cursor = try #require(cursor)
     let service = try FakeProducts()
     let products = try service.products()
@@ -57,7 +57,7 @@ struct ProductCursorTests {
     #expect(service.requests.isEmpty)
   }
 
-  @Test func `follows in another process the cursors of this one`() async throws {
+  @Test func `accepts its own cursors in another process`() async throws {
     let next = try await FakeProducts().products().page(PageRequest(limit: 28)).next
     let cursor = try #require(next.flatMap { Cursor($0.description) })
     let page = try await FakeProducts().products().page(PageRequest(after: cursor, limit: 28))

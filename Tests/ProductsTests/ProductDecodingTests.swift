@@ -27,7 +27,7 @@ struct ProductDecodingTests {
   }
 
   @Test(arguments: [JSON.null, "", "  \n", 7, [], [:], true])
-  func `takes text that is null, empty or no text for unknown`(value: JSON) async throws {
+  func `treats null, empty and other values as unknown`(value: JSON) async throws {
     let product = try await read(FakeProduct(5, value, merchant: value, url: value, images: value))
     #expect(product == Product(id: FakeProduct.id(5)).created(like: product))
   }
@@ -35,7 +35,7 @@ struct ProductDecodingTests {
   @Test(arguments: [
     "none", "javascript:alert(1)", "shop.example/mug", "/mug", "https://", "ftp://a.example/",
   ])
-  func `does not take for an address what is none`(url: String) async throws {
+  func `ignores invalid addresses`(url: String) async throws {
     #expect(try await read(FakeProduct(5, "Mug", url: .string(url))).url == nil)
   }
 
@@ -68,14 +68,14 @@ struct ProductDecodingTests {
     ),
     ("nonehttps://a.example/1.jpg", ["https://a.example/1.jpg"]),
   ])
-  func `makes addresses of what is sent for pictures`(
+  func `extracts the addresses of pictures`(
     text: String, images: [String]
   ) async throws {
     let product = try await read(FakeProduct(5, "Mug", images: [.string(text)]))
     #expect(product.images == images)
   }
 
-  @Test func `keeps the other pictures where one is none`() async throws {
+  @Test func `keeps valid pictures beside invalid ones`() async throws {
     let images: JSON = ["", nil, 7, "https://a.example/1.jpg", ["x"], "none", "//a.example/2.jpg"]
     let product = try await read(FakeProduct(5, "Mug", images: images))
     #expect(product.images == ["https://a.example/1.jpg", "https://a.example/2.jpg"])

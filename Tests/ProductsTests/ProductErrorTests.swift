@@ -21,7 +21,7 @@ struct ProductErrorTests {
   ]
 
   @Test(arguments: replies.indices)
-  func `tells what went wrong`(index: Int) async throws {
+  func `reports the error`(index: Int) async throws {
     let (reply, code, words) = Self.replies[index]
     let service = try FakeProducts()
     service.fail(with: reply)
@@ -35,7 +35,7 @@ struct ProductErrorTests {
     #expect(service.requests.count == 2)
   }
 
-  @Test func `has no search of its own`() async throws {
+  @Test func `rejects searches`() async throws {
     let service = try FakeProducts()
     let products = try service.products()
     let error = await #expect(throws: SourceError.self) {

@@ -10,7 +10,7 @@ struct ProductListTests {
   private static let everything = (1...30).reversed().map(FakeProduct.id)
 
   @Test(arguments: [(1, 31), (7, 5), (10, 4), (20, 2), (29, 2), (30, 2), (31, 1), (1000, 1)])
-  func `walks through everything once, and once more where the last page is full`(
+  func `returns everything once, with an extra request after a full last page`(
     size: Int, requests: Int
   ) async throws {
     let service = try FakeProducts()
@@ -22,7 +22,7 @@ struct ProductListTests {
   }
 
   @Test(arguments: ProductsEra.allCases)
-  func `reads the lists of every age of the service`(era: ProductsEra) async throws {
+  func `reads the lists of every version of the service`(era: ProductsEra) async throws {
     let walk = try await FakeProducts(era: era).products().wholeWalk(size: 20)
     #expect(walk.ids == Self.everything)
   }
@@ -42,7 +42,7 @@ struct ProductListTests {
       ])
   }
 
-  @Test func `asks for a hundred at most, though the service has no bound`() async throws {
+  @Test func `requests at most 100 rows, although the service has no limit`() async throws {
     let service = try FakeProducts((0..<250).reversed().map { FakeProduct($0, "Mug") })
     let walk = try await service.products().wholeWalk(size: 100_000)
     #expect(walk.pages.map(\.records.count) == [100, 100, 50])
@@ -53,7 +53,7 @@ struct ProductListTests {
       })
   }
 
-  @Test func `says where and when it was told`() async throws {
+  @Test func `reports endpoint and date`() async throws {
     let service = try FakeProducts()
     let page = try await service.products().page(PageRequest())
     #expect(page.provenance.origin == .live)
@@ -77,7 +77,7 @@ struct ProductListTests {
     #expect(page.records.map(\.id) == [FakeProduct.id(30), FakeProduct.id(29)])
   }
 
-  @Test func `takes an empty list for an answer`() async throws {
+  @Test func `accepts an empty list`() async throws {
     let service = try FakeProducts([])
     let page = try await service.products().page(PageRequest())
     #expect(page.records.isEmpty)
@@ -87,7 +87,7 @@ struct ProductListTests {
 
   // MARK: - What is wrong with lists
 
-  @Test func `gives what came twice once where new products shift the pages`() async throws {
+  @Test func `returns products once when new ones shift the pages`() async throws {
     let walk = try await FakeProducts(quirks: [.growing]).products().wholeWalk(size: 10)
     #expect(walk.pages.map(\.records.count) == [10, 10, 10, 3])
     #expect(walk.ids == Self.everything)
@@ -101,19 +101,19 @@ struct ProductListTests {
     #expect(walk.end == .exhausted)
   }
 
-  @Test func `goes on after a full page with rows that cannot be read`() async throws {
+  @Test func `continues after a full page with unreadable rows`() async throws {
     let page = try await FakeProducts(quirks: [.badRows]).products().page(PageRequest(limit: 20))
     #expect(page.records.count == 17)
     #expect(page.next != nil)
   }
 
-  @Test func `gives no more than was asked for`() async throws {
+  @Test func `returns at most the limit`() async throws {
     let walk = try await FakeProducts(quirks: [.generous]).products().wholeWalk(size: 7)
     #expect(walk.ids == Self.everything)
     #expect(walk.pages.allSatisfy { $0.records.count <= 7 })
   }
 
-  @Test func `ends a walk through a service that skips nothing`() async throws {
+  @Test func `ends pagination if the service ignores skip`() async throws {
     let service = try FakeProducts(quirks: [.ignoresSkip])
     let walk = try await service.products().wholeWalk(size: 10)
     #expect(walk.end == .nothingNew(pages: 3))
@@ -135,7 +135,7 @@ struct ProductItemTests {
   }
 
   @Test(arguments: ProductsEra.allCases)
-  func `takes an empty object for unknown`(era: ProductsEra) async throws {
+  func `reports an empty object as an unknown ID`(era: ProductsEra) async throws {
     let service = try FakeProducts(era: era)
     let products = try service.products()
     let error = await #expect(throws: SourceError.self) {
@@ -151,7 +151,7 @@ struct ProductItemTests {
     "a\r\nb",
     "a\0", "é", ";", "a.b", String(repeating: "a", count: 10_000),
   ])
-  func `never asks for what is no id`(id: String) async throws {
+  func `sends no request for an invalid ID`(id: String) async throws {
     let service = try FakeProducts()
     let products = try service.products()
     let error = await #expect(throws: SourceError.self) { try await products.item(id) }
@@ -160,7 +160,7 @@ struct ProductItemTests {
     #expect(error.map { $0.message.count < 150 } == true)
   }
 
-  @Test func `does not take another product for the one asked for`() async throws {
+  @Test func `rejects a product with another ID`() async throws {
     let products = try FakeProducts(quirks: [.wrongProduct]).products()
     let error = await #expect(throws: SourceError.self) {
       try await products.item(FakeProduct.id(1))

@@ -86,7 +86,7 @@ import Testing
     #expect(product.createdAt == "2020-08-14T20:00:00.120Z")
   }
 
-  @Test func `knows which there is not`() async throws {
+  @Test func `reports an unknown ID`() async throws {
     let error = await #expect(throws: SourceError.self) {
       try await chain(Self.fair).item(Self.unknown)
     }
@@ -107,7 +107,7 @@ import Testing
       ])
   }
 
-  @Test func `says what failed, and who answered instead`() async throws {
+  @Test func `reports the failure and the fallback`() async throws {
     let page = try await chain(Self.failing).page(PageRequest(limit: 20))
     #expect(page.provenance.origin == .bundled)
     #expect(page.provenance.reason?.code == .serverError)

@@ -22,7 +22,7 @@ import UsersSource
       ])
   }
 
-  @Test func `has nobody who could be real`() async throws {
+  @Test func `has made-up people only`() async throws {
     for user in try await all() {
       #expect(user.email.description.contains(/@example\.(com|net|org)$/), "\(user.email)")
       #expect(user.picture == nil, "\(user.email)")
@@ -36,14 +36,14 @@ import UsersSource
     }
   }
 
-  @Test func `has what the help says to type`() async throws {
+  @Test func `contains the examples of the help`() async throws {
     let query = try Query(plugin.example.query)
     #expect(!(try await plugin.bundled.page(PageRequest(matching: query)).records.isEmpty))
     let id = try #require(EmailAddress(plugin.example.id))
     #expect(try await plugin.bundled.item(id).item.id == id)
   }
 
-  @Test func `shows on a card what there is`() {
+  @Test func `shows only existing fields on a card`() {
     #expect(Set(plugin.fields.map(\.name)).count == plugin.fields.count)
     #expect(Set(plugin.layout.card).isSubset(of: plugin.fields.map(\.name)))
   }

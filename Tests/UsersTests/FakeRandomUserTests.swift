@@ -23,7 +23,7 @@ struct FakeRandomUserTests {
   @Test(arguments: [
     ("0", 1), ("-3", 1), ("5001", 1), ("1.5", 1), ("abc", 1), ("", 1), ("1e1", 10), ("7", 7),
   ])
-  func `gives one person where it does not like the number`(
+  func `returns one person for an invalid number`(
     results: String, count: Int
   ) async throws {
     let reply = try await reply([("results", results)])
@@ -34,11 +34,11 @@ struct FakeRandomUserTests {
   @Test(arguments: [
     ("0", 1.0), ("-1", 1), ("x", 1), ("10001", 1), ("10000", 10_000), ("1.5", 1.5), ("2", 2),
   ])
-  func `begins again where it does not like the page`(page: String, given: Double) async throws {
+  func `treats an invalid page as page 1`(page: String, given: Double) async throws {
     #expect(try await reply([("page", page)]).info.page == given)
   }
 
-  @Test func `has pages that are no parts of larger pages`() async throws {
+  @Test func `has pages that are not parts of larger ones`() async throws {
     let large = try await reply([("results", "10")]).results.map(\.email)
     #expect(try await reply([("results", "5")]).results.map(\.email) == Array(large.prefix(5)))
     let second = try await reply([("results", "5"), ("page", "2")]).results.map(\.email)
@@ -59,7 +59,7 @@ struct FakeRandomUserTests {
     #expect(Set(first.map { $0.lowercased() }).count == 9)
   }
 
-  @Test func `reads something else in a seed of eighteen characters`() async throws {
+  @Test func `changes a seed of 18 characters`() async throws {
     let response = try await ask(try FakeRandomUser(), [("seed", "aggregator-seed-0a")])
     #expect(
       String(decoding: response.body, as: UTF8.self).contains(#""seed":"aggregator-seed-0a00""#))
@@ -72,7 +72,7 @@ struct FakeRandomUserTests {
     #expect(String(decoding: response.body, as: UTF8.self) == "Not Found")
   }
 
-  @Test func `sends everything that is odd`() async throws {
+  @Test func `sends all oddities`() async throws {
     let text = String(
       decoding: try await ask(try FakeRandomUser(), [("results", "21")]).body, as: UTF8.self)
     for piece in [

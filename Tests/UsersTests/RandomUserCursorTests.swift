@@ -7,7 +7,7 @@ import UsersSource
 
 @Suite(.timeLimit(.minutes(5)))
 struct RandomUserCursorTests {
-  @Test func `guesses the next cursor`() async throws {
+  @Test func `skips to the same cursor that the page returns`() async throws {
     let users = try FakeRandomUser().users()
     var request = PageRequest(limit: 10)
     for _ in 1...3 {
@@ -21,7 +21,7 @@ struct RandomUserCursorTests {
     #expect(users.cursor(skipping: 30, from: PageRequest()) == request.cursor)
   }
 
-  @Test func `guesses nothing where no page can be`() throws {
+  @Test func `does not skip to impossible pages`() throws {
     let users = try FakeRandomUser().users()
     #expect(users.cursor(skipping: 10, from: PageRequest(matching: try Query("ada"))) == nil)
     let start = users.cursor(skipping: 1, from: PageRequest())
@@ -32,7 +32,7 @@ struct RandomUserCursorTests {
   }
 
   @Test(arguments: [(10, 4), (10, 10), (100, 60)])
-  func `follows no cursor of pages of another size`(size: Int, limit: Int) async throws {
+  func `rejects cursors of another page size`(size: Int, limit: Int) async throws {
     let service = try FakeRandomUser()
     let page = try await service.users(pagesOf: size).page(PageRequest(limit: limit))
     let users = try service.users(pagesOf: 5)
@@ -57,7 +57,7 @@ struct RandomUserCursorTests {
   ]
 
   @Test(arguments: strangers)
-  func `follows no cursor that it did not make`(cursor: Cursor?) async throws {
+  func `rejects foreign cursors`(cursor: Cursor?) async throws {
     let cursor = try #require(cursor)
     let service = try FakeRandomUser()
     let users = try service.users()
@@ -68,7 +68,7 @@ struct RandomUserCursorTests {
     #expect(service.requests.isEmpty)
   }
 
-  @Test func `follows in another process the cursors of this one`() async throws {
+  @Test func `accepts its own cursors in another process`() async throws {
     let next = try await FakeRandomUser().users().page(PageRequest(limit: 4)).next
     let cursor = try #require(next.flatMap { Cursor($0.description) })
     let page = try await FakeRandomUser().users().page(PageRequest(after: cursor, limit: 4))

@@ -29,7 +29,7 @@ struct RandomUserErrorTests {
       (.outage, .serverError, "(503): 503 Service Unavailable"),
       (.page, .malformed, "an HTML page instead of JSON: Random User Generator | Home"),
     ] as [(RandomUserFault, SourceError.Code, String)])
-  func `tells what the service or its guard said`(
+  func `reports the error of the service or its proxy`(
     fault: RandomUserFault, code: SourceError.Code, words: String
   ) async throws {
     let error = try await error(of: fault.reply)
@@ -38,7 +38,7 @@ struct RandomUserErrorTests {
     #expect(error.retryAfter == (code == .rateLimited ? .seconds(300) : nil))
   }
 
-  @Test func `believes the service where it says when to come back`() async throws {
+  @Test func `uses the Retry-After of the service`() async throws {
     let reply = LoopbackReply.status(
       429, #"{"error":"Whoa, ease up there cowboy."}"#, headers: [("Retry-After", "77")])
     #expect(try await error(of: reply).retryAfter == .seconds(77))
@@ -49,7 +49,7 @@ struct RandomUserErrorTests {
       (404, .rejected), (401, .rejected), (429, .rateLimited), (502, .serverError),
       (200, .serverError),
     ] as [(Int, SourceError.Code)])
-  func `lets the status speak where the words are not known`(
+  func `uses the status if the message is unknown`(
     status: Int, code: SourceError.Code
   ) async throws {
     let error = try await error(of: .json(#"{"error":"No\nway"}"#, status: status))
@@ -61,11 +61,11 @@ struct RandomUserErrorTests {
     "", "null", "[]", "{}", #"{"results":null}"#, #"{"results":{}}"#, #"{"results":["#,
     #"{"error":7}"#, #"{"results":[],"info":7}"#, #"{"results":[],"info":{"page":"1"}}"#,
   ])
-  func `cannot read what is no page of people`(body: String) async throws {
+  func `rejects a body that is not a page of people`(body: String) async throws {
     #expect(try await error(of: .json(body)).code == .malformed)
   }
 
-  @Test func `has no search and looks nobody up`() async throws {
+  @Test func `supports neither search nor lookups`() async throws {
     let service = try FakeRandomUser()
     let users = try service.users()
     let search = await #expect(throws: SourceError.self) {

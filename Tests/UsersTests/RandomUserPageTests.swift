@@ -7,7 +7,7 @@ import UsersSource
 
 @Suite(.timeLimit(.minutes(5)))
 struct RandomUserPageTests {
-  @Test func `asks for page after page of one collection and one size`() async throws {
+  @Test func `requests consecutive pages of one seed and size`() async throws {
     let service = try FakeRandomUser()
     _ = try await service.users().wholeWalk(size: 10, upTo: PaginationBound(pages: 3))
     #expect(service.requests.map(\.path) == ["/api/", "/api/", "/api/"])
@@ -20,7 +20,7 @@ struct RandomUserPageTests {
   }
 
   @Test(arguments: [1, 3, 7, 9, 10, 11, 25, 1000])
-  func `gives everybody once, whatever the caller's limit`(size: Int) async throws {
+  func `returns everyone once, whatever the limit`(size: Int) async throws {
     let service = try FakeRandomUser()
     let walk = try await service.users().wholeWalk(size: size, upTo: PaginationBound(items: 40))
     #expect(walk.ids == Array(FakeRandomUser.everybody(onPages: 1...5).prefix(40)))
@@ -29,7 +29,7 @@ struct RandomUserPageTests {
     #expect(service.requests.allSatisfy { $0.query["results"] == "10" })
   }
 
-  @Test func `gives a person whose address comes twice once`() async throws {
+  @Test func `returns a person with a repeated address once`() async throws {
     let page = try await FakeRandomUser().users().page(PageRequest(limit: 10))
     #expect(page.records.map(\.email) == FakeRandomUser.everybody(onPages: 1...1))
     #expect(page.records.count == 9)
@@ -40,7 +40,7 @@ struct RandomUserPageTests {
     #expect(Set(walk.ids).count == walk.ids.count)
   }
 
-  @Test func `ends where the service would silently begin again`() async throws {
+  @Test func `ends where the service would restart`() async throws {
     let service = try FakeRandomUser()
     let users = try service.users()
     let cursor = try #require(users.cursor(skipping: 99_990, from: PageRequest()))
@@ -52,13 +52,13 @@ struct RandomUserPageTests {
   }
 
   @Test(arguments: ["0", "5001", "-1", "1.5", "many", "1e3"])
-  func `refuses a page size that the service would change silently`(size: String) throws {
+  func `rejects a page size that the service would change`(size: String) throws {
     let environment = try FakeRandomUser().environment(with: ["RANDOM_USER_PAGE_SIZE": size])
     let error = #expect(throws: SourceError.self) { try UsersPlugin().remote(in: environment) }
     #expect(error?.code == .badSettings)
   }
 
-  @Test func `never has a seed that the service takes for something else`() async throws {
+  @Test func `never sends a seed of 18 characters`() async throws {
     let service = try FakeRandomUser()
     _ = try await service.users().page(PageRequest())
     #expect(try #require(service.requests.first?.query["seed"]).utf8.count != 18)
@@ -70,7 +70,7 @@ struct RandomUserPageTests {
     (#"{"seed":"aggregator","results":10,"page":1.5}"#, "page 1.5 instead of 1"),
     (#"{"seed":"aggregator00","results":10,"page":1}"#, "another seed"),
   ])
-  func `takes nobody whom it did not ask for`(info: String, words: String) async throws {
+  func `rejects people who were not requested`(info: String, words: String) async throws {
     let service = try FakeRandomUser()
     service.fail(with: .json(#"{"results":[],"info":\#(info)}"#))
     let users = try service.users()
@@ -80,21 +80,21 @@ struct RandomUserPageTests {
   }
 
   @Test(arguments: [RandomUserQuirk.halfPage, .otherSeed])
-  func `does not read what the service did not say`(quirk: RandomUserQuirk) async throws {
+  func `rejects parameters that were not requested`(quirk: RandomUserQuirk) async throws {
     let users = try FakeRandomUser(quirks: [quirk]).users()
     let error = await #expect(throws: SourceError.self) { try await users.page(PageRequest()) }
     #expect(error?.code == .malformed)
     #expect(error?.message.contains("other people") == true)
   }
 
-  @Test func `does without the service's word on what it did`() async throws {
+  @Test func `accepts pages without info`() async throws {
     let walk = try await FakeRandomUser(quirks: [.withoutInfo]).users()
       .wholeWalk(size: 10, upTo: PaginationBound(pages: 2))
     #expect(walk.ids == FakeRandomUser.everybody(onPages: 1...2))
   }
 
   @Test(arguments: [4, 12, 100])
-  func `takes no more people than a page has`(size: Int) async throws {
+  func `ignores people beyond the page size`(size: Int) async throws {
     let walk = try await FakeRandomUser(quirks: [.generous]).users()
       .wholeWalk(size: size, upTo: PaginationBound(items: 17))
     #expect(walk.ids == FakeRandomUser.everybody(onPages: 1...2))
@@ -108,12 +108,12 @@ struct RandomUserPageTests {
     #expect(walk.ids.count == 7)
   }
 
-  @Test func `ends a walk through pages on which there is nobody`() async throws {
+  @Test func `ends after three empty pages`() async throws {
     let walk = try await FakeRandomUser(quirks: [.nobody]).users().wholeWalk(size: 10)
     #expect(walk.end == .nothingNew(pages: 3))
   }
 
-  @Test func `says where and when it was told`() async throws {
+  @Test func `reports endpoint and date`() async throws {
     let service = try FakeRandomUser()
     let page = try await service.users().page(PageRequest())
     #expect(page.provenance.origin == .live)

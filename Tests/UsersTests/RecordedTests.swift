@@ -70,7 +70,7 @@ import UsersSource
     #expect(user.registeredAt == "2009-02-28")
   }
 
-  @Test func `does not look beyond what was recorded`() async throws {
+  @Test func `does not read beyond the recording`() async throws {
     let error = await #expect(throws: SourceError.self) {
       try await chain(Self.fair).item(#require(EmailAddress("nobody@example.com")))
     }
@@ -88,7 +88,7 @@ import UsersSource
       ])
   }
 
-  @Test func `says what failed, and who answered instead`() async throws {
+  @Test func `reports the failure and the fallback`() async throws {
     let page = try await chain(Self.failing).page(PageRequest(limit: 20))
     #expect(page.provenance.origin == .bundled)
     #expect(page.provenance.reason?.code == .rateLimited)

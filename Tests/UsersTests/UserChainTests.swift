@@ -8,7 +8,7 @@ import UsersSource
 @Suite(.timeLimit(.minutes(5)))
 struct UserChainTests {
   @Test(arguments: [1, 3, 7, 10, 25])
-  func `gives everybody once, whatever the limit, with one request a page`(
+  func `returns everyone once with one request per page`(
     size: Int
   ) async throws {
     let service = try FakeRandomUser()
@@ -19,7 +19,7 @@ struct UserChainTests {
   }
 
   @Test(arguments: [4, 10, 15])
-  func `follows no cursor of pages of another size`(items: Int) async throws {
+  func `rejects cursors of another page size`(items: Int) async throws {
     let service = try FakeRandomUser()
     let walk = try await service.chain().wholeWalk(size: items, upTo: PaginationBound(items: items))
     let cursor = try #require(walk.pages.last?.next)
@@ -33,7 +33,7 @@ struct UserChainTests {
     #expect(service.requests.count == asked)
   }
 
-  @Test func `answers from the bundle where nobody listens, and says why`() async throws {
+  @Test func `falls back to bundled data when the connection is refused`() async throws {
     let port = try RefusingPort()
     let chain = try FakeRandomUser().chain(with: ["RANDOM_USER_URL": port.baseURL.absoluteString])
     let page = try await chain.page(PageRequest(limit: 5))
@@ -46,7 +46,7 @@ struct UserChainTests {
   }
 
   @Test(arguments: [(RandomUserFault.tooMany, 1), (.blocked, 1), (.wrongAs200, 3), (.broken, 3)])
-  func `answers from the bundle where the service will not`(
+  func `falls back to bundled data when the service refuses`(
     fault: RandomUserFault, requests: Int
   ) async throws {
     let service = try FakeRandomUser()
@@ -57,7 +57,7 @@ struct UserChainTests {
     #expect(service.requests.count == requests)
   }
 
-  @Test func `asks again after a failure`() async throws {
+  @Test func `retries after a failure`() async throws {
     let service = try FakeRandomUser()
     service.fail(with: RandomUserFault.wrong.reply, times: 2)
     let page = try await service.chain().page(PageRequest())
@@ -82,7 +82,7 @@ struct UserChainTests {
     #expect(try await chain.page(next).records.count == 9)
   }
 
-  @Test func `asks for twenty thousand people in five minutes`() async throws {
+  @Test func `limits the rate to 20000 people in five minutes`() async throws {
     let service = try FakeRandomUser()
     service.fail(with: .json(#"{"results":[],"info":{"results":5000}}"#))
     let chain = try service.chain(

@@ -75,7 +75,7 @@ struct UserDecodingTests {
     #"{"date":"1993-13-20T00:00:00Z"}"#, #"{"date":"1993-00-20"}"#, #"{"date":"1993-01-32"}"#,
     #"{"date":"１９９３-01-02"}"#,
   ])
-  func `does not take for a day what is none`(dob: String) async throws {
+  func `ignores invalid dates`(dob: String) async throws {
     let user = try #require(try await read(Self.row(#""dob":\#(dob)"#)))
     #expect(user.birthDate == nil)
   }
@@ -90,14 +90,14 @@ struct UserDecodingTests {
     #expect(user.phone == nil)
   }
 
-  @Test func `needs no more than a name and an address`() async throws {
+  @Test func `requires only a name and an address`() async throws {
     let user = try await read(
       Self.row(#""location":7,"login":null,"gender":[],"nat":"","phone":"""#))
     let address = try #require(EmailAddress("a@example.com"))
     #expect(user == User(email: address, firstName: "A", lastName: "B"))
   }
 
-  @Test func `keeps of a place what it can read`() async throws {
+  @Test func `keeps the valid details of a location`() async throws {
     let place =
       #""location":{"city":[7],"state":"Kent","country":null,"postcode":1.5,"street":"x"}"#
     let user = try #require(try await read(Self.row(place)))
@@ -106,7 +106,7 @@ struct UserDecodingTests {
   }
 
   @Test(arguments: ["", "a", "a@", "@b", "a@b@c", "a b@c", " a@b", "a@b\\n"])
-  func `drops a person whose address is none`(email: String) async throws {
+  func `drops a person with an invalid address`(email: String) async throws {
     let row = Self.row(#""nat":"NO""#).replacing("a@example.com", with: email)
     #expect(try await read(row) == nil)
   }
@@ -130,7 +130,7 @@ struct UserDecodingTests {
     // İ is a byte longer in lower case.
     String(repeating: "İ", count: 126) + "@b",
   ])
-  func `is text around one sign`(text: String) {
+  func `requires text around a single @`(text: String) {
     #expect(EmailAddress(text) == nil)
   }
 
@@ -172,7 +172,7 @@ struct UserDecodingTests {
   @Test(arguments: [
     nil, "", "1967", "1967-7-23", "1967-07-23T00:00:00Z", "1967-13-01", "2027-01-01", "1867-01-01",
   ])
-  func `does not know what makes no sense`(born: String?) throws {
+  func `returns no age for an invalid date of birth`(born: String?) throws {
     #expect(try user(born: born).age(at: try moment("2026-11-20T10:10:00Z")) == nil)
   }
 
@@ -185,7 +185,7 @@ struct UserDecodingTests {
     }
   }
 
-  @Test func `is not kept`() throws {
+  @Test func `is not stored`() throws {
     let json = try JSONEncoder().encode(try user(born: "1967-07-23"))
     let keys = try JSONDecoder().decode([String: String].self, from: json).keys
     #expect(keys.contains("birthDate"))
@@ -217,11 +217,11 @@ struct UserDecodingTests {
     "https://cdn.example/7.jpg", "https://randomuser.me/api/portraits/med/men/75.jpg",
     "https://randomuser.me/portraits/men/x.jpg",
   ])
-  func `a portrait of another form has one`(address: String) throws {
+  func `a portrait with another form of URL has one size`(address: String) throws {
     #expect(try addresses(address) == Array(repeating: address, count: 3))
   }
 
-  @Test func `who has no portrait has none in any size`() throws {
+  @Test func `a missing portrait has no size`() throws {
     #expect(try addresses(nil) == [nil, nil, nil])
   }
 }

@@ -39,7 +39,7 @@ struct UserSearchTests {
     #expect(page.records.map(\.id.description) == ids)
   }
 
-  @Test func `looks at a thousand people, says so, and looks on when asked`() async throws {
+  @Test func `scans 1000 people with a warning, and continues on demand`() async throws {
     let service = try FakeRandomUser()
     let chain = try service.chain(with: ["RANDOM_USER_PAGE_SIZE": "100"])
     let query = try Query("nobody-has-this-name")
@@ -52,7 +52,7 @@ struct UserSearchTests {
     #expect(service.requests.map { $0.query["page"] } == (1...20).map(String.init))
   }
 
-  @Test func `finds everybody it meets once`() async throws {
+  @Test func `returns everyone found once`() async throws {
     let service = try FakeRandomUser()
     let walk = try await service.chain(with: ["RANDOM_USER_PAGE_SIZE": "100"])
       .wholeWalk(matching: "same.person", size: 30, upTo: PaginationBound(pages: 3))
@@ -70,7 +70,7 @@ struct UserSearchTests {
     #expect(service.requests.map { $0.query["page"] } == ["1", "2", "3"])
   }
 
-  @Test func `says how far it looked for a person`() async throws {
+  @Test func `reports how many people were scanned`() async throws {
     let service = try FakeRandomUser()
     let chain = try service.chain(with: ["RANDOM_USER_PAGE_SIZE": "500"])
     let id = try #require(EmailAddress("nobody@example.com"))
@@ -82,7 +82,7 @@ struct UserSearchTests {
     #expect(service.requests.count == 2)
   }
 
-  @Test func `shows a person of the bundle where nobody listens`() async throws {
+  @Test func `shows a bundled person when the connection is refused`() async throws {
     let port = try RefusingPort()
     let chain = try FakeRandomUser().chain(with: ["RANDOM_USER_URL": port.baseURL.absoluteString])
     let id = try #require(EmailAddress(UsersPlugin().example.id.uppercased()))

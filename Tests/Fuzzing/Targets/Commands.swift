@@ -178,7 +178,7 @@ enum StrictReader {
         }
         rest = rest.dropFirst(2)
         bytes.append(value)
-      default: throw BrokenInvariant("an escape that is none")
+      default: throw BrokenInvariant("an invalid escape")
       }
     }
     return bytes

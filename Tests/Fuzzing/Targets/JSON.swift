@@ -80,7 +80,7 @@ extension FuzzTarget {
   ) { bytes in
     guard let compact = JSONFormatter.compact(bytes) else {
       return try expect(
-        JSONFormatter.indented(bytes) == nil, "it is indented although it is no JSON")
+        JSONFormatter.indented(bytes) == nil, "invalid JSON was indented")
     }
     guard let indented = JSONFormatter.indented(bytes) else {
       throw BrokenInvariant("not indented")

@@ -94,7 +94,7 @@ extension FuzzTarget {
           true
         default: false
         }
-      try expect(isOfKind, "\(field.name) is no \(field.kind): \(json.text)")
+      try expect(isOfKind, "\(field.name) is not of kind \(field.kind): \(json.text)")
     }
     _ = fields.searchableText(of: record)
   }

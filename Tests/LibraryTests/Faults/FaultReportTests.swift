@@ -27,11 +27,11 @@ import Testing
     #expect(!report.passed, sourceLocation: sourceLocation)
   }
 
-  @Test func `finds nothing wrong where nothing is`() async throws {
+  @Test func `reports nothing for a correct source`() async throws {
     try await expectLawsUnderFaults(of: LeafPlugin(), servedBy: LeafPlugin.serve())
   }
 
-  @Test func `tells who fails where there is no such record`() async throws {
+  @Test func `detects a failure instead of notFound`() async throws {
     let serve = LeafPlugin.serve()
     let report = try await report(on: LeafPlugin(), in: "fair") { request in
       let id = request.path.split(separator: "/").last.flatMap { Int($0) }
@@ -42,7 +42,7 @@ import Testing
     #expect(report.details.contains { $0.contains("unknown-not-found") })
   }
 
-  @Test func `tells whose call never ends`() async throws {
+  @Test func `detects a call that never ends`() async throws {
     let gate = Gate()
     defer { gate.open() }
     let plugin = LeafPlugin(breaking: { base in
@@ -58,7 +58,7 @@ import Testing
     #expect(report.table.contains("VIOLATED (1) –            –"))
   }
 
-  @Test func `tells who makes records up`() async throws {
+  @Test func `detects made-up records`() async throws {
     let plugin = LeafPlugin(breaking: { base in
       Broken(base) { _, outcome in
         outcome.map { page in
@@ -71,7 +71,7 @@ import Testing
     expect(try await report(on: plugin, in: "bad-row"), .kept)
   }
 
-  @Test func `tells who hides a failure`() async throws {
+  @Test func `detects a hidden failure`() async throws {
     let plugin = LeafPlugin(breaking: { base in
       Broken(base) { _, outcome in
         .success((try? outcome.get()) ?? Page([], provenance: Provenance(.live)))
@@ -80,7 +80,7 @@ import Testing
     expect(try await report(on: plugin, in: "503-for-ever"), .reason)
   }
 
-  @Test func `tells who hides that rows are broken`() async throws {
+  @Test func `detects hidden unreadable rows`() async throws {
     let plugin = LeafPlugin(breaking: { base in
       Broken(base) { _, outcome in
         outcome.map { page in
@@ -93,7 +93,7 @@ import Testing
     expect(try await report(on: plugin, in: "bad-row"), .reason)
   }
 
-  @Test func `tells who loses good rows with a bad one`() async throws {
+  @Test func `detects good rows lost with a bad one`() async throws {
     let plugin = LeafPlugin(breaking: { base in
       Broken(base) { _, outcome in
         outcome.flatMap { page in
@@ -105,7 +105,7 @@ import Testing
     expect(try await report(on: plugin, in: "bad-row"), .reason)
   }
 
-  @Test func `tells who waits longer than the service asks for`() async throws {
+  @Test func `detects a retry time longer than announced`() async throws {
     let plugin = LeafPlugin(breaking: { base in
       Broken(base) { _, outcome in
         outcome.mapError { error in
@@ -118,14 +118,14 @@ import Testing
     expect(try await report(on: plugin, in: "429-seconds"), .reason)
   }
 
-  @Test func `tells whose records are stored otherwise than they were given`() async throws {
+  @Test func `detects records changed by the store`() async throws {
     let report = try await report(
       on: LeafPlugin(), in: "fair", "reset", servedBy: LeafPlugin.serve("~"))
     expect(report, .store)
     #expect(report.entries.first?.laws?.violations.first?.law == "record-round-trip")
   }
 
-  @Test func `tells who does not come back`() async throws {
+  @Test func `detects a source that does not recover`() async throws {
     let plugin = LeafPlugin(breaking: { base in
       let first = Mutex<SourceError?>(nil)
       return Broken(base) { _, outcome in
@@ -163,7 +163,7 @@ import Testing
     #expect(report.passed && report.details.isEmpty)
   }
 
-  @Test func `says so where the service is out of order from the beginning`() async throws {
+  @Test func `throws if the service fails without a fault`() async throws {
     let error = await #expect(throws: SourceError.self) {
       try await report(on: LeafPlugin(), in: "fair", servedBy: { _ in .status(500) })
     }

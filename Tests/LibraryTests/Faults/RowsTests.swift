@@ -33,7 +33,7 @@ import Testing
     #expect(try json(#"{"id": 1}"#).dividingTotals(by: 2) == JSON?.none)
   }
 
-  @Test func `reads no JSON from what is none`() {
+  @Test func `rejects invalid JSON`() {
     #expect(JSON(reading: Data("{".utf8)) == JSON?.none)
   }
 }

@@ -4,7 +4,7 @@ import AggregatorSourceTesting
 import Testing
 
 @Suite struct LawTests {
-  @Test func `a source that keeps every law is judged by every law`() async {
+  @Test func `a correct source obeys every law`() async {
     let report = await LawReport(on: Diary().subject())
     for entry in report.entries {
       guard case .holds = entry.verdict else {
@@ -16,18 +16,18 @@ import Testing
   }
 
   @Test(arguments: Breach.all)
-  func `a source that breaks one law breaks no other`(breach: Breach) async {
+  func `a source that violates one law violates no other`(breach: Breach) async {
     let report = await LawReport(on: breach.subject())
     #expect(Set(report.violations.map(\.law)) == [breach.law], "\(report)")
     #expect(report.inconclusive.isEmpty, "\(report)")
   }
 
-  @Test func `every law is broken by some test`() {
+  @Test func `every law is violated by some test`() {
     let others: Set = ["record-round-trip", "merge-keeps"]  // These have tests of their own below.
     #expect(Set(Breach.all.map(\.law)).union(others) == Set(Law.all.map(\.name)))
   }
 
-  @Test func `names are told apart, and come after what they rest on`() {
+  @Test func `names are unique and follow their premises`() {
     var names: [String] = []
     for law in Law.all {
       #expect(Set(names).isSuperset(of: law.premises), "\(law)")
@@ -36,7 +36,7 @@ import Testing
     #expect(Set(names).count == names.count)
   }
 
-  @Test func `a record that is not kept whole as JSON breaks a law`() async {
+  @Test func `a record that loses data as JSON violates a law`() async {
     let leaky = (1...3).map { LeakyNote(id: $0, title: "note \($0)") }
     #expect(await Self.broken(leaky) == ["record-round-trip"])
     #expect(await Self.broken((1...3).map(CountingNote.init)) == ["record-round-trip"])
@@ -47,7 +47,7 @@ import Testing
     (Sketch.Merging.right, [] as [String]), (.forgets, ["merge-keeps"]), (.grows, ["merge-keeps"]),
     (.renames, ["merge-keeps"]),
   ])
-  func `a short form that erases the long one breaks a law`(
+  func `a short form that erases details violates a law`(
     merging: Sketch.Merging, broken: [String]
   ) async {
     let short = (1...3).map { Sketch(id: $0, merging: merging) }

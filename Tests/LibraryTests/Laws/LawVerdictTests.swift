@@ -7,7 +7,7 @@ import Testing
   @Test(arguments: [
     SourceError.Code.timedOut, .unreachable, .serverError, .malformed, .rateLimited, .circuitOpen,
   ])
-  func `a service that fails breaks no law`(code: SourceError.Code) async throws {
+  func `a failing service violates no law`(code: SourceError.Code) async throws {
     let failing = Diary().subject(
       page: { _ throws(SourceError) in throw .because(code) },
       item: { _ throws(SourceError) in throw .because(code) })
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: 1...30)
-  func `a service that fails once breaks no law`(call: Int) async throws {
+  func `a service that fails once violates no law`(call: Int) async throws {
     let diary = Diary()
     let calls = Counter()
     for law in Law.all {
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `what was broken before a failure stays broken`() async throws {
+  @Test func `violations before a failure stand`() async throws {
     let diary = Diary(Diary.notes.prefix(3) + Diary.notes)
     let failing = diary.subject(page: { request throws(SourceError) in
       let page = try await diary.page(request)
@@ -53,7 +53,7 @@ import Testing
     #expect("\(other)" == "inconclusive: timedOut: a test says timedOut")
   }
 
-  @Test func `what another tier answers is not compared`() async throws {
+  @Test func `answers from different origins are not compared`() async throws {
     let diary = Diary()
     let starts = Counter()
     let bundle = BundledSource("bundle", items: [Note(99)], fields: Note.fields)
@@ -75,7 +75,7 @@ import Testing
     #expect("\(try await Self.law("walk-stable").check(subject))".contains("timedOut"))
   }
 
-  @Test func `what another tier listed need not be known`() async throws {
+  @Test func `records listed by a fallback may be unknown`() async throws {
     let diary = Diary()
     let subject = diary.subject(
       page: { request throws(SourceError) in
@@ -90,7 +90,7 @@ import Testing
     #expect(error.code == .offline)
   }
 
-  @Test func `who stands in for an endless source may come to an end`() async throws {
+  @Test func `a fallback for an endless source may end`() async throws {
     let diary = Diary()
     let subject = diary.subject(page: { request throws(SourceError) in
       var page = try await diary.page(request)
@@ -104,7 +104,7 @@ import Testing
     #expect(error.code == .unreachable)
   }
 
-  @Test func `what a service searches is not matched again`() async throws {
+  @Test func `results of a service's search are not checked`() async throws {
     let diary = Diary()
     let subject = diary.subject(page: { request throws(SourceError) in
       // Returns everything for every query.
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test func `what is declared is not held against a source`() async throws {
+  @Test func `declared properties are not violations`() async throws {
     let repeating = Diary(Diary.notes + Diary.notes).subject().with { $0.repeatsRecords = true }
     let report = await LawReport(on: repeating)
     #expect(report.violations.isEmpty, "\(report)")
@@ -136,7 +136,7 @@ import Testing
     #expect(endless.requests.count <= 2 * 25)
   }
 
-  @Test func `a law that is broken says where`() async throws {
+  @Test func `a violation names the call`() async throws {
     let subject = Diary(Diary.notes + [Note(5, "Beta 5")]).subject()
     let violations = try await Self.law("ids-unique").check(subject).violations
     #expect(violations.map(\.law) == ["ids-unique"])
@@ -145,7 +145,7 @@ import Testing
     #expect(violations.first?.call.hasPrefix("list, limit 7, after c") == true)
   }
 
-  @Test func `a secret that was told is not told again`() async throws {
+  @Test func `a leaked secret is redacted in reports`() async throws {
     let diary = Diary()
     let subject = diary.subject(item: { id throws(SourceError) in
       throw SourceError(.badUsage, "the key \(Diary.key) cannot ask for \(id)")
@@ -166,7 +166,7 @@ import Testing
 }
 
 @Suite struct ExpectLawsTests {
-  @Test func `a source that keeps every law raises no issue`() async {
+  @Test func `a correct source records no issue`() async {
     let report = await expectLaws(of: Diary().subject())
     #expect(report.entries.count == Law.all.count)
   }
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test func `what cannot be judged is an issue`() async throws {
+  @Test func `an inconclusive law is an issue`() async throws {
     let inconclusive = Diary().subject(page: { _ throws(SourceError) in throw .because(.timedOut) })
     let law = try LawVerdictTests.law("walk-ends")
     await withKnownIssue {
@@ -190,7 +190,7 @@ import Testing
     }
   }
 
-  @Test func `what does not apply is no issue`() async throws {
+  @Test func `a law that does not apply is not an issue`() async throws {
     let law = try LawVerdictTests.law("search-matches")
     await expectLaws(of: Diary().subject().with { $0.search = .none }, [law])
   }

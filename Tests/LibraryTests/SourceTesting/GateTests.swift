@@ -6,7 +6,7 @@ import Testing
 struct GateTests {
   private let gate = Gate()
 
-  @Test func `holds who comes until it is open`() async throws {
+  @Test func `blocks calls until it is open`() async throws {
     let passed = Counter()
     let calls = (0..<3).map { _ in
       Task { [gate] in
@@ -22,7 +22,7 @@ struct GateTests {
     try await gate.pass()
   }
 
-  @Test func `lets a cancelled call go`() async {
+  @Test func `releases a cancelled call`() async {
     let call = Task { [gate] in try await gate.pass() }
     await gate.holds(1)
     call.cancel()
@@ -31,7 +31,7 @@ struct GateTests {
     #expect(gate.count == 0)
   }
 
-  @Test func `a counter wakes those whose number is reached`() async {
+  @Test func `a counter resumes the waiters whose value is reached`() async {
     let counter = Counter()
     let first = Task { await counter.reaches(1) }
     let third = Task { await counter.reaches(3) }
@@ -44,7 +44,7 @@ struct GateTests {
     #expect(counter.value == 0)
   }
 
-  @Test func `a counter lets a cancelled task go`() async {
+  @Test func `a counter releases a cancelled task`() async {
     let counter = Counter()
     let waiting = Task { await counter.reaches(1) }
     waiting.cancel()

@@ -5,7 +5,7 @@ import Testing
 struct ManualClockTests {
   private let clock = ManualClock()
 
-  @Test func `moves only when it is moved`() {
+  @Test func `advances only when told`() {
     #expect(clock.now.offset == .zero)
     clock.advance(by: .seconds(5))
     clock.advance(by: .zero)
@@ -13,7 +13,7 @@ struct ManualClockTests {
     #expect(clock.now.duration(to: clock.now.advanced(by: .seconds(2))) == .seconds(2))
   }
 
-  @Test func `wakes nobody early`() async throws {
+  @Test func `wakes no sleeper early`() async throws {
     async let sleep: Void = clock.sleep(for: .seconds(2))
     await clock.sleepers(atLeast: 1)
     clock.advance(by: .seconds(2) - .nanoseconds(1))
@@ -38,7 +38,7 @@ struct ManualClockTests {
     }
   }
 
-  @Test func `wakes all whose times have passed at once`() async throws {
+  @Test func `wakes all sleepers that are due at once`() async throws {
     let sleeps = [5, 1, 4, 6].map { second in
       Task { [clock] in try await clock.sleep(for: .seconds(second)) }
     }
@@ -51,7 +51,7 @@ struct ManualClockTests {
   }
 
   @Test(arguments: [Duration.zero, .seconds(-1)])
-  func `does not sleep for no time`(duration: Duration) async throws {
+  func `does not sleep for zero or negative durations`(duration: Duration) async throws {
     try await clock.sleep(for: duration)
   }
 
@@ -64,7 +64,7 @@ struct ManualClockTests {
     clock.advance(by: .seconds(1))
   }
 
-  @Test func `begins no sleep in a task that is cancelled`() async {
+  @Test func `does not sleep in a cancelled task`() async {
     let sleep = Task { [clock] in
       withUnsafeCurrentTask { $0?.cancel() }
       try await clock.sleep(for: .zero)
@@ -72,7 +72,7 @@ struct ManualClockTests {
     await #expect(throws: CancellationError.self) { try await sleep.value }
   }
 
-  @Test func `survives sleepers who leave while it moves`() async {
+  @Test func `survives cancellations while it advances`() async {
     let sleeps = (0..<500).map { number in
       Task { [clock] in try? await clock.sleep(for: .seconds(number % 7 + 1)) }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct ScriptedSourceTests {
-  @Test func `answers by its script and remembers what it was asked`() async throws {
+  @Test func `returns scripted answers and records requests`() async throws {
     let source = ScriptedSource<Note>(pages: [
       .success(.notes(1...2)), .failure(.because(.timedOut)),
     ])
@@ -17,7 +17,7 @@ struct ScriptedSourceTests {
     #expect(source.callCount == 4)
   }
 
-  @Test func `passes on what another answers`() async throws {
+  @Test func `forwards the answers of another source`() async throws {
     let source = ScriptedSource(over: notebook(9))
     #expect(try await source.everyID(limit: 4) == Array(1...9))
     #expect(try await source.item(7).item.id == 7)

@@ -27,9 +27,9 @@ final class Service: DataSource, CustomStringConvertible {
     Provenance(.live, fetchedAt: .day(), endpoint: "https://notes.test/api")
   }
 
-  /// What it was asked.
+  /// The page requests so far.
   var requests: [PageRequest] { notes.requests }
-  /// How often it was asked.
+  /// The number of calls so far.
   var callCount: Int { notes.callCount }
 
   /// Makes every further call fail; `nil` for none.
@@ -48,7 +48,7 @@ final class Service: DataSource, CustomStringConvertible {
 final class Fault: Sendable {
   private let code = Mutex<SourceError.Code?>(nil)
 
-  /// What every further call fails with; `nil` for nothing.
+  /// Makes every further call fail; `nil` for none.
   func set(_ code: SourceError.Code?) { self.code.withLock { $0 = code } }
 
   /// Fails if a failure is set.

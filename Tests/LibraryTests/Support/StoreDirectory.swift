@@ -18,13 +18,13 @@ final class StoreDirectory: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: root) }
 
-  /// Where the store's file is, or will be.
+  /// The path of the store's file.
   var path: String { "\(root)/state/store.sqlite" }
 
-  /// What the stores have reported.
+  /// The warnings of the stores.
   var warnings: [Warning] { log.withLock { $0 } }
 
-  /// What lies beside the store's file, itself included.
+  /// The names of the store's file and the files beside it.
   var names: [String] {
     (try? FileManager.default.contentsOfDirectory(atPath: "\(root)/state").sorted()) ?? []
   }
@@ -96,7 +96,7 @@ final class RawDatabase {
     }
   }
 
-  /// Whether the tables, and the search index, are in order.
+  /// True if the tables and the search index are intact.
   func isSound() throws -> Bool {
     do {
       try execute("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)")

@@ -19,7 +19,7 @@ import Testing
   @Test func `fields are listed in every format`() async throws {
     let outcome = try await Binary.run("heroes list --fields help --ndjson")
     #expect(
-      outcome.lines.first == #"{"name":"id","kind":"integer","about":"Comic Vine's number."}"#)
+      outcome.lines.first == #"{"name":"id","kind":"integer","about":"Comic Vine ID."}"#)
   }
 
   @Test(arguments: [

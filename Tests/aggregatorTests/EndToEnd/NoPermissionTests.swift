@@ -126,13 +126,14 @@ import Testing
     #expect(all.status == 3)
     #expect(service.requests.count < 110)
     let lines = [
-      Self.deletion, "users restore --all", "users load 5", "store status", "store path",
+      Self.deletion, "users restore --all", "store status", "store path",
       "store clear users --yes",
     ]
     for line in lines {
       let problem = line == "users load 5" ? "there is no place " : "no directory for "
       try await expect(line, status: 74, problem, homeless)
     }
+    try await expect("users load 5", status: 74, "no cache directory", homeless)
     #expect(try home.sandbox.files(under: "home").isEmpty)
   }
 }

@@ -20,7 +20,8 @@ import Testing
     #expect(outcome.errors == "")
     #expect(services.requestCount() == 4)
     let laws = try await home.run("sources check heroes --fields laws --json")
-    #expect(laws.output.contains("field-kinds: kept") && laws.output.contains("field-stored: kept"))
+    #expect(laws.output.contains("field-kinds: holds"))
+    #expect(laws.output.contains("field-stored: holds"))
     let latency = try await home.run("sources check users --fields milliseconds --tsv")
     #expect(try #require(latency.lines.first.flatMap { Int($0) }) >= 0)
   }
