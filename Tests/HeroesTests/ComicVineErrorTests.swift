@@ -27,7 +27,8 @@ struct ComicVineErrorTests {
 
   @Test(
     arguments: [
-      (.quota, .rateLimited, "hourly quota"), (.velocity, .rateLimited, "slow down (429)"),
+      (.quota, .rateLimited, "hourly quota"),
+      (.velocity, .rateLimited, "rate limited by Comic Vine (429)"),
       (.blocked, .rejected, "(403): Attention Required! | Cloudflare"),
       (.broken, .serverError, "failed (500)"), (.badGateway, .serverError, "failed (502)"),
       (.unavailable, .serverError, "failed (503)"),
@@ -46,11 +47,11 @@ struct ComicVineErrorTests {
     arguments: [
       (200, 101, .rejected, "knows no such list"), (200, 103, .rejected, "(103: Gone wrong)"),
       (200, 104, .rejected, "(104: Gone wrong)"), (200, 105, .rejected, "subscribers"),
-      (401, 100, .invalidKey, "invalid API key"), (200, 100, .invalidKey, "key"),
+      (401, 100, .invalidKey, "does not accept the key"), (200, 100, .invalidKey, "key"),
       (404, 102, .rejected, "(404): Gone wrong"), (200, 107, .rateLimited, "quota"),
       // The HTTP status comes first where the service's own code says nothing known.
       (502, 502, .serverError, "failed (502)"), (503, 1, .serverError, "failed (503)"),
-      (429, 1, .rateLimited, "slow down"), (401, 999, .invalidKey, "(401)"),
+      (429, 1, .rateLimited, "rate limited by"), (401, 999, .invalidKey, "(401)"),
     ] as [(Int, Int, SourceError.Code, String)])
   func `reads the service's own status`(
     status: Int, own: Int, code: SourceError.Code, words: String
