@@ -103,7 +103,7 @@ import Testing
       #expect(outcome.status == 0)
       #expect(try outcome.envelope().provenance?.origin == "bundled")
       #expect(try outcome.envelope().provenance?.reason == "rateLimited")
-      #expect(outcome.errors.contains("\nhint: try again in "), "\(outcome)")
+      #expect(outcome.errors.contains("\nhint: retry in "), "\(outcome)")
       #expect(service.requests.count == calls)
     }
   }
