@@ -169,7 +169,7 @@ struct CountryListTests {
     #expect(first.records.map(\.name) == ["France"])
     #expect(second.records.map(\.code.description) == ["ES"])
     #expect(first.unreadable.count == 6)
-    #expect(first.unreadable.firstReason == "row 2: it is null")
+    #expect(first.unreadable.firstReason == "row 2: the value is null")
     #expect(second.unreadable == .none)
     #expect(first.total == 2)
   }
@@ -177,7 +177,7 @@ struct CountryListTests {
   @Test(
     arguments: [
       (.status(404, "404: Not Found"), .rejected, "404: Not Found"),
-      (.status(429, "429: Too Many Requests"), .rateLimited, "slow down (429)"),
+      (.status(429, "429: Too Many Requests"), .rateLimited, "rate limited by "),
       (.html(title: "Oops"), .malformed, "HTML page"),
       (.html(title: "Oops", status: 503), .serverError, "503"),
       (.status(200, ""), .malformed, "empty"),

@@ -27,7 +27,8 @@ struct ComicVineErrorTests {
 
   @Test(
     arguments: [
-      (.quota, .rateLimited, "hourly quota"), (.velocity, .rateLimited, "slow down (429)"),
+      (.quota, .rateLimited, "hourly quota"),
+      (.velocity, .rateLimited, "rate limited by Comic Vine (429)"),
       (.blocked, .rejected, "(403): Attention Required! | Cloudflare"),
       (.broken, .serverError, "failed (500)"), (.badGateway, .serverError, "failed (502)"),
       (.unavailable, .serverError, "failed (503)"),
@@ -50,7 +51,7 @@ struct ComicVineErrorTests {
       (404, 102, .rejected, "(404): Gone wrong"), (200, 107, .rateLimited, "quota"),
       // The HTTP status takes precedence over an unknown code.
       (502, 502, .serverError, "failed (502)"), (503, 1, .serverError, "failed (503)"),
-      (429, 1, .rateLimited, "slow down"), (401, 999, .invalidKey, "(401)"),
+      (429, 1, .rateLimited, "rate limited by"), (401, 999, .invalidKey, "(401)"),
     ] as [(Int, Int, SourceError.Code, String)])
   func `reads the service's own status`(
     status: Int, own: Int, code: SourceError.Code, words: String

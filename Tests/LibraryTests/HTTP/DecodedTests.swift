@@ -137,7 +137,7 @@ struct LossyArrayTests {
     (#"[{"name": "a"}, {"name": "b"}]"#, ["a", "b"], .none),
     (
       #"[{"name": "a"}, null, {"name": "c"}]"#, ["a", "c"],
-      .init(count: 1, firstReason: "row 2: it is null")
+      .init(count: 1, firstReason: "row 2: the value is null")
     ),
     (
       #"[{"name": "a"}, {"name": "b"}, {}, 7, [[]], {"name": 1}, {"name": "g"}]"#, ["a", "b", "g"],
@@ -145,7 +145,7 @@ struct LossyArrayTests {
     ),
     (
       #"["x", {"name": "b"}]"#, ["b"],
-      .init(count: 1, firstReason: "row 1: it is text instead of an object")
+      .init(count: 1, firstReason: "row 1: the value is text instead of an object")
     ),
     (
       #"[{"name": "a", "age": 1.5}]"#, [],

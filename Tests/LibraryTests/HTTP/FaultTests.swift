@@ -7,8 +7,8 @@ import Testing
 struct FaultTests {
   static let faults: [(LoopbackReply, SourceError.Code, String)] = [
     (.closed, .connectionLost, "closed the connection without a reply"),
-    (.reset, .connectionLost, "broke"),
-    (.reset(after: Data("{".utf8), of: 100), .connectionLost, "broke"),
+    (.reset, .connectionLost, "lost the connection"),
+    (.reset(after: Data("{".utf8), of: 100), .connectionLost, "lost the connection"),
     (.cut(after: Data("{\"a\":".utf8), of: 100), .connectionLost, "in the middle of the reply"),
     (
       .raw(Data("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel".utf8)),

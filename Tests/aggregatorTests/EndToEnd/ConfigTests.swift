@@ -150,7 +150,9 @@ import Testing
     let outcome = try await Binary.run("config list", environment: [key: value])
     #expect(outcome.status == 0)
     #expect(outcome.lines.contains { $0.hasPrefix("\(key)\t\(value)\tenvironment\t") })
-    #expect(outcome.errors.hasPrefix("warning: environment: \(key) is "), "\(outcome)")
+    #expect(
+      outcome.errors.hasPrefix("warning: environment: invalid value \"\(value)\" for \(key): "),
+      "\(outcome)")
     #expect(outcome.errors.contains(words))
     #expect(outcome.errorLines.allSatisfy { $0.hasPrefix("warning: ") || $0.hasPrefix("hint: ") })
   }

@@ -195,7 +195,7 @@ import Testing
     try sandbox.write("GET http://host/\n", to: "work/tape/1.http")
     let foreign = try await run("heroes list --replay tape")
     #expect(foreign.status == 76)
-    #expect(foreign.errors.hasPrefix("error: tape/1.http:1: this is no recording"))
+    #expect(foreign.errors.hasPrefix("error: tape/1.http:1: not a recording"))
     try sandbox.write("COUNTRIES_RATE = 1\nAGGREGATOR_REPLAY = tape\n", to: "work/my.xcconfig")
     let relative = try await run("heroes list --config my.xcconfig")
     #expect(relative.status == 78)
