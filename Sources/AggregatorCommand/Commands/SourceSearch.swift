@@ -144,7 +144,7 @@ struct SearchHit: Record {
     Field("source", "Source", \.source, about: "The source."),
     Field("id", "ID", \.id, about: "The record's ID in its source."),
     Field("label", "Label", \.label, about: "The name or title."),
-    Field("origin", "Origin", \.origin, about: "The origin: live, stored or bundled."),
+    Field("origin", "Origin", \.origin, about: "The origin: live, cached or bundled."),
   ]
 
   /// The fields of several sources; null for records of a source without the field.

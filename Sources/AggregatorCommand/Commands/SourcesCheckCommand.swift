@@ -90,7 +90,7 @@ struct SourceHealth: Entry {
     Field(
       "fetchedAt", "Last fetched", \.fetchedAt, about: "When the newest cached page was fetched."),
     Field(
-      "answer", "Origin", \.answer, about: "The origin of a list now: live, stored or bundled."),
+      "answer", "Origin", \.answer, about: "The origin of a list now: live, cached or bundled."),
     Field("exitCode", "Exit code", \.exitCode, about: "The exit code for this source alone."),
   ]
 }
