@@ -92,7 +92,9 @@ struct ArgumentScan {
 
   init(_ tree: CommandTree) { self.tree = tree }
 
-  /// Reads a complete command line. After an error, everything before it is kept.
+  /// Reads a complete command line.
+  ///
+  /// After an error, everything before it is kept.
   ///
   /// - Throws: ``CommandError`` with code `usage`.
   mutating func read(_ arguments: [String]) throws(CommandError) {
@@ -103,7 +105,9 @@ struct ArgumentScan {
     }
   }
 
-  /// Reads a command line that may continue. After an error, everything before it is kept.
+  /// Reads a command line that may continue.
+  ///
+  /// After an error, everything before it is kept.
   ///
   /// - Throws: ``CommandError`` with code `usage`.
   mutating func begin(_ arguments: [String], checksValues: Bool) throws(CommandError) {

@@ -7,8 +7,8 @@ extension Plugin {
     Command(
       "ID… | -", words: CompletionSource.severalIDs(of: name), options: [.yes, .dryRun],
       notes: [
-        "Deleted records are hidden locally and permanently, whatever the service returns; the service is "
-          + "not changed. With - the IDs are read from standard input, one per line."
+        "Deleted records stay hidden until restored, whatever the service returns; the service is not "
+          + "changed. With - the IDs are read from standard input, one per line."
       ],
       examples: [
         ("\(name) delete \(example.id) --yes", "hide a record"),

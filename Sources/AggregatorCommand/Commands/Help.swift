@@ -104,7 +104,7 @@ struct Help {
   /// Sections of two aligned columns; if the width is too small, the second column is put below the first.
   func columns(_ sections: [(title: String, rows: [(String, String)])]) -> [String] {
     let longest = sections.flatMap(\.rows).map(\.0.displayWidth).max() ?? 0
-    let isBeside = longest + 24 <= width
+    let isBeside = longest + 36 <= width
     let margin = isBeside ? longest + 4 : 6
     let pad = String(repeating: " ", count: margin)
     return sections.filter { !$0.rows.isEmpty }.map { title, rows in

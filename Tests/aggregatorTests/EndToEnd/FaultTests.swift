@@ -153,7 +153,8 @@ import Testing
     #expect(try outcome.envelope().items.count == 200)
     #expect(try outcome.envelope().page.next != nil)
     #expect(
-      outcome.errors.contains("warning: heroes: stopped after 2 pages\nhint: --cursor goes on"))
+      outcome.errors.contains(
+        "warning: heroes: stopped after 2 pages\nhint: continue with --cursor, or set"))
     #expect(service.requests.count == 2)
     let seen = try await Binary.run(
       "heroes list --all --max-pages 2 --session mine", environment: service.settings)
