@@ -15,13 +15,13 @@ enum Browser {
     // Relative directories would run programs of the working directory.
     let path = variables["PATH", default: ""].split(separator: ":").filter { $0.hasPrefix("/") }
       .map { "\($0)/\(opener)" }.first(where: FileManager.default.isExecutableFile)
-    let hint: Hint = "use --print-url and open the page yourself"
+    let hint: Hint = "open \(url) yourself"
     guard let path else {
       throw CommandError(.unavailable, "no browser found (\(opener) is not installed)", hint: hint)
     }
     let status = run([path, url.absoluteString], variables)
     guard status == 0 else {
-      throw CommandError(.unavailable, "\(opener) could not open \(url)", hint: hint)
+      throw CommandError(.unavailable, "\(opener) failed with status \(status)", hint: hint)
     }
   }
 

@@ -47,14 +47,16 @@ import Testing
     #expect(outcome.errors == "")
   }
 
-  @Test func `without a program to open it the address is said`() async throws {
+  @Test func `without a browser, the error names the URL`() async throws {
     let sandbox = try Sandbox()
     let outcome = try await Binary.run(
       "heroes open 1443 --offline", environment: ["PATH": sandbox.work.path], in: sandbox)
     #expect(outcome.status == 69)
     #expect(outcome.output == "")
-    #expect(outcome.errors.hasPrefix("error: there is no "))
-    #expect(outcome.errors.hasSuffix("\nhint: add --print-url and open it yourself\n"))
+    #expect(outcome.errors.hasPrefix("error: no browser found ("))
+    #expect(
+      outcome.errors.hasSuffix(
+        "\nhint: open https://comicvine.gamespot.com/spider-man/4005-1443/ yourself\n"))
   }
 
   #if os(Linux)
