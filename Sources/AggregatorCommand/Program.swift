@@ -41,7 +41,6 @@ public struct Program: Sendable {
     while true { pause() }
   }
 
-  /// Runs a command line, and reports its failure.
   private func run(_ arguments: [String], variables: [String: String]) async -> ExitCode {
     let tree = CommandTree(name, plugins: plugins)
     if arguments.first == CompletionAnswer.command {

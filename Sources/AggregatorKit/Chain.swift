@@ -10,11 +10,9 @@ extension Plugin {
   /// collection), paging and local search, fallbacks, deletions. The articles “How an answer is found” and
   /// “Combining sources” explain the order.
   ///
-  /// - Parameters:
-  ///   - environment: Everything that the source has access to.
-  ///   - reading: Selects the origins that may be used.
-  ///   - deadline: The longest time for one page, with its retries; the policy's by default.
-  /// - Returns: The chain. Build it once and reuse it: calls in flight are shared within it.
+  /// The default deadline of a page, with its retries, is the policy's. Build the chain once and reuse
+  /// it: calls in flight are shared within it.
+  ///
   /// - Throws: ``SourceError`` with code `badSettings`. Other failures to set up the service are thrown
   ///   by its calls, so that fallbacks can take over.
   public func source(
@@ -46,7 +44,6 @@ extension Plugin {
   /// The service alone, with rate limit, retries and timeout, but without store, bundled data and
   /// fallbacks.
   ///
-  /// - Returns: The service, whose calls fail if it cannot be set up.
   /// - Throws: ``SourceError`` with code `badSettings`.
   public func live(
     in environment: PluginEnvironment, deadline: Duration? = nil
@@ -113,16 +110,13 @@ extension Plugin {
       return UnavailableSource<Item>(error)
     }
     let sharedState = try sharedState(in: environment)
-    if let setting = policy.rate, let rate = try environment.settings.rate(setting) {
-      let cost = try cost(in: environment)
-      chain = chain.rateLimited(by: rate, cost: cost, clock: clock, sharing: sharedState)
-    } else {
-      chain = chain.respectingRetryAfter(clock: clock, sharing: sharedState)
+    let rate = try policy.rate.flatMap { setting throws(SourceError) in
+      try environment.settings.rate(setting)
     }
-    if let breaker = policy.breaker {
-      chain = chain.circuitBreaker(
-        breaker, passing: reading.refreshes, clock: clock, sharing: sharedState)
-    }
+    let limit = CallLimit(rate, cost: rate == nil ? 1 : try cost(in: environment))
+    chain = chain.admitted(
+      by: limit, through: policy.breaker.map { ($0, reading.refreshes) }, clock: clock,
+      sharing: sharedState)
     return chain.retry(policy.retry, clock: clock, random: environment.random)
       .timeout(deadline ?? policy.deadline, clock: clock)
       .coalesced()
@@ -201,7 +195,6 @@ extension Plugin {
     String(try urls(in: settings).joined(separator: " ").fnv1a, radix: 36)
   }
 
-  /// The service's URLs.
   func urls(in settings: Settings) throws(SourceError) -> [String] {
     var urls: [String] = []
     for setting in self.settings where setting.form == .url {

@@ -49,14 +49,9 @@ extension ImageLoader {
   /// }
   /// ```
   ///
-  /// - Parameters:
-  ///   - plugin: The source.
-  ///   - environment: Everything that the source has access to; the store is not used.
-  ///   - files: The disk cache; `nil` to cache in memory only.
-  ///   - memory: The size of the memory cache in bytes; 64 MiB by default.
-  ///   - largest: The most bytes of an image; 16 MiB by default.
-  ///   - reading: Selects the origins that may be used.
-  ///   - deadline: The longest time for one image, with its retries; the policy's by default.
+  /// The store is not used. Without `files` images are cached in memory only, up to `memory` bytes:
+  /// 64 MiB by default. An image has at most `largest` bytes, 16 MiB by default. The default deadline
+  /// of one image, with its retries, is the policy's.
   public init(
     of plugin: some Plugin, in environment: PluginEnvironment, files: ImageDiskCache?,
     memory: Int = 64 << 20, largest: Int = 16 << 20, reading: CachePolicy = .normal,

@@ -9,7 +9,6 @@ public import AggregatorSettings
 /// ``source(in:reading:deadline:)`` builds the chain between them. A plugin never prints and never exits,
 /// and has access to the outside world only through its ``PluginEnvironment``.
 public protocol Plugin<Item>: Sendable {
-  /// The type of the records.
   associatedtype Item: Record
 
   /// The source's name as typed: lower-case letters, digits and `-`.
@@ -18,7 +17,6 @@ public protocol Plugin<Item>: Sendable {
   /// A one-line summary without a full stop: `superheroes and villains of Comic Vine`.
   var summary: String { get }
 
-  /// An example for help.
   var example: PluginExample { get }
 
   /// The settings, in the order of help.
@@ -27,13 +25,10 @@ public protocol Plugin<Item>: Sendable {
   /// The fields of a record, in the order of columns and JSON keys.
   var fields: [Field<Item>] { get }
 
-  /// The appearance of a record on a terminal.
   var layout: Layout<Item> { get }
 
-  /// Timeouts, rates, retries and paging.
   var policy: Policy { get }
 
-  /// The commands that only this source has.
   var verbs: [Verb<Item>] { get }
 
   /// The bare service: without retries, rate limits and fallbacks.
@@ -46,19 +41,14 @@ public protocol Plugin<Item>: Sendable {
 }
 
 extension Plugin {
-  /// No verbs.
   public var verbs: [Verb<Item>] { [] }
 }
 
 /// An example for a source's help; bundled data should have a match.
 public struct PluginExample: Hashable, Sendable {
-  /// A word to search for.
   public let query: String
-
-  /// The ID of a record.
   public let id: String
 
-  /// Creates an example.
   public init(query: String, id: String) {
     self.query = query
     self.id = id
@@ -78,7 +68,6 @@ public struct Layout<Item>: Sendable {
       detail: @Sendable (Item) -> String?)
   }
 
-  /// The appearance of a record in a list.
   public let row: Row
 
   /// The names of the fields that a record shows alone, in order, one label and value a line.

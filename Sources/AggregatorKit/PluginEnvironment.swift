@@ -9,25 +9,15 @@ public import Foundation
 /// Plugins never read the process environment, the clock or the network directly, so that tests control
 /// all of them.
 public struct PluginEnvironment: Sendable {
-  /// The settings, from all layers.
   public var settings: Settings
-
-  /// Sends HTTP requests.
   public var transport: any Transport
 
   /// Stores records; `nil` to store nothing.
   public var store: (any Store)?
 
-  /// Measures time and sleeps.
   public var clock: any Clock<Duration>
-
-  /// Returns the current date.
   public var now: @Sendable () -> Date
-
-  /// Returns random bits.
   public var random: @Sendable () -> UInt64
-
-  /// Is notified of events.
   public var observer: Observer
 
   /// Creates an environment: of the system, and without a store and an observer by default.
@@ -54,9 +44,8 @@ extension PluginEnvironment {
   /// Its ``now`` is the time of the latest exchange, as it will be in the replay. Give it an empty store:
   /// records cached by earlier runs cause no requests, so that they are missing in the recording.
   ///
-  /// - Parameters:
-  ///   - directory: A path; created if it is missing.
-  ///   - known: All settings: the values of the secret ones are never recorded.
+  /// `directory` is created if it is missing; values of secret settings are never recorded.
+  ///
   /// - Throws: ``SourceError`` with code `storage` if the directory cannot be created or written.
   public func recording(
     into directory: String, hiding known: [Setting]
@@ -80,10 +69,6 @@ extension PluginEnvironment {
   ///   is set is never used.
   ///
   /// Give it an empty store: records cached by other runs would be used instead of the recording.
-  ///
-  /// - Parameters:
-  ///   - recording: The recorded exchanges.
-  ///   - known: All settings.
   public func replaying(_ recording: Recording, knowing known: [Setting]) -> PluginEnvironment {
     let transport = ReplayingTransport(recording)
     var environment = self

@@ -6,7 +6,6 @@ public struct Policy: Sendable {
   /// The longest time for one page, with its retries.
   public var deadline: Duration
 
-  /// The retries.
   public var retry: RetryPolicy
 
   /// The circuit breaker; `nil` for none.
@@ -26,7 +25,6 @@ public struct Policy: Sendable {
   /// The page size of a sync; `nil` for the same as ``upstreamPageSize``.
   public var syncPageSize: UpstreamPageSize?
 
-  /// The unit of the rate.
   public var rateUnit: RateUnit
 
   /// The most records scanned by one search; `nil` if the service has a search.
@@ -34,7 +32,6 @@ public struct Policy: Sendable {
   /// See ``DataSource/searchingLocally(upTo:by:as:text:)``.
   public var localSearchBound: Int?
 
-  /// Which of service and store is read first.
   public var readOrder: ReadOrder
 
   /// True if the service never ends, so that listing everything requires a bound.
@@ -95,7 +92,6 @@ public enum UpstreamPageSize: Hashable, Sendable {
 
 /// The unit of a rate.
 public enum RateUnit: Hashable, Sendable {
-  /// Calls.
   case calls
   /// Records requested: each call costs the page size.
   case records

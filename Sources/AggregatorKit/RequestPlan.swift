@@ -38,11 +38,11 @@ extension Plugin {
     let sharedState = try sharedState(in: environment) ?? SharedState(on: environment.clock)
     let now = sharedState.now
     // A copy, so that the call is not counted.
-    var limiterState = await sharedState.shared("turns", RateLimiterState()).update { $0 }
-    let left = rate.map { limiterState.left(kind, cost: cost, by: $0, at: now()) }
-    let turn = limiterState.reserve(
+    var state = await sharedState.admission.update { $0 }
+    let left = rate.map { state.limiter.left(kind, cost: cost, by: $0, at: now()) }
+    let turn = state.limiter.reserve(
       kind, cost: cost, by: rate, at: now(), maxWait: RateLimiterState.longestWait)
-    let pause = await policy.breaker.map { Circuit($0, sharing: sharedState) }?.pause() ?? .zero
+    let pause = policy.breaker.map { state.circuit.pause($0, at: now()) } ?? .zero
     let scanned = try scannedPages(kind, in: environment)
     return RequestPlan(
       addresses: addresses, rate: rate, left: left, wait: turn.wait, pause: pause,

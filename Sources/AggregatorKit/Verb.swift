@@ -11,16 +11,13 @@ public struct Verb<Item: Record>: Sendable {
   /// A one-line summary without a full stop.
   public let summary: String
 
-  /// The options.
   public let parameters: [Parameter]
 
   /// The optional positional argument; `nil` for none.
   public let argument: Parameter?
 
-  /// Runs the verb.
   public let run: @Sendable (VerbCall<Item>) async throws(SourceError) -> VerbResult<Item>
 
-  /// Creates a verb.
   public init(
     _ name: String, _ summary: String, parameters: [Parameter] = [], argument: Parameter? = nil,
     run: @escaping @Sendable (VerbCall<Item>) async throws(SourceError) -> VerbResult<Item>
@@ -41,13 +38,11 @@ public struct Parameter: Hashable, Sendable {
   /// The placeholder of the value in help: `N`.
   public let placeholder: String
 
-  /// The valid values.
   public let range: ClosedRange<Int>
 
   /// A one-line description without a full stop.
   public let about: String
 
-  /// Creates a parameter.
   public init(_ name: String, _ placeholder: String, in range: ClosedRange<Int>, about: String) {
     self.name = name
     self.placeholder = placeholder
@@ -67,10 +62,8 @@ public struct VerbCall<Item: Record>: Sendable {
   /// Loads more records of an endless source; `nil` without a store.
   public let upstreamLoader: UpstreamLoader<Item>?
 
-  /// Everything that the source has access to.
   public let environment: PluginEnvironment
 
-  /// Creates a call.
   public init(
     values: [String: Int] = [:], source: any DataSource<Item>,
     upstreamLoader: UpstreamLoader<Item>? = nil,

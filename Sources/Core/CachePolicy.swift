@@ -9,7 +9,6 @@ public struct CachePolicy: Hashable, Sendable {
   /// True if stale cached data or bundled data may answer when the service fails.
   public var mayFallBack = true
 
-  /// Controls when a local-first source loads more records from its service.
   public var growth = LoadMorePolicy.atEnd
 
   /// Fresh cached data, else the service, else local data.

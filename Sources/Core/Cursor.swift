@@ -7,7 +7,6 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
   /// The maximum number of characters in a token.
   public static let maximumLength = 512
 
-  /// The token.
   public let description: String
 
   /// Creates a cursor from its token; `nil` if the token is empty, too long, does not start with a

@@ -22,10 +22,8 @@ public struct CursorSeal: Sendable {
 
   private let scope: UInt64
 
-  /// Creates the seal of a source and a query.
-  ///
-  /// - Parameter source: The source's name. Give the tiers of one source, such as its service and its
-  ///   bundled data, different names, so that neither opens the other's cursors.
+  /// Give the tiers of one source, such as its service and its bundled data, different names, so that
+  /// neither opens the other's cursors.
   public init(_ source: String, for query: Query?) {
     scope = [source, query?.text].map { $0.map { "+\($0)" } ?? "-" }.joined(separator: "\0").fnv1a
   }

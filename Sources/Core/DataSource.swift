@@ -15,9 +15,8 @@
 /// 8. No secret enters a ``SourceError``.
 /// 9. A source that calls a service makes at most one HTTP request per call.
 ///
-/// ``Law`` has these requirements as laws, which `expectLaws` of SourceTesting asserts in a test.
+/// The laws of AggregatorSourceTesting check these promises.
 public protocol DataSource<Item>: Sendable {
-  /// The type of the records.
   associatedtype Item: Record
 
   /// Fetches one page of records.

@@ -8,7 +8,6 @@ public struct Field<Item>: Sendable {
   /// The label for people: `Real name`.
   public let label: String
 
-  /// The kind of the values.
   public let kind: FieldKind
 
   /// A one-sentence description.
@@ -62,16 +61,13 @@ public struct Field<Item>: Sendable {
     return field
   }
 
-  /// The value of this field.
   public subscript(item: Item) -> JSON { read(item) }
 }
 
 /// The kind of a ``Field``'s values; any of them may also be null.
 public enum FieldKind: String, Hashable, Sendable {
   case text
-  /// A whole number.
   case integer
-  /// A floating-point number.
   case number
   case bool
   /// Several texts.

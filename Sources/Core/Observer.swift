@@ -3,7 +3,6 @@
 /// ``DataSource/observed(by:as:)`` sets the current observer for every call below it, so retries, waits
 /// and HTTP requests report to it without receiving it as a parameter.
 public struct Observer: Sendable {
-  /// Ignores every event.
   public static let silent = Observer { _ in }
 
   /// The observer of the running call.
@@ -11,12 +10,9 @@ public struct Observer: Sendable {
 
   private let report: @Sendable (Event) -> Void
 
-  /// Creates an observer.
-  ///
-  /// - Parameter report: Handles an event. It is called from many tasks at once and must not block.
+  /// `report` is called from many tasks at once and must not block.
   public init(_ report: @escaping @Sendable (Event) -> Void) { self.report = report }
 
-  /// Reports an event.
   public func callAsFunction(_ event: Event) { report(event) }
 }
 
@@ -26,11 +22,8 @@ public struct Observer: Sendable {
 public enum Event: Sendable {
   /// A call starts: `list`, `search`, or `show` with the id.
   case asked(source: String, call: String)
-  /// The call succeeded.
   case answered(source: String, call: String, provenance: Provenance, count: Int)
-  /// The call failed.
   case failed(source: String, call: String, error: SourceError)
-  /// A wait begins.
   case waiting(Duration, reason: String)
   /// A failed call is about to be retried.
   case retrying(SourceError)
@@ -38,7 +31,6 @@ public enum Event: Sendable {
   case fellBack(SourceError)
   /// An HTTP request was sent; secrets are redacted from the address.
   case sent(method: String, address: String)
-  /// An HTTP response was received.
   case received(status: Int, bytes: Int, after: Duration, address: String)
   /// An HTTP request failed.
   case lost(SourceError, after: Duration, address: String)

@@ -16,7 +16,6 @@ public struct PageRequest: Hashable, Sendable {
     self.limit = limit
   }
 
-  /// Returns this request with another cursor.
   public func after(_ cursor: Cursor?) -> PageRequest {
     PageRequest(matching: query, after: cursor, limit: limit)
   }
@@ -33,7 +32,6 @@ public struct Page<Item: Record>: Sendable {
   /// The total number of matching records, if it is known at no extra cost.
   public var total: Int?
 
-  /// Where the records came from.
   public var provenance: Provenance
 
   /// Rows of the reply that could not be read.
@@ -66,8 +64,6 @@ public struct Page<Item: Record>: Sendable {
 /// One record and its provenance.
 public struct LookupResult<Item: Record>: Sendable {
   public var item: Item
-
-  /// Where the record came from.
   public var provenance: Provenance
 
   /// Warnings beyond those that follow from the provenance.
@@ -82,10 +78,7 @@ public struct LookupResult<Item: Record>: Sendable {
 
 /// Rows of a reply that could not be read.
 public struct Unreadable: Hashable, Sendable {
-  /// The number of rows.
   public var count: Int
-
-  /// The error of the first row.
   public var firstReason: String?
 
   public static let none = Unreadable(count: 0, firstReason: nil)
@@ -107,7 +100,6 @@ public struct Warning: Hashable, Sendable {
   /// A machine-readable code: `bundled`, `scanned`, `unreadable`.
   public var code: String
 
-  /// The message for people.
   public var message: String
 
   public init(_ code: String, _ message: String) {

@@ -6,13 +6,11 @@ public struct Provenance: Sendable {
   public enum Origin: String, Sendable, CaseIterable {
     /// The service, just now.
     case live
-    /// The local store.
     case cached
     /// Data compiled into the program.
     case bundled
   }
 
-  /// The tier that answered.
   public var origin: Origin
 
   /// The date when the data was fetched from the service; `nil` for bundled data.
@@ -33,7 +31,6 @@ public struct Provenance: Sendable {
     self.reason = reason
   }
 
-  /// Returns this provenance with a ``reason``.
   public func because(_ reason: SourceError) -> Provenance {
     Provenance(origin, fetchedAt: fetchedAt, endpoint: endpoint, reason: reason)
   }

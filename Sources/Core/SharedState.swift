@@ -35,7 +35,6 @@ public struct SharedState: Sendable {
     change = nil
   }
 
-  /// The value with this name.
   package func shared<Value: Codable & Equatable & Sendable>(
     _ name: String, _ initial: Value
   ) -> SharedValue<Value> {
@@ -64,11 +63,7 @@ package final class SharedValue<Value: Codable & Equatable & Sendable>: Sendable
   private let change: Change?
   private let memory: Mutex<Memory>
 
-  /// Creates a value.
-  ///
-  /// - Parameters:
-  ///   - initial: The first value, also used if the text cannot be read.
-  ///   - change: Changes the text of the value; `nil` to keep it in memory.
+  /// `initial` is also used if the text cannot be read; without `change` the value stays in memory.
   init(_ initial: Value, in change: Change? = nil) {
     self.initial = initial
     self.change = change

@@ -3,19 +3,16 @@
 /// Neither `message` nor `remedy` contains a secret: sources build them from the redacted descriptions of
 /// ``HTTPRequest`` and ``Secret``.
 public struct SourceError: Error, Sendable {
-  /// The kind of failure.
   public var code: Code
 
   /// A description for people, without a full stop.
   public var message: String
 
-  /// A way to mend it, if there is one.
   public var remedy: Remedy?
 
   /// The time to wait before a retry, as the service or our own rate limit demands; `nil` if unknown.
   public var retryAfter: Duration?
 
-  /// The underlying error.
   public var cause: (any Error)?
 
   public init(
@@ -31,7 +28,6 @@ public struct SourceError: Error, Sendable {
 
   public static var cancelled: SourceError { SourceError(.cancelled, "cancelled") }
 
-  /// An error with code `notFound`.
   public static func notFound(
     _ id: some LosslessStringConvertible, in source: String
   ) -> SourceError {
@@ -93,27 +89,22 @@ extension SourceError {
     /// The code's name, as in JSON output: `timedOut`; letters only.
     public var description: String { name.rawValue }
 
-    /// The task was cancelled.
     public static let cancelled = Code(.cancelled)
     /// Invalid request, such as an empty query.
     public static let badUsage = Code(.badUsage)
     /// The cursor is damaged, outdated, or belongs to another source or query.
     public static let invalidCursor = Code(.invalidCursor)
-    /// No record has this id.
     public static let notFound = Code(.notFound)
     /// Invalid setting, such as a malformed URL.
     public static let badSettings = Code(.badSettings)
-    /// Offline mode.
     public static let offline = Code(.offline)
     /// No connection: refused, no route, unknown host, or TLS failed; not retried.
     public static let unreachable = Code(.unreachable)
     /// The connection broke before the reply was complete.
     public static let connectionLost = Code(.connectionLost)
-    /// A deadline passed.
     public static let timedOut = Code(.timedOut)
     /// The service requires an API key and none is set.
     public static let missingKey = Code(.missingKey)
-    /// The service rejects the API key.
     public static let invalidKey = Code(.invalidKey)
     /// Too many requests, for the service or for the local rate limit.
     public static let rateLimited = Code(.rateLimited)
@@ -125,7 +116,6 @@ extension SourceError {
     public static let circuitOpen = Code(.circuitOpen)
     /// The reply could not be decoded.
     public static let malformed = Code(.malformed)
-    /// The reply exceeds the size limit.
     public static let tooLarge = Code(.tooLarge)
     /// The service does not offer this call, such as looking up one record.
     public static let unsupported = Code(.unsupported)
@@ -182,14 +172,9 @@ public struct Remedy: Hashable, Sendable {
   public struct Action: Hashable, Sendable {
     private enum Name { case allowMoreTime, moveStore, nameSettingsFile, record }
     private let name: Name
-
-    /// Allow the call more time.
     public static let allowMoreTime = Action(name: .allowMoreTime)
-    /// Keep the store in another directory.
     public static let moveStore = Action(name: .moveStore)
-    /// Name the settings file explicitly.
     public static let nameSettingsFile = Action(name: .nameSettingsFile)
-    /// Record the exchange.
     public static let record = Action(name: .record)
   }
 

@@ -4,7 +4,6 @@ import Foundation
 /// A lock between processes in a file of its own; it ends with the process that holds it, even by
 /// `kill -9`.
 package struct FileLock: Sendable {
-  /// The lock timed out.
   package struct Taken: Error {}
 
   /// The absolute path of the lock file, which is created empty and never deleted.

@@ -112,14 +112,9 @@ package struct OpenFile: ~Copyable {
   /// The bytes are written to a temporary file in the same directory, which is then renamed. If any step
   /// fails, the temporary file is deleted and the old file is unchanged.
   ///
-  /// - Parameters:
-  ///   - path: The file to replace or create; a symbolic link is itself replaced.
-  ///   - mode: The permissions of the new file, reduced by the umask.
-  ///   - temporaryPath: The temporary file, which must not exist: by default the path and a random
-  ///     number.
-  ///   - isDurable: `true` to wait until the bytes are on the disk before renaming. A caller that also
-  ///     wants the new name to survive a crash synchronizes the directory.
-  ///   - prepare: Changes the temporary file before it is renamed, such as its times or permissions.
+  /// A symbolic link is itself replaced; `mode` is reduced by the umask; `temporaryPath` must not exist.
+  /// With `isDurable` the bytes are on the disk before renaming; a caller that also wants the new name
+  /// to survive a crash synchronizes the directory. `prepare` may change times or permissions.
   package static func replace(
     _ path: String, with bytes: [UInt8], mode: mode_t = 0o600, via temporaryPath: String? = nil,
     isDurable: Bool = true,
@@ -162,9 +157,8 @@ package struct OpenFile: ~Copyable {
   ///
   /// Waiting blocks the thread; ``FileLock`` waits without one.
   ///
-  /// - Parameters:
-  ///   - limit: The longest wait for another process; zero does not wait.
-  /// - Returns: `false` if another process still holds the lock.
+  /// Waits for another process at most `limit`; `false` if it still holds the lock.
+  ///
   /// - Throws: ``SystemFailure``; some network file systems have no locks.
   package borrowing func lock(
     _ kind: LockKind, within limit: Duration

@@ -17,9 +17,8 @@ package struct PrivateFile: Sendable {
   /// permission leaves the old file unchanged. Concurrent edits, also by other processes, happen one
   /// after the other. Missing directories are created with mode 0700; the file has mode 0600.
   ///
-  /// - Parameters:
-  ///   - limit: The most bytes of the old contents.
-  ///   - edit: Nothing is written if it throws.
+  /// Nothing is written if `edit` throws, or if the old contents exceed `limit` bytes.
+  ///
   /// - Throws: ``SourceError`` with code `storage`, `malformed` if the old contents are too large, or
   ///   `busy`; the errors of `edit`.
   package func replace(

@@ -20,7 +20,6 @@ package struct WireRequest: Sendable {
   package var address: Address
   /// Valid header fields, without `Content-Length` and those of the connection, which the engine sets.
   package var headers: [(name: String, value: String)]
-  /// The body of a POST.
   package var body: Data?
   package var limits: HTTPLimits
 }

@@ -15,7 +15,6 @@ public struct HTTPRequest: Sendable {
     /// Text that must never be shown or recorded.
     case secret(Secret)
 
-    /// Text that may be shown.
     public init(stringLiteral value: String) { self = .plain(value) }
 
     /// The text as it is sent: keep it where it cannot be shown.
@@ -53,10 +52,7 @@ public struct HTTPRequest: Sendable {
   /// Header fields in addition to those that the transport sets itself.
   public var headers: [Item]
 
-  /// The body; `nil` for none.
   public var body: Data?
-
-  /// The limits on the size of the response and on time.
   public var limits: HTTPLimits
 
   public init(
@@ -103,7 +99,6 @@ public struct HTTPLimits: Hashable, Sendable {
 }
 
 extension HTTPRequest {
-  /// The secrets in the query and the header.
   var secrets: [String] {
     (query + headers).compactMap { $0.isSecret ? $0.value.text : nil }
   }

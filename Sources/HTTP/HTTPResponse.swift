@@ -4,7 +4,6 @@ public import Foundation
 ///
 /// Secrets of the request that the service repeats in it are removed.
 public struct HTTPResponse: Sendable {
-  /// The status code, such as 200.
   public var status: Int
 
   /// The header fields in the order of arrival, with lower-case names.

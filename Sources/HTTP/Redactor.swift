@@ -2,7 +2,6 @@ import Foundation
 
 /// Replaces the secrets of a request in its response.
 package struct Redactor: Sendable {
-  /// The replacement of a secret.
   static let mark = "REDACTED"
 
   private let secrets: [String]
@@ -16,7 +15,6 @@ package struct Redactor: Sendable {
       .sorted { $0.count > $1.count }
   }
 
-  /// The response without the secrets.
   package func redacted(_ response: HTTPResponse) -> HTTPResponse {
     guard !needles.isEmpty else { return response }
     var response = response
@@ -25,7 +23,6 @@ package struct Redactor: Sendable {
     return response
   }
 
-  /// The text without the secrets.
   package func redacted(_ text: String) -> String {
     guard !needles.isEmpty, let redacted = redacted(Data(text.utf8)) else { return text }
     return String(decoding: redacted, as: UTF8.self)

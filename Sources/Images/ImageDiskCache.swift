@@ -25,9 +25,7 @@ public struct ImageDiskCache: Sendable {
   /// The longest wait for another process.
   var maxWait = Duration.seconds(5)
 
-  /// - Parameters:
-  ///   - directory: The absolute path of a directory for the cache alone, which need not exist.
-  ///   - limit: The most bytes of all files together; 256 MiB by default.
+  /// The directory is for the cache alone, and need not exist; the limit is 256 MiB by default.
   public init(in directory: String, atMost limit: Int = 256 << 20) {
     self.directory = directory
     self.limit = limit
@@ -35,7 +33,6 @@ public struct ImageDiskCache: Sendable {
 
   /// The size of the cache.
   public struct Usage: Hashable, Sendable {
-    /// The number of images.
     public var count = 0
     /// The bytes of their files.
     public var bytes = 0
@@ -171,7 +168,6 @@ extension ImageDiskCache {
 
   private func path(_ name: String) -> String { "\(directory)/\(name)" }
 
-  /// Runs `body` while holding the lock.
   private func locked(
     _ body: @escaping @Sendable () throws(SystemFailure) -> Void
   ) async throws(SourceError) {

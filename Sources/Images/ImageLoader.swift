@@ -15,16 +15,9 @@ public struct ImageLoader: Sendable {
 
   /// Create one loader and reuse it: requests in flight and images in memory are shared within it.
   ///
-  /// - Parameters:
-  ///   - name: The name of the source.
-  ///   - deadline: The longest time for one image, including retries.
-  ///   - files: The disk cache; `nil` for none.
-  ///   - memory: The size of the memory cache in bytes; 64 MiB by default.
-  ///   - largest: The most bytes of an image; 16 MiB by default.
-  ///   - reading: The cache policy: `offline` uses no network, `refresh` fetches cached images again, and
-  ///     falls back to the cache.
-  ///   - now: The current date.
-  ///   - random: Random bits.
+  /// Without `files` images are cached in memory only, up to `memory` bytes: 64 MiB by default. An
+  /// image has at most `largest` bytes, 16 MiB by default, and `deadline` includes retries. Of the
+  /// policies, `offline` uses no network, and `refresh` fetches cached images again and falls back.
   public init(
     of name: String, over transport: any Transport, retry: RetryPolicy = .standard,
     deadline: Duration = .seconds(15), files: ImageDiskCache?, memory: Int = 64 << 20,
@@ -86,7 +79,6 @@ private struct CachedImages<Base: DataSource<LoadedImage>>: Decorator {
   let files: ImageDiskCache
   let collection: String
   let reading: CachePolicy
-  /// The most bytes of an image.
   let largest: Int
   let now: @Sendable () -> Date
 
@@ -131,7 +123,6 @@ private struct CachedImages<Base: DataSource<LoadedImage>>: Decorator {
 /// Fetches images from the web, without key or cookie.
 private struct RemoteImages: DataSource, CustomStringConvertible {
   let transport: any Transport
-  /// The most bytes of an image.
   let largest: Int
   let now: @Sendable () -> Date
 

@@ -30,7 +30,6 @@ final class ImageMemoryCache: Sendable {
 
   init(of limit: Int) { self.limit = limit }
 
-  /// The total bytes of the images.
   var bytes: Int { state.withLock(\.bytes) }
 
   /// The image of an address, which becomes the most recently used one.

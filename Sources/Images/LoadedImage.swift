@@ -3,10 +3,7 @@ public import Foundation
 
 /// Image data whose type was detected from its header.
 public struct LoadedImage: Record {
-  /// The URL of the image.
   public let id: ImageAddress
-
-  /// The file.
   public let bytes: Data
 
   public let type: ImageType

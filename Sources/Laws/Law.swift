@@ -1,6 +1,6 @@
 public import AggregatorKit
 
-/// A rule that every ``DataSource`` obeys, and the check for it.
+/// A rule that every `DataSource` obeys, and the check for it.
 ///
 /// Checking a law asserts and prints nothing: it queries a ``LawSubject`` and returns a
 /// ``Verdict``. Tests assert laws with `expectLaws` from SourceTesting, which also has the laws
@@ -14,13 +14,10 @@ public struct Law: Sendable, CustomStringConvertible {
   /// The stable identifier: `ids-unique`.
   public let name: String
 
-  /// The law in one sentence.
   public let summary: String
 
-  /// True if a few small requests are enough, so that the law can be checked against a live
-  /// service.
-  ///
-  /// The other laws fetch pages up to ``LawSubject/bound``.
+  /// True if a few small requests are enough, so that a live service can be checked; the other laws
+  /// fetch pages up to ``LawSubject/bound``.
   public let isCheap: Bool
 
   /// The names of the laws that must hold for this one to mean anything.
@@ -39,11 +36,7 @@ public struct Law: Sendable, CustomStringConvertible {
     self.lawCheck = check
   }
 
-  /// Checks the law.
-  ///
-  /// Check one law at a time on the same subject.
-  ///
-  /// If the source fails, the verdict is `inconclusive`, not `violated`.
+  /// Check one law at a time on a subject; if the source fails, the verdict is `inconclusive`.
   public func check(_ subject: LawSubject<some Record>) async -> Verdict {
     var context = LawContext(of: name, hiding: subject.secrets)
     do {
@@ -54,23 +47,17 @@ public struct Law: Sendable, CustomStringConvertible {
     }
   }
 
-  /// The name and the summary: `ids-unique: …`.
   public var description: String { "\(name): \(summary)" }
 }
 
-/// The check behind a ``Law``.
 package protocol LawCheck: Sendable {
-  /// Notes every violation in `context`.
-  ///
-  /// Rethrows failures of the source that the law is not about.
+  /// Notes every violation in `context`; rethrows failures that the law is not about.
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError)
 }
 
 extension Law {
-  /// The laws about records alone.
-  ///
-  /// They can be checked on a single page of a live service.
+  /// The laws about records alone, for which a single page of a live service is enough.
   public static let ofRecords: [Law] = [recordRoundTrip, fieldKinds, fieldStored, searchableText]
 }

@@ -16,7 +16,6 @@ package struct LawContext {
     redactor = Redactor(secrets.map { $0.reveal(\.self) })
   }
 
-  /// Records a violation.
   package mutating func note(expected: String, found: String, at call: String) {
     guard violations.count < Self.maxViolations else { return }
     violations.append(
@@ -25,9 +24,7 @@ package struct LawContext {
         call: redactor.redacted(call)))
   }
 
-  /// Marks the law as not applicable.
-  ///
-  /// Violations noted so far stand.
+  /// Marks the law as not applicable; violations noted so far stand.
   package mutating func exempt(_ reason: String) { exemption = reason }
 
   var verdict: Verdict {
@@ -35,8 +32,6 @@ package struct LawContext {
     return exemption.map(Verdict.notApplicable) ?? .holds
   }
 
-  /// The verdict after the source failed.
-  ///
   /// Violations noted so far stand.
   func verdict(after failure: SourceError) -> Verdict {
     var failure = failure
@@ -47,7 +42,6 @@ package struct LawContext {
 }
 
 extension PageRequest {
-  /// The request as text, for violations.
   package var text: String {
     [query.map { "search \"\($0)\"" } ?? "list", "limit \(limit)", cursor.map { "after \($0)" }]
       .compactMap(\.self).joined(separator: ", ")
@@ -61,7 +55,6 @@ extension SourceError {
     code == .cancelled || allowsFallback && code != .unsupported
   }
 
-  /// The code and the message.
   package var text: String { "\(code): \(message)" }
 }
 

@@ -12,9 +12,7 @@ public final class LawProbe: Sendable {
 
   public init() {}
 
-  /// Returns an environment that this probe observes; its transport and observer still work.
-  ///
-  /// Create the source in the returned environment.
+  /// Returns the environment to create the source in; its transport and observer still work.
   public func listening(to environment: PluginEnvironment) -> PluginEnvironment {
     var environment = environment
     environment.transport = ProbedTransport(base: environment.transport, probe: self)
@@ -25,10 +23,8 @@ public final class LawProbe: Sendable {
     return environment
   }
 
-  /// The number of HTTP requests sent so far.
   package var requestCount: Int { state.withLock(\.requestCount) }
 
-  /// Forwards all events to `listener` while `body` runs.
   package func notify<Answer>(_ listener: Observer, during body: () async -> Answer) async -> Answer
   {
     state.withLock { $0.listener = listener }

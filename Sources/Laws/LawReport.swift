@@ -7,7 +7,6 @@ public struct LawReport: Sendable {
     public let verdict: Verdict
   }
 
-  /// The name of the subject.
   public let subject: String
 
   /// In the order in which the laws were checked.
@@ -34,7 +33,6 @@ public struct LawReport: Sendable {
 
   public var violations: [Violation] { entries.flatMap(\.verdict.violations) }
 
-  /// The laws that do not apply to this source.
   public var notApplicable: [Entry] {
     entries.filter { if case .notApplicable = $0.verdict { true } else { false } }
   }
@@ -46,7 +44,6 @@ public struct LawReport: Sendable {
 }
 
 extension LawReport: CustomStringConvertible {
-  /// One line for each law: its name and the verdict.
   public var description: String {
     entries.map { "\($0.law.name): \($0.verdict)" }.joined(separator: "\n")
   }
@@ -55,9 +52,7 @@ extension LawReport: CustomStringConvertible {
 /// The result of checking a ``Law``.
 public enum Verdict: Sendable {
   case holds
-  /// Carries the first few violations.
   case violated([Violation])
-  /// Carries the reason.
   case notApplicable(String)
   /// The source failed in a way that the law is not about.
   case inconclusive(SourceError)
@@ -83,7 +78,6 @@ extension Verdict: CustomStringConvertible {
 
 /// One place where a source breaks a ``Law``.
 public struct Violation: Hashable, Sendable, CustomStringConvertible {
-  /// The name of the law.
   public let law: String
 
   public let expected: String

@@ -2,10 +2,8 @@ public import AggregatorKit
 
 /// A source to check against laws, and the facts needed to judge it.
 ///
-/// Only the source and its fields are required. SourceTesting creates subjects from a plugin: its
-/// remote, its bundled data, or its whole chain.
+/// Only the source and its fields are required.
 public struct LawSubject<Item: Record>: Sendable {
-  /// The name in reports.
   public var name: String
 
   public var source: any DataSource<Item>
@@ -14,9 +12,7 @@ public struct LawSubject<Item: Record>: Sendable {
 
   public var search: SearchKind
 
-  /// A query with at least one result.
-  ///
-  /// Local searches are also checked with a query of their own.
+  /// With at least one result; local searches are also checked with a query of their own.
   public var query: Query?
 
   /// The ID of an existing record, checked besides one from the list.
@@ -25,12 +21,9 @@ public struct LawSubject<Item: Record>: Sendable {
   /// An ID that does not exist; if `nil`, a made-up one is tried.
   public var unknown: Item.ID?
 
-  /// The page sizes to compare.
   public var sizes = [1, 2, 3, 7, 20, 100]
 
-  /// The limit of any pagination: 300 records and 25 pages by default.
-  ///
-  /// Records beyond it are not checked.
+  /// The limit of any pagination; records beyond it are not checked.
   public var bound = PaginationBound(items: 300, pages: 25)
 
   /// True if the source never ends.
@@ -39,18 +32,15 @@ public struct LawSubject<Item: Record>: Sendable {
   /// True if the service is known to return a record more than once.
   public var repeatsRecords = false
 
-  /// True if every call may send one HTTP request only.
-  ///
-  /// A chain retries and scans.
+  /// True if every call may send one HTTP request only; a chain retries and scans.
   public var isRemote = false
 
-  /// The secrets that must not occur in any output of the source.
   public var secrets: [Secret] = []
 
   /// Creates the same source again, as another process would; `nil` if that is impossible.
   public var recreate: (@Sendable () throws(SourceError) -> any DataSource<Item>)?
 
-  /// Observes the source; `nil` if only the current ``Observer`` does.
+  /// Observes the source; `nil` if only the current `Observer` does.
   public var probe: LawProbe?
 
   public init(
@@ -85,9 +75,7 @@ extension LawSubject {
     return records
   }
 
-  /// The full record; `nil` if lookups are unsupported or the record does not exist.
-  ///
-  /// The law `known-found` checks that it exists.
+  /// `nil` if lookups are unsupported or the record does not exist, which `known-found` checks.
   package func item(_ id: Item.ID) async throws(SourceError) -> Item? {
     do throws(SourceError) { return try await source.item(id).item } catch {
       guard error.code == .unsupported || error.code == .notFound else { throw error }

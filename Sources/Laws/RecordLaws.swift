@@ -64,7 +64,6 @@ private struct FieldKinds: LawCheck {
 }
 
 extension JSON {
-  /// True if a field of `kind` may have this value.
   fileprivate func isOf(_ kind: FieldKind) -> Bool {
     switch (self, kind) {
     case (.null, _), (.string, .text), (.integer, .integer), (.integer, .number),
@@ -129,6 +128,5 @@ private struct SearchableText: LawCheck {
 }
 
 extension JSON {
-  /// The JSON text, truncated.
   package var excerpt: String { text.oneLine(atMost: 60) }
 }

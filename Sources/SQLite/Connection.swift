@@ -14,10 +14,7 @@ package struct Connection: ~Copyable {
 
   /// Opens an existing database.
   ///
-  /// - Parameters:
-  ///   - path: A path or a `file:` URI.
-  ///   - busyTimeout: The longest wait for a lock.
-  ///   - flags: Those of `sqlite3_open_v2`.
+  /// `path` may be a `file:` URI; `flags` are those of `sqlite3_open_v2`.
   package init(
     _ path: String, busyTimeout: Duration, flags: Int32 = SQLITE_OPEN_READWRITE
   ) throws(SQLiteFailure) {
@@ -104,17 +101,14 @@ package struct Connection: ~Copyable {
     return statement
   }
 
-  /// Runs one statement to its end.
   package mutating func run(_ sql: StaticString, _ values: any SQLiteValue...) throws(SQLiteFailure)
   {
     let statement = try statement(sql, values)
     while try statement.step() {}
   }
 
-  /// The number of rows that the last statement inserted, changed or deleted.
   borrowing func changeCount() -> Int { Int(sqlite3_changes(database)) }
 
-  /// Runs one statement and reads its rows.
   package mutating func rows<Row>(
     _ sql: StaticString, _ values: any SQLiteValue..., read: (borrowing Statement) -> Row
   ) throws(SQLiteFailure) -> [Row] {
@@ -139,7 +133,6 @@ package struct Connection: ~Copyable {
     _ body: (inout Connection) throws(SQLiteFailure) -> Answer
   ) throws(SQLiteFailure) -> Answer { try enclosed("BEGIN IMMEDIATE", body) }
 
-  /// Runs `body` on a consistent snapshot.
   mutating func snapshot<Answer>(
     _ body: (inout Connection) throws(SQLiteFailure) -> Answer
   ) throws(SQLiteFailure) -> Answer { try enclosed("BEGIN", body) }
@@ -171,7 +164,6 @@ package struct SQLiteFailure: Error {
   /// The system's message if a system call failed: `Permission denied`.
   package let cause: String?
 
-  /// The failure of the last call on `database`.
   package init(_ code: Int32, on database: OpaquePointer?) {
     self.code = code
     words = String(cString: database.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code))

@@ -133,14 +133,12 @@ extension SQLiteStore {
 struct StoredSearch: Sendable {
   /// The expression for the index; `nil` if the index cannot help.
   let match: String?
-  /// True if the expression has more than one word.
   let hasSeveralWords: Bool
   /// A word to look for in every text; `nil` if the index finds all.
   let scanned: String?
   /// Further such words, as a JSON array.
   let furtherScanned: String?
 
-  /// True if every record matches.
   var isEverything: Bool { match == nil && scanned == nil }
 
   init(_ words: [Folded]) {
@@ -289,12 +287,8 @@ extension SQLiteStore {
   ///
   /// It waits for no lock, creates no file and leaves a damaged one in place.
   ///
-  /// - Parameters:
-  ///   - source: The source's name.
-  ///   - prefix: The beginning of the IDs, compared byte by byte.
-  ///   - areDeleted: True for deleted IDs, false for those neither deleted nor removed upstream.
-  ///   - limit: The most IDs to return.
-  /// - Returns: The first IDs in byte order; none if they cannot be read.
+  /// Prefixes are compared byte by byte. Without `areDeleted` it reads IDs neither deleted nor removed
+  /// upstream. Returns the first in byte order; none if they cannot be read.
   package func readWithoutWaiting(
     _ source: String, idsFrom prefix: String, areDeleted: Bool, atMost limit: Int
   ) -> [StoredID] {

@@ -130,7 +130,6 @@ private struct BatchSave {
   let source: Int64
   let date: Date
   var changes = StoreChanges()
-  /// The position of each entry.
   var positions: [Int64] = []
 
   /// The last positions assigned before this batch and by now; `nil` until one is needed.

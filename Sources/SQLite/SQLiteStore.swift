@@ -18,10 +18,8 @@ public final class SQLiteStore: Store {
 
   /// Creates a store without touching its file.
   ///
-  /// - Parameters:
-  ///   - path: An absolute path. Missing directories are created with mode 0700.
-  ///   - busyTimeout: The longest wait for a lock of another process; 5 s by default.
-  ///   - report: Receives a warning when a file is moved aside.
+  /// Missing directories of the absolute path are created with mode 0700. The longest wait for another
+  /// process is 5 s by default. `report` receives a warning when a file is moved aside.
   public init(
     at path: String, busyTimeout: Duration = .seconds(5),
     report: @escaping @Sendable (Warning) -> Void = { _ in }
@@ -43,7 +41,6 @@ public final class SQLiteStore: Store {
     }
   }
 
-  /// Writes in one transaction.
   package func write<Answer: Sendable>(
     _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer
   ) async throws(SourceError) -> Answer {

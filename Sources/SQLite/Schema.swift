@@ -159,6 +159,5 @@ extension Sequence<String> {
 }
 
 extension [Int64] {
-  /// A JSON array, for SQLite's `json_each`.
   var jsonArray: String { "[\(map(String.init).joined(separator: ","))]" }
 }

@@ -38,7 +38,6 @@ package struct Statement: ~Copyable {
     return Data(bytes: start, count: Int(sqlite3_column_bytes(handle, column)))
   }
 
-  /// True if the text in a column has these bytes.
   borrowing func holds(_ bytes: Data, in column: Int32) -> Bool {
     guard let start = sqlite3_column_blob(handle, column),
       Int(sqlite3_column_bytes(handle, column)) == bytes.count

@@ -179,9 +179,8 @@ package struct StoreFile: Sendable {
 
   /// Renames the file and its auxiliary files, so that nothing in them is lost.
   ///
-  /// - Parameters:
-  ///   - why: The fault, worded to follow the file's name.
-  ///   - isStillThere: False if another process has moved the file meanwhile.
+  /// `why` is worded to follow the file's name; `isStillThere` is false if another process moved it.
+  ///
   /// - Throws: ``SourceError`` with code `storage`.
   func moveAside(_ why: String, if isStillThere: () -> Bool) throws(SourceError) {
     do throws(SystemFailure) {

@@ -5,7 +5,6 @@ public import Foundation
 public struct Setting: Hashable, Sendable {
   /// The form of a value.
   public enum Form: Hashable, Sendable {
-    /// Any text.
     case text
     /// The `http` or `https` address of a service.
     case url
@@ -25,10 +24,7 @@ public struct Setting: Hashable, Sendable {
   /// The value if the setting is not set; `nil` for none.
   public let defaultValue: String?
 
-  /// The form of the value.
   public let form: Form
-
-  /// A short description.
   public let about: String
 
   /// `true` if the value must never be shown.
@@ -54,7 +50,6 @@ public struct Settings: Sendable {
   public enum Origin: Hashable, Sendable, CustomStringConvertible {
     /// An option of the command line, or code.
     case option
-    /// An environment variable.
     case environment
     /// A line of a settings file; 1-based.
     case file(path: String, line: Int)
@@ -90,12 +85,10 @@ public struct Settings: Sendable {
 
   package init(entries: [String: Entry]) { self.entries = entries }
 
-  /// Settings with these values by key.
   public init(_ values: [String: String] = [:]) {
     self.init(entries: values.mapValues { Entry($0, origin: .option) })
   }
 
-  /// These settings with other values for some keys.
   package func replaced(_ values: [String: String]) -> Settings {
     var settings = self
     settings.entries.merge(Settings(values).entries) { $1 }
@@ -222,9 +215,7 @@ public struct Settings: Sendable {
 extension Settings {
   /// A setting's value without secrets.
   package enum Shown: Hashable, Sendable, CustomStringConvertible {
-    /// The value of a setting that is not secret.
     case text(String)
-    /// A secret that is set.
     case secret(Secret)
     /// A secret with the value of an example file.
     case placeholder

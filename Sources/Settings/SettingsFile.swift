@@ -38,10 +38,8 @@ package struct SettingsReader: Sendable {
   private let workingDirectory: String
   private let directory: String?
 
-  /// - Parameters:
-  ///   - workingDirectory: The absolute path that relative paths are resolved against.
-  ///   - directory: A directory of the working directory, `Configuration` or `.`: files outside are
-  ///     refused, also if a symbolic link or `..` leads there. `nil` allows all files.
+  /// With `directory`, `Configuration` or `.` in the working directory, files outside of it are refused,
+  /// also if a symbolic link or `..` leads there; `nil` allows all files.
   package init(in workingDirectory: String, confinedTo directory: String? = nil) {
     self.workingDirectory = workingDirectory
     self.directory = directory
@@ -120,9 +118,6 @@ package struct SettingsFile: Sendable {
 
   private let settings: [Setting]
 
-  /// - Parameters:
-  ///   - path: The absolute path.
-  ///   - settings: All settings of the program.
   package init(_ path: String, settings: [Setting]) {
     self.path = path
     self.settings = settings

@@ -4,7 +4,6 @@ package import AggregatorCore
 package struct SettingsLayer: Sendable {
   /// A line of a file.
   package struct Location: Hashable, Sendable, CustomStringConvertible {
-    /// The path as the user wrote it.
     package let file: String
     /// The line, 1-based; `nil` for the file as a whole.
     package let line: Int?
@@ -18,7 +17,6 @@ package struct SettingsLayer: Sendable {
     package let location: Location
     package let fault: XcconfigFault
 
-    /// Location, fault and remedy in one line.
     package var description: String { error.description }
 
     package var error: SourceError {
@@ -48,7 +46,6 @@ package struct SettingsLayer: Sendable {
   /// The first ``mostDiagnostics``, in order.
   package private(set) var diagnostics: [Diagnostic] = []
 
-  /// The number of all diagnostics.
   package private(set) var diagnosticCount = 0
 
   private var files = 0
@@ -149,9 +146,7 @@ package struct SettingsExpansion {
   private var expanded: [Int: String] = [:]
   private var open: [Int] = []
 
-  /// - Parameters:
-  ///   - settings: The settings by key.
-  ///   - below: The value of a setting in the layers below; not called for secrets.
+  /// `below` returns the value of a setting in the layers below; it is not called for secrets.
   package init(
     of layer: SettingsLayer, settings: [String: Setting], below: @escaping (Setting) -> String?
   ) {

@@ -16,9 +16,7 @@ public import AggregatorCore
 public struct SettingsLoader: Sendable {
   /// The build configuration, which selects the file in the working directory.
   public enum Build: String, Sendable {
-    /// Reads `Debug.xcconfig`.
     case debug = "Debug"
-    /// Reads `Release.xcconfig`.
     case release = "Release"
   }
 
@@ -47,10 +45,7 @@ public struct SettingsLoader: Sendable {
   /// `XDG_CONFIG_HOME` is ignored: it would be in the working directory.
   public let userFile: String?
 
-  /// - Parameters:
-  ///   - groups: The settings, grouped by source: the URLs of a group with a secret are guarded.
-  ///   - environment: The environment variables of the process.
-  ///   - workingDirectory: The absolute path of the working directory.
+  /// The settings are grouped by source: the URLs of a group with a secret are guarded.
   public init(
     _ groups: [[Setting]], environment: [String: String], workingDirectory: String, build: Build
   ) {
@@ -76,9 +71,8 @@ public struct SettingsLoader: Sendable {
 
   /// Loads all layers.
   ///
-  /// - Parameters:
-  ///   - options: The values of command line options, by key.
-  ///   - configFile: The file of `--config`, absolute or relative to the working directory.
+  /// `configFile`, that of `--config`, is absolute or relative to the working directory.
+  ///
   /// - Throws: ``SourceError`` with code `badSettings`, file and line for an error in a file; `storage`
   ///   for a file that the system refuses to read.
   public func load(
@@ -96,7 +90,6 @@ public struct SettingsLoader: Sendable {
 extension SettingsLoader {
   /// The settings file of a layer.
   struct File {
-    /// The path as the user wrote it.
     let path: String
     let reader: SettingsReader
     /// `true` if it is not trusted: it sets no guarded URL and no directory.

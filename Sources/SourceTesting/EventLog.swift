@@ -7,7 +7,6 @@ package final class EventLog: Sendable {
 
   package init() {}
 
-  /// An observer that writes to this log.
   package var observer: Observer { Observer { event in self.log.withLock { $0.append(event) } } }
 
   package var events: [Event] { log.withLock(\.self) }

@@ -43,9 +43,7 @@ public func expectLaws(
     of: try LawSubject(remoteOf: plugin, in: environment), laws, sourceLocation: location)
 }
 
-/// Expects the bundled data of a plugin to obey the laws.
-///
-/// The plugin's example must be in it.
+/// Expects the bundled data of a plugin, which must contain its example, to obey the laws.
 @discardableResult
 public func expectLaws(
   ofBundledOf plugin: some Plugin, _ laws: [Law] = Law.all,
@@ -63,14 +61,9 @@ public func expectLaws(
 /// }
 /// ```
 ///
-/// Records an issue for every violation; it begins with the source and the scenario.
-///
-/// - Parameters:
-///   - environment: Leads to a working service: a transport to a service that the test runs, or to a
-///     recording. Its clock, rates and store are replaced.
-///   - maxWait: The limit of real time for one call.
-///
-/// - Throws: Failures of the service without any fault.
+/// Every issue begins with the source and the scenario. `environment` leads to a service that the
+/// test runs, or to a recording; its clock, rates and store are replaced. `maxWait` limits the real
+/// time of one call. Throws failures of the service without any fault.
 @discardableResult
 public func expectLawsUnderFaults(
   of plugin: some Plugin, in environment: PluginEnvironment,
@@ -83,10 +76,7 @@ public func expectLawsUnderFaults(
   return report
 }
 
-/// The same in front of a service that a test makes up: whatever address `settings` contain,
-/// `handler` replies.
-///
-/// - Throws: Failures of the service without any fault.
+/// The same for a service that a test makes up: `handler` replies, whatever the settings.
 @discardableResult
 public func expectLawsUnderFaults(
   of plugin: some Plugin, settings: Settings = Settings(),

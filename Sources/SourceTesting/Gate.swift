@@ -24,7 +24,6 @@ public final class Gate: Sendable {
 
   public init() {}
 
-  /// The number of blocked calls.
   public var count: Int { held.value }
 
   /// Waits until at least `count` calls are blocked.
@@ -41,9 +40,7 @@ public final class Gate: Sendable {
     for waiter in waiters.values { waiter.resume(returning: .success(())) }
   }
 
-  /// Waits until the gate is open.
-  ///
-  /// - Throws: `SourceError` with code `cancelled` if the task is cancelled first.
+  /// Waits until the gate is open; throws `cancelled` if the task is cancelled first.
   public func pass() async throws(SourceError) {
     let ticket = state.withLock { state in
       state.lastTicket += 1

@@ -10,7 +10,6 @@ import Synchronization
 /// ```
 public final class ManualClock: Clock, Sendable {
   public struct Instant: InstantProtocol {
-    /// The time since the clock was created.
     public let offset: Duration
 
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
@@ -47,15 +46,13 @@ public final class ManualClock: Clock, Sendable {
     state.withLock { state in state.sleepers.first.map { state.now.duration(to: $0.end) } }
   }
 
-  /// The number of sleepers.
   public var sleeperCount: Int { asleep.value }
 
   /// Waits until at least `count` tasks sleep.
   public func sleepers(atLeast count: Int) async { await asleep.reaches(count) }
 
-  /// Advances the clock and wakes all sleepers that are due.
-  ///
-  /// Their tasks resume in any order; advance step by step where that matters.
+  /// Wakes all sleepers that are due; their tasks resume in any order, so advance step by step
+  /// where that matters.
   public func advance(by duration: Duration) {
     precondition(duration >= .zero, "cannot advance by \(duration)")
     let woken = state.withLock { state in
@@ -68,9 +65,7 @@ public final class ManualClock: Clock, Sendable {
     for sleeper in woken { sleeper.continuation.resume() }
   }
 
-  /// Sleeps until the clock reaches `deadline`; `tolerance` is ignored.
-  ///
-  /// - Throws: `CancellationError` if the task is cancelled first.
+  /// `tolerance` is ignored; throws `CancellationError` if the task is cancelled first.
   public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     try Task.checkCancellation()
     let ticket = state.withLock { state in
@@ -96,7 +91,6 @@ public final class ManualClock: Clock, Sendable {
     }
   }
 
-  /// Ends a cancelled sleep.
   private func wake(_ ticket: Int) {
     let sleeper = state.withLock { state in
       state.sleepers.firstIndex { $0.ticket == ticket }.map { state.sleepers.remove(at: $0) }

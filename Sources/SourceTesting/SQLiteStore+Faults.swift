@@ -1,11 +1,8 @@
 package import AggregatorKit
 
 extension SQLiteStore {
-  /// Checks the file: SQLite's integrity check, the stored counts, the JSON of the records and the
-  /// records of the cached pages.
-  ///
-  /// - Returns: A line for each fault; none if the file is sound or missing.
-  /// - Throws: ``SourceError`` with code `storage` or `busy`.
+  /// A line for each fault in SQLite's integrity, the stored counts, the JSON of records or the
+  /// cached pages; none if the file is missing; throws `storage` or `busy`.
   package func faults() async throws(SourceError) -> [String] {
     let found = try await read { connection throws(SQLiteFailure) in
       var faults = try connection.rows("PRAGMA integrity_check") { $0.text(0) ?? "" }
@@ -38,9 +35,8 @@ extension SQLiteStore {
     return found ?? []
   }
 
-  /// True if the search index has exactly the texts of the records; the file is never moved aside.
-  ///
-  /// - Throws: ``SourceError`` with code `storage` or `busy`.
+  /// True if the index has exactly the texts of the records; never moves the file aside; throws
+  /// `storage` or `busy`.
   package func isIndexSound() async throws(SourceError) -> Bool {
     try await write { connection throws(SQLiteFailure) in
       do throws(SQLiteFailure) {

@@ -32,11 +32,8 @@ public final class ScriptedSource<Item: Record>: DataSource, CustomStringConvert
   private let started = Counter()
   private let ended = Counter()
 
-  /// Answers with closures.
-  ///
-  /// By default every lookup fails with `notFound`, and no cursor is skipped ahead.
-  ///
-  /// - Parameter gate: Blocks every call before it is answered.
+  /// By default every lookup fails with `notFound`, and no cursor is skipped ahead; `gate` blocks
+  /// every call before it is answered.
   public init(
     held gate: Gate? = nil, page: @escaping PageHandler,
     item: @escaping LookupHandler = { id throws(SourceError) in throw .notFound(id, in: "scripted")
@@ -49,7 +46,6 @@ public final class ScriptedSource<Item: Record>: DataSource, CustomStringConvert
     cursorHandler = skip
   }
 
-  /// Forwards every call to another source.
   public convenience init(over source: some DataSource<Item>, held gate: Gate? = nil) {
     self.init(
       held: gate,
@@ -66,13 +62,11 @@ public final class ScriptedSource<Item: Record>: DataSource, CustomStringConvert
 
   public var requests: [PageRequest] { log.withLock { $0.requests } }
 
-  /// The IDs looked up.
   public var ids: [Item.ID] { log.withLock { $0.ids } }
 
   /// The number of calls so far, of either kind.
   public var callCount: Int { started.value }
 
-  /// The number of calls in flight.
   public var inFlight: Int { log.withLock { $0.inFlight } }
 
   public var mostInFlight: Int { log.withLock { $0.mostInFlight } }

@@ -45,7 +45,6 @@ public struct Hero: Record {
     self.name = name
   }
 
-  /// This hero, with unknown details taken from `known`.
   public func merged(over known: Hero) -> Hero {
     var hero = self
     hero.realName = realName ?? known.realName

@@ -50,7 +50,6 @@ public struct UsersPlugin: Plugin {
 
   public let bundled: any DataSource<User>
 
-  /// - Parameter now: The current date, for computing ages.
   public init(now: @escaping @Sendable () -> Date = { Now.current.date }) {
     fields = [
       Field(

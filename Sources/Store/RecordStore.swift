@@ -3,19 +3,12 @@ import Foundation
 
 /// The typed view of one source's records in a ``Store``.
 public struct RecordStore<Item: Record>: Sendable {
-  /// The source's name.
   public let source: String
-
-  /// The underlying store.
   public let store: any Store
 
   private let text: @Sendable (Item) -> Folded
 
-  /// Creates a view.
-  ///
-  /// - Parameters:
-  ///   - source: The source's name.
-  ///   - store: The underlying store.
+  /// `text` returns the folded text of a record that queries search.
   ///   - text: Returns the folded text of a record that queries search.
   public init(
     _ source: String, in store: any Store, text: @escaping @Sendable (Item) -> Folded

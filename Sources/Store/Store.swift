@@ -16,11 +16,8 @@ public import Foundation
 public protocol Store: Sendable {
   /// Records in first-seen order, without deleted ones and ones removed upstream.
   ///
-  /// - Parameters:
-  ///   - source: The source's name.
-  ///   - words: Folded words that must all occur in a record's text; none for all records.
-  ///   - position: The position after which to begin; 0 for the start.
-  ///   - limit: The most records to return, 1 or more.
+  /// All of the folded `words` must occur in a record's text; none for all records. The slice begins
+  /// after `position`, 0 for the start, and has at most `limit` records, 1 or more.
   func records(
     of source: String, matching words: [Folded], after position: Int64, limit: Int
   ) async throws(SourceError) -> StoredSlice
@@ -35,11 +32,6 @@ public protocol Store: Sendable {
   func checkpoint(_ name: String, of source: String) async throws(SourceError) -> String?
 
   /// Saves a batch in one transaction.
-  ///
-  /// - Parameters:
-  ///   - batch: Records, the page that they form, and a checkpoint update.
-  ///   - source: The source's name.
-  ///   - date: When the batch was fetched.
   func save(
     _ batch: StoreBatch, of source: String, at date: Date
   ) async throws(SourceError) -> StoreChanges
@@ -58,22 +50,17 @@ public protocol Store: Sendable {
 
   /// Changes a small text that all processes share, one change after another.
   ///
-  /// - Parameters:
-  ///   - key: The text's name.
-  ///   - body: Receives the text, `nil` at first, and returns the new one; `nil` to leave it unchanged. It
-  ///     may be called more than once; the last call counts.
+  /// `body` receives the text, `nil` at first, and returns the new one; `nil` to leave it unchanged.
+  /// It may be called more than once; the last call counts.
   func change(
     _ key: String, _ body: @escaping @Sendable (String?) -> String?
   ) async throws(SourceError)
 
-  /// Counts a source's data.
   func status(of source: String) async throws(SourceError) -> StoreStatus
 
   /// Removes a source's records, pages and checkpoints. Their positions are never reused.
   ///
-  /// - Parameters:
-  ///   - source: The source's name.
-  ///   - forgetsDeleted: True to remove the marks of deletion too.
+  /// `forgetsDeleted` removes the marks of deletion too.
   func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError)
 }
 

@@ -9,10 +9,8 @@ public struct StoreBatch: Sendable {
   /// The page that the records form, and its key; `nil` to save only the records.
   public var page: (key: String, page: FetchedPage)?
 
-  /// The checkpoint update; `nil` for none.
   public var update: CheckpointUpdate?
 
-  /// Creates a batch.
   public init(
     _ entries: [StoreEntry], page: (key: String, page: FetchedPage)? = nil,
     update: CheckpointUpdate? = nil
@@ -25,7 +23,6 @@ public struct StoreBatch: Sendable {
 
 /// A record to be saved in a ``Store``.
 public struct StoreEntry: Sendable {
-  /// The record's ID.
   public var id: String
 
   /// The record in the encoding by which the store detects changes.
@@ -37,7 +34,6 @@ public struct StoreEntry: Sendable {
   /// Merges this record over its stored form, if the two differ; `nil` to save it as it is.
   public var completed: @Sendable (_ known: Data) -> (json: Data, text: Folded)?
 
-  /// Creates an entry.
   public init(
     id: String, json: Data, text: @escaping @Sendable () -> Folded,
     completed: @escaping @Sendable (_ known: Data) -> (json: Data, text: Folded)? = { _ in nil }
@@ -54,7 +50,6 @@ public struct StoreEntry: Sendable {
 /// It takes effect only if the checkpoint is still where this process read it, so that a slower process
 /// never sets a faster one back.
 public struct CheckpointUpdate: Hashable, Sendable {
-  /// The checkpoint's name.
   public var name: String
 
   /// The expected text; `nil` for no checkpoint.
@@ -69,7 +64,6 @@ public struct CheckpointUpdate: Hashable, Sendable {
   /// True to drop the cached pages of the source, because they are outdated now.
   public var replacesPages: Bool
 
-  /// Creates an update.
   public init(
     _ name: String, from: String?, to: String?, reconciliation: Reconciliation? = nil,
     replacesPages: Bool = false
@@ -95,7 +89,6 @@ public struct Reconciliation: Hashable, Sendable {
     /// The number of different records that a complete pass must have seen.
     public var least: Int
 
-    /// Creates a completion.
     public init(began: Date, least: Int) {
       self.began = began
       self.least = least
@@ -108,7 +101,6 @@ public struct Reconciliation: Hashable, Sendable {
   /// Set with the last step of a trustworthy pass: records that no step has seen were removed upstream.
   public var completion: Completion?
 
-  /// Creates a step.
   public init(begins: Bool, completion: Completion? = nil) {
     self.begins = begins
     self.completion = completion
@@ -120,7 +112,6 @@ public struct StoreChanges: Hashable, Sendable {
   /// The indices of the entries that are new.
   public var added: [Int] = []
 
-  /// The number of changed records.
   public var changed = 0
 
   /// The number of unchanged records, which were not written.
@@ -136,6 +127,5 @@ public struct StoreChanges: Hashable, Sendable {
   /// False if another process had moved the checkpoint.
   public var hasMoved = false
 
-  /// Changes without effect.
   public init() {}
 }

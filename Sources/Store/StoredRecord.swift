@@ -15,7 +15,6 @@ public struct StoredRecord: Hashable, Sendable {
   /// When a sync found that the service no longer has the record; `nil` if it has, as far as is known.
   public var removedUpstreamAt: Date?
 
-  /// Creates a stored record.
   public init(position: Int64, json: Data, savedAt: Date, removedUpstreamAt: Date? = nil) {
     self.position = position
     self.json = json
@@ -29,16 +28,13 @@ public struct StoredSlice: Hashable, Sendable {
   /// The records in first-seen order.
   public var records: [StoredRecord]
 
-  /// True if more records follow.
   public var hasMore: Bool
 
   /// The number of all matches; `nil` where counting would cost too much.
   public var total: Int?
 
-  /// A slice without records.
   public static let empty = StoredSlice(records: [], hasMore: false, total: 0)
 
-  /// Creates a slice.
   public init(records: [StoredRecord], hasMore: Bool, total: Int?) {
     self.records = records
     self.hasMore = hasMore
@@ -51,13 +47,9 @@ public struct StoredPage: Hashable, Sendable {
   /// The records, including deleted ones.
   public var records: [StoredRecord]
 
-  /// The page without its records.
   public var page: FetchedPage
-
-  /// When the page was fetched.
   public var fetchedAt: Date
 
-  /// Creates a stored page.
   public init(records: [StoredRecord], page: FetchedPage, fetchedAt: Date) {
     self.records = records
     self.page = page
@@ -76,13 +68,9 @@ public struct FetchedPage: Hashable, Codable, Sendable {
   /// The URL of the request, without its query.
   public var endpoint: String?
 
-  /// The number of rows that could not be read.
   public var unreadable: Int
-
-  /// Why the first of them could not be read.
   public var reason: String?
 
-  /// Creates a page.
   public init(next: Cursor?, total: Int?, endpoint: String?, unreadable: Unreadable = .none) {
     self.next = next
     self.total = total
@@ -103,16 +91,12 @@ public struct StoreStatus: Hashable, Sendable {
   /// The number of deleted IDs, stored or not.
   public var deleted = 0
 
-  /// The number of records that the service no longer has.
   public var removedUpstream = 0
-
-  /// The number of cached pages.
   public var pages = 0
 
   /// When a page was last fetched; `nil` if none is known.
   public var fetchedAt: Date?
 
-  /// A status without data.
   public init() {}
 
   /// True if no record is stored, not even a deleted one.

@@ -6,26 +6,21 @@ package struct ArgumentParser {
 
   package init(_ tree: CommandTree) { self.tree = tree }
 
-  /// The result of a command line.
   package enum Action {
     case run(Command)
     case help(CommandTree.Node)
     case version
   }
 
-  /// A command line, parsed once.
   package struct CommandLine {
     /// The arguments and options; those before the error if there is one.
     package let invocation: Invocation
 
     /// The action, or an error with code `usage`.
     package let action: Result<Action, CommandError>
-
-    /// The words of the command: `heroes list`.
     let path: String
   }
 
-  /// Parses the arguments after the program's name.
   package func parse(_ arguments: [String]) -> CommandLine {
     let asksForHelp = arguments.prefix { $0 != "--" }.contains { $0.asksForHelp }
     var scan = ArgumentScan(tree)
@@ -71,32 +66,22 @@ package struct ArgumentParser {
   }
 }
 
-/// The words and options of a command line, not yet matched to a command.
 struct ArgumentScan {
-  /// The words of the command and its arguments.
   private(set) var words: [String] = []
 
   /// The values of each option given; an empty string for an option without a value.
   private(set) var options: [Option: [String]] = [:]
-
-  /// The options in the order given.
   private(set) var order: [Option] = []
 
   /// The last option, if its value is missing.
   private(set) var pending: Option?
-
-  /// True after `--`.
   private(set) var isPastOptions = false
 
   private let tree: CommandTree
 
   init(_ tree: CommandTree) { self.tree = tree }
 
-  /// Reads a complete command line.
-  ///
-  /// After an error, everything before it is kept.
-  ///
-  /// - Throws: ``CommandError`` with code `usage`.
+  /// After an error, whose code is `usage`, everything before it is kept.
   mutating func read(_ arguments: [String]) throws(CommandError) {
     try begin(arguments, checksValues: true)
     if let pending {
@@ -105,11 +90,7 @@ struct ArgumentScan {
     }
   }
 
-  /// Reads a command line that may continue.
-  ///
-  /// After an error, everything before it is kept.
-  ///
-  /// - Throws: ``CommandError`` with code `usage`.
+  /// Like ``read(_:)``, for a command line that may continue.
   mutating func begin(_ arguments: [String], checksValues: Bool) throws(CommandError) {
     var rest = arguments[...]
     while let argument = rest.popFirst() {
@@ -183,9 +164,6 @@ extension String {
 }
 
 extension Option.Value {
-  /// Checks a value.
-  ///
-  /// - Throws: ``CommandError`` with code `usage`.
   fileprivate func check(_ text: String, of option: Option) throws(CommandError) {
     func invalid(_ requirement: String, suggestion: String? = nil) -> CommandError {
       CommandError(

@@ -15,7 +15,6 @@ enum ExitCode: Int32, CaseIterable, Sendable {
   case settings = 78
   case interrupted = 130
 
-  /// The exit code for a source's failure.
   init(_ error: SourceError) {
     self =
       switch error.code {
@@ -34,7 +33,6 @@ enum ExitCode: Int32, CaseIterable, Sendable {
       }
   }
 
-  /// The conditions for this code, for help.
   var about: String {
     switch self {
     case .success: "success, also for empty lists, cached or bundled data, and closed pipes"

@@ -1,10 +1,7 @@
 import AggregatorKit
 
-/// The arguments and options of a parsed command line.
-///
-/// The values of options have been checked, so the accessors only convert them.
+/// A parsed command line, whose values have been checked: the accessors only convert them.
 package struct Invocation: Sendable {
-  /// The words after the command.
   let arguments: [String]
 
   private let values: [Option: [String]]
@@ -14,37 +11,27 @@ package struct Invocation: Sendable {
     self.values = values
   }
 
-  /// True if an option was given.
   func has(_ option: Option) -> Bool { values[option] != nil }
 
   /// The value of an option; the last one if it was given several times.
   func text(_ option: Option) -> String? { values[option]?.last }
 
-  /// The value of an option that takes a number.
   func count(_ option: Option) -> Int? { text(option).flatMap { Int($0) } }
 
-  /// The value of an option that takes a duration.
   func duration(_ option: Option) -> Duration? { text(option).flatMap { Duration(typed: $0) } }
 
-  /// The values of an option that takes several, separated by commas.
   func list(_ option: Option) -> [String]? {
     text(option).map { text in
       text.split(separator: ",").map { $0.trimmingPrefix { $0 == " " } }.map(String.init)
     }
   }
 
-  /// The only argument.
-  ///
-  /// - Parameter name: Its name in help: `ID`.
   func argument(_ name: String) throws(CommandError) -> String {
     guard let argument = arguments.first else { throw .missingArgument(name) }
     try refuseArguments(after: 1)
     return argument
   }
 
-  /// The arguments as a search query.
-  ///
-  /// - Parameter example: A command line for the hint if there are no arguments.
   func query(example: String) throws(CommandError) -> Query {
     guard !arguments.isEmpty else { throw .missingArgument("QUERY", hint: .command(example)) }
     do throws(SourceError) { return try Query(arguments.joined(separator: " ")) } catch {
@@ -52,7 +39,6 @@ package struct Invocation: Sendable {
     }
   }
 
-  /// Rejects further arguments.
   func refuseArguments(after count: Int = 0) throws(CommandError) {
     guard arguments.count > count else { return }
     throw CommandError(.usage, "unexpected argument \"\(arguments[count])\"")

@@ -1,25 +1,16 @@
 import AggregatorKit
 
-/// An option of the command line.
-///
-/// Its name, letter and value are the same for every command; its description may be worded for one
-/// (``with(about:)``), so equality ignores it.
+/// Equality ignores the description, because a command may word its own (``with(about:)``).
 struct Option: Sendable {
-  /// The kind of value that an option takes.
   enum Value: Hashable, Sendable {
-    /// An integer in this range.
     case count(ClosedRange<Int>)
     /// A duration such as `500ms`, `10s` or `2m`.
     case duration
-    /// One of these words.
     case choice([String])
     /// Words separated by commas.
     case list
-    /// The name of a session.
     case session
-    /// The path of a file.
     case file
-    /// The path of a directory.
     case directory
     /// Any text that is not blank.
     case text
@@ -27,7 +18,6 @@ struct Option: Sendable {
 
   /// A section of the help, in its order.
   enum Group: String, CaseIterable {
-    /// Options of one command.
     case specific = "Options"
     case paging = "Paging options"
     case output = "Output options"
@@ -39,14 +29,10 @@ struct Option: Sendable {
 
   /// The name without its dashes: `max-pages`.
   let name: String
-
-  /// The short form.
   let letter: Character?
 
   /// The kind of value; `nil` for a flag.
   let value: Value?
-
-  /// The value's name in help: `N`.
   let placeholder: String
 
   /// The description, without a full stop.
@@ -54,7 +40,6 @@ struct Option: Sendable {
 
   private(set) var group = Group.specific
 
-  /// A flag.
   init(_ name: String, letter: Character? = nil, in group: Group = .specific, about: String) {
     self.name = name
     self.letter = letter
@@ -64,7 +49,6 @@ struct Option: Sendable {
     self.group = group
   }
 
-  /// An option with a value.
   init(
     _ name: String, letter: Character? = nil, _ value: Value, _ placeholder: String,
     in group: Group = .specific, about: String
@@ -77,7 +61,6 @@ struct Option: Sendable {
     self.group = group
   }
 
-  /// This option with the description for one command.
   func with(about: String, in group: Group? = nil) -> Option {
     var option = self
     option.about = about
@@ -85,7 +68,6 @@ struct Option: Sendable {
     return option
   }
 
-  /// The name with its dashes: `--max-pages`.
   var spelling: String { "--\(name)" }
 
   /// The usage: `-L, --limit N`.
@@ -196,16 +178,12 @@ extension Option {
 
   // MARK: - Sets
 
-  /// The options of every command.
   static let common: [Option] = [config, color, quiet, verbose, noInput, help]
 
-  /// The format of records.
   static let output: [Option] = [format, json, ndjson, csv, tsv, csvRaw, fields]
 
-  /// The source of data, with fallback to cached and bundled data.
   static let reading: [Option] = [offline, refresh, noFallback, timeout, record, replay]
 
-  /// ``reading`` for commands that load a single record.
   static let lookup = reading.map { option in
     option == timeout ? timeout.with(about: "time limit per record: 500ms, 10s, 2m") : option
   }
@@ -219,11 +197,9 @@ extension Option {
 
   static let position: [Option] = [limit, reset, back, peek, session, explain]
 
-  /// Groups of options of which one at most can be given.
   static let exclusive: [[Option]] = [
     [limit, all], [offline, refresh], [offline, noFallback], [record, replay], [reset, back, peek],
   ]
 
-  /// Short forms of ``format``.
   static let formats: [Option] = [json, ndjson, csv, tsv]
 }

@@ -1,8 +1,7 @@
 import AggregatorKit
 
-/// A command, as data: the parser, help and completions are derived from it.
-///
-/// Its texts and options are closures, because a run needs those of one command out of sixty.
+/// Parser, help and completions derive from it; texts and options are closures, because a run needs
+/// those of one command out of sixty.
 package struct Command: Sendable {
   struct Example: Sendable {
     /// The command line without the program's name.
@@ -13,8 +12,6 @@ package struct Command: Sendable {
 
   /// The arguments: `QUERY…`; empty for none.
   let arguments: String
-
-  /// The completions of arguments.
   let words: CompletionSource.Following
 
   var options: [Option] { makeOptions() + Option.common }
@@ -22,7 +19,6 @@ package struct Command: Sendable {
   /// The fields for `--fields`; empty if the command outputs no records.
   var fields: [FieldEntry] { makeFields() }
 
-  /// Paragraphs of the help.
   var notes: [String] { makeNotes() }
 
   var examples: [Example] { makeExamples().map { Example(arguments: $0, about: $1) } }
@@ -33,10 +29,8 @@ package struct Command: Sendable {
   private let makeExamples: @Sendable () -> [(String, String)]
   private let body: @Sendable (Invocation, Session) async throws -> ExitCode
 
-  /// True if the command takes arguments.
   var takesArguments: Bool { !arguments.isEmpty }
 
-  /// A command with these options and ``Option/common``.
   init(
     _ arguments: String = "", words: CompletionSource.Following? = nil,
     options: @escaping @Sendable @autoclosure () -> [Option] = [],
@@ -54,7 +48,6 @@ package struct Command: Sendable {
     body = run
   }
 
-  /// Runs the command, or lists its fields for `--fields help`.
   func run(_ invocation: Invocation, _ session: Session) async throws -> ExitCode {
     guard invocation.list(.fields) == ["help"] else { return try await body(invocation, session) }
     let output = try OutputOptions(invocation, in: session)
@@ -71,7 +64,6 @@ protocol Entry: Record {
   static var fields: [Field<Self>] { get }
 }
 
-/// A field, for `--fields help`.
 struct FieldEntry: Entry {
   let id: String
   let kind: String

@@ -1,10 +1,7 @@
 package import AggregatorKit
 
-/// All commands of the program.
 package struct CommandTree: Sendable {
-  /// A word of a command line, and the words that may follow it.
   package struct Node: Sendable {
-    /// The word: `list`.
     let word: String
 
     /// The words up to this one: `heroes list`.
@@ -28,13 +25,9 @@ package struct CommandTree: Sendable {
   }
 
   let root: Node
-
-  /// The name of the program.
   let program: String
 
   let plugins: [any Plugin]
-
-  /// The commands that do not belong to a source, in groups for the help.
   let groups: [(title: String, nodes: [Node])]
 
   /// All settings: those of each source, then those of the program.
@@ -42,13 +35,10 @@ package struct CommandTree: Sendable {
     plugins.map(\.settings) + [[Directories.home] + RecordingOptions.settings]
   }
 
-  /// All settings.
   var settings: [Setting] { settingGroups.flatMap(\.self) }
 
-  /// The names of the sources.
   var sources: [String] { plugins.map(\.name) }
 
-  /// The commands of a program over these sources.
   package init(_ program: String, plugins: [any Plugin]) {
     self.program = program
     self.plugins = plugins
@@ -78,7 +68,6 @@ package struct CommandTree: Sendable {
     root.commands.lazy.flatMap(\.options).first(where: fits)
   }
 
-  /// The node at the beginning of some words, and the words after it.
   func find(_ words: [String]) -> (node: Node, rest: [String]) {
     var node = root
     var rest = words[...]
@@ -89,8 +78,7 @@ package struct CommandTree: Sendable {
     return (node, Array(rest))
   }
 
-  /// The verbs of every source, described for any source; the nodes are those of the first source that
-  /// supports the verb.
+  /// The verbs of every source; the nodes are those of the first source that supports the verb.
   var commonVerbs: [(node: Node, summary: String)] {
     let noun = RecordNoun("records")
     return StandardVerb.allCases.compactMap { verb in
@@ -103,7 +91,6 @@ package struct CommandTree: Sendable {
     }
   }
 
-  /// The source with this name.
   func plugin(named name: String) throws(CommandError) -> any Plugin {
     guard let plugin = plugins.first(where: { $0.name == name }) else {
       throw CommandError(
@@ -115,13 +102,11 @@ package struct CommandTree: Sendable {
 }
 
 extension CommandTree.Node {
-  /// Calls a closure with this node and all nodes below it.
   func visit(_ body: (CommandTree.Node) -> Void) {
     body(self)
     for child in children { child.visit(body) }
   }
 
-  /// The commands of this node and all nodes below it.
   var commands: [Command] {
     var commands: [Command] = []
     visit { if let command = $0.command { commands.append(command) } }
@@ -129,7 +114,6 @@ extension CommandTree.Node {
   }
 }
 
-/// A verb of every source.
 enum StandardVerb: String, CaseIterable {
   case list, next, search, show, sync, delete, restore, open, image
 
@@ -149,7 +133,6 @@ enum StandardVerb: String, CaseIterable {
 }
 
 extension Plugin {
-  /// This source's word, and its verbs.
   var node: CommandTree.Node {
     let standard = StandardVerb.allCases.map { verb in
       let missing: String? =

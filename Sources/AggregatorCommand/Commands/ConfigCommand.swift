@@ -1,7 +1,6 @@
 import AggregatorKit
 
 extension CommandTree.Node {
-  /// `aggregator config [list | get KEY | set KEY [VALUE] | unset KEY | path]`.
   static func config(_ plugins: [any Plugin]) -> CommandTree.Node {
     let settings = plugins.flatMap(\.settings) + RecordingOptions.settings
     return CommandTree.Node(
@@ -199,7 +198,6 @@ extension CommandTree {
   }
 }
 
-/// A setting, for `config list`.
 private struct SettingEntry: Entry {
   let id: String
   let value: String

@@ -2,7 +2,6 @@ import AggregatorKit
 import Foundation
 
 extension Plugin {
-  /// `aggregator SOURCE delete ID… | -`.
   var deleteCommand: Command {
     Command(
       "ID… | -", words: CompletionSource.severalIDs(of: name), options: [.yes, .dryRun],
@@ -50,7 +49,6 @@ extension Plugin {
     }
   }
 
-  /// `aggregator SOURCE restore ID… | --all`.
   var restoreCommand: Command {
     Command(
       "ID… | -", words: { [name] _, _ in .ids(of: name, areDeleted: true) },
@@ -81,7 +79,6 @@ extension Plugin {
     }
   }
 
-  /// Splits IDs into known and unknown ones.
   private func choose(
     _ texts: [String], in store: any Store
   ) async throws(CommandError) -> DeletionChoice {
@@ -104,7 +101,6 @@ extension Plugin {
   }
 }
 
-/// The records to delete.
 private struct DeletionChoice {
   var ids: [String] = []
   /// Invalid IDs, and those without a record.
@@ -149,7 +145,6 @@ extension Invocation {
     return ids.uniqued
   }
 
-  /// True if `--yes` was given or a person agrees.
   func confirms(_ question: String) throws(CommandError) -> Bool {
     if has(.yes) { return true }
     return try Confirmation.ask(question, mayAsk: !has(.noInput))
@@ -157,7 +152,6 @@ extension Invocation {
 }
 
 extension [String] {
-  /// The elements without repetitions.
   fileprivate var uniqued: [String] {
     var seen: Set<String> = []
     return filter { seen.insert($0).inserted }

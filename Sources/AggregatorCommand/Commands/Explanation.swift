@@ -23,9 +23,7 @@ final class Explanation: Sendable {
     diagnostics = session.diagnostics
   }
 
-  /// Prints the plan for the first page; sends nothing.
-  ///
-  /// - Throws: ``CommandError`` with code `settings`.
+  /// Sends nothing; fails with code `settings`.
   func plan(
     _ plugin: some Plugin, _ request: PageRequest, _ bounds: ListingOptions,
     _ options: SourceOptions, in environment: PluginEnvironment
@@ -66,9 +64,7 @@ final class Explanation: Sendable {
     say("fallback: \(origins.compactMap(\.self).joined(separator: ", then "))")
   }
 
-  /// Prints the plan for the service.
-  ///
-  /// - Throws: ``SourceError`` with code `badSettings`.
+  /// Fails with code `badSettings`.
   func planService(
     of plugin: some Plugin, _ kind: CallKind, pages: Int?, in environment: PluginEnvironment
   ) async throws(SourceError) {
@@ -90,7 +86,6 @@ final class Explanation: Sendable {
     }
   }
 
-  /// Prints the origins and the requests.
   func conclude() {
     let state = state.withLock(\.self)
     let total = ContinuousClock.now - start
@@ -106,7 +101,6 @@ final class Explanation: Sendable {
     for failure in state.failures { say("failed: \(failure)") }
   }
 
-  /// Records an event.
   fileprivate func note(_ event: Event) {
     state.withLock { state in
       switch event {
@@ -141,7 +135,6 @@ extension Plugin {
 }
 
 extension PluginEnvironment {
-  /// This environment, with its events recorded.
   func explained(by explanation: Explanation?) -> PluginEnvironment {
     guard let explanation else { return self }
     var environment = self

@@ -1,6 +1,5 @@
 import AggregatorKit
 
-/// Help texts, derived from the command tree.
 struct Help {
   private let tree: CommandTree
   private let width: Int
@@ -13,7 +12,6 @@ struct Help {
     self.width = min(max(width, 1), Self.maxWidth)
   }
 
-  /// The help of a node.
   func text(of node: CommandTree.Node) -> String {
     let summary = isSource(node) ? node.summary.capitalizedFirst : node.summary
     let sections =
@@ -90,7 +88,6 @@ struct Help {
     ])
   }
 
-  /// Options, a section for each group.
   func options(_ options: [Option]) -> [String] {
     columns(
       Option.Group.allCases.map { group in
@@ -127,7 +124,6 @@ struct Help {
     "  \(Wrap(width - 2, rest: width - 4).lines(of: text).joined(separator: "\n    "))\n"
   }
 
-  /// A paragraph.
   func wrapped(_ text: String) -> String {
     Wrap(width).lines(of: text).map { "\($0)\n" }.joined()
   }
@@ -137,7 +133,6 @@ extension String {
   fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }
 
-/// A help text that does not belong to a command.
 enum HelpTopic: String, CaseIterable {
   case options
   case exitCodes = "exit-codes"
@@ -178,7 +173,6 @@ enum HelpTopic: String, CaseIterable {
     "69, 75, 76 and 77 occur only if cached and bundled data cannot be used either, with "
     + "--no-fallback, or in sync and sources check."
 
-  /// Settings with their defaults.
   static func settings(of tree: CommandTree) -> [(String, String)] {
     tree.settings.map { setting in
       (setting.key, setting.about + (setting.defaultValue.map { " (default \($0))" } ?? ""))
@@ -199,7 +193,6 @@ enum HelpTopic: String, CaseIterable {
     ("AGGREGATOR_FORCE_TTY", "behave as if on a terminal with this many columns"),
   ]
 
-  /// The order in which settings are looked up.
   static func order(_ program: String) -> String {
     "A setting is looked up in this order: the environment variable of the same name; the file given "
       + "by --config or AGGREGATOR_CONFIG; Configuration/Debug.xcconfig or Release.xcconfig in the "
@@ -209,12 +202,10 @@ enum HelpTopic: String, CaseIterable {
 }
 
 extension CommandTree.Node {
-  /// `aggregator help [COMMAND | TOPIC]`.
   static let help = CommandTree.Node("help", "Show help for a command or topic", .help)
 }
 
 extension Command {
-  /// `aggregator` alone.
   static func overview(_ plugins: [any Plugin]) -> Command {
     let second = plugins.dropFirst().first ?? plugins.first
     let examples =

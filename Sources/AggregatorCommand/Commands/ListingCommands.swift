@@ -1,7 +1,6 @@
 import AggregatorKit
 
 extension Plugin {
-  /// `aggregator SOURCE list`.
   var listCommand: Command {
     Command(
       options: Option.listing + Option.reading + Option.output, fields: fields,
@@ -16,7 +15,6 @@ extension Plugin {
     }
   }
 
-  /// `aggregator SOURCE search QUERY…`.
   var searchCommand: Command {
     Command(
       "QUERY…", options: Option.listing + Option.reading + Option.output, fields: fields,
@@ -81,14 +79,10 @@ extension Plugin {
   }
 }
 
-/// The options for the extent of a listing.
 struct ListingOptions {
-  /// The position to start from.
   let cursor: Cursor?
 
   let bound: PaginationBound
-
-  /// The number of records per request.
   let pageSize: Int
 
   /// True if reaching the limit of pages makes the result incomplete.
@@ -101,16 +95,10 @@ struct ListingOptions {
 
   private static let standardMaxPages = 25
 
-  /// Reads ``Option/listing``.
+  /// Pages are as large as the limit and the service allow, which takes the fewest requests.
   ///
-  /// A page is as large as the limit and the service allow, which takes the fewest requests. A search that
-  /// scans the service's records requests no further pages when a page is not full, because it has reached
-  /// its bound.
-  ///
-  /// - Parameters:
-  ///   - hasStore: True if records are cached; otherwise a local-first source is unbounded.
-  ///   - isSearch: True for a search.
-  /// - Throws: ``CommandError`` with code `usage`.
+  /// A search that scans the service's records ends at a page that is not full: its bound is reached.
+  /// Without a store a local-first source is unbounded. Errors have the code `usage`.
   init(
     _ invocation: Invocation, _ policy: Policy, hasStore: Bool, isSearch: Bool,
     standardLimit: Int = ListingOptions.standardLimit

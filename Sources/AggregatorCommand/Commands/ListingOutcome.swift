@@ -1,30 +1,16 @@
 import AggregatorKit
 import Foundation
 
-/// The outcome of a listing so far: counts, provenance, warnings.
 struct ListingOutcome {
-  /// The number of records shown.
   private(set) var count = 0
-
-  /// The total number of records, if known.
   private(set) var total: Int?
-
-  /// The position after the last page.
   private(set) var next: Cursor?
-
-  /// True if a part of the result is missing.
   private(set) var isPartial = false
-
-  /// The way to continue, for a person.
   var continuation = ContinuationHint.cursor
-
-  /// True if `--all` is an alternative to continuing.
   var offersAll = true
 
   /// The command to leave a listing that began on bundled data; `nil` if it begins here.
   var restart: Hint?
-
-  /// True if more records can be fetched at the end.
   var canGrow = false
 
   private let source: String
@@ -37,11 +23,9 @@ struct ListingOutcome {
   private var remarks: [Remark] = []
   private var isCapped = false
 
-  /// A warning with its remedy.
   struct Remark {
     let warning: Warning
     var hint: Hint?
-    /// True if it is information, not a warning.
     var isNote = false
 
     func report(_ diagnostics: Diagnostics, of source: String) {
@@ -50,7 +34,6 @@ struct ListingOutcome {
     }
   }
 
-  /// An empty outcome; ages are relative to `now`.
   init(of plugin: some Plugin, at now: Date) {
     source = plugin.name
     noun = plugin.noun
@@ -59,10 +42,8 @@ struct ListingOutcome {
     self.now = now
   }
 
-  /// True if anything answered.
   var hasAnswer: Bool { !provenances.isEmpty }
 
-  /// Adds a page.
   mutating func add<Item>(_ page: Page<Item>, showing shown: Int) {
     count += shown
     total = page.total ?? total
@@ -72,7 +53,6 @@ struct ListingOutcome {
     add(page.warnings)
   }
 
-  /// Adds a single record.
   mutating func add<Item>(_ found: LookupResult<Item>) {
     count += 1
     provenances.append(found.provenance)
@@ -86,7 +66,6 @@ struct ListingOutcome {
     }
   }
 
-  /// Records the end of the pagination.
   mutating func end(_ end: PaginationEnd) {
     switch end {
     case .exhausted, .itemLimit: return
@@ -108,7 +87,6 @@ struct ListingOutcome {
     )
   }
 
-  /// Records a partial failure.
   mutating func fail(_ error: SourceError) {
     isPartial = true
     remarks.append(
@@ -117,14 +95,12 @@ struct ListingOutcome {
         hint: error.hint(settings: settings)))
   }
 
-  /// The machine-readable summary.
   var summary: ListingSummary {
     ListingSummary(
       count: count, total: total, next: next, provenance: CombinedProvenance(provenances),
       warnings: allRemarks.map { SourceWarning(source, $0.warning) })
   }
 
-  /// Reports everything about the listing except its records.
   func report(to diagnostics: Diagnostics, query: Query? = nil) {
     if count == 0, !isPartial, restart == nil {
       diagnostics.note(
@@ -135,9 +111,7 @@ struct ListingOutcome {
     for remark in allRemarks { remark.report(diagnostics, of: source) }
   }
 
-  /// Reports the number of records, how to continue, and their age.
-  ///
-  /// - Parameter isNamed: True if the age names the source, because there are others.
+  /// `isNamed` is true if the age names the source, because there are others.
   func reportAmount(to diagnostics: Diagnostics, isNamed: Bool = false) {
     if let next {
       let amount = total.map { "\(count) of \($0)" } ?? "\(count)"
@@ -148,7 +122,6 @@ struct ListingOutcome {
     }
   }
 
-  /// The way to fetch more records of a growing source, at the end of the cached ones.
   private func growth(_ query: Query?, _ diagnostics: Diagnostics) -> String? {
     guard canGrow, hasAnswer, next == nil, !isPartial,
       !provenances.contains(where: { $0.origin == .bundled })
@@ -204,7 +177,6 @@ struct ListingOutcome {
 }
 
 extension Warning {
-  /// Rows of a page that could not be read.
   static func unreadable(_ rows: Unreadable) -> Warning {
     let reason = rows.firstReason.map { " (\($0))" } ?? ""
     return Warning("unreadable", "\(rows.count.of("row")) could not be read\(reason)")

@@ -2,7 +2,6 @@ import AggregatorKit
 import Foundation
 
 extension Plugin {
-  /// `aggregator SOURCE show ID…`.
   var showCommand: Command {
     Command(
       "ID…", words: CompletionSource.severalIDs(of: name), options: Option.lookup + Option.output,
@@ -88,7 +87,6 @@ extension Plugin {
 }
 
 extension Plugin {
-  /// `aggregator SOURCE open ID`.
   var openCommand: Command {
     Command(
       "ID", words: CompletionSource.one(.ids(of: name)), options: [.printURL] + Option.lookup,
@@ -125,7 +123,6 @@ extension Plugin {
 }
 
 extension Plugin {
-  /// `aggregator SOURCE image ID`.
   var imageCommand: Command {
     let hasImages = layout.images != nil
     return Command(
@@ -185,7 +182,6 @@ extension Plugin {
     }
   }
 
-  /// Reports that an image comes from the cache, and why.
   private func report(
     _ loaded: LookupResult<LoadedImage>, _ environment: PluginEnvironment,
     _ diagnostics: Diagnostics
@@ -205,7 +201,6 @@ extension Plugin {
 }
 
 extension String {
-  /// This text with only characters that are safe in a file name.
   fileprivate var fileName: String {
     String(
       prefix(100).map {
@@ -214,9 +209,7 @@ extension String {
   }
 }
 
-/// The cause of a failure for text that is not a valid ID.
 struct InvalidRecordID: Error {
-  /// The command that finds IDs.
   let search: String
 }
 

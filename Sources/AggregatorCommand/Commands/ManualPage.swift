@@ -6,7 +6,6 @@ struct ManualPage {
 
   init(_ tree: CommandTree) { self.tree = tree }
 
-  /// The page, for `man -l -`.
   var text: String {
     let lines =
       [
@@ -31,7 +30,6 @@ struct ManualPage {
       + tree.plugins.flatMap { item(bold($0.name), $0.summary) }
   }
 
-  /// The verbs of every source once, then all other commands.
   private var commands: [String] {
     var lines = [".SH VERBS OF EVERY SOURCE"]
     for (verb, summary) in tree.commonVerbs {
@@ -110,7 +108,6 @@ struct ManualPage {
 
   // MARK: - Macros
 
-  /// A tag, with its description indented below.
   private func item(_ tag: String, _ text: String) -> [String] { [".TP", tag] + paragraph(text) }
 
   private func paragraph(_ text: String) -> [String] { [Self.plain(text)] }

@@ -1,7 +1,6 @@
 import AggregatorKit
 
 extension Plugin {
-  /// `aggregator SOURCE next`.
   var nextCommand: Command {
     Command(
       options: Option.position + Option.reading + Option.output, fields: fields,
@@ -21,7 +20,6 @@ extension Plugin {
   }
 }
 
-/// A run of `next`.
 private struct NextPage<P: Plugin> {
   private typealias Item = P.Item
 
@@ -56,7 +54,6 @@ private struct NextPage<P: Plugin> {
       name, in: Directories(environment.settings, variables: session.variables))
   }
 
-  /// Shows the page, and saves the position.
   func show() async throws -> ExitCode {
     // The file is replaced atomically, so reading needs no lock.
     if move == .peek { return try await run() }

@@ -1,12 +1,10 @@
 import AggregatorKit
 
-/// The options for the output format and fields.
 struct OutputOptions {
   private let format: Format
   private let fields: [String]?
   private let isRaw: Bool
 
-  /// Reads ``Option/output``.
   init(_ invocation: Invocation, in session: Session) throws(CommandError) {
     var formats: [(option: String, format: Format)] = []
     for option in Option.formats where invocation.has(option) {
@@ -24,7 +22,6 @@ struct OutputOptions {
     guard !isRaw || format == .csv else { throw CommandError(.usage, "--csv-raw requires --csv") }
   }
 
-  /// A listing of a source's records, with the selected fields.
   func listing<Item: Record>(
     _ verb: String, of source: String?, query: Query? = nil, fields all: [Field<Item>],
     layout: Layout<Item>, shape: Listing<Item>.Shape = .rows
@@ -34,9 +31,7 @@ struct OutputOptions {
       chosen: try choose(from: all), isRaw: isRaw)
   }
 
-  /// A listing of the program's own records.
-  ///
-  /// - Parameter namesFields: True if `--fields` applies to this listing.
+  /// `namesFields` is true if `--fields` applies to this listing.
   func plainListing<Item: Entry>(
     _ verb: String, _ type: Item.Type, shape: Listing<Item>.Shape = .rows, namesFields: Bool = true
   ) throws(CommandError) -> Listing<Item> {
@@ -45,7 +40,6 @@ struct OutputOptions {
       shape: shape, chosen: namesFields ? try choose(from: Item.fields) : nil, isRaw: isRaw)
   }
 
-  /// A listing of the result of an SQL query.
   func listing(of text: String, _ columns: [Field<SQLRow>]) -> Listing<SQLRow> {
     Listing(
       "sql", of: nil, query: text, fields: columns, layout: Layout(card: columns.map(\.name)),
@@ -56,7 +50,6 @@ struct OutputOptions {
     format.writer(for: listing, on: session.terminalLayout)
   }
 
-  /// True if the output is meant for a person.
   var isForPeople: Bool { format == .table }
 
   private func choose<Item>(from all: [Field<Item>]) throws(CommandError) -> [Field<Item>]? {
@@ -76,7 +69,6 @@ struct OutputOptions {
   }
 }
 
-/// Writes records to standard output incrementally.
 struct RecordPrinter<Item: Record> {
   private var writer: any RecordWriter<Item>
   private let output: Output
@@ -87,7 +79,6 @@ struct RecordPrinter<Item: Record> {
     output = session.output
   }
 
-  /// Writes some records, after the header the first time.
   mutating func print(_ records: [Item]) throws {
     if !hasBegun {
       hasBegun = true
@@ -96,7 +87,6 @@ struct RecordPrinter<Item: Record> {
     try output.write(writer.append(records))
   }
 
-  /// Writes the end of the document.
   mutating func finish(_ summary: ListingSummary) throws {
     try print([])
     try output.write(writer.finish(summary))
@@ -104,7 +94,6 @@ struct RecordPrinter<Item: Record> {
 }
 
 extension RecordPrinter {
-  /// Writes a complete listing.
   static func print(
     _ records: [Item], as listing: Listing<Item>, _ options: OutputOptions, in session: Session
   ) throws {

@@ -1,12 +1,10 @@
 import AggregatorKit
 import Foundation
 
-/// The words for a source's records: `heroes`, `hero`.
 struct RecordNoun {
   let plural: String
   let singular: String
 
-  /// The nouns that the rules of ``init(_:)`` get wrong.
   private static let irregular = [
     "cookies": "cookie", "movies": "movie", "news": "news", "people": "person", "series": "series",
     "shoes": "shoe", "species": "species",
@@ -28,22 +26,18 @@ struct RecordNoun {
     }
   }
 
-  /// `a hero`, `an article`.
   var withArticle: String {
     "\(singular.first.map("aeio".contains) == true ? "an" : "a") \(singular)"
   }
 
-  /// `1 hero`, `2 heroes`.
   func count(_ count: Int) -> String { "\(count) \(count == 1 ? singular : plural)" }
 }
 
 extension Plugin {
-  /// The words for this source's records.
   var noun: RecordNoun { RecordNoun(name) }
 }
 
 extension Int {
-  /// `1 image`, `2 images`.
   func of(_ word: String) -> String { "\(self) \(word)\(self == 1 ? "" : "s")" }
 
   /// This number of bytes, rounded: `512 bytes`, `3.2 kB`, `12 MB`.

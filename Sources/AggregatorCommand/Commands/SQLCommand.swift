@@ -1,14 +1,12 @@
 import AggregatorKit
 
 extension CommandTree.Node {
-  /// `aggregator sql QUERY…`.
   static func sql(_ plugins: [any Plugin]) -> CommandTree.Node {
     CommandTree.Node("sql", "Query cached data with SQL (read-only)", .sql(plugins))
   }
 }
 
 extension Command {
-  /// The default time limit of a query.
   private static let defaultTime = Duration.seconds(30)
 
   /// The memory limit of SQLite in bytes, enough for sorting and a few large values.
@@ -84,7 +82,6 @@ extension Command {
   }
 }
 
-/// A row of the result of a query.
 struct SQLRow: Record {
   /// A constant that equals no value, so that a table treats no column as the IDs.
   var id: String { "\u{0}" }
@@ -93,9 +90,7 @@ struct SQLRow: Record {
 
   init(_ values: [SQLValue]) { self.values = values }
 
-  /// A field for each column; the second `name` becomes `name_2`.
-  ///
-  /// - Parameter rows: The first rows, which decide whether a column is numeric.
+  /// The second column `name` becomes `name_2`; the first rows decide whether a column is numeric.
   static func fields(_ names: [String], like rows: [[SQLValue]]) -> [Field<SQLRow>] {
     unique(names).enumerated().map { index, name in
       let values = rows.lazy.map { $0[index] }.filter { $0 != .null }

@@ -2,17 +2,14 @@ import AggregatorKit
 import Synchronization
 
 extension CommandTree.Node {
-  /// `aggregator search QUERY…`.
   static func search(_ plugins: [any Plugin]) -> CommandTree.Node {
     CommandTree.Node("search", "Search all sources", .search(plugins))
   }
 }
 
 extension Command {
-  /// The default time limit of commands over all sources.
   static let defaultTimeOfAll = Duration.seconds(10)
 
-  /// The default number of records per source.
   private static let defaultLimit = 5
 
   /// The maximum number of records per source, which fits one page of each.
@@ -104,7 +101,6 @@ extension Command {
     session.diagnostics.note("To search only \(name): \(session.diagnostics.command(line))")
   }
 
-  /// The sources to search, in the program's order.
   private static func sources(
     _ invocation: Invocation, _ session: Session
   ) throws(CommandError) -> [any Plugin] {
@@ -115,12 +111,9 @@ extension Command {
   }
 }
 
-/// Writes the results of a search, in the order of the sources.
-///
-/// On a terminal a slow source does not delay the others: after a short time the results so far are shown,
-/// and later ones follow.
+/// Writes results in the order of the sources; on a terminal only for ``firstAnswerDelay``, so that
+/// a slow source does not delay the others.
 struct SearchWriter {
-  /// The time during which the order is kept on a terminal.
   static let firstAnswerDelay = Duration.milliseconds(400)
 
   private let query: Query
@@ -149,22 +142,18 @@ struct SearchWriter {
     printer = RecordPrinter(listing, output, in: session)
   }
 
-  /// True if every source has been shown.
   var isComplete: Bool { shown.count == names.count }
 
-  /// Adds the result of a source, and shows the results that are due.
   mutating func take(_ search: SourceSearch, at index: Int) throws {
     waiting[index] = search
     try showReady()
   }
 
-  /// Shows all results so far, on a terminal.
   mutating func hurry() throws {
     isHurried = output.isForPeople
     try showReady()
   }
 
-  /// Writes the end, and reports everything else.
   mutating func finish() throws -> ExitCode {
     let searches = shown.sorted { $0.key < $1.key }.map(\.value)
     let failures = searches.compactMap(\.failure)

@@ -1,14 +1,12 @@
 import AggregatorKit
 import Foundation
 
-/// The options that choose the source of data.
 struct SourceOptions {
   let cachePolicy: CachePolicy
 
   /// The time limit for one page; `nil` for the source's own.
   let deadline: Duration?
 
-  /// Reads ``Option/reading``.
   init(_ invocation: Invocation) {
     cachePolicy = CachePolicy(
       mayAskService: !invocation.has(.offline), refreshes: invocation.has(.refresh),
@@ -16,10 +14,8 @@ struct SourceOptions {
     deadline = invocation.duration(.timeout)
   }
 
-  /// The chain of a source.
-  ///
-  /// - Parameter growth: When a local-first source fetches more; by default only if nothing is cached.
-  /// - Throws: ``CommandError`` with code `settings`.
+  /// By default a local-first source fetches more only if nothing is cached; an error
+  /// has code `settings`.
   func source<P: Plugin>(
     of plugin: P, in environment: PluginEnvironment, growing growth: LoadMorePolicy = .whenEmpty
   ) throws(CommandError) -> any DataSource<P.Item> {
@@ -32,9 +28,7 @@ struct SourceOptions {
     }
   }
 
-  /// The synchronization of a source.
-  ///
-  /// - Throws: ``CommandError`` with code `io` without a store.
+  /// Fails with code `io` without a store.
   func sync<P: Plugin>(
     of plugin: P, in environment: PluginEnvironment
   ) throws(CommandError) -> Sync<P.Item> {
@@ -46,7 +40,6 @@ struct SourceOptions {
     }
   }
 
-  /// The image loader of a source.
   func images(
     of plugin: some Plugin, in environment: PluginEnvironment, cachedIn files: ImageDiskCache?
   ) -> ImageLoader {
@@ -54,7 +47,6 @@ struct SourceOptions {
       of: plugin, in: environment, files: files, reading: cachePolicy, deadline: deadline)
   }
 
-  /// The loader for more records of a growing source.
   func upstreamLoader<P: Plugin>(
     of plugin: P, in environment: PluginEnvironment
   ) throws(CommandError) -> UpstreamLoader<P.Item>? {
@@ -66,7 +58,6 @@ struct SourceOptions {
   }
 }
 
-/// The options and settings for recording and replaying.
 struct RecordingOptions {
   private static let record = Setting(
     "AGGREGATOR_RECORD", .directory, about: "directory for recordings, like --record")
@@ -78,9 +69,7 @@ struct RecordingOptions {
   private let recorded: String?
   private let replayed: String?
 
-  /// Reads `--record` and `--replay`, or else the settings.
-  ///
-  /// - Throws: ``CommandError`` with code `usage` for both, `settings` for a relative path in a file.
+  /// Fails with code `usage` for both options, `settings` for a relative path in a file.
   init(_ invocation: Invocation, _ settings: Settings) throws(CommandError) {
     recorded = try Self.path(invocation.text(.record), else: Self.record, settings)
     replayed = try Self.path(invocation.text(.replay), else: Self.replay, settings)
@@ -92,13 +81,10 @@ struct RecordingOptions {
     }
   }
 
-  /// True if this run is recorded or replayed.
   var isOn: Bool { recorded != nil || replayed != nil }
 
-  /// The environment, recording or replayed with an empty store if the options say so.
-  ///
-  /// - Parameter known: All settings, whose secrets are redacted.
-  /// - Throws: ``CommandError`` for a directory that cannot be written, or is not a recording.
+  /// Replays with an empty store, redacts the secrets of all `known` settings, and fails for a
+  /// directory that cannot be written, or is not a recording.
   func applied(
     to environment: PluginEnvironment, knowing known: [Setting]
   ) throws(CommandError) -> PluginEnvironment {
@@ -114,8 +100,7 @@ struct RecordingOptions {
     }
   }
 
-  /// The path of a directory: an option or variable may be relative to the working directory, a file may
-  /// not.
+  /// An option or variable may be relative to the working directory, a file may not.
   private static func path(
     _ option: String?, else setting: Setting, _ settings: Settings
   ) throws(CommandError) -> String? {

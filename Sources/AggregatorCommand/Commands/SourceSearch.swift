@@ -1,6 +1,5 @@
 import AggregatorKit
 
-/// The result of one source in a search of all sources.
 struct SourceSearch: Sendable {
   let source: String
 
@@ -9,8 +8,6 @@ struct SourceSearch: Sendable {
   let hits: [SearchHit]
 
   let error: SourceError?
-
-  /// ``error`` with its exit code and hint.
   let failure: CommandError?
 
   /// The origin of the hits; `nil` after a failure.
@@ -18,8 +15,6 @@ struct SourceSearch: Sendable {
 
   /// True if the service failed, even if local data was used instead.
   let hasServiceFailed: Bool
-
-  /// Writes the hits as a table, like a search of this source alone.
   let printTable: @Sendable (OutputOptions, Session) throws -> Void
 
   /// The member `sources.NAME` of the JSON envelope.
@@ -113,7 +108,6 @@ extension SourceError {
   }
 }
 
-/// A record in the result of a search of all sources.
 struct SearchHit: Record {
   let id: String
 
@@ -139,7 +133,6 @@ struct SearchHit: Record {
     object = .object([JSON.Member("source", .string(plugin.name))] + members)
   }
 
-  /// The fields of every source.
   private static let common: [Field<SearchHit>] = [
     Field("source", "Source", \.source, about: "The source."),
     Field("id", "ID", \.id, about: "The record's ID in its source."),

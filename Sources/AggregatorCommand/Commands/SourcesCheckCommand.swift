@@ -3,7 +3,6 @@ import AggregatorLaws
 import Foundation
 
 extension Command {
-  /// `aggregator sources check [NAME…]`.
   static func checkSources(_ plugins: [any Plugin]) -> Command {
     Command(
       "[NAME…]", words: CompletionSource.severalSources(plugins),
@@ -64,7 +63,6 @@ extension ExitCode {
   }
 }
 
-/// The result of `sources check` for one source.
 struct SourceHealth: Entry {
   let id: String
   let status: String
@@ -95,7 +93,6 @@ struct SourceHealth: Entry {
   ]
 }
 
-/// The result of a check with its failure.
 struct SourceCheck: Sendable {
   let health: SourceHealth
 
@@ -146,7 +143,6 @@ extension Plugin {
       on: LawSubject("\(name).sample", source: source, fields: fields), of: Law.ofRecords)
   }
 
-  /// The origin of a list now.
   private func answer(
     isLive: Bool, hasStored: Bool, in environment: PluginEnvironment
   ) async -> String {

@@ -1,7 +1,6 @@
 import AggregatorKit
 
 extension CommandTree.Node {
-  /// `aggregator sources [show NAME | check [NAME…]]`.
   static func sources(_ plugins: [any Plugin]) -> CommandTree.Node {
     CommandTree.Node(
       "sources", "List sources", .sources,

@@ -2,7 +2,6 @@ import AggregatorKit
 import Foundation
 
 extension CommandTree.Node {
-  /// `aggregator store [status | clear SOURCE | path]`.
   static func store(_ plugins: [any Plugin]) -> CommandTree.Node {
     CommandTree.Node(
       "store", "Show and clear cached records", .storeStatus,
@@ -119,7 +118,6 @@ extension Command {
   }
 }
 
-/// The contents of the store for one source, for `store status`.
 private struct StoreEntry: Entry {
   let id: String
   let records: Int

@@ -27,7 +27,6 @@ extension CommandTree {
     "completion": ["completions"],
   ]
 
-  /// The error for an unknown word.
   func unknown(_ word: String, under node: Node, rest: [String]) -> CommandError {
     if node.path.isEmpty { return unknownAtFirst(word, rest: rest) }
     let words = node.children.map(\.word)
@@ -66,7 +65,6 @@ extension CommandTree {
         ? hint : .words("available \(isSource ? "verbs" : "commands"): \(choices)"))
   }
 
-  /// The error for a first word that is neither a source nor a command.
   private func unknownAtFirst(_ word: String, rest: [String]) -> CommandError {
     var error = CommandError(
       .usage, "unknown source or command \"\(word)\"", hint: .command("help"))
@@ -103,7 +101,6 @@ extension CommandTree {
     return error
   }
 
-  /// The word under a node that is this one, a synonym, or similar to it.
   private func word(meant word: String, under node: Node) -> String? {
     self.word(named: word, under: node) ?? meant(by: word, among: node.children.map(\.word))
   }
@@ -119,7 +116,6 @@ extension CommandTree {
     word == verb || synonyms[word.lowercased()]?.contains(verb) == true
   }
 
-  /// The error for an option that a command does not accept.
   func refused(_ option: Option, by node: Node) -> CommandError {
     guard !node.path.isEmpty else {
       return CommandError(

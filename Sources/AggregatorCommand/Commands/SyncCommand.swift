@@ -3,7 +3,6 @@ import AggregatorKit
 import Synchronization
 
 extension Plugin {
-  /// `aggregator SOURCE sync`.
   var syncCommand: Command {
     let bound = policy.isEndless ? " --max-pages 10" : ""
     return Command(
@@ -68,7 +67,6 @@ extension Plugin {
     return report.code
   }
 
-  /// The command that resumes this sync.
   private func continuation(_ invocation: Invocation, _ pages: Int?) -> String {
     var words = ["\(name) sync"]
     if policy.isEndless, let pages { words.append("--max-pages \(pages)") }
@@ -102,9 +100,7 @@ struct SyncLock {
     }
   }
 
-  /// Runs a closure while no other process syncs the source.
-  ///
-  /// - Throws: ``CommandError`` with code `tryLater` if another process holds the lock, `io` if it cannot be created.
+  /// Fails with code `tryLater` if another process holds the lock, `io` if it cannot be created.
   func holding<Value>(_ body: () async -> Value) async throws(CommandError) -> Value {
     guard let lock else { return await body() }
     do {
@@ -127,7 +123,6 @@ final class SyncProgress: Sendable {
   private let session: Session
   private let result = Mutex(SyncResult())
 
-  /// - Parameter command: The command that resumes the sync.
   init(of name: String, resumingWith command: String, in session: Session) {
     self.name = name
     self.session = session
@@ -138,7 +133,6 @@ final class SyncProgress: Sendable {
     }
   }
 
-  /// Updates the progress.
   func show(_ result: SyncResult) { self.result.withLock { $0 = result } }
 
   /// The line: `heroes: page 12, 1200 of 4005 heroes, 96/s`, counting earlier runs of the same pass.
@@ -154,14 +148,9 @@ final class SyncProgress: Sendable {
   }
 }
 
-/// The result of a sync, for people and for programs.
 struct SyncReport {
   let entry: SyncEntry
-
-  /// The failure that ended the sync.
   let failure: CommandError?
-
-  /// Warnings, except the failure.
   private let remarks: [Warning]
 
   private let source: String
@@ -191,19 +180,16 @@ struct SyncReport {
     self.remarks = remarks
   }
 
-  /// All warnings, for programs.
   var warnings: [SourceWarning] {
     let failure = result.failure.map { Warning($0.code.description, $0.message) }
     return (remarks + [failure].compactMap(\.self)).map { SourceWarning(source, $0) }
   }
 
-  /// The exit code.
   var code: ExitCode {
     guard let failure else { return result.isComplete || isEndless ? .success : .partial }
     return failure.code == .tryLater || failure.code == .interrupted ? failure.code : .partial
   }
 
-  /// Reports everything except the numbers.
   func report(to diagnostics: Diagnostics) {
     if result.hasRestarted {
       diagnostics.note("Restarted: the checkpoint is too old or no longer valid")
@@ -220,7 +206,6 @@ struct SyncReport {
   }
 }
 
-/// The numbers of a sync.
 struct SyncEntry: Entry {
   let id: String
   let added: Int

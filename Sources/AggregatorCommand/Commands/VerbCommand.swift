@@ -1,7 +1,6 @@
 import AggregatorKit
 
 extension Plugin {
-  /// A verb that only this source has: `aggregator countries deal`.
   func command(for verb: Verb<Item>) -> Command {
     let parameters = verb.parameters.map { parameter in
       (
@@ -57,7 +56,6 @@ extension Plugin {
 }
 
 extension Invocation {
-  /// The optional argument of a verb.
   fileprivate func count(for parameter: Parameter) throws(CommandError) -> Int? {
     try refuseArguments(after: 1)
     guard let text = arguments.first else { return nil }

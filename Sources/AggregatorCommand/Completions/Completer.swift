@@ -1,8 +1,6 @@
 import AggregatorKit
 
-/// Completes a command line with the commands and options that the parser knows.
 struct Completer {
-  /// The possible completions of the word at the cursor.
   enum Offer: Equatable {
     /// One of these words; `isPart` if more can follow within the same word.
     case words([Candidate], isPart: Bool = false)
@@ -10,9 +8,7 @@ struct Completer {
     case directory
   }
 
-  /// Completions that depend on local data.
   struct CompletionContext {
-    /// The IDs of a source that begin with a text.
     var ids: (_ source: String, _ beginning: String, _ areDeleted: Bool) -> [Candidate]
     var sessions: () -> [String]
   }
@@ -25,9 +21,7 @@ struct Completer {
     self.context = context
   }
 
-  /// The completions at the cursor.
-  ///
-  /// There are none on a line that already has an error.
+  /// Offers nothing on a line that already has an error.
   func offer(_ line: TypedLine) -> Offer {
     guard !line.words.isEmpty else { return .words([]) }
     var scan = ArgumentScan(tree)
@@ -42,7 +36,6 @@ struct Completer {
       candidates.filter { $0.word.begins(with: line.last) && $0.word.isSafe }, isPart: isPart)
   }
 
-  /// The position of the cursor among commands and options.
   private struct Position {
     let scan: ArgumentScan
     let node: CommandTree.Node
@@ -53,13 +46,10 @@ struct Completer {
       (node, arguments) = tree.find(scan.words)
     }
 
-    /// `true` if the words before the cursor are valid.
     var isValid: Bool { arguments.isEmpty || node.command?.takesArguments == true }
 
-    /// `true` if the command takes all options given.
     func fits(_ command: Command) -> Bool { scan.order.allSatisfy(command.options.contains) }
 
-    /// The commands that the line can still become.
     var commands: [Command] {
       (arguments.isEmpty ? node.commands : [node.command].compactMap(\.self)).filter(fits)
     }
@@ -96,9 +86,7 @@ struct Completer {
       .map { Candidate($0.spelling, $0.about) }
   }
 
-  /// The values of an option, as whole words.
-  ///
-  /// - Parameter head: The text before the value in the same word: `--format=`.
+  /// `head` is the text before the value in the same word: `--format=`.
   private func values(
     of option: Option, _ typed: String, after head: String, at position: Position
   ) -> Offer {
@@ -117,7 +105,6 @@ struct Completer {
     return .words(candidates.map { Candidate(head + $0.word, $0.about) })
   }
 
-  /// The elements of an option that takes a list.
   private func entries(of option: Option, at position: Position) -> [Candidate] {
     switch option {
     case .fields:
@@ -128,7 +115,6 @@ struct Completer {
     }
   }
 
-  /// The words that add one more element to a list.
   private func list(_ typed: String, of entries: [Candidate]) -> [Candidate] {
     let before = typed.split(separator: ",", omittingEmptySubsequences: false).dropLast()
     var seen = Set(before.map(String.init))
@@ -167,7 +153,6 @@ struct Completer {
 }
 
 extension Option {
-  /// `true` if it must not be used together with the options given.
   fileprivate func conflicts(with given: [Option: [String]]) -> Bool {
     func isGiven(_ option: Option) -> Bool { given[option] != nil }
     if isGiven(self) { return true }
@@ -202,19 +187,15 @@ struct Candidate: Hashable, Sendable {
   }
 }
 
-/// The possible values of an argument.
 enum CompletionSource: Sendable {
-  /// There is no further argument.
   case none
   case anything
   case choice([Candidate])
-  /// The ID of a record of a source, which is or is not deleted.
   case ids(of: String, areDeleted: Bool = false)
   case directory
 
   static func severalIDs(of source: String) -> Following { { _, _ in .ids(of: source) } }
 
-  /// The possible values of the next argument.
   typealias Following = @Sendable (_ arguments: [String], _ tree: CommandTree) -> CompletionSource
 }
 

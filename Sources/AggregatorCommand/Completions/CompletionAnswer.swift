@@ -86,7 +86,6 @@ extension Completer.CompletionContext {
 }
 
 extension Plugin {
-  /// The IDs of records, each with the name of the record.
   fileprivate func candidates(_ records: [StoredID]) -> [Candidate] {
     let names = fields.filter(\.isShown)
     return records.compactMap { record in

@@ -5,7 +5,6 @@ package enum Shell: String, CaseIterable, Sendable {
   case zsh
   case fish
 
-  /// Installation instructions, in paragraphs.
   func installing(_ program: String) -> [String] {
     let command = "\(program) completions \(rawValue)"
     return switch self {
@@ -31,10 +30,7 @@ package enum Shell: String, CaseIterable, Sendable {
     }
   }
 
-  /// The script that connects the shell to the program.
-  ///
-  /// It only passes the line on and the completions back, which are data to the shell, never
-  /// evaluated.
+  /// Only passes the line on and the completions back: data to the shell, never evaluated.
   func script(_ program: String) -> String {
     let function = program.replacing(/[^A-Za-z0-9_]/, with: "_")
     return switch self {
@@ -108,7 +104,6 @@ package enum Shell: String, CaseIterable, Sendable {
 }
 
 extension CommandTree.Node {
-  /// `aggregator completions bash|zsh|fish`.
   static func completions(_ program: String) -> CommandTree.Node {
     CommandTree.Node(
       "completions", "Generate a shell completion script", nil,

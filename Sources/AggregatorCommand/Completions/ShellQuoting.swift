@@ -5,20 +5,14 @@
 package struct TypedLine: Equatable {
   /// The complete words, the program first.
   package private(set) var words: [String] = []
-
-  /// The word at the cursor, which may be empty.
   package private(set) var last = ""
-
-  /// The open quote at the cursor.
   package private(set) var quote: Quote?
 
   /// The beginning of the last word that bash does not replace.
   package private(set) var unreplacedPrefix = ""
 
   package enum Quote: Equatable {
-    /// `'…'`
     case single
-    /// `"…"`
     case double
     /// `$'…'`
     case dollar
@@ -26,11 +20,7 @@ package struct TypedLine: Equatable {
     fileprivate var mark: Unicode.Scalar { self == .double ? "\"" : "'" }
   }
 
-  /// Parses a line.
-  ///
-  /// - Parameters:
-  ///   - text: The line, from the program's name to the cursor.
-  ///   - breaks: The characters at which bash splits words for completion: its `COMP_WORDBREAKS`.
+  /// `text` ends at the cursor; `breaks` are bash's `COMP_WORDBREAKS`.
   package init(_ text: String, in shell: Shell, breaks: String = TypedLine.standardBreaks) {
     var reader = Reader(
       rest: Array(text.unicodeScalars)[...], shell: shell,
@@ -60,7 +50,6 @@ private struct Reader {
 
   /// `true` inside a word, even an empty one such as `''`.
   private var isInside = false
-  /// ``prefixLength`` before the open quote.
   private var prefixLengthBeforeQuote = 0
 
   init(rest: ArraySlice<Unicode.Scalar>, shell: Shell, breaks: Set<Unicode.Scalar>) {
@@ -135,16 +124,12 @@ private struct Reader {
   }
 }
 
-/// Quotes a word for bash.
-///
 /// Other shells quote completions themselves; bash inserts them literally.
 package enum BashWord {
   /// Punctuation that needs no quoting anywhere in a word.
   private static let plain = Set("_@%+=:,./-".unicodeScalars)
 
-  /// Quotes a word, or the end of one.
-  ///
-  /// - Parameter quote: The open quote before it, which bash closes itself.
+  /// Quotes a word, or the end of one after an open quote, which bash closes itself.
   package static func quoted(_ word: some StringProtocol, inside quote: TypedLine.Quote?) -> String
   {
     var text = ""

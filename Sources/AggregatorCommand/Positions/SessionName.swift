@@ -2,7 +2,7 @@ import AggregatorKit
 
 /// The key of a session position: a session and a source.
 package struct SessionName: Hashable, Sendable {
-  /// The value of `--session`; `default` without one.
+  /// `default` without `--session`.
   let session: String
 
   let source: String
@@ -11,9 +11,7 @@ package struct SessionName: Hashable, Sendable {
 
   private static let maxLength = 64
 
-  /// Reads `--session`.
-  ///
-  /// - Throws: ``CommandError`` with code `usage` for a name that is not a safe directory name.
+  /// Throws ``CommandError`` with code `usage` for a name that is not a safe directory name.
   init(of source: String, _ invocation: Invocation) throws(CommandError) {
     self.source = source
     isNamed = invocation.has(.session)
@@ -27,7 +25,6 @@ package struct SessionName: Hashable, Sendable {
     }
   }
 
-  /// `true` for a valid session name.
   package static func isSession(_ text: String) -> Bool {
     guard 1...maxLength ~= text.utf8.count, let first = text.utf8.first else { return false }
     return text.utf8.allSatisfy(\.isNameByte) && first != UInt8(ascii: ".")

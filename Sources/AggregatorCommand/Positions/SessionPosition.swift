@@ -4,34 +4,25 @@ import AggregatorKit
 package struct SessionPosition: Hashable, Sendable {
   /// A page that was shown, so that `--back` can show it again.
   struct Shown: Hashable, Sendable, Codable {
-    /// The cursor of the page; `nil` for the first page.
     let start: Cursor?
     /// The number of records requested, 1 or more.
     let limit: Int
-    /// The number of records shown.
     let count: Int
   }
 
-  /// The number of earlier pages available to `--back`.
   static let maxEarlierPages = 200
 
   let query: Query?
   /// The pages before the latest one, oldest first.
   let earlier: [Shown]
-  /// The page shown last.
   let latest: Shown
-  /// The cursor of the last request for the latest page.
-  ///
-  /// A source that grows at its end continues from here.
+  /// The last request for the latest page: a source that grows at its end continues from here.
   let request: Cursor?
   /// The cursor of the next page; `nil` at the end.
   let next: Cursor?
   let ids: ShownIDs
 
-  /// The request for the next page; `nil` at the end.
-  ///
-  /// - Parameter goesOnAfterEnd: `true` for a source that may have grown since, such as one that
-  ///   fetches more when the cached records run out.
+  /// `nil` at the end, unless the source may have grown since (`goesOnAfterEnd`).
   func continuation(goesOnAfterEnd: Bool) -> NextPageRequest? {
     guard next != nil || goesOnAfterEnd else { return nil }
     return NextPageRequest(
@@ -52,29 +43,22 @@ package struct SessionPosition: Hashable, Sendable {
   var isTruncated: Bool { earlier.isEmpty && latest.start != nil }
 }
 
-/// A request for a page of a session.
 struct NextPageRequest: Hashable, Sendable {
-  /// The query of the listing; `nil` for everything.
   let query: Query?
-  /// The cursor of the page; `nil` for the first page.
   let start: Cursor?
   /// The limit with which the page was shown before.
   let limit: Int?
-  /// The IDs on earlier pages.
   let excluded: ShownIDs
   /// The pages before ``latest``, or before this one if that is `nil`.
   let earlier: [SessionPosition.Shown]
   /// The page shown last, if this one comes after it.
   let latest: SessionPosition.Shown?
-  /// The request for the first page of a listing.
   static func beginning(of query: Query?) -> NextPageRequest {
     NextPageRequest(
       query: query, start: nil, limit: nil, excluded: ShownIDs(), earlier: [], latest: nil)
   }
 
-  /// The position after the page was shown; `--back` skips pages without records.
-  ///
-  /// - Parameter limit: The number of records requested, 1 or more.
+  /// `--back` skips pages without records.
   func position(after page: ShownPage, limit: Int) -> SessionPosition {
     let isEmpty = page.count == 0
     let shown = SessionPosition.Shown(start: page.start, limit: limit, count: page.count)
@@ -88,11 +72,9 @@ struct NextPageRequest: Hashable, Sendable {
 
 /// A page as it was shown, which may have taken several requests.
 struct ShownPage: Hashable, Sendable {
-  /// The cursor of the page; `nil` for the first page.
   let start: Cursor?
   /// The cursor of the last request for the page.
   private(set) var request: Cursor?
-  /// The cursor of the next page; `nil` at the end.
   private(set) var next: Cursor?
   private(set) var ids = ShownIDs()
 

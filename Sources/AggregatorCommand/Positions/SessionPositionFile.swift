@@ -10,9 +10,7 @@ struct SessionPositionFile: Sendable {
 
   private static let defaultMaxWait = Duration.seconds(15)
 
-  /// A file that need not exist yet.
-  ///
-  /// - Throws: ``CommandError`` with code `io` if there is no state directory.
+  /// Throws ``CommandError`` with code `io` if there is no state directory.
   init(_ name: SessionName, in directories: Directories) throws(CommandError) {
     guard let state = directories.state else {
       throw CommandError(
@@ -22,10 +20,7 @@ struct SessionPositionFile: Sendable {
     path = "\(state)/positions/\(name.session)/\(name.source)"
   }
 
-  /// The position; `nil` if there is none.
-  ///
-  /// - Throws: ``CommandError`` with code `notFound` if the file is not a valid position, and `io`
-  ///   if it cannot be read.
+  /// `nil` if there is none; throws `notFound` for an invalid file and `io` for an unreadable one.
   func read() throws(CommandError) -> SessionPosition? {
     let bytes: [UInt8]?
     do throws(SourceError) { bytes = try file.contents(atMost: SessionPosition.maxFileSize) } catch
@@ -38,18 +33,13 @@ struct SessionPositionFile: Sendable {
     }
   }
 
-  /// Replaces the position atomically.
-  ///
-  /// - Throws: ``CommandError`` with code `io`; the old position stays.
+  /// Replaces the position atomically; after an error (`io`) the old one stays.
   func write(_ position: SessionPosition) throws(CommandError) {
     do throws(SourceError) { try file.write(position.bytes) } catch { throw CommandError(error) }
   }
 
-  /// Runs `body` under a lock that keeps other processes from using this position.
-  ///
-  /// - Parameter limit: How long to wait for the lock; 15 s by default.
-  /// - Throws: ``CommandError`` with code `tryLater` if waiting for the lock times out, `io` if the
-  ///   lock cannot be created, and the errors of `body`.
+  /// Runs `body` under a lock between processes; throws `tryLater` if waiting for it times out,
+  /// `io` if it cannot be created.
   func holding<Value>(
     within limit: Duration?, clock: any Clock<Duration>, _ body: () async throws -> Value
   ) async throws -> Value {
@@ -83,16 +73,12 @@ struct SessionPositionFile: Sendable {
 
 /// The JSON form of a position, in a file that anybody may have changed.
 extension SessionPosition {
-  /// The reason why a file is not a valid position.
   package enum Fault: Error {
     case damaged
-    /// Another version of the program wrote it.
     case otherVersion
   }
 
-  /// The size limit for reading, in bytes.
-  ///
-  /// Ten thousand digests take 107 KB, two hundred cursors of the maximum length 114 KB.
+  /// In bytes: ten thousand digests take 107 KB, two hundred cursors of maximum length 114 KB.
   static let maxFileSize = 1 << 20
 
   private static let version = 1
@@ -111,7 +97,6 @@ extension SessionPosition {
     let ids: Data
   }
 
-  /// The contents of the file.
   package var bytes: [UInt8] {
     let stored = Stored(
       version: Self.version, query: query?.text, next: next, request: request, latest: latest,
@@ -122,7 +107,6 @@ extension SessionPosition {
     return Array((try? CanonicalJSON.bytes(of: stored)) ?? Data())
   }
 
-  /// Parses the contents of a file.
   package init(_ bytes: [UInt8]) throws(Fault) {
     guard let json = JSONText(Data(bytes)), let version = try? json.read(Version.self)
     else { throw .damaged }
@@ -150,10 +134,8 @@ extension SessionPosition {
   }
 }
 
-/// Saves the position after a `list` or a `search`, for `next`.
-///
-/// Only if standard output is a terminal or a session was named: a script never moves a person's
-/// position.
+/// Saves the position for `next`, only if standard output is a terminal or a session was named: a
+/// script never moves a person's position.
 struct SessionPositionKeeper {
   private let name: SessionName
   private let directories: Directories
@@ -161,12 +143,7 @@ struct SessionPositionKeeper {
   private let maxWait: Duration?
   private let session: Session
 
-  /// A keeper; `nil` if no position is to be saved.
-  ///
-  /// - Parameters:
-  ///   - limit: How long to wait for a process that uses the position.
-  ///   - isWanted: `true` if a session was named.
-  /// - Throws: ``CommandError`` with code `settings`.
+  /// `nil` if no position is to be saved; `isWanted` if a session was named.
   init?(
     _ name: SessionName, for environment: PluginEnvironment, waiting limit: Duration?,
     in session: Session, isWanted: Bool
@@ -179,9 +156,8 @@ struct SessionPositionKeeper {
     self.session = session
   }
 
-  /// Saves a position, or warns that it was not saved: the listing itself has succeeded.
-  ///
-  /// - Returns: The command that continues; `nil` if the position was not saved.
+  /// Returns the command that continues; `nil`, with a warning, if the position was not saved: the
+  /// listing itself has succeeded.
   func keep(_ position: SessionPosition) async -> String? {
     do {
       let file = try SessionPositionFile(name, in: directories)

@@ -4,7 +4,6 @@ import AggregatorKit
 struct ShownIDs: Hashable, Sendable {
   static let maxCount = 10_000
 
-  /// The digests, in the order shown.
   var digests: ArraySlice<UInt64> { all.suffix(Self.maxCount) }
 
   /// Up to twice ``maxCount`` digests, so that not every addition moves them.
@@ -17,7 +16,6 @@ struct ShownIDs: Hashable, Sendable {
     if all.count > 2 * Self.maxCount { all.removeFirst(all.count - Self.maxCount) }
   }
 
-  /// Appends the IDs of a later page.
   func followed(by later: ShownIDs) -> ShownIDs { ShownIDs(digests + later.digests) }
 
   func dropping(last count: Int) -> ShownIDs { ShownIDs(digests.dropLast(count)) }
@@ -31,10 +29,8 @@ struct ShownIDs: Hashable, Sendable {
 }
 
 extension DataSource {
-  /// Leaves out records that were already shown.
-  ///
-  /// Records shift between pages when others are added or deleted meanwhile. The records left out
-  /// count as hidden, so pagination continues until the page is full.
+  /// Leaves out records already shown, which shift when others are added or deleted; they count as
+  /// hidden, so pagination continues until the page is full.
   func excluding(_ ids: ShownIDs) -> some DataSource<Item> {
     ExcludingShown(base: self, digests: Set(ids.digests))
   }

@@ -4,9 +4,7 @@ import AggregatorKit
 // modules, which would cost a call for each byte.
 
 extension Substring {
-  /// The number of terminal cells of this text: 4 for 日本.
-  ///
-  /// The text must be one line without controls (see ``Swift/String/safeLine``), which count as 0.
+  /// The cells of one line, 4 for 日本; controls count as 0 (see ``Swift/String/safeLine``).
   package var displayWidth: Int {
     if isPrintableASCII { return utf8.count }
     return reduce(0) { $0 + $1.displayWidth }
@@ -23,8 +21,6 @@ extension String {
 }
 
 extension Character {
-  /// The number of terminal cells of this character.
-  ///
   /// The sum of its scalars, so that a letter of Thai or Devanagari has room for all its parts; two
   /// for a sequence shown as one emoji: with variation selector 16, a skin tone, joiners, a flag, a
   /// keycap.
@@ -48,10 +44,7 @@ extension Character {
 }
 
 extension Unicode.Scalar {
-  /// The number of terminal cells of this scalar alone: 0, 1 or 2; 1 if Unicode calls the width
-  /// ambiguous.
-  ///
-  /// Found by binary search in ``WidthTable``.
+  /// 0, 1 or 2; 1 if Unicode calls the width ambiguous.
   package var displayWidth: Int {
     // Before the combining marks, only controls are not one cell wide.
     if value < 0x300 { return value < 0x20 || 0x7F..<0xA0 ~= value ? 0 : 1 }

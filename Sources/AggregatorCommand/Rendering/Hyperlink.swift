@@ -6,10 +6,8 @@ enum Hyperlink {
   /// The longest URL that all terminals accept.
   private static let maxLength = 2083
 
-  /// A piece of text as a link; unchanged if the URL is not valid.
-  ///
-  /// The URL has only printable ASCII characters, so it cannot end the escape sequence. Pieces of
-  /// the same URL on several lines are one link.
+  /// Pieces of one URL on several lines are one link; unchanged if the URL is not valid: printable
+  /// ASCII only, so that it cannot end the escape sequence.
   static func text(_ text: String, to url: String) -> String {
     guard let url = url.webAddress.flatMap({ URL(string: $0) })?.absoluteString,
       url.utf8.count <= maxLength, url.utf8.allSatisfy({ 0x21...0x7E ~= $0 })
@@ -19,9 +17,7 @@ enum Hyperlink {
   }
 }
 
-/// Wrapped lines in which URLs, each possibly on several lines, are links.
-///
-/// Applied after wrapping, because links do not change the visible text.
+/// Lines with URLs as links, made after wrapping because links do not change the visible text.
 struct LinkedLines {
   private let lines: [String]
   private let urls: [String]

@@ -46,7 +46,6 @@ extension EnvelopeWriter {
   }
 }
 
-/// Writes one JSON object a line.
 struct NDJSONWriter<Item: Record>: RecordWriter {
   let listing: Listing<Item>
 

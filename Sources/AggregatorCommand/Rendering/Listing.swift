@@ -51,7 +51,6 @@ struct Listing<Item: Record>: Sendable {
     }
   }
 
-  /// The writer for people: cards, the source's own blocks, or a table.
   func tableWriter(on terminalLayout: TerminalLayout) -> any RecordWriter<Item> {
     switch (shape, layout.row, chosen) {
     case (.cards, _, _): CardWriter(fields: fieldsForPeople, terminalLayout: terminalLayout)
@@ -65,15 +64,10 @@ struct Listing<Item: Record>: Sendable {
 }
 
 enum Format: String, CaseIterable, Sendable {
-  /// For people.
   case table
-  /// One record a line, cells separated by tabs, no header.
   case tsv
-  /// RFC 4180, with a header.
   case csv
-  /// One document: an envelope with the records.
   case json
-  /// One JSON object a line.
   case ndjson
 
   func writer<Item>(
@@ -89,21 +83,17 @@ enum Format: String, CaseIterable, Sendable {
   }
 }
 
-/// Turns records into text, page by page.
+/// Turns records into text, page by page; every result may be empty and is safe to show.
 ///
 /// Call ``begin()`` only once the first page is there, so that a total failure leaves standard
-/// output empty; then ``append(_:)`` for each page, and ``finish(_:)`` at the end, also after a
-/// failure in the middle. Every call returns the text to write next, which may be empty and is safe
-/// to show.
+/// output empty; call ``finish(_:)`` also after a failure in the middle.
 protocol RecordWriter<Item> {
   associatedtype Item
 
-  /// The text before the first record.
   mutating func begin() -> String
 
   mutating func append(_ records: [Item]) -> String
 
-  /// The text after the last record.
   mutating func finish(_ summary: ListingSummary) -> String
 }
 

@@ -1,9 +1,7 @@
 import AggregatorKit
 import Foundation
 
-/// The result of a listing.
 struct ListingSummary: Sendable {
-  /// The number of records written.
   var count: Int
   /// The number of all matching records, if known without extra requests.
   var total: Int?
@@ -14,7 +12,6 @@ struct ListingSummary: Sendable {
   /// The results of single sources in a search across sources.
   var sources: [JSON.Member] = []
 
-  /// The member `page` of the JSON envelope.
   var page: JSON {
     [
       "count": .integer(count), "total": total.json, "next": (next?.description).json,
@@ -33,7 +30,6 @@ struct SourceWarning: Hashable, Sendable {
     self.warning = warning
   }
 
-  /// The warning in the JSON envelope.
   var json: JSON {
     [
       "code": .string(warning.code), "source": source.json, "message": .string(warning.message),
@@ -50,7 +46,6 @@ struct CombinedProvenance: Sendable {
 
   private(set) var origin: Origin
 
-  /// The time at which the oldest data was fetched from the service.
   private(set) var fetchedAt: Date?
   /// The reason why a better tier did not answer.
   private(set) var reason: SourceError?
@@ -86,7 +81,6 @@ struct CombinedProvenance: Sendable {
     return both
   }
 
-  /// The member `provenance` of the JSON envelope.
   var json: JSON {
     [
       "origin": .string(origin.rawValue), "fetchedAt": (fetchedAt?.iso8601).json,
@@ -95,7 +89,6 @@ struct CombinedProvenance: Sendable {
   }
 }
 
-/// The way to continue a listing, for people.
 enum ContinuationHint {
   /// With the cursor of the answer, if no position is saved.
   case cursor
@@ -105,7 +98,6 @@ enum ContinuationHint {
   /// The position is unchanged: this command shows the same page again.
   case peek(String)
 
-  /// The option or command that shows more.
   var action: String {
     switch self {
     case .cursor: "--cursor"
@@ -113,9 +105,7 @@ enum ContinuationHint {
     }
   }
 
-  /// The text after the number of records: `more: aggregator heroes next`.
-  ///
-  /// - Parameter offersAll: `true` if `--all` is possible.
+  /// For example `more: aggregator heroes next`; `offersAll` if `--all` is possible.
   func words(_ next: Cursor, offersAll: Bool) -> String {
     let all = offersAll ? " · all: --all" : ""
     return switch self {

@@ -47,7 +47,6 @@ struct Block {
   }
 }
 
-/// Writes each record as a ``Block``.
 struct BlockWriter<Item>: RecordWriter {
   let terminalLayout: TerminalLayout
   let block: (Item) -> Block

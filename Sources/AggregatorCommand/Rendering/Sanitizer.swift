@@ -3,7 +3,6 @@ import AggregatorKit
 /// Copies scalars, and leaves out or replaces those that are not safe to show; see
 /// ``Swift/String/safeLine`` for the rules.
 struct Sanitizer {
-  /// The treatment of line breaks and tabs.
   enum Breaks { case spaces, paragraphs, unchanged }
 
   private let breaks: Breaks
@@ -95,7 +94,6 @@ struct Sanitizer {
 }
 
 extension Unicode.Scalar {
-  /// The class of a scalar in sanitizing.
   enum Role {
     case visible, lineBreak, joiner, selector, mark, skinTone, hidden
     case replaced(by: Unicode.Scalar)
@@ -131,7 +129,6 @@ extension Unicode.Scalar {
     }
   }
 
-  /// `true` for a tab, a line feed or a carriage return.
   var isASCIIBreak: Bool { value == 0x09 || value == 0x0A || value == 0x0D }
 
   /// `true` if this and an enclosing keycap make an emoji: 1️⃣.
@@ -177,18 +174,13 @@ extension String {
   /// - A letter keeps four combining marks; a mark without a letter is removed, as is a skin tone
   ///   without a matching emoji.
   ///
-  /// Right-to-left letters stay as they are. Terminals that reorder them do so for a whole line,
-  /// columns included; the only cures are the very controls that are removed here, which many
-  /// terminals show as boxes. `--json` and `--tsv` preserve such text exactly.
+  /// Right-to-left letters stay, although terminals may reorder a whole line, columns included: the
+  /// only cures are the controls that are removed here.
   package var safeLine: String { Sanitizer.sanitize(self, breaks: .spaces) }
 
-  /// This text sanitized as by ``safeLine``, but with its line breaks.
-  ///
-  /// Every kind of break becomes `\n`; there is never more than one blank line, and none at the
-  /// ends.
+  /// Like ``safeLine``, but breaks become `\n`: at most one blank line, and none at the ends.
   package var safeParagraphs: String { Sanitizer.sanitize(self, breaks: .paragraphs) }
 
-  /// This text sanitized as by ``safeLine``, but with tabs, carriage returns and line feeds
-  /// unchanged: for formats that quote them.
+  /// Like ``safeLine``, but with tabs, CR and LF unchanged, for formats that quote them.
   package var safeCell: String { Sanitizer.sanitize(self, breaks: .unchanged) }
 }

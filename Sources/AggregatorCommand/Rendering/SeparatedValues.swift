@@ -15,9 +15,7 @@ struct TSVWriter<Item>: RecordWriter {
 
 extension String {
   /// This text as a cell of TSV: `\t`, `\n`, `\r` and `\\` as in C, and `\xNN` for each UTF-8 byte
-  /// of any other character that is invisible or that a terminal may obey.
-  ///
-  /// The escapes are lossless.
+  /// of any other character that is invisible or that a terminal may obey; lossless.
   package var tsvEscaped: String {
     if isPrintableASCII, !utf8.contains(0x5C) { return self }
     var text = ""
@@ -42,7 +40,6 @@ extension String {
 struct CSVWriter<Item>: RecordWriter {
   let fields: [Field<Item>]
 
-  /// `true` to leave cells that look like formulas as they are.
   let isRaw: Bool
 
   mutating func begin() -> String { line(fields.map { .string($0.name) }) }
@@ -61,15 +58,10 @@ struct CSVWriter<Item>: RecordWriter {
 }
 
 extension String {
-  /// This text as a cell of CSV, quoted if necessary.
+  /// Sanitized like `safeCell`, because CSV is mostly opened in spreadsheets; quoted if necessary.
   ///
-  /// CSV has no escapes, and it is mostly opened in spreadsheets: the text is sanitized as for a
-  /// terminal (see `safeCell`), but keeps tabs and line breaks. `--json` and `--tsv` preserve it
-  /// exactly.
-  ///
-  /// - Parameter isRaw: `true` to omit the `'` before text that a spreadsheet takes for a formula:
-  ///   text that begins with `=`, `+`, `-`, `@`, a tab or a carriage return and is not a plain
-  ///   number.
+  /// Unless `isRaw`, a `'` precedes text that a spreadsheet takes for a formula: it begins with
+  /// `=`, `+`, `-`, `@`, a tab or a carriage return and is not a plain number.
   package func csvCell(isRaw: Bool) -> String {
     var text = safeCell
     if !isRaw, text.isFormula { text = "'" + text }
@@ -92,9 +84,7 @@ extension String {
 }
 
 extension JSON {
-  /// This value as the text of a cell, not sanitized.
-  ///
-  /// Empty for null; the elements of a list are joined by a comma and a space.
+  /// Not sanitized; empty for null, the elements of a list joined by a comma and a space.
   var cell: String {
     switch self {
     case .null: ""

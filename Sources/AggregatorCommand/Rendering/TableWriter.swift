@@ -93,20 +93,17 @@ struct TableWriter<Item: Record>: RecordWriter {
   private func label(_ index: Int) -> String { fields[index].label.safeLine }
 }
 
-/// The widths of the columns of a table.
 struct Columns {
   struct Requirement {
-    /// The width of the widest text, in cells.
+    /// In cells.
     var natural: Int
     /// `true` if it is never cut: IDs and numbers.
     var isRigid: Bool
-    /// `true` if it is never left out.
     var isRequired: Bool
 
     fileprivate var minimum: Int { isRigid ? natural : min(natural, Columns.minWidth) }
   }
 
-  /// The columns shown, by index, and their widths.
   let shown: [Int]
   let widths: [Int]
 
@@ -115,10 +112,8 @@ struct Columns {
   /// Columns that would be narrower are left out.
   fileprivate static let minWidth = 8
 
-  /// Fits columns into a width: first leaves out trailing columns, then cuts the widest ones, all
-  /// to the same width.
-  ///
-  /// The sum exceeds `width` only if the required columns alone do.
+  /// First leaves out trailing columns, then cuts the widest ones, all to the same width; the sum
+  /// exceeds `width` only if the required columns alone do.
   init(_ requirements: [Requirement], in width: Int) {
     var shown = Array(requirements.indices)
     func minimumTotal() -> Int {

@@ -1,18 +1,14 @@
 import AggregatorKit
 
-/// The terminal features that text for people is laid out with.
 struct TerminalLayout: Hashable, Sendable {
-  /// The number of cells in a line, 1 or more.
+  /// In cells, 1 or more.
   var width: Int
 
-  /// `true` if the cursor can be moved; otherwise spaces are used.
-  ///
-  /// `false` for a terminal with `TERM=dumb`.
+  /// `true` if the cursor can be moved, unlike with `TERM=dumb`; otherwise spaces are used.
   var isTerminal: Bool
 
   var style: Style
 
-  /// `true` if URLs are written as hyperlinks.
   var hasLinks: Bool
 
   /// - Parameter width: Less than 1 counts as 1.
@@ -47,7 +43,6 @@ struct Style: Hashable, Sendable {
   }
 }
 
-/// A line under construction.
 struct Line {
   /// Without a line break.
   private(set) var text = ""

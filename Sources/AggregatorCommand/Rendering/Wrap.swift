@@ -9,15 +9,12 @@ package struct Wrap {
   /// as 2.
   let first: Int, rest: Int
 
-  /// - Parameter rest: The width of the other lines; that of the first by default.
   package init(_ first: Int, rest: Int? = nil) {
     self.first = max(2, first)
     self.rest = max(2, rest ?? first)
   }
 
-  /// The lines of sanitized text; none for blank text.
-  ///
-  /// Every `\n` ends a line too.
+  /// The lines of sanitized text, none if it is blank; every `\n` ends a line too.
   package func lines(of text: String) -> [String] {
     var lines: [String] = []
     for paragraph in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -51,7 +48,6 @@ package struct Wrap {
     return lines.allSatisfy(\.isEmpty) ? [] : lines
   }
 
-  /// Text that stays together on a line.
   private struct Piece {
     var text: Substring
     var followsSpace: Bool
@@ -68,9 +64,7 @@ package struct Wrap {
 }
 
 extension Character {
-  /// `true` for a space that may become a line break.
-  ///
-  /// A space with a mark on it may not, because the mark would be lost: ﾞ is a letter by category.
+  /// Not a space with a mark on it, because the mark would be lost: ﾞ is a letter by category.
   fileprivate var isBreakingSpace: Bool {
     unicodeScalars.allSatisfy {
       $0.properties.isWhitespace && $0 != "\u{A0}" && $0 != "\u{2007}" && $0 != "\u{202F}"
@@ -80,7 +74,6 @@ extension Character {
   /// `true` if no line begins with this (the most common rule of JIS X 4051).
   fileprivate var closesBeforeBreak: Bool { "、。，．：；！？）」』】〕〉》］｝ー…".contains(self) }
 
-  /// `true` if no line ends with this.
   fileprivate var opensAfterBreak: Bool { "（「『【〔〈《［｛".contains(self) }
 }
 
@@ -107,9 +100,7 @@ extension Substring {
 }
 
 extension String {
-  /// This text, cut with `…` if it is wider than `width` cells.
-  ///
-  /// - Parameter width: 0 or more.
+  /// Cut with `…` if it is wider than `width` cells, 0 or more.
   package func fitted(to width: Int) -> String {
     guard self[...].prefix(cells: width).endIndex < endIndex else { return self }
     guard width > 0 else { return "" }
@@ -148,9 +139,7 @@ package struct CellCutter {
     characterEnd = text.startIndex
   }
 
-  /// Advances by at most `limit` cells, and returns the new position.
-  ///
-  /// From a limit of 2 on it always advances, unless it is at the end.
+  /// Moves by at most `limit` cells; from 2 on it always advances, unless it is at the end.
   package mutating func advance(by limit: Int) -> Substring.Index {
     var room = limit
     while position < text.endIndex {

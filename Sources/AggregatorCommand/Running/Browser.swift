@@ -1,6 +1,5 @@
 import Foundation
 
-/// The system's web browser.
 enum Browser {
   #if os(macOS)
     private static let opener = "open"
@@ -8,9 +7,7 @@ enum Browser {
     private static let opener = "xdg-open"
   #endif
 
-  /// Opens a page, and waits for the opener to exit.
-  ///
-  /// - Throws: ``CommandError`` with code `unavailable` if there is no opener or it fails.
+  /// Waits for the opener to exit; throws `unavailable` if there is none or it fails.
   static func open(_ url: URL, variables: [String: String]) throws(CommandError) {
     // Relative directories would run programs of the working directory.
     let path = variables["PATH", default: ""].split(separator: ":").filter { $0.hasPrefix("/") }

@@ -1,9 +1,7 @@
 import AggregatorKit
 import Foundation
 
-/// Messages on standard error: errors, warnings, hints, notes.
-///
-/// All text is sanitized, because most of it comes from services or from the command line.
+/// Messages on standard error, sanitized: most text comes from services or the command line.
 struct Diagnostics: Sendable {
   private let output: Output
   private let style: Style
@@ -18,7 +16,6 @@ struct Diagnostics: Sendable {
   /// The maximum width of a note, which may contain a cursor of 512 characters.
   private static let maxCellsOfNote = 720
 
-  /// - Parameter width: The width of a line; `nil` for no line breaks.
   init(of program: String, isQuiet: Bool, hasColor: Bool, width: Int? = nil) {
     self.width = width
     self.program = program
@@ -81,9 +78,7 @@ struct Diagnostics: Sendable {
 }
 
 extension Observer {
-  /// Prints a line for every response, failure and wait.
-  ///
-  /// The URL comes last, because it may be cut.
+  /// A line for every response, failure and wait, with the URL last, because it may be cut.
   init(tracing diagnostics: Diagnostics) {
     self.init { event in
       switch event {

@@ -2,12 +2,10 @@ import AggregatorFiles
 import AggregatorKit
 import Foundation
 
-/// The directories for the program's data, created on first write.
+/// The directories for data, created by ``PrivateFile/makeDirectory(_:)`` on first write: 0700.
 ///
-/// `AGGREGATOR_HOME` replaces them all. The default is the XDG Base Directory Specification, which
+/// `AGGREGATOR_HOME` replaces them all; the default is the XDG Base Directory Specification, which
 /// also demands that relative paths be ignored.
-///
-/// Create directories with ``PrivateFile/makeDirectory(_:)``: mode 0700.
 struct Directories: Hashable, Sendable {
   static let home = Setting(
     "AGGREGATOR_HOME", .directory,
@@ -60,12 +58,8 @@ extension PluginEnvironment {
 }
 
 extension SQLiteStore {
-  /// A new store that is removed at the end of the run.
-  ///
-  /// A recording must include requests for records cached earlier, and a replay must not cache its
-  /// records.
-  ///
-  /// - Throws: ``CommandError`` with code `io` if it cannot be created.
+  /// Removed at the end of the run: a recording must include requests for records cached earlier,
+  /// and a replay must not cache its records; throws `io`.
   static func temporary() throws(CommandError) -> SQLiteStore {
     let directory = try TemporaryDirectory()
     return SQLiteStore(at: "\(directory.path)/store.sqlite") { _ in

@@ -1,15 +1,12 @@
 import AggregatorKit
 import Foundation
 
-/// The destination of a file that a command creates.
 enum FileDestination: Hashable {
   case standardOutput
   case file(String)
   case directory(String)
 
-  /// Reads `-o`: `-`, a directory, or a file.
-  ///
-  /// - Throws: ``CommandError`` with code `usage` if standard output is a terminal.
+  /// Reads `-o`: `-`, a directory, or a file; throws `usage` if standard output is a terminal.
   init(_ path: String?, _ terminal: Terminal) throws(CommandError) {
     guard let path, path != "-" else {
       guard !terminal.isOutput else {
@@ -26,12 +23,9 @@ enum FileDestination: Hashable {
       path.hasSuffix("/") || isThere && isDirectory.boolValue ? .directory(path) : .file(path)
   }
 
-  /// Writes the file; a regular file is replaced atomically, others, such as a named pipe or
-  /// `/dev/null`, are written to.
-  ///
-  /// - Parameter name: The name of a file in a directory.
-  /// - Returns: The path; `nil` for standard output.
-  /// - Throws: ``CommandError`` with code `io`, or `usage` for a terminal; ``Output/ClosedPipe``.
+  /// Replaces a regular file atomically, and writes to others, such as `/dev/null`; returns the
+  /// path, `nil` for standard output, and throws `io`, `usage` for a terminal, or
+  /// ``Output/ClosedPipe``.
   func write(_ bytes: Data, named name: String, _ output: Output) throws -> String? {
     switch self {
     case .standardOutput:

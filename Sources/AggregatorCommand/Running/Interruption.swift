@@ -14,8 +14,6 @@ enum Interruption {
   /// Sets the clean-up before the program ends by a signal, such as restoring the terminal.
   static func atEnd(_ action: (@Sendable () -> Void)?) { cleanUp.withLock { $0 = action } }
 
-  /// Starts to wait for signals.
-  ///
   /// Call it before any thread is created, because threads inherit the signal mask.
   static func watch() {
     // Writing to a closed pipe makes `write` fail instead of ending the program.

@@ -11,7 +11,6 @@ struct Output: Sendable {
   private let descriptor: Int32
   private let name: String
 
-  /// - Parameter name: The name in error messages.
   init(descriptor: Int32, named name: String = "standard output") {
     self.descriptor = descriptor
     self.name = name
@@ -25,9 +24,7 @@ struct Output: Sendable {
     }
   }
 
-  /// Writes bytes that need not be text: never to a terminal.
-  ///
-  /// - Throws: ``ClosedPipe``, or ``CommandError`` with code `io`.
+  /// For bytes that need not be text: never to a terminal.
   func write(_ bytes: Data) throws { try bytes.withUnsafeBytes { try write($0) } }
 
   private func write(_ bytes: UnsafeRawBufferPointer) throws {
@@ -55,10 +52,8 @@ struct Output: Sendable {
 }
 
 enum StandardDescriptors {
-  /// Opens standard input, output and error if the caller closed them.
-  ///
-  /// Otherwise the next file or connection would get their number, and messages would go to a
-  /// service. They are opened in the wrong mode, so that using them fails as if they were closed.
+  /// Opens standard input, output and error if they are closed, or the next connection would get
+  /// their number and messages; in the wrong mode, so that using them still fails.
   static func fill() {
     for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
     where fcntl(descriptor, F_GETFD) < 0 {

@@ -5,12 +5,10 @@ import Synchronization
 /// Progress for a person at a terminal, shown once a run takes 300 ms.
 final class Progress: Sendable {
   private struct State {
-    /// The number of calls in flight by source.
     var calls: [String: Int] = [:]
     var responses = 0
     var pages = 0
     var records = 0
-    /// The end of a wait, and the reason for it.
     var waiting: (end: ContinuousClock.Instant, reason: String)?
     var text: (@Sendable () -> String)?
 
@@ -32,9 +30,7 @@ final class Progress: Sendable {
     width = terminal.isError && terminal.obeysEscapes && !isQuiet ? terminal.width : nil
   }
 
-  /// Starts to draw.
-  ///
-  /// - Returns: A task to cancel at the end of the run; `nil` if nothing is drawn.
+  /// Returns a task to cancel at the end of the run; `nil` if nothing is drawn.
   func begin() -> Task<Void, Never>? {
     width.map { width in
       // Unstructured: it runs beside the rest of the program.
@@ -68,7 +64,6 @@ final class Progress: Sendable {
     }
   }
 
-  /// The current wait and its reason; `nil` if there is none.
   var pause: String? {
     state.withLock(\.waiting).flatMap { waiting in
       let left = waiting.end - .now
@@ -109,19 +104,13 @@ extension Observer {
   }
 }
 
-/// The line at the bottom of the terminal that shows progress.
-///
-/// All other output erases it first.
+/// The bottom line of the terminal; all other output erases it first.
 enum ProgressLine {
   private static let isShown = Mutex(false)
   private static let isClosed = Mutex(false)
   private static let erasure = "\r\u{1B}[K"
 
-  /// Replaces the line.
-  ///
-  /// Nothing happens while other output is being written, or if the task is cancelled.
-  ///
-  /// - Parameter width: The width of the terminal.
+  /// Does nothing while other output is being written, or if the task is cancelled.
   static func show(_ text: String, width: Int) {
     // The last cell stays free: some terminals wrap the line there.
     let line = text.safeLine.fitted(to: width - 1)
@@ -143,7 +132,6 @@ enum ProgressLine {
     isShown.withLock { erase(&$0) }
   }
 
-  /// Writes other output after erasing the line.
   static func aside<Failure>(_ body: () throws(Failure) -> Void) throws(Failure) {
     try isShown.withLock { isShown throws(Failure) in
       erase(&isShown)

@@ -11,7 +11,6 @@ struct Session: Sendable {
   let diagnostics: Diagnostics
   let progress: Progress
 
-  /// The date that fields are computed with.
   let currentDate = CurrentDate()
 
   private let invocation: Invocation
@@ -63,8 +62,7 @@ struct Session: Sendable {
     return loaded.settings
   }
 
-  /// The environment of plugins, for commands that may send requests; recorded or replayed on
-  /// demand.
+  /// For commands that may send requests; recorded or replayed on demand.
   func environment() throws(CommandError) -> PluginEnvironment {
     let local = try localEnvironment()
     let environment = try RecordingOptions(invocation, local.settings).applied(
@@ -90,7 +88,6 @@ struct Session: Sendable {
     try Directories(settings, variables: variables).storePath
   }
 
-  /// The cache of images; `nil` if there is no directory for it.
   func imageFiles(_ settings: Settings) throws(CommandError) -> ImageDiskCache? {
     try Directories(settings, variables: variables).cache.map { ImageDiskCache(in: "\($0)/images") }
   }
@@ -118,6 +115,5 @@ final class CurrentDate: Sendable {
 
   var value: Date { source.withLock(\.self)() }
 
-  /// Replaces the source of the date.
   func follow(_ now: @escaping @Sendable () -> Date) { source.withLock { $0 = now } }
 }

@@ -3,9 +3,7 @@ import Foundation
 import Synchronization
 
 enum StandardInput {
-  /// Reads up to the end, up to a number of bytes, or one line without its line break.
-  ///
-  /// - Throws: ``CommandError`` with code `io`.
+  /// Reads up to the end, up to a number of bytes, or one line without its break; throws `io`.
   static func read(atMost maxSize: Int, isLine: Bool = false) throws(CommandError) -> [UInt8] {
     var bytes: [UInt8] = []
     // Byte by byte, so as not to take input after the line.
@@ -23,14 +21,8 @@ enum StandardInput {
   }
 }
 
-/// A prompt for a yes or a no.
 enum Confirmation {
-  /// Asks a question at a terminal; the answers `y` and `yes` are `true`.
-  ///
-  /// - Parameters:
-  ///   - question: The question without its mark: `delete 3 users`.
-  ///   - mayAsk: `false` if prompts are disabled.
-  /// - Throws: ``CommandError`` with code `usage` if it cannot ask.
+  /// The answers `y` and `yes` are `true`; throws `usage` if it cannot ask.
   static func ask(_ question: String, mayAsk: Bool) throws(CommandError) -> Bool {
     guard mayAsk, isatty(STDIN_FILENO) == 1 else {
       throw CommandError(.usage, "--yes is required when not running interactively")
@@ -45,10 +37,7 @@ enum Confirmation {
 enum SecretInput {
   private static let maxSize = 4096
 
-  /// Reads a secret, trimmed of white space.
-  ///
-  /// - Parameter mayAsk: `false` if prompts are disabled.
-  /// - Throws: ``CommandError`` with code `usage` if there is no valid value.
+  /// Trimmed of white space; throws `usage` if there is no valid value.
   static func read(_ prompt: String, mayAsk: Bool) throws(CommandError) -> String {
     let isTerminal = isatty(STDIN_FILENO) == 1
     guard !isTerminal || mayAsk else {

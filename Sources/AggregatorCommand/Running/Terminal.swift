@@ -1,25 +1,18 @@
 import Foundation
 
 struct Terminal: Sendable {
-  /// `true` if standard output, or error, is a terminal.
   let isOutput: Bool
   let isError: Bool
-  /// The number of cells in a line.
+  /// In cells.
   let width: Int
-  /// `true` if it supports escape sequences.
   let obeysEscapes: Bool
-  /// `true` if colour is used by default.
   let wantsColor: Bool
-  /// `true` if URLs on standard output are written as hyperlinks.
   let hasLinks: Bool
 
   static let defaultWidth = 80
 
-  /// Inspects the descriptors of this process.
-  ///
-  /// - Parameter variables: `AGGREGATOR_FORCE_TTY=N` simulates a terminal N cells wide; `COLUMNS`
-  ///   overrides the terminal's own width; `NO_COLOR` and `TERM=dumb` are honoured;
-  ///   `FORCE_HYPERLINK` overrides the detection of hyperlink support.
+  /// `AGGREGATOR_FORCE_TTY=N` simulates a terminal N cells wide and `COLUMNS` overrides the width;
+  /// `NO_COLOR`, `TERM=dumb` and `FORCE_HYPERLINK` are honoured.
   init(_ variables: [String: String]) {
     let forced = variables["AGGREGATOR_FORCE_TTY"].flatMap { Self.width(in: $0) }
     isOutput = forced != nil || isatty(STDOUT_FILENO) == 1
@@ -49,17 +42,13 @@ struct Terminal: Sendable {
 }
 
 extension Terminal {
-  /// The value of `FORCE_HYPERLINK`; `nil` if it is not set.
-  ///
-  /// As in other programs, `0` is no, and everything else is yes, even in a pipe.
+  /// `nil` if it is not set; as elsewhere, `0` is no and everything else is yes, even in a pipe.
   private static func forcesHyperlinks(_ variables: [String: String]) -> Bool? {
     guard let word = variables["FORCE_HYPERLINK"], !word.isEmpty else { return nil }
     return word != "0"
   }
 
-  /// `true` for terminals known to support hyperlinks.
-  ///
-  /// Others should ignore the sequence, but not all do.
+  /// Known terminals only: others should ignore the sequence, but not all do.
   private static func supportsHyperlinks(_ variables: [String: String]) -> Bool {
     let (term, program) = (variables["TERM", default: ""], variables["TERM_PROGRAM", default: ""])
     let version = variables["TERM_PROGRAM_VERSION", default: ""]

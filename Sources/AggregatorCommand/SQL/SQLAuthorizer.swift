@@ -14,7 +14,6 @@ final class SQLAuthorizer {
     case action
   }
 
-  /// The first refused operation.
   private(set) var refusal: Refusal?
 
   private var deadline = ContinuousClock.now
@@ -31,15 +30,12 @@ final class SQLAuthorizer {
   /// Tables of every connection that expose its internals.
   private static let builtIn: Set<String> = ["dbstat", "fts3tokenize", "sqlite_stmt"]
 
-  /// Table-valued JSON functions.
   private static let jsonTables: Set<String> = ["json_each", "json_tree"]
 
   /// The number of virtual machine steps between checks of the deadline: far less than 1 ms.
   private static let steps: Int32 = 1000
 
-  /// - Parameters:
-  ///   - inner: The views below `views`, which alone may read the tables of the store.
-  ///   - tables: All tables of the store.
+  /// Only `inner`, the views below `views`, may read `tables`, all those of the store.
   init(views: [String], inner: [String], tables: [String]) {
     self.views = Set(views.map { $0.lowercased() })
     self.inner = Set(inner)
@@ -67,7 +63,6 @@ final class SQLAuthorizer {
       }, context)
   }
 
-  /// Restarts the time limit.
   func allow(_ time: Duration) { deadline = .now + time }
 
   private func allows(
@@ -86,13 +81,8 @@ final class SQLAuthorizer {
     }
   }
 
-  /// `true` if a table may be read.
-  ///
-  /// - Parameters:
-  ///   - table: The name in lower case.
-  ///   - isCounting: `true` if no column of it is read. SQLite also asks about a query's own `WITH`
-  ///     tables, but only in this case.
-  ///   - reader: The view, or the query's own name for a subquery, that reads it.
+  /// If no column is read (`isCounting`), SQLite also asks about a query's own `WITH` tables;
+  /// `table` is in lower case, and `reader` is a view, or the query's own name for a subquery.
   private func mayRead(_ table: String, isCounting: Bool, reader: String?) -> Bool {
     if views.contains(table) || inner.contains(table) || Self.jsonTables.contains(table) {
       return true

@@ -19,10 +19,8 @@ struct SQLCursor: ~Copyable {
   private static let pageRows = 200
   private static let pageBytes = 256 << 10
 
-  /// SQLite's run-time limits.
-  ///
-  /// It checks the time limit only between steps, and a single step may compare every position of
-  /// one value with another: with two values of 1 MB that takes seconds, with 16 MB half an hour.
+  /// Time is checked only between steps, and one step may compare every position of one value with
+  /// another: with two values of 1 MB that takes seconds, with 16 MB half an hour.
   private static let limits: [(Int32, Int32)] = [
     (SQLITE_LIMIT_LENGTH, 1 << 20), (SQLITE_LIMIT_SQL_LENGTH, Int32(maxTextSize)),
     (SQLITE_LIMIT_COLUMN, 200), (SQLITE_LIMIT_EXPR_DEPTH, 100),
@@ -32,13 +30,8 @@ struct SQLCursor: ~Copyable {
     (SQLITE_LIMIT_TRIGGER_DEPTH, 1), (SQLITE_LIMIT_WORKER_THREADS, 0),
   ]
 
-  /// Compiles a query.
-  ///
-  /// - Parameters:
-  ///   - text: One statement.
-  ///   - path: The store's file; `nil` if there is none, which makes the tables empty.
-  ///   - time: The time limit for SQLite, all pages together.
-  /// - Throws: ``SourceError`` with code `badUsage`, `timedOut`, `cancelled`, `storage` or `busy`.
+  /// Without `path` the tables are empty; `time` limits all pages together; throws `badUsage`,
+  /// `timedOut`, `cancelled`, `storage` or `busy`.
   init(
     _ text: String, over views: [SQLView], in path: String?, busyTimeout: Duration,
     within time: Duration
@@ -62,7 +55,6 @@ struct SQLCursor: ~Copyable {
     timeLeft = time
   }
 
-  /// The next rows; `nil` after the last.
   mutating func page() throws(SourceError) -> [[SQLValue]]? {
     // Stepping past the end would restart the statement.
     guard !isOver else { return nil }
@@ -90,13 +82,10 @@ struct SQLCursor: ~Copyable {
   }
 }
 
-/// The single statement of a query; finalized on deinitialization.
 private struct SQLStatement: ~Copyable {
   let handle: OpaquePointer
 
-  /// Compiles a text, which must hold exactly one statement that reads.
-  ///
-  /// - Throws: ``SourceError`` with code `badUsage`, or that of a failure to read.
+  /// Accepts exactly one statement that reads; throws `badUsage`, or the error of reading.
   init(
     _ text: String, on connection: borrowing Connection, _ authorizer: SQLAuthorizer,
     _ diagnostics: SQLDiagnostics
@@ -159,9 +148,7 @@ private struct SQLStatement: ~Copyable {
 }
 
 extension Connection {
-  /// A read-only connection for queries.
-  ///
-  /// - Parameter path: The store's file; `nil` for an empty database.
+  /// Read-only; an empty database without `path`.
   fileprivate static func forQueries(
     _ path: String?, busyTimeout: Duration
   ) throws(SQLiteFailure) -> Connection {
@@ -179,10 +166,7 @@ extension Connection {
     }
   }
 
-  /// Creates the views that queries see, and makes the connection read-only.
-  ///
-  /// - Parameter isEmpty: `true` if there is no store.
-  /// - Returns: The authorizer for the queries, not yet installed.
+  /// Makes the connection read-only too; the authorizer is not yet installed.
   fileprivate mutating func define(
     _ views: [SQLView], isEmpty: Bool
   ) throws(SQLiteFailure) -> SQLAuthorizer {

@@ -12,7 +12,6 @@ struct SQLDiagnostics {
     self.path = path
   }
 
-  /// The error for a statement that does not read.
   var onlySelect: SourceError {
     error("only SELECT is allowed", remedy: "the database is read-only; use a single SELECT")
   }
@@ -21,19 +20,13 @@ struct SQLDiagnostics {
     SourceError(.badUsage, message, remedy: remedy, cause: word.map { SQLTypo(nearest: $0) })
   }
 
-  /// Rethrows a failure of SQLite as an error for people.
   func mapErrors<Answer: ~Copyable>(
     _ body: () throws(SQLiteFailure) -> Answer
   ) throws(SourceError) -> Answer {
     do { return try body() } catch { throw self.error(error) }
   }
 
-  /// The error for a failure of SQLite.
-  ///
-  /// - Parameters:
-  ///   - refusal: The operation that the authorizer refused, if any.
-  ///   - offset: The position of the failure in the text, in bytes.
-  /// - Returns: An error with code `badUsage`, `timedOut`, `cancelled`, `storage` or `busy`.
+  /// `offset` is in bytes; the code is `badUsage`, `timedOut`, `cancelled`, `storage` or `busy`.
   func error(
     _ failure: SQLiteFailure, _ refusal: SQLAuthorizer.Refusal? = nil, at offset: Int? = nil
   ) -> SourceError {
@@ -89,7 +82,6 @@ package struct SQLTypo: Error {
 }
 
 extension String {
-  /// The rest after `prefix`; `nil` without it.
   fileprivate func following(_ prefix: String) -> String? {
     hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
   }

@@ -31,10 +31,8 @@ package actor SQLQuery {
     cursor = consume made
   }
 
-  /// The next rows, each with a value for every column; `nil` after the last.
-  ///
-  /// - Throws: ``SourceError`` with code `badUsage` for a mistake that only the data reveals,
-  ///   `timedOut`, `cancelled` or `storage`.
+  /// `nil` after the last; throws `badUsage` for a mistake that only the data reveals, `timedOut`,
+  /// `cancelled` or `storage`.
   package func page() throws(SourceError) -> [[SQLValue]]? {
     guard !Task.isCancelled else { throw .cancelled }
     return try cursor?.page()
@@ -42,13 +40,8 @@ package actor SQLQuery {
 }
 
 extension SQLiteStore {
-  /// Compiles a query, whose text may be hostile.
-  ///
-  /// - Parameters:
-  ///   - text: One `SELECT` statement.
-  ///   - views: The tables that the query sees.
-  ///   - time: The time limit for SQLite, all pages together.
-  /// - Throws: ``SourceError`` with code `badUsage`, `timedOut`, `cancelled`, `storage` or `busy`.
+  /// Compiles one `SELECT`, which may be hostile, with a time limit for all pages together; throws
+  /// `badUsage`, `timedOut`, `cancelled`, `storage` or `busy`.
   package func query(
     _ text: String, over views: [SQLView], within time: Duration
   ) async throws(SourceError) -> SQLQuery {
@@ -64,7 +57,6 @@ extension SQLiteStore {
 /// A source as a table of its stored fields, without records that are deleted or removed upstream.
 package struct SQLView: Sendable {
   package let name: String
-  /// The names of the stored fields.
   package let columns: [String]
 
   private let paths: [String]
@@ -76,15 +68,10 @@ package struct SQLView: Sendable {
     paths = stored.map(\.1)
   }
 
-  /// The statements that define the table.
+  /// Two layers, because SQLite passes the reader of a table to the ``SQLAuthorizer`` only by name:
+  /// a query may use any name in `WITH heroes AS …`, but cannot guess `inner`.
   ///
-  /// There are two layers: SQLite passes the reader of a table to the ``SQLAuthorizer`` only by
-  /// name, and a query may use any name for its own subqueries (`WITH heroes AS …`), but cannot
-  /// guess the inner name.
-  ///
-  /// - Parameters:
-  ///   - number: The source's number in the store; `nil` if nothing is stored.
-  ///   - inner: The name of the layer that reads the tables of the store.
+  /// `number` is `nil` if nothing is stored.
   func definition(of number: Int64?, over inner: String) -> String {
     let names = columns.map(\.sqlName)
     let list = names.joined(separator: ", ")
@@ -126,7 +113,6 @@ package enum SQLValue: Hashable, Codable, Sendable {
   /// Text, or a blob as hexadecimal digits.
   case text(String)
 
-  /// Reads a column of the statement's current row.
   init(_ statement: OpaquePointer, _ column: Int32) {
     switch sqlite3_column_type(statement, column) {
     case SQLITE_INTEGER: self = .integer(Int(sqlite3_column_int64(statement, column)))

@@ -7,19 +7,13 @@ import Synchronization
 public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
   private struct Entry: Sendable {
     let item: Item
-    /// The folded, searchable text.
     let text: Folded
   }
 
   private let name: String
   private let entries: Lazy<[Entry]>
 
-  /// Creates a source from JSON.
-  ///
-  /// - Parameters:
-  ///   - name: The source's name, for cursors.
-  ///   - json: An array of records, as the EmbedJSON build plugin embeds it.
-  ///   - fields: The source's fields; queries look into the searchable ones.
+  /// Reads an array of records, as the EmbedJSON build plugin embeds it.
   public init(_ name: String, json: StaticString, fields: [Field<Item>]) {
     self.init(name, fields: fields) { () throws(SourceError) in
       do {
@@ -32,11 +26,6 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
     }
   }
 
-  /// Creates a source from records.
-  ///
-  /// - Parameters:
-  ///   - name: The source's name, for cursors.
-  ///   - fields: The source's fields; queries look into the searchable ones.
   public init(_ name: String, items: [Item], fields: [Field<Item>]) {
     self.init(name, fields: fields) { () throws(SourceError) in items }
   }

@@ -5,8 +5,6 @@ package import Foundation
 /// The store detects changes of a record by these bytes. They are those of Foundation's encoder with sorted
 /// keys and unescaped slashes, in half its time, because nothing is turned into a dictionary on the way.
 package enum CanonicalJSON {
-  /// Encodes a value in UTF-8.
-  ///
   /// - Throws: `EncodingError` for a number that is not finite, or an error of `value`.
   package static func bytes(of value: some Encodable) throws -> Data {
     let node = CanonicalNode()
@@ -17,7 +15,6 @@ package enum CanonicalJSON {
     return Data(writer.bytes)
   }
 
-  /// Encodes a value as a string.
   package static func text(of value: some Encodable) throws -> String {
     String(decoding: try bytes(of: value), as: UTF8.self)
   }
@@ -25,7 +22,6 @@ package enum CanonicalJSON {
 
 // MARK: - Values
 
-/// A value to be written.
 private enum CanonicalValue {
   case text(String)
   /// A number, a Boolean or null as it is written.
@@ -143,7 +139,6 @@ extension CanonicalEncoder: SingleValueEncodingContainer, UnnamedContainer {
 
 /// A container of values without names: a single value or a list.
 private protocol UnnamedContainer {
-  /// The coding path of the next value.
   var path: [any CodingKey] { get }
 
   func write(_ value: CanonicalValue)
@@ -205,7 +200,6 @@ private struct CanonicalMembers<Key: CodingKey>: KeyedEncodingContainerProtocol 
   private let node: CanonicalNode
   let codingPath: [any CodingKey]
 
-  /// A second container of the same value continues the first.
   init(_ node: CanonicalNode, _ codingPath: [any CodingKey]) {
     self.node = node
     self.codingPath = codingPath

@@ -59,7 +59,6 @@ extension JSON {
     return text
   }
 
-  /// Appends this value as JSON text on one line.
   public func write(to text: inout String) {
     var writer = JSONWriter(escaping: .invisible)
     write(to: &writer)

@@ -11,7 +11,6 @@ package struct JSONFormatter {
   private let text: JSONText
   private let isIndented: Bool
   private let limit: Int
-  /// The index of the next part.
   private var index = 0
   private var result: [UInt8] = []
 

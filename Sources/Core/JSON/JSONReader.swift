@@ -18,7 +18,6 @@ struct JSONReader: Decoder {
 
   private static var noOrdinal: UInt32 { .max }
 
-  /// Reads the whole text.
   init(_ text: JSONText) {
     self.text = text
     container = nil
@@ -33,7 +32,6 @@ struct JSONReader: Decoder {
     self.ordinal = ordinal.map(UInt32.init) ?? Self.noOrdinal
   }
 
-  /// The index of the value's part.
   var index: Int { Int(shortIndex) }
 
   var part: JSONText.Part { text.parts[index] }
@@ -269,7 +267,6 @@ struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
 /// The elements of an array of a ``JSONText``.
 struct JSONElements: UnkeyedDecodingContainer {
   private let container: JSONReader.Container
-  /// The index of the next part.
   private var next: Int
   private(set) var currentIndex = 0
 

@@ -47,8 +47,6 @@ package final class JSONText: Sendable {
     self.parts = parts
   }
 
-  /// Decodes the text.
-  ///
   /// - Throws: `DecodingError`, or an error of `type`.
   package func read<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
     try JSONReader(self).decode(type)
@@ -87,7 +85,6 @@ extension JSONText {
     return true
   }
 
-  /// The indices of an object's member names.
   func names(in object: Int) -> [Int] {
     var names: [Int] = []
     names.reserveCapacity(Int(parts[object].end))

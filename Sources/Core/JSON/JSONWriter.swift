@@ -11,7 +11,6 @@ package struct JSONWriter {
     case invisible
   }
 
-  /// The text written so far.
   package private(set) var bytes: [UInt8] = []
 
   private let escaping: Escaping

@@ -16,26 +16,7 @@ extension DataSource {
     clock: some Clock<Duration> = ContinuousClock(),
     sharing sharedState: SharedState? = nil
   ) -> some DataSource<Item> {
-    CircuitBreaker(
-      base: self, policy: policy, passes: passes,
-      circuit: Circuit(policy, sharing: sharedState ?? SharedState(on: clock)))
-  }
-}
-
-struct CircuitBreaker<Base: DataSource>: Interceptor {
-  let base: Base
-  let policy: BreakerPolicy
-  let passes: Bool
-  let circuit: Circuit
-  var label: String { "circuitBreaker(\(policy.failures) failures, \(policy.pause.text))" }
-
-  func intercept<Answer: Sendable>(
-    _ kind: CallKind, _ call: @escaping @Sendable () async throws(SourceError) -> Answer
-  ) async throws(SourceError) -> Answer {
-    let probe = passes ? nil : try await circuit.enter()
-    let result = await Result(catching: call)
-    await circuit.leave(probe, after: Circuit.Outcome(result))
-    return try result.get()
+    admitted(through: (policy, passes), clock: clock, sharing: sharedState)
   }
 }
 
@@ -56,93 +37,79 @@ public struct BreakerPolicy: Hashable, Sendable {
     self.pause = pause
   }
 
+  var label: String { "circuitBreaker(\(failures) failures, \(pause.text))" }
+
   /// The time until a probe that has not finished is given up and another is let through.
   fileprivate var probeTimeout: Duration { max(pause, .seconds(60)) }
 }
 
-/// Tracks the failures of a service and decides which calls are let through.
-package final class Circuit: Sendable {
+/// The state of a circuit breaker: the failures of a service decide which calls are let through.
+package struct CircuitState: Codable, Hashable, Sendable {
   /// A call that tests if the service has recovered, named by the time when it is given up.
   typealias Probe = Timestamp
 
-  enum Outcome {
-    /// The service answered.
-    case alive
-    /// The service failed.
-    case failed
-    /// The service was not called, or the call was cancelled before its outcome was known.
-    case unknown
+  /// The number of consecutive failures.
+  private var failures: UInt32 = 0
+  /// The time when a probe may be let through; `nil` if the circuit is closed and all calls are.
+  private var closesAt: Timestamp?
+  /// The probe in flight.
+  private var probe: Probe?
 
-    init<Answer>(_ result: Result<Answer, SourceError>) {
-      guard case .failure(let error) = result else {
-        self = .alive
-        return
-      }
-      switch error.code {
-      case .unreachable, .connectionLost, .timedOut, .serverError: self = .failed
-      // A deadline that passes cancels the call from outside: a service that stalls has failed.
-      case .cancelled: self = Deadline.hasPassed ? .failed : .unknown
-      case .rateLimited where error.cause is LocalRateLimitError: self = .unknown
-      case .notFound, .rejected, .invalidKey, .rateLimited, .malformed, .tooLarge: self = .alive
-      default: self = .unknown
-      }
-    }
-  }
-
-  private struct State: Codable, Hashable, Sendable {
-    /// The number of consecutive failures.
-    var failures: UInt32 = 0
-    /// The time when a probe may be let through; `nil` if the circuit is closed and all calls are.
-    var closesAt: Timestamp?
-    /// The probe in flight.
-    var probe: Probe?
-  }
-
-  private let policy: BreakerPolicy
-  private let now: @Sendable () -> Duration
-  private let state: SharedValue<State>
-
-  package init(_ policy: BreakerPolicy, sharing sharedState: SharedState) {
-    self.policy = policy
-    now = sharedState.now
-    state = sharedState.shared("circuit", State())
-  }
+  /// True if a success changes nothing.
+  var isClean: Bool { self == CircuitState() }
 
   /// The time until a call is let through; zero if one is now.
-  package func pause() async -> Duration {
-    await state.update { [policy, now] state in
-      state.closesAt?.wait(atMost: policy.pause, from: now()) ?? .zero
-    }
+  package func pause(_ policy: BreakerPolicy, at now: Duration) -> Duration {
+    closesAt?.wait(atMost: policy.pause, from: now) ?? .zero
   }
 
   /// Lets a call through; returns the probe if the call is one.
-  func enter() async throws(SourceError) -> Probe? {
-    let verdict: Result<Probe?, SourceError> = await state.update { [policy, now] state in
-      guard let closesAt = state.closesAt else { return .success(nil) }
-      let now = now()
-      let pause = closesAt.wait(atMost: policy.pause, from: now)
-      let probing = state.probe?.wait(atMost: policy.probeTimeout, from: now) ?? .zero
-      guard pause == .zero, probing == .zero else { return .failure(.circuitOpen(for: pause)) }
-      state.probe = Timestamp(now) + policy.probeTimeout
-      return .success(state.probe)
-    }
-    return try verdict.get()
+  mutating func enter(_ policy: BreakerPolicy, at now: Duration) throws(SourceError) -> Probe? {
+    guard closesAt != nil else { return nil }
+    let pause = pause(policy, at: now)
+    let probing = probe?.wait(atMost: policy.probeTimeout, from: now) ?? .zero
+    guard pause == .zero, probing == .zero else { throw .circuitOpen(for: pause) }
+    probe = Timestamp(now) + policy.probeTimeout
+    return probe
   }
 
   /// Records the outcome of a call.
-  func leave(_ probe: Probe?, after outcome: Outcome) async {
-    // Nothing changes, so the store is not accessed.
-    if case .unknown = outcome, probe == nil { return }
-    await state.update { [policy, now] state in
-      // The probe may have been given up, and another may be in flight.
-      if probe != nil, state.probe == probe { state.probe = nil }
-      switch outcome {
-      case .alive: state = State()
-      case .failed:
-        state.failures += state.failures < .max ? 1 : 0
-        if state.failures >= policy.failures { state.closesAt = Timestamp(now()) + policy.pause }
-      case .unknown: break
-      }
+  mutating func leave(
+    _ probe: Probe?, after outcome: CallOutcome, _ policy: BreakerPolicy, at now: Duration
+  ) {
+    // The probe may have been given up, and another may be in flight.
+    if probe != nil, self.probe == probe { self.probe = nil }
+    switch outcome {
+    case .alive: self = CircuitState()
+    case .failed:
+      failures += failures < .max ? 1 : 0
+      if failures >= policy.failures { closesAt = Timestamp(now) + policy.pause }
+    case .unknown: break
+    }
+  }
+}
+
+/// The meaning of a call's result for a circuit breaker.
+enum CallOutcome {
+  /// The service answered.
+  case alive
+  /// The service failed.
+  case failed
+  /// The service was not called, or the call was cancelled before its outcome was known.
+  case unknown
+
+  init<Answer>(_ result: Result<Answer, SourceError>) {
+    guard case .failure(let error) = result else {
+      self = .alive
+      return
+    }
+    switch error.code {
+    case .unreachable, .connectionLost, .timedOut, .serverError: self = .failed
+    // A deadline that passes cancels the call from outside: a service that stalls has failed.
+    case .cancelled: self = Deadline.hasPassed ? .failed : .unknown
+    case .rateLimited where error.cause is LocalRateLimitError: self = .unknown
+    case .notFound, .rejected, .invalidKey, .rateLimited, .malformed, .tooLarge: self = .alive
+    default: self = .unknown
     }
   }
 }

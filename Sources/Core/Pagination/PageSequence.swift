@@ -13,16 +13,9 @@ extension DataSource {
   /// }
   /// ```
   ///
-  /// - Parameters:
-  ///   - query: The search; `nil` for all records.
-  ///   - cursor: The first page; `nil` for the start.
-  ///   - size: The number of records to request at a time, 1 or more.
-  ///   - bound: The maximum number of records and pages.
-  ///   - ahead: The number of pages to prefetch; 0 for none. More than one takes effect if pages can be
-  ///     addressed, see ``cursor(skipping:from:)``. No page beyond the bound is requested.
-  ///   - passed: The number of records before `cursor`, if known: then no page is prefetched beyond the
-  ///     total that the service reports.
-  ///   - memory: What to remember to detect duplicates.
+  /// A page has up to `size` records, 1 or more. Up to `ahead` pages are prefetched, 0 for none; more
+  /// than one if pages can be addressed, see ``cursor(skipping:from:)``; none beyond the bound, and if
+  /// `passed`, the number of records before `cursor`, is known, none beyond the reported total.
   public func pages(
     matching query: Query? = nil, after cursor: Cursor? = nil, size: Int = 100,
     upTo bound: PaginationBound = PaginationBound(), ahead: Int = 1, passing passed: Int? = nil,
@@ -44,11 +37,7 @@ extension DataSource {
   /// If the pages make no progress, the iteration ends with the error `stalled`; see
   /// ``PaginationEnd/isStall``. An endless source needs a bound.
   ///
-  /// - Parameters:
-  ///   - text: The words to search for; `nil` for all records. Blank text is the error `badUsage`.
-  ///   - size: The number of records to request at a time, 1 or more.
-  ///   - bound: The maximum number of records and pages; 10 000 pages by default.
-  ///   - ahead: The number of pages to prefetch.
+  /// Blank `text` is the error `badUsage`. The default bound is 10 000 pages.
   public func items(
     matching text: String? = nil, size: Int = 100,
     upTo bound: PaginationBound = PaginationBound(pages: 10_000),
@@ -69,7 +58,6 @@ public struct PageSequence<Item: Record>: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let prefetcher: Prefetcher<Item>
 
-    /// True if the next page has been prefetched, so that ``next()`` does not wait.
     package var isNextReady: Bool { prefetcher.isNextReady }
 
     /// The next page; `nil` after the last, and after an error.

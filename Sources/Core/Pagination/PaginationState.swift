@@ -12,11 +12,9 @@ struct PaginationState<Item: Record> {
   private var ids: Set<Item.ID> = []
   /// Digests of the pages seen, if their records are not remembered.
   private var digests: Set<Int> = []
-  /// The number of records delivered.
   private var delivered = 0
   /// The number of records before ``request``; `nil` if unknown.
   private var passed: Int?
-  /// The total number of records, as the service reported last.
   private var total: Int?
   /// The page number of each cursor seen.
   private var visits: [Cursor?: Int] = [:]
@@ -39,12 +37,7 @@ struct PaginationState<Item: Record> {
 
   /// The next requests: the first is certain, the others follow from predicted cursors.
   ///
-  /// - Parameters:
-  ///   - count: The maximum number of requests.
-  ///   - earlier: The predictions before this step. Correct ones are reused: a cursor costs more than
-  ///     all other decisions.
-  ///   - guess: Predicts the cursor so many records after a request.
-  /// - Returns: The requests, in order; none at the end.
+  /// Correct predictions in `earlier` are reused: a cursor costs more than all other decisions.
   func requests(
     atMost count: Int, after earlier: [PageRequest] = [],
     guess: (_ skipping: Int, _ from: PageRequest) -> Cursor?
@@ -115,10 +108,7 @@ struct PaginationState<Item: Record> {
 public enum DuplicateDetection: Sendable {
   /// The id of every record; duplicates are left out.
   case records
-  /// A digest of every page; a page seen before has no new records.
-  ///
-  /// For readers that detect duplicate records themselves, such as a sync, where remembering every id
-  /// would take too much memory.
+  /// A digest of every page, for readers that detect duplicate records themselves: saves memory.
   case pages
 }
 
@@ -141,7 +131,6 @@ public struct PaginationStep<Item: Record>: Sendable {
   /// The records of the page that are new.
   public let items: [Item]
 
-  /// The page as received.
   public let page: Page<Item>
 
   /// The reason why this is the last step; `nil` if it is not.
@@ -152,9 +141,7 @@ public struct PaginationStep<Item: Record>: Sendable {
 public enum PaginationEnd: Hashable, Sendable {
   /// The source has no more records.
   case exhausted
-  /// ``PaginationBound/items`` was reached.
   case itemLimit
-  /// ``PaginationBound/pages`` was reached.
   case pageLimit
   /// The next page is one seen before: `length` pages ago, 1 for the page just read.
   case cycle(length: Int)
@@ -183,7 +170,6 @@ public enum PaginationEnd: Hashable, Sendable {
 }
 
 extension SourceError {
-  /// An error with code `stalled`.
   public static func stalled(_ end: PaginationEnd) -> SourceError {
     SourceError(.stalled, "pagination stopped: \(end.text)")
   }

@@ -30,7 +30,6 @@ final class Prefetcher<Item: Record> {
 
   deinit { cancel(inFlight) }
 
-  /// True if the next page has been fetched.
   var isNextReady: Bool { inFlight.first?.completion.isDone.load(ordering: .relaxed) ?? false }
 
   func next() async throws(SourceError) -> PaginationStep<Item>? {

@@ -5,7 +5,6 @@ import Foundation
 /// `Curaçao`, `CURACAO` and `curacao` fold to the same text, in every locale. Folded texts are compared
 /// byte by byte.
 public struct Folded: Hashable, Sendable {
-  /// The folded text.
   public let text: String
 
   public init(_ text: some StringProtocol) {
@@ -23,7 +22,6 @@ public struct Folded: Hashable, Sendable {
     return text.withUTF8 { text in word.withUTF8 { word in text.contains(word) } }
   }
 
-  /// True if every word, such as of ``Query/words``, occurs in this text.
   public func containsAll(_ words: [Folded]) -> Bool { words.allSatisfy(contains) }
 
   /// Folds text of ASCII, Latin-1 and Latin Extended-A letters, up to `ſ` (U+017F); `nil` for text with

@@ -7,11 +7,7 @@ extension DataSource {
   /// older result never follows a newer one. The sequence ends after the last result, when `texts` has
   /// ended.
   ///
-  /// - Parameters:
-  ///   - texts: The text of the search field, each time it changes. Blank text requests all records.
-  ///   - pause: The time without changes before a search starts.
-  ///   - limit: The maximum number of records of a result, 1 or more.
-  /// - Returns: The newest result each time; a result that is not consumed before the next is dropped.
+  /// Blank text requests all records. A result that is not consumed before the next is dropped.
   public func results<Texts: AsyncSequence & Sendable>(
     of texts: Texts, debounce pause: Duration = .milliseconds(300), limit: Int = 20,
     clock: some Clock<Duration> = ContinuousClock()
@@ -29,8 +25,6 @@ extension DataSource {
 /// The result of a live search for one text.
 public struct SearchAnswer<Item: Record>: Sendable {
   public let text: String
-
-  /// The first page.
   public let result: Result<Page<Item>, SourceError>
 }
 

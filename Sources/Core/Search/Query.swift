@@ -5,8 +5,6 @@ public struct Query: Hashable, Sendable, CustomStringConvertible {
   /// The words as typed, joined by single spaces.
   public let text: String
 
-  /// Creates a query.
-  ///
   /// - Throws: ``SourceError`` with code `badUsage` if `text` contains no word.
   public init(_ text: some StringProtocol) throws(SourceError) {
     // By scalars: a combining mark would form one character with the space before it.
@@ -17,7 +15,6 @@ public struct Query: Hashable, Sendable, CustomStringConvertible {
     self.text = words.map { String($0) }.joined(separator: " ")
   }
 
-  /// The folded words.
   public var words: [Folded] {
     text.unicodeScalars.split(separator: " ").map { Folded(String($0)) }
   }

@@ -15,13 +15,11 @@ extension StringProtocol {
 private struct HTMLReader {
   private enum State {
     case text
-    /// After `<`.
     case tagOpen
     /// In a tag; `quote` while in a quoted attribute.
     case tag(quote: Unicode.Scalar?)
     /// In `<!-- … -->`, after so many consecutive dashes.
     case comment(dashes: Int)
-    /// After `&`.
     case entity
   }
 
@@ -158,7 +156,6 @@ private struct BlockText {
 
   mutating func bullet() { needsBullet = true }
 
-  /// Removes the bullet of an item without text.
   mutating func dropBullet() { needsBullet = false }
 }
 

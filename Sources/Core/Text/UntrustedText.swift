@@ -41,7 +41,6 @@ extension String {
 }
 
 extension StringProtocol {
-  /// The maximum number of scalars of one character.
   private static var maxScalars: Int { 12 }
 
   /// The text on one line, shortened with `…` to `count` characters: each run of white space as one space,

@@ -171,7 +171,6 @@ import AggregatorCore
 
   /// Collects the header fields of a reply from its lines (RFC 9112, section 5).
   package struct HeadParser {
-    /// The fields so far.
     package private(set) var fields: [(name: String, value: String)] = []
     /// The number of bytes read, including interim responses.
     private(set) var bytes = 0

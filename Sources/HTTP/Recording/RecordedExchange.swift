@@ -4,7 +4,6 @@ package import Foundation
 /// An HTTP request without its secrets, and its outcome.
 package struct RecordedExchange: Sendable {
   package enum Outcome: Sendable {
-    /// A response, whatever its status.
     case reply(HTTPResponse)
     case failure(SourceError)
     /// No data until the caller's deadline.
@@ -105,7 +104,6 @@ package struct RecordedRequest: Sendable {
   /// The body; empty for none.
   let body: Data
 
-  /// The URL without the query.
   let endpoint: String
 
   /// The query, decoded.

@@ -7,13 +7,11 @@ public import Foundation
 /// The directory is not trusted: its size is bounded, only regular files of the directory itself are read,
 /// and a syntax error is reported with file and line.
 public struct Recording: Sendable {
-  /// The directory's path.
   public let directory: String
 
   /// The time of the first exchange; `nil` if there is none.
   public var recordedAt: Date? { exchanges.map(\.exchange.time).min() }
 
-  /// The number of exchanges.
   public var count: Int { exchanges.count }
 
   let exchanges: [(name: String, exchange: RecordedExchange)]
@@ -51,7 +49,6 @@ struct RecordingDirectory: Sendable {
   /// The most bytes of all files together.
   static let largestRecording = 256 << 20
 
-  /// The most files.
   static let mostFiles = 10_000
 
   private static let suffix = ".http"
@@ -137,7 +134,6 @@ struct RecordingDirectory: Sendable {
 
   private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] }
 
-  /// The number at the start of a name.
   private static func number(_ name: String) -> Int? {
     Int(name.prefix { $0.isASCII && $0.isNumber }.prefix(9))
   }

@@ -29,10 +29,8 @@ public struct RecordingTransport: Transport {
   /// A ``PluginEnvironment`` that uses it has the same times when the recording is replayed.
   public var now: @Sendable () -> Date { { [clock] in clock.now } }
 
-  /// - Parameters:
-  ///   - base: The transport that sends the requests.
-  ///   - path: The directory; created if it is missing.
-  ///   - secrets: Text that must not be recorded, in addition to the secrets of the requests.
+  /// `path` is created if it is missing; `secrets` are removed in addition to those of the requests.
+  ///
   /// - Throws: ``SourceError`` with code `storage` if the directory cannot be created or written.
   public init(
     _ base: any Transport, into path: String, hiding secrets: [Secret],

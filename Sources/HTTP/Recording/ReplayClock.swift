@@ -87,10 +87,7 @@ final class ExchangeTime: Sendable {
   private let before: @Sendable () -> Date
   private let elapsed: @Sendable () -> Duration
 
-  /// - Parameters:
-  ///   - start: The initial time; `nil` for `before`.
-  ///   - before: The real time.
-  ///   - clock: The clock that measures the time since an exchange.
+  /// Without a `start` it begins with `before`, the real time.
   init(
     from start: Date? = nil, before: @escaping @Sendable () -> Date, on clock: some Clock<Duration>
   ) {

@@ -26,8 +26,6 @@ public final class ReplayingTransport: Transport {
     time = ExchangeTime(from: recording.recordedAt, before: { Date() }, on: clock)
   }
 
-  /// Returns the recorded response to a request.
-  ///
   /// - Throws: The recorded failure, or ``SourceError``: `notRecorded`, or `cancelled`.
   public func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
     guard !Task.isCancelled else { throw .cancelled }

@@ -15,10 +15,8 @@ extension HTTPResponse {
   ///
   /// A source for which 404 means an absent record checks ``status`` before it calls this.
   ///
-  /// - Parameters:
-  ///   - service: The service's name, for the message.
-  ///   - wantsKey: `true` if a key was sent to the service.
-  ///   - now: The current date, which a date in `Retry-After` is compared to: the environment's.
+  /// `wantsKey` is `true` if a key was sent; a date in `Retry-After` is compared to `now`.
+  ///
   /// - Throws: ``SourceError`` as in the table, with the service's `Retry-After`, and a message with
   ///   the service, the status and an excerpt of the body.
   public func checked(

@@ -6,10 +6,8 @@ extension HTTPResponse {
   ///
   /// Bytes that are not UTF-8 are read as U+FFFD, so that a broken character does not lose a row.
   ///
-  /// - Parameters:
-  ///   - service: The service's name, for the message.
-  ///   - decoder: A decoder with other strategies for dates or keys than Foundation's defaults; it takes
-  ///     about three times as long.
+  /// A `decoder` other than Foundation's default takes about three times as long.
+  ///
   /// - Throws: ``SourceError``: `malformed` with the path and the reason, such as
   ///   `results[3].name is missing`, or the error that `type` itself throws.
   public func decoded<Value: Decodable>(

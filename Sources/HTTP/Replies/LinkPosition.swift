@@ -24,7 +24,6 @@ public struct LinkPosition: Codable, Hashable, Sendable {
   /// The number of records of the page to skip, 0 or more.
   public private(set) var skip: Int
 
-  /// The start of the first page.
   public init() { skip = 0 }
 
   /// The request for this page.

@@ -8,7 +8,6 @@ public import AggregatorCore
 /// Page(envelope.results.elements.map(Hero.init), unreadable: envelope.results.unreadable, …)
 /// ```
 public struct LossyArray<Element: Decodable>: Decodable {
-  /// The decoded elements, in order.
   public let elements: [Element]
 
   /// The elements that could not be decoded, including each `null`.
@@ -16,11 +15,8 @@ public struct LossyArray<Element: Decodable>: Decodable {
   /// The reason counts rows from 1: `row 3: name is missing`.
   public let unreadable: Unreadable
 
-  /// The number of all elements.
   public var count: Int { elements.count + unreadable.count }
 
-  /// Decodes an array.
-  ///
   /// - Throws: `DecodingError` if it is not an array; ``SourceError`` if far too many elements fail.
   public init(from decoder: any Decoder) throws {
     var container = try decoder.unkeyedContainer()

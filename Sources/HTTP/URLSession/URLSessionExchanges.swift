@@ -36,7 +36,6 @@
 
     private let exchanges = Mutex<[Int: Exchange]>([:])
 
-    /// Adds a task that has not been started.
     func open(_ task: URLSessionTask, _ request: WireRequest) {
       exchanges.withLock { $0[task.taskIdentifier] = Exchange(request: request) }
     }

@@ -2,30 +2,21 @@ import AggregatorKit
 
 /// The responses of a service without faults: all records that may appear in a scenario.
 struct Baseline<Item: Record>: Sendable {
-  /// The page size.
   static var size: Int { 10 }
 
   /// The limit for reading the list, far beyond that of a scenario.
   private static var bound: PaginationBound { PaginationBound(items: 5000, pages: 20) }
 
-  /// The records of the list, in order, up to the limit.
   private(set) var list: [Item] = []
 
   /// The full form of a record; `nil` if lookups are unsupported.
   private(set) var item: Item?
 
-  /// The bundled records.
   let bundle: Set<Item>
 
   private var forms: [Item.ID: Set<Item>] = [:]
 
-  /// Reads the service.
-  ///
-  /// - Parameters:
-  ///   - query: A query for the service; `nil` if it has no search.
-  ///   - size: The page size for the list.
-  ///
-  /// - Throws: Errors of the service.
+  /// `query` is `nil` if the service has no search; throws errors of the service.
   init(
     _ remote: any DataSource<Item>, bundle: any DataSource<Item>, query: Query?, size: Int
   ) async throws(SourceError) {

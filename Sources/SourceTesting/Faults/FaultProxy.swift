@@ -46,7 +46,6 @@ final class FaultProxy: Transport {
 }
 
 extension HTTPRequest {
-  /// The same request, sent to a port on 127.0.0.1.
   func sent(to port: Int) -> HTTPRequest {
     guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return self }
     (parts.scheme, parts.host, parts.port) = ("http", "127.0.0.1", port)
@@ -86,7 +85,6 @@ final class FaultHandler: Sendable {
     self.now = now
   }
 
-  /// Starts a scenario.
   func begin(_ scenario: FaultScenario) {
     state.withLock { state in
       state.scenario = scenario
@@ -98,7 +96,6 @@ final class FaultHandler: Sendable {
   /// The requests since the scenario started, and the faults injected into them.
   var count: (calls: Int, faultsInjected: Int) { state.withLock { ($0.calls, $0.faultsInjected) } }
 
-  /// Registers a request before it is sent.
   func admit(_ request: HTTPRequest) -> (ticket: Int, scenario: FaultScenario) {
     state.withLock { state in
       state.lastTicket += 1
@@ -114,7 +111,6 @@ final class FaultHandler: Sendable {
 
   func dismiss(_ ticket: Int) { state.withLock { $0.requests[ticket] = nil } }
 
-  /// The reply to a registered request.
   func reply(to incoming: LoopbackRequest) -> LoopbackReply {
     let ticket = incoming.header(Self.ticket).flatMap { Int($0) } ?? 0
     let (request, scenario, call) = state.withLock { state in
@@ -160,9 +156,7 @@ final class FaultHandler: Sendable {
     return (response, page)
   }
 
-  /// The service's reply; 502 if it fails.
-  ///
-  /// Blocks, so it may only be called on the thread of a connection.
+  /// 502 if it fails; blocks, so it may only be called on the thread of a connection.
   private func forward(_ request: HTTPRequest) -> HTTPResponse {
     let answer = BlockingResult()
     // Unstructured, because a thread waits for it on the next line.
@@ -200,7 +194,6 @@ extension HTTPRequest {
 }
 
 extension LoopbackReply {
-  /// Forwards a received reply.
   fileprivate init(_ response: HTTPResponse) {
     // The body is already decoded, and complete.
     let own: Set = ["content-length", "content-encoding", "transfer-encoding", "connection"]

@@ -11,7 +11,6 @@ public struct FaultReport: Sendable {
     /// True if the service has anything that this scenario can change.
     public let hasEffect: Bool
 
-    /// The promises that were broken.
     public let violations: [ScenarioViolation]
 
     /// `nil` if the laws were not checked because a call never ended.
@@ -19,8 +18,6 @@ public struct FaultReport: Sendable {
 
     public var passed: Bool { problems.isEmpty }
 
-    /// The broken promises and laws.
-    ///
     /// Without a fault, laws that could not be checked count too.
     public var problems: [String] {
       let inconclusive = scenario.name == FaultScenario.fair.name ? laws?.inconclusive ?? [] : []
@@ -29,7 +26,6 @@ public struct FaultReport: Sendable {
     }
   }
 
-  /// The name of the source.
   public let source: String
 
   public let entries: [Entry]
@@ -39,13 +35,8 @@ public struct FaultReport: Sendable {
   /// The number of concurrent scenarios: most of them wait.
   private static let width = 4
 
-  /// Runs the scenarios.
-  ///
-  /// - Parameters:
-  ///   - environment: Leads to a working service. Its clock, rates and store are replaced.
-  ///   - maxWait: The limit of real time for one call.
-  ///
-  /// - Throws: Failures of the service without any fault.
+  /// `environment` leads to a working service; its clock, rates and store are replaced; `maxWait`
+  /// limits the real time of one call; throws failures of the service without any fault.
   public init<Source: Plugin>(
     of plugin: Source, in environment: PluginEnvironment,
     _ scenarios: [FaultScenario] = FaultScenario.all,

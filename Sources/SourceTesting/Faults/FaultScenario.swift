@@ -9,7 +9,6 @@ public struct FaultScenario: Sendable, CustomStringConvertible {
   /// The stable identifier: `503-for-ever`.
   public let name: String
 
-  /// The fault in one sentence.
   public let summary: String
 
   /// The codes allowed for failures, and for the reasons of a fallback.
@@ -28,7 +27,6 @@ public struct FaultScenario: Sendable, CustomStringConvertible {
 
   let play: Play
 
-  /// The expected outcome.
   enum Expectation: Sendable {
     /// Every answer is live, without warnings.
     case fair
@@ -42,9 +40,7 @@ public struct FaultScenario: Sendable, CustomStringConvertible {
     case inconsistent
   }
 
-  /// The way in which the proxy injects the fault.
   enum Play: Sendable {
-    /// Refuses the connection.
     case refuse
     /// Replies instead of the service; `nil` forwards the request.
     case answer(@Sendable (FaultContext) -> LoopbackReply?)
@@ -69,10 +65,8 @@ public struct FaultScenario: Sendable, CustomStringConvertible {
     self.codes = expectation == .failing ? codes.union([.circuitOpen]) : codes
   }
 
-  /// The name and the summary.
   public var description: String { "\(name): \(summary)" }
 
-  /// The laws that need a service with consistent answers.
   private static let consistencyLaws: Set = [
     "ids-unique", "walk-stable", "walk-ends", "any-page-size", "positions-true", "cursor-lasts",
     "search-matches", "search-within-list", "search-complete",
@@ -84,14 +78,11 @@ struct FaultContext: Sendable {
   /// The number of requests since the scenario started, including this one.
   let call: Int
 
-  /// The current date.
   let now: Date
 
-  /// The service's own reply.
   let original: @Sendable () -> HTTPResponse
 }
 
-/// A page of rows as the service sent it.
 struct RowsPage: Sendable {
   /// The page number, from 1, in the order of the first requests.
   let number: Int

@@ -11,7 +11,6 @@ extension FaultScenario {
 }
 
 extension FaultScenario {
-  /// Rate limits.
   static let busy = [
     tooMany("429-seconds", "with Retry-After in seconds", wait: .seconds(3)) { _ in "2" },
     tooMany("429-date", "with Retry-After as a date", wait: .seconds(3)) {
@@ -28,7 +27,6 @@ extension FaultScenario {
       play: .answer { $0.call <= 2 ? .tooMany(retryAfter: "1") : nil }),
   ]
 
-  /// Server errors.
   static let failing = [500, 502, 503].flatMap { status in
     [
       FaultScenario(
@@ -84,7 +82,6 @@ extension FaultScenario {
   /// Longer than any local reply takes, yet short enough to wait for.
   private static let silence = Duration.milliseconds(60)
 
-  /// Connection failures.
   static let connections = [
     FaultScenario(
       "refused", "Connections are refused.", .failing, codes: [.unreachable], play: .refuse),
@@ -99,7 +96,6 @@ extension FaultScenario {
       play: .answer { _ in .stalled }),
   ]
 
-  /// Truncated and slow replies.
   static let bodies = [
     FaultScenario(
       "cut", "The connection is closed in the middle of the body.", .failing,
@@ -133,7 +129,6 @@ extension FaultScenario.Play {
 }
 
 extension FaultScenario {
-  /// Complete replies with unusable content.
   static let replies = [
     FaultScenario(
       "html-200", "An HTML page with status 200.", .failing, codes: [.malformed],
@@ -160,7 +155,6 @@ extension FaultScenario {
 }
 
 extension FaultScenario {
-  /// Inconsistent pages.
   static let pages = [
     FaultScenario(
       "repeated-page", "The second page repeats the first one.", .inconsistent, codes: [.malformed],

@@ -35,9 +35,7 @@ extension JSON {
 
   private var elements: [JSON]? { if case .array(let elements) = self { elements } else { nil } }
 
-  /// The path to the rows, and their number.
-  ///
-  /// Ignores lists within rows.
+  /// The path to the rows, and their number; ignores lists within rows.
   private func rowsPath() -> (path: [String], count: Int)? {
     switch self {
     case .array(let elements):

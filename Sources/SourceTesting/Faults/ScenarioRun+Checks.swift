@@ -1,7 +1,6 @@
 import AggregatorKit
 import Foundation
 
-/// Checks of the answers.
 extension ScenarioRun {
   mutating func judge(_ page: Page<Item>, _ label: String) {
     judge(page.records, page.provenance, label)
@@ -97,7 +96,6 @@ extension ScenarioRun {
   }
 }
 
-/// Checks after the fault.
 extension ScenarioRun {
   mutating func inspectStore() async {
     guard !hasHung else { return }
@@ -126,7 +124,6 @@ extension ScenarioRun {
     }
   }
 
-  /// Expects the service's own answers after the fault.
   mutating func expectRecovery() async {
     guard !hasHung else { return }
     scenarioEnvironment.proxy.handler.begin(.fair)

@@ -12,11 +12,8 @@ struct ScenarioRun<Source: Plugin> {
   let store: SQLiteStore
 
   var violations: [ScenarioViolation] = []
-  /// True if a call did not end.
-  ///
-  /// Then no further calls are made.
+  /// True if a call did not end: then no further calls are made.
   var hasHung = false
-  /// True if unreadable rows were reported.
   var reportedUnreadable = false
   /// The records that were returned as live.
   var delivered: [Item.ID: Set<Item>] = [:]
@@ -44,15 +41,10 @@ struct ScenarioRun<Source: Plugin> {
     chain = try plugin.source(in: environment)
   }
 
-  /// The ID deleted before the fault.
   var deleted: Item.ID? { initialPage?.records.first?.id }
 
-  /// The number of faults injected so far.
   var faultsInjected: Int { scenarioEnvironment.proxy.handler.count.faultsInjected }
 
-  // MARK: - Runs
-
-  /// Starts with the fault.
   mutating func runFaultFromStart() async {
     scenarioEnvironment.proxy.handler.begin(scenario)
     let start = PageRequest(limit: Baseline<Item>.size)
@@ -107,8 +99,6 @@ struct ScenarioRun<Source: Plugin> {
   }
 }
 
-// MARK: - Calls
-
 extension ScenarioRun {
   mutating func page(_ request: PageRequest, _ label: String) async -> Page<Item>? {
     let outcome = await answer(label) { chain async throws(SourceError) in
@@ -139,7 +129,6 @@ extension ScenarioRun {
     }
   }
 
-  /// Expects that a deleted record is not returned.
   mutating func expectDeleted(_ id: Item.ID) async {
     let label = "show \(id)"
     let outcome = await answer(label) { chain async throws(SourceError) in try await chain.item(id)

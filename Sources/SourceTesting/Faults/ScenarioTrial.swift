@@ -94,9 +94,7 @@ struct ScenarioEnvironment: Sendable {
 
   private let aging: Duration
 
-  /// Creates an environment without rate limits and without a store.
-  ///
-  /// - Throws: `SourceError` with code `unreachable` if there is no free socket.
+  /// Without rate limits and store; throws `unreachable` if there is no free socket.
   init(over environment: PluginEnvironment, for plugin: some Plugin) throws(SourceError) {
     let (start, date) = (clock.now, environment.now())
     let now = { @Sendable [clock] in
@@ -119,16 +117,13 @@ struct ScenarioEnvironment: Sendable {
     self.aging = aging + .seconds(60)
   }
 
-  /// The current date.
   var now: @Sendable () -> Date { environment.now }
 
   /// Advances the clock until nothing is fresh and no service is paused.
   func expireEverything() { clock.advance(by: aging) }
 }
 
-/// The result of `call`; `nil` after `time` on the continuous clock.
-///
-/// Cancels the call then, and abandons it if that does not end it.
+/// `nil` after `time` on the continuous clock; then cancels `call`, or abandons it if it goes on.
 func within<Answer: Sendable>(
   _ time: Duration, _ call: @escaping @Sendable () async -> Answer
 ) async -> Answer? {
@@ -145,7 +140,6 @@ func within<Answer: Sendable>(
   return await race.result()
 }
 
-/// The first of several outcomes.
 private final class Race<Answer: Sendable>: Sendable {
   private enum State {
     case open

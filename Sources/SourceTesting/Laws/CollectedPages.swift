@@ -1,7 +1,6 @@
 import AggregatorKit
 import AggregatorLaws
 
-/// The pages and records of a finished pagination.
 struct CollectedPages<Item: Record> {
   private(set) var pages: [(request: PageRequest, page: Page<Item>)] = []
 
@@ -13,7 +12,6 @@ struct CollectedPages<Item: Record> {
 
   private(set) var failure: SourceError?
 
-  /// The first request.
   let start: PageRequest
 
   /// Fetches pages until the end, the bound, or a failure.
@@ -41,21 +39,17 @@ struct CollectedPages<Item: Record> {
   /// The origin of the first page, which decides the origin of the others.
   var origin: Provenance.Origin? { pages.first?.page.provenance.origin }
 
-  /// The reason why the service did not answer.
   var reason: SourceError? { pages.first?.page.provenance.reason }
 }
 
 extension LawSubject {
-  /// Fetches pages up to ``bound``.
   func collectPages(matching query: Query? = nil, size: Int = 7) async -> CollectedPages<Item> {
     await CollectedPages(source, from: PageRequest(matching: query, limit: size), upTo: bound)
   }
 }
 
 extension LawContext {
-  /// Expects two paginations to return the same records, as far as both went.
-  ///
-  /// - Throws: The failure that ended one of them, or an error if their origins differ.
+  /// As far as both went; throws the failure that ended one of them, or if their origins differ.
   mutating func expectSame<Item>(
     _ walk: CollectedPages<Item>, as reference: CollectedPages<Item>
   ) throws(SourceError) {

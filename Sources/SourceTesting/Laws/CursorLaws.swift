@@ -9,7 +9,6 @@ extension Law {
 }
 
 private struct PositionsTrue: LawCheck {
-  /// The number of records to compare after each jump.
   private static let sampleSize = 3
 
   func run<Item: Record>(
@@ -40,7 +39,6 @@ private struct PositionsTrue: LawCheck {
 }
 
 extension CollectedPages {
-  /// The number of records on the first page.
   fileprivate var passed: Int { pages.first?.page.records.count ?? 0 }
 }
 
@@ -158,9 +156,7 @@ extension Cursor {
 }
 
 extension LawContext {
-  /// Expects a request with `cursor` to fail with `invalidCursor`.
-  ///
-  /// - Throws: A failure of the service, which says nothing about the cursor.
+  /// Expects `invalidCursor`; throws a failure of the service, which says nothing about the cursor.
   mutating func expectInvalid<Item: Record>(
     _ cursor: Cursor, in request: PageRequest, of source: any DataSource<Item>
   ) async throws(SourceError) {

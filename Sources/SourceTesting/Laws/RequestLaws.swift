@@ -164,11 +164,9 @@ final class Canceller: Sendable {
   var wasCancelled: Bool { state.withLock(\.wasCancelled) }
 }
 
-/// One call with all its output, events and requests.
 struct SampleCall {
   let name: String
 
-  /// A dump of the answer or the failure, and of every event.
   let text: String
 
   let failure: SourceError?
@@ -220,7 +218,6 @@ extension LawSubject {
 }
 
 extension LawSubject {
-  /// The outcome of a call, with its events sent to `listener`.
   func listening<Answer: Sendable>(
     _ listener: Observer, to call: () async throws(SourceError) -> Answer
   ) async -> Result<Answer, SourceError> {

@@ -77,7 +77,6 @@ private struct SearchComplete: LawCheck {
 }
 
 extension LawSubject {
-  /// True if the record contains every word of the query.
   fileprivate func matches(_ record: Item, _ query: Query) -> Bool {
     fields.searchableText(of: record).containsAll(query.words)
   }

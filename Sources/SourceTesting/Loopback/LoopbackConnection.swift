@@ -9,7 +9,6 @@ struct LoopbackConnection: ~Copyable {
   private let socket: LoopbackSocket
   private let shutdownSignal: ShutdownSignal
   private let requestLog: RequestLog
-  /// Received bytes that are not parsed yet.
   private var received = Data()
 
   init(
@@ -134,15 +133,8 @@ final class ShutdownSignal: Sendable {
     }
   }
 
-  /// Waits until a socket is ready.
-  ///
-  /// - Parameters:
-  ///   - socket: -1 for none.
-  ///   - events: `POLLIN` or `POLLOUT`; 0 waits for the client to leave.
-  ///   - time: The timeout; `nil` for none.
-  ///
-  /// - Returns: `true` if the socket is ready, `false` after the timeout, `nil` if the server
-  ///   stops.
+  /// `true` if the socket (-1 for none) is ready, `false` after the timeout, `nil` if the server
+  /// stops; `events` is `POLLIN`, `POLLOUT`, or 0 to wait for the client to leave.
   func wait(for socket: Int32, _ events: Int32, atMost time: Duration? = nil) -> Bool? {
     let deadline = time.map { ContinuousClock.now + $0 }
     while true {

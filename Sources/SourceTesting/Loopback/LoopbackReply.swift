@@ -2,7 +2,6 @@ public import Foundation
 
 /// A reply of a ``LoopbackServer``, including every fault of a network.
 public struct LoopbackReply: Sendable {
-  /// One action on the connection.
   enum Step: Sendable {
     /// Sends bytes repeatedly; endlessly if `times` is `nil`.
     case send(Data, times: Int? = 1)
@@ -16,18 +15,13 @@ public struct LoopbackReply: Sendable {
 
   var steps: [Step]
 
-  /// The same reply after a delay.
   public func after(_ latency: Duration) -> LoopbackReply {
     LoopbackReply(steps: [.wait(latency)] + steps)
   }
 }
 
-// MARK: - Replies
-
 extension LoopbackReply {
-  /// A complete reply with `Content-Length`.
-  ///
-  /// Other header fields are sent as they are, valid or not.
+  /// With `Content-Length`; other header fields are sent as they are, valid or not.
   public static func status(
     _ status: Int, _ body: Data = Data(), headers: [(String, String)] = []
   ) -> LoopbackReply {
@@ -35,7 +29,6 @@ extension LoopbackReply {
     return LoopbackReply(steps: [.send(head + body)])
   }
 
-  /// A complete text reply with `Content-Length`.
   public static func status(
     _ status: Int, _ body: String, headers: [(String, String)] = []
   ) -> LoopbackReply {
@@ -51,9 +44,7 @@ extension LoopbackReply {
     .status(status, text, headers: [("Content-Type", "application/json; charset=utf-8")])
   }
 
-  /// An HTML page, as proxies and error handlers send it instead of JSON.
-  ///
-  /// `title` is markup.
+  /// A page as proxies and error handlers send it instead of JSON; `title` is markup.
   public static func html(title: String, status: Int = 200) -> LoopbackReply {
     let page = "<!DOCTYPE html>\n<html><head><title>\(title)</title></head><body></body></html>"
     return .status(status, page, headers: [("Content-Type", "text/html")])
@@ -96,10 +87,8 @@ extension LoopbackReply {
     LoopbackReply(steps: [.send(bytes), .close])
   }
 
-  /// Closes the connection without a reply.
   public static let closed = LoopbackReply(steps: [.close])
 
-  /// Resets the connection without a reply.
   public static let reset = LoopbackReply(steps: [.reset])
 
   /// Sends nothing until the client leaves or the server stops.
@@ -110,8 +99,7 @@ extension LoopbackReply {
     begun(body, of: announced, then: .reset)
   }
 
-  /// Stalls in the middle of a body of `announced` bytes, until the client leaves or the server
-  /// stops.
+  /// Stalls in the middle of a body of `announced` bytes.
   public static func stalled(after body: Data, of announced: Int) -> LoopbackReply {
     begun(body, of: announced, then: .stall)
   }

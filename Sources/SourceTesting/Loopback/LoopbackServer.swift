@@ -19,9 +19,7 @@ import Synchronization
 /// It runs one thread for each connection until ``stop()`` or its deinitialisation, whatever its
 /// replies are doing.
 public final class LoopbackServer: Sendable {
-  /// Returns the reply to a request.
-  ///
-  /// Called on the thread of the connection, which it may block.
+  /// Returns the reply to a request, on the thread of the connection, which it may block.
   public typealias Handler = @Sendable (LoopbackRequest) -> LoopbackReply
 
   public let port: Int
@@ -40,9 +38,7 @@ public final class LoopbackServer: Sendable {
     listener.serve(until: shutdownSignal, recordingIn: requestLog, handler)
   }
 
-  /// Starts a server that sends `replies` in order, then status 500.
-  ///
-  /// - Throws: `SourceError` with code `unreachable` if there is no free socket.
+  /// Sends `replies` in order, then status 500; throws `unreachable` if there is no free socket.
   public convenience init(replies: [LoopbackReply]) throws(SourceError) {
     let script = LoopbackScript(replies)
     try self.init { _ in script.next() }
@@ -56,18 +52,14 @@ public final class LoopbackServer: Sendable {
   /// All requests so far, in the order of their completion.
   public var requests: [LoopbackRequest] { requestLog.state.withLock(\.requests) }
 
-  /// The number of connections so far.
   public var connectionCount: Int { requestLog.state.withLock(\.connections) }
 
-  /// The most requests in flight at the same time.
   public var mostInFlight: Int { requestLog.state.withLock(\.mostInFlight) }
 
   /// The number of bytes sent so far, heads included.
   public var bytesSent: Int { requestLog.state.withLock(\.bytesSent) }
 
-  /// Waits for requests, so that a test need not sleep.
-  ///
-  /// Returns fewer than `count` only if the server stopped or the task was cancelled.
+  /// Waits for `count` requests; returns fewer only if the server stopped or the task was cancelled.
   public func requests(atLeast count: Int) async -> [LoopbackRequest] {
     await requestLog.requests(atLeast: count)
   }
@@ -89,8 +81,7 @@ public func withServer<Value>(
   return try await body(server)
 }
 
-/// Runs `body` with a server that sends `replies` in order, then status 500, and stops it
-/// afterwards.
+/// The server sends `replies` in order, then status 500.
 public func withServer<Value>(
   replies: LoopbackReply..., do body: (LoopbackServer) async throws -> Value
 ) async throws -> Value {
@@ -109,7 +100,6 @@ private final class LoopbackScript: Sendable {
   }
 }
 
-/// The requests and statistics of a ``LoopbackServer``.
 final class RequestLog: Sendable {
   struct State {
     var requests: [LoopbackRequest] = []
@@ -138,7 +128,6 @@ final class RequestLog: Sendable {
 
   func noteSent(_ bytes: Int) { state.withLock { $0.bytesSent += bytes } }
 
-  /// Resumes all waiters.
   func close() { update { $0.isClosed = true } }
 
   func requests(atLeast count: Int) async -> [LoopbackRequest] {

@@ -23,11 +23,7 @@ struct LoopbackSocket: ~Copyable {
     return socket
   }
 
-  /// A listening socket.
-  ///
-  /// - Parameter port: The port of another socket, which this one keeps; 0 for any.
-  ///
-  /// - Throws: `SourceError` with code `unreachable` if there is no free socket.
+  /// `port` is that of another socket, which this one keeps, or 0 for any; throws `unreachable`.
   static func listening(
     on port: Int = 0, queue: Int32 = 512
   ) throws(SourceError) -> LoopbackSocket {
@@ -36,7 +32,6 @@ struct LoopbackSocket: ~Copyable {
     return socket
   }
 
-  /// A socket that has started to connect.
   static func connecting(to port: Int) throws(SourceError) -> LoopbackSocket {
     let socket = try LoopbackSocket()
     let result = withLoopback(port: port) { connect(socket.descriptor, $0, $1) }

@@ -7,12 +7,7 @@ extension DataSource {
   /// A fresh page or record costs no call. A stale one is used if the call fails; its provenance has its
   /// age and the failure. Fetched records are stored, merged with their stored form.
   ///
-  /// - Parameters:
-  ///   - recordStore: The cache.
-  ///   - freshness: The time to live.
-  ///   - scope: Distinguishes services, for example by URL: answers of one are not used for another.
-  ///   - policy: Selects which cached answers may be used.
-  ///   - now: Returns the current date.
+  /// `scope` distinguishes services, for example by URL: answers of one are not used for another.
   public func cached(
     in recordStore: RecordStore<Item>, freshFor freshness: Duration, of scope: String = "",
     _ policy: CachePolicy = .normal, now: @escaping @Sendable () -> Date = { Date() }

@@ -9,12 +9,7 @@ extension DataSource {
   /// Searches read the store alone. While the store is empty, a failure of upstream is thrown, so that a
   /// `fallback` takes over.
   ///
-  /// - Parameters:
-  ///   - recordStore: The records.
-  ///   - size: The number of records per request, 1 or more.
-  ///   - collection: The upstream collection that the settings select: each has its own checkpoint.
-  ///   - growth: When to load more.
-  ///   - now: Returns the current date.
+  /// A request has `size` records, 1 or more; each `collection` of upstream has its own checkpoint.
   public func growing(
     in recordStore: RecordStore<Item>, by size: Int, of collection: String = "",
     growing growth: LoadMorePolicy = .atEnd,

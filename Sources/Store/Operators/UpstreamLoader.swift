@@ -30,7 +30,6 @@ public struct UpstreamLoader<Item: Record>: Sendable {
 
   private var checkpoint: String { Self.checkpoint(of: collection) }
 
-  /// The name of a collection's checkpoint.
   static func checkpoint(of collection: String) -> String {
     collection.isEmpty ? "upstream" : "upstream \(collection)"
   }
@@ -40,10 +39,8 @@ public struct UpstreamLoader<Item: Record>: Sendable {
 
   /// Fetches until enough records are new.
   ///
-  /// - Parameters:
-  ///   - count: The number of new records wanted, 1 or more. It may get more, because whole pages are
-  ///     fetched.
-  ///   - progress: Called after each page with the number of new records so far.
+  /// It may get more than `count`, 1 or more, because whole pages are fetched. `progress` receives the
+  /// number of new records so far after each page.
   public func take(_ count: Int, progress: (_ added: Int) -> Void) async -> UpstreamLoadResult {
     var result = UpstreamLoadResult()
     var emptyPages = 0
@@ -69,7 +66,6 @@ public struct UpstreamLoader<Item: Record>: Sendable {
     return result
   }
 
-  /// True if upstream has no more records.
   func isAtEnd() async throws(SourceError) -> Bool {
     try await recordStore.store.checkpoint(checkpoint, of: recordStore.source) == Self.end
   }
@@ -103,13 +99,8 @@ extension SourceError {
 
 /// The outcome of an ``UpstreamLoader``.
 public struct UpstreamLoadResult: Sendable {
-  /// The number of new records.
   public private(set) var added = 0
-
-  /// The number of upstream pages fetched.
   public private(set) var pages = 0
-
-  /// The rows that could not be read.
   public private(set) var unreadable = Unreadable.none
 
   /// The provenance of the last page; `nil` if none was fetched.
@@ -118,7 +109,6 @@ public struct UpstreamLoadResult: Sendable {
   /// Why there were no more records, if there were not.
   public internal(set) var end: PaginationEnd?
 
-  /// The failure that ended it, if one did.
   public internal(set) var failure: SourceError?
 
   mutating func add(_ page: Page<some Record>, _ changes: StoreChanges) {
@@ -128,7 +118,6 @@ public struct UpstreamLoadResult: Sendable {
     provenance = page.provenance
   }
 
-  /// Adds the outcome of a later call.
   mutating func add(_ later: UpstreamLoadResult) {
     added += later.added
     pages += later.pages

@@ -10,7 +10,6 @@ public struct Sync<Item: Record>: Sendable {
   let mode: SyncMode
   let clock: any Clock<Duration>
   let now: @Sendable () -> Date
-  /// Is notified of waits.
   let observer: Observer
 
   /// The waits if the service is rate-limited and does not say for how long; each one doubles the last.
@@ -42,13 +41,9 @@ public struct Sync<Item: Record>: Sendable {
   /// Records are stored in one transaction with the checkpoint after them. However the run ends, even by
   /// `kill -9`, no stored page is fetched again.
   ///
-  /// - Parameters:
-  ///   - pages: The most pages to fetch, 1 or more; `nil` for all.
-  ///   - jobs: The most pages in flight, 1 or more; they are stored in order all the same. More than one
-  ///     takes effect where cursors of later pages can be computed.
-  ///   - waits: True to wait when the rate limit, local or upstream, is reached; false to end with
-  ///     `rateLimited`.
-  ///   - progress: Called after each transaction.
+  /// Up to `pages`, `nil` for all, are fetched, up to `jobs` at once where later cursors can be computed,
+  /// and stored in order; both are 1 or more. At a rate limit, local or upstream, it `waits` or ends with
+  /// `rateLimited`. `progress` is called after each transaction.
   public func run(
     upTo pages: Int?, jobs: Int, waits: Bool, progress: @Sendable (SyncResult) -> Void
   ) async -> SyncResult {
@@ -202,7 +197,6 @@ package enum SyncMode: Hashable, Sendable {
 
 /// The outcome of a ``Sync``.
 public struct SyncResult: Sendable {
-  /// The number of new records.
   public internal(set) var added = 0
 
   /// The number of records that had changed, or that upstream has again.
@@ -214,7 +208,6 @@ public struct SyncResult: Sendable {
   /// The number of records that the service no longer has; known only when ``isComplete``.
   public internal(set) var removedUpstream = 0
 
-  /// The number of pages fetched.
   public internal(set) var pages = 0
 
   /// The number of pages of the same pass that earlier, interrupted runs fetched.
@@ -229,7 +222,6 @@ public struct SyncResult: Sendable {
   /// The number of all records, if the service reports it.
   public internal(set) var total: Int?
 
-  /// The rows that could not be read.
   public internal(set) var unreadable = Unreadable.none
 
   /// True if the service has no more records.
@@ -239,10 +231,8 @@ public struct SyncResult: Sendable {
   /// source is endless.
   public internal(set) var doubt: String?
 
-  /// The failure that ended it, if one did.
   public internal(set) var failure: SourceError?
 
-  /// A result without effect.
   public init() {}
 
   mutating func add(_ batch: SyncBatch<some Record>, _ changes: StoreChanges) {

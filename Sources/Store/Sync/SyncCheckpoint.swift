@@ -6,10 +6,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// The start of the next page; `nil` for the beginning.
   var cursor: Cursor?
 
-  /// The number of pages fetched by the pass.
   var pages = 0
-
-  /// The number of records fetched by the pass.
   var records = 0
 
   /// The number of all records, if the service reports it.
@@ -18,7 +15,6 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// True while every row could be read and the service never changed its total.
   var isCertain = true
 
-  /// When the pass began.
   var began: Date
 
   /// When the last page was fetched.
@@ -32,7 +28,6 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// After this long without a further page a pass starts over: its first records may be gone by now.
   static let lifetime = Duration.seconds(7 * 86_400)
 
-  /// The beginning of a pass.
   init(at date: Date) { (began, self.date) = (date, date) }
 
   /// Decodes a stored checkpoint; `nil` if it is invalid or has expired.
@@ -44,13 +39,11 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
     self = checkpoint
   }
 
-  /// The stored form.
   var text: String {
     // All of it can be encoded; and an empty checkpoint would just start over.
     (try? CanonicalJSON.text(of: self)) ?? ""
   }
 
-  /// The checkpoint after a page.
   func after(_ page: Page<some Record>, at date: Date) -> SyncCheckpoint {
     var checkpoint = self
     checkpoint.cursor = page.next
@@ -91,7 +84,6 @@ struct SyncBatch<Item: Record> {
   /// A batch with this many records takes no further page.
   private static var enough: Int { 1000 }
 
-  /// The records of all its pages.
   private(set) var records: [EncodedRecord<Item>] = []
 
   /// The checkpoint after its last page.
@@ -100,16 +92,11 @@ struct SyncBatch<Item: Record> {
   /// True if its last page is the last of the service.
   var isLast: Bool { pages > 0 && checkpoint.cursor == nil }
 
-  /// The rows that could not be read.
   private(set) var unreadable = Unreadable.none
-
-  /// The number of its pages.
   private(set) var pages = 0
 
-  /// Creates a batch whose first page will start at `checkpoint`.
   init(from checkpoint: SyncCheckpoint) { self.checkpoint = checkpoint }
 
-  /// True if another page may be added.
   var hasRoom: Bool { !isLast && records.count < Self.enough }
 
   /// Adds the page that starts at ``checkpoint``, fetched at `date`.

@@ -41,6 +41,25 @@ struct SharedCircuitTests {
     for _ in 0..<times { #expect(await process().failure()?.code == .serverError) }
   }
 
+  @Test func `a rate limit and a circuit breaker access the shared state once per call`()
+    async throws
+  {
+    let rate = try #require(Rate("9/s"))
+    let source = service.admitted(
+      by: CallLimit(rate), through: (.standard, passes: false), clock: clock,
+      sharing: texts.sharedState { [wall] in wall.now })
+    #expect(await source.failure() == nil)
+    #expect((texts.changes, texts.writes) == (1, 1))
+    health.set(.serverError)
+    #expect(await source.failure()?.code == .serverError)
+    #expect((texts.changes, texts.writes) == (3, 3))
+    health.set(nil)
+    #expect(await source.failure() == nil)
+    #expect((texts.changes, texts.writes) == (5, 5))
+    #expect(await source.failure() == nil)
+    #expect((texts.changes, texts.writes) == (6, 6))
+  }
+
   @Test func `counts the failures of all processes`() async {
     await fail()
     let failure = await process().failure()
@@ -149,7 +168,7 @@ struct SharedCircuitTests {
     #"{"closesAt":1753900000000,"failures":9,"probe":1753900000000}"#,
   ])
   func `lets calls in where the text cannot be right`(text: String) async {
-    texts.set("notes/circuit", text)
+    texts.set("notes/admission", #"{"circuit":\#(text)}"#)
     #expect(await process().failure() == nil)
   }
 }

@@ -117,7 +117,7 @@ struct SharedRateTests {
     #"{"windows":{"list":[1]},"writtenAt":1753000000000}"#, #"{"windows":{}}"#, "garbage",
   ])
   func `begins anew where the text cannot be right`(text: String) async throws {
-    texts.set("notes/turns", text)
+    texts.set("notes/admission", #"{"limiter":\#(text)}"#)
     #expect(await (try process("1/s")).timeout(.seconds(1), clock: clock).failure() == nil)
     #expect(texts.writes == 1)
   }

@@ -46,7 +46,8 @@ import Testing
     #expect(found.status == 0)
     #expect(found.lines == ["aino.tormanen@example.com"])
     #expect(
-      found.errors == "warning: users: showing bundled sample data (no cached users match \"aino.tormanen\")\n",
+      found.errors
+        == "warning: users: showing bundled sample data (no cached users match \"aino.tormanen\")\n",
       "\(found)")
     #expect(service.requests.isEmpty)
   }

@@ -106,7 +106,8 @@ import Testing
       try await expect(line, status: 74, "\(file)/store.sqlite cannot be ", place)
     }
     try await expect(
-      "users list", status: 0, "showing bundled sample data (\(file)/store.sqlite cannot be created: ", place)
+      "users list", status: 0,
+      "showing bundled sample data (\(file)/store.sqlite cannot be created: ", place)
     #expect(try home.sandbox.text(of: "home/file") == "mine")
     try await expect("users list", status: 78, "AGGREGATOR_HOME", ["AGGREGATOR_HOME": "relative"])
   }

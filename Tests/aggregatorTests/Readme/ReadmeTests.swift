@@ -39,7 +39,9 @@ import Testing
   @Test func `the command lines of the guide work`() async throws {
     let lines = Self.blocks("console", in: Self.guide).flatMap { $0.split(separator: "\n") }
     // A pipe is for another program.
-    let commands = lines.compactMap { Self.commandLine(String($0.dropFirst(2).prefix { $0 != "|" })) }
+    let commands = lines.compactMap {
+      Self.commandLine(String($0.dropFirst(2).prefix { $0 != "|" }))
+    }
     #expect(commands.count > 8)
     let directory = try Sandbox()
     for words in commands { try await Self.expectToWork(words, in: directory) }

@@ -1,0 +1,166 @@
+extension DataSource {
+  /// Limits calls and stops calling a failing service, as ``rateLimited(by:cost:clock:sharing:)`` inside
+  /// ``circuitBreaker(_:passing:clock:sharing:)`` would, with one access to the shared state before a call
+  /// and at most one after it.
+  package func admitted(
+    by limit: CallLimit? = nil, through breaker: (policy: BreakerPolicy, passes: Bool)? = nil,
+    clock: some Clock<Duration>, sharing sharedState: SharedState?
+  ) -> some DataSource<Item> {
+    let sharedState = sharedState ?? SharedState(on: clock)
+    return Admission(
+      base: self, limit: limit, breaker: breaker?.policy, passes: breaker?.passes ?? false,
+      clock: clock, now: sharedState.now, state: sharedState.admission)
+  }
+}
+
+extension SharedState {
+  /// The state of the rate limit and of the circuit breaker.
+  package var admission: SharedValue<AdmissionState> { shared("admission", AdmissionState()) }
+}
+
+/// The state that processes share about the calls of a service.
+package struct AdmissionState: Codable, Hashable, Sendable {
+  package var limiter = RateLimiterState()
+  package var circuit = CircuitState()
+
+  private enum CodingKeys: String, CodingKey { case limiter, circuit }
+
+  init() {}
+
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    // A damaged part must not reset the other one.
+    limiter = (try? container.decode(RateLimiterState.self, forKey: .limiter)) ?? limiter
+    circuit = (try? container.decode(CircuitState.self, forKey: .circuit)) ?? circuit
+  }
+}
+
+/// A rate limit, a circuit breaker, or both: they decide whether and when a call is made.
+struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
+  let base: Base
+  let limit: CallLimit?
+  let breaker: BreakerPolicy?
+  /// True if calls are made even while the circuit is open.
+  let passes: Bool
+  let clock: C
+  let now: @Sendable () -> Duration
+  let state: SharedValue<AdmissionState>
+
+  var label: String {
+    [limit?.label, breaker?.label].compactMap(\.self).joined(separator: "\n  .")
+  }
+
+  func intercept<Answer: Sendable>(
+    _ kind: CallKind, _ call: @escaping @Sendable () async throws(SourceError) -> Answer
+  ) async throws(SourceError) -> Answer {
+    let admitted = try await admit(kind)
+    let result = await Result(catching: call)
+    await conclude(admitted, result)
+    return try result.get()
+  }
+
+  /// A call that is let through.
+  private struct Admitted: Sendable {
+    var probe: CircuitState.Probe?
+    /// True if no failure was known.
+    var isClean = true
+    var turn: SlidingWindow.Turn?
+  }
+
+  /// Lets a call through the circuit breaker, and waits for its turn.
+  ///
+  /// - Throws: ``SourceError``; `circuitOpen`; `rateLimited` at once if the deadline comes before the turn,
+  ///   with ``LocalRateLimitError`` as its cause.
+  private func admit(_ kind: CallKind) async throws(SourceError) -> Admitted {
+    guard !Task.isCancelled else { throw .cancelled }
+    var admitted = try await enter(kind, Admitted(), checksCircuit: !passes)
+    while let limit, let turn = admitted.turn {
+      guard await reached(turn, because: limit.reason(for: turn).wait) else {
+        await release(admitted, kind)
+        throw .cancelled
+      }
+      guard turn.wait > .zero else { break }
+      // Meanwhile the service may have demanded a pause.
+      let isClosed = await state.update { [now] state in
+        guard state.limiter.isClosed(at: now()) else { return false }
+        state.limiter.giveBack(turn, of: kind, cost: limit.cost)
+        return true
+      }
+      guard isClosed else { break }
+      admitted = try await enter(kind, admitted, checksCircuit: false)
+    }
+    return admitted
+  }
+
+  /// Checks the circuit breaker and reserves a turn, in one access to the shared state.
+  private func enter(
+    _ kind: CallKind, _ admitted: Admitted, checksCircuit: Bool
+  ) async throws(SourceError) -> Admitted {
+    let maxWait = Deadline.current?.remaining() ?? RateLimiterState.longestWait
+    let verdict: Result<Admitted, SourceError> = await state.update { [limit, breaker, now] state in
+      var admitted = admitted
+      admitted.isClean = state.circuit.isClean
+      do throws(SourceError) {
+        if let breaker, checksCircuit {
+          admitted.probe = try state.circuit.enter(breaker, at: now())
+        }
+        if let limit {
+          let turn = state.limiter.reserve(
+            kind, cost: limit.cost, by: limit.rate, at: now(), maxWait: maxWait)
+          guard turn.isTaken else { throw limit.refusal(of: turn) }
+          admitted.turn = turn
+        }
+        return .success(admitted)
+      } catch {
+        if let breaker { state.circuit.leave(admitted.probe, after: .unknown, breaker, at: now()) }
+        return .failure(error)
+      }
+    }
+    return try verdict.get()
+  }
+
+  /// Gives back the turn and the probe of a call that is not made.
+  private func release(_ admitted: Admitted, _ kind: CallKind) async {
+    await state.update { [limit, breaker, now] state in
+      if let limit, let turn = admitted.turn {
+        state.limiter.giveBack(turn, of: kind, cost: limit.cost)
+      }
+      if let breaker { state.circuit.leave(admitted.probe, after: .unknown, breaker, at: now()) }
+    }
+  }
+
+  /// Records the outcome of a call, if it changes anything.
+  private func conclude<Answer>(
+    _ admitted: Admitted, _ result: Result<Answer, SourceError>
+  ) async {
+    let outcome = CallOutcome(result)
+    let changesCircuit =
+      switch outcome {
+      case .alive: !admitted.isClean
+      case .failed: true
+      case .unknown: admitted.probe != nil
+      }
+    let pause = demandedPause(in: result)
+    guard breaker != nil && changesCircuit || pause != nil else { return }
+    await state.update { [breaker, now] state in
+      if let breaker { state.circuit.leave(admitted.probe, after: outcome, breaker, at: now()) }
+      if let pause { state.limiter.close(for: pause, at: now()) }
+    }
+  }
+
+  /// The pause that the service demands; a local error is not its demand.
+  private func demandedPause<Answer>(in result: Result<Answer, SourceError>) -> Duration? {
+    guard limit != nil, case .failure(let error) = result, error.code == .rateLimited,
+      !(error.cause is LocalRateLimitError), let wait = error.retryAfter, wait > .zero
+    else { return nil }
+    return wait
+  }
+
+  /// Waits for a turn; false if the caller is cancelled before.
+  private func reached(_ turn: SlidingWindow.Turn, because reason: String) async -> Bool {
+    guard turn.wait > .zero else { return !Task.isCancelled }
+    Observer.current(.waiting(turn.wait, reason: reason))
+    do { try await clock.sleep(for: turn.wait) } catch { return false }
+    return true
+  }
+}
