@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// A system call that failed.
 package struct SystemFailure: Error {
@@ -41,8 +41,8 @@ package struct OpenFile: ~Copyable {
   package let descriptor: Int32
 
   /// Opens a file with the flags of `open(2)`; child processes never inherit it.
-  package init(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(SystemFailure) {
-    descriptor = try SystemFailure.check { open(path, flags | O_CLOEXEC, mode) }
+  package init(_ path: String, _ flags: Int32, mode: UInt32 = 0) throws(SystemFailure) {
+    descriptor = try SystemFailure.check { open(path, flags | O_CLOEXEC, mode_t(mode)) }
   }
 
   /// Opens a file for reading, without waiting for the writer of a named pipe.
@@ -59,8 +59,10 @@ package struct OpenFile: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// The kind of the file and its permissions: `st_mode` of `stat(2)`.
-  package borrowing func mode() throws(SystemFailure) -> mode_t { try status().st_mode }
+  /// True if other users of this machine may read, write or run it.
+  package borrowing func isOpenToOthers() throws(SystemFailure) -> Bool {
+    try status().st_mode & 0o077 != 0
+  }
 
   private borrowing func status() throws(SystemFailure) -> stat {
     var status = stat()
@@ -116,7 +118,7 @@ package struct OpenFile: ~Copyable {
   /// With `isDurable` the bytes are on the disk before renaming; a caller that also wants the new name
   /// to survive a crash synchronizes the directory. `prepare` may change times or permissions.
   package static func replace(
-    _ path: String, with bytes: [UInt8], mode: mode_t = 0o600, via temporaryPath: String? = nil,
+    _ path: String, with bytes: [UInt8], mode: UInt32 = 0o600, via temporaryPath: String? = nil,
     isDurable: Bool = true,
     prepare: (borrowing OpenFile) throws(SystemFailure) -> Void = { _ throws(SystemFailure) in }
   ) throws(SystemFailure) {

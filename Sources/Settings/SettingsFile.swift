@@ -66,7 +66,7 @@ package struct SettingsReader: Sendable {
   private func read(
     _ file: borrowing OpenFile, shownAs path: String, realPath: String
   ) throws(SystemFailure) -> SettingsReading {
-    let isOpenToOthers = try file.mode() & 0o077 != 0
+    let isOpenToOthers = try file.isOpenToOthers()
     do throws(FileReadFailure) {
       let bytes = try file.contents(atMost: Self.largestFile)
       return .text(
