@@ -1,3 +1,4 @@
+import AggregatorFiles
 import AggregatorKit
 import Foundation
 
@@ -46,41 +47,36 @@ enum FileDestination: Hashable {
     guard stat(path, &status) == 0 else { return try replace(path, by: bytes, mode: nil) }
     if status.st_mode & S_IFMT == S_IFREG {
       // Even if its directory allows replacing it.
-      guard access(path, W_OK) == 0 else { throw Self.failure(path) }
+      guard access(path, W_OK) == 0 else {
+        throw Self.failure(path, SystemFailure(code: errno).words)
+      }
       let target = URL(filePath: path).resolvingSymlinksInPath().path
       try replace(target, by: bytes, mode: status.st_mode & 0o777)
     } else {
-      let file = try Self.open(path, O_WRONLY | O_NOCTTY)
-      defer { close(file) }
-      guard isatty(file) == 0 else {
+      let file: OpenFile
+      do throws(SystemFailure) { file = try OpenFile(path, O_WRONLY | O_NOCTTY) } catch {
+        throw Self.failure(path, error.words)
+      }
+      guard isatty(file.descriptor) == 0 else {
         throw CommandError(
           .usage, "refusing to write binary data to a terminal", hint: "use another file")
       }
-      try Output(descriptor: file, named: path).write(bytes)
+      try Output(descriptor: file.descriptor, named: path).write(bytes)
     }
   }
 
-  private func replace(_ path: String, by bytes: Data, mode: mode_t?) throws {
-    let temporary = "\(path).\(UInt64.random(in: .min ... .max))"
-    let file = try Self.open(temporary, O_WRONLY | O_CREAT | O_EXCL, path)
-    do {
-      defer { close(file) }
-      try Output(descriptor: file, named: path).write(bytes)
-      if let mode { fchmod(file, mode) }
-      guard rename(temporary, path) == 0 else { throw Self.failure(path) }
+  private func replace(_ path: String, by bytes: Data, mode: mode_t?) throws(CommandError) {
+    do throws(SystemFailure) {
+      try OpenFile.replace(path, with: Array(bytes), mode: 0o666, isDurable: false) {
+        file throws(SystemFailure) in
+        if let mode { try SystemFailure.check { fchmod(file.descriptor, mode) } }
+      }
     } catch {
-      unlink(temporary)
-      throw error
+      throw Self.failure(path, error.words)
     }
   }
 
-  private static func open(_ path: String, _ flags: Int32, _ name: String? = nil) throws -> Int32 {
-    let file = Foundation.open(path, flags | O_CLOEXEC, 0o666)
-    guard file >= 0 else { throw failure(name ?? path) }
-    return file
-  }
-
-  private static func failure(_ path: String) -> CommandError {
-    CommandError(.io, "cannot write to \(path): \(String(cString: strerror(errno)))")
+  private static func failure(_ path: String, _ reason: String) -> CommandError {
+    CommandError(.io, "cannot write to \(path): \(reason)")
   }
 }

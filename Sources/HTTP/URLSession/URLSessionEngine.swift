@@ -1,4 +1,5 @@
 #if canImport(Darwin) || URLSessionOnLinux
+  package import AggregatorCore
   import Foundation
   #if canImport(FoundationNetworking)
     import FoundationNetworking

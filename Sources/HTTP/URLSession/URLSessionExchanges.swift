@@ -1,4 +1,5 @@
 #if canImport(Darwin) || URLSessionOnLinux
+  import AggregatorCore
   import Foundation
   import Synchronization
   #if canImport(FoundationNetworking)

@@ -117,27 +117,17 @@ extension Law {
 }
 
 private struct NoSecret: LawCheck {
-  /// Shorter secrets would match by accident.
-  private static let minLength = 8
-
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
-    let forms = subject.secrets.flatMap { $0.reveal(\.forms) }.filter { $0.count >= Self.minLength }
+    let forms = subject.secrets.flatMap { $0.reveal(SecretEncoding.texts) }
+      .filter { $0.count >= SecretEncoding.minimumLength }.map { $0.lowercased() }
     guard !forms.isEmpty else { return context.exempt("there are no secrets") }
     var texts = [("the source's description", String(describing: subject.source))]
     texts += await subject.sampleCalls().map { ($0.name, $0.text) }
     for (name, text) in texts where forms.contains(where: text.lowercased().contains) {
       context.note(expected: "no secret", found: "a secret", at: name)
     }
-  }
-}
-
-extension String {
-  /// The encodings of a secret, in lower case; the same as in `Redactor`.
-  fileprivate var forms: [String] {
-    [self, percentEncoded, replacing("/", with: #"\/"#), replacing(" ", with: "+")]
-      .map { $0.lowercased() }
   }
 }
 
