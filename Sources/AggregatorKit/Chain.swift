@@ -7,7 +7,7 @@ extension Plugin {
   /// The complete chain of this source: the service, the store and the bundled data.
   ///
   /// From the inside out: rate limit, circuit breaker, retries, timeout, coalescing, cache (or a growing
-  /// collection), paging and local search, fallbacks, deletions. The articles “How an answer is found” and
+  /// collection), paging and local search, fallbacks, deletions. The articles “Where data comes from” and
   /// “Combining sources” explain the order.
   ///
   /// The default deadline of a page, with its retries, is the policy's. Build the chain once and reuse

@@ -64,7 +64,7 @@ public struct Policy: Sendable {
   }
 }
 
-/// Which of service and store is read first.
+/// The order in which service and store are read.
 public enum ReadOrder: Hashable, Sendable {
   /// The service, cached with a time to live; stale pages are used if it fails.
   case liveFirst(freshFor: Duration)

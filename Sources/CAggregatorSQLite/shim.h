@@ -1,4 +1,4 @@
-// SQLite (https://sqlite.org/c3ref/intro.html), and what of it Swift cannot call as it is.
+// SQLite (https://sqlite.org/c3ref/intro.html), and wrappers for the parts that Swift cannot call.
 #include <sqlite3.h>
 
 // SQLITE_TRANSIENT is a cast, no address would bind null instead of an empty text, and sqlite3_db_config has variable arguments.

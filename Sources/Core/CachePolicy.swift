@@ -38,8 +38,8 @@ public struct CachePolicy: Hashable, Sendable {
 public enum LoadMorePolicy: String, Hashable, Sendable {
   /// Never: cached records only.
   case never
-  /// When no record is cached yet.
+  /// Only if no record is cached yet.
   case whenEmpty
-  /// When the cached records are exhausted.
+  /// Once the cached records are exhausted.
   case atEnd
 }

@@ -15,7 +15,7 @@
 /// 8. No secret enters a ``SourceError``.
 /// 9. A source that calls a service makes at most one HTTP request per call.
 ///
-/// The laws of AggregatorSourceTesting check these promises.
+/// The laws of AggregatorSourceTesting check these requirements.
 public protocol DataSource<Item>: Sendable {
   associatedtype Item: Record
 

@@ -166,7 +166,7 @@ extension SourceError {
 /// Most remedies are text. Those that depend on the program, such as moving its store, also name an
 /// ``Action``, which a program can translate to its own options or settings.
 public struct Remedy: Hashable, Sendable {
-  /// A remedy that only the program knows how to carry out.
+  /// A remedy that only the program can carry out.
   ///
   /// New actions may be added: switch with a `default`.
   public struct Action: Hashable, Sendable {

@@ -13,7 +13,7 @@ package struct SystemFailure: Error {
   /// The system's message: `Permission denied`.
   package var words: String { String(cString: strerror(code)) }
 
-  /// Calls the system, again after `EINTR`; -1 means failure.
+  /// Makes a system call, retrying after `EINTR`; -1 means failure.
   @discardableResult
   package static func check<Answer: SignedInteger>(_ call: () -> Answer) throws(SystemFailure)
     -> Answer
@@ -155,11 +155,9 @@ package struct OpenFile: ~Copyable {
   /// The kind of an advisory lock between processes (`flock(2)`).
   package enum LockKind { case shared, exclusive }
 
-  /// Locks the file until ``unlock()``, or until it is closed.
+  /// Locks the file, waiting up to `limit` and blocking the thread; returns false on timeout.
   ///
-  /// Waiting blocks the thread; ``FileLock`` waits without one.
-  ///
-  /// Waits for another process at most `limit`; `false` if it still holds the lock.
+  /// Released by ``unlock()`` or when the file is closed. ``FileLock`` waits without blocking a thread.
   ///
   /// - Throws: ``SystemFailure``; some network file systems have no locks.
   package borrowing func lock(

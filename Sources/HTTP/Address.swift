@@ -2,8 +2,8 @@ package import Foundation
 
 /// An `http` or `https` URL, parsed so strictly that every engine understands it in the same way.
 ///
-/// Text that one parser takes for a host and another for a user name could send a key to a stranger. So
-/// there is no user name, and a host consists of letters, digits, `.`, `-` and `_`, or is an IPv6 address.
+/// Text that one parser takes for a host and another for a user name could send a key to the wrong host.
+/// So user names are rejected, and a host consists of letters, digits, `.`, `-` and `_`, or is an IPv6 address.
 package struct Address: Hashable, Sendable {
   /// `http` or `https`.
   package let scheme: String

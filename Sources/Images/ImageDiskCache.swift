@@ -5,7 +5,7 @@ import Foundation
 /// An LRU cache of images in a directory, bounded by bytes, which any number of processes may share.
 ///
 /// The files never exceed ``limit``: the least recently used ones are evicted, under a lock, before a new
-/// one is written. A truncated, damaged or foreign file is treated as missing.
+/// one is written. A truncated, damaged or unrecognized file is treated as missing.
 public struct ImageDiskCache: Sendable {
   /// Files are accessed here, so that a slow disk does not block tasks.
   private static let queue = DispatchQueue(label: "aggregator.images")
@@ -87,7 +87,7 @@ public struct ImageDiskCache: Sendable {
     let name = name(of: file.image.id, collection)
     try await locked { () throws(SystemFailure) in
       try makeRoom(for: contents.count, named: name)
-      // What is lost can be fetched again.
+      // A lost image can be fetched again.
       try OpenFile.replace(
         path(name), with: contents, via: path(name + Self.newEnding), isDurable: false
       ) { file throws(SystemFailure) in try file.touch(date) }

@@ -1,6 +1,6 @@
 public import AggregatorKit
 
-/// A rule that every `DataSource` obeys, and the check for it.
+/// A rule that every `DataSource` satisfies, and the check for it.
 ///
 /// Checking a law asserts and prints nothing: it queries a ``LawSubject`` and returns a
 /// ``Verdict``. Tests assert laws with `expectLaws` from SourceTesting, which also has the laws

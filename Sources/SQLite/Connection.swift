@@ -4,7 +4,7 @@ import Foundation
 
 /// A connection to a database, closed when it goes out of scope.
 ///
-/// Statements are prepared once. Their text is a literal, so that no foreign text can get into it.
+/// Statements are prepared once. Their text is a literal, so no untrusted text can get into it.
 package struct Connection: ~Copyable {
   package let database: OpaquePointer
   /// The wait between two attempts to lock the file.
@@ -43,7 +43,7 @@ package struct Connection: ~Copyable {
     csqlite_switch(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
   }
 
-  /// Opens a database that nobody changes for reading: takes no lock and creates no file.
+  /// Opens an immutable database for reading: takes no lock and creates no file.
   package init(unchanging path: String, busyTimeout: Duration) throws(SQLiteFailure) {
     let name = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
     try self.init(

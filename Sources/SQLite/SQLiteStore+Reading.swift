@@ -309,7 +309,7 @@ extension StoreFile {
     guard let directory = try? OpenFile(PrivateFile.directory(of: path), O_RDONLY | O_DIRECTORY),
       flock(directory.descriptor, LOCK_SH | LOCK_NB) == 0
     else { return nil }
-    // While nobody has the file open, the files that readers share would have to be created.
+    // While no process has the file open, the files that readers share would have to be created.
     var connection =
       FileIdentity(realPath + "-shm") == nil
       ? try Connection(unchanging: path, busyTimeout: .zero)

@@ -67,9 +67,9 @@ package enum Schema {
     PRAGMA user_version = 1;
     """,
     """
-    ALTER TABLE records ADD COLUMN vanished INTEGER;  -- when a census did not meet it
-    ALTER TABLE sources ADD COLUMN vanished INTEGER NOT NULL DEFAULT 0;  -- how many of its records
-    ALTER TABLE sources ADD COLUMN walked INTEGER;    -- when a walk through it had its last page
+    ALTER TABLE records ADD COLUMN vanished INTEGER;  -- time a sync no longer found it
+    ALTER TABLE sources ADD COLUMN vanished INTEGER NOT NULL DEFAULT 0;  -- number of such records
+    ALTER TABLE sources ADD COLUMN walked INTEGER;    -- time the last page was fetched
     CREATE INDEX records_vanished ON records (position) WHERE vanished IS NOT NULL;
     CREATE TABLE met (
       number INTEGER PRIMARY KEY,

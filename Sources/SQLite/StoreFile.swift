@@ -205,7 +205,7 @@ package struct StoreFile: Sendable {
   ) throws(Failure) -> Answer {
     guard let directory = try? OpenFile(PrivateFile.directory(of: path), O_RDONLY | O_DIRECTORY)
     else { return try body() }
-    // Some network file systems have no locks; there it goes on without one.
+    // Some network file systems have no locks; there it continues without one.
     _ = try? SystemFailure.check { flock(directory.descriptor, kind) }
     defer { flock(directory.descriptor, LOCK_UN) }
     return try body()

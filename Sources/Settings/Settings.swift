@@ -69,7 +69,7 @@ public struct Settings: Sendable {
 
   /// A value and its origin.
   ///
-  /// Its description hides the value, since only a ``Setting`` tells which values are secret.
+  /// Its description hides the value, since only a ``Setting`` determines which values are secret.
   package struct Entry: Sendable {
     fileprivate let value: Secret
 

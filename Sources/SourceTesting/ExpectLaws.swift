@@ -2,7 +2,7 @@ public import AggregatorKit
 public import AggregatorLaws
 public import Testing
 
-/// Expects a source to obey the laws of a `DataSource`.
+/// Expects a source to satisfy the laws of a `DataSource`.
 ///
 /// Records an issue for every violation, and for every law that could not be checked because the
 /// source failed.
@@ -23,10 +23,10 @@ public func expectLaws(
   return report
 }
 
-/// Expects the remote of a plugin to obey the laws.
+/// Expects the remote of a plugin to satisfy the laws.
 ///
 /// ```swift
-/// @Test func `keeps the laws`() async throws {
+/// @Test func `satisfies the laws`() async throws {
 ///   try await expectLaws(ofRemoteOf: HeroesPlugin(), in: environment)
 /// }
 /// ```
@@ -43,7 +43,7 @@ public func expectLaws(
     of: try LawSubject(remoteOf: plugin, in: environment), laws, sourceLocation: location)
 }
 
-/// Expects the bundled data of a plugin, which must contain its example, to obey the laws.
+/// Expects the bundled data of a plugin, which must contain its example, to satisfy the laws.
 @discardableResult
 public func expectLaws(
   ofBundledOf plugin: some Plugin, _ laws: [Law] = Law.all,
@@ -52,11 +52,11 @@ public func expectLaws(
   await expectLaws(of: LawSubject(bundledOf: plugin), laws, sourceLocation: location)
 }
 
-/// Expects a plugin to obey the laws, and its whole chain to keep every ``ScenarioPromise``, in
+/// Expects a plugin to satisfy the laws, and its whole chain to keep every ``ScenarioPromise``, in
 /// each ``FaultScenario``.
 ///
 /// ```swift
-/// @Test func `keeps its promises in all fault scenarios`() async throws {
+/// @Test func `satisfies the laws in all fault scenarios`() async throws {
 ///   try await expectLawsUnderFaults(of: HeroesPlugin(), in: environment)
 /// }
 /// ```
@@ -76,7 +76,7 @@ public func expectLawsUnderFaults(
   return report
 }
 
-/// The same for a service that a test makes up: `handler` replies, whatever the settings.
+/// The same for a fake service: `handler` replies, whatever the settings.
 @discardableResult
 public func expectLawsUnderFaults(
   of plugin: some Plugin, settings: Settings = Settings(),

@@ -8,7 +8,7 @@ import Synchronization
 /// let source = ScriptedSource<Hero>(over: heroes, held: gate)
 /// async let page = source.page(PageRequest())
 /// await gate.holds(1)  // the call is under way …
-/// gate.open()          // … and goes on
+/// gate.open()          // … and continues
 /// ```
 public final class Gate: Sendable {
   private typealias Waiter = CheckedContinuation<Result<Void, SourceError>, Never>

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that advances only when a test tells it to.
+/// A clock that only a test advances.
 ///
 /// ```swift
 /// let clock = ManualClock()

@@ -90,8 +90,8 @@ struct ComicVine: DataSource, CustomStringConvertible {
     let slice = rows.elements.dropFirst(position.skip).prefix(request.limit)
     let offset = (position.page - 1) * size
     let total = reply.total(after: offset, sent: rows.count)
-    // Totals are unreliable: a search may promise 945 rows and send none, or send more than
-    // promised. The end is an empty page, or a short one that exactly reaches the total.
+    // Totals are unreliable: a search may report 945 rows and send none, or send more than
+    // reported. The end is an empty page, or a short one that exactly reaches the total.
     let isLast = rows.count == 0 || rows.count < size && total == offset + rows.count
     var next: SearchPosition?
     if slice.endIndex < rows.elements.endIndex {

@@ -147,7 +147,7 @@ struct RandomUserFailure {
     guard isAskedTooOften || 200..<300 ~= response.status else { return nil }
   }
 
-  /// The error `rateLimited` or `serverError`; the message tells them apart, not the status.
+  /// The error `rateLimited` or `serverError`, determined by the message, not the status.
   func error(at now: Date) -> SourceError {
     guard isAskedTooOften else {
       return SourceError(.serverError, "randomuser.me failed: \(words.oneLine(atMost: 80))")

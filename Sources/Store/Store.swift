@@ -60,7 +60,7 @@ public protocol Store: Sendable {
 
   /// Removes a source's records, pages and checkpoints. Their positions are never reused.
   ///
-  /// `forgetsDeleted` removes the marks of deletion too.
+  /// `forgetsDeleted` also clears the marks of deletion.
   func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError)
 }
 

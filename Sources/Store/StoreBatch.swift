@@ -83,7 +83,7 @@ public struct CheckpointUpdate: Hashable, Sendable {
 public struct Reconciliation: Hashable, Sendable {
   /// The conditions under which unseen records count as removed upstream.
   public struct Completion: Hashable, Sendable {
-    /// When the pass began: records first seen after that may lie before its current page.
+    /// The start of the pass: records first seen later may lie before its current page.
     public var began: Date
 
     /// The number of different records that a complete pass must have seen.

@@ -9,10 +9,10 @@ public struct StoredRecord: Hashable, Sendable {
   /// The record in the encoding of ``RecordStore``.
   public var json: Data
 
-  /// When the record was last fetched with a change.
+  /// The time of the last fetch that changed the record.
   public var savedAt: Date
 
-  /// When a sync found that the service no longer has the record; `nil` if it has, as far as is known.
+  /// The time at which a sync no longer found the record; `nil` if the service is not known to lack it.
   public var removedUpstreamAt: Date?
 
   public init(position: Int64, json: Data, savedAt: Date, removedUpstreamAt: Date? = nil) {
@@ -94,7 +94,7 @@ public struct StoreStatus: Hashable, Sendable {
   public var removedUpstream = 0
   public var pages = 0
 
-  /// When a page was last fetched; `nil` if none is known.
+  /// The time of the last page fetch; `nil` if unknown.
   public var fetchedAt: Date?
 
   public init() {}

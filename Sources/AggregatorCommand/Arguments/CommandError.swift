@@ -3,7 +3,7 @@ import AggregatorKit
 package struct CommandError: Error {
   var code: ExitCode
 
-  /// What failed, with values in quotes.
+  /// The failure, with values in quotes.
   package var message: String
   var suggestion: String?
   var hint: Hint?

@@ -71,7 +71,7 @@ struct SessionPositionFile: Sendable {
   }
 }
 
-/// The JSON form of a position, in a file that anybody may have changed.
+/// The JSON form of a position, in a file that may have been modified.
 extension SessionPosition {
   package enum Fault: Error {
     case damaged

@@ -42,7 +42,7 @@ struct Terminal: Sendable {
 }
 
 extension Terminal {
-  /// `nil` if it is not set; as elsewhere, `0` is no and everything else is yes, even in a pipe.
+  /// `nil` if it is not set; as elsewhere, `0` means no and anything else yes, even in a pipe.
   private static func forcesHyperlinks(_ variables: [String: String]) -> Bool? {
     guard let word = variables["FORCE_HYPERLINK"], !word.isEmpty else { return nil }
     return word != "0"

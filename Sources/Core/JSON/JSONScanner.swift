@@ -66,7 +66,7 @@ struct JSONScanner {
     return parts.count - 1
   }
 
-  /// Ends an array or an object; `false` if it goes on.
+  /// Ends an array or an object; `false` if it continues.
   private mutating func closes(_ bracket: UInt8, _ index: Int, after count: UInt32) -> Bool {
     skipSpace()
     guard skip(bracket) else { return false }

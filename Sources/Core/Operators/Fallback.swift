@@ -116,7 +116,7 @@ private struct Fallback<First: DataSource, Second: DataSource<First.Item>>: Deco
   /// The number of this tier is part of a tag only where the chain has more than two.
   private var tierSuffix: String { lastTier == 1 ? "" : "\(lastTier)" }
 
-  /// The cursor as the source that made it knows it, and the reason if that is the second source.
+  /// The cursor in the form that its source made, and the reason if that is the second source.
   private func opened(_ cursor: Cursor) throws(SourceError) -> (Cursor, because: SourceError?) {
     let parts = cursor.description.split(
       separator: ".", maxSplits: 1, omittingEmptySubsequences: false)

@@ -194,7 +194,7 @@ private struct LocalSearchPosition: Codable {
   /// The start of the next page, after one of `count` records; `nil` if the pages form a cycle.
   ///
   /// Each call of a search is an iteration of its own, so none detects a cycle of more pages than it
-  /// reads. Brent's algorithm does, with one remembered cursor.
+  /// reads. Brent's algorithm does, with one stored cursor.
   func following(_ cursor: Cursor, after count: Int) -> LocalSearchPosition? {
     let digest = UInt32(truncatingIfNeeded: cursor.description.fnv1a)
     guard digest != mark else { return nil }

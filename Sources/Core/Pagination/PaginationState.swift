@@ -10,7 +10,7 @@ struct PaginationState<Item: Record> {
   private let memory: DuplicateDetection
 
   private var ids: Set<Item.ID> = []
-  /// Digests of the pages seen, if their records are not remembered.
+  /// Digests of the pages seen, if their records are not kept.
   private var digests: Set<Int> = []
   private var delivered = 0
   /// The number of records before ``request``; `nil` if unknown.
@@ -104,7 +104,7 @@ struct PaginationState<Item: Record> {
   }
 }
 
-/// What to remember to detect duplicates.
+/// The data kept to detect duplicates.
 public enum DuplicateDetection: Sendable {
   /// The id of every record; duplicates are left out.
   case records

@@ -3,7 +3,7 @@ import Foundation
 
 /// A fault of a service or of the network, and the expected reaction of a source.
 ///
-/// A real server in front of the service injects the fault, so authors of sources write none of
+/// A proxy server in front of the service injects the fault, so authors of sources write none of
 /// their own: see ``expectLawsUnderFaults(of:in:_:maxWait:sourceLocation:)``.
 public struct FaultScenario: Sendable, CustomStringConvertible {
   /// The stable identifier: `503-for-ever`.
@@ -122,7 +122,7 @@ public enum ScenarioPromise: String, CaseIterable, Sendable {
   case recovers
 }
 
-/// One place where a promise is broken.
+/// A violation of a promise.
 public struct ScenarioViolation: Hashable, Sendable, CustomStringConvertible {
   public let promise: ScenarioPromise
 

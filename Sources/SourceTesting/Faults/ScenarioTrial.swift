@@ -123,7 +123,7 @@ struct ScenarioEnvironment: Sendable {
   func expireEverything() { clock.advance(by: aging) }
 }
 
-/// `nil` after `time` on the continuous clock; then cancels `call`, or abandons it if it goes on.
+/// `nil` after `time` on the continuous clock; then cancels `call`, or abandons it if it continues.
 func within<Answer: Sendable>(
   _ time: Duration, _ call: @escaping @Sendable () async -> Answer
 ) async -> Answer? {

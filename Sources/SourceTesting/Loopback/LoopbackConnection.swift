@@ -107,7 +107,7 @@ struct LoopbackConnection: ~Copyable {
   }
 }
 
-/// Tells all threads of a server to stop: a pipe whose write end is closed.
+/// Signals all threads of a server to stop: a pipe whose write end is closed.
 final class ShutdownSignal: Sendable {
   /// Readable after ``send()``.
   let descriptor: Int32

@@ -4,8 +4,8 @@ import Foundation
 extension RecordStore {
   /// The stored records in first-seen order, without deleted ones and ones removed upstream.
   ///
-  /// If nothing matches, the first page fails with `nothingCached`, so that a `fallback` goes on to the
-  /// next source.
+  /// If nothing matches, the first page fails with `nothingCached`, so that a `fallback` continues
+  /// with the next source.
   public var records: some DataSource<Item> { StoredSource(recordStore: self) }
 }
 

@@ -106,7 +106,7 @@ public struct UpstreamLoadResult: Sendable {
   /// The provenance of the last page; `nil` if none was fetched.
   public private(set) var provenance: Provenance?
 
-  /// Why there were no more records, if there were not.
+  /// The reason that pagination ended; `nil` if more records may follow.
   public internal(set) var end: PaginationEnd?
 
   public internal(set) var failure: SourceError?

@@ -227,8 +227,8 @@ public struct SyncResult: Sendable {
   /// True if the service has no more records.
   public internal(set) var isComplete = false
 
-  /// Why a complete pass could not tell which records were removed upstream; `nil` if it could, or if the
-  /// source is endless.
+  /// The reason that a complete pass could not determine which records were removed upstream; `nil` if it
+  /// could, or if the source is endless.
   public internal(set) var doubt: String?
 
   public internal(set) var failure: SourceError?

@@ -17,7 +17,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
 
   var began: Date
 
-  /// When the last page was fetched.
+  /// The time at which the last page was fetched.
   var date: Date
 
   private enum CodingKeys: String, CodingKey {
@@ -58,8 +58,8 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
     return checkpoint
   }
 
-  /// Why a pass that ends here cannot tell which records were removed upstream; `nil` if it can, unless
-  /// it has seen fewer than ``least``.
+  /// The reason that a pass that ends here cannot determine which records were removed upstream; `nil` if
+  /// it can, unless it has seen fewer than ``least``.
   var doubt: String? {
     if records == 0 { return "the service sent no records" }
     return isCertain
@@ -70,7 +70,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// reports, and none twice, because a repeated record may have displaced another.
   var least: Int { max(total ?? 0, records) }
 
-  /// Why a pass that has seen fewer cannot tell.
+  /// The reason for a pass that has seen fewer than ``least``.
   func doubt(seen: Int) -> String {
     "it sent \(seen) different records, but \(least) were expected"
   }

@@ -1,7 +1,7 @@
 import AggregatorKit
 import Foundation
 
-/// The service: each page holds the address of the next one; it searches by itself.
+/// The service: each page links to the next one; search is server-side.
 struct QuakeService: DataSource {
   let url: URL
   let transport: any Transport
@@ -19,7 +19,7 @@ struct QuakeService: DataSource {
     if let words = request.query { first.query.append(.init("q", .plain(words.text))) }
     let asked = try position.request(from: first)
     let (reply, provenance) = try await ask(asked, as: Reply.self)
-    // A link keeps the size of the page before, which may be more than the limit now.
+    // A link keeps the previous page's size, which may exceed the limit.
     let rows = reply.quakes.elements.dropFirst(position.skip).prefix(request.limit)
     let next = try position.next(
       after: rows.endIndex, of: reply.quakes.elements.count, link: reply.next, in: asked)
@@ -29,7 +29,7 @@ struct QuakeService: DataSource {
   }
 
   func item(_ id: String) async throws(SourceError) -> LookupResult<Quake> {
-    // An id is a part of an address here: what is none must not ask for something else.
+    // The ID becomes part of a URL, so an invalid one must not request anything else.
     guard id.wholeMatch(of: /[A-Za-z0-9_-]{1,64}/) != nil else { throw .notFound(id, in: "quakes") }
     let (row, provenance) = try await ask(.init(.get, url.appending(path: id)), as: Quake.Wire.self)
     return LookupResult(Quake(row), provenance: provenance)
@@ -39,7 +39,7 @@ struct QuakeService: DataSource {
     _ request: HTTPRequest, as type: Reply.Type
   ) async throws(SourceError) -> (Reply, Provenance) {
     let response = try await transport.send(request)
-    if response.status == 404 { throw SourceError(.notFound, "there is no \(request.endpoint)") }
+    if response.status == 404 { throw SourceError(.notFound, "\(request.endpoint) not found") }
     let reply = try response.checked(by: "Quakes", now: now()).decoded(as: type, by: "Quakes")
     return (reply, Provenance(.live, fetchedAt: now(), endpoint: request.endpoint))
   }

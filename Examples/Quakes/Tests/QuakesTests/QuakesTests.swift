@@ -7,14 +7,14 @@ import Testing
     #"{"id": "us\#($0)", "place": "Ridge \#($0)", "occurredAt": "2026-03-14T06:12:09+02:00"}"#
   }
 
-  @Test func `keeps its promises in all fault scenarios`() async throws {
+  @Test func `satisfies the laws in all fault scenarios`() async throws {
     try await expectLawsUnderFaults(of: QuakesPlugin()) { request in
       if let id = request.path.wholeMatch(of: /\/quakes\/(.+)/)?.1 {
         let row = Self.rows.first { $0.hasPrefix(#"{"id": "\#(id)""#) }
         return row.map { .json($0) } ?? .json("{}", status: 404)
       }
       func number(_ name: String) -> Int? { request.query[name].flatMap { Int($0) } }
-      // It sends 20 rows at most, and 10 where nobody says how many.
+      // It sends 20 rows at most, and 10 by default.
       let (start, size) = (number("from") ?? 0, min(number("size") ?? 10, 20))
       let rows = Self.rows.dropFirst(start).prefix(size)
       // A link without a host, and one with; none at the end.
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `the bundled quakes keep the laws`() async {
+  @Test func `the bundled quakes satisfy the laws`() async {
     await expectLaws(ofBundledOf: QuakesPlugin())
   }
 }

@@ -119,8 +119,8 @@ package struct SlidingWindow: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - cost: The number of calls that the call counts as.
-  ///   - bounds: The limits; without any, no call is remembered.
-  ///   - opening: The end of a pause, before which there is no turn.
+  ///   - bounds: The limits; if empty, calls are not recorded.
+  ///   - opening: The end of a pause, before which no call is admitted.
   mutating func reserve(
     _ cost: Int = 1, by bounds: [Rate.Bound], at now: Duration, notBefore opening: Timestamp? = nil,
     maxWait: Duration
@@ -130,7 +130,7 @@ package struct SlidingWindow: Hashable, Sendable {
       .max()
     // A turn that is returned may leave a gap; later callers still queue behind the last one.
     let time = max(present, free ?? present, bounds.isEmpty ? present : last ?? present)
-    // The present is rounded up; there is no wait for the rest of a millisecond.
+    // Now is rounded up to avoid sub-millisecond waits.
     let isNow = time == present && free.map { $0.sinceStart <= now } ?? true
     let wait = isNow ? .zero : time.sinceStart - now
     let isTaken = isNow || wait < maxWait
