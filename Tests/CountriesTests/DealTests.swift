@@ -46,7 +46,7 @@ struct DealTests {
     #expect(try await country(random: .max / 2) != (try await country(random: 0)))
   }
 
-  @Test func `picks from the live list, and says so`() async throws {
+  @Test func `picks from the live list, and marks it as live`() async throws {
     let service = try FakeCountries()
     let page = try await deal(seed: 1, from: try service.chain())
     #expect(page.provenance.origin == .live)

@@ -96,9 +96,9 @@ public enum ComicVineQuirk: CaseIterable, Sendable {
   case badRows
   /// Always sends the first rows.
   case ignoresOffset
-  /// Sends pages of 7 rows, and says so, whatever the limit.
+  /// Sends pages of 7 rows, and declares that size, whatever the limit.
   case ownLimit
-  /// Sends 3 rows more than its `limit` says.
+  /// Sends 3 rows more than its declared `limit`.
   case generous
   /// `results` is an object instead of a list, or a list instead of an object.
   case wrongShape

@@ -79,11 +79,11 @@ public enum RandomUserFault: CaseIterable, Sendable {
 public enum RandomUserQuirk: CaseIterable, Sendable {
   /// `info` is missing.
   case withoutInfo
-  /// `info` says page 1.5.
+  /// `info` contains page 1.5.
   case halfPage
   /// `info` names another seed.
   case otherSeed
-  /// Sends three people more than it says.
+  /// Sends three people more than declared.
   case generous
   /// Rows 2 to 4 are unreadable: no email address, no name, null.
   case badRows

@@ -108,7 +108,7 @@ struct ComicVineErrorTests {
     #expect(error.message.contains("locked out this IP address"))
   }
 
-  @Test func `reads a hero whose biography speaks of abnormal traffic`() async throws {
+  @Test func `reads a hero whose biography mentions abnormal traffic`() async throws {
     var character = FakeCharacter.complete
     character.description = "<title>Abnormal Traffic</title>"
     let service = try FakeComicVine([character])

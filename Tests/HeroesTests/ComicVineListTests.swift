@@ -60,7 +60,7 @@ struct ComicVineListTests {
     #expect(page.records.map(\.id) == [1253, 1254, 1255])
   }
 
-  @Test func `takes an address that ends with a slash`() async throws {
+  @Test func `accepts an address that ends with a slash`() async throws {
     let service = try FakeComicVine()
     let environment = service.environment(with: ["COMIC_VINE_URL": "\(service.url)/"])
     _ = try await HeroesPlugin().remote(in: environment).page(PageRequest())

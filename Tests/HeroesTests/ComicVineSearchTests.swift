@@ -94,7 +94,7 @@ struct ComicVineSearchTests {
   }
 
   @Test(arguments: [2, 3, 10, 20])
-  func `loses no rows if the service sends more than it says`(limit: Int) async throws {
+  func `loses no rows if the service sends more than the total`(limit: Int) async throws {
     let service = try FakeComicVine(quirks: [.generous], searchLimit: 10)
     let walk = try await service.heroes().wholeWalk(matching: Self.query, size: limit)
     #expect(walk.ids.count == Self.matches)

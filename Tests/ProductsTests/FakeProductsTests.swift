@@ -29,7 +29,7 @@ struct FakeProductsTests {
       (#"{"skip":0,"take":1.5}"#, json, 500, 0), (#"{"skip":0,"take":"many"}"#, json, 500, 0),
       (#"{"skip":0,"take":2}"#, "text/plain", 500, 0), (#"{"skip":0,"take""#, json, 400, 0),
     ])
-  func `reads numbers as JavaScript does, and explains nothing`(
+  func `reads numbers as JavaScript does, without error messages`(
     body: String, type: String, status: Int, count: Int
   ) async throws {
     let answer = try await ask(try FakeProducts(), .post, "products/offset", body, type: type)

@@ -62,7 +62,7 @@ struct ProductListTests {
   }
 
   @Test(arguments: ["/", "/shop", "/shop/"])
-  func `takes an address with a path, or with a slash at its end`(suffix: String) async throws {
+  func `accepts an address with a path or a trailing slash`(suffix: String) async throws {
     let service = try FakeProducts()
     service.fail(with: .json(#"{"products":[]}"#))
     let environment = service.environment(with: ["PRODUCTS_URL": "\(service.url)\(suffix)"])
@@ -71,7 +71,7 @@ struct ProductListTests {
     #expect(service.requests.map(\.path) == ["\(prefix)/products/offset"])
   }
 
-  @Test func `keeps two products that differ in nothing but their ids`() async throws {
+  @Test func `keeps two products that differ only in their IDs`() async throws {
     let page = try await FakeProducts().products().page(PageRequest(limit: 2))
     #expect(page.records.map(\.title) == ["Juan Soto Jersey | Home", "Juan Soto Jersey | Home"])
     #expect(page.records.map(\.id) == [FakeProduct.id(30), FakeProduct.id(29)])
@@ -85,7 +85,7 @@ struct ProductListTests {
     #expect(page.provenance.origin == .live)
   }
 
-  // MARK: - What is wrong with lists
+  // MARK: - Faults in lists
 
   @Test func `returns products once when new ones shift the pages`() async throws {
     let walk = try await FakeProducts(quirks: [.growing]).products().wholeWalk(size: 10)

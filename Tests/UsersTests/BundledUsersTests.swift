@@ -11,7 +11,7 @@ import UsersSource
     try await plugin.bundled.page(PageRequest(limit: 10_000)).records
   }
 
-  @Test func `has enough people, of every nationality that the service has`() async throws {
+  @Test func `has enough people of every nationality of the service`() async throws {
     let users = try await all()
     #expect(users.count >= 100)
     #expect(Set(users.map(\.id)).count == users.count)
@@ -29,7 +29,7 @@ import UsersSource
     }
   }
 
-  @Test func `knows everybody's age`() async throws {
+  @Test func `has an age for every person`() async throws {
     for user in try await all() {
       let age = try #require(user.age(at: Fixture.date), "\(user.email)")
       #expect(16...100 ~= age, "\(user.email)")

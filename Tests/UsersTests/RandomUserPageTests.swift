@@ -70,7 +70,7 @@ struct RandomUserPageTests {
     (#"{"seed":"aggregator","results":10,"page":1.5}"#, "page 1.5 instead of 1"),
     (#"{"seed":"aggregator00","results":10,"page":1}"#, "another seed"),
   ])
-  func `rejects people who were not requested`(info: String, words: String) async throws {
+  func `rejects people that were not requested`(info: String, words: String) async throws {
     let service = try FakeRandomUser()
     service.fail(with: .json(#"{"results":[],"info":\#(info)}"#))
     let users = try service.users()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AggregatorCommand
 
-/// What holds for all commands, those that are still to come too.
+/// Rules for all commands, including future ones.
 @Suite struct ConsistencyTests {
   private static let tree = CommandTree.standard
 
@@ -19,7 +19,7 @@ import Testing
 
   private func command(_ path: String) throws -> Command { try #require(node(path).command) }
 
-  /// Whether the parser takes a command line.
+  /// `true` if the parser accepts a command line.
   private func accepts(_ words: [String]) -> Bool {
     if case .success = ArgumentParser(Self.tree).parse(words).action { true } else { false }
   }
@@ -37,11 +37,11 @@ import Testing
   @Test(arguments: paths)
   func `the options offered are those that the parser accepts`(path: String) {
     let node = node(path)
-    // What may stand before a further word is accepted with that word.
+    // Options accepted before a further word are accepted with that word.
     var continuations: [[String]] = []
     node.visit { continuations.append($0.path.words) }
     let accepted = Self.tree.options.filter { option in
-      // The version is told wherever it is asked for, and offered where nothing else was typed.
+      // `--version` is accepted everywhere, but offered only on an empty line.
       guard option != .version || path.isEmpty else { return false }
       return continuations.contains { accepts($0 + option.sample) }
     }
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: paths)
-  func `the words offered are those that lead on`(path: String) throws {
+  func `the words offered are those that the parser accepts`(path: String) throws {
     let children = Set(node(path).children.map(\.word))
     let words = offered("\(path) ").filter { !$0.hasPrefix("-") }
     #expect(children.isSubset(of: words))
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: paths)
-  func `whatever shows records has every format and every field`(path: String) throws {
+  func `every command that shows records has every format and field`(path: String) throws {
     let command = try command(path)
     let output = command.options.filter(Option.output.contains)
     guard !output.isEmpty else {
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(arguments: paths)
-  func `whatever destroys can be tried, and done without asking`(path: String) throws {
+  func `every destructive command has --dry-run and --yes`(path: String) throws {
     let destroys = ["delete", "clear", "purge"].contains(path.words.last)
     for option in [Option.yes, .dryRun] {
       #expect(try command(path).options.contains(option) == destroys, "\(option.spelling)")
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test(arguments: paths)
-  func `every command has an example, and its examples are its own`(path: String) throws {
+  func `every command has examples of its own`(path: String) throws {
     let command = try command(path)
     // A verb that the source does not support has none.
     let isPossible = !node(path).summary.hasPrefix("Not available")
@@ -177,7 +177,7 @@ import Testing
     #expect(RecordNoun(plural).singular == singular)
   }
 
-  @Test func `no source, command or topic has the name of another`() {
+  @Test func `the names of sources, commands and topics are distinct`() {
     let words = Self.tree.root.children.map(\.word) + HelpTopic.allCases.map(\.rawValue)
     #expect(Set(words).count == words.count)
   }

@@ -1,11 +1,11 @@
 import Testing
 
-/// What the compiler does not check: which target may import which is written in `Package.swift`, and
-/// SwiftPM refuses a cycle.
+/// Layout rules beyond those of the compiler: `Package.swift` declares the imports between targets,
+/// and SwiftPM rejects cycles.
 @Suite struct LayoutTests {
   static let files = (try? Repository.swiftFiles(under: "Sources")) ?? []
 
-  @Test func `nothing is left to be done`() throws {
+  @Test func `no task is left open in the code`() throws {
     #expect(Self.files.count > 100)
     for file in Self.files {
       let text = try Repository.text(of: file)
@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func `the core touches no file and no network`() throws {
+  @Test func `the core uses no file and no network`() throws {
     let core = Self.files.filter { $0.hasPrefix("Sources/Core/") }
     #expect(core.count > 20)
     for file in core {

@@ -12,10 +12,10 @@ import Testing
     let reserved = Set(list.split(whereSeparator: \.isWhitespace).map(String.init))
     var words = Set(HelpTopic.allCases.map(\.rawValue))
     CommandTree.standard.root.visit { words.insert($0.word) }
-    // What has a dash, or nothing, is no name anyway.
+    // An empty word or one with a dash is not a name anyway.
     let names = words.filter { $0.wholeMatch(of: /[a-z]+[0-9]*/) != nil }
     #expect(names.count > 25)
-    // What is a source already is refused because it is there.
+    // The names of existing sources are rejected because they are taken.
     #expect(names.subtracting(reserved).subtracting(plugins.map(\.name)).isEmpty)
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 /// The whole chains of the program's sources, with a transport that must not be used.
 @Suite struct OfflineChainTests {
-  /// Fails the test of whoever sends something.
+  /// Fails the test on any request.
   private struct Trap: Transport {
     func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
       Issue.record("\(request.endpoint) was asked")
@@ -15,14 +15,14 @@ import Testing
   }
 
   @Test(arguments: aggregator.plugins.map(\.name))
-  func `offline nothing is sent, whatever is asked for`(name: String) async throws {
+  func `sends nothing in offline mode`(name: String) async throws {
     let plugin = try #require(aggregator.plugins.first { $0.name == name })
     let sandbox = try Sandbox()
     let store = SQLiteStore(at: sandbox.root.appending(path: "store.sqlite").path)
     let environment = PluginEnvironment(
       settings: Settings(["COMIC_VINE_API_KEY": "x1y2z3w4"]), transport: Trap(), store: store)
     try await ask(plugin, in: environment)
-    // What is deleted makes a file, and no difference.
+    // Deleting creates a file, but makes no difference.
     _ = try await store.delete(["x"], of: name, at: Date(timeIntervalSince1970: 0))
     try await ask(plugin, in: environment)
   }

@@ -6,10 +6,10 @@ import UsersSource
 @testable import AggregatorCommand
 @testable import aggregator
 
-/// What a query sees of a record is what every other command shows of it.
+/// A query reads the same fields of a record that every other command shows.
 @Suite struct StoredFieldTests {
   @Test(arguments: aggregator.plugins.map(\.name))
-  func `every stored field is where its path says`(name: String) async throws {
+  func `every stored field is at its path`(name: String) async throws {
     let plugin = try #require(aggregator.plugins.first { $0.name == name })
     try await compare(plugin)
   }
@@ -49,7 +49,7 @@ import UsersSource
     }
   }
 
-  @Test func `what is computed is not stored`() {
+  @Test func `computed fields are not stored`() {
     let users = SQLView(UsersPlugin())
     #expect(!users.columns.contains("age") && !users.columns.contains("name"))
     #expect(users.columns.contains("email"))

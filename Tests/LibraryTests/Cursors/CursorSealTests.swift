@@ -51,7 +51,7 @@ struct CursorSealTests {
     #expect(try seal.open(token, as: Place.self) == place)
   }
 
-  @Test func `opens nothing as the start`() throws {
+  @Test func `opens nil as the start`() throws {
     #expect(try seal.open(nil, as: Int.self) == nil)
   }
 
@@ -70,7 +70,7 @@ struct CursorSealTests {
     }
   }
 
-  @Test func `refuses to close what makes a token too long`() throws {
+  @Test func `rejects a position that makes a token too long`() throws {
     let longest = (1...512).last { (try? seal.close(String(repeating: "x", count: $0))) != nil }
     let most = try #require(longest)
     let token = try seal.close(String(repeating: "x", count: most))
@@ -81,12 +81,12 @@ struct CursorSealTests {
     #expect(error?.code == .malformed)
   }
 
-  @Test func `refuses to close what JSON cannot hold`() {
+  @Test func `rejects a position that JSON cannot represent`() {
     let error = #expect(throws: SourceError.self) { try seal.close(Double.nan) }
     #expect(error?.code == .malformed)
   }
 
-  @Test func `opens nothing of another source or query`() throws {
+  @Test func `rejects the cursors of other sources and queries`() throws {
     let seals = [
       seal, CursorSeal("note", for: nil), CursorSeal("notes.bundled", for: nil),
       CursorSeal("notes", for: try query("a")), CursorSeal("notes", for: try query("b")),
@@ -101,7 +101,7 @@ struct CursorSealTests {
     }
   }
 
-  @Test func `tells a foreign cursor from a damaged one`() throws {
+  @Test func `distinguishes a foreign cursor from a damaged one`() throws {
     let token = try CursorSeal("notes", for: try query("a")).close(7)
     let foreign = #expect(throws: SourceError.self) { try seal.open(token, as: Int.self) }
     #expect(foreign?.message == "the cursor belongs to a different source or query")
@@ -110,7 +110,7 @@ struct CursorSealTests {
     #expect(damaged?.message.hasSuffix(": damaged or outdated") == true)
   }
 
-  @Test func `notices every change of one character`() throws {
+  @Test func `detects every change of one character`() throws {
     let token = Array(try seal.close(Place(page: 120, token: "abc")).description)
     #expect(failure(of: String(token), as: Place.self) == nil)
     for place in token.indices {
@@ -122,7 +122,7 @@ struct CursorSealTests {
     }
   }
 
-  @Test func `notices characters that are missing, doubled or swapped`() throws {
+  @Test func `detects missing, doubled and swapped characters`() throws {
     let token = Array(try seal.close(Place(page: 120, token: "abc")).description)
     for place in token.indices {
       var missing = token
@@ -139,7 +139,7 @@ struct CursorSealTests {
     }
   }
 
-  @Test func `opens no garbage`() {
+  @Test func `rejects invalid text`() {
     var random = SeededGenerator(7)
     for _ in 0..<5000 {
       let count = Int.random(in: 0...60, using: &random)
@@ -148,7 +148,7 @@ struct CursorSealTests {
     }
   }
 
-  @Test func `opens no position of another type`() throws {
+  @Test func `rejects a position of another type`() throws {
     let text = try seal.close("text").description
     let number = try seal.close(7).description
     let fraction = try seal.close(1.5).description

@@ -15,11 +15,11 @@ struct CursorTests {
     "", "1a", ".a", "-a", "_a", " a", "a ", "a b", "a/b", "a+b", "a=b", "a\n", "a\0", "é", "aé",
     "a\u{301}", "ａ", String(repeating: "a", count: 513),
   ])
-  func `refuses what is no token`(text: String) {
+  func `rejects text that is not a token`(text: String) {
     #expect(Cursor(text) == nil)
   }
 
-  @Test func `keeps to its alphabet`() {
+  @Test func `contains only characters of its alphabet`() {
     let letters = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".unicodeScalars)
     let others = Set("0123456789._-".unicodeScalars)
     for value in 0..<0x250 {
@@ -29,7 +29,7 @@ struct CursorTests {
     }
   }
 
-  @Test func `is written as its token, and read as one`() throws {
+  @Test func `is encoded and decoded as its token`() throws {
     let cursor = try #require(Cursor("cMQ.ab12"))
     let json = try JSONEncoder().encode([cursor])
     #expect(String(decoding: json, as: UTF8.self) == #"["cMQ.ab12"]"#)

@@ -18,11 +18,11 @@ struct SourceErrorTests {
   }
 
   @Test(arguments: ["", "ok", "Cancelled", "timed out", "timedOut "])
-  func `there is no other code`(name: String) {
+  func `other codes do not exist`(name: String) {
     #expect(SourceError.Code(name) == nil)
   }
 
-  @Test func `only what may pass is transient`() throws {
+  @Test func `only temporary failures are transient`() throws {
     let transient = Set(["timedOut", "connectionLost", "rateLimited", "serverError"])
     for name in Self.names {
       let error = SourceError(try #require(SourceError.Code(name)), "x")
@@ -30,7 +30,7 @@ struct SourceErrorTests {
     }
   }
 
-  @Test func `an answer and a mistake allow no fallback`() throws {
+  @Test func `answers and usage errors allow no fallback`() throws {
     let final = Set(["cancelled", "notFound", "invalidCursor", "badUsage", "badSettings"])
     for name in Self.names {
       let error = SourceError(try #require(SourceError.Code(name)), "x")
@@ -53,7 +53,7 @@ struct SourceErrorTests {
     #expect(SourceError.notFound(7, in: "notes").message == "notes record \"7\" not found")
   }
 
-  @Test func `says what to do, if anything can be done`() {
+  @Test func `suggests a remedy if there is one`() {
     #expect(SourceError(.offline, "no network").description == "no network")
     #expect(
       SourceError(.offline, "no network", remedy: "plug it in").description

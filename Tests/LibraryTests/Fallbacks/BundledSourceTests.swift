@@ -5,17 +5,17 @@ import Testing
 @Suite
 struct BundledSourceTests {
   @Test(arguments: 1...25)
-  func `gives every record once for every limit`(limit: Int) async throws {
+  func `returns every record once for every limit`(limit: Int) async throws {
     #expect(try await notebook(23).everyID(limit: limit) == Array(1...23))
   }
 
   @Test(arguments: [1, 2, 5, 100])
-  func `gives every match once for every limit`(limit: Int) async throws {
+  func `returns every match once for every limit`(limit: Int) async throws {
     let ids = try await notebook(30).everyID(matching: try Query("NÖTE 3"), limit: limit)
     #expect(ids == [3, 13, 23, 30])
   }
 
-  @Test func `knows its totals and says that it is bundled`() async throws {
+  @Test func `has exact totals and is marked as bundled`() async throws {
     let page = try await notebook(30).page(PageRequest(limit: 4))
     #expect((page.total, page.records.count) == (30, 4))
     #expect(page.provenance.origin == .bundled)
@@ -26,27 +26,27 @@ struct BundledSourceTests {
     #expect((none.total, none.records.count, none.next) == (0, 0, nil))
   }
 
-  @Test func `looks into searchable fields only`() async throws {
+  @Test func `searches only searchable fields`() async throws {
     let source = BundledSource(
       "notes", items: [Note(7, "seven"), Note(8, "of 7")], fields: Note.fields)
     #expect(try await source.everyID(matching: try Query("7"), limit: 9) == [8])
   }
 
-  @Test func `finds a record by its id`() async throws {
+  @Test func `finds a record by its ID`() async throws {
     let found = try await notebook(5).item(4)
     #expect(found.item == Note(4))
     #expect(found.provenance.origin == .bundled)
   }
 
   @Test(arguments: [0, -1, 6, Int.max])
-  func `does not know other ids`(id: Int) async {
+  func `reports other IDs as not found`(id: Int) async {
     let error = await #expect(throws: SourceError.self) { try await notebook(5).item(id) }
     #expect(error?.code == .notFound)
     #expect(error?.message == "notes record \"\(id)\" not found")
   }
 
   @Test(arguments: [-1, Int.min, 1_000_000_001, Int.max])
-  func `refuses a forged cursor`(offset: Int) async throws {
+  func `rejects a forged cursor`(offset: Int) async throws {
     let cursor = try CursorSeal("notes.bundled", for: nil).close(offset)
     #expect(await notebook(5).failure(of: PageRequest(after: cursor))?.code == .invalidCursor)
   }
@@ -58,7 +58,7 @@ struct BundledSourceTests {
     #expect((page.records.count, page.next) == (0, nil))
   }
 
-  @Test func `refuses the cursors of others`() async throws {
+  @Test func `rejects the cursors of other sources`() async throws {
     let matches = try await notebook(30).page(PageRequest(matching: try Query("3"), limit: 2))
     #expect(
       await notebook(30).failure(of: PageRequest(after: matches.next))?.code == .invalidCursor)
@@ -67,7 +67,7 @@ struct BundledSourceTests {
   }
 
   @Test(arguments: 1...12)
-  func `says where pages lie ahead`(count: Int) async throws {
+  func `predicts cursors`(count: Int) async throws {
     let source = notebook(30)
     let second = PageRequest(after: try await source.page(PageRequest(limit: 4)).next, limit: 4)
     for (request, first) in [(PageRequest(limit: 4), 1), (second, 5)] {
@@ -77,7 +77,7 @@ struct BundledSourceTests {
     }
   }
 
-  @Test func `says nothing ahead of a cursor that it cannot open`() throws {
+  @Test func `predicts nothing after an invalid cursor`() throws {
     let live = PageRequest(after: try CursorSeal("notes", for: nil).close(3))
     #expect(notebook(30).cursor(skipping: 1, from: live) == nil)
     let last = PageRequest(after: try CursorSeal("notes.bundled", for: nil).close(Int.max))
@@ -93,7 +93,7 @@ struct BundledSourceTests {
   }
 
   @Test(arguments: [0, 1, 2, 3])
-  func `fails where its JSON is broken`(number: Int) async throws {
+  func `fails if its JSON is invalid`(number: Int) async throws {
     let source =
       switch number {
       case 0: BundledSource<Note>("notes", json: "", fields: Note.fields)
@@ -110,7 +110,7 @@ struct BundledSourceTests {
     #expect(error?.code == .malformed)
   }
 
-  @Test func `fails everywhere where nobody is there`() async {
+  @Test func `an unavailable source fails for every request`() async {
     let source = UnavailableSource<Note>(.because(.missingKey))
     #expect(await source.failure()?.code == .missingKey)
     let error = await #expect(throws: SourceError.self) { try await source.item(1) }
@@ -118,7 +118,7 @@ struct BundledSourceTests {
     #expect(source.cursor(skipping: 1, from: PageRequest()) == nil)
   }
 
-  @Test func `answers nobody who went away`() async {
+  @Test func `returns nothing to a cancelled caller`() async {
     let codes = await withTaskGroup(of: SourceError.Code?.self) { group in
       group.cancelAll()
       group.addTask { await notebook(5).failure()?.code }

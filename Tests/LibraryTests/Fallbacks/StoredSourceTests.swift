@@ -26,14 +26,14 @@ struct StoredSourceTests {
   }
 
   @Test(arguments: [1, 2, 3, 7, 100])
-  func `gives every record once, in the order of first sight`(limit: Int) async throws {
+  func `returns every record once, in the order of first sight`(limit: Int) async throws {
     try await keep([5, 3])
     try await keep([9, 5, 1])
     #expect(try await source.everyID(limit: limit) == [5, 3, 9, 1])
     #expect(try await source.everyID(matching: try Query("NÖTE 9"), limit: limit) == [9])
   }
 
-  @Test func `says that it is stored, since when, and how much there is`() async throws {
+  @Test func `is marked as cached, with its time and total`() async throws {
     try await keep([1, 2], at: 9)
     try await keep([3], at: 5)
     let page = try await source.page(PageRequest(limit: 2))
@@ -44,7 +44,7 @@ struct StoredSourceTests {
     #expect((found.item, found.provenance.fetchedAt) == (Note(3), .day(5)))
   }
 
-  @Test func `fails where nothing is stored, or nothing that matches`() async throws {
+  @Test func `fails if nothing is cached or nothing matches`() async throws {
     let empty = await source.failure()
     #expect((empty?.code, empty?.message) == (.nothingCached, "no cached notes"))
     try await keep([1])
@@ -55,7 +55,7 @@ struct StoredSourceTests {
     #expect(error?.message == "notes record \"7\" not found")
   }
 
-  @Test func `ends with an empty page where what followed was deleted`() async throws {
+  @Test func `ends with an empty page if the remaining records were deleted`() async throws {
     try await keep(1...4)
     let next = try await source.page(PageRequest(limit: 2)).next
     _ = try await store.delete(["3", "4"], of: "notes", at: .day())
@@ -63,7 +63,7 @@ struct StoredSourceTests {
     #expect((page.records.count, page.next) == (0, nil))
   }
 
-  @Test func `goes on behind what is stored meanwhile, and never twice`() async throws {
+  @Test func `continues with records saved meanwhile, without repetition`() async throws {
     try await keep(1...4)
     let next = try await source.page(PageRequest(limit: 3)).next
     try await keep([0, 2, 5])
@@ -72,7 +72,7 @@ struct StoredSourceTests {
   }
 
   @Test(arguments: [Int64.min, -1, .max])
-  func `takes a forged position for a place of this source`(position: Int64) async throws {
+  func `treats a forged position as a position of this source`(position: Int64) async throws {
     try await keep(1...3)
     try await store.save([StoreEntry("x")], of: "others")
     let cursor = try CursorSeal("notes.stored", for: nil).close(["p": position])
@@ -80,7 +80,7 @@ struct StoredSourceTests {
     #expect(page.records.map(\.id) == (position < 0 ? [1, 2, 3] : []))
   }
 
-  @Test func `refuses the cursors of others`() async throws {
+  @Test func `rejects the cursors of other sources`() async throws {
     try await keep(1...30)
     let query = try Query("note")
     let cursors = [
@@ -93,7 +93,7 @@ struct StoredSourceTests {
     }
   }
 
-  @Test func `leaves out, and counts, what it cannot read`() async throws {
+  @Test func `drops unreadable records and counts them`() async throws {
     try await keep(1...3)
     try directory.database().execute("UPDATE records SET json = '[]' WHERE id = '2'")
     let page = try await source.page(PageRequest())

@@ -24,7 +24,7 @@ struct CancellationTests {
   ]
 
   @Test(arguments: Engine.allCases, stalls.indices)
-  func `ends at once while the server responds`(engine: Engine, index: Int) async throws {
+  func `ends immediately while the server responds`(engine: Engine, index: Int) async throws {
     try await withServer(replies: Self.stalls[index]) { server in
       let limits = HTTPLimits(
         bodyBytes: .max, connect: .seconds(10), idle: .seconds(60), overall: .seconds(60))
@@ -57,7 +57,7 @@ struct CancellationTests {
             let task = Task {
               try await transport.send(HTTPRequest(.get, server.baseURL.appending(path: path)))
             }
-            // How far the request gets before it is cancelled is left to chance on purpose.
+            // The progress of the request before its cancellation is deliberately random.
             for _ in 0..<(number % 40) { await Task.yield() }
             if number % 3 == 2 || number.isMultiple(of: 2) { task.cancel() }
             switch await task.result {

@@ -7,7 +7,7 @@
 
   @Suite(.timeLimit(.minutes(5)))
   struct CurlTests {
-    @Test func `says how to install libcurl where it is missing`() async throws {
+    @Test func `explains how to install libcurl if it is missing`() async throws {
       try await withServer({ _ in .json("{}") }) { server in
         let transport = HTTPTransport(engine: CurlEngine(libraries: ["libnothing.so.4"]))
         let error = await #expect(throws: SourceError.self) {
@@ -19,7 +19,7 @@
       }
     }
 
-    @Test func `refuses a library that is not libcurl`() async throws {
+    @Test func `rejects a library that is not libcurl`() async throws {
       let transport = HTTPTransport(engine: CurlEngine(libraries: ["libc.so.6", "libcurl.so.4"]))
       try await withServer({ _ in .json("{}") }) { server in
         let response = try await transport.send(HTTPRequest(.get, server.baseURL))

@@ -12,7 +12,7 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
 
   var testDescription: String { rawValue }
 
-  /// Whether this is URLSession on Linux, which cannot do all that its suite asks.
+  /// `true` for URLSession on Linux, which does not meet all requirements of its suite.
   var isForeign: Bool {
     #if os(Linux) && URLSessionOnLinux
       self == .urlSession
@@ -21,7 +21,7 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
     #endif
   }
 
-  /// Whether connecting has a limit of its own; URLSession knows only silence.
+  /// `true` if connecting has its own timeout; URLSession has only an idle timeout.
   var limitsConnecting: Bool { rawValue == "curl" }
 
   /// A transport with connections of its own.

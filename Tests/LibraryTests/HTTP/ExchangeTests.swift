@@ -21,7 +21,7 @@ struct ExchangeTests {
   }
 
   @Test(arguments: Engine.allCases)
-  func `sends its own header and nothing else`(engine: Engine) async throws {
+  func `sends only its own header fields`(engine: Engine) async throws {
     try await withServer(replies: .json("{}")) { server in
       _ = try await engine.transport().send(HTTPRequest(.get, server.baseURL.appending(path: "a/")))
       let request = try #require(server.requests.first)
@@ -37,7 +37,7 @@ struct ExchangeTests {
   }
 
   @Test(arguments: Engine.allCases)
-  func `keeps the connection`(engine: Engine) async throws {
+  func `reuses the connection`(engine: Engine) async throws {
     try await withServer({ _ in .json("{}") }) { server in
       let transport = engine.transport()
       for _ in 0..<20 { _ = try await transport.send(HTTPRequest(.get, server.baseURL)) }
@@ -47,7 +47,7 @@ struct ExchangeTests {
   }
 
   @Test(arguments: Engine.allCases)
-  func `keeps no cookies and no cache`(engine: Engine) async throws {
+  func `uses no cookies and no cache`(engine: Engine) async throws {
     let reply = LoopbackReply.status(
       200, "x", headers: [("Set-Cookie", "id=1; Path=/"), ("Cache-Control", "max-age=3600")])
     try await withServer({ _ in reply }) { server in
@@ -58,7 +58,7 @@ struct ExchangeTests {
   }
 
   @Test(arguments: Engine.allCases)
-  func `posts a body as it is`(engine: Engine) async throws {
+  func `posts a body unchanged`(engine: Engine) async throws {
     let body = Data(#"{"skip": 0, "note": "Zoë"}"#.utf8) + Data(repeating: 0xFF, count: 100_000)
     try await withServer(replies: .json("{}"), .json("{}")) { server in
       let transport = engine.transport()
@@ -75,7 +75,7 @@ struct ExchangeTests {
   }
 
   @Test(arguments: Engine.allCases)
-  func `percent-encodes what the server decodes again`(engine: Engine) async throws {
+  func `the server decodes percent-encoded text unchanged`(engine: Engine) async throws {
     let value = "a+b c,d:e&f=g/h?i#j%20;é日'\"\\\u{1}~-._"
     try await withServer(replies: .json("{}")) { server in
       let request = HTTPRequest(
@@ -90,7 +90,7 @@ struct ExchangeTests {
   }
 
   @Test(arguments: Engine.allCases)
-  func `keeps the query that an address already has`(engine: Engine) async throws {
+  func `keeps the query of a base URL`(engine: Engine) async throws {
     try await withServer(replies: .json("{}")) { server in
       let url = try #require(URL(string: "\(server.baseURL)/i%20mage.jpg?w=1&h=2"))
       _ = try await engine.transport().send(HTTPRequest(.get, url, query: [.init("k", "v")]))

@@ -21,7 +21,7 @@ struct FaultTests {
   ]
 
   @Test(arguments: Engine.allCases, faults.indices)
-  func `names the fault`(engine: Engine, index: Int) async throws {
+  func `reports the fault`(engine: Engine, index: Int) async throws {
     let (reply, code, words) = Self.faults[index]
     try await withServer(replies: reply) { server in
       let error = await #expect(throws: SourceError.self) {
@@ -44,7 +44,7 @@ struct FaultTests {
 
   @Test(arguments: Engine.allCases)
   func `reports an unknown host`(engine: Engine) async throws {
-    // The top-level domain never exists (RFC 6761), and a label over 63 bytes is never even asked for.
+    // The top-level domain never exists (RFC 6761), and a label over 63 bytes is never looked up.
     let host = String(repeating: "a", count: 64) + ".invalid"
     let url = try #require(URL(string: "https://\(host)/"))
     let error = await #expect(throws: SourceError.self) {
@@ -66,7 +66,7 @@ struct FaultTests {
   }
 
   @Test(arguments: Engine.allCases)
-  func `reads no further than the length`(engine: Engine) async throws {
+  func `stops reading at the declared length`(engine: Engine) async throws {
     try await withServer(replies: .cut(after: Data("abcdef".utf8), of: 3), .json("{}")) { server in
       let transport = engine.transport()
       let response = try await transport.send(HTTPRequest(.get, server.baseURL))
@@ -77,7 +77,7 @@ struct FaultTests {
   }
 
   @Test(arguments: Engine.allCases)
-  func `goes on after a fault`(engine: Engine) async throws {
+  func `continues after a fault`(engine: Engine) async throws {
     try await withServer(replies: .reset, .closed, .json("[]")) { server in
       let transport = engine.transport()
       for _ in 0..<2 {
@@ -102,7 +102,7 @@ struct FaultTests {
   }
 
   @Test(arguments: Engine.allCases)
-  func `does not ask for a user name`(engine: Engine) async throws {
+  func `does not request a user name`(engine: Engine) async throws {
     let reply = LoopbackReply.status(
       401, "who?", headers: [("WWW-Authenticate", "Basic realm=\"x\"")])
     try await withServer(replies: reply) { server in

@@ -13,7 +13,7 @@ struct LimitTests {
   }
 
   @Test(arguments: Engine.allCases)
-  func `accepts a body as long as the limit and not a byte longer`(engine: Engine) async throws {
+  func `accepts a body of exactly the limit`(engine: Engine) async throws {
     let body = Data(repeating: 0x61, count: 100_000)
     try await withServer({ $0.path == "/chunked" ? .chunked(body, times: 1) : .ok(body) }) {
       server in
@@ -32,10 +32,10 @@ struct LimitTests {
   }
 
   @Test(arguments: Engine.allCases)
-  func `stops a long body, an endless one and a bomb`(engine: Engine) async throws {
+  func `rejects a long body, an endless one and a decompression bomb`(engine: Engine) async throws {
     let block = Data(repeating: 0x20, count: 1 << 20)
     var replies: [LoopbackReply] = [.chunked(block, times: 100)]
-    // URLSession on Linux reads ahead of whoever stops it: a body without an end takes all memory.
+    // URLSession on Linux reads ahead before it is stopped: an endless body takes all memory.
     if !engine.isForeign { replies += [.chunked(block, times: nil), .gzipBomb()] }
     for reply in replies {
       try await withServer(replies: reply) { server in
@@ -43,7 +43,7 @@ struct LimitTests {
           try await engine.transport().send(HTTPRequest(.get, server.baseURL))
         }
         #expect(error?.message == "the reply is larger than 16 MiB")
-        // What was sent and not taken is in the buffers of the system.
+        // Data that was sent but not read is in the buffers of the system.
         withKnownIssue("URLSession on Linux reads ahead of whoever stops it", isIntermittent: true)
         {
           #expect(server.bytesSent < 32 << 20)
@@ -55,7 +55,7 @@ struct LimitTests {
   }
 
   @Test(arguments: Engine.allCases.filter { !$0.isForeign })
-  func `stops an endless header`(engine: Engine) async throws {
+  func `rejects an endless header`(engine: Engine) async throws {
     let field = Data("X-Filler: \(String(repeating: "a", count: 1000))\r\n".utf8)
     try await withServer(replies: .endlessHead(field)) { server in
       let error = await #expect(throws: SourceError.self) {
@@ -112,7 +112,7 @@ struct LimitTests {
   }
 
   @Test(arguments: Engine.allCases)
-  func `counts redirects into the time of the whole`(engine: Engine) async throws {
+  func `counts redirects towards the total time`(engine: Engine) async throws {
     try await withServer({ _ in .redirect(to: "/again").after(.milliseconds(60)) }) { server in
       let error = await #expect(throws: SourceError.self) {
         try await engine.transport().send(

@@ -21,7 +21,7 @@ import Testing
     ("//api.example/x", "https://api.example/x"),
     ("https://API.example/v2?a=%2F", "https://api.example/v2?a=%2F"),
     ("https://api.example:443/v2", "https://api.example/v2"),
-    // A service behind a proxy does not know how it was asked.
+    // A service behind a proxy does not know its public address.
     ("http://api.example/v2?page=2", "https://api.example/v2?page=2"),
     ("https://api.example//twice", "https://api.example//twice"),
     (" /v1/quakes?from=3\n", "https://api.example/v1/quakes?from=3"),
@@ -39,7 +39,7 @@ import Testing
     "ftp://api.example/", "file:///etc/passwd", "javascript:alert(1)", "https://api.example.evil/",
     "https:///v1", "http://[::1]/",
   ])
-  func `a link to anywhere else is refused`(link: String) throws {
+  func `a link to anywhere else is rejected`(link: String) throws {
     let first = try Self.request()
     let error = #expect(throws: SourceError.self) { try Self.follow(link, from: first) }
     #expect(error?.code == .rejected)

@@ -25,7 +25,7 @@ struct LoopbackServerTests {
     #expect(!isFree(port: server.port))
   }
 
-  @Test func `ends when nobody holds it`() async throws {
+  @Test func `stops when it is released`() async throws {
     var server: LoopbackServer? = try LoopbackServer { _ in .stalled }
     let url = try #require(server?.baseURL)
     let asking = Task { try await HTTPTransport().send(HTTPRequest(.get, url)) }
@@ -55,7 +55,7 @@ struct LoopbackServerTests {
     for task in tasks { _ = await task.result }
   }
 
-  @Test func `fails when its script is at an end`() async throws {
+  @Test func `fails at the end of its script`() async throws {
     try await withServer(replies: .json("{}")) { server in
       let transport = HTTPTransport()
       let first = try await transport.send(HTTPRequest(.get, server.baseURL))
@@ -66,7 +66,7 @@ struct LoopbackServerTests {
   }
 }
 
-/// How a request to a server ends; `nil` if it is answered.
+/// The failure of a request to a server; `nil` if it is answered.
 private func code(of server: LoopbackServer) async -> SourceError.Code? {
   do {
     _ = try await HTTPTransport().send(HTTPRequest(.get, server.baseURL))
@@ -76,7 +76,7 @@ private func code(of server: LoopbackServer) async -> SourceError.Code? {
   }
 }
 
-/// Whether another program could bind to a port of 127.0.0.1.
+/// `true` if another program could bind to a port of 127.0.0.1.
 private func isFree(port: Int) -> Bool {
   #if canImport(Darwin)
     let socket = socket(AF_INET, SOCK_STREAM, 0)

@@ -37,7 +37,7 @@ struct RecordingClockTests {
     #expect(page.records.count == 2)
   }
 
-  @Test func `the current date includes the waits that took no time`() async throws {
+  @Test func `the current date includes waits that took no time`() async throws {
     try tape.write(
       RecordingReplayTests.head + "GET https://host/a\n\n### HTTP 204\n", to: "1.http")
     let replay = ReplayingTransport(try Recording(tape.path))
@@ -48,7 +48,7 @@ struct RecordingClockTests {
     #expect(replay.now().iso8601 == "2026-01-05T09:13:44Z")
   }
 
-  @Test func `a wait that did not fit before the deadline still does not`() async throws {
+  @Test func `a wait longer than the deadline still fails`() async throws {
     let source = try await source(
       Self.busy(3000), Self.busy(3000), .success(.tape("ok")), deadline: .seconds(5000))
     let failure = await source.failure()
@@ -80,7 +80,7 @@ struct RecordingClockTests {
     #expect(error?.code == .timedOut)
   }
 
-  @Test func `a sleep outside of any call takes its time, or ends when the clock is advanced`()
+  @Test func `a sleep outside any call lasts until its time or the clock is advanced`()
     async throws
   {
     let begin = ContinuousClock.now

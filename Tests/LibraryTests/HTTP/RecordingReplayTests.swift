@@ -71,7 +71,7 @@ struct RecordingReplayTests {
     }
   }
 
-  @Test func `replays failures with code, words and wait`() async throws {
+  @Test func `replays failures with code, message and wait`() async throws {
     let failure = SourceError(
       .timedOut, "no connection to host within 10 s", remedy: "wait", retryAfter: .seconds(3))
     let replay = try await recording(of: .tape(), .failure(failure))
@@ -268,7 +268,7 @@ struct RecordingReplayTests {
       #expect(error.line >= 1)
       return
     }
-    // What can be read can be written, and read again.
+    // Any readable recording can be written, and read again.
     #expect(throws: Never.self) { try RecordedExchange(exchange.text) }
   }
 }

@@ -69,8 +69,8 @@ import Testing
     #expect(indented(pretty) == pretty)
   }
 
-  /// Damaged at random: what is taken for JSON is JSON to Foundation too.
-  @Test(arguments: 0..<200) func `is no more lenient than a decoder`(seed: UInt64) {
+  /// Damaged at random: accepted text is JSON to Foundation too.
+  @Test(arguments: 0..<200) func `is not more lenient than a decoder`(seed: UInt64) {
     var random = SeededGenerator(seed)
     var bytes = Array(Self.value(&random, depth: 0, isSpaced: true).utf8)
     for _ in 0...Int.random(in: 0...2, using: &random) {

@@ -20,7 +20,7 @@ final class Tape: Sendable {
     String(decoding: try Data(contentsOf: URL(filePath: "\(path)/\(name)")), as: UTF8.self)
   }
 
-  /// What all files say together.
+  /// The joined contents of all files.
   func text() throws -> String { try names.map { try text(of: $0) }.joined() }
 
   func write(_ text: String, to name: String) throws {

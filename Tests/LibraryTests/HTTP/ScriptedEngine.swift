@@ -1,7 +1,7 @@
 import AggregatorKit
 import Synchronization
 
-/// An engine that opens no socket: it gives its replies in order and remembers what it was asked.
+/// An engine that opens no socket: it returns its replies in order and records the requests.
 final class ScriptedEngine: HTTPEngine {
   private let rest: Mutex<ArraySlice<HTTPResponse>>
   private let asked = Mutex<[WireRequest]>([])

@@ -21,7 +21,7 @@ struct SecretTests {
   enum Place: CaseIterable { case query, header }
 
   @Test(arguments: Engine.allCases)
-  func `sends the key to this machine and shows it to nobody`(engine: Engine) async throws {
+  func `sends the key to this machine and shows it nowhere`(engine: Engine) async throws {
     try await withServer({ _ in .json("{}") }) { server in
       let events = try await eventsOf { transport in
         let request = request(server.baseURL.appending(path: "x"))
@@ -80,7 +80,8 @@ struct SecretTests {
   }
 
   @Test(arguments: [("1234567", "a1234567b"), ("12345678", "aREDACTEDb")])
-  func `removes only what is long enough not to be chance`(key: String, shown: String) async throws
+  func `removes only keys long enough not to match by chance`(key: String, shown: String)
+    async throws
   {
     let engine = ScriptedEngine([HTTPResponse(status: 200, body: Data("a\(key)b".utf8))])
     let url = try #require(URL(string: "https://a.example/"))
@@ -167,7 +168,7 @@ struct SecretTests {
     ("X\r\nB", "a"),
     ("X A", "a"), ("", "a"), ("X:", "a"), ("Ä", "a"),
   ])
-  func `rejects a header field that would begin another`(name: String, value: String) async throws {
+  func `rejects a header field with a line break`(name: String, value: String) async throws {
     let engine = ScriptedEngine([])
     let url = try #require(URL(string: "https://a.example/"))
     for value in [HTTPRequest.Value.plain(value), .secret(Secret(value + Self.key))] {
@@ -182,7 +183,7 @@ struct SecretTests {
   }
 
   @Test(arguments: Engine.allCases)
-  func `sends line ends in a path or a query as characters`(engine: Engine) async throws {
+  func `percent-encodes line breaks in a path or a query`(engine: Engine) async throws {
     try await withServer(replies: .json("{}")) { server in
       let evil = "a\r\nX-Evil: 1\r\n\r\nGET /"
       _ = try await engine.transport().send(
@@ -219,7 +220,7 @@ struct SecretTests {
     return recorder.events
   }
 
-  /// Whether no trace of the key is in what a value says of itself, in any way.
+  /// `true` if no description of a value contains a trace of the key.
   private func isClean(_ value: Any) -> Bool {
     var dumped = ""
     dump(value, to: &dumped)

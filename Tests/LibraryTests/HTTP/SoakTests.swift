@@ -3,14 +3,14 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-/// What takes too long for every day, or measures the whole process: run it alone.
+/// Tests that take too long for every day or measure the whole process: run them alone.
 ///
 /// `AGGREGATOR_SOAK=1 swift test --filter SoakTests`
 @Suite(
   .enabled(if: ProcessInfo.processInfo.environment["AGGREGATOR_SOAK"] != nil), .serialized)
 struct SoakTests {
   @Test(arguments: Engine.allCases)
-  func `needs no more memory for 10 000 requests than for 1 000`(engine: Engine) async throws {
+  func `needs the same memory for 10 000 requests as for 1 000`(engine: Engine) async throws {
     let body = Data(repeating: 0x61, count: 1024)
     try await withServer({ _ in .ok(body) }) { server in
       let transport = engine.transport()
@@ -23,13 +23,13 @@ struct SoakTests {
       print(
         "\(engine): \(ContinuousClock.now - begin), \(server.connectionCount) connections,",
         "VmRSS \(early >> 10) KiB after 1 000, \(late >> 10) KiB after 10 000")
-      // What a server remembers of 9 000 requests is about 1 KiB each.
+      // A server's log of 9 000 requests takes about 1 KiB each.
       #expect(late - early < 16 << 20)
     }
   }
 
   @Test(arguments: Engine.allCases)
-  func `stays small whatever a server sends`(engine: Engine) async throws {
+  func `uses little memory whatever a server sends`(engine: Engine) async throws {
     let block = Data(repeating: 0x20, count: 1 << 20)
     let replies: [(String, LoopbackReply)] = [
       ("100 MiB", .chunked(block, times: 100)), ("endless", .chunked(block, times: nil)),
@@ -86,7 +86,7 @@ struct SoakTests {
   }
 }
 
-/// What the process uses.
+/// The resources that the process uses.
 private enum Memory {
   /// The most bytes that were resident so far; 0 where the system does not say.
   static var peak: Int { bytes("VmHWM") }

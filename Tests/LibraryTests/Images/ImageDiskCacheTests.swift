@@ -44,7 +44,7 @@ struct ImageFilesTests {
       at: try address(number), of: "notes", atMost: 1 << 20, used: today.now()) != nil
   }
 
-  /// What lies in the directory.
+  /// The files in the directory.
   private var names: [String] {
     (try? FileManager.default.contentsOfDirectory(atPath: directory).sorted()) ?? []
   }
@@ -53,7 +53,7 @@ struct ImageFilesTests {
     get throws { "\(directory)/\(try #require(names.first { $0.hasSuffix(".image") }))" }
   }
 
-  @Test func `an added image is found by other processes, with the time of its fetching`()
+  @Test func `an added image is found by other processes, with its fetch time`()
     async throws
   {
     try await add(1, to: files())
@@ -132,8 +132,8 @@ struct ImageFilesTests {
     #expect(names.allSatisfy { !$0.hasSuffix(".new") })
   }
 
-  /// How many bytes are in the directory while nobody is writing: else files come and go between one
-  /// look and the next.
+  /// The number of bytes in the directory, counted under the lock so that no process writes
+  /// meanwhile.
   private func bytesOnDisk() async throws -> Int {
     let lock = FileLock(path: "\(directory)/lock")
     return try await lock.holding(within: .seconds(120), clock: ContinuousClock()) {

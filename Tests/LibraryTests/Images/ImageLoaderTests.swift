@@ -10,7 +10,7 @@ struct ImageLoaderTests {
 
   init() throws { home = try StoreDirectory() }
 
-  /// How many requests are under way, and how many have ended.
+  /// The number of requests in flight, and of those that ended.
   private struct Lines: Transport {
     let begun = Counter()
     let ended = Counter()

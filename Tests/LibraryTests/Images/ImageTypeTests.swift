@@ -22,7 +22,7 @@ import Testing
     #expect(PixelSize(of: part, type)?.description == "480×640")
   }
 
-  /// What programs have written, of 1×1 pixels, and one of 3×2.
+  /// Images written by real programs, of 1×1 pixels, and one of 3×2.
   static let real: [(String, ImageType, String)] = [
     ("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", .gif, "1×1"),
     (
@@ -43,14 +43,14 @@ import Testing
   ]
 
   @Test(arguments: real.indices)
-  func `real files are known`(index: Int) throws {
+  func `real files are recognized`(index: Int) throws {
     let (text, type, size) = Self.real[index]
     let bytes = try #require(Data(base64Encoded: text))
     #expect(ImageType(sniffing: bytes) == type)
     #expect(PixelSize(of: bytes, type)?.description == size)
   }
 
-  @Test func `an AVIF is known by its brand`() {
+  @Test func `an AVIF is recognized by its brand`() {
     for brand in ["avif", "avis"] {
       #expect(ImageType(sniffing: SampleImage.avif(brand)) == .avif)
       #expect(LoadedImage(SampleImage.avif(brand)) != nil)
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func `headers of any bytes are read without harm`() {
+  @Test func `headers of any bytes are read safely`() {
     var random = SeededGenerator(5)
     for _ in 0..<3000 {
       var (bytes, type) = Self.samples.randomElement(using: &random) ?? (Data(), .png)
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func `looks for the size of an image in the first part of it only`() {
+  @Test func `only the first part of an image is searched for its size`() {
     // Fill bytes and empty segments are legal, and could be all there is.
     let fill = Data([0xFF, 0xD8, 0xFF]) + Data(repeating: 0xFF, count: 15 << 20)
     #expect(PixelSize(of: fill, .jpeg) == nil)

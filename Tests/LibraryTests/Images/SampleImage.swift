@@ -1,7 +1,7 @@
 import AggregatorKit
 import Foundation
 
-/// Images whose headers are right, and whose pixels nobody looks at.
+/// Images with valid headers and arbitrary pixels.
 enum SampleImage {
   /// A PNG of so many bytes, 37 or more.
   static func png(_ width: Int = 4, _ height: Int = 3, bytes count: Int = 37) -> Data {

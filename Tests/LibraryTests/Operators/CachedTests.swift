@@ -41,7 +41,7 @@ struct CachedTests {
     #expect(second.provenance.reason == nil)
   }
 
-  @Test func `keeps no page of which no row could be read`() async throws {
+  @Test func `does not cache a page without a readable row`() async throws {
     var unread = Page<Note>.notes([])
     unread.unreadable = Unreadable(count: 4, firstReason: "row 1: id is missing")
     let base = ScriptedSource<Note>(pages: [
@@ -57,13 +57,13 @@ struct CachedTests {
     #expect(third.provenance.reason?.code == .timedOut)
   }
 
-  @Test func `is fresh at once, whatever fraction of a second it is`() async throws {
+  @Test func `is fresh immediately, at any fraction of a second`() async throws {
     today.turn(by: 0.0006)
     for _ in 0..<2 { _ = try await cached().page(PageRequest()) }
     #expect(service.callCount == 1)
   }
 
-  @Test func `answers for the same request only`() async throws {
+  @Test func `answers only the same request`() async throws {
     let next = try await cached().page(PageRequest(limit: 4)).next
     let query = try Query("note 1")
     let requests = [
@@ -82,7 +82,7 @@ struct CachedTests {
     #expect(service.callCount == 7)
   }
 
-  @Test func `answers in the next process too`() async throws {
+  @Test func `answers in another process too`() async throws {
     let first = try await cached().everyID(limit: 7)
     let next = cached(in: directory.store())
     #expect(try await next.everyID(limit: 7) == first)
@@ -93,7 +93,7 @@ struct CachedTests {
     SourceError.Code.offline, .unreachable, .timedOut, .missingKey, .serverError, .malformed,
     .circuitOpen, .rateLimited,
   ])
-  func `answers with what is old, and says why, when the call fails`(
+  func `returns a stale answer with the reason when the call fails`(
     code: SourceError.Code
   ) async throws {
     _ = try await cached().page(PageRequest(limit: 4))
@@ -110,7 +110,7 @@ struct CachedTests {
   }
 
   @Test(arguments: [SourceError.Code.cancelled, .notFound, .invalidCursor, .badUsage, .badSettings])
-  func `passes on what is an answer`(code: SourceError.Code) async throws {
+  func `passes on errors that are answers`(code: SourceError.Code) async throws {
     _ = try await cached().page(PageRequest())
     _ = try await cached().item(4)
     today.turn(by: 61)
@@ -120,7 +120,7 @@ struct CachedTests {
     #expect(error?.code == code)
   }
 
-  @Test func `asks even while it is fresh if it is to refresh, and keeps what it gets`()
+  @Test func `refreshes a fresh answer on request, and caches the new one`()
     async throws
   {
     let refresh = CachePolicy.refresh
@@ -132,7 +132,7 @@ struct CachedTests {
     #expect(try await cached(refresh).page(PageRequest()).provenance.reason?.code == .timedOut)
   }
 
-  @Test func `gives what is fresh but nothing old if it must not fall back`() async throws {
+  @Test func `returns fresh but no stale answers without fallback`() async throws {
     let strict = CachePolicy.noFallback
     _ = try await cached(strict).page(PageRequest())
     _ = try await cached(strict).item(4)
@@ -143,7 +143,7 @@ struct CachedTests {
     await #expect(throws: SourceError.self) { try await cached(strict).item(4) }
   }
 
-  @Test func `gives the answer with a warning when it cannot be kept`() async throws {
+  @Test func `returns the answer with a warning if it cannot be cached`() async throws {
     try FileManager.default.createDirectory(
       atPath: directory.path, withIntermediateDirectories: true)
     for _ in 0..<2 {
@@ -156,7 +156,7 @@ struct CachedTests {
     #expect(service.callCount == 4)
   }
 
-  @Test func `keeps a record, and asks for it again when it is old`() async throws {
+  @Test func `caches a record, and requests it again when it is stale`() async throws {
     for _ in 0..<2 { #expect(try await cached().item(4).item == Note(4)) }
     #expect(service.callCount == 1)
     today.turn(by: 60)
@@ -169,7 +169,7 @@ struct CachedTests {
     #expect(service.callCount == 4)
   }
 
-  @Test func `keeps the detail of a record when a list is fetched after it`() async throws {
+  @Test func `keeps a record's details when a list is fetched after it`() async throws {
     let recordStore = RecordStore("cards", in: store, text: Card.text)
     let upstream = ScriptedSource<Card>(
       page: { _ throws(SourceError) in
@@ -188,7 +188,7 @@ struct CachedTests {
     #expect(upstream.callCount == 2)
   }
 
-  @Test func `counts the rows that could not be read as before`() async throws {
+  @Test func `counts unreadable rows of cached pages`() async throws {
     let upstream = ScriptedSource<Note>(pages: [
       .success(
         Page(
@@ -204,7 +204,7 @@ struct CachedTests {
     }
   }
 
-  @Test func `asks again for what another version has kept in its own way`() async throws {
+  @Test func `requests again what another version cached in another format`() async throws {
     _ = try await cached().page(PageRequest(limit: 4))
     _ = try await cached().item(4)
     try directory.database().execute("UPDATE records SET json = '{}' WHERE id IN ('2', '4')")
@@ -220,7 +220,7 @@ struct CachedTests {
     #expect(try await cached().item(4).item == Note(4))
   }
 
-  @Test func `describes itself, and lets pages be addressed ahead`() {
+  @Test func `describes itself, and allows cursors to be predicted`() {
     #expect("\(cached())" == "service\n  .cached(in: notes, freshFor: 60 s)")
     let ahead = notebook(9).cached(
       in: RecordStore("notes", in: store, text: Note.text), freshFor: .seconds(1))

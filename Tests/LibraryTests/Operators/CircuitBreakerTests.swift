@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct CircuitBreakerTests {
-  /// A service that fails as long as it is told to.
+  /// A service whose failures a test can turn on and off.
   private final class Service: Sendable {
     let failure = Mutex<SourceError.Code?>(nil)
     let gate = Gate()
@@ -52,7 +52,7 @@ struct CircuitBreakerTests {
     #expect(base.callCount == 5)
   }
 
-  @Test func `refuses records too while it is open`() async {
+  @Test func `also rejects records while it is open`() async {
     let source = broken
     await fail(source)
     let error = await #expect(throws: SourceError.self) { try await source.item(1) }
@@ -72,7 +72,7 @@ struct CircuitBreakerTests {
   @Test(arguments: [
     SourceError.Code.notFound, .rejected, .invalidKey, .rateLimited, .malformed, .tooLarge,
   ])
-  func `takes any answer as a sign of life`(code: SourceError.Code) async {
+  func `treats any answer as a success`(code: SourceError.Code) async {
     let source = broken
     await fail(source, times: 4)
     await fail(source, code, times: 6)
@@ -85,7 +85,7 @@ struct CircuitBreakerTests {
     SourceError.Code.badUsage, .invalidCursor, .badSettings, .missingKey, .offline, .storage,
     .cancelled, .circuitOpen, .stalled,
   ])
-  func `learns nothing from a call that never reached the service`(
+  func `ignores a call that never reached the service`(
     code: SourceError.Code
   ) async {
     let source = broken
@@ -99,7 +99,7 @@ struct CircuitBreakerTests {
     #expect(await source.failure()?.code == .circuitOpen)
   }
 
-  @Test func `does not take its own quota for an answer of the service`() async throws {
+  @Test func `does not treat its own quota as an answer of the service`() async throws {
     let source = base.rateLimited(by: try #require(Rate("5/h")), clock: clock)
       .circuitBreaker(clock: clock).timeout(.seconds(15), clock: clock)
     await fail(source)
@@ -110,7 +110,7 @@ struct CircuitBreakerTests {
     #expect(await source.failure()?.code == .circuitOpen)
   }
 
-  @Test func `lets one call probe after the pause`() async {
+  @Test func `allows one probe after the pause`() async {
     let source = broken
     await fail(source)
     clock.advance(by: .seconds(30) - .nanoseconds(1))
@@ -131,7 +131,7 @@ struct CircuitBreakerTests {
     #expect(base.callCount == 7)
   }
 
-  @Test func `waits again when the probe fails`() async {
+  @Test func `pauses again when the probe fails`() async {
     let source = broken
     await fail(source)
     clock.advance(by: .seconds(40))
@@ -143,7 +143,7 @@ struct CircuitBreakerTests {
     #expect(await source.failure() == nil)
   }
 
-  @Test func `probes again when the probe was cancelled`() async {
+  @Test func `probes again after a cancelled probe`() async {
     let source = broken
     await fail(source)
     clock.advance(by: .seconds(30))
@@ -157,7 +157,7 @@ struct CircuitBreakerTests {
     #expect(await source.failure() == nil)
   }
 
-  @Test func `counts a stalled service that the deadline cut off`() async {
+  @Test func `counts a stalled service cut off by the deadline`() async {
     let source = broken.timeout(.seconds(15), clock: clock)
     service.hold()
     for number in 1...5 {
@@ -170,7 +170,7 @@ struct CircuitBreakerTests {
     #expect(await source.failure()?.code == .circuitOpen)
   }
 
-  @Test func `does not count callers who left before the deadline`() async {
+  @Test func `does not count callers cancelled before the deadline`() async {
     let source = broken.timeout(.seconds(15), clock: clock)
     service.hold()
     for number in 1...6 {
@@ -183,7 +183,7 @@ struct CircuitBreakerTests {
     #expect(await source.failure() == nil)
   }
 
-  @Test func `opens after as many failures as it is told`() async {
+  @Test func `opens after the configured number of failures`() async {
     let policy = BreakerPolicy(failures: 1, pause: .seconds(5))
     let source = base.circuitBreaker(policy, clock: clock)
     await fail(source, times: 1)

@@ -9,7 +9,7 @@ struct ClockReachingTests {
   private let clock = ContinuousClock()
   private var nextYear: ContinuousClock.Instant { clock.now.advanced(by: .seconds(365 * 86_400)) }
 
-  @Test func `says when the time has come`() async {
+  @Test func `fires at its time`() async {
     let start = clock.now
     #expect(await clock.reaches(start.advanced(by: .milliseconds(1))))
     #expect(clock.now >= start.advanced(by: .milliseconds(1)))
@@ -26,7 +26,7 @@ struct ClockReachingTests {
     }
   }
 
-  @Test func `waits for times that are no number of nanoseconds`() async {
+  @Test func `accepts times beyond the range of nanoseconds`() async {
     let end = clock.now.advanced(by: .seconds(Int64.max / 4))
     let task = Task { await clock.reaches(end) }
     await Task.yield()

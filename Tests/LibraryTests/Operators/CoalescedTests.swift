@@ -53,7 +53,7 @@ struct CoalescedTests {
     #expect(Set(base.requests).count == 4)
   }
 
-  @Test func `lets a cancelled caller leave at once and the others get the answer`() async {
+  @Test func `a cancelled caller returns at once, and the others get the answer`() async {
     let source = base.coalesced()
     let calls = await callers(5, of: source)
     calls[0].cancel()
@@ -64,7 +64,7 @@ struct CoalescedTests {
     #expect((base.callCount, base.cancellations) == (1, 0))
   }
 
-  @Test func `ends the call when the last caller has left`() async {
+  @Test func `cancels the call when the last caller leaves`() async {
     let source = base.coalesced()
     let calls = await callers(3, of: source)
     for call in calls { call.cancel() }
@@ -73,7 +73,7 @@ struct CoalescedTests {
     #expect((base.callCount, base.cancellations) == (1, 1))
   }
 
-  @Test func `makes no call for a caller who has left already`() async {
+  @Test func `makes no call for a cancelled caller`() async {
     let source = base.coalesced()
     let left = Gate()
     let call = Task {
@@ -85,7 +85,7 @@ struct CoalescedTests {
     #expect(base.callCount == 0)
   }
 
-  @Test func `calls anew after everybody has left, while the old call still ends`() async {
+  @Test func `makes a new call after all callers left, while the old one still ends`() async {
     let source = base.coalesced()
     let early = await callers(1, of: source)
     early[0].cancel()
@@ -106,14 +106,14 @@ struct CoalescedTests {
     #expect(failing.callCount == 1)
   }
 
-  @Test func `calls anew once an answer has come`() async throws {
+  @Test func `makes a new call after an answer`() async throws {
     let source = base.coalesced()
     gate.open()
     for _ in 0..<3 { _ = try await source.page(PageRequest()) }
     #expect(base.callCount == 3)
   }
 
-  @Test func `serves thousands of callers of whom half leave`() async {
+  @Test func `serves thousands of callers, half of them cancelled`() async {
     let source = base.coalesced()
     let leaving = (0..<2000).map { _ in Task { await source.failure()?.code } }
     let staying = (0..<2000).map { _ in Task { await source.failure()?.code } }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite
 struct DescriptionTests {
-  @Test func `a chain describes itself, one operator a line`() throws {
+  @Test func `a chain describes itself, one operator per line`() throws {
     let clock = ManualClock()
     let source = ScriptedSource(over: notebook(3))
       .respectingRetryAfter(clock: clock)

@@ -20,7 +20,7 @@ struct FallbackTests {
       })
   }
 
-  @Test func `is not needed while the first source answers`() async throws {
+  @Test func `is unused while the first source answers`() async throws {
     let second = ScriptedSource(over: notebook(30))
     let source = service().fallback(to: second)
     #expect(try await source.everyID(limit: 7) == Array(101...130))
@@ -32,7 +32,7 @@ struct FallbackTests {
     SourceError.Code.offline, .unreachable, .connectionLost, .timedOut, .missingKey, .invalidKey,
     .rateLimited, .rejected, .serverError, .circuitOpen, .malformed, .tooLarge, .stalled, .storage,
   ])
-  func `stands in for a first page and says why`(code: SourceError.Code) async throws {
+  func `replaces a first page and reports why`(code: SourceError.Code) async throws {
     let source = service(failing: [code]).fallback(to: notebook(30))
     let page = try await source.page(PageRequest(limit: 7))
     #expect(page.records.map(\.id) == Array(1...7))
@@ -41,7 +41,7 @@ struct FallbackTests {
     #expect(page.provenance.reason?.message == "a test says \(code)")
   }
 
-  @Test func `stands in for a record and says why`() async throws {
+  @Test func `replaces a record and reports why`() async throws {
     let source = service(failing: [.unreachable]).fallback(to: notebook(30))
     let found = try await source.item(7)
     #expect(found.item.id == 7)
@@ -51,7 +51,7 @@ struct FallbackTests {
   @Test(arguments: [
     SourceError.Code.cancelled, .notFound, .invalidCursor, .badUsage, .badSettings,
   ])
-  func `never stands in for what is an answer`(code: SourceError.Code) async {
+  func `does not replace an error that is an answer`(code: SourceError.Code) async {
     let second = ScriptedSource(over: notebook(30))
     let sources: [any DataSource<Note>] = [
       service(failing: [code]).fallback(to: second),
@@ -66,7 +66,7 @@ struct FallbackTests {
     #expect(second.callCount == 0)
   }
 
-  @Test func `stands in only for what its condition names`() async throws {
+  @Test func `handles only the errors in its condition`() async throws {
     let isOffline: @Sendable (SourceError) -> Bool = { $0.code == .offline }
     let offline = service(failing: [.offline]).fallback(to: notebook(3), when: isOffline)
     #expect(await offline.failure() == nil)
@@ -74,7 +74,7 @@ struct FallbackTests {
     #expect(await timedOut.failure()?.code == .timedOut)
   }
 
-  @Test func `stays with who began the walk, in the next process too`() async throws {
+  @Test func `continues with the source that began, in another process too`() async throws {
     let first = service(failing: [.timedOut])
     let source = first.fallback(to: notebook(30))
     var cursor = try await source.page(PageRequest(limit: 7)).next
@@ -92,7 +92,7 @@ struct FallbackTests {
     #expect(first.callCount == 1)
   }
 
-  @Test func `fails in the middle of a walk`() async throws {
+  @Test func `fails in the middle of pagination`() async throws {
     let second = ScriptedSource(over: notebook(30))
     let first = ScriptedSource<Note>(pages: [
       .success(.notes(1...3, next: .place(3))), .failure(.because(.unreachable)),
@@ -104,13 +104,13 @@ struct FallbackTests {
     #expect(second.callCount == 0)
   }
 
-  @Test func `does not say that a record is missing where nobody could know`() async {
+  @Test func `does not report a record as not found when the service fails`() async {
     let source = service(failing: [.unreachable]).fallback(to: notebook(3))
     let error = await #expect(throws: SourceError.self) { try await source.item(99) }
     #expect(error?.code == .unreachable)
   }
 
-  @Test func `tells the first source's failure where the second one fails too`() async {
+  @Test func `reports the first source's failure if the second fails too`() async {
     let broken = UnavailableSource<Note>(.because(.malformed))
     let source = service(failing: [.unreachable]).fallback(to: broken)
     #expect(await source.failure()?.code == .unreachable)
@@ -118,7 +118,7 @@ struct FallbackTests {
     #expect(error?.code == .unreachable)
   }
 
-  @Test func `passes on that the second source was left`() async {
+  @Test func `passes on that the second source stalled`() async {
     let left = UnavailableSource<Note>(.cancelled)
     let source = service(failing: [.unreachable]).fallback(to: left)
     #expect(await source.failure()?.code == .cancelled)
@@ -147,7 +147,7 @@ struct FallbackTests {
     }
   }
 
-  @Test func `opens no cursor of another tier of a chain`() async throws {
+  @Test func `rejects a cursor of another tier of a chain`() async throws {
     let chain = service().fallback(to: service()).fallback(to: notebook(30))
     let page = try await service(failing: [.timedOut])
       .fallback(to: UnavailableSource(.because(.offline)))
@@ -165,14 +165,14 @@ struct FallbackTests {
     "x", "ok", "ok.", "ok..", "ok.9", "nobody.cMQ.aaaaaaaaa", "OK.cMQ.aaaaaaaaa", "cMQ.aaaaaaaaa",
     "ok.cMQ.aaaaaaaaa", "offline.cMQ.aaaaaaaaa", "offline.offline.cMQ.aaaaaaaaa",
   ])
-  func `refuses a cursor that nobody here made`(token: String) async throws {
+  func `rejects a foreign cursor`(token: String) async throws {
     let source = service().fallback(to: notebook(30))
     let cursor = try #require(Cursor(token))
     let request = PageRequest(after: cursor)
     #expect(await source.failure(of: request)?.code == .invalidCursor)
   }
 
-  @Test func `refuses a cursor whose tag was changed`() async throws {
+  @Test func `rejects a cursor whose tag was changed`() async throws {
     let source = service(failing: [.offline]).fallback(to: notebook(30))
     let token = try #require(try await source.page(PageRequest(limit: 3)).next).description
     #expect(token.hasPrefix("offline."))
@@ -182,14 +182,14 @@ struct FallbackTests {
     }
   }
 
-  @Test func `fails rather than ends where a cursor becomes too long`() async throws {
+  @Test func `fails instead of ending if a cursor becomes too long`() async throws {
     let longest = try #require(Cursor(String(repeating: "a", count: Cursor.maximumLength)))
     let base = ScriptedSource<Note>(pages: [.success(.notes(1...3, next: longest))])
     #expect(await base.fallback(to: notebook(3)).failure()?.code == .malformed)
   }
 
   @Test(arguments: [[], [SourceError.Code.offline]])
-  func `says where pages lie ahead`(
+  func `predicts cursors`(
     failures: [SourceError.Code]
   ) async throws {
     let live = BundledSource("live", items: (101...130).map { Note($0) }, fields: Note.fields)

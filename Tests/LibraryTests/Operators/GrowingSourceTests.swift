@@ -23,7 +23,7 @@ struct AccumulatingTests {
   }
 
   @Test(arguments: [1, 3, 7, 10, 50])
-  func `grows while it is walked, and is stored after that`(limit: Int) async throws {
+  func `grows during pagination, and answers from the store afterwards`(limit: Int) async throws {
     let service = Service(30)
     #expect(try await growing(service).everyID(limit: limit) == Array(1...30))
     #expect(service.requests.map(\.limit) == [10, 10, 10])
@@ -31,7 +31,7 @@ struct AccumulatingTests {
     #expect(service.callCount == 3)
   }
 
-  @Test func `says of each page whether it is live or stored`() async throws {
+  @Test func `marks each page as live or cached`() async throws {
     let service = Service(30)
     let source = growing(service)
     let live = try await source.page(PageRequest(limit: 4))
@@ -45,7 +45,7 @@ struct AccumulatingTests {
     #expect((again.provenance.origin, service.callCount) == (.cached, 1))
   }
 
-  @Test func `goes on at the next page of the service, in the next process too`() async throws {
+  @Test func `continues at the service's next page, in another process too`() async throws {
     let service = Service(100)
     _ = try await growing(service).page(PageRequest(limit: 15))
     #expect(service.callCount == 2)
@@ -55,7 +55,7 @@ struct AccumulatingTests {
     #expect(Set(service.requests).count == 10)
   }
 
-  @Test func `remembers that the service has come to its end`() async throws {
+  @Test func `remembers that the service reached its end`() async throws {
     let service = Service(10)
     let page = try await growing(service).page(PageRequest(limit: 10))
     #expect(page.next == nil)
@@ -65,7 +65,7 @@ struct AccumulatingTests {
     #expect(service.callCount == 1)
   }
 
-  @Test func `never asks if it must not grow`() async throws {
+  @Test func `sends no request without growth`() async throws {
     let service = Service(30)
     let failure = await growing(service, .never).failure()
     #expect((failure?.code, failure?.message) == (.nothingCached, "no cached notes"))
@@ -75,7 +75,7 @@ struct AccumulatingTests {
     #expect(service.callCount == 1)
   }
 
-  @Test func `asks only while it is empty if that is its growth`() async throws {
+  @Test func `can send requests only while the store is empty`() async throws {
     let service = Service(30)
     #expect(try await growing(service, .whenEmpty).everyID(limit: 4) == Array(1...10))
     #expect(try await growing(service, .whenEmpty).everyID(limit: 3) == Array(1...10))
@@ -85,7 +85,7 @@ struct AccumulatingTests {
     #expect(service.callCount == 1)
   }
 
-  @Test func `gives what it has when the service fails in the middle`() async throws {
+  @Test func `returns cached records when the service fails midway`() async throws {
     let base = ScriptedSource<Note>(pages: [
       .success(.notes(1...3, next: .place(1))), .failure(.because(.serverError)),
       .failure(.because(.timedOut)), .success(.notes(4...9)),
@@ -100,7 +100,7 @@ struct AccumulatingTests {
     #expect(base.requests.map(\.cursor) == [nil, .place(1), .place(1), .place(1)])
   }
 
-  @Test func `ends as cancelled when it is cancelled in the middle`() async throws {
+  @Test func `is cancelled midway`() async throws {
     let base = ScriptedSource<Note>(pages: [
       .success(.notes(1...3, next: .place(1))), .failure(.because(.cancelled)),
     ])
@@ -108,12 +108,12 @@ struct AccumulatingTests {
     #expect(try await store.status(of: "notes").records == 3)
   }
 
-  @Test func `fails where nothing is stored and the service fails`() async {
+  @Test func `fails if the store is empty and the service fails`() async {
     let base = ScriptedSource<Note>(pages: [.failure(.because(.unreachable))])
     #expect(await growing(base).failure()?.code == .unreachable)
   }
 
-  @Test func `gives nothing, and why, where all that is stored was deleted`() async throws {
+  @Test func `returns an empty page with the reason if all records are deleted`() async throws {
     _ = try await growing(Service(30)).page(PageRequest(limit: 10))
     _ = try await store.delete((1...10).map(\.description), of: "notes", at: .day())
     let base = ScriptedSource<Note>(pages: [.failure(.because(.unreachable))])
@@ -122,7 +122,7 @@ struct AccumulatingTests {
     #expect((page.provenance.origin, page.provenance.reason?.code) == (.cached, .unreachable))
   }
 
-  @Test func `fills a page although much of what comes is deleted`() async throws {
+  @Test func `fills a page although many new records are deleted`() async throws {
     _ = try await store.delete((1...25).map(\.description), of: "notes", at: .day())
     let service = Service(60)
     let page = try await growing(service).page(PageRequest(limit: 7))
@@ -131,7 +131,7 @@ struct AccumulatingTests {
     #expect(try await growing(service).everyID(limit: 7) == Array(26...60))
   }
 
-  @Test func `gives up after ten pages that bring nothing new`() async throws {
+  @Test func `gives up after ten pages without new records`() async throws {
     let base = ScriptedSource<Note> { request throws(SourceError) in
       .notes(1...3, next: .place((request.cursor?.place ?? 0) + 1))
     }
@@ -145,7 +145,7 @@ struct AccumulatingTests {
     #expect(base.requests.last?.cursor == .place(20))
   }
 
-  @Test func `has maxWait for pages that bring little`() async throws {
+  @Test func `limits the wait for pages with few new records`() async throws {
     // Every tenth page has one that is new.
     let base = ScriptedSource<Note> { request throws(SourceError) in
       let place = request.cursor?.place ?? 0
@@ -156,7 +156,7 @@ struct AccumulatingTests {
     #expect((base.callCount, page.warnings.count) == (31, 0))
   }
 
-  @Test func `counts rows that could not be read`() async throws {
+  @Test func `counts unreadable rows`() async throws {
     let bad = Unreadable(count: 2, firstReason: "no title")
     let base = ScriptedSource<Note>(pages: [
       .success(
@@ -167,7 +167,7 @@ struct AccumulatingTests {
     #expect(page.unreadable == Unreadable(count: 4, firstReason: "no title"))
   }
 
-  @Test func `begins anew at a service that does not know its old place`() async throws {
+  @Test func `starts over if the service rejects its checkpoint`() async throws {
     _ = try await growing(Service(10), by: 5).page(PageRequest(limit: 5))
     let base = ScriptedSource<Note> { request throws(SourceError) in
       switch request.cursor {
@@ -180,13 +180,13 @@ struct AccumulatingTests {
     #expect(base.requests.map { $0.cursor?.place } == [nil, nil, 1])
   }
 
-  @Test func `fails where even the start is an invalid cursor`() async {
+  @Test func `fails if even the first cursor is invalid`() async {
     let base = ScriptedSource<Note>(pages: [.failure(.because(.invalidCursor))])
     #expect(await growing(base).failure()?.code == .invalidCursor)
     #expect(base.callCount == 1)
   }
 
-  @Test func `searches what is stored, and never fetches for it`() async throws {
+  @Test func `searches cached records without a request`() async throws {
     let service = Service(30)
     let query = try Query("note 1")
     let empty = await growing(service).failure(of: PageRequest(matching: query))
@@ -205,7 +205,7 @@ struct AccumulatingTests {
     #expect(service.callCount == 2)
   }
 
-  @Test func `knows the records that are stored, and asks nobody for others`() async throws {
+  @Test func `finds cached records by ID, and sends no request for others`() async throws {
     let service = Service(30)
     let empty = await #expect(throws: SourceError.self) { try await growing(service).item(4) }
     #expect(empty?.code == .nothingCached)
@@ -219,13 +219,13 @@ struct AccumulatingTests {
   }
 
   @Test(arguments: ["notes", "notes.bundled", "others.stored"])
-  func `refuses the cursors of others`(name: String) async throws {
+  func `rejects the cursors of other sources`(name: String) async throws {
     let cursor = try CursorSeal(name, for: nil).close(["p": 1])
     let failure = await growing(Service(3)).failure(of: PageRequest(after: cursor))
     #expect(failure?.code == .invalidCursor)
   }
 
-  @Test func `loses nobody, and gives nobody twice, when two processes grow it at once`()
+  @Test func `loses and repeats no user when two processes grow it`()
     async throws
   {
     let service = Service(300)
@@ -242,8 +242,8 @@ struct AccumulatingTests {
     #expect(try await store.status(of: "notes").records == 300)
   }
 
-  @Test func `does not take another's progress for a lack of news`() async throws {
-    // Each page is saved by somebody else before it arrives here, as by a faster process.
+  @Test func `detects progress made by another process`() async throws {
+    // Each page is saved by a faster process before it arrives here.
     let faster = directory.store()
     let base = ScriptedSource<Note> { request throws(SourceError) in
       let place = request.cursor?.place ?? 0
@@ -262,7 +262,7 @@ struct AccumulatingTests {
     #expect(page.warnings.isEmpty)
   }
 
-  @Test func `ends for a forged position, which nothing lies behind`() async throws {
+  @Test func `ends at a forged position beyond all records`() async throws {
     let base = ScriptedSource<Note> { request throws(SourceError) in
       let place = request.cursor?.place ?? 0
       return .notes(place * 2..<place * 2 + 2, next: .place(place + 1))
@@ -273,7 +273,7 @@ struct AccumulatingTests {
     #expect(base.callCount == 10)
   }
 
-  @Test func `fails where the store fails`() async throws {
+  @Test func `fails if the store fails`() async throws {
     try FileManager.default.createDirectory(
       atPath: directory.path, withIntermediateDirectories: true)
     let service = Service(3)

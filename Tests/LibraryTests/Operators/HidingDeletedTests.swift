@@ -21,7 +21,7 @@ struct HidingDeletedTests {
     _ = try await store.delete(ids.map(\.description), of: "notes", at: .day())
   }
 
-  @Test func `leaves out what is deleted and says how much`() async throws {
+  @Test func `hides deleted records and counts them`() async throws {
     try await delete([2, 3, 9, 77])
     let page = try await hiding(notebook(10)).page(PageRequest(limit: 5))
     #expect(page.records.map(\.id) == [1, 4, 5])
@@ -29,26 +29,26 @@ struct HidingDeletedTests {
     #expect(try await hiding(notebook(10)).everyID(limit: 5) == [1, 4, 5, 6, 7, 8, 10])
   }
 
-  @Test func `adds to what was hidden before`() async throws {
+  @Test func `adds to the number of records hidden before`() async throws {
     try await delete([2])
     let base = ScriptedSource<Note>(pages: [.success(.notes(1...3, hidden: 4))])
     #expect(try await hiding(base).page(PageRequest()).hidden == 5)
   }
 
-  @Test func `makes nothing, and hides nothing, where nothing was deleted`() async throws {
+  @Test func `hides nothing and creates no store if nothing was deleted`() async throws {
     let page = try await hiding(notebook(3)).page(PageRequest())
     #expect((page.records.count, page.hidden, page.warnings.count) == (3, 0, 0))
     #expect(directory.names.isEmpty)
   }
 
-  @Test func `does not end a walk over seventeen pages of deleted records`() async throws {
+  @Test func `continues past seventeen pages of deleted records`() async throws {
     try await delete(11...180)
     var ids: [Int] = []
     for try await note in hiding(notebook(190)).items(size: 10) { ids.append(note.id) }
     #expect(ids == Array(1...10) + Array(181...190))
   }
 
-  @Test func `does not know a deleted record, and does not ask for it`() async throws {
+  @Test func `reports a deleted record as not found without a request`() async throws {
     try await delete([4])
     let base = ScriptedSource(over: notebook(5))
     let error = await #expect(throws: SourceError.self) { try await hiding(base).item(4) }
@@ -60,7 +60,7 @@ struct HidingDeletedTests {
     #expect(try await hiding(base).item(4).item == Note(4))
   }
 
-  @Test func `gives everything, with a warning, where the store fails`() async throws {
+  @Test func `returns all records with a warning if the store fails`() async throws {
     try FileManager.default.createDirectory(
       atPath: directory.path, withIntermediateDirectories: true)
     let page = try await hiding(notebook(3)).page(PageRequest())
@@ -69,7 +69,7 @@ struct HidingDeletedTests {
     #expect((found.item, found.warnings.map(\.code)) == (Note(2), ["storage"]))
   }
 
-  @Test func `passes failures on, and lets pages be addressed ahead`() async throws {
+  @Test func `passes failures on, and allows cursors to be predicted`() async throws {
     let broken = ScriptedSource<Note>(pages: [.failure(.because(.timedOut))])
     #expect(await hiding(broken).failure()?.code == .timedOut)
     let error = await #expect(throws: SourceError.self) { try await hiding(notebook(3)).item(9) }

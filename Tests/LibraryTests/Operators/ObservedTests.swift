@@ -7,7 +7,7 @@ struct ObservedTests {
   let clock = ManualClock()
   let journal = Journal()
 
-  @Test func `tells what was asked and answered`() async throws {
+  @Test func `reports requests and answers`() async throws {
     let source = notebook(5).observed(by: journal.observer, as: "notes")
     _ = try await source.page(PageRequest(limit: 2))
     _ = try await source.page(PageRequest(matching: try Query("note 4")))
@@ -21,7 +21,7 @@ struct ObservedTests {
   }
 
   @Test(arguments: [false, true])
-  func `tells of waits and fallbacks underneath, shared calls too`(isShared: Bool) async throws {
+  func `reports waits and fallbacks underneath, also of shared calls`(isShared: Bool) async throws {
     let failing = ScriptedSource<Note>(pages: [
       .failure(.because(.timedOut)), .failure(.because(.unreachable)),
     ])
@@ -36,14 +36,14 @@ struct ObservedTests {
       ])
   }
 
-  @Test func `tells nobody of what happens outside`() async throws {
+  @Test func `reports nothing outside a call`() async throws {
     let failing = ScriptedSource<Note>(pages: [.failure(.because(.unreachable))])
     let source = failing.observed(by: journal.observer, as: "notes").fallback(to: notebook(5))
     _ = try await source.page(PageRequest())
     #expect(journal.events == ["asked list", "failed list unreachable"])
   }
 
-  @Test func `tells of a cancelled call`() async {
+  @Test func `reports a cancelled call`() async {
     let gate = Gate()
     let source = ScriptedSource(over: notebook(5), held: gate)
       .observed(by: journal.observer, as: "notes")

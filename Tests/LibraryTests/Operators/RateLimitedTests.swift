@@ -17,7 +17,7 @@ struct RateLimitedTests {
     PageRequest(matching: try Query(word))
   }
 
-  @Test func `waits for its turn`() async throws {
+  @Test func `waits for its reservation`() async throws {
     let source = try limited("1/s")
     _ = try await source.page(PageRequest())
     async let second = source.page(PageRequest())
@@ -44,7 +44,7 @@ struct RateLimitedTests {
     }
   }
 
-  @Test func `keeps two bounds at once`() async throws {
+  @Test func `applies two bounds at once`() async throws {
     let source = try limited("2/s 3/m")
     let calls = Task { [base] in
       for _ in 0..<4 { _ = try await source.page(PageRequest()) }
@@ -60,7 +60,7 @@ struct RateLimitedTests {
     #expect(try await calls.value == 4)
   }
 
-  @Test func `lets callers through in the order of their coming`() async throws {
+  @Test func `serves callers in the order of arrival`() async throws {
     let source = try limited("1/s")
     _ = try await source.page(PageRequest(limit: 1))
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -78,7 +78,7 @@ struct RateLimitedTests {
     #expect(base.requests.map(\.limit) == Array(1...10))
   }
 
-  @Test func `fails at once where the deadline comes first, and takes no turn`() async throws {
+  @Test func `fails immediately if the deadline comes first, without a reservation`() async throws {
     let limited = try limited("1/m")
     let source = limited.timeout(.seconds(20), clock: clock)
     _ = try await source.page(PageRequest())
@@ -95,7 +95,7 @@ struct RateLimitedTests {
     #expect(await source.failure() == nil)
   }
 
-  @Test func `gives a turn back when its caller leaves`() async throws {
+  @Test func `returns a reservation when its caller is cancelled`() async throws {
     let source = try limited("1/s")
     _ = try await source.page(PageRequest())
     let leaving = Task { await source.failure() }
@@ -110,7 +110,7 @@ struct RateLimitedTests {
     _ = try await next
   }
 
-  @Test func `takes no turn for a caller who has left already`() async throws {
+  @Test func `makes no reservation for a cancelled caller`() async throws {
     let source = try limited("1/h")
     let left = Gate()
     let leaving = Task {
@@ -124,7 +124,7 @@ struct RateLimitedTests {
     #expect(journal.waits.isEmpty)
   }
 
-  @Test func `counts calls that fail`() async throws {
+  @Test func `counts failed calls`() async throws {
     let failing = ScriptedSource<Note>(pages: [.failure(.because(.rejected))])
     let source = failing.rateLimited(by: try #require(Rate("1/m")), clock: clock)
     #expect(await source.failure()?.code == .rejected)
@@ -132,7 +132,7 @@ struct RateLimitedTests {
     #expect(failure?.code == .rateLimited)
   }
 
-  @Test func `lets nobody wait for a day`() async throws {
+  @Test func `rejects a wait of a day`() async throws {
     let source = try limited("1/24h")
     _ = try await source.page(PageRequest())
     #expect(await source.failure()?.retryAfter == .seconds(86_400))

@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// What happens after a service has said when to come back.
+/// The effects of a service's `Retry-After`.
 @Suite(.timeLimit(.minutes(5)))
 struct RetryAfterTests {
   private let clock = ManualClock()
@@ -13,7 +13,7 @@ struct RetryAfterTests {
   private let service: ScriptedSource<Note>
   private let failing = Failing()
 
-  /// How the service fails; it does not at first.
+  /// The failure of the service; initially none.
   private final class Failing: Sendable {
     let error = Mutex<SourceError?>(nil)
 
@@ -32,7 +32,7 @@ struct RetryAfterTests {
 
   private var sharedState: SharedState { texts.sharedState { [wall] in wall.now } }
 
-  /// What a new process sees of the service.
+  /// The service as a new process uses it.
   private func process(_ rate: Rate? = nil, maxWait: Int = 15) -> any DataSource<Note> {
     let source: any DataSource<Note> =
       if let rate {
@@ -51,7 +51,7 @@ struct RetryAfterTests {
   }
 
   @Test(arguments: [nil, Rate("1/s"), Rate("5/s 200/h")])
-  func `leaves the service alone until then, in every process`(rate: Rate?) async throws {
+  func `blocks calls until then, in every process`(rate: Rate?) async throws {
     await fail(process(rate), retryAfter: .seconds(60))
     clock.advance(by: .seconds(17))
     for request in [PageRequest(), PageRequest(matching: try Query("note"))] {
@@ -72,7 +72,7 @@ struct RetryAfterTests {
     #expect(service.callCount == 2)
   }
 
-  @Test func `leaves it alone in one process too`() async throws {
+  @Test func `also blocks calls within one process`() async throws {
     let source = service.respectingRetryAfter(clock: clock).timeout(.seconds(15), clock: clock)
     await fail(source, retryAfter: .seconds(60))
     #expect(await source.failure()?.retryAfter == .seconds(60))
@@ -80,7 +80,7 @@ struct RetryAfterTests {
     #expect(await source.failure() == nil)
   }
 
-  @Test func `waits where the deadline leaves room`() async throws {
+  @Test func `waits if the deadline allows it`() async throws {
     let journal = Journal()
     await fail(process(), retryAfter: .seconds(10))
     let next = process().observed(by: journal.observer, as: "notes")
@@ -92,7 +92,7 @@ struct RetryAfterTests {
     #expect(journal.events.contains("waiting 10.0 seconds: rate limited by the service"))
   }
 
-  @Test func `stops those who have a turn already`() async throws {
+  @Test func `blocks calls that already have a reservation`() async throws {
     let rate = try #require(Rate("1/s"))
     let (one, other) = (process(rate, maxWait: 30), process(rate, maxWait: 30))
     failing.set(.because(.rateLimited, retryAfter: .seconds(60)))
@@ -122,7 +122,7 @@ struct RetryAfterTests {
     #expect(await second == nil)
   }
 
-  @Test func `does not take its own word for the service's`() async throws {
+  @Test func `ignores its own retry time`() async throws {
     let rate = try #require(Rate("1/h"))
     let source = process(rate).respectingRetryAfter(clock: clock, sharing: sharedState)
     #expect(await source.failure() == nil)
@@ -133,7 +133,7 @@ struct RetryAfterTests {
   }
 
   @Test(arguments: [SourceError.Code.serverError, .timedOut, .rejected])
-  func `heeds nothing but that it was asked too often`(code: SourceError.Code) async throws {
+  func `handles only rate-limit errors`(code: SourceError.Code) async throws {
     let source = process()
     failing.set(.because(code, retryAfter: .seconds(60)))
     #expect(await source.failure()?.code == code)
@@ -142,19 +142,19 @@ struct RetryAfterTests {
   }
 
   @Test(arguments: [nil, Duration.zero, .seconds(-9)])
-  func `goes on where the service does not say how long`(wait: Duration?) async throws {
+  func `does not block calls if the service names no wait`(wait: Duration?) async throws {
     await fail(process(), retryAfter: wait)
     #expect(await process().failure() == nil)
     #expect(texts.writes == 0)
   }
 
   @Test(arguments: [Duration.seconds(86_401), .seconds(1 << 40), .seconds(Int64.max)])
-  func `believes in a day at most`(wait: Duration) async throws {
+  func `is limited to a day`(wait: Duration) async throws {
     await fail(process(), retryAfter: wait)
     #expect(await process().failure()?.retryAfter == .seconds(86_400))
   }
 
-  @Test func `keeps to the longest wait that it was told`() async throws {
+  @Test func `is limited to the configured maximum`() async throws {
     let source = process()
     let gate = Gate()
     let held = ScriptedSource<Note> { _ throws(SourceError) in
@@ -171,7 +171,7 @@ struct RetryAfterTests {
     #expect(await source.failure()?.retryAfter == .seconds(60))
   }
 
-  @Test func `is not lengthened when the calendar is put back`() async throws {
+  @Test func `is not extended when the system clock is set back`() async throws {
     await fail(process(), retryAfter: .seconds(60))
     wall.put(forward: -7200)
     #expect(await process().failure()?.retryAfter == .seconds(60))
@@ -181,7 +181,7 @@ struct RetryAfterTests {
   }
 
   @Test(arguments: [Texts.Fault.busy, .full])
-  func `is remembered in memory when the store fails`(fault: Texts.Fault) async throws {
+  func `is in memory when the store fails`(fault: Texts.Fault) async throws {
     let source = process()
     texts.fail(fault)
     await fail(source, retryAfter: .seconds(60))
@@ -190,7 +190,7 @@ struct RetryAfterTests {
     #expect(await source.failure() == nil)
   }
 
-  @Test func `is retried once the service wants it`() async throws {
+  @Test func `is retried at the time that the service names`() async throws {
     let source = service.respectingRetryAfter(
       clock: clock, sharing: sharedState
     )

@@ -20,7 +20,7 @@ struct RetryTests {
   }
 
   @Test(arguments: [SourceError.Code.timedOut, .connectionLost, .rateLimited, .serverError])
-  func `asks again after a failure that may pass`(code: SourceError.Code) async throws {
+  func `retries a transient failure`(code: SourceError.Code) async throws {
     let base = failing(code, times: 1)
     async let page = retried(base).page(PageRequest())
     await clock.sleepers(atLeast: 1)
@@ -33,13 +33,13 @@ struct RetryTests {
     SourceError.Code.unreachable, .offline, .rejected, .notFound, .invalidCursor, .invalidKey,
     .missingKey, .malformed, .tooLarge, .circuitOpen, .cancelled, .badUsage, .storage,
   ])
-  func `fails at once with a failure that stays`(code: SourceError.Code) async {
+  func `does not retry a permanent failure`(code: SourceError.Code) async {
     let base = failing(code, times: 1)
     #expect(await retried(base).failure()?.code == code)
     #expect(base.callCount == 1)
   }
 
-  @Test func `gives up after its attempts with the last failure`() async {
+  @Test func `fails with the last failure after all attempts`() async {
     let base = ScriptedSource<Note>(pages: [
       .failure(.because(.timedOut)), .failure(.because(.serverError)),
       .failure(.because(.connectionLost)), .success(.notes(1...3)),
@@ -54,7 +54,7 @@ struct RetryTests {
     #expect(base.callCount == 3)
   }
 
-  @Test func `names the failure that opened a circuit, not the circuit`() async {
+  @Test func `reports the failure that opened a circuit, not the circuit`() async {
     let base = ScriptedSource<Note>(pages: [
       .failure(.because(.timedOut)), .failure(.because(.circuitOpen)),
     ])
@@ -65,7 +65,7 @@ struct RetryTests {
     #expect(base.callCount == 2)
   }
 
-  @Test func `makes one attempt where one is allowed`() async {
+  @Test func `makes one attempt if one is allowed`() async {
     let policy = RetryPolicy(attempts: 1, firstWait: .seconds(1), longestWait: .seconds(1))
     let base = failing(.timedOut, times: 1)
     #expect(await retried(base, policy).failure()?.code == .timedOut)
@@ -85,7 +85,7 @@ struct RetryTests {
     #expect(seconds == [1, 2, 4, 8, 10, 10])
   }
 
-  @Test func `never waits longer than the longest, not even first`() async throws {
+  @Test func `never exceeds the longest wait, not even at first`() async throws {
     let policy = RetryPolicy(attempts: 2, firstWait: .seconds(60), longestWait: .seconds(10))
     async let page = retried(failing(.timedOut, times: 1), policy).page(PageRequest())
     await clock.sleepers(atLeast: 1)
@@ -98,7 +98,7 @@ struct RetryTests {
     (UInt64.min, Duration.zero), (UInt64.max / 4, .milliseconds(125)),
     (UInt64.max / 2, .milliseconds(250)), (UInt64.max, .milliseconds(500)),
   ])
-  func `spreads its waits over all of the bound`(bits: UInt64, wait: Duration) async throws {
+  func `spreads its waits over the whole range`(bits: UInt64, wait: Duration) async throws {
     let source = retried(failing(.timedOut, times: 1), bits: bits)
     async let page = source.page(PageRequest())
     if wait > .zero {
@@ -111,7 +111,7 @@ struct RetryTests {
     #expect(waited < .milliseconds(500))
   }
 
-  @Test func `waits at least as long as the service asks`() async throws {
+  @Test func `waits at least as long as the service requires`() async throws {
     let base = ScriptedSource<Note>(pages: [
       .failure(.because(.rateLimited, retryAfter: .seconds(7))), .success(.notes(1...3)),
     ])
@@ -124,7 +124,7 @@ struct RetryTests {
   }
 
   @Test(arguments: [Duration.seconds(15), .seconds(16), .seconds(3600)])
-  func `fails at once where the deadline leaves no room`(retryAfter: Duration) async {
+  func `fails immediately if the deadline is too near`(retryAfter: Duration) async {
     let base = ScriptedSource<Note>(pages: [
       .failure(.because(.rateLimited, retryAfter: retryAfter)), .success(.notes(1...3)),
     ])
@@ -146,7 +146,7 @@ struct RetryTests {
     #expect(clock.sleeperCount == 0)
   }
 
-  @Test func `asks for a record again too`() async throws {
+  @Test func `also retries requests for records`() async throws {
     let calls = Counter()
     let base = ScriptedSource<Note>(
       page: { _ throws(SourceError) in throw .because(.badUsage) },
@@ -160,7 +160,7 @@ struct RetryTests {
     #expect(base.ids == [7, 7])
   }
 
-  @Test func `says what it waits for`() async {
+  @Test func `reports the reason for a wait`() async {
     let source = retried(failing(.timedOut, times: 1), bits: 0)
     #expect(await source.failure() == nil)
     #expect(

@@ -28,7 +28,7 @@ struct SearchingLocallyTests {
   }
 
   @Test(arguments: 1...12)
-  func `loses and repeats no match, whatever the limit, size and bound`(limit: Int) async throws {
+  func `neither loses nor repeats a match, for any limit, size and bound`(limit: Int) async throws {
     let query = try Query("RED one")
     for size in 1...11 {
       for bound in [1, size, 2 * size, 3 * size + 1, 1000] {
@@ -39,7 +39,7 @@ struct SearchingLocallyTests {
     }
   }
 
-  @Test func `looks at no more than its bound and says how far it looked`() async throws {
+  @Test func `scans no more than its bound and reports the count`() async throws {
     let base = base
     let source = searching(base, upTo: 25, by: 10)
     let first = try await source.page(PageRequest(matching: try Query("red")))
@@ -58,7 +58,7 @@ struct SearchingLocallyTests {
     #expect(base.callCount == 4)
   }
 
-  @Test func `says how far it looked in all when it goes on`() async throws {
+  @Test func `reports the total count when it continues`() async throws {
     let source = searching(base, upTo: 10, by: 5)
     let query = try Query("nowhere")
     var cursor: Cursor?
@@ -72,7 +72,7 @@ struct SearchingLocallyTests {
     #expect((last.next, last.warnings.count, last.hidden) == (nil, 0, 1))
   }
 
-  @Test func `asks for no page that it does not need`() async throws {
+  @Test func `requests only the pages that it needs`() async throws {
     let base = base
     _ = try await searching(base).page(PageRequest(matching: try Query("red"), limit: 2))
     #expect(base.callCount == 1)
@@ -82,7 +82,7 @@ struct SearchingLocallyTests {
     arguments: [
       (11, 10, 10), (10, 10, nil), (10, 31, 10), (3, 31, 10), (3, 10, nil), (9, 10, nil),
     ] as [(Int, Int, Int?)])
-  func `knows the total only when it has seen everything`(
+  func `knows the total only after a complete scan`(
     limit: Int, size: Int, total: Int?
   ) async throws {
     let page = try await searching(base, by: size).page(
@@ -90,7 +90,7 @@ struct SearchingLocallyTests {
     #expect(page.total == total)
   }
 
-  @Test func `passes a list on as it is`() async throws {
+  @Test func `passes a list on unchanged`() async throws {
     let source = searching(base)
     let page = try await source.page(PageRequest(limit: 7))
     #expect((page.records.count, page.total, page.next) == (7, 31, .place(7)))
@@ -99,7 +99,7 @@ struct SearchingLocallyTests {
   }
 
   @Test(arguments: 1...7)
-  func `ends where the source goes round in a circle`(length: Int) async throws {
+  func `ends if cursors form a cycle`(length: Int) async throws {
     let circle = ScriptedSource<Note> { request throws(SourceError) in
       let place = request.cursor?.place ?? 0
       return .notes([place], next: .place((place + 1) % length))
@@ -112,7 +112,7 @@ struct SearchingLocallyTests {
   }
 
   @Test(arguments: [1, 8])
-  func `does not call a search that was led nowhere complete`(bound: Int) async throws {
+  func `does not report a stalled search as complete`(bound: Int) async throws {
     let circle = ScriptedSource<Note> { request throws(SourceError) in
       let place = request.cursor?.place ?? 0
       return .notes([place], next: .place((place + 1) % 3))
@@ -129,7 +129,7 @@ struct SearchingLocallyTests {
     #expect(page.warnings.map(\.code) == ["stopped"])
   }
 
-  @Test func `does not deny a record that may be one that cannot be read`() async throws {
+  @Test func `does not report a record as missing if rows are unreadable`() async throws {
     let base = ScriptedSource<Note>(
       page: { _ throws(SourceError) in
         var page = Page<Note>.notes(1...3)
@@ -142,7 +142,7 @@ struct SearchingLocallyTests {
     #expect(error?.code == .unsupported)
   }
 
-  @Test func `does not deny a record that it may not have come to`() async throws {
+  @Test func `does not report a record as missing before the scan is complete`() async throws {
     let endless = ScriptedSource<Note>(
       page: { request throws(SourceError) in
         let place = request.cursor?.place ?? 0
@@ -156,7 +156,7 @@ struct SearchingLocallyTests {
     }
   }
 
-  @Test func `tells once what was wrong, of every page it looked through`() async throws {
+  @Test func `reports each problem of scanned pages once`() async throws {
     let torn = ScriptedSource<Note> { request throws(SourceError) in
       let place = request.cursor?.place ?? 0
       var page = Page.notes([2 * place, 2 * place + 1], next: place < 2 ? .place(place + 1) : nil)
@@ -197,7 +197,7 @@ struct SearchingLocallyTests {
     #expect(held.callCount == 1)
   }
 
-  /// What a stranger can seal, because a seal is no secret.
+  /// A forged cursor: its seal uses no secret.
   private struct Forged: Codable {
     var c: String?
     var s = 0
@@ -210,7 +210,7 @@ struct SearchingLocallyTests {
       (nil, -1, 0, 0), (nil, 0, -1, 0), (nil, 0, 0, -1), (nil, .max, 0, 0), (nil, 0, .max, 0),
       ("", 0, 0, 0), ("no token!", 0, 0, 0),
     ] as [(String?, Int, Int, Int)])
-  func `refuses a forged cursor`(cursor: String?, skip: Int, passed: Int, pages: Int) async throws {
+  func `rejects a forged cursor`(cursor: String?, skip: Int, passed: Int, pages: Int) async throws {
     let query = try Query("red")
     let forged = try CursorSeal("notes.scan", for: query)
       .close(Forged(c: cursor, s: skip, n: passed, p: pages))
@@ -218,7 +218,7 @@ struct SearchingLocallyTests {
     #expect(failure?.code == .invalidCursor)
   }
 
-  @Test func `survives the largest numbers that a cursor can have`() async throws {
+  @Test func `accepts the largest numbers in a cursor`() async throws {
     let query = try Query("red")
     let most = Int(UInt32.max)
     for skip in [0, most] {
@@ -230,7 +230,7 @@ struct SearchingLocallyTests {
     }
   }
 
-  @Test func `refuses the cursor of another query`() async throws {
+  @Test func `rejects the cursor of another query`() async throws {
     let source = searching(base)
     let page = try await source.page(PageRequest(matching: try Query("red"), limit: 2))
     let other = PageRequest(matching: try Query("green"), after: page.next)

@@ -27,7 +27,7 @@ struct SharedCircuitTests {
     }
   }
 
-  /// What a new process sees of the service.
+  /// The service as a new process uses it.
   private func process(
     _ policy: BreakerPolicy = .standard, held gate: Gate? = nil
   ) -> some DataSource<Note> {
@@ -69,7 +69,7 @@ struct SharedCircuitTests {
     #expect(service.callCount == 5)
   }
 
-  @Test func `is closed for all by the success of one`() async {
+  @Test func `is closed for all processes by one success`() async {
     await fail()
     health.set(nil)
     clock.advance(by: .seconds(30))
@@ -79,7 +79,7 @@ struct SharedCircuitTests {
     #expect(await process().failure() == nil)
   }
 
-  @Test func `lets one process find out, and the others wait for it`() async {
+  @Test func `allows one process to probe while the others wait`() async {
     await fail()
     health.set(nil)
     clock.advance(by: .seconds(30))
@@ -95,14 +95,14 @@ struct SharedCircuitTests {
   }
 
   @Test(arguments: [(30, 60), (100, 100)])
-  func `gives up a process that died while it was finding out`(
+  func `ignores the probe of a process that ended`(
     pause: Int, lease: Int
   ) async {
     let policy = BreakerPolicy(failures: 5, pause: .seconds(pause))
     await fail()
     health.set(nil)
     clock.advance(by: .seconds(pause))
-    // What a killed process leaves behind is what one that hangs does.
+    // A killed process leaves the same state as one that hangs.
     let gate = Gate()
     let killed = Task { [self] in await process(policy, held: gate).failure() }
     await gate.holds(1)
@@ -114,7 +114,7 @@ struct SharedCircuitTests {
     _ = await killed.value
   }
 
-  @Test func `knows the one who finds out from one who was given up`() async {
+  @Test func `distinguishes the current probe from an abandoned one`() async {
     await fail()
     clock.advance(by: .seconds(30))
     let (slow, next) = (Gate(), Gate())
@@ -131,7 +131,7 @@ struct SharedCircuitTests {
     #expect(await process().failure()?.code == .serverError)
   }
 
-  @Test func `writes nothing while all goes well`() async {
+  @Test func `writes nothing while all calls succeed`() async {
     for _ in 0..<3 { #expect(await process().failure() == nil) }
     health.set(.notFound)
     _ = await process().failure()
@@ -143,7 +143,7 @@ struct SharedCircuitTests {
   }
 
   @Test(arguments: [Texts.Fault.busy, .full])
-  func `is kept in memory when the store fails`(fault: Texts.Fault) async {
+  func `is in memory when the store fails`(fault: Texts.Fault) async {
     let source = process()
     health.set(.unreachable)
     _ = await source.failure()
@@ -155,7 +155,7 @@ struct SharedCircuitTests {
     #expect(await source.failure() == nil)
   }
 
-  @Test func `opens at once when the calendar was put back`() async {
+  @Test func `allows a probe when the system clock was set back`() async {
     await fail()
     health.set(nil)
     wall.put(forward: -3600)
@@ -167,7 +167,7 @@ struct SharedCircuitTests {
     #"{"closesAt":9223372036854775807,"failures":9}"#, "garbage",
     #"{"closesAt":1753900000000,"failures":9,"probe":1753900000000}"#,
   ])
-  func `lets calls in where the text cannot be right`(text: String) async {
+  func `allows calls if the text is invalid`(text: String) async {
     texts.set("notes/admission", #"{"circuit":\#(text)}"#)
     #expect(await process().failure() == nil)
   }

@@ -14,7 +14,7 @@ struct SharedRateTests {
 
   init() { wall = WallClock(clock) }
 
-  /// What a new process sees of the service.
+  /// The service as a new process uses it.
   private func process(
     _ rate: String, cost: Int = 1, over base: ScriptedSource<Note>? = nil
   ) throws -> some DataSource<Note> {
@@ -23,7 +23,7 @@ struct SharedRateTests {
       sharing: texts.sharedState { [wall] in wall.now })
   }
 
-  @Test func `is kept by two processes together`() async throws {
+  @Test func `is shared by two processes`() async throws {
     let one = try process("2/m")
     let other = try process("2/m").timeout(.seconds(15), clock: clock)
     _ = try await one.page(PageRequest())
@@ -37,7 +37,7 @@ struct SharedRateTests {
     #expect(service.callCount == 3)
   }
 
-  @Test func `is remembered by the next process`() async throws {
+  @Test func `persists to the next process`() async throws {
     for _ in 0..<3 { _ = try await process("3/h").page(PageRequest()) }
     let next = try process("3/h").timeout(.seconds(15), clock: clock)
     #expect(await next.failure()?.retryAfter == .seconds(3600))
@@ -45,14 +45,14 @@ struct SharedRateTests {
     #expect(service.callCount == 4)
   }
 
-  @Test func `counts what each process asks for at a time`() async throws {
+  @Test func `counts the requests of each call`() async throws {
     _ = try await process("100/m", cost: 60).page(PageRequest())
     _ = try await process("100/m", cost: 40).page(PageRequest())
     let next = try process("100/m", cost: 1).timeout(.seconds(15), clock: clock)
     #expect(await next.failure()?.code == .rateLimited)
   }
 
-  @Test func `gives a turn back to all when its caller leaves`() async throws {
+  @Test func `returns a reservation when its caller is cancelled`() async throws {
     let (one, other) = (try process("1/s"), try process("1/s"))
     _ = try await one.page(PageRequest())
     let leaving = Task { await one.failure() }
@@ -66,7 +66,7 @@ struct SharedRateTests {
     #expect(await next == nil)
   }
 
-  @Test func `writes nothing for a call that it refuses`() async throws {
+  @Test func `writes nothing for a rejected call`() async throws {
     let source = try process("1/h").timeout(.seconds(15), clock: clock)
     _ = try await source.page(PageRequest())
     for _ in 0..<3 { #expect(await source.failure()?.code == .rateLimited) }
@@ -74,7 +74,7 @@ struct SharedRateTests {
   }
 
   @Test(arguments: [Texts.Fault.busy, .full])
-  func `is kept in memory when the store fails`(fault: Texts.Fault) async throws {
+  func `is in memory when the store fails`(fault: Texts.Fault) async throws {
     let source = try process("2/m").timeout(.seconds(15), clock: clock)
     _ = try await source.page(PageRequest())
     texts.fail(fault)
@@ -86,7 +86,7 @@ struct SharedRateTests {
   }
 
   @Test(arguments: [-86_400 * 400.0, -1800, -1, -0.25])
-  func `goes on in its time when the calendar is put back`(seconds: Double) async throws {
+  func `keeps its time when the system clock is set back`(seconds: Double) async throws {
     let source = try process("1/s").timeout(.seconds(15), clock: clock)
     _ = try await source.page(PageRequest())
     wall.put(forward: seconds)
@@ -116,7 +116,7 @@ struct SharedRateTests {
     #"{"opensAt":9223372036854775807,"windows":{},"writtenAt":9223372036854775807}"#,
     #"{"windows":{"list":[1]},"writtenAt":1753000000000}"#, #"{"windows":{}}"#, "garbage",
   ])
-  func `begins anew where the text cannot be right`(text: String) async throws {
+  func `starts over if the text is invalid`(text: String) async throws {
     texts.set("notes/admission", #"{"limiter":\#(text)}"#)
     #expect(await (try process("1/s")).timeout(.seconds(1), clock: clock).failure() == nil)
     #expect(texts.writes == 1)

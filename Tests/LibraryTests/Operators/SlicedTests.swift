@@ -11,7 +11,7 @@ struct SlicedTests {
   }
 
   @Test(arguments: 1...25)
-  func `gives the same records for every limit`(limit: Int) async throws {
+  func `returns the same records for every limit`(limit: Int) async throws {
     for size in 1...24 {
       let ids = try await sliced(notebook(23), by: size).everyID(limit: limit)
       #expect(ids == Array(1...23), "in pages of \(size)")
@@ -19,14 +19,14 @@ struct SlicedTests {
   }
 
   @Test(arguments: 1...7)
-  func `gives the same matches for every limit`(limit: Int) async throws {
+  func `returns the same matches for every limit`(limit: Int) async throws {
     let query = try Query("note 1")
     let ids = try await sliced(notebook(30), by: 4).everyID(matching: query, limit: limit)
     #expect(ids == [1] + Array(10...19) + [21])
   }
 
   @Test(arguments: 1...9)
-  func `copes with upstream pages that are short or empty`(limit: Int) async throws {
+  func `accepts short and empty upstream pages`(limit: Int) async throws {
     let pages = [[1, 2, 3], [], [4], [5, 6, 7, 8], []]
     let base = ScriptedSource<Note> { request throws(SourceError) in
       let place = request.cursor?.place ?? 0
@@ -35,14 +35,14 @@ struct SlicedTests {
     #expect(try await sliced(base).everyID(limit: limit) == Array(1...8))
   }
 
-  @Test func `asks upstream for pages of its own size only, and once for each`() async throws {
+  @Test func `requests only upstream pages of its own size, each once`() async throws {
     let base = ScriptedSource(over: notebook(23))
     #expect(try await sliced(base).everyID(limit: 3) == Array(1...23))
     #expect(base.requests.map(\.limit) == [10, 10, 10])
     #expect(base.requests.first?.cursor == nil)
   }
 
-  @Test func `asks again when what it kept is too old`() async throws {
+  @Test func `requests a page again when its copy is too old`() async throws {
     let base = ScriptedSource(over: notebook(10))
     let source = sliced(base)
     _ = try await source.page(PageRequest(limit: 3))
@@ -55,7 +55,7 @@ struct SlicedTests {
     #expect(base.callCount == 2)
   }
 
-  @Test func `gives what it kept to nobody who went away`() async throws {
+  @Test func `returns no cached page to a cancelled caller`() async throws {
     let source = sliced(notebook(10))
     _ = try await source.page(PageRequest(limit: 3))
     let code = await withTaskGroup(of: SourceError.Code?.self) { group in
@@ -66,7 +66,7 @@ struct SlicedTests {
     #expect(code == .cancelled)
   }
 
-  @Test func `keeps no failure`() async throws {
+  @Test func `does not cache failures`() async throws {
     let base = ScriptedSource<Note>(pages: [
       .failure(.because(.serverError)), .success(.notes(1...3)),
     ])
@@ -75,7 +75,7 @@ struct SlicedTests {
     #expect(await source.failure() == nil)
   }
 
-  @Test func `tells once what was wrong with an upstream page`() async throws {
+  @Test func `reports each problem of an upstream page once`() async throws {
     let base = ScriptedSource<Note> { _ throws(SourceError) in
       var page = Page.notes(1...5, hidden: 2)
       page.unreadable = Unreadable(count: 1, firstReason: "torn")
@@ -94,7 +94,7 @@ struct SlicedTests {
   }
 
   @Test(arguments: 1...25)
-  func `says where pages lie ahead`(count: Int) async throws {
+  func `predicts cursors`(count: Int) async throws {
     let source = sliced(notebook(50), by: 7)
     var request = PageRequest(limit: 5)
     for _ in 0..<3 {
@@ -106,7 +106,7 @@ struct SlicedTests {
     }
   }
 
-  @Test func `guesses the cursor that comes`() async throws {
+  @Test func `predicts the cursor that follows`() async throws {
     let source = sliced(notebook(50), by: 10)
     let request = PageRequest(limit: 5)
     let first = try await source.page(request)
@@ -116,11 +116,11 @@ struct SlicedTests {
     #expect(source.cursor(skipping: .max, from: request.after(first.next)) == nil)
   }
 
-  /// What a stranger can seal, because a seal is no secret.
+  /// A forged cursor: its seal uses no secret.
   private struct Forged: Codable {
     var c: String?
     var s: Int
-    /// The page size; the one that is asked for below.
+    /// The page size; the requested one is below.
     var n = 10
   }
 
@@ -128,7 +128,7 @@ struct SlicedTests {
     arguments: [
       (nil, -1), (nil, .min), (nil, .max), (nil, 1 << 32), ("", 0), ("no token!", 0), ("x", 0),
     ] as [(String?, Int)])
-  func `refuses a forged cursor`(cursor: String?, skip: Int) async throws {
+  func `rejects a forged cursor`(cursor: String?, skip: Int) async throws {
     let seal = CursorSeal("notes.slice", for: nil)
     let forged = try seal.close(Forged(c: cursor, s: skip))
     let request = PageRequest(after: forged)
@@ -136,27 +136,27 @@ struct SlicedTests {
     #expect(sliced(notebook(50)).cursor(skipping: 10, from: request) == nil)
   }
 
-  @Test func `ends where a cursor lies past the end of its page`() async throws {
+  @Test func `ends at a cursor past the end of its page`() async throws {
     let forged = try CursorSeal("notes.slice", for: nil).close(Forged(c: nil, s: 4_000_000_000))
     let page = try await sliced(notebook(5)).page(PageRequest(after: forged))
     #expect(page.records.isEmpty)
     #expect(page.next == nil)
   }
 
-  @Test func `refuses a cursor that counts in pages of another size`() async throws {
+  @Test func `rejects a cursor for another page size`() async throws {
     let next = try #require(await sliced(notebook(50), by: 9).page(PageRequest(limit: 4)).next)
     let request = PageRequest(after: next)
     #expect(await sliced(notebook(50)).failure(of: request)?.code == .invalidCursor)
     #expect(sliced(notebook(50)).cursor(skipping: 10, from: request) == nil)
   }
 
-  @Test func `refuses the cursor of another query`() async throws {
+  @Test func `rejects the cursor of another query`() async throws {
     let source = sliced(notebook(50))
     let page = try await source.page(PageRequest(matching: try Query("note"), limit: 3))
     #expect(await source.failure(of: PageRequest(after: page.next))?.code == .invalidCursor)
   }
 
-  @Test func `passes records on`() async throws {
+  @Test func `passes records through`() async throws {
     #expect(try await sliced(notebook(5)).item(4).item.id == 4)
   }
 }

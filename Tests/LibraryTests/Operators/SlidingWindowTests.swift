@@ -15,7 +15,7 @@ struct SlidingWindowTests {
   }
 
   @Test(arguments: ["1/s", "3/s", "2/s 5/10s", "1/s 4/m", "7/3s 9/4s 20/m", "5/s 5/s", "9/2s 3/s"])
-  func `never lets more through in any window than a bound allows`(text: String) throws {
+  func `never allows more calls in any window than its bound`(text: String) throws {
     let bounds = try bounds(text)
     var random = SeededGenerator(42)
     for round in 0..<20 {
@@ -43,14 +43,14 @@ struct SlidingWindowTests {
     }
   }
 
-  @Test func `gives every turn as early as the rate allows`() throws {
+  @Test func `reserves every call as early as the rate allows`() throws {
     var window = SlidingWindow()
     let bounds = try bounds("2/s 5/10s")
     let waits = (0..<8).map { _ in window.reserve(by: bounds, at: .zero, maxWait: ever).wait }
     #expect(waits == [0, 0, 1, 1, 2, 10, 10, 11].map { .seconds($0) })
   }
 
-  @Test func `lets no burst of twice the rate follow a pause`() throws {
+  @Test func `allows no burst of twice the rate after a pause`() throws {
     var window = SlidingWindow()
     let bounds = try bounds("3/s")
     let early = window.reserve(by: bounds, at: .zero, maxWait: ever).time
@@ -61,7 +61,7 @@ struct SlidingWindowTests {
     #expect(late == [900, 900, 1000, 1900])
   }
 
-  @Test func `lets nobody wait for the rest of a millisecond`() throws {
+  @Test func `rounds waits to whole milliseconds`() throws {
     var window = SlidingWindow()
     let bounds = try bounds("3/s")
     let limiterState = (1...3).map {
@@ -73,7 +73,7 @@ struct SlidingWindowTests {
     #expect(fourth.wait == .microseconds(600))
   }
 
-  @Test func `takes no turn that the caller will not wait for`() throws {
+  @Test func `makes no reservation beyond the caller's longest wait`() throws {
     var window = SlidingWindow()
     let bounds = try bounds("1/s")
     #expect(window.reserve(by: bounds, at: .zero, maxWait: .zero).isTaken)
@@ -84,14 +84,14 @@ struct SlidingWindowTests {
     #expect(window.reserve(by: bounds, at: .zero, maxWait: .seconds(1.1)).isTaken)
   }
 
-  @Test func `serves in the order of coming`() throws {
+  @Test func `reserves in the order of arrival`() throws {
     var window = SlidingWindow()
     let bounds = try bounds("2/s")
     let times = (0..<50).map { _ in window.reserve(by: bounds, at: .zero, maxWait: ever).time }
     #expect(times == times.sorted())
   }
 
-  @Test func `gives the last turn to the next caller when it is given back`() throws {
+  @Test func `gives a returned reservation to the next caller`() throws {
     var window = SlidingWindow()
     let bounds = try bounds("1/s")
     _ = window.reserve(by: bounds, at: .zero, maxWait: ever)
@@ -100,7 +100,7 @@ struct SlidingWindowTests {
     #expect(window.reserve(by: bounds, at: .milliseconds(200), maxWait: ever).time == turn)
   }
 
-  @Test func `counts each call by its cost, and one that is too dear as all of a bound`() throws {
+  @Test func `counts each call by its cost, limited to the bound`() throws {
     var window = SlidingWindow()
     let bounds = try bounds("10/s")
     let waits = [4, 4, 2, 1, 30, 1].map {
@@ -109,7 +109,7 @@ struct SlidingWindowTests {
     #expect(waits == [0, 0, 0, 1, 2, 3].map { .seconds($0) })
   }
 
-  @Test func `gives no turn before the service opens`() throws {
+  @Test func `reserves nothing before the service is available again`() throws {
     var window = SlidingWindow()
     let opening = Timestamp(.seconds(9))
     for bounds in [try bounds("1/s"), []] {
@@ -120,7 +120,7 @@ struct SlidingWindowTests {
       window.reserve(by: [], at: .seconds(9), notBefore: opening, maxWait: ever).wait == .zero)
   }
 
-  @Test func `remembers little however many calls there are`() throws {
+  @Test func `uses bounded memory for any number of calls`() throws {
     let bounds = try bounds("50/s 100000/h")
     var window = SlidingWindow()
     var now = Duration.zero
@@ -137,7 +137,7 @@ struct SlidingWindowTests {
     #expect(try JSONEncoder().encode(window).count < 12_000)
   }
 
-  @Test func `is read as it was written`() throws {
+  @Test func `reads back the text it wrote`() throws {
     let bounds = try bounds("2/s 5/10s")
     var window = SlidingWindow()
     for _ in 0..<4 { _ = window.reserve(2, by: bounds, at: .seconds(7), maxWait: ever) }
@@ -151,7 +151,7 @@ struct SlidingWindowTests {
     "[9007199254740991,1,9223372036854775807,1]", "[1,9223372036854775807]", "[1.5,1]", "{}",
     "[\"1\",1]",
   ])
-  func `is not read from what nobody can have written`(text: String) {
+  func `rejects invalid text`(text: String) {
     #expect(throws: DecodingError.self) {
       try JSONDecoder().decode(SlidingWindow.self, from: Data(text.utf8))
     }

@@ -7,7 +7,7 @@ struct TimeoutTests {
   let clock = ManualClock()
   let gate = Gate()
 
-  @Test func `gives an answer that comes in time`() async throws {
+  @Test func `returns an answer that arrives in time`() async throws {
     let source = ScriptedSource(over: notebook(3), held: gate).timeout(.seconds(15), clock: clock)
     async let page = source.page(PageRequest())
     await gate.holds(1)
@@ -18,7 +18,7 @@ struct TimeoutTests {
     #expect(clock.sleeperCount == 0)
   }
 
-  @Test func `ends a call that takes longer, and what is underneath`() async {
+  @Test func `cancels a call that takes longer, and the calls underneath`() async {
     let base = ScriptedSource(over: notebook(3), held: gate)
     let source = base.timeout(.seconds(15), clock: clock)
     async let failure = source.failure()
@@ -32,7 +32,7 @@ struct TimeoutTests {
     #expect(base.inFlight == 0)
   }
 
-  @Test func `ends a call for a record too`() async {
+  @Test func `also ends a call for a record`() async {
     let source = ScriptedSource(over: notebook(3), held: gate).timeout(.seconds(15), clock: clock)
     let call = Task { try await source.item(1) }
     await gate.holds(1)
@@ -48,7 +48,7 @@ struct TimeoutTests {
     #expect(clock.sleeperCount == 0)
   }
 
-  @Test func `is cancelled, not timed out, when the caller leaves`() async {
+  @Test func `is cancelled, not timed out, when the caller is cancelled`() async {
     let base = ScriptedSource(over: notebook(3), held: gate)
     let source = base.timeout(.seconds(15), clock: clock)
     let call = Task { await source.failure() }
@@ -72,7 +72,7 @@ struct TimeoutTests {
   }
 
   @Test(arguments: [(Duration.seconds(5), Duration.seconds(9)), (.seconds(9), .seconds(5))])
-  func `tells everything underneath the nearer deadline`(
+  func `passes the nearer deadline to all sources underneath`(
     inner: Duration, outer: Duration
   ) async throws {
     let base = ScriptedSource<Note>(page: { [clock] _ throws(SourceError) in

@@ -17,7 +17,7 @@ struct MomentTests {
   }
 
   @Test(arguments: ["9007199254740993", "-9007199254740993", "9223372036854775807", "1.5", #""1""#])
-  func `is not read from what is no time`(text: String) {
+  func `rejects text that is not a time`(text: String) {
     #expect(throws: DecodingError.self) {
       try JSONDecoder().decode(Timestamp.self, from: Data(text.utf8))
     }

@@ -23,7 +23,7 @@ struct IntakeTests {
     return try #require(try plugin.upstreamLoader(in: environment, reading: reading))
   }
 
-  @Test func `fetches whole pages until enough is new`() async throws {
+  @Test func `fetches whole pages until it has enough new records`() async throws {
     let service = Service(100)
     var progress: [Int] = []
     let result = try await upstreamLoader(service).take(25) { progress.append($0) }
@@ -36,7 +36,7 @@ struct IntakeTests {
     #expect(Set(service.requests).count == 4)
   }
 
-  @Test func `ends with the service, and asks no more`() async throws {
+  @Test func `ends with the service and sends no more requests`() async throws {
     let service = Service(25)
     let result = try await upstreamLoader(service).take(100) { _ in }
     #expect((result.added, result.end) == (25, .exhausted))
@@ -46,7 +46,7 @@ struct IntakeTests {
   }
 
   @Test(arguments: [SourceError.Code.timedOut, .cancelled, .rateLimited])
-  func `keeps what it has when the service fails`(code: SourceError.Code) async throws {
+  func `keeps fetched records when the service fails`(code: SourceError.Code) async throws {
     let base = ScriptedSource<Note>(pages: [
       .success(.notes(1...10, next: .place(1))), .failure(.because(code)),
     ])
@@ -55,7 +55,7 @@ struct IntakeTests {
     #expect(try await store.found(of: "notes").count == 10)
   }
 
-  @Test func `stays where no row can be read`() async throws {
+  @Test func `does not advance if no row can be read`() async throws {
     var unread = Page<Note>.notes([], next: .place(2))
     unread.unreadable = Unreadable(count: 10, firstReason: "row 1: id is missing")
     let base = ScriptedSource<Note>(pages: [
@@ -70,7 +70,7 @@ struct IntakeTests {
     #expect(try await store.found(of: "notes").count == 20)
   }
 
-  @Test func `goes past a page of one row that cannot be read`() async throws {
+  @Test func `skips a page whose only row cannot be read`() async throws {
     var unread = Page<Note>.notes([], next: .place(1))
     unread.unreadable = Unreadable(count: 1, firstReason: "row 1: id is missing")
     let base = ScriptedSource<Note>(pages: [.success(unread), .success(.notes([2]))])
@@ -78,13 +78,13 @@ struct IntakeTests {
     #expect((result.added, result.unreadable.count, result.failure == nil) == (1, 1, true))
   }
 
-  @Test func `gives up after ten pages in a row without anything new`() async throws {
+  @Test func `gives up after ten pages in a row without new records`() async throws {
     let base = ScriptedSource<Note> { _ throws(SourceError) in .notes(1...10, next: .place(1)) }
     let result = try await upstreamLoader(base).take(100) { _ in }
     #expect((result.added, result.pages, result.end) == (10, 11, .nothingNew(pages: 10)))
   }
 
-  @Test func `fails where the page cannot be kept, and fetches it again`() async throws {
+  @Test func `fails if the page cannot be cached, and fetches it again`() async throws {
     let service = Service(100)
     _ = try await upstreamLoader(service).take(10) { _ in }
     let database = try directory.database()
@@ -101,7 +101,7 @@ struct IntakeTests {
     #expect(try await store.found(of: "notes").count == 20)
   }
 
-  @Test func `asks for nothing when it is offline, and has none without a store`() async throws {
+  @Test func `sends nothing in offline mode, and is nil without a store`() async throws {
     let service = Service(100)
     let result = try await upstreamLoader(service, .offline).take(10) { _ in }
     #expect((result.failure?.code, service.callCount) == (.offline, 0))

@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct WalkTests {
   @Test(arguments: [0, 1, 8], [1, 7, 100])
-  func `gives every page in order and says that it was the last`(
+  func `returns every page in order and marks the last one`(
     ahead: Int, size: Int
   ) async throws {
     var ids: [Int] = []
@@ -20,7 +20,7 @@ struct WalkTests {
     #expect(ends.dropLast().allSatisfy { $0 == nil })
   }
 
-  @Test func `walks through what matches, from a cursor on`() async throws {
+  @Test func `pages through matches from a cursor`() async throws {
     let query = try Query("1")
     let start = try await notebook(50).page(PageRequest(matching: query, limit: 3)).next
     var ids: [Int] = []
@@ -31,7 +31,7 @@ struct WalkTests {
   }
 
   @Test(arguments: [0, 1, 8])
-  func `costs one request where one page is wanted`(ahead: Int) async throws {
+  func `sends one request for one page`(ahead: Int) async throws {
     for bound in [PaginationBound(items: 10), PaginationBound(pages: 1)] {
       let base = ScriptedSource(over: notebook(50))
       for try await step in base.pages(size: 10, upTo: bound, ahead: ahead) {
@@ -42,7 +42,7 @@ struct WalkTests {
   }
 
   @Test(arguments: [(0, 0), (1, 1), (8, 1)])
-  func `asks ahead for the one page that is certain`(ahead: Int, flights: Int) async throws {
+  func `prefetches the one page that is certain`(ahead: Int, flights: Int) async throws {
     let base = ScriptedSource<Note> { request throws(SourceError) in
       let place = request.cursor?.place ?? 0
       return .notes([place], next: .place(place + 1))
@@ -76,11 +76,11 @@ struct WalkTests {
     #expect((100...107).contains(base.callCount))
   }
 
-  /// How a source may guess where its pages lie.
+  /// The ways in which a source may predict its cursors.
   enum Guessing: CaseIterable { case right, wrong, same, sometimes, never }
 
   @Test(arguments: Guessing.allCases)
-  func `keeps order and completeness whatever is guessed`(guessing: Guessing) async throws {
+  func `keeps order and completeness for any prediction`(guessing: Guessing) async throws {
     let notes = notebook(200)
     // Pages are short now and then, as a service's are.
     let base = ScriptedSource<Note>(
@@ -104,7 +104,7 @@ struct WalkTests {
   }
 
   @Test(arguments: [0, 1, 8])
-  func `delivers what came before a failure, and then ends`(ahead: Int) async throws {
+  func `returns the pages before a failure, then ends`(ahead: Int) async throws {
     let notes = notebook(50)
     let base = ScriptedSource<Note>(
       page: { request throws(SourceError) in
@@ -147,7 +147,7 @@ struct WalkTests {
       }, skip: { notes.cursor(skipping: $0, from: $1) })
   }
 
-  @Test func `ends its flights when nobody walks any more`() async throws {
+  @Test func `cancels calls in flight when its iterator is released`() async throws {
     let gate = Gate()
     let base = holding(gate)
     for try await _ in base.pages(size: 10, ahead: 8) {
@@ -158,7 +158,7 @@ struct WalkTests {
     #expect(base.cancellations == 8)
   }
 
-  @Test func `ends its flights when a page fails`() async throws {
+  @Test func `cancels calls in flight when a page fails`() async throws {
     let failing = Gate()
     let others = Gate()
     let notes = notebook(1000)
@@ -217,7 +217,7 @@ struct WalkTests {
     #expect(steps.value == 1)
   }
 
-  @Test func `starts anew for every iterator`() async throws {
+  @Test func `starts over for every iterator`() async throws {
     let walk = notebook(20).pages(size: 10)
     for _ in 0..<2 {
       var ids: [Int] = []

@@ -3,7 +3,7 @@ import Testing
 @testable import AggregatorCore
 @testable import AggregatorKit
 
-/// All decisions of a walk, without any waiting.
+/// All decisions of pagination, without any waiting.
 @Suite
 struct CourseTests {
   private func course(
@@ -12,7 +12,7 @@ struct CourseTests {
     PaginationState(matching: nil, after: cursor, size: size, bound: bound)
   }
 
-  @Test func `ends where the source has no more`() {
+  @Test func `ends when the source has no more pages`() {
     var course = course()
     #expect(course.take(.notes(1...10, next: .place(1))).end == nil)
     #expect(course.take(.notes(11...12)).end == .exhausted)
@@ -20,7 +20,7 @@ struct CourseTests {
   }
 
   @Test(arguments: 1...40)
-  func `ends at exactly as many records as were wanted`(wanted: Int) throws {
+  func `ends at the requested number of records`(wanted: Int) throws {
     var course = course(size: 7, PaginationBound(items: wanted))
     var ids: [Int] = []
     var end: PaginationEnd?
@@ -35,21 +35,21 @@ struct CourseTests {
     #expect(end == .itemLimit)
   }
 
-  @Test func `cuts off what a page has above the bound`() {
+  @Test func `drops records of a page above the bound`() {
     var course = course(PaginationBound(items: 4))
     let step = course.take(.notes([1, 1, 2, 3, 4, 5, 6], next: .place(1)))
     #expect(step.items.map(\.id) == [1, 2, 3, 4])
     #expect(step.end == .itemLimit)
   }
 
-  @Test func `ends after as many pages as were allowed`() {
+  @Test func `ends after the allowed number of pages`() {
     var course = course(PaginationBound(pages: 2))
     #expect(course.take(.notes(1...3, next: .place(1))).end == nil)
     #expect(course.take(.notes(4...6, next: .place(2))).end == .pageLimit)
   }
 
   @Test(arguments: 1...5, [0, 1, 3])
-  func `ends where cursors go round in a circle of any length`(length: Int, lead: Int) {
+  func `ends if cursors form a cycle of any length`(length: Int, lead: Int) {
     var course = course()
     var places: [Int?] = [nil]
     var end: PaginationEnd?
@@ -64,14 +64,14 @@ struct CourseTests {
     #expect(places.count == lead + length + 2)
   }
 
-  @Test func `ends where a page leads back to the cursor that the walk began with`() {
+  @Test func `ends if a page leads back to the first cursor`() {
     var course = course(after: .place(7))
     #expect(course.take(.notes(1...3, next: .place(8))).end == nil)
     #expect(course.take(.notes(4...6, next: .place(7))).end == .cycle(length: 2))
   }
 
   @Test(arguments: [[Int](), [1, 2, 3]])
-  func `ends after three pages in a row without anything new`(ids: [Int]) {
+  func `ends after three pages in a row without new records`(ids: [Int]) {
     var course = course()
     _ = course.take(.notes(1...3, next: .place(1)))
     #expect(course.take(.notes(ids, next: .place(2))).end == nil)
@@ -79,7 +79,7 @@ struct CourseTests {
     #expect(course.take(.notes(ids, next: .place(4))).end == .nothingNew(pages: 3))
   }
 
-  @Test func `goes on after one or two pages without anything new`() {
+  @Test func `continues after one or two pages without new records`() {
     var course = course()
     for page in 0..<30 {
       let ids = page % 3 == 2 ? [page] : []
@@ -94,7 +94,7 @@ struct CourseTests {
     }
   }
 
-  @Test func `leaves out what it has met before`() {
+  @Test func `drops records returned before`() {
     var course = course()
     #expect(course.take(.notes([1, 2, 2], next: .place(1))).items.map(\.id) == [1, 2])
     let step = course.take(.notes([2, 3, 1, 4]))
@@ -108,7 +108,7 @@ struct CourseTests {
       (4, 25, nil, [10, 5]), (4, 20, nil, [10]), (4, 11, nil, [1]), (4, nil, 3, [10, 10]),
       (0, 25, 3, []), (9, 1000, 4, [10, 10, 10]),
     ] as [(Int, Int?, Int?, [Int])])
-  func `asks for nothing beyond its bound`(
+  func `requests nothing beyond its bound`(
     ahead: Int, items: Int?, pages: Int?, limits: [Int]
   ) {
     var course = course(PaginationBound(items: items, pages: pages))
@@ -120,7 +120,7 @@ struct CourseTests {
     #expect(requests.map(\.cursor?.place) == limits.indices.map { 10 + 10 * $0 })
   }
 
-  @Test func `guesses nothing twice`() throws {
+  @Test func `predicts no cursor twice`() throws {
     var course = course()
     _ = course.take(.notes(1...10, next: .place(10)))
     var guesses = 0
@@ -142,14 +142,14 @@ struct CourseTests {
     #expect(guesses == 7)
   }
 
-  @Test func `asks for the certain page alone where nothing can be guessed`() {
+  @Test func `requests only the certain page if none can be predicted`() {
     var course = course()
     _ = course.take(.notes(1...10, next: .place(10)))
     let requests = course.requests(atMost: 8) { _, _ in nil }
     #expect(requests == [PageRequest(after: .place(10), limit: 10)])
   }
 
-  @Test func `asks for nothing after the end`() {
+  @Test func `requests nothing after the end`() {
     var course = course()
     _ = course.take(.notes(1...10))
     #expect(course.requests(atMost: 8) { _, _ in .place(1) }.isEmpty)
@@ -163,7 +163,7 @@ struct CourseTests {
     (.cycle(length: 2), true, "pages repeat in a cycle of 2"),
     (.nothingNew(pages: 3), true, "3 consecutive pages had no new records"),
   ])
-  func `says why it ended`(end: PaginationEnd, isStall: Bool, words: String) {
+  func `reports why it ended`(end: PaginationEnd, isStall: Bool, words: String) {
     #expect(end.isStall == isStall)
     #expect(end.text == words)
   }

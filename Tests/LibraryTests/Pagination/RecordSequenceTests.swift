@@ -15,20 +15,20 @@ struct ItemsTests {
     } catch { return (ids, error) }
   }
 
-  @Test func `gives every record, each once`() async {
+  @Test func `returns every record once`() async {
     let (ids, failure) = await walk(notebook(250).items(size: 7))
     #expect(ids == Array(1...250))
     #expect(failure == nil)
   }
 
-  @Test func `gives what matches`() async {
+  @Test func `returns matching records`() async {
     let (ids, failure) = await walk(notebook(30).items(matching: "  NOTE 2 "))
     #expect(ids == [2, 12] + Array(20...29))
     #expect(failure == nil)
   }
 
   @Test(arguments: ["", " ", "\t\n\u{3000}"])
-  func `takes blank text for bad usage`(text: String) async {
+  func `rejects blank text as a usage error`(text: String) async {
     let base = ScriptedSource(over: notebook(3))
     let (ids, failure) = await walk(base.items(matching: text))
     #expect(ids.isEmpty)
@@ -45,7 +45,7 @@ struct ItemsTests {
     #expect(base.callCount == (most + 9) / 10)
   }
 
-  @Test func `says that the source led nowhere, after all that it gave`() async throws {
+  @Test func `reports a stalled source after all its records`() async throws {
     let circle = ScriptedSource<Note> { request throws(SourceError) in
       let place = request.cursor?.place ?? 0
       return .notes([place], next: .place(place % 3 + 1))
@@ -56,7 +56,7 @@ struct ItemsTests {
     #expect(failure?.message == "pagination stopped: pages repeat in a cycle of 3")
   }
 
-  @Test func `says it once`() async throws {
+  @Test func `reports a stall once`() async throws {
     let emptyPages = ScriptedSource<Note> { request throws(SourceError) in
       .notes([], next: .place((request.cursor?.place ?? 0) + 1))
     }
@@ -67,7 +67,7 @@ struct ItemsTests {
     #expect(try await iterator.next() == nil)
   }
 
-  @Test func `gives what came before a failure`() async {
+  @Test func `returns the records before a failure`() async {
     let base = ScriptedSource<Note>(pages: [
       .success(.notes(1...3, next: .place(3))), .failure(.because(.connectionLost)),
     ])

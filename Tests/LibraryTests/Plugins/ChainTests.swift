@@ -47,7 +47,7 @@ struct ChainTests {
     #expect((made.value, service.callCount) == (0, 0))
   }
 
-  @Test func `answers with bundled data and the reason when there is no key`() async throws {
+  @Test func `answers with bundled data and the reason if the key is missing`() async throws {
     let plugin = NotesPlugin(
       service: ScriptedSource(over: notebook(5)),
       setUp: { _ throws(SourceError) in throw .because(.missingKey) })
@@ -135,7 +135,7 @@ struct ChainTests {
     #expect(service.callCount == calls)
   }
 
-  @Test func `searches and slices as the policy says`() async throws {
+  @Test func `searches and slices according to the policy`() async throws {
     let service = ScriptedSource<Note> { request throws(SourceError) in
       #expect(request.query == nil)
       return try await notebook(30).page(request)

@@ -39,7 +39,7 @@ struct FieldTests {
   }
 
   @Test(arguments: [Double.nan, .infinity, -.infinity])
-  func `has null for a number that is not finite`(number: Double) {
+  func `is null for a number that is not finite`(number: Double) {
     #expect(fields[3][Thing(weight: number)] == .null)
   }
 
@@ -57,7 +57,7 @@ struct FieldTests {
     #expect(!fields.searchableText(of: Thing()).contains(Folded("7Ünö")))
   }
 
-  @Test func `a record without a merge rule stays as it is`() {
+  @Test func `a record without a merge rule is unchanged`() {
     #expect(
       Thing(name: "new").merged(over: Thing(name: "old", alias: "known")) == Thing(name: "new"))
   }

@@ -38,7 +38,7 @@ struct StoreChainTests {
     let page = try await source().page(PageRequest(limit: 7))
     #expect((page.provenance.origin, page.provenance.fetchedAt) == (.cached, .day()))
     #expect(page.provenance.reason?.code == .unreachable)
-    // A page size that was never asked for comes from the records that were.
+    // A new page size is answered from the records of other sizes.
     let other = try await source().page(PageRequest(limit: 12))
     #expect((other.records.count, other.provenance.origin) == (12, .cached))
     #expect(other.provenance.reason?.code == .unreachable)
@@ -53,13 +53,13 @@ struct StoreChainTests {
     #expect((page.provenance.origin, page.provenance.reason?.code) == (.cached, .timedOut))
     let all = try await source().everyID(matching: try Query("note 2"), limit: 5)
     #expect(all == [2, 12] + Array(20...29))
-    // What nothing stored matches may be in the bundle.
+    // A query without cached matches may have matches in the bundle.
     let bundled = try await source().page(PageRequest(matching: try Query("bundled")))
     #expect(bundled.records == [Note(900, "bundled")])
     #expect((bundled.provenance.origin, bundled.provenance.reason?.code) == (.bundled, .timedOut))
   }
 
-  @Test func `finds a stored record when the service is down`() async throws {
+  @Test func `finds a cached record when the service is down`() async throws {
     _ = try await source().page(PageRequest(limit: 7))
     service.fail(with: .serverError)
     let found = try await source().item(4)
@@ -99,7 +99,7 @@ struct StoreChainTests {
     #expect(service.callCount == calls)
   }
 
-  @Test func `answers from the store, with the reason, when there is no key`() async throws {
+  @Test func `answers from the store with the reason if the key is missing`() async throws {
     _ = try await source().page(PageRequest(limit: 7))
     today.turn(by: 3600)
     let page = try await source { _ throws(SourceError) in throw .because(.missingKey) }

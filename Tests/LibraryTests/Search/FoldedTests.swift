@@ -14,7 +14,7 @@ struct FoldedTests {
     ("Øresund", "øresund"), ("São Tomé & Príncipe", "sao tome & principe"), ("日本", "日本"),
     ("한", "한"), ("\u{1112}\u{1161}\u{11AB}", "한"), ("が", "が"), ("か\u{3099}", "が"), ("🇦🇽", "🇦🇽"),
   ])
-  func `loses case, diacritics and width`(text: String, folded: String) {
+  func `ignores case, diacritics and width`(text: String, folded: String) {
     #expect(Array(Folded(text).text.utf8) == Array(folded.utf8))
   }
 
@@ -33,7 +33,7 @@ struct FoldedTests {
   }
 
   @Test(arguments: ["Curaçao", "İstanbul", "Straße", "한", "\u{301}", "ガｶﾞ", "ŉ"])
-  func `folds what is folded to itself`(text: String) {
+  func `is idempotent`(text: String) {
     let once = Folded(text)
     #expect(Folded(once.text) == once)
   }

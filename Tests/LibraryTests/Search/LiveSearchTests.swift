@@ -23,7 +23,7 @@ struct LiveSearchTests {
     clock.advance(by: .milliseconds(300))
   }
 
-  @Test func `asks when the typing pauses`() async throws {
+  @Test func `searches when typing pauses`() async throws {
     let base = ScriptedSource(over: notebook(30))
     var answers = results(of: base).makeAsyncIterator()
     field.yield("note 1")
@@ -38,7 +38,7 @@ struct LiveSearchTests {
     #expect(base.requests == [PageRequest(matching: try Query("note 1"), limit: 50)])
   }
 
-  @Test func `does not ask for what was typed over`() async throws {
+  @Test func `does not search for superseded text`() async throws {
     let base = ScriptedSource(over: notebook(30))
     var answers = results(of: base).makeAsyncIterator()
     for text in ["n", "no", "note 3"] {
@@ -64,7 +64,7 @@ struct LiveSearchTests {
     #expect(base.requests == [PageRequest(limit: 50)])
   }
 
-  @Test func `cancels what is out of date`() async throws {
+  @Test func `cancels outdated searches`() async throws {
     let gate = Gate()
     let notes = notebook(30)
     let base = ScriptedSource<Note> { request throws(SourceError) in
@@ -82,7 +82,7 @@ struct LiveSearchTests {
     #expect(await answers.next(isolation: nil)?.text == "new")
   }
 
-  @Test func `never gives an older answer after a newer one`() async throws {
+  @Test func `never returns an older answer after a newer one`() async throws {
     let gates = ["old": Gate(), "new": Gate()]
     // A source that does not care about cancellation, so that its answers come in the wrong order.
     let base = ScriptedSource<Note> { request throws(SourceError) in
@@ -116,13 +116,13 @@ struct LiveSearchTests {
     #expect(await answers.next(isolation: nil) == nil)
   }
 
-  @Test func `ends at once where nothing was typed`() async {
+  @Test func `ends immediately without input`() async {
     field.finish()
     var answers = results(of: notebook(3)).makeAsyncIterator()
     #expect(await answers.next(isolation: nil) == nil)
   }
 
-  @Test func `goes on after a failure`() async throws {
+  @Test func `continues after a failure`() async throws {
     let base = ScriptedSource<Note>(pages: [
       .failure(.because(.unreachable)), .success(.notes(1...3)),
     ])
@@ -136,7 +136,7 @@ struct LiveSearchTests {
     #expect(try answered.result.get().records.count == 3)
   }
 
-  @Test func `ends its calls when nobody listens any more`() async {
+  @Test func `cancels its calls when its consumer ends`() async {
     let gate = Gate()
     let base = ScriptedSource(over: notebook(30), held: gate)
     let answers = results(of: base)
@@ -153,7 +153,7 @@ struct LiveSearchTests {
     #expect(base.cancellations == 1)
   }
 
-  @Test func `ends its pause when nobody listens any more`() async {
+  @Test func `ends its pause when its consumer ends`() async {
     let base = ScriptedSource(over: notebook(30))
     let ended = Counter()
     field.onTermination = { _ in ended.add() }

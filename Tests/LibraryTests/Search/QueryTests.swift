@@ -4,7 +4,7 @@ import Testing
 @Suite
 struct QueryTests {
   @Test(arguments: ["", " ", "\t\r\n", "\u{A0}\u{3000}\u{2028}"])
-  func `refuses blank text`(text: String) {
+  func `rejects blank text`(text: String) {
     let error = #expect(throws: SourceError.self) { try Query(text) }
     #expect(error?.code == .badUsage)
   }
@@ -13,7 +13,7 @@ struct QueryTests {
     ("spider", "spider"), ("  Spider \t Man\n", "Spider Man"), ("a\u{3000}b\u{A0}c", "a b c"),
     ("a\t\u{300}", "a \u{300}"),
   ])
-  func `joins words by one space`(text: String, joined: String) throws {
+  func `joins words with single spaces`(text: String, joined: String) throws {
     #expect(try Query(text).text == joined)
     #expect(try Query(text).description == joined)
     #expect(try Query(text) == Query(joined))

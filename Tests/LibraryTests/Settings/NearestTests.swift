@@ -12,7 +12,7 @@ import Testing
     #expect(nearest(to: word, in: ["countries", "heroes", "products", "users"]) == expected)
   }
 
-  @Test func `prefers the nearer, and the first of two as near`() {
+  @Test func `prefers the nearer word, and the first of equally near ones`() {
     #expect(nearest(to: "lists", in: ["lasts", "list", "fists"]) == "lasts")
     #expect(nearest(to: "list", in: ["last", "list"]) == "list")
     #expect(nearest(to: "abcd", in: ["abdc", "abcc"]) == "abdc")
@@ -23,7 +23,7 @@ import Testing
     #expect(nearest(to: "nxte", in: ["next"]) == nil)
   }
 
-  @Test func `leaves very long words alone`() {
+  @Test func `ignores very long words`() {
     #expect(
       nearest(to: String(repeating: "a", count: 65), in: [String(repeating: "a", count: 64)]) == nil
     )

@@ -12,7 +12,9 @@ import Testing
       ("1/90m", "1/90m", [(1, 5400)]),
       ("999999999/999999h", "999999999/999999h", [(999_999_999, 3_599_996_400)]),
     ] as [(String, String, [(Int, Int64)])])
-  func `reads a rate and writes it shortest`(text: String, short: String, bounds: [(Int, Int64)])
+  func `reads a rate and writes its shortest form`(
+    text: String, short: String, bounds: [(Int, Int64)]
+  )
     throws
   {
     let rate = try #require(Rate(text))
@@ -27,7 +29,7 @@ import Testing
     "1.5/s",
     "1/S", "off", "1000000000/s", "1/1000000s", "١/s", "1/s,2/h", "99999999999999999999/s",
   ])
-  func `refuses what is none`(text: String) {
+  func `rejects other text`(text: String) {
     #expect(Rate(text) == nil)
   }
 }

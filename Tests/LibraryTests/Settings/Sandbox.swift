@@ -26,7 +26,7 @@ final class Sandbox: Sendable {
       atPath: "\(root)/\(path)", withIntermediateDirectories: true)
   }
 
-  /// Writes a file below the root; its mode is 0600 unless told otherwise.
+  /// Writes a file below the root; its mode is 0600 by default.
   func write(_ text: String, to path: String, mode: Int = 0o600) throws {
     let file = "\(root)/\(path)"
     try FileManager.default.createDirectory(

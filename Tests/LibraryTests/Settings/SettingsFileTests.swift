@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test func `repairs the line that it replaces`() throws {
+  @Test func `repairs the line it replaces`() throws {
     try sandbox.writeUserFile("COUNTRIES_URL = https://cut.example\nCOMIC_VINE_RATE = \"1/s\"\n")
     try file.set("COUNTRIES_URL", to: "https://host")
     try file.set("COMIC_VINE_RATE", to: "2/s")

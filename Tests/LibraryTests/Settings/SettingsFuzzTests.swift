@@ -72,7 +72,7 @@ import Testing
       let layer = SettingsLayer(SettingsText("f", bytes: after)) { _ in .missing }
       var expansion = SettingsExpansion(of: layer, settings: [:]) { _ in nil }
       let isQuoted = word.count > 1 && word.first == "\"" && word.last == "\""
-      // UTF-16 texts have no lines; whoever edits reads back and refuses.
+      // UTF-16 texts have no lines; the editor reads them back and rejects them.
       guard !isQuoted, Xcconfig(before).lines.first?.number != nil || before.isEmpty else {
         continue
       }
@@ -84,7 +84,7 @@ import Testing
   }
 }
 
-/// How many bytes of a text a new value of `COUNTRIES_URL` takes the place of.
+/// The number of bytes of a text that a new value of `COUNTRIES_URL` replaces.
 private func replaced(in bytes: [UInt8]) -> Int {
   var count = 0
   for line in Xcconfig(bytes).lines {

@@ -48,14 +48,14 @@ import Testing
     ["dir/a": "#include \"b\"", "dir/b": "#include \"c\"", "dir/c": "#include \"a\""],
     ["dir/a": "#include \"root\"", "dir/root": "#include \"a\""],
   ])
-  func `ends a circle of includes with a diagnostic`(files: [String: String]) throws {
+  func `ends a circular include with a diagnostic`(files: [String: String]) throws {
     let layer = layer("#include \"a\"", files)
     #expect(layer.diagnosticCount == 1)
     #expect(
       try #require(layer.diagnostics.first).description.contains("circular include"))
   }
 
-  @Test func `includes a file twice where that is no circle`() {
+  @Test func `includes a file twice if the includes are not circular`() {
     let layer = layer("#include \"a\"\n#include \"a\"", ["dir/a": "A = 1"])
     #expect(assignments(layer) == ["dir/a:1 A=1", "dir/a:1 A=1"])
   }

@@ -2,7 +2,7 @@ import AggregatorKit
 import Foundation
 import Testing
 
-/// What a hostile repository may try in order to get hold of a key, once its user stands in it.
+/// Attempts of a hostile repository to obtain a key when it is the working directory.
 @Suite struct SettingsLeakTests {
   static let canary = "c4n4ry0123456789abcdef"
 
@@ -43,7 +43,7 @@ import Testing
     return error?.message
   }
 
-  @Test func `it does not choose where the key is sent`() throws {
+  @Test func `it cannot choose where the key is sent`() throws {
     try hostile("COMIC_VINE_URL = https:/$()/evil")
     let loaded = try load()
     #expect(loaded.settings.text(Keys.heroesURL) == "https://vine/api")
@@ -58,7 +58,7 @@ import Testing
       ])
   }
 
-  @Test func `it does not do so through an include either`() throws {
+  @Test func `it cannot do so through an include either`() throws {
     try hostile("#include \"sub/more.xcconfig\"")
     try hostile("COMIC_VINE_URL = https:/$()/evil", "sub/more.xcconfig")
     let loaded = try load()
@@ -67,14 +67,14 @@ import Testing
     #expect(loaded.warnings.first?.message.hasPrefix("Configuration/sub/more.xcconfig:1: ") == true)
   }
 
-  @Test func `it does so no more with a key of its own`() throws {
+  @Test func `it cannot do so with a key of its own either`() throws {
     try hostile("COMIC_VINE_API_KEY = theirs\nCOMIC_VINE_URL = https:/$()/evil")
     let loaded = try load()
     #expect(loaded.settings.text(Keys.heroesURL) == "https://vine/api")
     #expect(loaded.settings.apiKey == "theirs")
   }
 
-  @Test func `a key in the environment is guarded like one in a file`() throws {
+  @Test func `a key in the environment is protected like one in a file`() throws {
     try FileManager.default.removeItem(atPath: sandbox.userFile)
     try hostile("COMIC_VINE_URL = https:/$()/evil\nCOUNTRIES_URL = e/$(COMIC_VINE_API_KEY)")
     let loaded = try load(["COMIC_VINE_API_KEY": Self.canary])
@@ -82,7 +82,7 @@ import Testing
     #expect(loaded.settings.text(Keys.countriesURL) == "https://host/c")
   }
 
-  @Test func `the person at the keyboard may choose the address`() throws {
+  @Test func `options on the command line may choose the address`() throws {
     try hostile("COMIC_VINE_URL = https:/$()/evil")
     #expect(
       try load(["COMIC_VINE_URL": "https://own"]).settings.text(Keys.heroesURL) == "https://own")
@@ -130,13 +130,13 @@ import Testing
     #expect(loaded.warnings.contains { $0.code == "settings" })
   }
 
-  @Test func `keys that are no settings stay in their layer`() throws {
+  @Test func `unknown keys stay in their layer`() throws {
     try sandbox.writeUserFile("PART = \(Self.canary)\nCOMIC_VINE_API_KEY = $(PART)")
     try hostile("COUNTRIES_URL = https:/$()/evil/$(PART)")
     #expect(try load().settings.text(Keys.countriesURL) == "https://evil/")
   }
 
-  @Test func `nor may the user's own file show the key in another setting`() throws {
+  @Test func `the user's own file cannot show the key in another setting either`() throws {
     try sandbox.writeUserFile(
       "COMIC_VINE_API_KEY = \(Self.canary)\nCOUNTRIES_URL = https:/$()/h/$(COMIC_VINE_API_KEY)")
     #expect(
@@ -145,7 +145,7 @@ import Testing
         + "other setting may")
   }
 
-  @Test func `a named file does not get the key of the user's file`() throws {
+  @Test func `a named file cannot use the key of the user's file`() throws {
     try sandbox.write("COMIC_VINE_API_KEY = $(inherited)", to: "named.xcconfig")
     #expect(
       message(configFile: "../named.xcconfig")
@@ -163,7 +163,7 @@ import Testing
     "../../home/.config/aggregator/config.xcconfig", "../outside.xcconfig", "/etc/hostname",
     "link.xcconfig", "linked/config.xcconfig", "sub/../../outside.xcconfig",
   ])
-  func `its includes stay inside its Configuration directory`(path: String) throws {
+  func `its includes must be in its Configuration directory`(path: String) throws {
     try sandbox.write("COUNTRIES_URL = outside", to: "work/outside.xcconfig")
     try sandbox.makeDirectory("work/Configuration/sub")
     try sandbox.link("work/Configuration/link.xcconfig", to: sandbox.userFile)
@@ -176,27 +176,27 @@ import Testing
     #expect(loaded.warnings.first?.message.contains("lies outside") == true)
   }
 
-  @Test func `includes inside may be links too`() throws {
+  @Test func `includes inside that directory may be links`() throws {
     try hostile("COUNTRIES_URL = inside", "sub/real.xcconfig")
     try sandbox.link("work/Configuration/link.xcconfig", to: "sub/real.xcconfig")
     try hostile("#include \"sub/../link.xcconfig\"")
     #expect(try load().settings.text(Keys.countriesURL) == "inside")
   }
 
-  @Test func `a neighbour whose name begins alike is outside`() throws {
+  @Test func `a sibling directory with the same prefix is outside`() throws {
     try sandbox.write("COUNTRIES_URL = outside", to: "work/Configuration2/x.xcconfig")
     try hostile("#include \"../Configuration2/x.xcconfig\"")
     #expect(try load().settings.text(Keys.countriesURL) == "https://host/c")
   }
 
-  @Test func `the file itself may not be a link to the outside`() throws {
+  @Test func `the file itself must not be a link to the outside`() throws {
     try sandbox.link("work/Configuration/Debug.xcconfig", to: sandbox.userFile)
     let loaded = try load()
     #expect(loaded.settings.origin(of: Keys.apiKey) == .file(path: sandbox.userFile, line: 1))
     #expect(loaded.warnings.map(\.code) == ["settings"])
   }
 
-  @Test func `nor may its directory`() throws {
+  @Test func `its directory must not be one either`() throws {
     try sandbox.write("COUNTRIES_URL = outside", to: "elsewhere/Debug.xcconfig")
     try FileManager.default.removeItem(atPath: "\(sandbox.work)/Configuration")
     try sandbox.link("work/Configuration", to: "../elsewhere")
@@ -212,7 +212,7 @@ import Testing
   }
 
   @Test
-  func `a relative AGGREGATOR_CONFIG is guarded, for it means another file in each directory`()
+  func `a relative AGGREGATOR_CONFIG is restricted, since it depends on the directory`()
     throws
   {
     try sandbox.write(
@@ -231,15 +231,14 @@ import Testing
     #expect(message(["AGGREGATOR_CONFIG": "my.xcconfig"])?.contains("lies outside") == true)
   }
 
-  @Test func `a relative XDG_CONFIG_HOME is passed over`() throws {
+  @Test func `a relative XDG_CONFIG_HOME is ignored`() throws {
     try sandbox.write("COMIC_VINE_URL = https:/$()/evil", to: "work/aggregator/config.xcconfig")
     let loaded = try load(["XDG_CONFIG_HOME": "."])
     #expect(loaded.settings.text(Keys.heroesURL) == "https://vine/api")
     #expect(loaded.settings.apiKey == Self.canary)
   }
 
-  @Test func `it names no other settings file, and does not choose where files are written`() throws
-  {
+  @Test func `it can name neither a settings file nor an output directory`() throws {
     try sandbox.write("COMIC_VINE_URL = https:/$()/evil", to: "work/evil.xcconfig")
     try hostile(
       "AGGREGATOR_CONFIG = \(sandbox.work)/evil.xcconfig\nAGGREGATOR_HOME = \(sandbox.work)")
@@ -258,18 +257,18 @@ import Testing
         == "https://vine/api")
   }
 
-  @Test func `a key that was written in another case is not moved either`() throws {
+  @Test func `a key in another case is not moved either`() throws {
     try hostile("comic_vine_api_key = \(Self.canary)\n#include \"Shared.xcconfig\"")
     try hostile("COUNTRIES_URL = https:/$()/evil/$(comic_vine_api_key)", "Shared.xcconfig")
     #expect(try load().settings.text(Keys.countriesURL) == "https://host/c")
   }
 
-  @Test func `a condition does not get past the guard`() throws {
+  @Test func `a condition does not bypass the restrictions`() throws {
     try hostile("COMIC_VINE_URL[sdk=*] = https:/$()/evil")
     #expect(try load().settings.text(Keys.heroesURL) == "https://vine/api")
   }
 
-  @Test func `it may set what does no harm`() throws {
+  @Test func `it may set harmless settings`() throws {
     try hostile("COUNTRIES_URL = https:/$()/own\nCOMIC_VINE_RATE = 2/s\nCOMIC_VINE_PAGE_SIZE = 9")
     let loaded = try load()
     #expect(try loaded.settings.url(Keys.countriesURL).absoluteString == "https://own")
@@ -284,7 +283,7 @@ import Testing
     "COMIC_VINE_API_KEY = \(canary)$(A:b)", "COMIC_VINE_API_KEY = \(canary)$(COMIC_VINE_API_KEY)",
     "COMIC_VINE_API_KEY = \(canary)http://x",
   ])
-  func `a line that cannot be read is not quoted`(text: String) throws {
+  func `an unreadable line is not quoted`(text: String) throws {
     try hostile(text)
     try load()
     try sandbox.writeUserFile(text)

@@ -7,7 +7,7 @@ import Testing
 
   init() throws { sandbox = try Sandbox() }
 
-  @Test func `gives defaults where nothing is set`() throws {
+  @Test func `has defaults`() throws {
     let loaded = try sandbox.load()
     #expect(loaded.settings.text(Keys.countriesURL) == "https://host/c")
     #expect(loaded.settings.origin(of: Keys.countriesURL) == .standard)
@@ -15,8 +15,8 @@ import Testing
     #expect(loaded.warnings.isEmpty)
   }
 
-  /// Each layer in turn is taken away, from the highest; what is below answers.
-  @Test func `lets the higher layer win`() throws {
+  /// Removes each layer in turn, from the highest; the next one applies.
+  @Test func `prefers the higher layer`() throws {
     func line(_ name: String) -> String { "COUNTRIES_URL = https:/$()/\(name)\n" }
     try sandbox.write(line("config"), to: "my.xcconfig")
     try sandbox.write(line("work"), to: "work/Configuration/Debug.xcconfig")
@@ -38,7 +38,7 @@ import Testing
     try check(sandbox.load(build: .release), "user", .file(path: sandbox.userFile, line: 1))
   }
 
-  @Test func `takes the file of --config, else of AGGREGATOR_CONFIG`() throws {
+  @Test func `reads the file of --config, or else of AGGREGATOR_CONFIG`() throws {
     try sandbox.write("COUNTRIES_URL = one", to: "work/one.xcconfig")
     try sandbox.write("COUNTRIES_URL = two", to: "work/two.xcconfig")
     let environment = ["AGGREGATOR_CONFIG": "two.xcconfig"]
@@ -50,7 +50,7 @@ import Testing
         == "https://host/c")
   }
 
-  @Test func `fails where a file that was named does not exist`() throws {
+  @Test func `fails if a named file does not exist`() throws {
     let option = #expect(throws: SourceError.self) { try sandbox.load(configFile: "no.xcconfig") }
     #expect(option?.code == .badSettings)
     #expect(option?.message == "settings file not found: no.xcconfig")
@@ -73,14 +73,14 @@ import Testing
     #expect(path([:]) == nil)
   }
 
-  @Test func `takes an empty value for none, in every layer`() throws {
+  @Test func `treats an empty value as unset, in every layer`() throws {
     try sandbox.writeUserFile("COUNTRIES_URL = https:/$()/user")
     try sandbox.write("COUNTRIES_URL =", to: "work/Configuration/Debug.xcconfig")
     let loaded = try sandbox.load(["COUNTRIES_URL": " "], options: ["COUNTRIES_URL": ""])
     #expect(loaded.settings.text(Keys.countriesURL) == "https://user")
   }
 
-  @Test func `takes a placeholder for a missing key, which does not hide a real one`() throws {
+  @Test func `treats a placeholder as a missing key, and prefers a real one`() throws {
     try sandbox.write(
       "COMIC_VINE_API_KEY = your_api_key_here", to: "work/Configuration/Debug.xcconfig")
     let placeholder = try sandbox.load().settings
@@ -93,13 +93,13 @@ import Testing
     #expect(try sandbox.load(["COMIC_VINE_API_KEY": "your_api_key_here"]).settings.apiKey == "real")
   }
 
-  @Test func `takes variables and options literally`() throws {
+  @Test func `reads variables and options literally`() throws {
     let loaded = try sandbox.load(["COUNTRIES_URL": " https://h/$(COMIC_VINE_RATE)//; "])
     #expect(loaded.settings.text(Keys.countriesURL) == "https://h/$(COMIC_VINE_RATE)//;")
   }
 
   @Test(arguments: ["a\nb", "a\u{0}b", "a\u{1B}[0m", "a\u{2028}b"])
-  func `refuses control characters in variables`(value: String) throws {
+  func `rejects control characters in variables`(value: String) throws {
     let error = #expect(throws: SourceError.self) { try sandbox.load(["COUNTRIES_URL": value]) }
     #expect(
       error?.message == "environment: COUNTRIES_URL contains a line break or a control character")
@@ -112,7 +112,7 @@ import Testing
     #expect(loaded.settings.text(Keys.countriesURL) == "a100-2/s")
   }
 
-  @Test func `warns of lines in the working directory that it cannot read`() throws {
+  @Test func `warns of unreadable lines in the working directory`() throws {
     try sandbox.write(
       "oops\n#include \"no\"\nCOUNTRIES_URL = http://h\nCOMIC_VINE_RATE = 9/s",
       to: "work/Configuration/Debug.xcconfig")
@@ -127,7 +127,7 @@ import Testing
       ])
   }
 
-  @Test func `warns a few times of a file that is something else`() throws {
+  @Test func `limits the warnings for a file in another format`() throws {
     try sandbox.write(
       String(repeating: "x\n", count: 1000), to: "work/Configuration/Debug.xcconfig")
     let warnings = try sandbox.load().warnings
@@ -144,14 +144,14 @@ import Testing
     ),
     ("COUNTRIES_URL = $(COUNTRIES_URL)", ":1: COUNTRIES_URL refers to itself"),
   ])
-  func `fails on a line elsewhere that it cannot read`(text: String, message: String) throws {
+  func `fails on an unreadable line elsewhere`(text: String, message: String) throws {
     try sandbox.writeUserFile(text)
     let error = #expect(throws: SourceError.self) { try sandbox.load() }
     #expect(error?.code == .badSettings)
     #expect(error?.message == sandbox.userFile + message)
   }
 
-  @Test func `is silent about the keys of an app`() throws {
+  @Test func `does not warn of an app's keys`() throws {
     try sandbox.write(
       "PRODUCT_NAME = $(A:lower)\nSDK[sdk=*] = x\nX = $(COMIC_VINE_API_KEY)\nY = $(Y)\n"
         + "COMIC_VINE_API_KY = x",
@@ -171,7 +171,7 @@ import Testing
       ])
   }
 
-  @Test func `warns of a key that resembles one of ours`() throws {
+  @Test func `warns of a key similar to a known one`() throws {
     try sandbox.writeUserFile("COMIC_VINE_API_KY = x\ncountries_url = x\nPRODUCT_BUNDLE = x")
     #expect(
       try sandbox.load().warnings.map(\.message) == [
@@ -180,12 +180,12 @@ import Testing
       ])
   }
 
-  @Test func `does not warn of a key that a value refers to`() throws {
+  @Test func `does not warn of a key used by another value`() throws {
     try sandbox.writeUserFile("COUNTRIES_UR = a\nCOUNTRIES_URL = $(COUNTRIES_UR)")
     #expect(try sandbox.load().warnings.isEmpty)
   }
 
-  @Test func `says that a key is set for the other build only`() throws {
+  @Test func `reports a key that is set only for the other build`() throws {
     try sandbox.write(
       "COMIC_VINE_API_KEY = 0123456789abcdef\nCOMIC_VINE_URL = x\nCOMIC_VINE_RATE =",
       to: "work/Configuration/Release.xcconfig")
@@ -218,7 +218,7 @@ import Testing
   @Test(arguments: [
     "COUNTRIES_URL = a", "COMIC_VINE_API_KEY = your_api_key_here", "COMIC_VINE_API_KEY =",
   ])
-  func `does not mind who reads a file without a secret`(text: String) throws {
+  func `ignores the permissions of a file without a secret`(text: String) throws {
     try sandbox.writeUserFile(text, mode: 0o644)
     #expect(try sandbox.load().warnings.isEmpty)
   }
@@ -233,7 +233,7 @@ import Testing
       loaded.warnings.first?.message.hasPrefix("\(sandbox.home)/.config/aggregator/keys ") == true)
   }
 
-  @Test func `reads a file that is named twice once`() throws {
+  @Test func `reads a file only once if it is named twice`() throws {
     try sandbox.write("COMIC_VINE_URL = https:/$()/h", to: "work/Configuration/Debug.xcconfig")
     let loaded = try sandbox.load(configFile: "Configuration/Debug.xcconfig")
     #expect(try loaded.settings.url(Keys.heroesURL).absoluteString == "https://h")
@@ -253,7 +253,7 @@ import Testing
     #expect(huge?.message == "../huge: is larger than 64 KiB")
   }
 
-  @Test func `gives no variable away by its description or its mirror`() {
+  @Test func `reveals no variable in its description or mirror`() {
     let loader = SettingsLoader(
       Keys.groups, environment: ["COMIC_VINE_API_KEY": "0123456789abcdef", "TOKEN": "t0k3n"],
       workingDirectory: "/", build: .debug)

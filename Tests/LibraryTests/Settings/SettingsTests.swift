@@ -50,7 +50,7 @@ import Testing
       (["COMIC_VINE_API_KEY": "short"], "set (…)"),
       (["COMIC_VINE_API_KEY": "0123456789aba1f9"], "set (…a1f9)"),
     ] as [([String: String], String)])
-  func `shows only whether a secret is set`(values: [String: String], shown: String) {
+  func `shows only that a secret is set`(values: [String: String], shown: String) {
     let settings = Settings(values)
     #expect(settings.shown(Keys.apiKey).description == shown)
     #expect(settings.text(Keys.apiKey) == nil)

@@ -2,7 +2,7 @@ import AggregatorKit
 import Testing
 
 @Suite struct XcconfigTests {
-  /// What a text says, one line of words a statement.
+  /// The contents of a text, one line of words per statement.
   private func read(_ text: String) -> [String] { read(Array(text.utf8)) }
 
   private func read(_ bytes: [UInt8]) -> [String] {
@@ -42,7 +42,7 @@ import Testing
       ("\r\n\r\nA = 1\r\n", ["3 A=1"]),
       ("\u{FEFF}A = 1", ["1 A=1"]),
     ] as [(String, [String])])
-  func `reads what Xcode reads`(text: String, expected: [String]) {
+  func `reads the same as Xcode`(text: String, expected: [String]) {
     #expect(read(text) == expected)
   }
 

@@ -5,7 +5,7 @@ import Testing
 struct ManualClockTests {
   private let clock = ManualClock()
 
-  @Test func `advances only when told`() {
+  @Test func `advances only on request`() {
     #expect(clock.now.offset == .zero)
     clock.advance(by: .seconds(5))
     clock.advance(by: .zero)

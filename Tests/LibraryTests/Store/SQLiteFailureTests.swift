@@ -21,7 +21,7 @@ struct SQLiteFailureTests {
     (SQLITE_TOOBIG, .storage, "cannot be used: string or blob too big"),
     (SQLITE_NOMEM, .storage, "cannot be used: out of memory"),
   ])
-  func `has a message for people who do not know SQLite`(
+  func `has an understandable message and a remedy`(
     code: Int32, kind: SourceError.Code, words: String
   ) {
     let error = SQLiteFailure(code, on: nil).error(of: "/home/a/store.sqlite")

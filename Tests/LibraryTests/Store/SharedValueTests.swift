@@ -32,7 +32,7 @@ struct SharedTests {
     #expect(texts.texts == ["count": #"{"number":2}"#])
   }
 
-  @Test func `loses no change of many at once`() async {
+  @Test func `loses no concurrent change`() async {
     let processes = [shared(), shared(), shared()]
     await withTaskGroup { group in
       for number in 0..<300 {
@@ -42,13 +42,13 @@ struct SharedTests {
     #expect(await processes[0].update(\.number) == 300)
   }
 
-  @Test func `is kept in memory where there is no store`() async {
+  @Test func `is in memory if there is no store`() async {
     let alone = SharedValue(Count())
     await alone.update { $0.number = 7 }
     #expect(await alone.update(\.number) == 7)
   }
 
-  @Test func `writes nothing where nothing changes`() async {
+  @Test func `writes nothing if the value is unchanged`() async {
     let value = shared()
     await value.update { _ in }
     #expect(texts.texts.isEmpty)
@@ -58,7 +58,7 @@ struct SharedTests {
   }
 
   @Test(arguments: ["", "{", "{}", #"{"number":"many"}"#, #"{"count":1}"#, "\u{0}", "null", "[1]"])
-  func `begins anew where the text cannot be read`(text: String) async {
+  func `starts over if the text cannot be read`(text: String) async {
     texts.set("count", text)
     let value = shared()
     #expect(await value.update(\.number) == 0)
@@ -68,7 +68,7 @@ struct SharedTests {
   }
 
   @Test(arguments: [Texts.Fault.busy, .full])
-  func `goes on by itself with what it knew when the store fails`(fault: Texts.Fault) async {
+  func `continues in memory with the last value when the store fails`(fault: Texts.Fault) async {
     let value = shared()
     await value.update { $0.number = 40 }
     texts.fail(fault)
@@ -86,7 +86,7 @@ struct SharedTests {
     #expect(texts.texts["count"] == #"{"number":40}"#)
   }
 
-  @Test func `counts a change once that had to be made twice`() async {
+  @Test func `counts a repeated change once`() async {
     let value = shared()
     texts.fail(.twice)
     #expect(
@@ -100,7 +100,7 @@ struct SharedTests {
     #expect(texts.texts["count"] == #"{"number":2}"#)
   }
 
-  @Test func `is changed by those too who are cancelled`() async {
+  @Test func `is also changed by cancelled callers`() async {
     let value = shared()
     texts.fail(.cancellable)
     let gate = Gate()

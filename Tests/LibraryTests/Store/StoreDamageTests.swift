@@ -58,7 +58,7 @@ struct StoreDamageTests {
     try await expectMovedAside(bytes, "is not a store of this program", by: store)
   }
 
-  @Test func `moves aside another program's log with its file, as they are`() async throws {
+  @Test func `moves aside another program's log and its file unchanged`() async throws {
     try directory.write([])
     let theirs = try directory.database()
     try theirs.execute("PRAGMA journal_mode = WAL; CREATE TABLE theirs (x)")

@@ -80,7 +80,7 @@ struct StoreFileTests {
     #expect(try await directory.store(at: "\(directory.root)/old/store.sqlite").ids() == ["a"])
   }
 
-  @Test func `refuses a directory in place of the file`() async throws {
+  @Test func `rejects a directory instead of the file`() async throws {
     try FileManager.default.createDirectory(
       atPath: directory.path, withIntermediateDirectories: true)
     for _ in 0..<2 {
@@ -136,7 +136,7 @@ struct StoreFileTests {
     #expect(error?.code == .storage)
   }
 
-  /// Permissions bind nobody who is root.
+  /// Permissions do not apply to root.
   @Test(.disabled(if: geteuid() == 0, "root may write everywhere"), arguments: [true, false])
   func `reads a file that it may not write`(isDirectory: Bool) async throws {
     try await store.save([StoreEntry("a")])

@@ -35,7 +35,7 @@ struct StoredPagesTests {
     #expect(try await store.page("key", of: "others") == nil)
   }
 
-  @Test func `replaces a page, and keeps its records`() async throws {
+  @Test func `replaces a page and keeps its records`() async throws {
     try await save("key", ["a", "b"].map { StoreEntry($0) })
     try await save("key", ["b", "c"].map { StoreEntry($0) }, at: 9)
     let page = try #require(try await store.page("key", of: "things"))
@@ -117,7 +117,7 @@ struct StoredPagesTests {
     #expect(try await store.checkpoint("walk", of: "others") == nil)
   }
 
-  @Test func `keeps the records of a slower process all the same`() async throws {
+  @Test func `saves the records of a slower process too`() async throws {
     let step = StoreBatch([StoreEntry("a")], update: CheckpointUpdate("walk", from: nil, to: "1"))
     #expect(try await store.save(step, of: "things", at: .day()).hasMoved)
     let slower = StoreBatch([StoreEntry("b")], update: CheckpointUpdate("walk", from: nil, to: "0"))

@@ -3,7 +3,7 @@ import AggregatorSourceTesting
 import Synchronization
 import Testing
 
-/// A service that a test can take down; while it is up, it is a notebook that says it is live.
+/// A notebook marked as live, which a test can take down.
 final class Service: DataSource, CustomStringConvertible {
   private let notes: ScriptedSource<Note>
   private let fault = Fault()

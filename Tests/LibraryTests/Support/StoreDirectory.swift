@@ -39,7 +39,7 @@ final class StoreDirectory: Sendable {
   /// A connection past the store, to look at its file or to spoil it.
   func database() throws -> RawDatabase { try RawDatabase(path) }
 
-  /// Writes a file in the store's place.
+  /// Writes a file at the store's path.
   func write(_ bytes: some Sequence<UInt8>) throws {
     try FileManager.default.createDirectory(
       atPath: "\(root)/state", withIntermediateDirectories: true)

@@ -6,7 +6,7 @@ import Testing
 
 /// Records that a complete pass did not see.
 extension SyncTests {
-  @Test func `reports as removed upstream what a complete pass did not see`() async throws {
+  @Test func `reports records missing from a complete pass as removed upstream`() async throws {
     try await sync(service(1...30))
     let gone: Set = [3, 14, 30]
     let rest = (1...30).filter { !gone.contains($0) }
@@ -70,7 +70,7 @@ extension SyncTests {
     #expect(try await storedIDs().count == 30)
   }
 
-  @Test func `does not report as removed what was added during the pass`() async throws {
+  @Test func `does not report records added during the pass as removed`() async throws {
     try await sync(service(1...30))
     let notes = service((1...30).filter { $0 != 7 })
     let store = store

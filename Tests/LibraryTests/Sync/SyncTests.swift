@@ -47,7 +47,7 @@ struct SyncTests {
     try await syncing(base).run(upTo: pages, jobs: jobs, waits: false) { _ in }
   }
 
-  /// Notes with these numbers, in pages that can be addressed; the total is told.
+  /// Notes with these numbers, in pages whose cursors are predictable; the total is known.
   func service(
     _ ids: some Sequence<Int>, changed: Set<Int> = []
   ) -> ScriptedSource<Note> {

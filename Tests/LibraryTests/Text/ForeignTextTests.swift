@@ -4,12 +4,12 @@ import Testing
 @Suite
 struct ForeignTextTests {
   @Test(arguments: [("", nil), (" \n\t", nil), ("\u{A0}", nil), (" a b\r\n", "a b")])
-  func `is something or nothing`(text: String, rest: String?) {
+  func `is trimmed, or nil if blank`(text: String, rest: String?) {
     #expect(text.nonBlank == rest)
   }
 
   @Test(arguments: ["http://a.example", "HTTPS://a.example/b?c=d", "https://[::1]:8080/"])
-  func `is an address of the web`(text: String) {
+  func `is a web URL`(text: String) {
     #expect(text.webAddress == text)
   }
 
@@ -18,7 +18,7 @@ struct ForeignTextTests {
     "https://",
     "https:///path", "mailto:a@b.example", "ftp://a.example", "a.example/https://b.example",
   ])
-  func `is no address of the web`(text: String) {
+  func `is not a web URL`(text: String) {
     #expect(text.webAddress == nil)
   }
 }

@@ -49,7 +49,7 @@ struct HTMLTextTests {
     ("a<?xml version='1'?>b", "ab"),
     ("a<!-- never ends", "a"), ("a<![CDATA[x]]>b", "ab"),
   ])
-  func `leaves comments out`(html: String, text: String) {
+  func `removes comments`(html: String, text: String) {
     #expect(html.strippingHTML() == text)
   }
 
@@ -62,7 +62,7 @@ struct HTMLTextTests {
     ("a<template>b</template>c", "ac"), ("a</script>b", "ab"), ("a<script>b", "a"),
     ("a<scripture>b</scripture>", "ab"),
   ])
-  func `leaves out what is no prose`(html: String, text: String) {
+  func `removes content that is not prose`(html: String, text: String) {
     #expect(html.strippingHTML() == text)
   }
 
@@ -80,7 +80,7 @@ struct HTMLTextTests {
   }
 
   @Test(arguments: ["<", "&"])
-  func `reads a megabyte of markup that leads nowhere`(piece: String) {
+  func `reads a megabyte of unfinished markup`(piece: String) {
     let html = String(repeating: piece, count: 1_000_000)
     #expect(html.strippingHTML() == html)
   }
@@ -90,12 +90,12 @@ struct HTMLTextTests {
     "<a x=",
     " <", "\"", "<ul><li>", "&#x41;",
   ])
-  func `reads much of anything`(piece: String) {
+  func `reads large input quickly`(piece: String) {
     let html = String(repeating: piece, count: 100_000 / piece.utf8.count)
     #expect(html.strippingHTML().utf8.count <= 2 * html.utf8.count)
   }
 
-  @Test func `reads garbage`() {
+  @Test func `reads invalid input`() {
     var random = SeededGenerator(3)
     let pieces = [
       "<", ">", "&", ";", "/", "!", "-", "'", "\"", "=", " ", "p", "script", "li", "#", "a",

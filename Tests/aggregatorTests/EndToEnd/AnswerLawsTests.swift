@@ -4,7 +4,7 @@ import Testing
 
 @testable import AggregatorCommand
 
-/// What holds for the answers of every source, in every form.
+/// Rules for the answers of every source, in every format.
 @Suite struct AnswerLawsTests {
   @Test func `every source has every verb`() {
     let verbs = [
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: ["list", "search a"])
-  func `terminal and pipe, and every format, have the same records`(verb: String) async throws {
+  func `terminal, pipe and every format have the same records`(verb: String) async throws {
     for (source, field) in FourServices.sources {
       let home = try TestHome()
       let line = "\(source) \(verb) -L 7 --offline --fields \(field)"
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `every answer that is cut short, old or not live says so`() async throws {
+  @Test func `every truncated, stale or local answer is marked`() async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)
     for (source, _) in FourServices.sources {
@@ -63,7 +63,7 @@ import Testing
       let live = try await home.run("\(source) list -L 2")
       #expect(live.errors.contains(" \(source) · more: "), "\(live)")
       #expect(!live.errors.contains("warning"), "\(live)")
-      // At once: what is fresh for a minute would be old after a wait in the queue of programs.
+      // Immediately: fresh data would be stale after a wait in the queue of programs.
       let fresh = try await home.start("\(source) list -L 2").outcome()
       #expect(fresh.errors.contains("note: cached, fetched "), "\(fresh)")
     }

@@ -12,7 +12,7 @@ import Testing
     "config list --json", "config get COMIC_VINE_API_KEY",
   ]
 
-  /// Faults, all of which repeat what they were asked, key and all.
+  /// Faults, all of which repeat the request including its key.
   static let faults: [String: @Sendable (LoopbackRequest) -> LoopbackReply] = [
     "an echo as names": { request in
       let echo = "\(request.path)?\(request.rawQuery ?? "")"
@@ -47,7 +47,7 @@ import Testing
   private static func key(in request: LoopbackRequest) -> String { request.query["api_key"] ?? "" }
 
   @Test(arguments: faults.keys.sorted())
-  func `no output and no file ever has the key`(fault: String) async throws {
+  func `the key is in no output and in no file`(fault: String) async throws {
     let service = try FakeServer(try #require(Self.faults[fault]))
     let sandbox = try Sandbox()
     for command in Self.commands {

@@ -5,9 +5,9 @@ import Testing
 @testable import AggregatorKit
 @testable import AggregatorSQLite
 
-/// What the program says to a shell, and what it leaves alone.
+/// Completions for a shell, which change nothing.
 @Suite struct CompletionAnswerTests {
-  @Test func `ids are those that are stored, with what they are called`() async throws {
+  @Test func `offers cached IDs with their names`() async throws {
     let home = try await PopulatedHome(["a1": "Lamp", "a2": "\u{1B}[31mred\u{202E}", "b1": "Chair"])
     let outcome = try await home.complete("products show a")
     #expect(outcome.status == 0)
@@ -17,7 +17,7 @@ import Testing
     #expect(try await home.complete("heroes show ").output == "")
   }
 
-  @Test func `what is deleted can only be restored`() async throws {
+  @Test func `offers deleted IDs only to restore`() async throws {
     let home = try await PopulatedHome(["a1": "Lamp", "a2": "Chair"])
     #expect(try await home.household.run("products delete a1 --yes").status == 0)
     #expect(try await home.complete("products show ").output == "a2\tChair\n")
@@ -35,7 +35,7 @@ import Testing
     #expect(try await home.complete("products show ").output == "a2\tChair\n")
   }
 
-  @Test func `no more than 200 are offered, and all can be reached`() async throws {
+  @Test func `offers at most 200, all of them reachable`() async throws {
     let ids = (1000..<1500).map(String.init)
     let home = try await PopulatedHome(Dictionary(uniqueKeysWithValues: ids.map { ($0, "x") }))
     #expect(try await home.complete("products show ").lines.count == 200)
@@ -43,7 +43,7 @@ import Testing
     #expect(try await home.complete("products show 1499").lines == ["1499\tx"])
   }
 
-  @Test func `an id that is not what it looks like is not offered`() async throws {
+  @Test func `does not offer an ID with control or invisible characters`() async throws {
     let home = try await PopulatedHome([
       "a\tb": "", "a\nb": "", "a\u{1B}]0;x\u{7}b": "", "a\u{202E}b": "", "a\u{200B}b": "",
       "-rf": "", "a\u{0}b": "", "$(x)": "", "a": "",
@@ -52,7 +52,7 @@ import Testing
     #expect(try await home.complete("products show -- ").lines == ["$(x)", "-rf", "a"])
   }
 
-  @Test func `bash gets words that mean only themselves, and only their rest`() async throws {
+  @Test func `bash receives literal words, and only their rest`() async throws {
     let home = try await PopulatedHome(["x@$(id)": "", "x@y": "", "k=;rm": "", "q'\"!": ""])
     #expect(try await home.complete("products show x@", in: "bash").lines == [#"@\$\(id\)"#, "@y"])
     #expect(try await home.complete("products show 'x@$", in: "bash").lines == ["x@$(id)"])
@@ -65,7 +65,7 @@ import Testing
       try await home.complete("countries list --format=j", in: "bash").lines == ["json"])
   }
 
-  @Test func `sessions are those that have a place`() async throws {
+  @Test func `offers the sessions with a saved position`() async throws {
     let home = try await PopulatedHome([:])
     for session in ["mine", "yours"] {
       let line = "countries list --offline --session \(session)"
@@ -75,7 +75,7 @@ import Testing
     #expect(try await home.complete("heroes next --session=y").lines == ["--session=yours"])
   }
 
-  @Test func `the store is where the settings say, those of --config too`() async throws {
+  @Test func `uses the store of the settings, also of --config`() async throws {
     let home = try await PopulatedHome(["a1": "Lamp"])
     let directory = URL(filePath: home.household.file.path).deletingLastPathComponent().path
     let file = try home.household.sandbox.write(
@@ -87,7 +87,7 @@ import Testing
         == "a1\tLamp\n")
   }
 
-  @Test func `where nothing is stored nothing is made`() async throws {
+  @Test func `creates nothing if nothing is cached`() async throws {
     for line in ["users show ", "users restore ", "users next --session ", "heroes open 1"] {
       let outcome = try await Binary.run(["__complete", "fish", "--line", "aggregator \(line)"])
       #expect(outcome.status == 0)
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(arguments: ["half", "other", "newer", "directory"])
-  func `a file that is no good stays where it is, without a word`(kind: String) async throws {
+  func `leaves an invalid file unchanged, without a message`(kind: String) async throws {
     let home = try await PopulatedHome(["a1": "Lamp"])
     let path = home.household.file.path
     let whole = try Data(contentsOf: URL(filePath: path))
@@ -119,7 +119,7 @@ import Testing
     #expect(after == bytes)
   }
 
-  @Test func `whoever reads changes nothing`() async throws {
+  @Test func `reading changes nothing`() async throws {
     let home = try await PopulatedHome(["a1": "Lamp"])
     let before = try home.household.sandbox.files(under: "home")
     let bytes = try Data(contentsOf: URL(filePath: home.household.file.path))
@@ -128,14 +128,14 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: home.household.file.path)) == bytes)
   }
 
-  @Test func `a writer is not waited for, and does not hide what was there`() async throws {
+  @Test func `does not wait for a writer, and offers what was saved before`() async throws {
     let home = try await PopulatedHome(["a1": "Lamp"])
     var writer = try Connection(home.household.file.path, busyTimeout: .zero)
     try writer.execute("BEGIN IMMEDIATE; DELETE FROM records")
     #expect(try await home.complete("products show ").output == "a1\tLamp\n")
     try writer.execute("COMMIT")
     #expect(try await home.complete("products show ").output == "")
-    // Alone, as while the log is made anew.
+    // Exclusively, as while the log is recreated.
     try writer.execute("PRAGMA locking_mode = EXCLUSIVE; DELETE FROM checkpoints")
     let outcome = try await home.complete("products show ")
     #expect(outcome.status == 0)
@@ -143,7 +143,7 @@ import Testing
     try writer.run("DELETE FROM shared")
   }
 
-  @Test func `a store that is being moved is not waited for`() async throws {
+  @Test func `does not wait for a store that is being moved`() async throws {
     let home = try await PopulatedHome(["a1": "Lamp"])
     let path = PrivateFile.directory(of: home.household.file.path)
     let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -154,7 +154,7 @@ import Testing
     #expect(try await home.complete("products show ").output == "a1\tLamp\n")
   }
 
-  @Test func `settings that cannot be read are not spoken of`() async throws {
+  @Test func `does not report unreadable settings`() async throws {
     let home = try await PopulatedHome(["a1": "Lamp"])
     try home.household.sandbox.write("nonsense\n", to: "home/.config/aggregator/config.xcconfig")
     let outcome = try await home.complete("products show ")
@@ -168,20 +168,20 @@ import Testing
     ["bash", "--line", ""], ["bash", "--line", "aggregator x'\"\\"],
     ["zsh", "--line", "aggregator nonsense --"], ["--help"],
   ])
-  func `whatever is asked, nothing goes wrong`(arguments: [String]) async throws {
+  func `every request succeeds`(arguments: [String]) async throws {
     let outcome = try await Binary.run(["__complete"] + arguments)
     #expect(outcome.status == 0)
     #expect(outcome.output + outcome.errors == "")
   }
 
-  @Test func `a line may be long`() async throws {
+  @Test func `accepts a long line`() async throws {
     let line = "aggregator \(String(repeating: "'", count: 100_001))"
     let outcome = try await Binary.run(["__complete", "fish", "--line", line])
     #expect(outcome.lines.count > 8)
     #expect(outcome.errors == "")
   }
 
-  @Test func `a shell that went away is no failure`() async throws {
+  @Test func `a closed pipe is not a failure`() async throws {
     let outcome = try await Binary.run(
       ["__complete", "bash", "--line", "aggregator "], output: .file("/dev/full"))
     #expect(outcome.status == 0)

@@ -8,7 +8,7 @@ import Testing
   static let userFile = "home/.config/aggregator/config.xcconfig"
   static let secret = "s3cr3t0f40charactersf00ba4b1c2d3e4f5a1f9"
 
-  @Test func `a key from standard input is kept privately, used and never shown`() async throws {
+  @Test func `a key from standard input is saved privately, used and never shown`() async throws {
     let sandbox = try Sandbox()
     let set = try await Binary.run(
       "config set COMIC_VINE_API_KEY", input: "  \(Self.secret)\n", in: sandbox)
@@ -42,7 +42,7 @@ import Testing
     ["COMIC_VINE_API_KEY", secret], ["comic_vine_api_key", secret],
     ["COMIC_VINE_API_KEY=\(secret)"], ["COMIC_VINE_API_KEYS=\(secret)"],
   ])
-  func `a key on the command line is refused, and not repeated`(arguments: [String]) async throws {
+  func `a key on the command line is rejected and not repeated`(arguments: [String]) async throws {
     let outcome = try await Binary.run(["config", "set"] + arguments, input: "another\n")
     #expect(outcome.status == 64)
     #expect(!outcome.errors.contains(Self.secret))
@@ -66,7 +66,7 @@ import Testing
     #expect(try outcome.sandbox.files(under: "home").isEmpty)
   }
 
-  @Test func `a directory that leads nowhere is an error, and not the end`() async throws {
+  @Test func `an invalid directory is an error, and not a crash`() async throws {
     let sandbox = try Sandbox()
     try FileManager.default.createSymbolicLink(
       at: sandbox.home.appending(path: ".config"),
@@ -100,7 +100,7 @@ import Testing
     #expect(overridden.lines.contains("COMIC_VINE_RATE\toff\tenvironment"), "\(overridden)")
   }
 
-  @Test func `a setting is taken out again, and what holds then is said`() async throws {
+  @Test func `unset removes a setting and reports its new value`() async throws {
     let sandbox = try Sandbox()
     let path = try sandbox.write(
       """
@@ -128,7 +128,7 @@ import Testing
     #expect(try sandbox.text(of: Self.userFile) == left)
   }
 
-  @Test func `taking out what is not set makes no file`() async throws {
+  @Test func `removing a missing setting creates no file`() async throws {
     let outcome = try await Binary.run("config unset COMIC_VINE_API_KEY")
     #expect(outcome.status == 0)
     #expect(outcome.errors.hasSuffix("; there is no default\n"))
@@ -144,7 +144,7 @@ import Testing
     ("RANDOM_USER_PAGE_SIZE", "0", "invalid value \"0\" for RANDOM_USER_PAGE_SIZE"),
     ("AGGREGATOR_HOME", "here", "must be an absolute path"),
   ])
-  func `a value that makes no sense is listed, with a warning`(
+  func `an invalid value is listed with a warning`(
     key: String, value: String, words: String
   ) async throws {
     let outcome = try await Binary.run("config list", environment: [key: value])
@@ -157,14 +157,14 @@ import Testing
     #expect(outcome.errorLines.allSatisfy { $0.hasPrefix("warning: ") || $0.hasPrefix("hint: ") })
   }
 
-  @Test func `what makes sense is listed without a word`() async throws {
+  @Test func `valid values are listed without warnings`() async throws {
     let outcome = try await Binary.run(
       "config list", environment: ["AGGREGATOR_RECORD": "tape", "COMIC_VINE_RATE": "off"])
     #expect(outcome.status == 0)
     #expect(outcome.errors == "")
   }
 
-  @Test func `an address is written so that it is read back`() async throws {
+  @Test func `a URL is written so that it is read back`() async throws {
     let sandbox = try Sandbox()
     let url = "https://mirror.example/api"
     #expect(try await Binary.run("config set COMIC_VINE_URL \(url)", in: sandbox).status == 0)
@@ -177,14 +177,14 @@ import Testing
     ["COMIC_VINE_RATE", "often"], ["COMIC_VINE_URL", "nowhere"], ["COMIC_VINE_URL", "ftp://x"],
     ["COMIC_VINE_RATE", "1/s\nCOMIC_VINE_URL = http://evil.example"],
   ])
-  func `a value that makes no sense is not written`(arguments: [String]) async throws {
+  func `an invalid value is not written`(arguments: [String]) async throws {
     let outcome = try await Binary.run(["config", "set"] + arguments)
     #expect(outcome.status == 64 || outcome.status == 78)
     #expect(outcome.errors.contains(arguments[0]))
     #expect(try outcome.sandbox.files(under: "home").isEmpty)
   }
 
-  @Test func `a bad value is 78, with file and line`() async throws {
+  @Test func `an invalid value exits 78 with file and line`() async throws {
     let sandbox = try Sandbox()
     let file = try sandbox.write("\n// mine\nCOMIC_VINE_RATE = often\n", to: Self.userFile)
     let outcome = try await Binary.run(
@@ -195,7 +195,7 @@ import Testing
     #expect(outcome.errors.contains("\(file.path):3: "))
   }
 
-  @Test func `without a home, there is no directory for settings`() async throws {
+  @Test func `without HOME, there is no settings directory`() async throws {
     for line in ["config path", "config set COMIC_VINE_RATE off"] {
       let outcome = try await Binary.run(line, environment: ["HOME": nil])
       #expect(outcome.status == 78)
@@ -213,7 +213,7 @@ import Testing
     #expect(path.output == "\(sandbox.work.path)/aggregator/config.xcconfig\n")
   }
 
-  @Test func `the working directory gives a key, but never an address that gets it`() async throws {
+  @Test func `the working directory may set a key, but no address that receives it`() async throws {
     let service = try FakeComicVine()
     let evil = try FakeServer(.json("{}"))
     let sandbox = try Sandbox()
@@ -237,14 +237,14 @@ import Testing
     #expect(outcome.errors.contains("Configuration/Debug.xcconfig:2"), "\(outcome)")
   }
 
-  @Test func `a placeholder counts as missing, and is said`() async throws {
+  @Test func `a placeholder counts as missing and is reported`() async throws {
     let outcome = try await Binary.run(
       "heroes list --no-fallback", environment: ["COMIC_VINE_API_KEY": "your_api_key_here"])
     #expect(outcome.status == 77)
     #expect(outcome.errors.hasPrefix("error: heroes: COMIC_VINE_API_KEY is a placeholder\n"))
   }
 
-  @Test func `the file of --config wins over the user's own, and must exist`() async throws {
+  @Test func `the file of --config overrides the user's own, and must exist`() async throws {
     let sandbox = try Sandbox()
     try sandbox.write("COMIC_VINE_RATE = 3/s\n", to: Self.userFile)
     try sandbox.write("COMIC_VINE_RATE = 4/s\n", to: "work/mine.xcconfig")

@@ -6,7 +6,7 @@ import Testing
 @testable import AggregatorKit
 @testable import AggregatorSQLite
 
-/// A store's file that is no good: it is told, nothing in it is lost, and the program goes on.
+/// A damaged store file: it is reported, nothing in it is lost, and the program continues.
 @Suite struct DamagedStoreTests {
   private let service: FakeRandomUser
   private let home: TestHome
@@ -24,7 +24,7 @@ import Testing
     try bytes.write(to: URL(filePath: home.file.path))
   }
 
-  /// What may have become of a file that was in order.
+  /// The kinds of damage to a valid file.
   static let damages: [(what: String, change: @Sendable (Data) -> Data)] = [
     ("is damaged", { $0.prefix(1) }),
     ("is damaged", { $0.prefix(50) }),
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: damages.indices)
-  func `a damaged file is moved aside as it is, and said once`(index: Int) async throws {
+  func `a damaged file is moved aside unchanged and reported once`(index: Int) async throws {
     let (what, change) = Self.damages[index]
     #expect(try await home.run("users load 30").status == 0)
     try home.file.checkpoint()
@@ -68,7 +68,7 @@ import Testing
   @Test(arguments: [
     "users list --offline", "users load 5", "users delete aino.tormanen@example.com --yes",
   ])
-  func `the file of a later version, or of another program, is left to it`(line: String)
+  func `a file of a later version or another program is not changed`(line: String)
     async throws
   {
     #expect(try await home.run("users load 30").status == 0)
@@ -112,7 +112,7 @@ import Testing
     return run
   }
 
-  @Test func `what a killed process left beside a damaged file goes with it`() async throws {
+  @Test func `the files that a killed process left are moved with a damaged one`() async throws {
     #expect(try await home.run("users load 200").status == 0)
     let run = try await stalled()
     run.child.send(SIGKILL)
@@ -128,7 +128,7 @@ import Testing
     #expect(try bytes(".aside-1-wal") == log)
   }
 
-  @Test func `the log of a later version is kept as it is`() async throws {
+  @Test func `the log of a later version is unchanged`() async throws {
     let run = try await stalled()
     // Beside a process that is still at work, nothing is brought from the log into the file.
     try Connection(home.file.path, busyTimeout: .seconds(5)).execute("PRAGMA user_version = 99")
@@ -142,7 +142,7 @@ import Testing
     #expect(try bytes(".aside-1-wal") == log)
   }
 
-  @Test func `a directory in its place is said, and left`() async throws {
+  @Test func `a directory instead of the file is reported and not changed`() async throws {
     try home.sandbox.write("mine", to: "\(TestHome.store)/file")
     let list = try await home.run("users list --offline")
     #expect(list.status == 0)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// How `delete` and `restore` are called, asked and refused.
+/// The arguments, prompts and errors of `delete` and `restore`.
 @Suite struct DeleteCommandTests {
   private let home: TestHome
 
@@ -12,7 +12,7 @@ import Testing
     try await home.column("code", "countries list --offline --limit 3")
   }
 
-  @Test func `ids are typed, or come from standard input`() async throws {
+  @Test func `IDs are arguments or come from standard input`() async throws {
     let typed = try await home.run("countries delete AF al --yes")
     #expect(typed.status == 0)
     #expect(
@@ -28,7 +28,7 @@ import Testing
     #expect(try await left() == ["AF", "AL", "DZ"])
   }
 
-  @Test func `twice is no error`() async throws {
+  @Test func `deleting and restoring twice is not an error`() async throws {
     for _ in 0..<2 { #expect(try await home.run("countries delete AF --yes").status == 0) }
     for words in ["Restored 1 country\n", "AF is not deleted\n"] {
       let restored = try await home.run("countries restore AF")
@@ -38,7 +38,7 @@ import Testing
     #expect(try await home.run("countries restore --all").errors == "Restored 0 countries\n")
   }
 
-  @Test func `an unknown id is 1, and some unknown ids are 3`() async throws {
+  @Test func `an unknown ID exits 1, some unknown IDs exit 3`() async throws {
     let unknown = try await home.run("countries delete XX --yes")
     #expect(unknown.status == 1)
     #expect(unknown.output == "")
@@ -60,7 +60,7 @@ import Testing
     "countries delete AF", "countries delete AF --no-input", "countries delete",
     "countries delete --yes", "countries restore", "countries restore AF --all",
   ])
-  func `without a word from a person nothing is done`(line: String) async throws {
+  func `without confirmation nothing is deleted`(line: String) async throws {
     let outcome = try await home.run(line)
     #expect(outcome.status == 64)
     #expect(outcome.output == "")
@@ -68,7 +68,7 @@ import Testing
     #expect(try await left() == ["AF", "AL", "DZ"])
   }
 
-  @Test func `ids on standard input need --yes, for nobody is there to ask`() async throws {
+  @Test func `IDs on standard input require --yes`() async throws {
     let outcome = try await home.run("countries delete -", input: "AF\n")
     #expect(outcome.status == 64)
     #expect(
@@ -78,7 +78,7 @@ import Testing
     #expect(try await left() == ["AF", "AL", "DZ"])
   }
 
-  @Test func `--dry-run only says what would be done`() async throws {
+  @Test func `--dry-run only prints the plan`() async throws {
     for line in ["countries delete AF AL --dry-run", "countries delete AF AL --dry-run --yes"] {
       let outcome = try await home.run(line)
       #expect(outcome.status == 0)
@@ -96,7 +96,7 @@ import Testing
   ]
 
   @Test(arguments: answers.indices)
-  func `on a terminal it asks, and only yes is yes`(index: Int) async throws {
+  func `on a terminal only yes confirms the prompt`(index: Int) async throws {
     let (typed, isYes) = Self.answers[index]
     let terminal = try PseudoTerminal()
     let pipe = try Pipe()

@@ -2,7 +2,7 @@ import AggregatorFakeServices
 import Foundation
 import Testing
 
-/// What a person deleted stays away, whoever sends it and whichever tier answers, until it is restored.
+/// Deleted records stay hidden, whatever their origin, until they are restored.
 @Suite struct DeleteTests {
   private let services: FourServices
   private let home: TestHome
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: FourServices.sources.indices)
-  func `what is deleted is nowhere, and restored it is where it was`(index: Int) async throws {
+  func `a deleted record appears nowhere until it is restored`(index: Int) async throws {
     let source = FourServices.sources[index]
     let before = try await ids("list --all", of: source)
     let name = source.name == "products" ? "title" : source.name == "users" ? "lastName" : "name"
@@ -32,11 +32,11 @@ import Testing
     #expect(deleted.output == "")
 
     let without = before.filter { $0 != id }
-    // What is fresh answers, and the service.
+    // Fresh cached data answers, and the service.
     for way in ["", " --refresh"] {
       try await expectNowhere(id, word, without, source, way)
     }
-    // What is stored answers, and is old.
+    // Stale cached data answers.
     services.stop()
     try home.file.age(byDays: 30)
     for way in ["", " --offline"] {
@@ -80,7 +80,7 @@ import Testing
         """, comment)
   }
 
-  @Test func `a user that is deleted is not in later pages that bring it again`() async throws {
+  @Test func `a deleted user is not in later pages that contain it`() async throws {
     // One person is the last of every page.
     let id = "same.person9@example.com"
     #expect(try await ids("list --all", of: FourServices.sources[3]).contains(id))
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: FourServices.sources.indices)
-  func `a bundled record is deleted as well`(index: Int) async throws {
+  func `bundled records can be deleted too`(index: Int) async throws {
     let source = FourServices.sources[index]
     let home = try TestHome()
     func ids(_ line: String) async throws -> [String] {

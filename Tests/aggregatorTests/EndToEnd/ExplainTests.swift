@@ -3,9 +3,9 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-/// `--explain`: how an answer will be found, and what it took.
+/// `--explain`: the plan for an answer, and its cost.
 @Suite struct ExplainTests {
-  /// What was explained, without how long it took.
+  /// The explanation without durations and ages.
   private func explained(_ outcome: Outcome) -> [String] {
     outcome.errorLines.filter { $0.hasPrefix("explain: ") }.map { line in
       String(line.dropFirst("explain: ".count)).replacing(/\d+(\.\d+)? (m?s|min)\b/, with: "T")
@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func `says that the service is asked, and then that it need not be`() async throws {
+  @Test func `explains a live answer, then a cached one`() async throws {
     let service = try FakeComicVine()
     let home = try TestHome(service.settings.merging(["COMIC_VINE_RATE": "100/h"]) { $1 })
     let plain = try await home.run("heroes list -L 5 --tsv")
@@ -39,7 +39,7 @@ import Testing
     #expect(service.requests.count == 2)
   }
 
-  @Test func `counts what is tried again, and names what failed`() async throws {
+  @Test func `counts retries and reports failures`() async throws {
     let service = try FakeComicVine()
     let home = try TestHome(service.settings)
     service.fail(with: .status(503, "busy"), times: 2)
@@ -53,7 +53,7 @@ import Testing
     #expect(failed.filter { $0.hasPrefix("failed: ") }.count == 1, "\(failed)")
   }
 
-  @Test func `says what is used up, and what may not be asked`() async throws {
+  @Test func `reports an exhausted rate and disabled requests`() async throws {
     let service = try FakeComicVine()
     let home = try TestHome(service.settings.merging(["COMIC_VINE_RATE": "1/h"]) { $1 })
     #expect(try await home.run("heroes sync --max-pages 1").status == 3)
@@ -69,19 +69,19 @@ import Testing
   @Test(arguments: [
     "users next -L 3", "users list -L 3", "products search lamp", "countries next", "heroes sync",
   ])
-  func `changes nothing on standard output, and tells no secret`(line: String) async throws {
+  func `does not change standard output, and shows no secret`(line: String) async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)
     let other = try TestHome(services.settings)
     let plain = try await home.run(line)
-    let told = try await other.run("\(line) --explain --verbose")
-    #expect(told.output == plain.output)
-    #expect(told.status == plain.status)
-    #expect(explained(told).count >= 3, "\(told)")
-    #expect(!told.errors.contains(FakeComicVine.key))
+    let explained = try await other.run("\(line) --explain --verbose")
+    #expect(explained.output == plain.output)
+    #expect(explained.status == plain.status)
+    #expect(self.explained(explained).count >= 3, "\(explained)")
+    #expect(!explained.errors.contains(FakeComicVine.key))
   }
 
-  @Test func `says that a service that failed too often is left alone`() async throws {
+  @Test func `reports a paused service`() async throws {
     let service = try FakeComicVine()
     let home = try TestHome(service.settings)
     service.fail(with: .closed)

@@ -3,7 +3,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-/// What the program does with services that fail.
+/// The program with services that fail.
 @Suite struct FaultTests {
   /// A fault, the exit code without fallback, and the reason with it.
   static let faults: [(name: String, reply: LoopbackReply, status: Int32, reason: String)] = [
@@ -23,7 +23,7 @@ import Testing
   ]
 
   @Test(arguments: faults.indices)
-  func `every fault has its exit code, and falls back to the bundle otherwise`(index: Int)
+  func `every fault has its exit code, or falls back to bundled data`(index: Int)
     async throws
   {
     let fault = Self.faults[index]
@@ -45,7 +45,7 @@ import Testing
     #expect(answered.errors.contains("warning: heroes: showing bundled sample data ("))
   }
 
-  @Test func `a refused connection is not tried again`() async throws {
+  @Test func `a refused connection is not retried`() async throws {
     let refused = try await Binary.run(
       "heroes list --limit 2 --verbose", environment: ["COMIC_VINE_API_KEY": FakeServer.key])
     #expect(refused.status == 0)
@@ -59,7 +59,7 @@ import Testing
     #expect(failed.output == "")
   }
 
-  @Test func `a service that says nothing is given up after the timeout`() async throws {
+  @Test func `a silent service times out`() async throws {
     let service = try FakeServer(.stalled)
     let answered = try await Binary.run(
       "heroes list --limit 2 --timeout 200ms --json", environment: service.settings)
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(arguments: [SIGINT, SIGTERM])
-  func `a signal ends the program by that signal, also while it waits for a reply`(signal: Int32)
+  func `a signal ends the program by that signal, also during a request`(signal: Int32)
     async throws
   {
     let service = try FakeServer(.stalled)
@@ -91,7 +91,7 @@ import Testing
     #expect(outcome.errors == "")
   }
 
-  @Test func `a failure in the middle keeps what was there and names the place`() async throws {
+  @Test func `a failure midway keeps the rows before it and prints the cursor`() async throws {
     let service = try FakeComicVine()
     let first = try await Binary.run(
       "heroes list --limit 100 --json", environment: service.settings
@@ -114,7 +114,7 @@ import Testing
   @Test(arguments: [
     ("the same page for ever", 0), ("two pages in a circle", 1), ("no row that can be read", 2),
   ])
-  func `a list that leads nowhere ends by itself`(what: String, kind: Int) async throws {
+  func `an endless list ends by itself`(what: String, kind: Int) async throws {
     let service = try FakeServer { request in
       let offset = request.query["offset"].flatMap { Int($0) } ?? 0
       let start = kind == 1 ? offset % 200 : 0
@@ -132,7 +132,7 @@ import Testing
     #expect(service.requests.count < 10)
   }
 
-  @Test func `an empty page is the end, whatever total was promised`() async throws {
+  @Test func `an empty page is the end, whatever the total`() async throws {
     let service = try FakeServer { request in
       let isFirst = request.query["offset"] == "0"
       return .json(Self.page(of: 0..<100, total: 1_000_000, rows: isFirst ? nil : "[]"))
@@ -145,7 +145,7 @@ import Testing
     #expect(service.requests.count == 2)
   }
 
-  @Test func `a list that is longer than its cap says so`() async throws {
+  @Test func `a list longer than its cap reports so`() async throws {
     let service = try FakeComicVine()
     let outcome = try await Binary.run(
       "heroes list --all --max-pages 2 --json", environment: service.settings)
@@ -163,7 +163,7 @@ import Testing
 
   #if os(Linux)
     @Test(arguments: ["100 MB", "gzip bomb"])
-    func `what is over the cap is never held`(name: String) async throws {
+    func `data over the cap is never in memory`(name: String) async throws {
       let fault = try #require(Self.faults.first { $0.name == name })
       let service = try FakeServer(fault.reply)
       // Nobody reads on, so the program waits in the middle of its answer, and can be looked at.

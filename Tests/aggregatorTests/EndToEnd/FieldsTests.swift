@@ -1,6 +1,6 @@
 import Testing
 
-/// What `--fields` can do.
+/// The uses of `--fields`.
 @Suite struct FieldsTests {
   @Test(arguments: [
     ("countries list", "code"), ("heroes search", "realName"), ("heroes show", "biography"),
@@ -31,7 +31,7 @@ import Testing
     ),
     ("--format table", "Capital  Code\nKabul    AF\nTirana   AL\n"),
   ])
-  func `fields come in the order in which they were asked for`(format: String, text: String)
+  func `fields are in the requested order`(format: String, text: String)
     async throws
   {
     let outcome = try await Binary.run(
@@ -42,7 +42,7 @@ import Testing
     #expect(json.output.contains(#"    {"capital":"Kabul","code":"AF"},"#))
   }
 
-  @Test func `an unknown field is an error that names the others`() async throws {
+  @Test func `an unknown field is an error that lists the others`() async throws {
     let outcome = try await Binary.run("countries list --offline --fields name,capitol")
     #expect(outcome.status == 64)
     #expect(outcome.output == "")

@@ -47,7 +47,7 @@ import Testing
     if isFair { #expect(answer.provenance.fetchedAt?.hasPrefix("2026-11-20T10:10:") == true) }
   }
 
-  /// What a list of any source says of itself.
+  /// The metadata of a list of any source.
   private struct Answer: Decodable {
     let provenance: Envelope.Provenance
   }

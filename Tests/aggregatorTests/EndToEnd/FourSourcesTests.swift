@@ -3,9 +3,9 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-/// Each source through the built program: what is live, what is unknown, what is broken, what is away.
+/// Each source through the built program: live, unknown, broken and unavailable data.
 @Suite struct FourSourcesTests {
-  /// Only what all envelopes have.
+  /// Only the members that all envelopes have.
   private struct Listing: Decodable {
     /// Text, or the number of a hero.
     struct ID: Decodable, Hashable {
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: ProductsEra.allCases)
-  func `products of every era are listed, searched and shown`(era: ProductsEra) async throws {
+  func `lists, searches and shows products of every era`(era: ProductsEra) async throws {
     let service = try FakeProducts(era: era)
     let all = try await Binary.run("products list --all --json", environment: service.settings)
     #expect(all.status == 0)
@@ -59,7 +59,7 @@ import Testing
     #expect(unknown.output == "")
   }
 
-  @Test func `users are fetched once, and then listed, searched and shown as stored`() async throws
+  @Test func `fetches users once, then lists, searches and shows them from the store`() async throws
   {
     let service = try FakeRandomUser()
     let sandbox = try Sandbox()
@@ -88,7 +88,7 @@ import Testing
     #expect(service.requests.count == count)
   }
 
-  @Test func `bundled users answer only while none is stored`() async throws {
+  @Test func `bundled users answer only while none is cached`() async throws {
     let service = try FakeRandomUser()
     let sandbox = try Sandbox()
     let show = "users show aino.tormanen@example.com --json"
@@ -103,7 +103,7 @@ import Testing
     #expect(try await Binary.run(show, environment: service.settings, in: sandbox).status == 1)
   }
 
-  @Test func `a hero that was not asked for is not shown`() async throws {
+  @Test func `does not show a hero that was not requested`() async throws {
     let reply = #"{"status_code":1,"error":"OK","results":{"id":99,"name":"Somebody Else"}}"#
     let service = try FakeServer(.json(reply))
     let shown = try await Binary.run(
@@ -112,7 +112,7 @@ import Testing
     #expect(shown.output == "")
   }
 
-  @Test func `a row that cannot be read is left out and counted`() async throws {
+  @Test func `an unreadable row is dropped and counted`() async throws {
     let service = try FakeProducts(quirks: [.badRows])
     let outcome = try await Binary.run("products list --all --json", environment: service.settings)
     #expect(outcome.status == 0)
@@ -122,7 +122,8 @@ import Testing
   }
 
   @Test(arguments: ["countries", "heroes", "products", "users"])
-  func `the bundle answers where the service is away, and says so`(source: String) async throws {
+  func `bundled data answers with the reason while the service is down`(source: String) async throws
+  {
     // Nothing listens at the addresses that tests have by default.
     for verb in ["list", "search \(source == "users" ? "aino" : "a")"] {
       let outcome = try await Binary.run(
@@ -131,7 +132,7 @@ import Testing
       let listing = try listing(outcome)
       #expect(!listing.items.isEmpty)
       #expect(listing.provenance.origin == "bundled")
-      // A search of users never asks the service.
+      // A search of users never sends a request.
       let isLocal = source == "users" && verb != "list"
       #expect(listing.provenance.reason == (isLocal ? "nothingCached" : "unreachable"))
       #expect(listing.warnings.map(\.code) == ["bundled"])

@@ -3,7 +3,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-/// Users: a collection that grows when somebody asks for more, and never forgets.
+/// Users: a collection that grows on request and keeps its records.
 @Suite struct GrowingUsersTests {
   private let service: FakeRandomUser
   private let home: TestHome
@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(arguments: [[], [RandomUserQuirk.repeating]])
-  func `three times next is 60 different people, however often the service repeats them`(
+  func `next three times returns 60 different users despite repeats`(
     quirks: [RandomUserQuirk]
   ) async throws {
     let service = try FakeRandomUser(quirks: Set(quirks))
@@ -30,7 +30,7 @@ import Testing
     #expect(service.pagesAskedFor == Array(1...service.requests.count))
   }
 
-  @Test func `a list fetches only while nothing is stored`() async throws {
+  @Test func `a list fetches only while nothing is cached`() async throws {
     let first = try await home.column("email", "users list")
     #expect(first.count == 20)
     let count = service.requests.count
@@ -41,7 +41,7 @@ import Testing
     #expect(service.requests.count == count)
   }
 
-  @Test func `a search of nothing stored looks into the bundle, and asks nobody`() async throws {
+  @Test func `a search with an empty store uses bundled data and sends no request`() async throws {
     let found = try await home.run("users search aino.tormanen --fields email --tsv")
     #expect(found.status == 0)
     #expect(found.lines == ["aino.tormanen@example.com"])
@@ -52,7 +52,7 @@ import Testing
     #expect(service.requests.isEmpty)
   }
 
-  @Test func `all that is stored is listed, however much`() async throws {
+  @Test func `lists all cached users, however many`() async throws {
     let large: [String: String?] = ["RANDOM_USER_PAGE_SIZE": "1000"]
     let loaded = try await home.run("users load 2600", large)
     #expect(loaded.status == 0)
@@ -65,7 +65,7 @@ import Testing
     #expect(service.requests.count == pages)
   }
 
-  @Test func `load keeps nothing of a service that is down`() async throws {
+  @Test func `load saves nothing if the service is down`() async throws {
     service.stop()
     let outcome = try await home.run("users load 30")
     #expect(outcome.status == 69)
@@ -76,7 +76,7 @@ import Testing
         == "bundled")
   }
 
-  @Test func `what came before a failure is kept, and load goes on behind it`() async throws {
+  @Test func `load keeps the pages before a failure and resumes after them`() async throws {
     service.fail(with: RandomUserFault.page.reply, times: 1, after: 3)
     let failed = try await home.run("users load 100")
     #expect(failed.status == 3)
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test(arguments: [["RANDOM_USER_SEED": "other"], ["RANDOM_USER_PAGE_SIZE": "7"]])
-  func `another seed or page size brings others, and keeps who is there`(
+  func `another seed or page size adds users and keeps the cached ones`(
     settings: [String: String]
   ) async throws {
     #expect(try await home.run("users load 20").status == 0)
@@ -110,7 +110,7 @@ import Testing
     #expect(Set(pages).isSuperset(of: after[before.count...]))
   }
 
-  @Test func `who comes back to a seed goes on with people, not with pages known`() async throws {
+  @Test func `returning to a seed resumes after its cached pages`() async throws {
     #expect(try await home.run("users load 120").status == 0)
     #expect(try await home.run("users load 5", ["RANDOM_USER_SEED": "other"]).status == 0)
     let back = try await home.run("users load 20")
@@ -120,7 +120,7 @@ import Testing
     #expect(Set(pages).count == pages.count)
   }
 
-  @Test func `behind what is stored is 69 while the service is down, and the place stays`()
+  @Test func `past the cached users, exits 69 while the service is down`()
     async throws
   {
     let first = try await home.column("email", "users next")
@@ -137,7 +137,7 @@ import Testing
   }
 
   @Test(arguments: [SIGINT, SIGTERM])
-  func `a signal while users are loaded leaves the store in order`(signal: Int32) async throws {
+  func `a signal during load leaves the store intact`(signal: Int32) async throws {
     service.fail(with: .stalled, times: 1, after: 3)
     let run = try home.start("users load 100 --timeout 10m")
     _ = await service.requests(atLeast: 4)

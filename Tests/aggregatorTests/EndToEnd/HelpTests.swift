@@ -11,7 +11,7 @@ import Testing
   }()
 
   @Test(arguments: nodes)
-  func `every command explains itself in lines that fit`(path: String) async throws {
+  func `every command has a help text in lines that fit`(path: String) async throws {
     for width in [80, 40] {
       let outcome = try await Binary.run("\(path) --help", environment: ["COLUMNS": "\(width)"])
       #expect(outcome.status == 0)
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: HelpTopic.allCases.filter { $0 != .man })
-  func `every topic is explained in lines that fit`(topic: HelpTopic) async throws {
+  func `every topic has a help text in lines that fit`(topic: HelpTopic) async throws {
     for width in [80, 40] {
       let outcome = try await Binary.run(
         "help \(topic.rawValue)", environment: ["COLUMNS": "\(width)"])
@@ -41,7 +41,7 @@ import Testing
     "-h heroes list --nonsense", "heroes list --limit 0 -h", "heroes list foo bar --help",
     "heroes list --limit --help",
   ])
-  func `help wins over what is wrong`(line: String) async throws {
+  func `help takes precedence over errors`(line: String) async throws {
     let outcome = try await Binary.run(line)
     #expect(outcome.status == 0)
     #expect(outcome.errors == "")
@@ -55,13 +55,13 @@ import Testing
     #expect(outcome.errors.contains("No heroes match \"--help\""))
   }
 
-  @Test func `help and --help say the same`() async throws {
+  @Test func `help and --help print the same`() async throws {
     let help = try await Binary.run("help heroes search")
     let option = try await Binary.run("heroes search --help")
     #expect(help.output == option.output)
   }
 
-  @Test func `the name alone gives an overview of sources, verbs and commands`() async throws {
+  @Test func `without arguments, prints an overview of sources, verbs and commands`() async throws {
     let outcome = try await Binary.run("")
     #expect(outcome.status == 0)
     for word in ["countries", "heroes", "list", "search QUERY…", "config", "sources"] {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AggregatorCommand
 
-/// What is typed is repeated only after it was made harmless, and never at length.
+/// Arguments are quoted only after they were sanitized and truncated.
 @Suite struct HostileArgumentTests {
   /// Where an argument can end up; `?` is the argument.
   static let places = [
@@ -23,7 +23,7 @@ import Testing
   ]
 
   @Test(arguments: places)
-  func `a hostile argument is shown harmless and bounded`(place: String) async throws {
+  func `a hostile argument is sanitized and truncated`(place: String) async throws {
     for argument in Self.arguments {
       let words = place.split(separator: " ").map { $0.replacing("?", with: argument) }
       let outcome = try await Binary.run(words.map(String.init))
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `a hostile variable is shown harmless too`() async throws {
+  @Test func `a hostile variable is sanitized too`() async throws {
     let outcome = try await Binary.run(
       "countries list --offline", environment: ["AGGREGATOR_CONFIG": "/no\u{1B}[2J/file"])
     #expect(outcome.status == 78)

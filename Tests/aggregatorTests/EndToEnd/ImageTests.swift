@@ -25,10 +25,10 @@ import Testing
     try Data(contentsOf: home.sandbox.root.appending(path: path))
   }
 
-  /// What the program wrote in the working directory.
+  /// The files that the program wrote in the working directory.
   private var written: [String] { get throws { try home.sandbox.files(under: "work") } }
 
-  @Test func `an image is saved under the name that is given`() async throws {
+  @Test func `saves an image under the given name`() async throws {
     let outcome = try await home.run("heroes image 1 -o one.png")
     #expect(outcome.status == 0)
     #expect(outcome.output == "")
@@ -39,12 +39,12 @@ import Testing
   }
 
   @Test(arguments: ["small", "medium", "large"])
-  func `a size is another address`(size: String) async throws {
+  func `each size has its own URL`(size: String) async throws {
     #expect(try await home.run("heroes image 1 --size \(size) -o -").status == 0)
     #expect(pictures.paths == ["/a/uploads/scale_\(size)/0/40/1-portrait.jpg"])
   }
 
-  @Test func `in a directory it is named by its id and by what it is`() async throws {
+  @Test func `in a directory, the file is named after ID and type`() async throws {
     let here = try await home.run("heroes image 1 --output .")
     #expect(here.errors == "Saved heroes-1.png (image/png, 3×2, 73 bytes)\n")
     try home.sandbox.write("", to: "work/pictures/other")
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: ["", " -o -"])
-  func `in a pipe it is the bytes and nothing else`(option: String) async throws {
+  func `a pipe receives the bytes of the image only`(option: String) async throws {
     let file = try home.sandbox.write("", to: "image")
     let outcome = try await Binary.run(
       "heroes image 1\(option)", environment: home.environment, in: home.sandbox,
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(arguments: ["", " -o -"])
-  func `on a terminal it is refused before anybody is asked`(option: String) async throws {
+  func `a terminal is rejected before any request`(option: String) async throws {
     let terminal = try PseudoTerminal()
     let outcome = try await Binary.run(
       "heroes image 1\(option)", environment: home.environment, in: home.sandbox,
@@ -85,7 +85,7 @@ import Testing
     #expect(heroes.requests.isEmpty)
   }
 
-  @Test func `a terminal that is named as a file is one too`() async throws {
+  @Test func `a terminal named as a file is rejected too`() async throws {
     let terminal = try PseudoTerminal()
     let outcome = try await Binary.run(
       "heroes image 1 -o /dev/stdout", environment: home.environment, in: home.sandbox,
@@ -93,7 +93,7 @@ import Testing
     #expect(outcome.status == 64)
   }
 
-  @Test func `a file that is there is replaced, with its permissions, through its links`()
+  @Test func `replaces an existing file, with its permissions, through its links`()
     async throws
   {
     let file = try home.sandbox.write("older and longer than the image is", to: "work/old.png")
@@ -106,7 +106,7 @@ import Testing
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "old.png")
   }
 
-  @Test func `what fails leaves the file as it was`() async throws {
+  @Test func `a failure leaves the file unchanged`() async throws {
     try home.sandbox.write("old", to: "work/one.png")
     pictures.fail(with: .cut(after: FakePictures.picture, of: 5000))
     let outcome = try await home.run("heroes image 1 -o one.png")
@@ -115,7 +115,7 @@ import Testing
     #expect(try written == ["one.png"])
   }
 
-  @Test func `what is no regular file is written to, and a full one is 74`() async throws {
+  @Test func `writes to special files, and exits 74 for a full one`() async throws {
     #expect(try await home.run("heroes image 1 -o /dev/null").status == 0)
     guard FileManager.default.fileExists(atPath: "/dev/full") else { return }
     let outcome = try await home.run("heroes image 1 -o /dev/full")
@@ -133,7 +133,7 @@ import Testing
   ]
 
   @Test(arguments: wrong.indices)
-  func `what is no image has its own exit code`(index: Int) async throws {
+  func `invalid image data has its own exit code`(index: Int) async throws {
     let (reply, status, words) = Self.wrong[index]
     pictures.fail(with: reply)
     let outcome = try await home.run("heroes image 1 -o a.png")
@@ -142,7 +142,7 @@ import Testing
     #expect(try written == [])
   }
 
-  @Test func `who has no image, or is not there, is 1`() async throws {
+  @Test func `a missing image or an unknown ID exits 1`() async throws {
     let blank = try await home.run("heroes image 2 -o a.png")
     #expect(blank.status == 1)
     #expect(blank.errors == "error: heroes: hero 2 has no image\n")
@@ -155,7 +155,7 @@ import Testing
     #expect(try written == [])
   }
 
-  @Test func `countries have none, and say so`() async throws {
+  @Test func `countries have no images and report so`() async throws {
     let outcome = try await home.run("countries image FR -o a.svg")
     #expect(outcome.status == 64)
     #expect(
@@ -213,7 +213,7 @@ import Testing
         == ["portraits/thumb/men", "portraits/med/men", "portraits/men"])
   }
 
-  @Test func `the key goes to its service, and not to a host of images`() async throws {
+  @Test func `the key is sent to its service, not to an image host`() async throws {
     let outcome = try await home.run("heroes image 1 -o a.png -v")
     #expect(outcome.errors.contains("\(pictures.url)\(Self.drawn)"))
     for request in pictures.requests {
@@ -223,7 +223,7 @@ import Testing
     #expect(!outcome.errors.contains("canary"))
   }
 
-  @Test func `show makes links on a terminal that has them, and nowhere else`() async throws {
+  @Test func `show prints links only on a terminal that supports them`() async throws {
     let terminal = ["AGGREGATOR_FORCE_TTY": "80", "VTE_VERSION": "7600"]
     let linked = try await home.run("heroes show 1", terminal.mapValues(Optional.some))
     let address = "\(pictures.url)\(Self.drawn)"

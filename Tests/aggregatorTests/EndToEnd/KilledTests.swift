@@ -3,11 +3,11 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-/// `kill -9` in the middle of the work: what was committed is there, and the work goes on behind it.
+/// `kill -9` in the middle of the work: committed data is there, and the work resumes after it.
 ///
 /// `AGGREGATOR_SOAK=1 swift test --filter KilledTests` does 100 rounds.
 @Suite struct KilledTests {
-  @Test func `whoever is killed while loading users loses no page that was committed`()
+  @Test func `killed while loading users, it loses no committed page`()
     async throws
   {
     for round in Soak.rounds(4) {
@@ -36,7 +36,7 @@ import Testing
       #expect(try await home.run("users load 20").status == 0, comment)
       let asked = service.pagesAskedFor
       let last = try #require(asked.last, comment)
-      // At most the page that was under way is asked for again.
+      // At most the page in flight is requested again.
       let whole = Array(1...last)
       #expect(asked == whole || asked == (whole + [committed + 1]).sorted(), comment)
       #expect(last > committed, comment)
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `whoever is killed while listing leaves a store that answers`() async throws {
+  @Test func `killed while listing, it leaves a store that answers`() async throws {
     for round in Soak.rounds(2) {
       let service = try FakeComicVine()
       let home = try TestHome(service.settings)

@@ -2,7 +2,7 @@ import AggregatorFakeServices
 import AggregatorSourceTesting
 import Testing
 
-/// What a record's long form told stays known, and what did not change is not written.
+/// Details of a record's long form stay known, and unchanged records are not written.
 @Suite struct KnownDetailTests {
   private let service: FakeComicVine
   private let home: TestHome
@@ -12,7 +12,7 @@ import Testing
     home = try TestHome(service.settings)
   }
 
-  @Test func `powers that were shown are known after a list that has none`() async throws {
+  @Test func `keeps the powers of a shown hero after a list without them`() async throws {
     let shown = try await home.run("heroes show 1253 --json").envelope().items
     let powers = try #require(shown.first?.powers)
     #expect(!powers.isEmpty)
@@ -26,7 +26,7 @@ import Testing
     #expect(service.requests.count { $0.path.contains("/character/") } == 1)
   }
 
-  @Test func `a refresh of what did not change writes no record`() async throws {
+  @Test func `an unchanged refresh writes no record`() async throws {
     _ = try await home.run("heroes show 1253")
     _ = try await home.run("heroes list --all")
     let before = try home.file.records()
@@ -39,7 +39,7 @@ import Testing
     #expect(try home.file.records() == before)
   }
 
-  @Test func `only what changed is written`() async throws {
+  @Test func `writes only changed records`() async throws {
     let sent = try FakeServer { _ in .json(NextTests.rows(0..<5, total: 5)) }
     let changed = try FakeServer { _ in
       .json(NextTests.rows(0..<5, total: 5).replacing("Hero 3", with: "Hero III"))

@@ -3,9 +3,9 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-/// What the program does with a service that works.
+/// The program with a service that works.
 @Suite struct LiveTests {
-  @Test func `a whole list has every row once and in order`() async throws {
+  @Test func `a complete list has every row once and in order`() async throws {
     let service = try FakeComicVine()
     let outcome = try await Binary.run("heroes list --all --json", environment: service.settings)
     #expect(outcome.status == 0)
@@ -24,7 +24,7 @@ import Testing
     #expect(service.requests.map(\.path) == Array(repeating: "/api/characters/", count: 3))
   }
 
-  @Test func `a small list costs one request for as many rows`() async throws {
+  @Test func `a small list sends one request for as many rows`() async throws {
     let service = try FakeComicVine()
     let outcome = try await Binary.run("heroes list --limit 5", environment: service.settings)
     #expect(outcome.lines.count == 5)
@@ -32,7 +32,7 @@ import Testing
     #expect(service.requests.map { $0.query["limit"] } == ["5"])
   }
 
-  @Test func `a cursor goes on in another process`() async throws {
+  @Test func `a cursor continues in another process`() async throws {
     let service = try FakeComicVine()
     let first = try await Binary.run(
       "heroes list --limit 7 --json", environment: service.settings
@@ -45,7 +45,7 @@ import Testing
       (first.items + second.items).map(\.id) == FakeCharacter.cast.prefix(14).map(\.id))
   }
 
-  @Test func `a search asks the service's own`() async throws {
+  @Test func `a search uses the service's own search`() async throws {
     let service = try FakeComicVine()
     let outcome = try await Binary.run(
       "heroes search spider --all --json", environment: service.settings)
@@ -58,7 +58,7 @@ import Testing
     #expect(service.requests.first?.query["query"] == "spider")
   }
 
-  @Test func `a hero is shown with powers, teams and a biography without tags`() async throws {
+  @Test func `shows a hero with powers, teams and a biography without tags`() async throws {
     let service = try FakeComicVine()
     let hero = FakeCharacter.complete
     let card = try await Binary.run(
@@ -79,7 +79,7 @@ import Testing
     #expect(json.items.first?.biography?.contains("Ilse met No & Co.") == true)
   }
 
-  @Test func `several are shown in the order of their ids`() async throws {
+  @Test func `several records are shown in the order of their IDs`() async throws {
     let service = try FakeComicVine()
     let outcome = try await Binary.run(
       "heroes show 1255 1253 1256 --json", environment: service.settings)
@@ -87,7 +87,7 @@ import Testing
     #expect(try outcome.envelope().items.map(\.id) == [1255, 1253, 1256])
   }
 
-  @Test func `an unknown id is 1, a part of several 3`() async throws {
+  @Test func `an unknown ID exits 1, some unknown IDs exit 3`() async throws {
     let service = try FakeComicVine()
     let none = try await Binary.run("heroes show 99", environment: service.settings)
     #expect(none.status == 1)
@@ -120,7 +120,7 @@ import Testing
     #expect(shown.output == "FR\tFrance\tEU\tParis\nCI\tCôte d'Ivoire\tAF\tYamoussoukro\n")
   }
 
-  @Test func `rows that cannot be read are left out and counted`() async throws {
+  @Test func `unreadable rows are dropped and counted`() async throws {
     let service = try FakeComicVine(quirks: [.badRows])
     let outcome = try await Binary.run(
       "heroes list --limit 10 --json", environment: service.settings)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AggregatorCommand
 
-/// The manual page, and what programs that read manual pages say of it.
+/// The manual page, checked by programs that format manual pages.
 @Suite struct ManualPageTests {
   private static func path(_ program: String) -> String? {
     ["/usr/bin/\(program)", "/usr/local/bin/\(program)"]
@@ -25,17 +25,17 @@ import Testing
   }
 
   @Test(.enabled(if: mandoc != nil, "mandoc is not installed"))
-  func `mandoc finds nothing wrong with it`() async throws {
+  func `mandoc reports no problem`() async throws {
     let program = try #require(Self.mandoc)
     let outcome = try await read(by: [program, "-T", "lint", "-W", "warning", "PAGE"])
     let complaints = (outcome.lines + outcome.errorLines)
-      // What is made when it is asked for has no date.
+      // A page generated on request has no date.
       .filter { !$0.contains("missing date") }
     #expect(complaints.isEmpty)
   }
 
   @Test(.enabled(if: groff != nil, "groff is not installed"))
-  func `groff sets it without a warning`() async throws {
+  func `groff formats it without a warning`() async throws {
     let program = try #require(Self.groff)
     let outcome = try await read(by: [program, "-man", "-ww", "-Tutf8", "-P-cbou", "PAGE"])
     #expect(outcome.status == 0)
@@ -79,7 +79,7 @@ import Testing
     #expect(examples.isSuperset(of: shown))
   }
 
-  @Test func `what a service or a plugin says is no macro`() {
+  @Test func `text of a service or a plugin is not a macro`() {
     #expect(ManualPage.plain(".SH x") == "\\&.SH x")
     #expect(ManualPage.plain("'x\\n-\u{1B}é…") == "\\&\\(aqx\\en\\-\\[u241B]\\[u00E9].\\|.\\|.")
   }

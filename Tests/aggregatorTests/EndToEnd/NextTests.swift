@@ -17,7 +17,7 @@ import Testing
   static let terminal: [String: String?] = ["AGGREGATOR_FORCE_TTY": "100", "TERM": "dumb"]
   private static let place = "home/.local/state/aggregator/positions/default/heroes.json"
 
-  /// Runs a line about heroes; `--tsv` unless it says otherwise.
+  /// Runs a line about heroes, by default with `--tsv`.
   private func heroes(
     _ line: String, _ environment: [String: String?] = [:], output: Binary.Sink = .captured
   ) async throws -> Outcome {
@@ -27,7 +27,7 @@ import Testing
       "heroes \(line)\(format)", environment: variables, in: sandbox, output: output)
   }
 
-  @Test func `three in a row give three pages that join`() async throws {
+  @Test func `next three times returns three consecutive pages`() async throws {
     var ids: [Int] = []
     for _ in 0..<3 {
       let outcome = try await heroes("next --limit 30")
@@ -41,7 +41,7 @@ import Testing
     #expect(try sandbox.permissions(of: "home/.local/state/aggregator/positions/default") == 0o700)
   }
 
-  @Test func `it goes on with what a person saw, not with what a script read`() async throws {
+  @Test func `continues after a listing on a terminal, not in a script`() async throws {
     let seen = try await heroes("list --limit 5", Self.terminal)
     #expect(seen.errors == "5 of 257 heroes · more: aggregator heroes next · all: --all\n")
     let script = try await heroes("search spider --limit 2")
@@ -49,14 +49,14 @@ import Testing
     #expect(try await heroes("next --limit 5").ids == Self.cast[5..<10].map(\.self))
   }
 
-  @Test func `it goes on with what a real terminal showed`() async throws {
+  @Test func `continues after a listing on a real terminal`() async throws {
     let terminal = try PseudoTerminal()
     let shown = try await heroes("list --limit 3", output: .descriptor(terminal.descriptor))
     #expect(shown.status == 0)
     #expect(try await heroes("next --limit 3").ids == Self.cast[3..<6].map(\.self))
   }
 
-  @Test func `it goes on with a search, and says what was looked for`() async throws {
+  @Test func `continues a search and prints its query`() async throws {
     let search = try await heroes("search spider --limit 10", Self.terminal)
     let next = try await heroes("next --json").envelope()
     #expect(next.verb == "next")
@@ -66,7 +66,7 @@ import Testing
     #expect(next.items.allSatisfy { $0.name.hasPrefix("Spider-") })
   }
 
-  @Test func `sessions have places of their own`() async throws {
+  @Test func `sessions have separate positions`() async throws {
     _ = try await heroes("list --limit 4", Self.terminal)
     let other = try await heroes("list --limit 2 --session other.1_-")
     #expect(
@@ -110,7 +110,7 @@ import Testing
     #expect(try await heroes("next --limit 3").ids == Self.cast[3..<6].map(\.self))
   }
 
-  @Test func `nothing to go back to before anything was shown, and nothing kept by looking`()
+  @Test func `without a position, --back fails, and --peek saves nothing`()
     async throws
   {
     let back = try await heroes("next --back")
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test(arguments: ["", "--json", "--peek"])
-  func `at the end it prints nothing and says how to start over`(option: String) async throws {
+  func `at the end it prints nothing but how to start over`(option: String) async throws {
     _ = try await heroes("list --limit 250 --session s")
     #expect(try await heroes("next --session s").ids == Self.cast[250...].map(\.self))
     let before = service.requests.count
@@ -140,7 +140,7 @@ import Testing
     #expect(try await heroes("next --back --session s").ids == Array(Self.cast.prefix(250)))
   }
 
-  @Test func `an empty last page is the end, too`() async throws {
+  @Test func `an empty last page is the end too`() async throws {
     let empty = try FakeServer { request in
       let isFirst = request.query["offset"] == "0"
       return .json(Self.rows(isFirst ? 0..<5 : 0..<0, total: 1000))
@@ -152,7 +152,7 @@ import Testing
     #expect(end.errors == "End of list. Start over: aggregator heroes next --reset\n")
   }
 
-  @Test func `rows that shift between two pages come once, and pages are full`() async throws {
+  @Test func `rows that move between pages appear once, and pages are full`() async throws {
     let shifting = try FakeComicVine(quirks: [.shifting])
     let settings = shifting.settings.mapValues(Optional.some)
     var ids: [Int] = []
@@ -160,7 +160,7 @@ import Testing
     #expect(ids == Array(Self.cast.prefix(60)))
   }
 
-  @Test func `a service that repeats itself for ever is left, and the place moves on`()
+  @Test func `skips a service's endless repetition and advances`()
     async throws
   {
     let stuck = try FakeServer { _ in .json(Self.rows(0..<20, total: 1_000_000)) }
@@ -176,7 +176,7 @@ import Testing
     }
   }
 
-  @Test func `a failure in the middle shows nothing and leaves the place`() async throws {
+  @Test func `a failure midway shows nothing and keeps the position`() async throws {
     _ = try await heroes("next --limit 1")
     let broken = try FakeServer { request in
       request.query["offset"] == "1"
@@ -189,7 +189,7 @@ import Testing
     #expect(try await heroes("next --limit 150").ids == Self.cast[1..<151].map(\.self))
   }
 
-  @Test func `a walk that began on bundled data stays there and says so`() async throws {
+  @Test func `pagination that began on bundled data continues there with a note`() async throws {
     let offline = try await heroes("next --limit 5 --offline --json").envelope()
     #expect(offline.provenance?.origin == "bundled")
     let next = try await heroes("next --limit 5")
@@ -207,7 +207,7 @@ import Testing
     #expect(live.errors == "5 of 257 heroes · more: aggregator heroes next\n")
   }
 
-  @Test func `a walk goes on with --no-fallback and without`() async throws {
+  @Test func `continues with and without --no-fallback`() async throws {
     _ = try await heroes("next --limit 2 --offline --session bundled")
     let refused = try await heroes("next --no-fallback --session bundled")
     #expect(refused.status == 69)
@@ -222,7 +222,7 @@ import Testing
     #expect(try await heroes("next --limit 2").ids == Self.cast[4..<6].map(\.self))
   }
 
-  @Test func `users are fetched when those that are stored are at their end`() async throws {
+  @Test func `fetches users after the last cached one`() async throws {
     let users = try FakeRandomUser()
     let settings = users.settings.mapValues(Optional.some)
     func emails(_ line: String) async throws -> (status: Int32?, lines: [String]) {

@@ -19,7 +19,7 @@ import Testing
     "/usr/bin/setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
   ]
 
-  /// Whether that is possible, and that person may run the program.
+  /// `true` if that is possible, and that user may run the program.
   @Sendable private static func canBeNobody() async throws -> Bool {
     guard geteuid() == 0, FileManager.default.isExecutableFile(atPath: nobody[0]) else {
       return false
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(.enabled("nobody cannot be played here", canBeNobody))
-  func `what may not be read is warned of, and cannot be changed`() async throws {
+  func `an unreadable store causes a warning and cannot be changed`() async throws {
     #expect(try await home.run("users load 20").status == 0)
     openDirectories()
     let words = "store.sqlite cannot be opened or written: Permission denied"
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(.enabled("nobody cannot be played here", canBeNobody))
-  func `what may only be read still answers, and cannot be changed`() async throws {
+  func `a read-only store still answers and cannot be changed`() async throws {
     #expect(try await home.run("users load 20").status == 0)
     let id = try home.file.ids(of: "users")[0]
     #expect(try await home.run("users delete \(id) --yes").status == 0)
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(.enabled("nobody cannot be played here", canBeNobody))
-  func `a directory that may not be written is warned of`() async throws {
+  func `an unwritable directory causes a warning`() async throws {
     let words = "/home/.local/share/aggregator cannot be written: Permission denied"
     let countries = try FakeCountries()
     let list = try await home.run(
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `AGGREGATOR_HOME that is no directory is said`() async throws {
+  @Test func `reports an AGGREGATOR_HOME that is not a directory`() async throws {
     let file = try home.sandbox.write("mine", to: "home/file").path
     let place: [String: String?] = ["AGGREGATOR_HOME": file]
     for line in [Self.deletion, "users load 5"] {
@@ -112,7 +112,7 @@ import Testing
     try await expect("users list", status: 78, "AGGREGATOR_HOME", ["AGGREGATOR_HOME": "relative"])
   }
 
-  @Test func `without a home everything answers but nothing is remembered, which is said`()
+  @Test func `without HOME, all commands answer and warn that nothing is saved`()
     async throws
   {
     let homeless: [String: String?] = ["HOME": nil]
@@ -122,7 +122,7 @@ import Testing
         "warning: caching is disabled: no directory for the store\nhint: set HOME, ",
         homeless)
     }
-    // Nobody goes to the end of what has none.
+    // An endless list has no last page.
     let all = try await home.run("users list --all --max-pages 3 --fields email --tsv", homeless)
     #expect(all.status == 3)
     #expect(service.requests.count < 110)

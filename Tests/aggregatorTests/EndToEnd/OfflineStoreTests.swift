@@ -4,7 +4,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-/// What the store answers: while it is fresh, when the service is down, and with `--offline`.
+/// Answers from the store: while it is fresh, when the service is down, and with `--offline`.
 @Suite struct OfflineStoreTests {
   private let services: FourServices
   private let home: TestHome
@@ -14,7 +14,7 @@ import Testing
     home = try TestHome(services.settings)
   }
 
-  /// What all envelopes have.
+  /// The members that all envelopes have.
   private struct Answer: Decodable {
     let provenance: Envelope.Provenance?
     let warnings: [Envelope.Warning]
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: FourServices.sources.indices)
-  func `a listing is answered again from the store, with its age and the reason`(index: Int)
+  func `repeats a listing from the store, with its age and the reason`(index: Int)
     async throws
   {
     let (source, id) = FourServices.sources[index]
@@ -63,13 +63,13 @@ import Testing
     let offline = try await home.run("\(source) list --offline --json")
     #expect(try answer(offline).provenance?.origin == "cached")
     #expect(try answer(offline).provenance?.reason == (isLocalFirst ? nil : "offline"))
-    // That the network was not to be used is no news.
+    // Requested offline mode needs no warning.
     #expect(try answer(offline).warnings.isEmpty)
     #expect(offline.errors.contains("note: cached, fetched 30 days ago\n"), "\(offline)")
   }
 
   @Test(arguments: FourServices.sources.indices)
-  func `a query never asked before is looked for in what is stored`(index: Int) async throws {
+  func `searches cached records for a new query`(index: Int) async throws {
     let (source, id) = FourServices.sources[index]
     _ = try await home.run("\(source) list")
     let title = source == "products" ? "title" : source == "users" ? "lastName" : "name"
@@ -87,11 +87,11 @@ import Testing
   }
 
   @Test(arguments: ["countries", "heroes", "products"])
-  func `what is fresh is not asked for again, and --refresh asks`(source: String) async throws {
+  func `does not request fresh data again without --refresh`(source: String) async throws {
     let first = try await home.run("\(source) list --limit 5")
     let count = services.requestCount(of: source)
     #expect(count == 1)
-    // At once: what is fresh for a minute would be old after a wait in the queue of programs.
+    // Immediately: fresh data would be stale after a wait in the queue of programs.
     let again = try await home.start("\(source) list --limit 5").outcome()
     #expect(again.output == first.output)
     #expect(again.errors.contains("note: cached, fetched "), "\(again)")
@@ -105,7 +105,7 @@ import Testing
     #expect(services.requestCount(of: source) == count + 2)
   }
 
-  @Test func `an empty store leaves it to the bundle`() async throws {
+  @Test func `falls back to the bundle if the store is empty`() async throws {
     services.stop()
     for (source, _) in FourServices.sources {
       let outcome = try await home.run("\(source) list --json")
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func `another address has no pages of the one before`() async throws {
+  @Test func `another base URL does not use the cached pages`() async throws {
     func countries(_ code: String) throws -> LoopbackServer {
       let row = #"[{"code":"\#(code)","name":"Land \#(code)","region":"EU","capital":"C"}]"#
       return try LoopbackServer { _ in .json(row) }
@@ -137,7 +137,7 @@ import Testing
     #expect(other.requests.count == 1)
   }
 
-  /// What can be told not to use the network, and some of what never does.
+  /// The commands that take `--offline`, and some that never use the network.
   private static let lines =
     FourServices.sources.flatMap { source, _ in
       ["list --all --json", "next", "search a", "show x"].map { "\(source) \($0) --offline" }
@@ -168,7 +168,7 @@ import Testing
 private enum Strace {
   private static let path = "/usr/bin/strace"
 
-  /// Whether it is there, and may watch.
+  /// `true` if it is installed and permitted to trace.
   static var isThere: Bool { FileManager.default.isExecutableFile(atPath: path) }
 
   static func command(_ sandbox: Sandbox) -> [String] {
@@ -181,7 +181,7 @@ private enum Strace {
   /// The sockets that the last run made.
   static func sockets(_ sandbox: Sandbox) throws -> [String] {
     try String(contentsOf: trace(sandbox), encoding: .utf8).split(separator: "\n").map(String.init)
-      // The names of users and groups may be asked of a daemon here.
+      // The names of users and groups may be looked up by a daemon here.
       .filter { $0.contains("socket(") && !$0.contains("AF_UNIX") }
   }
 

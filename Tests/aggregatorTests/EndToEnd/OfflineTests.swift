@@ -1,10 +1,9 @@
 import Foundation
 import Testing
 
-/// What a person gets who has neither a key nor a network.
+/// The program without a key and without a network.
 @Suite struct OfflineTests {
-  @Test func `heroes without a key come from the bundle, and how to set one is said`() async throws
-  {
+  @Test func `without a key, heroes come from the bundle with a hint to set one`() async throws {
     let sandbox = try Sandbox()
     for _ in 1...2 {
       let outcome = try await Binary.run("heroes search spider", in: sandbox)
@@ -24,7 +23,7 @@ import Testing
     #expect(try sandbox.files(under: "home").isEmpty)
   }
 
-  @Test func `--offline opens no connection, key or not`() async throws {
+  @Test func `--offline opens no connection, with or without a key`() async throws {
     let service = try FakeServer()
     let outcome = try await Binary.run(
       "heroes search spider --offline --json", environment: service.settings)
@@ -38,14 +37,14 @@ import Testing
     #expect(service.connectionCount == 0)
   }
 
-  @Test func `nothing at hand and no network is 69`() async throws {
+  @Test func `no local data and no network exits 69`() async throws {
     let outcome = try await Binary.run("heroes show 999999999 --offline")
     #expect(outcome.status == 69)
     #expect(outcome.output == "")
     #expect(outcome.errors == "error: heroes: offline mode (ID 999999999)\n")
   }
 
-  @Test func `no key and no fallback is 77`() async throws {
+  @Test func `no key and no fallback exits 77`() async throws {
     let outcome = try await Binary.run("heroes search spider --no-fallback")
     #expect(outcome.status == 77)
     #expect(outcome.output == "")
@@ -57,7 +56,7 @@ import Testing
         """)
   }
 
-  @Test func `the bundle is listed whole, each row once, and page by page in other processes`()
+  @Test func `lists the whole bundle once, also page by page in other processes`()
     async throws
   {
     let whole = try await Binary.run("countries list --all --offline --json").envelope()
@@ -76,7 +75,7 @@ import Testing
     #expect(first.items.map(\.code) + page.items.map(\.code) == whole.items.prefix(200).map(\.code))
   }
 
-  @Test func `an empty answer is no failure`() async throws {
+  @Test func `an empty answer is not a failure`() async throws {
     let outcome = try await Binary.run("heroes search zzzz --offline")
     #expect(outcome.status == 0)
     #expect(outcome.output == "")
@@ -84,7 +83,7 @@ import Testing
   }
 
   @Test(arguments: ["C", "C.UTF-8"])
-  func `the locale changes nothing`(locale: String) async throws {
+  func `the locale has no effect`(locale: String) async throws {
     let outcome = try await Binary.run(
       "countries search curacao --offline", environment: ["LC_ALL": locale])
     #expect(outcome.output == "CW\tCuraçao\tNA\tWillemstad\n")

@@ -6,7 +6,7 @@ import Testing
 
 /// `--offline` means the same for every command that takes it.
 @Suite struct OfflineVerbsTests {
-  /// An example of every command that takes `--offline`, by its path, in a form that harms nobody.
+  /// A harmless example of every command that takes `--offline`, by its path.
   private static var examples: [(path: String, line: String)] {
     var examples: [(String, String)] = []
     CommandTree.standard.root.visit { node in
@@ -22,7 +22,7 @@ import Testing
     return examples
   }
 
-  @Test func `no command asks anybody, whatever is stored`() async throws {
+  @Test func `no command sends a request, whatever is cached`() async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)
     #expect(Self.examples.count > 20)
@@ -36,7 +36,7 @@ import Testing
       let count = services.requestCount()
       for (path, line) in Self.examples {
         let outcome = try await home.run(line)
-        // Whether it has an answer is its own affair; what it must not do is ask.
+        // It may fail, but must not send a request.
         #expect([0, 1, 3, 69].contains(outcome.status), "\(path): \(outcome)")
         #expect(services.requestCount() == count, "\(path): \(outcome)")
       }

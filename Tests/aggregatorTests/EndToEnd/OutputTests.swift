@@ -3,9 +3,9 @@ import AggregatorKit
 import Foundation
 import Testing
 
-/// Where records and words go, and what happens when they cannot.
+/// The destinations of records and messages, and failures to write them.
 @Suite struct OutputTests {
-  @Test func `a reader that leaves early is no failure`() async throws {
+  @Test func `a closed pipe is not a failure`() async throws {
     let pipe = try Pipe()
     let run = try Binary.start(
       "heroes list --all --offline --json", output: .descriptor(pipe.writeEnd))
@@ -23,7 +23,7 @@ import Testing
     "config path",
     "countries deal --offline --csv", "heroes open 1443 --offline --print-url",
   ])
-  func `a full disk is 74`(line: String) async throws {
+  func `a full disk exits 74`(line: String) async throws {
     guard FileManager.default.fileExists(atPath: "/dev/full") else { return }
     let outcome = try await Binary.run(line, output: .file("/dev/full"))
     #expect(outcome.status == 74)
@@ -31,7 +31,7 @@ import Testing
       outcome.errors.contains("error: cannot write to standard output: No space left on device\n"))
   }
 
-  @Test func `a closed standard output is 74, and nothing goes to the service instead`()
+  @Test func `a closed standard output exits 74, and nothing is sent to the service`()
     async throws
   {
     let service = try FakeComicVine()
@@ -42,13 +42,13 @@ import Testing
     #expect(outcome.errors.hasPrefix("error: cannot write to standard output: Bad file descriptor"))
   }
 
-  @Test func `in a pipe records are cells separated by tabs, without a header`() async throws {
+  @Test func `in a pipe records are tab-separated cells without a header`() async throws {
     let outcome = try await Binary.run("countries list --offline --limit 2")
     #expect(outcome.output == "AF\tAfghanistan\tAS\tKabul\nAL\tAlbania\tEU\tTirana\n")
     #expect(try await Binary.run("countries list --offline -L2 --tsv").output == outcome.output)
   }
 
-  @Test func `CSV has a header and lines that end in CR LF`() async throws {
+  @Test func `CSV has a header and CRLF line ends`() async throws {
     let outcome = try await Binary.run("countries show AF BO --offline --csv")
     #expect(
       outcome.output == "code,name,region,capital\r\n"
@@ -56,7 +56,7 @@ import Testing
         + "BO,\"Bolivia, Plurinational State of\",SA,Sucre\r\n", "\(outcome.output)")
   }
 
-  @Test func `ndjson is one object a line`() async throws {
+  @Test func `ndjson has one object per line`() async throws {
     let outcome = try await Binary.run("countries list --offline --limit 2 --ndjson")
     #expect(
       outcome.output == """
@@ -88,7 +88,7 @@ import Testing
     #expect(outcome.output.contains("\"schema\": \"aggregator/1\""))
   }
 
-  @Test func `--quiet silences notes and warnings, but no error`() async throws {
+  @Test func `--quiet hides notes and warnings but no errors`() async throws {
     for option in ["--quiet", "-q"] {
       let quiet = try await Binary.run("heroes list \(option)")
       #expect(quiet.status == 0)
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `--verbose has one line a request, without the key`() async throws {
+  @Test func `--verbose prints one line per request, without the key`() async throws {
     let service = try FakeComicVine()
     let outcome = try await Binary.run("heroes list --all -v", environment: service.settings)
     #expect(outcome.status == 0)
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  /// Whether keys stand in this order, each for the first time.
+  /// `true` if keys are in this order, each at its first occurrence.
   private static func order(
     of keys: [String], in text: String, indentation: String = ""
   ) -> Bool {

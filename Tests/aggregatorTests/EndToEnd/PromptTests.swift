@@ -42,7 +42,7 @@ import Testing
     #expect(try run.sandbox.files(under: "home").isEmpty)
   }
 
-  @Test func `--no-input never asks`() async throws {
+  @Test func `--no-input never prompts`() async throws {
     let run = try Binary.start(
       "config set COMIC_VINE_API_KEY --no-input", terminal: terminal.descriptor)
     let outcome = try await run.outcome()

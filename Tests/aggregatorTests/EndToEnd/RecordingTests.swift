@@ -25,7 +25,7 @@ import Testing
     return (live, try await run("\(line) --replay tape", keyless))
   }
 
-  /// The names of the recordings, and what they say together.
+  /// The names of the recordings, and their joined contents.
   private func tape() throws -> (names: [String], text: String) {
     let directory = sandbox.work.appending(path: "tape").path
     let names = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
@@ -36,7 +36,7 @@ import Testing
     "heroes search spider", "heroes search spider --json", "heroes list --all --ndjson",
     "heroes show 1443 --json", "heroes show 1443 999999",
   ])
-  func `heroes are replayed byte for byte, without a service and without a key`(
+  func `heroes are replayed byte for byte, without a service or a key`(
     line: String
   ) async throws {
     let service = try FakeComicVine()
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `a replay opens no connection and uses up no rate`() async throws {
+  @Test func `a replay opens no connection and does not count against the rate`() async throws {
     let reply = #"{"status_code":1,"error":"OK","results":{"id":1443,"name":"Spider-Man"}}"#
     let service = try FakeServer(.json(reply))
     var settings = service.settings.compactMapValues(\.self)
@@ -103,7 +103,7 @@ import Testing
   ]
 
   @Test(arguments: faults.indices, ["--json", "--no-fallback"])
-  func `faults are replayed as themselves`(index: Int, option: String) async throws {
+  func `replays failures`(index: Int, option: String) async throws {
     let fault = Self.faults[index]
     let service = try FakeComicVine()
     service.fail(with: fault.reply)
@@ -117,7 +117,7 @@ import Testing
     #expect(live.status == replay.status)
   }
 
-  @Test func `a refused connection and a retry that helped are replayed`() async throws {
+  @Test func `replays a refused connection and a successful retry`() async throws {
     let (refused, again) = try await replayed("countries list --json", [:]) {}
     #expect(try refused.envelope().provenance?.reason == "unreachable")
     #expect(refused.output == again.output)
@@ -131,7 +131,7 @@ import Testing
     #expect(try tape().text.contains("### HTTP 503"))
   }
 
-  @Test func `a request that was not recorded fails, whatever could answer instead`() async throws {
+  @Test func `an unrecorded request fails, whatever the fallbacks`() async throws {
     let service = try FakeComicVine()
     _ = try await run("heroes search spider --record tape", service.settings)
     let other = try await run("heroes search batman --replay tape", service.settings)
@@ -144,7 +144,7 @@ import Testing
         hint: record it: use --record instead of --replay
 
         """)
-    // In the middle of a walk too, after what there is.
+    // In the middle of pagination too, after the recorded pages.
     _ = try await run("heroes list --all --max-pages 1 --record tape", service.settings)
     let walk = try await run("heroes list --all --replay tape", service.settings)
     #expect(walk.status == 3)
@@ -163,7 +163,7 @@ import Testing
       "AGGREGATOR_RECORD and AGGREGATOR_REPLAY cannot be used together"
     ),
   ])
-  func `recording and replaying exclude each other`(
+  func `--record and --replay cannot be used together`(
     options: String, variables: [String: String], words: String
   ) async throws {
     let outcome = try await run("heroes list \(options)", variables)
@@ -171,7 +171,9 @@ import Testing
     #expect(outcome.errors.contains(words))
   }
 
-  @Test func `settings name the directory too, from where one works`() async throws {
+  @Test func `settings can also name the directory, relative to the working directory`()
+    async throws
+  {
     let service = try FakeComicVine()
     let live = try await run(
       "heroes list", service.settings.merging(["AGGREGATOR_RECORD": "tape"]) { $1 })
@@ -180,7 +182,7 @@ import Testing
     let replay = try await run(
       "heroes list", service.settings.merging(["AGGREGATOR_REPLAY": "tape"]) { $1 })
     #expect(replay.output == live.output)
-    // What reads no source does not mind.
+    // Commands that read no source ignore it.
     #expect(try await run("config list", ["AGGREGATOR_REPLAY": "nothing"]).status == 0)
   }
 
@@ -202,25 +204,25 @@ import Testing
     #expect(relative.errors.contains("my.xcconfig:2: invalid value \"tape\" for AGGREGATOR_REPLAY"))
   }
 
-  @Test func `what is stored neither answers nor changes`() async throws {
+  @Test func `the store neither answers nor changes`() async throws {
     let service = try FakeCountries()
     let temporary = sandbox.root.appending(path: "tmp")
     try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
     let settings = service.settings.merging(["TMPDIR": temporary.path]) { $1 }
-    // Stored and fresh, but what is recorded was asked for.
+    // Cached and fresh, but the recorded reply is used.
     _ = try await run("countries list", settings)
     let (live, replay) = try await replayed("countries list --json", settings) {}
     #expect(try live.envelope().provenance?.origin == "live")
     #expect(live.output == replay.output)
     #expect(service.requests.count == 2)
     #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path).isEmpty)
-    // What is deleted is deleted for good, whatever the environment says about recordings.
+    // Deletions are permanent, whatever the environment sets for recordings.
     let variables = settings.merging(["AGGREGATOR_REPLAY": "tape"]) { $1 }
     #expect(try await run("countries delete FR --yes", variables).status == 0)
     #expect(try await run("countries show FR", settings).status == 1)
   }
 
-  @Test func `ages are those of the day of the recording`() async throws {
+  @Test func `ages are relative to the time of the recording`() async throws {
     let service = try FakeRandomUser()
     let line = "users list --limit 3 --fields age"
     let live = try await run("\(line) --record tape", service.settings)

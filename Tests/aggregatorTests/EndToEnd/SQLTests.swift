@@ -2,7 +2,7 @@ import AggregatorFakeServices
 import Foundation
 import Testing
 
-/// `sql`: what is stored, asked for in SQL.
+/// `sql`: queries of cached data.
 @Suite struct SQLTests {
   private let services: FourServices
   private let home: TestHome
@@ -47,13 +47,13 @@ import Testing
     ("--ndjson", #"{"a":1,"b":"x'","c":null,"a_2":2.5,"d":"0AFF"}"# + "\n"),
     ("--format=table", "a  b   c  a_2  d\n1  x'     2.5  0AFF\n"),
   ])
-  func `an answer comes in every format`(option: String, text: String) async throws {
+  func `prints every format`(option: String, text: String) async throws {
     let outcome = try await sql("SELECT 1 a, 'x''' b, NULL c, 2.5 a, x'0aff' d", option)
     #expect(outcome.output == text)
     #expect(outcome.status == 0)
   }
 
-  @Test func `the envelope has the query as it was typed`() async throws {
+  @Test func `the envelope has the query as typed`() async throws {
     let outcome = try await sql("SELECT 'a  b' AS name", "--json")
     let envelope = try outcome.envelope()
     #expect(envelope.verb == "sql")
@@ -65,7 +65,7 @@ import Testing
     #expect(outcome.errors == "")
   }
 
-  @Test func `without a store all tables are empty, and none is made`() async throws {
+  @Test func `without a store all tables are empty, and none is created`() async throws {
     for (source, id) in FourServices.sources {
       let outcome = try await sql("SELECT \(id) FROM \(source)", "--csv")
       #expect(outcome.output == "\(id)\r\n")
@@ -74,7 +74,7 @@ import Testing
     #expect(try home.sandbox.files(under: "home").isEmpty)
   }
 
-  @Test func `a query can be words, or come from standard input`() async throws {
+  @Test func `a query can be several words or standard input`() async throws {
     #expect(try await home.run("sql SELECT 1 + 1").output == "2\n")
     #expect(try await home.run("sql -", input: "-- two\nSELECT\n2;\n").output == "2\n")
     #expect(try await home.run("sql -", input: "").status == 64)
@@ -100,7 +100,7 @@ import Testing
     ),
     ("SELEC", "error: near \"SELEC\": syntax error at character 1\nhint: aggregator help sql\n"),
   ])
-  func `a mistake is 64, and explained`(text: String, words: String) async throws {
+  func `an invalid query exits 64 with an explanation`(text: String, words: String) async throws {
     let outcome = try await sql(text, "--json")
     #expect(outcome.status == 64)
     #expect(outcome.output == "")
@@ -109,7 +109,7 @@ import Testing
     #expect(try await sql("SELECT 1", "--fields", "a").status == 64)
   }
 
-  @Test func `a query that does not end is 75, and what it printed is whole`() async throws {
+  @Test func `an endless query exits 75 with complete rows`() async throws {
     let endless = "WITH RECURSIVE c(name) AS (SELECT 'a' UNION ALL SELECT name FROM c) "
     let silent = try await sql(endless + "SELECT count(*) FROM c", "--timeout", "200ms", "--json")
     #expect(silent.status == 75)
@@ -123,7 +123,7 @@ import Testing
     #expect(envelope.warnings.map(\.code) == ["timedOut"])
   }
 
-  @Test func `a query that sorts without bound runs out of its own memory only`() async throws {
+  @Test func `an unbounded sort exhausts only its own memory`() async throws {
     let outcome = try await sql(
       "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) "
         + "SELECT n || hex(zeroblob(5000)) AS x FROM c ORDER BY x")
@@ -131,7 +131,7 @@ import Testing
     #expect(outcome.errors.hasPrefix("error: the query needs too much memory\n"))
   }
 
-  @Test func `a reader that leaves early is no failure`() async throws {
+  @Test func `a closed pipe is not a failure`() async throws {
     let pipe = try Pipe()
     let run = try Binary.start(
       "sql WITH RECURSIVE c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c) SELECT n FROM c",
@@ -150,7 +150,7 @@ import Testing
     #expect(help.output.contains("\nusers: email, title, "))
   }
 
-  @Test func `a damaged store is moved aside as by any other command`() async throws {
+  @Test func `moves a damaged store aside like any other command`() async throws {
     #expect(try await home.run("heroes list").status == 0)
     let path = home.file.path
     let damaged = try Data(contentsOf: URL(filePath: path)).prefix(1000)
@@ -164,7 +164,7 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: path + ".aside-1")) == damaged)
   }
 
-  @Test func `beside a process that writes it sees whole pages`() async throws {
+  @Test func `reads whole pages while another process writes`() async throws {
     let load = try home.start("users load 300 --timeout 10m")
     _ = await services.users.requests(atLeast: 5)
     var counts: [Int] = []

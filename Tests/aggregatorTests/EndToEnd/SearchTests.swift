@@ -7,7 +7,7 @@ import Testing
 /// `aggregator search`: all sources at once.
 @Suite struct SearchTests {
 
-  /// What a program reads of the envelope.
+  /// The envelope as a program reads it.
   private struct Document: Decodable {
     struct Item: Decodable {
       let source: String
@@ -38,7 +38,7 @@ import Testing
     try JSONDecoder().decode(Document.self, from: Data(outcome.output.utf8))
   }
 
-  @Test func `asks all sources, and says of each hit where it is from`() async throws {
+  @Test func `searches all sources and labels each hit with its source`() async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)
     let outcome = try await home.run("search man --json")
@@ -58,7 +58,7 @@ import Testing
     #expect(services.requestCount(of: "users") == 0)
   }
 
-  @Test func `comes in every format, the sources in their order`() async throws {
+  @Test func `comes in every format, with the sources in order`() async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)
     let tsv = try await home.run("search man -L 2 --tsv")
@@ -78,7 +78,7 @@ import Testing
     #expect(fields.lines.count > 30)
   }
 
-  @Test func `searches only what is named`() async throws {
+  @Test func `searches only the given sources`() async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)
     let found = try document(try await home.run("search man --source heroes,users --json"))
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `offline it asks nobody, and finds what is stored`() async throws {
+  @Test func `finds cached records in offline mode without a request`() async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)
     for source in ["countries", "heroes", "products"] {
@@ -116,7 +116,7 @@ import Testing
     return (services, home)
   }
 
-  @Test func `what is fine is shown while others stall`() async throws {
+  @Test func `shows complete results while other sources stall`() async throws {
     let (services, home) = try await badDay()
     let someone = try #require(try home.file.ids(of: "users").first)
     let name = String(someone.prefix { $0 != "." && $0 != "@" })
@@ -140,7 +140,7 @@ import Testing
     #expect(try await run.outcome().ending == .signal(SIGINT))
   }
 
-  @Test func `what failed is named, and the end comes with the deadline`() async throws {
+  @Test func `reports failed sources and ends at the deadline`() async throws {
     let (services, home) = try await badDay()
     defer { withExtendedLifetime(services) {} }
     let outcome = try await home.run("search an --timeout 5s --json")
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test func `without a fallback they have no hits, and their failures are told`() async throws {
+  @Test func `without a fallback, failed sources have no hits and are reported`() async throws {
     let (services, home) = try await badDay()
     defer { withExtendedLifetime(services) {} }
     let outcome = try await home.run("search an --timeout 5s --no-fallback --json")
@@ -170,7 +170,7 @@ import Testing
     #expect(outcome.errors.contains("warning: heroes: no answer within 5 s"), "\(outcome)")
   }
 
-  @Test func `where nobody answers it fails as the first of them`() async throws {
+  @Test func `if all sources fail, it fails with the first failure`() async throws {
     let home = try TestHome()
     let outcome = try await home.run("search an --no-fallback --source countries,products --json")
     #expect(outcome.status == 69, "\(outcome)")
@@ -179,7 +179,7 @@ import Testing
     #expect(outcome.errors.contains("error: products: cannot connect"))
   }
 
-  @Test func `what nobody has is no failure`() async throws {
+  @Test func `no hits are not a failure`() async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)
     let outcome = try await home.run("search xyzzy12345")
@@ -190,7 +190,7 @@ import Testing
       "\(outcome)")
   }
 
-  @Test func `a source's name in front is told how to be meant`() async throws {
+  @Test func `a source's name as the first word gets a hint`() async throws {
     let outcome = try await TestHome().run("search heroes spider --offline")
     #expect(
       outcome.errors.hasPrefix("To search only heroes: aggregator heroes search spider\n"),

@@ -68,7 +68,7 @@ import Testing
     #expect(try await countries("next --reset -L1").lines == ["AF"])
   }
 
-  @Test func `without a home a listing is shown with a warning, and next is 74`() async throws {
+  @Test func `without HOME, a listing causes a warning and next exits 74`() async throws {
     let list = try await countries(
       "list -L1", NextTests.terminal.merging(["HOME": nil]) { $1 })
     #expect(list.status == 0)
@@ -169,7 +169,7 @@ import Testing
     #expect(try await waiting.outcome().lines == ["DZ", "AS"])
   }
 
-  @Test func `who was killed gives the page again`() async throws {
+  @Test func `a killed process's page is shown again`() async throws {
     let stalled = try FakeServer(.stalled)
     let run = try Binary.start(
       "heroes next -L2 --timeout 10m", environment: stalled.settings, in: sandbox)

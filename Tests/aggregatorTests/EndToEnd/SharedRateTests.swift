@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Politeness over processes: they share rates, and what a service asked of one of them.
+/// Rates and retry times that processes share.
 @Suite struct SharedRateTests {
   /// When requests came, by kind of call.
   private final class Arrivals: Sendable {
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `two processes together keep the rate of each kind of call`() async throws {
+  @Test func `two processes share the rate of each kind of call`() async throws {
     let arrivals = Arrivals()
     let service = try FakeServer { request in
       arrivals.note(request)
@@ -57,7 +57,7 @@ import Testing
     .status(429, "slow down", headers: [("Retry-After", "\(seconds)")])
   }
 
-  @Test func `after Retry-After nobody asks, and what is stored answers`() async throws {
+  @Test func `after Retry-After, cached data answers without a request`() async throws {
     let service = try FakeComicVine()
     let home = try TestHome(service.settings)
     let known = try await home.run("heroes list --limit 5 --tsv")
@@ -94,7 +94,7 @@ import Testing
     #expect(service.requests.count == count)
   }
 
-  @Test func `with nothing stored the bundle answers, and says when to come back`() async throws {
+  @Test func `with an empty store, bundled data answers with the retry time`() async throws {
     let service = try FakeComicVine()
     let home = try TestHome(service.settings)
     service.fail(with: Self.asking(for: 3600))
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func `a short wait is waited for`() async throws {
+  @Test func `waits if the wait is short`() async throws {
     let service = try FakeComicVine()
     let home = try TestHome(service.settings)
     service.fail(with: Self.asking(for: 1), times: 1)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AggregatorCommand
 
-/// The real shells, with somebody who types.
+/// The real shells, with typed input.
 @Suite struct ShellTests {
   /// Ids that would do harm if they were anything but text.
   static let hostile = [
@@ -13,10 +13,10 @@ import Testing
   ]
 
   @Test(.enabled(if: Shell.missing.isEmpty, "not installed: \(Shell.missing)"))
-  func `all shells are here`() { #expect(Shell.installed.count == 3) }
+  func `all shells are installed`() { #expect(Shell.installed.count == 3) }
 
   @Test(arguments: Shell.installed, ["", "'", "\""])
-  func `ids are completed to what they are, and run nothing`(
+  func `IDs are completed literally and run nothing`(
     shell: Shell, quote: String
   ) async throws {
     let home = try await PopulatedHome(
@@ -31,7 +31,7 @@ import Testing
     #expect(try home.household.sandbox.files(under: "work") == ["typed"])
   }
 
-  /// What is typed, and the arguments that come of it.
+  /// The typed text, and the resulting arguments.
   static let lines: [(keys: String, arguments: String)] = [
     ("her\tli\t--js\t", "heroes list --json"),
     ("heroes list --format=j\t", "heroes list --format=json"),
@@ -50,7 +50,7 @@ import Testing
   ]
 
   @Test(arguments: Shell.installed)
-  func `words, options, values and files are completed`(shell: Shell) async throws {
+  func `completes words, options, values and files`(shell: Shell) async throws {
     let home = try await PopulatedHome(["jane@x.example": "Jane", "urn:a:b": "Name"])
     for file in ["mine.xcconfig", "my own", "tape/0001.http", "tap.txt"] {
       try home.household.sandbox.write("", to: "work/\(file)")
@@ -71,7 +71,7 @@ import Testing
       ("products list --record ", ["tape/"]), ("products list --config=t", ["--config=tape/"]),
       ("products list --config=./ta", ["--config=./tape/"]),
     ])
-  func `fish is offered what fits, and nothing where nothing does`(
+  func `fish offers matches, and nothing without a match`(
     line: String, words: [String]
   ) async throws {
     let home = try await PopulatedHome(["a1": "Lamp"])
@@ -87,10 +87,10 @@ import Testing
   }
 
   @Test(arguments: Shell.installed)
-  func `what there is to choose from is shown, with what it is`(shell: Shell) async throws {
+  func `shows the candidates with their descriptions`(shell: Shell) async throws {
     let terminal = try ShellAtTerminal(
       shell, in: try await PopulatedHome(["a1": "Lamp", "a2": "Sofa"]))
-    // The first key completes what all have in common.
+    // The first key completes the common prefix.
     try terminal.type("aggregator products show \t\t\t", until: shell == .bash ? "a2" : "Sofa")
   }
 }

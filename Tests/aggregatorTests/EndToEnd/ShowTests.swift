@@ -5,7 +5,7 @@ import Testing
 
 /// `show` and `open`.
 @Suite struct ShowTests {
-  @Test func `ids that fail for the same reason are said together`() async throws {
+  @Test func `IDs with the same failure are reported together`() async throws {
     let none = try await Binary.run("heroes show 999999998 999999999 abc")
     #expect(none.status == 77)
     #expect(none.output == "")
@@ -31,14 +31,14 @@ import Testing
         """)
   }
 
-  @Test func `a hero is found in the bundle while its service is away`() async throws {
+  @Test func `a hero is found in the bundle while the service is down`() async throws {
     let outcome = try await Binary.run("heroes show 1443 --json")
     #expect(outcome.status == 0)
     #expect(try outcome.envelope().items.map(\.name) == ["Spider-Man"])
     #expect(try outcome.envelope().provenance?.reason == "missingKey")
   }
 
-  @Test func `an address is printed for a script`() async throws {
+  @Test func `a URL is printed for scripts`() async throws {
     let service = try FakeComicVine()
     let outcome = try await Binary.run(
       "heroes open 1253 --print-url", environment: service.settings)
@@ -61,7 +61,7 @@ import Testing
 
   #if os(Linux)
     @Test(arguments: [0, 4])
-    func `the program that opens it is given the address`(status: Int32) async throws {
+    func `the browser receives the URL`(status: Int32) async throws {
       let sandbox = try Sandbox()
       let opener = try sandbox.write(
         "#!/bin/sh\nprintf '%s|' \"$@\" >../opened\nexit \(status)\n", to: "bin/xdg-open")
@@ -76,7 +76,7 @@ import Testing
   #endif
 
   @Test(arguments: ["javascript:alert(1)", "file:///etc/passwd", "--help", "//x", "http://", ""])
-  func `only addresses of the web are opened`(link: String) async throws {
+  func `opens only web URLs`(link: String) async throws {
     let service = try FakeServer(
       .json(
         #"{"error":"OK","status_code":1,"results":{"id":1,"name":"X","site_detail_url":"\#(link)"}}"#

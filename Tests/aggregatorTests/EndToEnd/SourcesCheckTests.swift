@@ -3,11 +3,11 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-/// `sources check`: how each source is, and what to do about it.
+/// `sources check`: the health of each source, with remedies.
 @Suite struct SourcesCheckTests {
   private static let fields = "--fields source,status,key,records,answer,exitCode --tsv"
 
-  @Test func `says that all is well, and asks each service once`() async throws {
+  @Test func `reports healthy services with one request each`() async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)
     let outcome = try await home.run("sources check \(Self.fields)")
@@ -26,7 +26,7 @@ import Testing
     #expect(try #require(latency.lines.first.flatMap { Int($0) }) >= 0)
   }
 
-  @Test func `says what is wrong with each, and ends with the code of the worst`() async throws {
+  @Test func `reports each problem and exits with the worst code`() async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)
     #expect(try await home.run("products list").status == 0)
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `tells no secret, and wants a source that there is`() async throws {
+  @Test func `shows no secret and rejects an unknown source`() async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)
     for format in ["--json", "--tsv", "--format table"] {

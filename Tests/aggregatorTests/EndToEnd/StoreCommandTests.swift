@@ -2,7 +2,7 @@ import AggregatorFakeServices
 import Foundation
 import Testing
 
-/// `store`: what is there, where it is, and forgetting it.
+/// `store`: its status, its location and clearing it.
 @Suite struct StoreCommandTests {
   private let services: FourServices
   private let home: TestHome
@@ -12,7 +12,7 @@ import Testing
     home = try TestHome(services.settings)
   }
 
-  @Test func `status counts, and path says where`() async throws {
+  @Test func `status counts records, and path prints the location`() async throws {
     let empty = try await home.run("store status --tsv")
     #expect(empty.status == 0)
     #expect(
@@ -54,7 +54,7 @@ import Testing
     #expect(try home.sandbox.permissions(of: TestHome.store) == 0o600)
   }
 
-  @Test func `clear forgets one source, and keeps what was deleted unless told otherwise`()
+  @Test func `clear removes one source, but deletions only on request`()
     async throws
   {
     _ = try await home.run("heroes list --all")
@@ -80,7 +80,7 @@ import Testing
     #expect(try await home.run("store clear").status == 64)
   }
 
-  @Test func `after clear next goes on, or says how`() async throws {
+  @Test func `next works after clear, or explains the remedy`() async throws {
     for (source, id) in FourServices.sources {
       let first = try await home.column(id, "\(source) next --limit 5")
       #expect(try await home.run("store clear \(source) --yes").status == 0)

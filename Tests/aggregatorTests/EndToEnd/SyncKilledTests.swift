@@ -4,7 +4,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-/// `kill -9` in the middle of a sync: the next one asks for what is missing, and the end is the same.
+/// `kill -9` in the middle of a sync: the next one requests the rest, and the result is the same.
 ///
 /// `AGGREGATOR_SOAK=1 swift test --filter SyncKilledTests` does 100 rounds of each.
 @Suite struct SyncKilledTests {
@@ -19,7 +19,7 @@ import Testing
     #expect(try await run.outcome().ending == .signal(SIGKILL))
   }
 
-  /// What was asked for, all told, where each page begins once, but at most one twice.
+  /// All requests; each page begins once, at most one of them twice.
   private func expectResumed(_ starts: [String?], _ whole: [String], _ comment: Comment) {
     var counts: [String: Int] = [:]
     for start in starts { counts[start ?? "", default: 0] += 1 }

@@ -4,7 +4,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-/// `SOURCE sync`: everything a service has, in the store, and what came of it in one line.
+/// `SOURCE sync`: stores all records of a service and prints the result in one line.
 @Suite struct SyncTests {
   /// Products with these numbers.
   private static func products(
@@ -19,8 +19,7 @@ import Testing
     service.settings.mapValues(Optional.some)
   }
 
-  @Test func `stores everything of each source, and what was stored answers offline`() async throws
-  {
+  @Test func `stores all records of each source, which then answer offline`() async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)
     let counts = ["countries": 249, "heroes": 257, "products": 30]
@@ -37,7 +36,7 @@ import Testing
     #expect(try home.file.faults() == [])
   }
 
-  @Test func `asks for as many at a time as is set`() async throws {
+  @Test func `requests as many pages at a time as configured`() async throws {
     let service = try FakeComicVine()
     let home = try TestHome(service.settings)
     #expect(try await home.run("heroes sync", ["COMIC_VINE_PAGE_SIZE": "30"]).status == 0)
@@ -45,7 +44,7 @@ import Testing
     #expect(service.requests.map { $0.query["offset"] } == (0..<9).map { "\($0 * 30)" })
   }
 
-  @Test func `a second one writes what changed, and nothing else`() async throws {
+  @Test func `a second sync writes only changes`() async throws {
     let before = try Self.products(0..<299)
     let home = try TestHome(before.settings)
     #expect(try await home.run("products sync").status == 0)
@@ -62,7 +61,7 @@ import Testing
     #expect(try home.file.faults() == [])
   }
 
-  @Test func `what a complete sync does not see is removed upstream`() async throws {
+  @Test func `records that a complete sync does not find are removed upstream`() async throws {
     let before = try Self.products(0..<250)
     let home = try TestHome(before.settings)
     #expect(try await home.run("products sync").status == 0)
@@ -102,7 +101,7 @@ import Testing
     #expect(try home.file.faults() == [])
   }
 
-  @Test func `says that removals are unknown if rows cannot be read`() async throws {
+  @Test func `reports unknown removals if rows cannot be read`() async throws {
     let service = try FakeComicVine()
     let home = try TestHome(service.settings)
     #expect(try await home.run("heroes sync").status == 0)
@@ -117,7 +116,7 @@ import Testing
     #expect(try home.file.ids(of: "heroes").count == 257)
   }
 
-  @Test func `a quota that is used up ends it with 75, and the next goes on`() async throws {
+  @Test func `an exhausted quota exits 75, and the next sync resumes`() async throws {
     let service = try FakeComicVine()
     let home = try TestHome(
       service.settings.merging(["COMIC_VINE_RATE": "5/h", "COMIC_VINE_PAGE_SIZE": "20"]) { $1 })
@@ -138,7 +137,7 @@ import Testing
     #expect(service.requests.map { $0.query["offset"] } == (0..<13).map { "\($0 * 20)" })
   }
 
-  @Test func `a failure keeps what came before, and tells what it was`() async throws {
+  @Test func `a failure keeps the pages before it and is reported`() async throws {
     let service = try FakeRandomUser()
     let home = try TestHome(service.settings)
     service.fail(with: RandomUserFault.page.reply, times: .max, after: 3)
@@ -151,7 +150,7 @@ import Testing
     #expect(nothing.output == "")
   }
 
-  @Test func `users need a bound, and go on where load and next ended`() async throws {
+  @Test func `users require a limit, and continue where load and next ended`() async throws {
     let service = try FakeRandomUser()
     let home = try TestHome(service.settings)
     for line in ["users sync", "users sync --max-pages 0"] {
@@ -168,7 +167,7 @@ import Testing
     #expect(try home.file.ids(of: "users") == FakeRandomUser.people(onPages: 1..<6))
   }
 
-  @Test func `with several jobs the end is the same, and pages are asked for once`() async throws {
+  @Test func `with several jobs the result is the same, with one request per page`() async throws {
     let service = try FakeComicVine()
     let home = try TestHome(service.settings)
     let outcome = try await home.run("heroes sync --jobs 8", ["COMIC_VINE_PAGE_SIZE": "10"])
@@ -177,7 +176,7 @@ import Testing
     #expect(try home.file.ids(of: "heroes") == NextTests.cast.map(String.init))
   }
 
-  @Test func `two at once do not fetch everything twice`() async throws {
+  @Test func `two concurrent syncs do not fetch all pages twice`() async throws {
     let service = try FakeComicVine()
     let home = try TestHome(service.settings)
     service.fail(with: .stalled, times: 1)
@@ -198,7 +197,7 @@ import Testing
   }
 
   @Test(arguments: [SIGINT, SIGTERM])
-  func `a signal says how to go on`(signal: Int32) async throws {
+  func `a signal prints how to resume`(signal: Int32) async throws {
     let service = try FakeRandomUser()
     let home = try TestHome(service.settings)
     service.fail(with: .stalled, times: 1, after: 2)
@@ -216,7 +215,7 @@ import Testing
     #expect(try home.file.faults() == [])
   }
 
-  @Test func `needs a place for the store`() async throws {
+  @Test func `requires a location for the store`() async throws {
     let service = try FakeComicVine()
     let home = try TestHome(service.settings)
     let outcome = try await home.run("heroes sync", ["HOME": nil])
@@ -224,7 +223,7 @@ import Testing
     #expect(service.requests.isEmpty)
   }
 
-  @Test func `a program is told what ended it, and of which source it is`() async throws {
+  @Test func `JSON names the cause of the end and the source`() async throws {
     let service = try FakeRandomUser()
     let home = try TestHome(service.settings)
     service.fail(with: RandomUserFault.page.reply, after: 2)
@@ -244,7 +243,7 @@ import Testing
     let warnings: [Envelope.Warning]
   }
 
-  @Test func `a signal ends it even if nobody reads what it says`() async throws {
+  @Test func `a signal ends it even if its output is not read`() async throws {
     let service = try FakeProducts((0..<3000).map { FakeProduct($0, "Thing") })
     let home = try TestHome(service.settings.merging(["PRODUCTS_PAGE_SIZE": "1"]) { $1 })
     let pipe = try Pipe()

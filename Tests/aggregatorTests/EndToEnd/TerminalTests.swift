@@ -1,9 +1,9 @@
 import Testing
 
-/// What a person at a terminal sees.
+/// The output on a terminal.
 @Suite struct TerminalTests {
   @Test(arguments: [100, 56, 30])
-  func `countries have their code at the right edge at any width`(width: Int) async throws {
+  func `the code of a country is at the right edge at any width`(width: Int) async throws {
     let outcome = try await Binary.run(
       "countries search united --offline",
       environment: ["AGGREGATOR_FORCE_TTY": "\(width)", "TERM": "dumb"])
@@ -51,7 +51,7 @@ import Testing
     """,
   ]
 
-  /// What is said of colour, and whether there is any then.
+  /// Settings for colour, and `true` if they enable it.
   static let colors: [(option: String, environment: [String: String?], isColored: Bool)] = [
     ("", [:], false),
     ("--color always", [:], true),
@@ -64,7 +64,7 @@ import Testing
   ]
 
   @Test(arguments: colors.indices)
-  func `colour is for terminals that want it`(index: Int) async throws {
+  func `only terminals that want colour get it`(index: Int) async throws {
     let (option, environment, isColored) = Self.colors[index]
     let outcome = try await Binary.run(
       "heroes list --format table \(option)", environment: environment)
@@ -78,7 +78,7 @@ import Testing
     ("heroes lst --color always", true), ("--nonsense --color always", false),
     ("--color never heroes lst", false), ("heroes lst", false),
   ])
-  func `a mistake is coloured if that was asked for before it`(
+  func `an error is coloured if the option precedes it`(
     line: String, isColored: Bool
   ) async throws {
     let outcome = try await Binary.run(line)
@@ -87,7 +87,7 @@ import Testing
     #expect(outcome.errors.contains("\u{1B}") == isColored)
   }
 
-  @Test func `the first page says how much more there is`() async throws {
+  @Test func `the first page shows how many records remain`() async throws {
     let outcome = try await Binary.run(
       "countries list --offline",
       environment: ["AGGREGATOR_FORCE_TTY": "80", "TERM": "dumb"])

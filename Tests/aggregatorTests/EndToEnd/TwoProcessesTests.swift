@@ -5,7 +5,7 @@ import Testing
 ///
 /// `AGGREGATOR_SOAK=1 swift test --filter TwoProcessesTests` does 100 rounds.
 @Suite struct TwoProcessesTests {
-  @Test func `two that call next get pages that join without gap or overlap`() async throws {
+  @Test func `two processes that call next get pages without gap or overlap`() async throws {
     let service = try FakeRandomUser()
     let home = try TestHome(service.settings)
     var pages: [[String]] = []
@@ -26,7 +26,7 @@ import Testing
     #expect(try home.file.faults() == [])
   }
 
-  @Test func `two that load users lose nobody and keep nobody twice`() async throws {
+  @Test func `two processes that load users neither lose nor duplicate any`() async throws {
     for round in Soak.rounds(3) {
       let service = try FakeRandomUser()
       let home = try TestHome(service.settings)
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `two that list, delete and restore leave the store in order`() async throws {
+  @Test func `two processes that list, delete and restore leave the store intact`() async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)
     for round in Soak.rounds(2) {

@@ -6,7 +6,7 @@ import Testing
 @testable import AggregatorCommand
 @testable import aggregator
 
-/// What the README promises is so.
+/// The README matches the program.
 @Suite struct ReadmeTests {
   static let readme = (try? Repository.text(of: "README.md")) ?? ""
 
@@ -14,7 +14,7 @@ import Testing
   static let guide =
     (try? Repository.text(of: "Sources/AggregatorKit/AggregatorKit.docc/UsingAggregator.md")) ?? ""
 
-  @Test func `its session is what a terminal shows`() async throws {
+  @Test func `its session matches a terminal`() async throws {
     let session = try #require(Self.blocks("console").first)
     var shown = ""
     for line in session.split(separator: "\n") where line.hasPrefix("$ ") {
@@ -73,12 +73,12 @@ import Testing
     }
   }
 
-  @Test func `the example's test is as short as it says`() throws {
+  @Test func `the example's test is as short as stated`() throws {
     let test = try Repository.text(of: "Examples/Goods/Tests/GoodsTests/GoodsTests.swift")
     #expect(Self.readme.contains("has \(test.count { $0 == "\n" }) lines altogether"))
   }
 
-  @Test func `the guide's example is as short as it says`() throws {
+  @Test func `the guide's example is as short as stated`() throws {
     let files = try Repository.swiftFiles(under: "Examples/Quakes/Sources/Quakes")
     let count = try files.map { try Repository.text(of: $0).count { $0 == "\n" } }.reduce(0, +)
     #expect(Self.readme.contains(": \(count) lines for"))
@@ -110,7 +110,7 @@ import Testing
     return match.1.matches(of: /"([^"]*)"|([^ "]+)/).map { String($0.1 ?? $0.2 ?? "") }
   }
 
-  /// Parses a command line, and runs it: without the network, unless it wants nothing else.
+  /// Parses a command line and runs it, offline unless it requires the network.
   private static func expectToWork(_ words: [String], in sandbox: Sandbox? = nil) async throws {
     let line = words.joined(separator: " ")
     let parsed = ArgumentParser(.standard).parse(words)

@@ -22,7 +22,7 @@ import Testing
     #expect(Columns([id(4), soft(10), soft(90), soft(100)], in: 61).widths == [4, 10, 20, 21])
   }
 
-  @Test func `leaves out trailing columns if there is no room, but never the IDs`() {
+  @Test func `drops trailing columns if they do not fit, but never the IDs`() {
     let columns = Columns([soft(30), soft(30), soft(30), id(6)], in: 40)
     #expect(columns.shown == [0, 1, 2, 3])
     #expect(Columns([soft(30), soft(30), soft(30), id(16)], in: 40).shown == [0, 1, 3])

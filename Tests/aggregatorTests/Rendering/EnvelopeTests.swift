@@ -19,7 +19,7 @@ import Testing
     _ = try JSONSerialization.jsonObject(with: Data(text.utf8))
   }
 
-  @Test func `an empty answer is a whole document`() {
+  @Test func `an empty answer is a complete document`() {
     let text = rendered([[]], as: .json, .countries, on: .plain(80))
     #expect(
       text == """

@@ -13,7 +13,7 @@ import Testing
   private let countries = hostileTexts.map { Country(id: $0, name: $0, region: $0, capital: $0) }
 
   @Test(arguments: Format.allCases, [1, 30, 56, 200])
-  func `nothing raw reaches a terminal`(format: Format, width: Int) {
+  func `no raw control character reaches a terminal`(format: Format, width: Int) {
     for terminalLayout in [TerminalLayout.plain(width), .terminal(width)] {
       for text in [
         rendered([heroes], as: format, .heroes, on: terminalLayout),

@@ -46,7 +46,7 @@ import Testing
     #expect(grid.column(of: "A", in: 1) == grid.column(of: "BBB", in: 2))
   }
 
-  @Test func `the ID column stays when others have no room`() throws {
+  @Test func `the ID column stays if others do not fit`() throws {
     var listing = Listing.heroes
     listing.chosen = try ["name", "realName", "publisher", "id"].map { name in
       try #require(Hero.fields.first { $0.name == name })

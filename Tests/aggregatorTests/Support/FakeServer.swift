@@ -1,7 +1,7 @@
 import AggregatorSourceTesting
 import Foundation
 
-/// A loopback server in place of Comic Vine and the list of countries.
+/// A loopback server that replaces Comic Vine and the list of countries.
 final class FakeServer: Sendable {
   /// The API key: a canary that occurs in no other text, and that percent-encoding changes.
   static let key = "CANARY/6f1e+0c27"

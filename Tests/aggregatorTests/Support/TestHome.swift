@@ -1,6 +1,6 @@
 import Foundation
 
-/// A home that is kept across runs of the program.
+/// A home directory that persists across runs of the program.
 struct TestHome: Sendable {
   /// The home and working directory.
   let sandbox: Sandbox

@@ -3,9 +3,9 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-/// What is kept of images, and what is done with it.
+/// The image cache.
 extension ImageTests {
-  @Test func `the second time nobody is asked for it, also offline`() async throws {
+  @Test func `a cached image needs no request, also in offline mode`() async throws {
     #expect(try await home.run("heroes image 1 -o a.png").status == 0)
     let offline = try await home.run("heroes image 1 -o b.png --offline")
     #expect(offline.status == 0)
@@ -27,7 +27,7 @@ extension ImageTests {
     #expect(try bytes("work/e.png") == FakePictures.picture)
   }
 
-  @Test func `images are kept where only their owner can read them`() async throws {
+  @Test func `cached images are readable by their owner only`() async throws {
     #expect(try await home.run("heroes image 1 -o a.png").status == 0)
     let directory = "home/.cache/aggregator/images"
     #expect(try home.sandbox.permissions(of: directory) == 0o700)
@@ -40,7 +40,7 @@ extension ImageTests {
     #expect(try home.sandbox.files(under: "all/cache/images").count == 2)
   }
 
-  @Test func `what is damaged is loaded anew, and where nothing can be kept it works all the same`()
+  @Test func `a damaged image is fetched again, and a missing cache is not a failure`()
     async throws
   {
     #expect(try await home.run("heroes image 1 -o a.png").status == 0)
@@ -58,7 +58,7 @@ extension ImageTests {
     #expect(try bytes("work/c.png") == FakePictures.picture)
   }
 
-  @Test func `a recording has the image, and answers without anybody`() async throws {
+  @Test func `a recording contains the image and replays it without a request`() async throws {
     #expect(try await home.run("heroes image 1 -o a.png --record tape").status == 0)
     #expect(try home.sandbox.files(under: "home").allSatisfy { !$0.hasSuffix(".image") })
     pictures.stop()
@@ -69,7 +69,7 @@ extension ImageTests {
     #expect(try bytes("work/b.png") == FakePictures.picture)
   }
 
-  @Test func `the store tells of images, and forgets them with their source`() async throws {
+  @Test func `the store counts images and removes them with their source`() async throws {
     #expect(try await home.run("heroes image 1 -o a.png").status == 0)
     let status = try await home.run("store status")
     #expect(status.errors.contains(/\/home\/.cache\/aggregator\/images, 1 image, \d{3} bytes\n/))
@@ -80,7 +80,7 @@ extension ImageTests {
     #expect(try await !home.run("store status").errors.contains("images"))
   }
 
-  @Test func `several programs at once keep to the cache and get their image`() async throws {
+  @Test func `concurrent programs respect the cache limit and get their image`() async throws {
     try await withThrowingTaskGroup(of: Outcome.self) { group in
       for number in 0..<6 {
         group.addTask { try await home.run("heroes image 1 -o \(number).png") }
