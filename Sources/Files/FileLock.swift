@@ -51,7 +51,7 @@ package struct FileLock: Sendable {
 
   private func unusable(_ failure: SystemFailure) -> SourceError {
     SourceError(
-      .storage, "\(path) cannot be locked: \(failure.words)",
+      .storage, "cannot lock \(path): \(failure.words)",
       remedy: "check the directory's permissions, and that it is on a local disk")
   }
 }

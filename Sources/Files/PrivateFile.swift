@@ -56,7 +56,7 @@ package struct PrivateFile: Sendable {
       case .system(let failure) where failure.isMissing: return nil
       case .system(let failure):
         throw SourceError(
-          .storage, "\(path) cannot be read: \(failure.words)", remedy: "check its permissions")
+          .storage, "cannot read \(path): \(failure.words)", remedy: "check its permissions")
       case .notRegular: throw SourceError(code, "\(path) is not a regular file")
       case .tooLarge: throw SourceError(.malformed, "\(path) is larger than \(limit) bytes")
       }
@@ -140,7 +140,7 @@ extension SourceError {
   /// A file or directory that cannot be written.
   package init(unwritable path: String, _ failure: SystemFailure) {
     self.init(
-      .storage, "\(path) cannot be written: \(failure.words)",
+      .storage, "cannot write \(path): \(failure.words)",
       remedy: "check the free disk space and the directory's permissions")
   }
 }

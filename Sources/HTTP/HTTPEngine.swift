@@ -142,11 +142,11 @@ extension Address {
 /// The failures that all engines report with the same text.
 extension SourceError {
   static func tooLarge(_ bytes: Int) -> SourceError {
-    SourceError(.tooLarge, "the reply is larger than \(bytes.binarySize)")
+    SourceError(.tooLarge, "the response is larger than \(bytes.binarySize)")
   }
 
   static func headTooLarge(_ bytes: Int) -> SourceError {
-    SourceError(.tooLarge, "the header of the reply is larger than \(bytes.binarySize)")
+    SourceError(.tooLarge, "the header of the response is larger than \(bytes.binarySize)")
   }
 
   static func notConnected(_ authority: String, within limit: Duration) -> SourceError {
@@ -158,15 +158,15 @@ extension SourceError {
   }
 
   static func unfinished(_ authority: String, within limit: Duration) -> SourceError {
-    SourceError(.timedOut, "no complete reply from \(authority) within \(limit.brief)")
+    SourceError(.timedOut, "no complete response from \(authority) within \(limit.brief)")
   }
 
   static func closedWithoutReply(_ authority: String) -> SourceError {
-    SourceError(.connectionLost, "\(authority) closed the connection without a reply")
+    SourceError(.connectionLost, "\(authority) closed the connection without a response")
   }
 
   static func cutShort(_ authority: String) -> SourceError {
-    SourceError(.connectionLost, "\(authority) closed the connection in the middle of the reply")
+    SourceError(.connectionLost, "\(authority) closed the connection in the middle of the response")
   }
 
   static func broken(_ authority: String) -> SourceError {
@@ -174,7 +174,7 @@ extension SourceError {
   }
 
   static func wronglyCompressed(_ authority: String) -> SourceError {
-    SourceError(.malformed, "invalid compression in the reply from \(authority)")
+    SourceError(.malformed, "invalid compression in the response from \(authority)")
   }
 }
 

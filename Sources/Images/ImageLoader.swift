@@ -36,7 +36,7 @@ public struct ImageLoader: Sendable {
         .timeout(deadline, clock: clock)
     } else {
       chain = UnavailableSource(
-        SourceError(.offline, "the image is not cached, and offline mode is on"))
+        SourceError(.offline, "the image is not cached (offline mode)"))
     }
     if let files {
       chain = Self.caching(chain, in: files, of: name, atMost: largest, for: reading, now: now)
@@ -101,7 +101,7 @@ private struct CachedImages<Base: DataSource<LoadedImage>>: Decorator {
     do { try await files.add(file, of: collection, used: date) } catch {
       // The image itself is there.
       guard error.code != .cancelled else { throw error }
-      found.warnings.append(Warning("notKept", "the image is not cached: \(error.message)"))
+      found.warnings.append(Warning("notCached", "the image is not cached: \(error.message)"))
     }
     return found
   }

@@ -188,15 +188,15 @@ package struct SQLiteFailure: Error {
         .busy, "\(path) is locked by another process", remedy: "try again in a moment")
     case SQLITE_FULL:
       SourceError(
-        .storage, "\(path) cannot be written: the disk is full",
+        .storage, "cannot write \(path): the disk is full",
         remedy: "free some space and try again")
     case SQLITE_READONLY, SQLITE_PERM, SQLITE_CANTOPEN, SQLITE_AUTH:
       SourceError(
-        .storage, "\(path) cannot be opened or written: \(cause ?? words)",
+        .storage, "cannot open or write \(path): \(cause ?? words)",
         remedy: Remedy("check the permissions of the file and its directory", .moveStore))
     default:
       SourceError(
-        .storage, "\(path) cannot be used: \(cause ?? words)",
+        .storage, "cannot use \(path): \(cause ?? words)",
         remedy: "check that the disk has free space and works")
     }
   }

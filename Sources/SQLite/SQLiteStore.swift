@@ -49,7 +49,7 @@ public final class SQLiteStore: Store {
     }
     guard let answer else {
       throw SourceError(
-        .storage, "\(path) cannot be created",
+        .storage, "cannot create \(path)",
         remedy: Remedy("choose another directory", .moveStore))
     }
     return answer

@@ -170,7 +170,7 @@ package struct StoreFile: Sendable {
       }
     } catch {
       throw SourceError(
-        .storage, "\(path) cannot be created: \(error.words)",
+        .storage, "cannot create \(path): \(error.words)",
         remedy: Remedy("check the directory's permissions and the free disk space", .moveStore))
     }
   }

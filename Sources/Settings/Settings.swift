@@ -156,7 +156,7 @@ public struct Settings: Sendable {
     let text = text(setting) ?? ""
     guard let count = Int(text), range.contains(count) else {
       throw invalid(
-        setting, text, "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+        setting, text, "must be an integer from \(range.lowerBound) to \(range.upperBound)")
     }
     return count
   }

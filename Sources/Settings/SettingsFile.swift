@@ -59,7 +59,7 @@ package struct SettingsReader: Sendable {
       return try read(file, shownAs: path, realPath: realPath)
     } catch {
       return error.isMissing
-        ? .missing : .refused(XcconfigFault("cannot be read: \(error.words)", code: .storage))
+        ? .missing : .refused(XcconfigFault("cannot read \(path): \(error.words)", code: .storage))
     }
   }
 
@@ -75,7 +75,7 @@ package struct SettingsReader: Sendable {
       switch error {
       case .system(let failure): throw failure
       case .notRegular:
-        return .refused(XcconfigFault("cannot be read: not a regular file", code: .storage))
+        return .refused(XcconfigFault("cannot read \(path): not a regular file", code: .storage))
       case .tooLarge:
         return .refused(XcconfigFault("is larger than \(Self.largestFile / 1024) KiB"))
       }
@@ -134,7 +134,7 @@ package struct SettingsFile: Sendable {
     guard let setting = settings.first(where: { $0.key == key }) else {
       throw SourceError(
         .badUsage, "unknown setting \(key)",
-        remedy: nearest(to: key, in: settings.map(\.key)).map { "did you mean \($0)?" })
+        remedy: nearest(to: key, in: settings.map(\.key)).map { "did you mean \"\($0)\"?" })
     }
     let text = try Self.checked(value, for: setting)
     try edit { bytes throws(SourceError) in

@@ -20,7 +20,10 @@ package struct SettingsLayer: Sendable {
     package var description: String { error.description }
 
     package var error: SourceError {
-      SourceError(fault.code, "\(location): \(fault.message)", remedy: fault.remedy)
+      // A file that cannot be read is named by the message.
+      let isNamed = location.line == nil && fault.code == .storage
+      return SourceError(
+        fault.code, isNamed ? fault.message : "\(location): \(fault.message)", remedy: fault.remedy)
     }
   }
 
@@ -109,7 +112,9 @@ package struct SettingsLayer: Sendable {
       throw XcconfigFault(
         "file not found: \(path)", remedy: "create it, or write #include? \"\(path)\"")
     case .refused(let fault):
-      throw XcconfigFault("\(path) \(fault.message)", remedy: fault.remedy, code: fault.code)
+      throw XcconfigFault(
+        fault.code == .storage ? fault.message : "\(path) \(fault.message)", remedy: fault.remedy,
+        code: fault.code)
     }
   }
 }
@@ -176,7 +181,8 @@ package struct SettingsExpansion {
     // In Xcode, quotes are a part of the value, which is never wanted here.
     if value.utf8.count > 1, let first = value.first, first == value.last, "\"'".contains(first) {
       throw diagnostic(
-        index, "the value of \(key) is in quotes, which would be part of it", "remove the quotes"
+        index, "the value of \(key) is quoted; quotes would become part of the value",
+        "remove the quotes"
       )
     }
     return value
@@ -220,8 +226,8 @@ package struct SettingsExpansion {
     let key = assignments[index].statement.key
     if isConfidential(name), settings[key].map({ !$0.isSecret }) ?? !isConfidential(key) {
       throw diagnostic(
-        index, "\(key) uses $(\(name)), which is secret, and no other setting may",
-        "write the text itself, without $(\(name))")
+        index, "\(key) must not refer to the secret $(\(name))",
+        "write the value itself instead of $(\(name))")
     }
     if let last = byKey[name]?.last { return try expand(last) }
     return try fromBelow(name, for: index)
@@ -239,7 +245,7 @@ package struct SettingsExpansion {
     guard let setting = settings[name] else { return "" }
     guard !setting.isSecret else {
       throw diagnostic(
-        index, "$(\(name)) is not set in this file, and a secret is never taken from another",
+        index, "$(\(name)) is not set in this file; secrets are not inherited from other files",
         "remove the line: \(name) keeps the value that is set elsewhere")
     }
     return below(setting) ?? ""

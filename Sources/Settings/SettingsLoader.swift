@@ -174,7 +174,7 @@ struct SettingsLoading {
       guard file.isRequired else { return nil }
       throw SourceError(
         .badSettings, "settings file not found: \(file.path)",
-        remedy: "create it, or name another one")
+        remedy: "create it, or specify another file")
     case .refused(let fault):
       let diagnostic = SettingsLayer.Diagnostic(
         location: SettingsLayer.Location(file: file.path, line: nil), fault: fault)
@@ -194,7 +194,7 @@ struct SettingsLoading {
     for setting in loader.settings {
       guard let assignment = expansion.assignment(of: setting.key) else { continue }
       if file.isGuarded, let reason = guarding(setting) {
-        warn("guarded", "\(assignment.location): \(setting.key) is ignored: \(reason)")
+        warn("ignored", "\(assignment.location): \(setting.key) is ignored: \(reason)")
         continue
       }
       do throws(SettingsLayer.Diagnostic) {
@@ -272,7 +272,7 @@ extension SettingsLoading {
     if let diagnostic = layer.diagnostics.first, !file.isLenient { throw diagnostic.error }
     for diagnostic in layer.diagnostics { warn("settings", diagnostic.description) }
     let more = layer.diagnosticCount - layer.diagnostics.count
-    if more > 0 { warn("settings", "\(file.path): \(more) more lines cannot be read") }
+    if more > 0 { warn("settings", "\(file.path): \(more) more invalid lines") }
 
     var reported: Set<String> = []
     for assignment in layer.assignments where assignment.statement.isConditional {
@@ -309,7 +309,8 @@ extension SettingsLoading {
         !layer.assignments.contains(where: { $0.statement.refers(to: key) })
       else { continue }
       warn(
-        "unknownSetting", "\(assignment.location): unknown setting \(key) (did you mean \(near)?)")
+        "unknownSetting",
+        "\(assignment.location): unknown setting \(key) (did you mean \"\(near)\"?)")
     }
   }
 }

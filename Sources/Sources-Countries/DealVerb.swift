@@ -6,7 +6,7 @@ extension Verb<Country> {
   /// A seed always picks the same country from the same list.
   static var deal: Verb<Country> {
     Verb(
-      "deal", "Pick a random country: the deal of the day",
+      "deal", "Pick a random country",
       parameters: [
         Parameter("seed", "N", in: 0...Int.max, about: "seed for a reproducible pick")
       ]
@@ -32,7 +32,7 @@ extension Verb<Country> {
       page.records = [countries[Int(bits.multipliedFullWidth(by: UInt64(countries.count)).high)]]
       page.next = nil
       page.total = countries.count
-      return .records(page, title: "Deal of the day!")
+      return .records(page, title: "Random country")
     }
   }
 }

@@ -41,7 +41,7 @@ struct ComicVineReply<Results: Decodable>: Decodable {
       self = try response.checked(by: service, wantsKey: true, now: now).decoded(by: service)
     } catch  where response.isLockout {
       throw SourceError(
-        .rejected, "Comic Vine has locked out this IP address for abnormal traffic",
+        .rejected, "Comic Vine has blocked this IP address because of abnormal traffic",
         remedy: "try again in a day or two, with fewer requests")
     }
     guard status.isFine || status.meansNotFound else { throw status.failure(at: now) }

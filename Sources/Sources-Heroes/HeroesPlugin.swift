@@ -17,7 +17,7 @@ public struct HeroesPlugin: Plugin {
 
   public static let rate = Setting(
     "COMIC_VINE_RATE", .rate, default: "1/s 200/h",
-    about: "rate limit for each kind of request, or 'off'")
+    about: "rate limit for each kind of request, or \"off\"")
 
   public static let pageSize = Setting(
     "COMIC_VINE_PAGE_SIZE", .count(1...ComicVine.largestPage), default: "100",
@@ -70,7 +70,8 @@ public struct HeroesPlugin: Plugin {
       let isPlaceholder = environment.settings.isPlaceholder(Self.key)
       throw SourceError(
         .missingKey,
-        isPlaceholder ? "\(Self.key.key) is a placeholder" : "\(Self.key.key) is not set",
+        isPlaceholder
+          ? "\(Self.key.key) is still the example placeholder" : "\(Self.key.key) is not set",
         remedy: "get a key at https://comicvine.gamespot.com/api")
     }
     return ComicVine(

@@ -118,7 +118,7 @@ struct RandomUserReply: Decodable {
     /// Rejects a response to other parameters.
     func check(seed: String, page: Int, size: Int) throws(SourceError) {
       func refuse(_ what: String) -> SourceError {
-        SourceError(.malformed, "randomuser.me returned other people than requested: \(what)")
+        SourceError(.malformed, "randomuser.me returned different people than requested: \(what)")
       }
       if let given = self.page, given != Double(page) {
         throw refuse("page \(given.formatted) instead of \(page)")

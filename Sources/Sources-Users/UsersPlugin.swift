@@ -14,12 +14,12 @@ public struct UsersPlugin: Plugin {
     about: "URL of the randomuser.me API")
 
   public static let rate = Setting(
-    "RANDOM_USER_RATE", .rate, default: "20000/5m", about: "rate limit in people, or 'off'"
+    "RANDOM_USER_RATE", .rate, default: "20000/5m", about: "rate limit in people, or \"off\""
   )
 
   public static let pageSize = Setting(
     "RANDOM_USER_PAGE_SIZE", .count(1...RandomUser.largestPage), default: "100",
-    about: "people per request; another size returns other people")
+    about: "people per request; a different size yields different people")
 
   /// The collection of people; never 18 characters, because the service gives such seeds another
   /// meaning.
@@ -122,7 +122,7 @@ extension Verb<User> {
   ) { call throws(SourceError) in
     guard let upstreamLoader = call.upstreamLoader else {
       throw SourceError(
-        .storage, "no cache directory", remedy: "set HOME or AGGREGATOR_HOME")
+        .storage, "no directory for the store", remedy: "set HOME or AGGREGATOR_HOME")
     }
     let count = call.values["count"] ?? 100
     let result = await upstreamLoader.take(count) { _ in }

@@ -98,7 +98,7 @@ struct Options {
   ) throws(UsageError) -> Value {
     guard let number = Value(text), range.contains(number) else {
       throw UsageError(
-        message: "invalid value \"\(text)\" for \(option): must be a number from "
+        message: "invalid value \"\(text)\" for \(option): must be an integer from "
           + "\(range.lowerBound) to \(range.upperBound)", hint: "Scripts/fuzz --help")
     }
     return number

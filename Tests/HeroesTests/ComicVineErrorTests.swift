@@ -33,7 +33,7 @@ struct ComicVineErrorTests {
       (.broken, .serverError, "failed (500)"), (.badGateway, .serverError, "failed (502)"),
       (.unavailable, .serverError, "failed (503)"),
       (.page, .malformed, "an HTML page instead of JSON"),
-      (.abnormalTraffic, .rejected, "locked out this IP address"),
+      (.abnormalTraffic, .rejected, "blocked this IP address"),
     ] as [(ComicVineFault, SourceError.Code, String)])
   func `reports the error of the service or its proxy`(
     fault: ComicVineFault, code: SourceError.Code, words: String
@@ -105,7 +105,7 @@ struct ComicVineErrorTests {
 
   @Test func `detects the lockout whatever the status`() async throws {
     let error = try await error(of: .html(title: "Abnormal Traffic Detected", status: 403))
-    #expect(error.message.contains("locked out this IP address"))
+    #expect(error.message.contains("blocked this IP address"))
   }
 
   @Test func `reads a hero whose biography mentions abnormal traffic`() async throws {

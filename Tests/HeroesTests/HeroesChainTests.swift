@@ -38,7 +38,7 @@ struct HeroesChainTests {
 
   @Test(arguments: [
     ("", "COMIC_VINE_API_KEY is not set"),
-    ("your_api_key_here", "COMIC_VINE_API_KEY is a placeholder"),
+    ("your_api_key_here", "COMIC_VINE_API_KEY is still the example placeholder"),
   ])
   func `sends no request without a key`(key: String, words: String) async throws {
     let service = try FakeComicVine()

@@ -13,11 +13,11 @@ struct ProductErrorTests {
     (.html(title: "Error", status: 400), .rejected, "refused the request (400)"),
     (.html(title: "Error", status: 404), .rejected, "refused the request (404)"),
     (.html(title: "Welcome"), .malformed, "an HTML page instead of JSON: Welcome"),
-    (.json("{}"), .malformed, "is missing"), (.json("null"), .malformed, "invalid reply"),
-    (.json(#"{"products":null,"product":null}"#), .malformed, "invalid reply"),
-    (.json(#"{"products":{},"product":[]}"#), .malformed, "invalid reply"),
-    (.json(#"{"products":["#), .malformed, "not JSON"), (.json(""), .malformed, "empty reply"),
-    (.closed, .connectionLost, "without a reply"),
+    (.json("{}"), .malformed, "is missing"), (.json("null"), .malformed, "invalid response"),
+    (.json(#"{"products":null,"product":null}"#), .malformed, "invalid response"),
+    (.json(#"{"products":{},"product":[]}"#), .malformed, "invalid response"),
+    (.json(#"{"products":["#), .malformed, "not JSON"), (.json(""), .malformed, "empty response"),
+    (.closed, .connectionLost, "without a response"),
   ]
 
   @Test(arguments: replies.indices)

@@ -84,7 +84,7 @@ struct RandomUserPageTests {
     let users = try FakeRandomUser(quirks: [quirk]).users()
     let error = await #expect(throws: SourceError.self) { try await users.page(PageRequest()) }
     #expect(error?.code == .malformed)
-    #expect(error?.message.contains("other people") == true)
+    #expect(error?.message.contains("different people") == true)
   }
 
   @Test func `accepts pages without info`() async throws {

@@ -86,7 +86,7 @@ struct ArgumentScan {
     try begin(arguments, checksValues: true)
     if let pending {
       throw CommandError(
-        .usage, "missing value for \(pending.spelling) \(pending.placeholder)")
+        .usage, "missing value for \(pending.spelling)")
     }
   }
 
@@ -188,7 +188,7 @@ extension Option.Value {
     case .list, .text, .session, .file, .directory:
       guard text.contains(where: { !$0.isWhitespace }) else {
         throw CommandError(
-          .usage, "missing value for \(option.spelling) \(option.placeholder)")
+          .usage, "missing value for \(option.spelling)")
       }
     }
   }

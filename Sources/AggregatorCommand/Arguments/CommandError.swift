@@ -49,7 +49,7 @@ enum Hint: ExpressibleByStringInterpolation {
       case .allowMoreTime?: .words("allow more time with --timeout, or try later")
       case .moveStore?: .words("\(remedy.text), or set AGGREGATOR_HOME")
       case .nameSettingsFile?: .words("\(remedy.text), or use --config FILE")
-      case .record?: .words("\(remedy.text): use --record instead of --replay")
+      case .record?: .words("\(remedy.text) with --record")
       default: .words(remedy.text)
       }
   }

@@ -35,12 +35,13 @@ enum ExitCode: Int32, CaseIterable, Sendable {
 
   var about: String {
     switch self {
-    case .success: "success, also for empty lists, cached or bundled data, and closed pipes"
-    case .notFound: "record not found; end of the list, or an invalid position, for next"
-    case .partial: "partial result: a part failed, or the listing was stopped"
+    case .success: "success, including empty lists, cached or bundled data, and a closed pipe"
+    case .notFound: "record not found; for next: end of list or invalid position"
+    case .partial: "partial result: some sources failed, or the listing was cut short"
     case .usage: "invalid command line, blank query, or invalid --cursor"
     case .unavailable:
-      "no data: connection failed, server error, --offline without data, not recorded"
+      "no data: connection failed, server error, --offline without data, or request not in the "
+        + "recording"
     case .bug: "internal error"
     case .io: "cannot read or write: disk full, permissions"
     case .tryLater: "try later: timeout, rate limit, or a lock in use"

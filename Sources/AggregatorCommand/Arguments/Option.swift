@@ -21,7 +21,7 @@ struct Option: Sendable {
     case specific = "Options"
     case paging = "Paging options"
     case output = "Output options"
-    case data = "Source of data"
+    case data = "Data options"
     case network = "Network options"
     case recording = "Recording options"
     case general = "General options"
@@ -102,7 +102,7 @@ extension Option {
   static let session = Option(
     "session", .session, "NAME", in: .paging,
     about: "name of the saved position for next (default \"default\")")
-  static let reset = Option("reset", in: .paging, about: "start the last listing over")
+  static let reset = Option("reset", in: .paging, about: "restart the last listing")
   static let back = Option("back", in: .paging, about: "show the previous page")
   static let peek = Option("peek", in: .paging, about: "show the next page without advancing")
 
@@ -125,7 +125,7 @@ extension Option {
   static let source = Option("source", .list, "A,B", in: .data, about: "search only these sources")
   static let offline = Option("offline", in: .data, about: "use local data only")
   static let refresh = Option(
-    "refresh", in: .data, about: "bypass the cache, and retry a paused service")
+    "refresh", in: .data, about: "ignore the cache and any circuit breaker")
   static let noFallback = Option(
     "no-fallback", in: .data, about: "fail instead of using stale or bundled data")
   static let explain = Option(
@@ -144,7 +144,7 @@ extension Option {
 
   static let record = Option(
     "record", .directory, "DIR", in: .recording,
-    about: "save requests and responses to DIR, without keys")
+    about: "save requests and responses to DIR, with secrets removed")
   static let replay = Option(
     "replay", .directory, "DIR", in: .recording,
     about: "replay responses from DIR; needs no network and no key")
@@ -167,7 +167,7 @@ extension Option {
 
   static let yes = Option("yes", letter: "y", about: "do not ask for confirmation")
   static let dryRun = Option("dry-run", about: "show what would happen without doing it")
-  static let clearDeleted = Option("deleted", about: "also forget which records were deleted")
+  static let clearDeleted = Option("deleted", about: "also clear the list of deleted records")
   static let size = Option(
     "size", .choice(ImageSize.allCases.map(\.rawValue)), "SIZE",
     about: "small, medium or large (default medium)")
@@ -190,7 +190,7 @@ extension Option {
 
   /// The source of data for commands that only the service can serve.
   static let fetching: [Option] = [
-    refresh.with(about: "retry a paused service now"), timeout, record, replay,
+    refresh.with(about: "ignore the circuit breaker"), timeout, record, replay,
   ]
 
   static let listing: [Option] = [limit, all, maxPages, cursor, session, explain]

@@ -92,9 +92,11 @@ extension Command {
     if setting.isSecret {
       // Without the value, which may be a secret.
       guard invocation.arguments.count == 1 else {
+        let command = session.diagnostics.command("config set \(setting.key)")
         throw CommandError(
-          .usage, "\(setting.key) cannot be given on the command line, which others can see",
-          hint: .command("config set \(setting.key) prompts for it, or reads standard input"))
+          .usage,
+          "\(setting.key) cannot be passed on the command line, where other users could see it",
+          hint: .words("run \(command); it prompts or reads standard input"))
       }
       value = try SecretInput.read("\(setting.key): ", mayAsk: !invocation.has(.noInput))
     } else if invocation.arguments.count == 2 {
@@ -127,7 +129,7 @@ extension Command {
     return Command(
       "KEY", words: CompletionSource.setting,
       notes: [
-        "Comments are kept. Other settings files and environment variables take effect again."
+        "Comments are preserved. Values from other files and environment variables apply again."
       ],
       examples: examples, run: unsetSetting)
   }
@@ -213,8 +215,8 @@ private struct SettingEntry: Entry {
 
   static let fields: [Field<SettingEntry>] = [
     Field("key", "Key", \.id, about: "The setting's key."),
-    Field("value", "Value", \.value, about: "The value; for a secret, whether it is set."),
+    Field("value", "Value", \.value, about: "The value; secrets are masked."),
     Field("origin", "Origin", \.origin, about: "The file, variable or default."),
-    Field("about", "Description", \.about, about: "The purpose."),
+    Field("about", "Description", \.about, about: "The description."),
   ]
 }

@@ -44,7 +44,7 @@ final class Explanation: Sendable {
     switch policy.readOrder {
     case .liveFirst(let freshness):
       say(
-        "\(plugin.name): live data first; cached pages are reused for \(freshness.text)")
+        "\(plugin.name): live data first; cached pages stay fresh for \(freshness.text)")
     case .localFirst:
       say("\(plugin.name): cached data first, then the service")
     }
@@ -72,7 +72,7 @@ final class Explanation: Sendable {
     let attempts = pages.map { "up to \($0 * requestPlan.requestsPerPage) attempts" }
     say(
       "plan: GET \(requestPlan.addresses.joined(separator: ", ")) "
-        + "(\(attempts ?? "until the last page"))")
+        + "(\(attempts ?? "all pages"))")
     if requestPlan.pause > .zero {
       say(
         "circuit breaker: failing repeatedly; paused for \(requestPlan.pause.text), "
@@ -80,7 +80,7 @@ final class Explanation: Sendable {
     }
     if let rate = requestPlan.rate, let left = requestPlan.left {
       let wait = requestPlan.wait > .zero ? "next in \(requestPlan.wait.text)" : "no wait"
-      say("rate limit: \(rate), \(left) calls left, \(wait)")
+      say("rate limit \(rate): \(left.of("request")) left, \(wait)")
     } else if requestPlan.wait > .zero {
       say("rate limit: set by the service, retry in \(requestPlan.wait.text)")
     }
@@ -91,9 +91,9 @@ final class Explanation: Sendable {
     let total = ContinuousClock.now - start
     let origins = state.origins.sorted { $0.key.rawValue < $1.key.rawValue }
       .map { "\($0.value) \($0.key.rawValue)" }
-    say(
-      "answered: \(origins.isEmpty ? "nothing" : origins.joined(separator: ", ")) in \(total.text)"
-    )
+    let noun = state.origins.values.reduce(0, +) == 1 ? "record" : "records"
+    let answer = origins.isEmpty ? "no" : origins.joined(separator: ", ")
+    say("result: \(answer) \(noun) in \(total.text)")
     say(
       "\(state.sent.of("request")) (\(state.retries == 1 ? "1 retry" : "\(state.retries) retries")), "
         + "\(state.bytes.byteCount), \(state.time.text)")

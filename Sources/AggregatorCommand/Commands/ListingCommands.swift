@@ -6,8 +6,8 @@ extension Plugin {
       options: Option.listing + Option.reading + Option.output, fields: fields,
       examples: [
         ("\(name) list", "the first 20 \(name)"),
-        ("\(name) list --limit 5 --json", "five, as JSON"),
-        ("\(name) list --all --offline", "all local \(name), without the network"),
+        ("\(name) list --limit 5 --json", "the first 5 \(name) as JSON"),
+        ("\(name) list --all --offline", "all cached or bundled \(name)"),
       ]
     ) { invocation, session in
       try invocation.refuseArguments()

@@ -62,7 +62,7 @@ struct ListingOutcome {
   private mutating func add(_ warnings: [Warning]) {
     if warnings.contains(where: { $0.code == "stopped" }) { isPartial = true }
     for warning in warnings where !remarks.contains(where: { $0.warning == warning }) {
-      remarks.append(Remark(warning: warning, isNote: warning.code == "storedOnly"))
+      remarks.append(Remark(warning: warning, isNote: warning.code == "cachedOnly"))
     }
   }
 
@@ -169,7 +169,7 @@ struct ListingOutcome {
     let reason = cached.reason.map { " (\($0.message))" } ?? ""
     return Remark(
       warning: Warning(
-        "stored", "\(isMixed ? "partly " : "")cached, fetched \(cached.age)\(reason)"),
+        "cached", "\(isMixed ? "partly " : "")cached, fetched \(cached.age)\(reason)"),
       hint: cached.reason?.hint(settings: settings),
       // A growing source always mixes both.
       isNote: isLocalFirst && cached.reason == nil)

@@ -129,8 +129,8 @@ extension Plugin {
       "ID", words: CompletionSource.one(.ids(of: name)), options: [.size, .file] + Option.lookup,
       notes: hasImages
         ? [
-          "Without -o the image is written to standard output, unless that is a terminal. In a directory "
-            + "the file is named after the ID. Images are cached."
+          "Without -o the image is written to standard output, unless that is a terminal. If FILE "
+            + "is a directory, the file is named after the ID. Images are cached."
         ] : ["\(name) have no images."],
       examples: hasImages
         ? [

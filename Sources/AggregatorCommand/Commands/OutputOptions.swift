@@ -54,7 +54,7 @@ struct OutputOptions {
 
   private func choose<Item>(from all: [Field<Item>]) throws(CommandError) -> [Field<Item>]? {
     guard let fields else { return nil }
-    guard !fields.isEmpty else { throw CommandError(.usage, "missing value for --fields A,B") }
+    guard !fields.isEmpty else { throw CommandError(.usage, "missing value for --fields") }
     var chosen: [Field<Item>] = []
     for name in fields {
       guard let field = all.first(where: { $0.name == name }) else {

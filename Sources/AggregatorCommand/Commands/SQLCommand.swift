@@ -28,7 +28,7 @@ extension Command {
       ] + views(of: plugins).map { "\($0.name): \($0.columns.joined(separator: ", "))" },
       examples: [
         ("sql \"SELECT count(*) FROM \(first)\"", "the number of cached \(first)"),
-        ("sql \"SELECT * FROM \(first)\" --csv", "all of them, for a spreadsheet"),
+        ("sql \"SELECT * FROM \(first)\" --csv", "all cached \(first) as CSV"),
       ]
     ) { invocation, session in
       try await sql(over: views(of: plugins), invocation, session)

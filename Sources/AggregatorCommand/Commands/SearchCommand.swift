@@ -30,8 +30,8 @@ extension Command {
         } + Option.output,
       fields: SearchHit.fields(of: plugins),
       notes: [
-        "If a source does not respond within \(defaultTimeOfAll.text), or --timeout, its local data is "
-          + "searched. The exit code is 3 if a service failed."
+        "If a source does not respond within \(defaultTimeOfAll.text) (see --timeout), its local "
+          + "data is searched. The exit code is 3 if a service failed."
       ],
       examples: [
         ("search \(query)", "search all sources"),
@@ -105,7 +105,7 @@ extension Command {
     _ invocation: Invocation, _ session: Session
   ) throws(CommandError) -> [any Plugin] {
     guard let names = invocation.list(.source) else { return session.tree.plugins }
-    guard !names.isEmpty else { throw CommandError(.usage, "missing value for --source A,B") }
+    guard !names.isEmpty else { throw CommandError(.usage, "missing value for --source") }
     for name in names { _ = try session.tree.plugin(named: name) }
     return session.tree.plugins.filter { names.contains($0.name) }
   }
@@ -175,7 +175,7 @@ struct SearchWriter {
     let empty = searches.filter { $0.hits.isEmpty && $0.failure == nil }.map(\.source)
     if !empty.isEmpty {
       session.diagnostics.note(
-        "No \(empty.joined(separator: ", ")) match \"\(query.text.fitted(to: 80))\"")
+        "No \(empty.alternatives) match \"\(query.text.fitted(to: 80))\"")
     }
     reportRemarks(searches)
     for failure in failures {
@@ -221,5 +221,13 @@ struct SearchWriter {
     for (remark, sources) in reported {
       remark.report(session.diagnostics, of: sources.joined(separator: ", "))
     }
+  }
+}
+
+extension [String] {
+  /// The words as alternatives: `a, b or c`.
+  fileprivate var alternatives: String {
+    count < 2
+      ? joined(separator: "") : "\(dropLast().joined(separator: ", ")) or \(self[count - 1])"
   }
 }

@@ -73,22 +73,22 @@ struct SourceHealth: Entry {
   let laws: [String]
   let records: Int?
   let fetchedAt: String?
-  let answer: String
+  let origin: String
   let exitCode: Int
 
   static let fields: [Field<SourceHealth>] = [
     Field("source", "Source", \.id, about: "The source."),
-    Field("status", "Status", \.status, about: "ok, odd if a law is violated, or failed."),
+    Field("status", "Status", \.status, about: "ok, inconsistent (laws violated) or failed."),
     Field("key", "Key", \.key, about: "The API key: set, missing or not needed."),
     Field("settings", "Settings", \.settings, about: "The settings and their origins."),
-    Field("service", "Service", \.service, about: "answers, or the failure."),
+    Field("service", "Service", \.service, about: "The response of the service: ok, or the error."),
     Field("milliseconds", "Latency", \.milliseconds, about: "The response time of a page in ms."),
     Field("laws", "Laws", \.laws, about: "The laws checked, with violations."),
     Field("records", "Cached", \.records, about: "The number of cached records."),
     Field(
-      "fetchedAt", "Last fetched", \.fetchedAt, about: "When the newest cached page was fetched."),
+      "fetchedAt", "Last fetched", \.fetchedAt, about: "Time of the newest fetched page."),
     Field(
-      "answer", "Origin", \.answer, about: "The origin of a list now: live, cached or bundled."),
+      "origin", "Origin", \.origin, about: "The origin of a list now: live, cached or bundled."),
     Field("exitCode", "Exit code", \.exitCode, about: "The exit code for this source alone."),
   ]
 }
@@ -115,13 +115,13 @@ extension Plugin {
     let violations = report?.violations ?? []
     let code = failure.map(ExitCode.init) ?? (violations.isEmpty ? .success : .partial)
     let health = SourceHealth(
-      id: name, status: failure != nil ? "failed" : violations.isEmpty ? "ok" : "odd",
+      id: name, status: failure != nil ? "failed" : violations.isEmpty ? "ok" : "inconsistent",
       key: keyState(environment.settings), settings: shownSettings(environment.settings),
-      service: failure?.message ?? "answers",
+      service: failure?.message ?? "ok",
       milliseconds: failure == nil ? Int(taken / .milliseconds(1)) : nil,
       laws: report?.entries.map { "\($0.law.name): \($0.verdict)" } ?? [],
       records: stored?.records, fetchedAt: stored?.fetchedAt?.iso8601,
-      answer: await answer(
+      origin: await answer(
         isLive: failure == nil, hasStored: (stored?.records ?? 0) > 0, in: environment),
       exitCode: Int(code.rawValue))
     return SourceCheck(health: health, failure: failure, code: code)

@@ -6,7 +6,7 @@ extension CommandTree.Node {
       "sources", "List sources", .sources,
       children: [
         .init(
-          "sources show", "Show a source's verbs, fields, settings and operators",
+          "sources show", "Show a source's verbs, fields, settings and operator chain",
           .showSource(plugins)),
         .init(
           "sources check", "Check each service's health",
@@ -112,6 +112,6 @@ private struct SourceDetail: Entry {
     Field("verbs", "Verbs", \.verbs, about: "The verbs."),
     Field("fields", "Fields", \.fieldNames, about: "The fields of a record."),
     Field("settings", "Settings", \.settings, about: "The settings and their origins."),
-    Field("chain", "Chain", \.chain, about: "The chain of operators, the service first."),
+    Field("chain", "Operators", \.chain, about: "The chain of operators, the service first."),
   ]
 }

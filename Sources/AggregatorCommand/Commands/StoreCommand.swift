@@ -147,6 +147,6 @@ private struct StoreEntry: Entry {
       about: "The number of records that the service no longer has."),
     Field("pages", "Pages", \.pages, about: "The number of cached pages."),
     Field(
-      "fetchedAt", "Last fetched", \.fetchedAt, about: "When the newest page was fetched."),
+      "fetchedAt", "Last fetched", \.fetchedAt, about: "Time of the newest fetched page."),
   ]
 }

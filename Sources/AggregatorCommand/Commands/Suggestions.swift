@@ -57,6 +57,12 @@ extension CommandTree {
       near = nil
     }
     let isSource = sources.contains(node.path)
+    if node.path == "completions" {
+      let shells = words.sorted().joined(separator: ", ")
+      return CommandError(
+        .usage, "unsupported shell \"\(word)\"", suggestion: near,
+        hint: near != nil ? hint : .words("supported shells: \(shells)"))
+    }
     let choices = words.joined(separator: ", ")
     return CommandError(
       .usage,

@@ -17,9 +17,9 @@ extension Plugin {
         policy.isEndless
           ? "This source is unbounded, so --max-pages is required. Each sync continues after the last "
             + "sync or next."
-          : "Prints the number of records +added ~changed =same −removed. An interrupted sync resumes after the "
-            + "last page, even after kill -9. Records that a complete sync does not find were removed "
-            + "upstream and are no longer listed."
+          : "Prints the numbers of added (+), changed (~), unchanged (=) and removed (−) records. "
+            + "An interrupted sync resumes after the last saved page, even after kill -9. Records "
+            + "that a complete sync does not find are marked as removed upstream and no longer listed."
       ],
       examples: [
         ("\(name) sync\(bound)", "download \(policy.isEndless ? "ten pages" : "all \(name)")"),
@@ -175,7 +175,10 @@ struct SyncReport {
       remarks.append(.unreadable(result.unreadable))
     }
     if let doubt = result.doubt {
-      remarks.append(Warning("doubt", "removed records could not be determined: \(doubt)"))
+      remarks.append(
+        Warning(
+          "reconciliationIncomplete",
+          "could not determine which records were removed upstream: \(doubt)"))
     }
     self.remarks = remarks
   }

@@ -13,7 +13,9 @@ extension Plugin {
       verb.argument.map { "[\($0.placeholder)]" } ?? "",
       options: parameters.map(\.option) + Option.reading + Option.output, fields: fields,
       notes: verb.argument.map { ["\($0.placeholder) is \($0.about)."] } ?? [],
-      examples: [("\(name) \(verb.name)", verb.summary)]
+      examples: [
+        ("\(name) \(verb.name)", verb.summary.prefix(1).lowercased() + verb.summary.dropFirst())
+      ]
     ) { invocation, session in
       var values: [String: Int] = [:]
       for (name, option) in parameters { values[name] = invocation.count(option) }
@@ -62,8 +64,8 @@ extension Invocation {
     guard let number = Int(text), parameter.range.contains(number) else {
       throw CommandError(
         .usage,
-        "\(parameter.placeholder) must be a number from \(parameter.range.lowerBound) "
-          + "to \(parameter.range.upperBound)")
+        "invalid value \"\(text)\" for \(parameter.placeholder): must be an integer from "
+          + "\(parameter.range.lowerBound) to \(parameter.range.upperBound)")
     }
     return number
   }

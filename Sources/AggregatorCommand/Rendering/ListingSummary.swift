@@ -101,7 +101,7 @@ enum ContinuationHint {
   var action: String {
     switch self {
     case .cursor: "--cursor"
-    case .listing(let command), .next(let command), .peek(let command): "'\(command)'"
+    case .listing(let command), .next(let command), .peek(let command): "\"\(command)\""
     }
   }
 

@@ -28,7 +28,7 @@ struct Diagnostics: Sendable {
   func error(_ failure: CommandError) {
     line(.error, "error", failure.message)
     if let suggestion = failure.suggestion {
-      put("\nDid you mean '\(suggestion.safeLine.fitted(to: Self.maxCells))'?")
+      put("\nDid you mean \"\(suggestion.safeLine.fitted(to: Self.maxCells))\"?")
     }
     if let hint = failure.hint { self.hint(hint) }
   }

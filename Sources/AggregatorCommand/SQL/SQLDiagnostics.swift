@@ -58,7 +58,11 @@ struct SQLDiagnostics {
       return error(
         message, remedy: tables, meaning: nearest(to: name.lastPart, in: views.map(\.name)))
     }
-    let position = offset.map { " at character \(character(at: $0))" } ?? ""
+    // Every table of a query is a view.
+    if message.hasPrefix("cannot modify "), message.hasSuffix(" because it is a view") {
+      return onlySelect
+    }
+    let position = offset.map { " (character \(character(at: $0)))" } ?? ""
     guard let name = message.following("no such column: ") else {
       return error(message + position)
     }

@@ -118,7 +118,8 @@ extension SourceError {
   fileprivate static func circuitOpen(for pause: Duration) -> SourceError {
     guard pause > .zero else {
       return SourceError(
-        .circuitOpen, "failing repeatedly; a probe is in flight", remedy: "retry shortly")
+        .circuitOpen, "failing repeatedly; a trial request is already in progress",
+        remedy: "retry shortly")
     }
     return SourceError(
       .circuitOpen, "failing repeatedly; paused for \(pause.text)",

@@ -26,7 +26,7 @@ extension DataSource {
   /// the call fails.
   package func withoutFallback() -> some DataSource<Item> {
     let error = SourceError(
-      .unreachable, "the listing started from local data, but fallback is disabled")
+      .unreachable, "cannot continue a listing of local data: fallback is disabled")
     return Fallback(self, UnavailableSource(error), when: { _ in false }, isShown: false)
   }
 }

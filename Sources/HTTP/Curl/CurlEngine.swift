@@ -43,7 +43,7 @@ package import AggregatorCore
       }
       guard let loop else {
         throw SourceError(
-          .unreachable, "libcurl is not installed", remedy: "run 'apt-get install libcurl4'")
+          .unreachable, "libcurl is not installed", remedy: "run \"apt-get install libcurl4\"")
       }
       return loop
     }

@@ -53,8 +53,8 @@ package import AggregatorCore
       case 18: self = .cutShort(authority)
       case 16, 55, 56, 92, 95: self = .broken(authority)
       case 61: self = .wronglyCompressed(authority)
-      case 27: self.init(.tooLarge, "not enough memory for the reply from \(authority)")
-      case 1, 3, 8: self.init(.malformed, "invalid HTTP reply from \(authority)")
+      case 27: self.init(.tooLarge, "not enough memory for the response from \(authority)")
+      case 1, 3, 8: self.init(.malformed, "invalid HTTP response from \(authority)")
       case 97: self.init(.unreachable, "the proxy refused to connect to \(authority)")
       default:
         self.init(.connectionLost, "the request to \(authority) failed (libcurl error \(code))")

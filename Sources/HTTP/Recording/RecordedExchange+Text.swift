@@ -134,20 +134,20 @@ extension RecordedExchange {
   package init(_ text: Data) throws(Fault) {
     var lines = Lines(text)
     guard lines.next() == Self.title else {
-      throw lines.fault("not a recording: the first line must be '\(Self.title)'")
+      throw lines.fault("not a recording: the first line must be \"\(Self.title)\"")
     }
     guard let stamp = lines.next(), stamp.hasPrefix("# "),
       let time = try? Date(String(stamp.dropFirst(2)), strategy: .iso8601),
       // Calendars disagree on ancient dates.
       time >= Date(timeIntervalSince1970: 0)
-    else { throw lines.fault("missing time: expected a line such as '# 2026-01-05T09:12:44Z'") }
+    else { throw lines.fault("missing time: expected a line such as \"# 2026-01-05T09:12:44Z\"") }
     self.time = time
 
     var line = lines.next()
     while let comment = line, comment.hasPrefix("#") { line = lines.next() }
     let words = (line ?? "").split(separator: " ", omittingEmptySubsequences: false)
     guard words.count == 2, let method = HTTPRequest.Method(rawValue: String(words[0])) else {
-      throw lines.fault("missing request: expected a line such as 'GET https://host/path'")
+      throw lines.fault("missing request: expected a line such as \"GET https://host/path\"")
     }
     let head = try lines.head(of: .request)
     let body = try lines.body(head, of: .request)
@@ -202,7 +202,7 @@ private struct Lines {
       }
       let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count == 2, !parts[0].isEmpty, !parts[0].contains(" ") else {
-        throw fault("invalid header field: expected 'name: value'")
+        throw fault("invalid header field: expected \"name: value\"")
       }
       head.fields.append((parts[0].lowercased(), String(parts[1].trimmingPrefix(" "))))
     }
@@ -243,7 +243,7 @@ private struct Lines {
     let begin = number
     guard words.first == RecordedExchange.separator else {
       throw fault(
-        "missing outcome: expected a line such as '\(RecordedExchange.separator) HTTP 200'")
+        "missing outcome: expected a line such as \"\(RecordedExchange.separator) HTTP 200\"")
     }
     switch (words.dropFirst().first, words.count) {
     case ("HTTP", 3):
@@ -256,7 +256,7 @@ private struct Lines {
           status: status, headers: head.fields, body: try body(head, of: .reply)))
     case ("failed", 3):
       guard let code = SourceError.Code(words[2]), code != .cancelled, code != .notRecorded else {
-        throw fault("invalid error code '\(words[2].oneLine(atMost: 40))'")
+        throw fault("invalid error code \"\(words[2].oneLine(atMost: 40))\"")
       }
       let fields = try head(of: .reply).fields
       func field(_ name: String) -> String? {
@@ -273,7 +273,8 @@ private struct Lines {
       return .silence
     default:
       throw RecordedExchange.Fault(
-        line: begin, message: "invalid outcome: must be 'HTTP 200', 'failed timedOut' or 'silent'")
+        line: begin,
+        message: "invalid outcome: must be \"HTTP 200\", \"failed timedOut\" or \"silent\"")
     }
   }
 }

@@ -65,7 +65,7 @@ struct RecordingDirectory: Sendable {
       try SystemFailure.check { faccessat(directory.descriptor, ".", W_OK, 0) }
     } catch {
       throw SourceError(
-        .storage, "\(path) cannot be written: \(error.words)",
+        .storage, "cannot write \(path): \(error.words)",
         remedy: "choose a directory that you can write to")
     }
   }
@@ -95,8 +95,8 @@ struct RecordingDirectory: Sendable {
   func exchanges() throws(SourceError) -> [(name: String, exchange: RecordedExchange)] {
     do throws(SystemFailure) { _ = try OpenFile(directory: path) } catch {
       throw SourceError(
-        .storage, "\(path) cannot be read: \(error.words)",
-        remedy: error.isMissing ? Remedy("record it first", .record) : nil)
+        .storage, "cannot read \(path): \(error.words)",
+        remedy: error.isMissing ? Remedy("create the recording first", .record) : nil)
     }
     let names = names.filter { $0.hasSuffix(Self.suffix) && !$0.hasPrefix(".") }.sorted {
       (Self.number($0) ?? .max, $0) < (Self.number($1) ?? .max, $1)
@@ -125,8 +125,8 @@ struct RecordingDirectory: Sendable {
       switch error {
       case .system(let failure):
         let words = failure.code == ELOOP ? "it is a symbolic link" : failure.words
-        throw SourceError(.storage, "\(path) cannot be read: \(words)")
-      case .notRegular: throw SourceError(.storage, "\(path) cannot be read: not a regular file")
+        throw SourceError(.storage, "cannot read \(path): \(words)")
+      case .notRegular: throw SourceError(.storage, "cannot read \(path): not a regular file")
       case .tooLarge: throw SourceError(.tooLarge, "\(path) is too large for a recording")
       }
     }

@@ -14,7 +14,7 @@ extension HTTPResponse {
     as type: Value.Type = Value.self, by service: String, with decoder: JSONDecoder? = nil
   ) throws(SourceError) -> Value {
     switch body.firstSignificantByte {
-    case nil: throw SourceError(.malformed, "\(service) sent an empty reply instead of JSON")
+    case nil: throw SourceError(.malformed, "\(service) sent an empty response instead of JSON")
     case UInt8(ascii: "<"):
       let title = summary.map { ": \($0)" } ?? ""
       throw SourceError(.malformed, "\(service) sent an HTML page instead of JSON\(title)")
@@ -30,7 +30,7 @@ extension HTTPResponse {
       throw error
     } catch {
       let reason = error.decodingReason(below: 0) ?? "invalid value"
-      throw SourceError(.malformed, "invalid reply from \(service): \(reason)")
+      throw SourceError(.malformed, "invalid response from \(service): \(reason)")
     }
   }
 }

@@ -76,7 +76,7 @@
       case .timedOut: self.init(.timedOut, "\(authority) did not respond in time")
       case .badServerResponse: self = .closedWithoutReply(authority)
       case .cannotParseResponse, .unsupportedURL, .badURL:
-        self.init(.malformed, "invalid HTTP reply from \(authority)")
+        self.init(.malformed, "invalid HTTP response from \(authority)")
       case .cannotDecodeContentData, .cannotDecodeRawData: self = .wronglyCompressed(authority)
       case .unknown: self.init(unknown: error?.localizedDescription ?? "", authority: authority)
       case .cancelled: self = .cancelled
@@ -91,7 +91,7 @@
       } else if words.contains("transfer closed") {
         self = .cutShort(authority)
       } else if words.contains("Too large response headers") {
-        self.init(.tooLarge, "the header of the reply is too large")
+        self.init(.tooLarge, "the header of the response is too large")
       } else if words.contains("content unencoding") {
         self = .wronglyCompressed(authority)
       } else {

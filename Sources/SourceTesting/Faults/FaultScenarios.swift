@@ -86,13 +86,13 @@ extension FaultScenario {
     FaultScenario(
       "refused", "Connections are refused.", .failing, codes: [.unreachable], play: .refuse),
     FaultScenario(
-      "reset", "The connection is reset without a reply.", .failing, codes: [.connectionLost],
+      "reset", "The connection is reset without a response.", .failing, codes: [.connectionLost],
       play: .answer { _ in .reset }),
     FaultScenario(
-      "closed", "The connection is closed without a reply.", .failing, codes: [.connectionLost],
+      "closed", "The connection is closed without a response.", .failing, codes: [.connectionLost],
       play: .answer { _ in .closed }),
     FaultScenario(
-      "stalled", "No reply ever arrives.", .failing, codes: [.timedOut], idle: silence,
+      "stalled", "No response ever arrives.", .failing, codes: [.timedOut], idle: silence,
       play: .answer { _ in .stalled }),
   ]
 
@@ -108,7 +108,7 @@ extension FaultScenario {
       "too-short", "Content-Length is smaller than the body.", .failing, codes: [.malformed],
       play: .body { .cut(after: $0, of: $0.count * 2 / 3) }),
     FaultScenario(
-      "stalled-body", "The reply stalls in the middle of the body.", .failing,
+      "stalled-body", "The response stalls in the middle of the body.", .failing,
       codes: [.timedOut], idle: silence,
       play: .body { .stalled(after: $0.prefix($0.count / 2), of: $0.count) }),
     FaultScenario(

@@ -105,7 +105,7 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
     if start == nil {
       let count = try await recordStore.store.status(of: recordStore.source).records
       page.warnings.append(
-        Warning("storedOnly", "searched \(count) cached \(recordStore.source)"))
+        Warning("cachedOnly", "searched \(count) cached \(recordStore.source)"))
     }
     return page
   }

@@ -66,8 +66,8 @@ extension Warning {
 extension SourceError {
   static func deleted(_ id: some LosslessStringConvertible, in source: String) -> SourceError {
     SourceError(
-      .notFound, "the \(source) record \"\(id.description.oneLine(atMost: 80))\" is deleted",
-      remedy: "restore it to see it again", cause: DeletedRecord())
+      .notFound, "\(source) record \"\(id.description.oneLine(atMost: 80))\" is deleted",
+      remedy: "restore it first", cause: DeletedRecord())
   }
 }
 

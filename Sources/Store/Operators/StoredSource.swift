@@ -65,8 +65,8 @@ extension Warning {
     _ id: some LosslessStringConvertible, at date: Date
   ) -> Warning {
     Warning(
-      "vanished",
-      "\(id.description.oneLine(atMost: 80)) was removed upstream (noticed \(date.iso8601))")
+      "removedUpstream",
+      "\(id.description.oneLine(atMost: 80)) was removed upstream (detected \(date.iso8601))")
   }
 }
 

@@ -60,11 +60,11 @@
       (7, .unreachable, "cannot connect to h:1: no route to host"),
       (60, .unreachable, "TLS connection to h:1 failed: it is rotten"),
       (35, .unreachable, "TLS connection to h:1 failed: it is rotten"),
-      (28, .timedOut, "no complete reply from h:1 within 120 s"),
+      (28, .timedOut, "no complete response from h:1 within 120 s"),
       (16, .connectionLost, "lost the connection to h:1"),
       (55, .connectionLost, "lost the connection to h:1"),
-      (61, .malformed, "invalid compression in the reply from h:1"),
-      (8, .malformed, "invalid HTTP reply from h:1"),
+      (61, .malformed, "invalid compression in the response from h:1"),
+      (8, .malformed, "invalid HTTP response from h:1"),
       (42, .connectionLost, "the request to h:1 failed (libcurl error 42)"),
     ])
     func `converts the error codes of libcurl`(code: Int32, kind: SourceError.Code, words: String) {

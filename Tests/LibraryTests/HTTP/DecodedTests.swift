@@ -52,11 +52,11 @@ struct DecodedTests {
   func `reports path and reason`(body: String, reason: String) {
     let error = #expect(throws: SourceError.self) { try decode(body) }
     #expect(error?.code == .malformed)
-    #expect(error?.message == "invalid reply from Countries: \(reason)")
+    #expect(error?.message == "invalid response from Countries: \(reason)")
   }
 
   @Test(arguments: [
-    ("", "an empty reply instead of JSON"), (" \n", "an empty reply instead of JSON"),
+    ("", "an empty response instead of JSON"), (" \n", "an empty response instead of JSON"),
     ("\u{FEFF} <html><title>Oops</title>", "an HTML page instead of JSON: Oops"),
     ("<a>", "an HTML page instead of JSON"), ("Not Found", "something that is not JSON: Not Found"),
     (#"{"results": ["#, "something that is not JSON"), ("[1, x]", "something that is not JSON"),

@@ -6,17 +6,17 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct FaultTests {
   static let faults: [(LoopbackReply, SourceError.Code, String)] = [
-    (.closed, .connectionLost, "closed the connection without a reply"),
+    (.closed, .connectionLost, "closed the connection without a response"),
     (.reset, .connectionLost, "lost the connection"),
     (.reset(after: Data("{".utf8), of: 100), .connectionLost, "lost the connection"),
-    (.cut(after: Data("{\"a\":".utf8), of: 100), .connectionLost, "in the middle of the reply"),
+    (.cut(after: Data("{\"a\":".utf8), of: 100), .connectionLost, "in the middle of the response"),
     (
       .raw(Data("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel".utf8)),
       .connectionLost,
-      "in the middle of the reply"
+      "in the middle of the response"
     ),
-    (.raw(Data("SSH-2.0-OpenSSH_9.2\r\n".utf8)), .malformed, "invalid HTTP reply"),
-    (.raw(Data([0, 1, 2, 3, 0xFF])), .malformed, "invalid HTTP reply"),
+    (.raw(Data("SSH-2.0-OpenSSH_9.2\r\n".utf8)), .malformed, "invalid HTTP response"),
+    (.raw(Data([0, 1, 2, 3, 0xFF])), .malformed, "invalid HTTP response"),
     (.gzipped(Data("this is not gzip".utf8)), .malformed, "invalid compression"),
   ]
 

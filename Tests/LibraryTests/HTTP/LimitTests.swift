@@ -26,7 +26,7 @@ struct LimitTests {
           try await transport.send(HTTPRequest(.get, url, limits: limits(99_999)))
         }
         #expect(error?.code == .tooLarge)
-        #expect(error?.message == "the reply is larger than 99999 bytes")
+        #expect(error?.message == "the response is larger than 99999 bytes")
       }
     }
   }
@@ -42,7 +42,7 @@ struct LimitTests {
         let error = await #expect(throws: SourceError.self) {
           try await engine.transport().send(HTTPRequest(.get, server.baseURL))
         }
-        #expect(error?.message == "the reply is larger than 16 MiB")
+        #expect(error?.message == "the response is larger than 16 MiB")
         // Data that was sent but not read is in the buffers of the system.
         withKnownIssue("URLSession on Linux reads ahead of whoever stops it", isIntermittent: true)
         {
@@ -107,7 +107,7 @@ struct LimitTests {
       }
       #expect(error?.code == .timedOut)
       #expect(
-        error?.message == "no complete reply from 127.0.0.1:\(server.port) within 150 ms")
+        error?.message == "no complete response from 127.0.0.1:\(server.port) within 150 ms")
     }
   }
 

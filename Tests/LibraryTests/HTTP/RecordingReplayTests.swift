@@ -192,7 +192,7 @@ struct RecordingReplayTests {
     (head + "GET https://h/\n\n### HTTP 20\n", 5, "status"),
     (head + "GET https://h/\n\n### HTTP 99999999999999999999\n", 5, "status"),
     (head + "GET https://h/\n\n### HTTP\n", 5, "'HTTP 200'"),
-    (head + "GET https://h/\n\n### failed nonsense\n", 5, "invalid error code 'nonsense'"),
+    (head + "GET https://h/\n\n### failed nonsense\n", 5, "invalid error code \"nonsense\""),
     (head + "GET https://h/\n\n### failed cancelled\n", 5, "invalid error code"),
     (head + "GET https://h/\n\n### failed notRecorded\n", 5, "invalid error code"),
     (head + "GET https://h/\n\n### failed timedOut\nx\n", 6, "header field"),
@@ -237,11 +237,11 @@ struct RecordingReplayTests {
       atPath: "\(tape.path)/a.http", withDestinationPath: "elsewhere")
     let link = #expect(throws: SourceError.self) { try Recording(tape.path) }
     #expect(link?.code == .storage)
-    #expect(link?.message == "\(tape.path)/a.http cannot be read: it is a symbolic link")
+    #expect(link?.message == "cannot read \(tape.path)/a.http: it is a symbolic link")
     try FileManager.default.removeItem(atPath: "\(tape.path)/a.http")
     #expect(mkfifo("\(tape.path)/a.http", 0o600) == 0)
     let pipe = #expect(throws: SourceError.self) { try Recording(tape.path) }
-    #expect(pipe?.message == "\(tape.path)/a.http cannot be read: not a regular file")
+    #expect(pipe?.message == "cannot read \(tape.path)/a.http: not a regular file")
     try FileManager.default.removeItem(atPath: "\(tape.path)/a.http")
     // A hole: it takes no room on the disk.
     try tape.write("", to: "a.http")

@@ -161,8 +161,8 @@ struct ImageLoaderTests {
     (.ok(Data()), .malformed, "sent nothing instead of an image"),
     (.ok(SampleImage.png().prefix(20)), .malformed, "sent a damaged image"),
     (.status(404, SampleImage.png()), .rejected, "refused the request (404)"),
-    (.cut(after: SampleImage.png(), of: 5000), .connectionLost, "in the middle of the reply"),
-    (.ok(SampleImage.png(bytes: 2001)), .tooLarge, "the reply is larger than 2000 bytes"),
+    (.cut(after: SampleImage.png(), of: 5000), .connectionLost, "in the middle of the response"),
+    (.ok(SampleImage.png(bytes: 2001)), .tooLarge, "the response is larger than 2000 bytes"),
     (.redirect(to: "http://127.0.0.2/x.png"), .rejected, "redirects to another host"),
   ]
 
@@ -228,7 +228,7 @@ struct ImageLoaderTests {
     } do: { server in
       let loader = loader(files: files)
       let found = try await loader.image(at: try address(server))
-      #expect(found.warnings.map(\.code) == ["notKept"])
+      #expect(found.warnings.map(\.code) == ["notCached"])
       #expect(found.item.bytes == SampleImage.png())
       // Memory has it.
       let again = try await loader.image(at: try address(server))

@@ -196,7 +196,7 @@ struct AccumulatingTests {
     let page = try await growing(service).page(PageRequest(matching: query, limit: 4))
     #expect(page.records.map(\.id) == [1, 10, 11, 12])
     #expect((page.total, page.provenance.origin) == (nil, .cached))
-    #expect(page.warnings == [Warning("storedOnly", "searched 20 cached notes")])
+    #expect(page.warnings == [Warning("cachedOnly", "searched 20 cached notes")])
     let rest = try await growing(service)
       .page(PageRequest(matching: query, after: page.next, limit: 20))
     #expect((rest.records.count, rest.next, rest.warnings.count) == (7, nil, 0))

@@ -146,7 +146,7 @@ struct StoreChainTests {
     let bundled = try await source().page(PageRequest(matching: try Query("bundled")))
     #expect((bundled.records.count, bundled.hidden) == (0, 1))
     let error = await #expect(throws: SourceError.self) { try await source().item(3) }
-    #expect(error?.message == "the notes record \"3\" is deleted")
+    #expect(error?.message == "notes record \"3\" is deleted")
     _ = try await store.restore(nil, of: "notes")
     #expect(try await source().everyID(limit: 5) == Array(1...30))
   }
@@ -218,7 +218,7 @@ struct StoreChainTests {
     _ = try await source(.localFirst).page(PageRequest(limit: 20))
     let page = try await source(.localFirst).page(PageRequest(matching: try Query("note 1")))
     #expect(page.records.map(\.id) == [1] + Array(10...19))
-    #expect(page.warnings.map(\.code) == ["storedOnly"])
+    #expect(page.warnings.map(\.code) == ["cachedOnly"])
     #expect(service.callCount == 2)
   }
 

@@ -65,11 +65,11 @@ import Testing
     ("COUNTRIES_URL = $(A", "f:1: the value has a $( without its ) (write $(KEY))"),
     (
       "COUNTRIES_URL = \"a\"",
-      "f:1: the value of COUNTRIES_URL is in quotes, which would be part of it (remove the quotes)"
+      "f:1: the value of COUNTRIES_URL is quoted; quotes would become part of the value (remove the quotes)"
     ),
     (
       "COUNTRIES_URL = 'a'",
-      "f:1: the value of COUNTRIES_URL is in quotes, which would be part of it (remove the quotes)"
+      "f:1: the value of COUNTRIES_URL is quoted; quotes would become part of the value (remove the quotes)"
     ),
   ])
   func `reports errors with location and remedy`(text: String, expected: String) {

@@ -108,7 +108,7 @@ import Testing
   @Test(arguments: [
     (
       "COMIC_VINE_API_KY", "x",
-      "unknown setting COMIC_VINE_API_KY (did you mean COMIC_VINE_API_KEY?)"
+      "unknown setting COMIC_VINE_API_KY (did you mean \"COMIC_VINE_API_KEY\"?)"
     ),
     ("XYZ", "x", "unknown setting XYZ"),
     (
@@ -130,7 +130,7 @@ import Testing
     ),
     (
       "COMIC_VINE_PAGE_SIZE", "101",
-      "invalid value \"101\" for COMIC_VINE_PAGE_SIZE: must be a whole number from 1 to 100"
+      "invalid value \"101\" for COMIC_VINE_PAGE_SIZE: must be an integer from 1 to 100"
     ),
     (
       "COUNTRIES_URL", "ftp://host",
@@ -176,7 +176,7 @@ import Testing
     try sandbox.write("a file", to: "home/.config")
     let error = #expect(throws: SourceError.self) { try file.set("COMIC_VINE_RATE", to: "2/s") }
     #expect(error?.code == .storage)
-    #expect(error?.message == "\(sandbox.userFile) cannot be written: Not a directory")
+    #expect(error?.message == "cannot write \(sandbox.userFile): Not a directory")
     #expect(try sandbox.bytes(of: "\(sandbox.home)/.config") == "a file")
   }
 

@@ -178,11 +178,11 @@ import Testing
   }
 
   @Test(arguments: [
-    ("SELEC 1", #"near "SELEC": syntax error at character 1"#, nil as String?),
-    ("SELECT 'é' FORM notes x y", #"near "notes": syntax error at character 17"#, nil),
+    ("SELEC 1", #"near "SELEC": syntax error (character 1)"#, nil as String?),
+    ("SELECT 'é' FORM notes x y", #"near "notes": syntax error (character 17)"#, nil),
     ("SELECT * FROM nots", "no such table: nots", "notes"),
-    ("SELECT titel FROM notes", "no such column: titel at character 8", "title"),
-    ("SELECT n.titel FROM notes n", "no such column: n.titel at character 8", "title"),
+    ("SELECT titel FROM notes", "no such column: titel (character 8)", "title"),
+    ("SELECT n.titel FROM notes n", "no such column: n.titel (character 8)", "title"),
     ("SELECT * FROM records", #"access to table "records" is not allowed"#, nil),
     ("DROP TABLE records", "only SELECT is allowed", nil),
   ])

@@ -150,7 +150,7 @@ struct SavingTests {
       try await store.save(batch, of: "things", at: .day(1))
     }
     #expect(error?.code == .storage)
-    #expect(error?.message == "\(store.path) cannot be used: refused by a test")
+    #expect(error?.message == "cannot use \(store.path): refused by a test")
     #expect(try await store.ids() == ["old"])
     #expect(try await store.ids("new text").isEmpty)
     #expect(try await store.page("key", of: "things") == nil)

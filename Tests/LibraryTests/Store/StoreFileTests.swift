@@ -117,7 +117,7 @@ struct StoreFileTests {
     #expect(try await store.ids().isEmpty)
     let error = await #expect(throws: SourceError.self) { try await store.save([StoreEntry("a")]) }
     #expect(error?.code == .storage)
-    #expect(error?.message == "\(directory.path) cannot be created: No such file or directory")
+    #expect(error?.message == "cannot create \(directory.path): No such file or directory")
   }
 
   @Test func `refuses a file where a directory should be`() async throws {

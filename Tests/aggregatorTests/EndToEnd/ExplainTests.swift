@@ -23,18 +23,18 @@ import Testing
     let words = explained(live)
     #expect(
       words.prefix(4) == [
-        "heroes: live data first; cached pages are reused for T",
+        "heroes: live data first; cached pages stay fresh for T",
         "plan: GET \(service.url.absoluteString) (up to 3 attempts)",
-        "rate limit: 100/h, 99 calls left, no wait",
+        "rate limit 100/h: 99 requests left, no wait",
         "fallback: cached (5 records), then bundled",
       ], "\(words)")
-    #expect(words[4] == "answered: 5 live in T")
+    #expect(words[4] == "result: 5 live records in T")
     #expect(words[5].hasPrefix("1 request (0 retries), ") && words[5].hasSuffix(", T"))
     #expect(words.count == 6)
 
     let stored = explained(try await home.run("heroes list -L 5 --tsv --explain"))
     #expect(stored[1] == "plan: cached, fetched A, no request")
-    #expect(stored[3] == "answered: 5 cached in T")
+    #expect(stored[3] == "result: 5 cached records in T")
     #expect(stored[4] == "0 requests (0 retries), 0 bytes, T", "\(stored)")
     #expect(service.requests.count == 2)
   }
@@ -49,7 +49,7 @@ import Testing
     #expect(again.filter { $0.hasPrefix("waited: ") }.count == 2, "\(again)")
     service.fail(with: .closed)
     let failed = explained(try await home.run("heroes list -L 2 --explain"))
-    #expect(failed.contains("answered: 2 cached in T"), "\(failed)")
+    #expect(failed.contains("result: 2 cached records in T"), "\(failed)")
     #expect(failed.filter { $0.hasPrefix("failed: ") }.count == 1, "\(failed)")
   }
 
@@ -59,7 +59,7 @@ import Testing
     #expect(try await home.run("heroes sync --max-pages 1").status == 3)
     let used = explained(try await home.run("heroes sync --explain"))
     #expect(
-      used.contains { $0.hasPrefix("rate limit: 1/h, 0 calls left, next in ") }, "\(used)")
+      used.contains { $0.hasPrefix("rate limit 1/h: 0 requests left, next in ") }, "\(used)")
     let offline = explained(try await home.run("heroes list --offline --explain"))
     #expect(offline.contains("plan: offline mode (--offline), no request"), "\(offline)")
     let strict = explained(try await home.run("heroes list --no-fallback --explain"))

@@ -158,7 +158,7 @@ import Testing
     #expect(service.requests.count == 2)
     let seen = try await Binary.run(
       "heroes list --all --max-pages 2 --session mine", environment: service.settings)
-    #expect(seen.errors.contains("hint: continue with 'aggregator heroes next --session mine'"))
+    #expect(seen.errors.contains("hint: continue with \"aggregator heroes next --session mine\""))
   }
 
   #if os(Linux)

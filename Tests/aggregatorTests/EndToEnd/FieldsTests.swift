@@ -50,7 +50,7 @@ import Testing
       outcome.errors == """
         error: unknown field "capitol"
 
-        Did you mean 'capital'?
+        Did you mean "capital"?
         hint: available fields: code,name,region,capital
 
         """)

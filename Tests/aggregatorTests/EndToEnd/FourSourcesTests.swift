@@ -81,7 +81,7 @@ import Testing
     #expect(shown.items.map(\.email) == [email])
     let found = try listing(try await run("users search \(email) --json"))
     #expect(found.items.map(\.email) == [email])
-    #expect(found.warnings.map(\.code) == ["storedOnly"])
+    #expect(found.warnings.map(\.code) == ["cachedOnly"])
     let unknown = try await run("users show nobody@nowhere.example")
     #expect(unknown.status == 1)
     #expect(unknown.errors.hasPrefix("error: users: user "))

@@ -17,7 +17,7 @@ extension ImageTests {
     #expect(other.status == 69)
     #expect(
       other.errors.contains(
-        "error: heroes: the image is not cached, and offline mode is on\n"))
+        "error: heroes: the image is not cached (offline mode)\n"))
     #expect(try await home.run("heroes image 1 -o d.png --refresh").status == 0)
     #expect(pictures.requests.count == 2)
     pictures.fail(with: .status(503))

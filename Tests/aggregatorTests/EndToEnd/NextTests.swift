@@ -214,7 +214,7 @@ import Testing
     #expect(refused.output == "")
     #expect(
       refused.errors
-        == "error: heroes: the listing started from local data, but fallback is disabled\n")
+        == "error: heroes: cannot continue a listing of local data: fallback is disabled\n")
     #expect(service.requests.isEmpty)
 
     _ = try await heroes("next --limit 2")

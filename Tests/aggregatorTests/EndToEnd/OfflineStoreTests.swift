@@ -50,7 +50,7 @@ import Testing
     let saved = try #require(date(stored.provenance?.fetchedAt))
     // It is as old as the oldest of it, which came some requests earlier; and seconds are cut.
     #expect(-5..<3600 ~= fetched.timeIntervalSince(saved) - 30 * 86_400)
-    #expect(stored.warnings.map(\.code) == (isLocalFirst ? [] : ["stored"]))
+    #expect(stored.warnings.map(\.code) == (isLocalFirst ? [] : ["cached"]))
     #expect(
       again.errors.contains(
         isLocalFirst

@@ -94,9 +94,9 @@ import Testing
       "rate limited by Comic Vine (429): slow down"
     ),
     ("500", .html(title: "Oh no", status: 500), "Comic Vine failed (500): Oh no"),
-    ("cut", .cut(after: Data("{\"a\":".utf8), of: 100), "in the middle of the reply"),
+    ("cut", .cut(after: Data("{\"a\":".utf8), of: 100), "in the middle of the response"),
     ("reset", .reset, "lost the connection"),
-    ("closed", .closed, "without a reply"),
+    ("closed", .closed, "without a response"),
     ("stalled", .stalled, "no answer within 2 s"),
     ("page", .html(title: "Comic Vine"), "sent an HTML page instead of JSON: Comic Vine"),
     ("not UTF-8", .ok(Data([0xFF, 0xFE, 0x00])), "something that is not JSON"),
@@ -141,7 +141,7 @@ import Testing
       other.errors == """
         error: heroes: GET \(service.url.absoluteString)/search/ is not in the recording tape: the \
         nearest, 0001-get-api-search.http, has query=spider, not query=batman
-        hint: record it: use --record instead of --replay
+        hint: record it with --record
 
         """)
     // In the middle of pagination too, after the recorded pages.
@@ -189,11 +189,11 @@ import Testing
   @Test func `a directory that cannot be used is an error`() async throws {
     let missing = try await run("heroes list --replay nothing")
     #expect(missing.status == 74)
-    #expect(missing.errors.hasPrefix("error: nothing cannot be read: No such file or directory"))
+    #expect(missing.errors.hasPrefix("error: cannot read nothing: No such file or directory"))
     try sandbox.write("x", to: "work/file")
     let file = try await run("heroes list --record file")
     #expect(file.status == 74)
-    #expect(file.errors.hasPrefix("error: file cannot be written: Not a directory"))
+    #expect(file.errors.hasPrefix("error: cannot write file: Not a directory"))
     try sandbox.write("GET http://host/\n", to: "work/tape/1.http")
     let foreign = try await run("heroes list --replay tape")
     #expect(foreign.status == 76)

@@ -85,12 +85,12 @@ import Testing
   @Test(arguments: [
     (
       "SELECT nam FROM heroes",
-      "error: no such column: nam at character 8\n\nDid you mean 'name'?\n"
+      "error: no such column: nam (character 8)\n\nDid you mean \"name\"?\n"
         + "hint: aggregator help sql\n"
     ),
     (
       "SELECT * FROM hero",
-      "error: no such table: hero\n\nDid you mean 'heroes'?\n"
+      "error: no such table: hero\n\nDid you mean \"heroes\"?\n"
         + "hint: available tables: countries, heroes, products, users\n"
     ),
     (

@@ -86,7 +86,7 @@ import Testing
     #expect(services.requestCount(of: "countries") == 0)
     let wrong = try await home.run("search man --source hero")
     #expect(wrong.status == 64)
-    #expect(wrong.errors.contains("Did you mean 'heroes'?"))
+    #expect(wrong.errors.contains("Did you mean \"heroes\"?"))
     for line in ["search", "search --limit 3", "search man --limit 0", "search man --limit 101"] {
       #expect(try await home.run(line).status == 64, "\(line)")
     }
@@ -186,7 +186,7 @@ import Testing
     #expect(outcome.status == 0)
     #expect(outcome.output == "")
     #expect(
-      outcome.errors.contains("No countries, heroes, products, users match \"xyzzy12345\"\n"),
+      outcome.errors.contains("No countries, heroes, products or users match \"xyzzy12345\"\n"),
       "\(outcome)")
   }
 

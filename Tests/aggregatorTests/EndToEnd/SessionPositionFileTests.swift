@@ -116,7 +116,7 @@ import Testing
     let next = try await countries("next --reset -L1")
     #expect(next.status == 74)
     #expect(next.lines == ["AF"])
-    #expect(next.errors.contains("countries.json cannot be written: "))
+    #expect(next.errors.contains("countries.json: "))
     #expect(try sandbox.files(under: Self.directory).count { $0.hasPrefix("countries.json") } == 2)
   }
 

@@ -5,7 +5,7 @@ import Testing
 
 /// `sources check`: the health of each source, with remedies.
 @Suite struct SourcesCheckTests {
-  private static let fields = "--fields source,status,key,records,answer,exitCode --tsv"
+  private static let fields = "--fields source,status,key,records,origin,exitCode --tsv"
 
   @Test func `reports healthy services with one request each`() async throws {
     let services = try FourServices()
@@ -71,6 +71,6 @@ import Testing
     }
     let wrong = try await home.run("sources check heros")
     #expect(wrong.status == 64)
-    #expect(wrong.errors.contains("Did you mean 'heroes'?"))
+    #expect(wrong.errors.contains("Did you mean \"heroes\"?"))
   }
 }

@@ -90,7 +90,7 @@ import Testing
     #expect(shown.status == 0)
     #expect(
       shown.errors.contains(
-        "warning: products: \(FakeProduct.id(7)) was removed upstream (noticed "),
+        "warning: products: \(FakeProduct.id(7)) was removed upstream (detected "),
       "\(shown)")
     let status = try await home.run("store status --fields source,records,removedUpstream --tsv")
     #expect(status.lines.contains("products\t248\t2"), "\(status)")
@@ -111,7 +111,8 @@ import Testing
     #expect(outcome.lines == ["heroes\t0\t0\t254\t0\t3\ttrue"], "\(outcome)")
     #expect(outcome.errors.contains("warning: heroes: 3 rows could not be read"))
     #expect(
-      outcome.errors.contains("warning: heroes: removed records could not be determined: some rows")
+      outcome.errors.contains(
+        "warning: heroes: could not determine which records were removed upstream: some rows")
     )
     #expect(try home.file.ids(of: "heroes").count == 257)
   }

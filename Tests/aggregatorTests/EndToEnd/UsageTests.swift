@@ -6,27 +6,27 @@ import Testing
   static let mistakes: [(line: String, errors: String)] = [
     (
       "heros list",
-      "unknown source or command \"heros\"\n\nDid you mean 'heroes'?\nhint: aggregator help"
+      "unknown source or command \"heros\"\n\nDid you mean \"heroes\"?\nhint: aggregator help"
     ),
     (
       "heroes serach spider",
-      "unknown verb \"serach\" for heroes\n\nDid you mean 'heroes search'?\nhint: aggregator help heroes"
+      "unknown verb \"serach\" for heroes\n\nDid you mean \"heroes search\"?\nhint: aggregator help heroes"
     ),
     (
       "list heroes $(x)",
-      "unknown source or command \"list\"\n\nDid you mean 'heroes list '$(x)''?\nhint: aggregator help"
+      "unknown source or command \"list\"\n\nDid you mean \"heroes list '$(x)'\"?\nhint: aggregator help"
     ),
     (
       "list heroes",
-      "unknown source or command \"list\"\n\nDid you mean 'heroes list'?\nhint: aggregator help"
+      "unknown source or command \"list\"\n\nDid you mean \"heroes list\"?\nhint: aggregator help"
     ),
     (
       "show heroes 1443",
-      "unknown source or command \"show\"\n\nDid you mean 'heroes show 1443'?\nhint: aggregator help"
+      "unknown source or command \"show\"\n\nDid you mean \"heroes show 1443\"?\nhint: aggregator help"
     ),
     (
       "sources heroes",
-      "unknown command \"heroes\" for sources\n\nDid you mean 'sources show heroes'?\nhint: aggregator help sources"
+      "unknown command \"heroes\" for sources\n\nDid you mean \"sources show heroes\"?\nhint: aggregator help sources"
     ),
     (
       "list spider",
@@ -34,7 +34,7 @@ import Testing
     ),
     (
       "--versoin",
-      "unknown option \"--versoin\"\n\nDid you mean '--version'?\nhint: aggregator help options"
+      "unknown option \"--versoin\"\n\nDid you mean \"--version\"?\nhint: aggregator help options"
     ),
     (
       "heroes fly",
@@ -42,15 +42,15 @@ import Testing
     ),
     (
       "heroes list spider",
-      "unexpected argument \"spider\"\n\nDid you mean 'heroes search spider'?\nhint: aggregator help heroes list"
+      "unexpected argument \"spider\"\n\nDid you mean \"heroes search spider\"?\nhint: aggregator help heroes list"
     ),
     (
       "heroes list --limt 5",
-      "unknown option \"--limt\"\n\nDid you mean '--limit'?\nhint: aggregator help heroes list"
+      "unknown option \"--limt\"\n\nDid you mean \"--limit\"?\nhint: aggregator help heroes list"
     ),
     (
       "heroes list --li 5",
-      "unknown option \"--li\"\n\nDid you mean '--limit'?\nhint: aggregator help heroes list"
+      "unknown option \"--li\"\n\nDid you mean \"--limit\"?\nhint: aggregator help heroes list"
     ),
     ("heroes list --re", "unknown option \"--re\"\nhint: aggregator help heroes list"),
     (
@@ -67,7 +67,7 @@ import Testing
       "\"heroes show\" does not accept --limit; list, next and search do\nhint: aggregator help heroes show"
     ),
     ("--limit 5", "--limit requires a source or command\nhint: aggregator help"),
-    ("heroes list --limit", "missing value for --limit N"),
+    ("heroes list --limit", "missing value for --limit"),
     ("heroes list --quiet=yes", "unexpected value \"yes\" for --quiet"),
     ("heroes list -q=yes", "unexpected value \"=yes\" for --quiet"),
     ("heroes list --limit 0", "invalid value \"0\" for --limit: must be a positive integer"),
@@ -93,7 +93,7 @@ import Testing
     ),
     (
       "heroes list --format jsn",
-      "invalid value \"jsn\" for --format: must be table, tsv, csv, json or ndjson\n\nDid you mean '--format json'?"
+      "invalid value \"jsn\" for --format: must be table, tsv, csv, json or ndjson\n\nDid you mean \"--format json\"?"
     ),
     (
       "heroes list --json --csv",
@@ -149,16 +149,16 @@ import Testing
     ),
     (
       "sources show heros",
-      "unknown source \"heros\"\n\nDid you mean 'heroes'?\n"
+      "unknown source \"heros\"\n\nDid you mean \"heroes\"?\n"
         + "hint: available sources: countries, heroes, products, users"
     ),
     (
       "help serach",
-      "unknown source or command \"serach\"\n\nDid you mean 'search'?\nhint: aggregator help"
+      "unknown source or command \"serach\"\n\nDid you mean \"search\"?\nhint: aggregator help"
     ),
     (
       "help exit-code",
-      "unknown source or command \"exit-code\"\n\nDid you mean 'help exit-codes'?\nhint: aggregator help"
+      "unknown source or command \"exit-code\"\n\nDid you mean \"help exit-codes\"?\nhint: aggregator help"
     ),
     (
       "heroes restore 1443 --yes",
@@ -170,58 +170,58 @@ import Testing
     ),
     (
       "heroes ls",
-      "unknown verb \"ls\" for heroes\n\nDid you mean 'heroes list'?\n"
+      "unknown verb \"ls\" for heroes\n\nDid you mean \"heroes list\"?\n"
         + "hint: aggregator help heroes"
     ),
     (
       "get heroes 1443",
-      "unknown source or command \"get\"\n\nDid you mean 'heroes show 1443'?\nhint: aggregator help"
+      "unknown source or command \"get\"\n\nDid you mean \"heroes show 1443\"?\nhint: aggregator help"
     ),
     (
       "serach heroes spider",
-      "unknown source or command \"serach\"\n\nDid you mean 'heroes search spider'?\nhint: aggregator help"
+      "unknown source or command \"serach\"\n\nDid you mean \"heroes search spider\"?\nhint: aggregator help"
     ),
     (
       "find spider",
-      "unknown source or command \"find\"\n\nDid you mean 'search'?\nhint: aggregator help"
+      "unknown source or command \"find\"\n\nDid you mean \"search\"?\nhint: aggregator help"
     ),
     (
       "ls",
-      "unknown source or command \"ls\"\n\nDid you mean 'SOURCE list'?\n"
+      "unknown source or command \"ls\"\n\nDid you mean \"SOURCE list\"?\n"
         + "hint: available sources: countries, heroes, products, users"
     ),
     (
       "users pull",
-      "unknown verb \"pull\" for users\n\nDid you mean 'users sync'?\n"
+      "unknown verb \"pull\" for users\n\nDid you mean \"users sync\"?\n"
         + "hint: aggregator help users"
     ),
     (
       "config remove COMIC_VINE_RATE",
-      "unknown command \"remove\" for config\n\nDid you mean 'config unset'?\nhint: aggregator help config"
+      "unknown command \"remove\" for config\n\nDid you mean \"config unset\"?\nhint: aggregator help config"
     ),
     (
       "sources list",
-      "unknown command \"list\" for sources\n\nDid you mean 'sources'?\nhint: aggregator help sources"
+      "unknown command \"list\" for sources\n\nDid you mean \"sources\"?\nhint: aggregator help sources"
     ),
     (
       "completions tcsh",
-      "unknown command \"tcsh\" for completions\nhint: available commands: bash, zsh, fish"
+      "unsupported shell \"tcsh\"\nhint: supported shells: bash, fish, zsh"
     ),
     (
       "completions bsh",
-      "unknown command \"bsh\" for completions\n\nDid you mean 'completions bash'?\nhint: aggregator help completions"
+      "unsupported shell \"bsh\"\n\nDid you mean \"completions bash\"?\nhint: aggregator help completions"
     ),
     (
       "version",
-      "unknown source or command \"version\"\n\nDid you mean '--version'?\nhint: aggregator help"
+      "unknown source or command \"version\"\n\nDid you mean \"--version\"?\nhint: aggregator help"
     ),
     (
       "exit-codes",
-      "unknown source or command \"exit-codes\"\n\nDid you mean 'help exit-codes'?\nhint: aggregator help"
+      "unknown source or command \"exit-codes\"\n\nDid you mean \"help exit-codes\"?\nhint: aggregator help"
     ),
     (
       "config get COMIC_VINE_APIKEY",
-      "unknown setting \"COMIC_VINE_APIKEY\"\n\nDid you mean 'COMIC_VINE_API_KEY'?\nhint: aggregator config list"
+      "unknown setting \"COMIC_VINE_APIKEY\"\n\nDid you mean \"COMIC_VINE_API_KEY\"?\nhint: aggregator config list"
     ),
   ]
 
