@@ -15,7 +15,7 @@
         }
         #expect(error?.code == .unreachable)
         #expect(error?.message == "libcurl is not installed")
-        #expect(error?.remedy == "run 'apt-get install libcurl4'")
+        #expect(error?.remedy == "run \"apt-get install libcurl4\"")
       }
     }
 

@@ -191,7 +191,7 @@ struct RecordingReplayTests {
     (head + "GET https://h/\n\nbody\nbody\n", 6, "missing outcome"),
     (head + "GET https://h/\n\n### HTTP 20\n", 5, "status"),
     (head + "GET https://h/\n\n### HTTP 99999999999999999999\n", 5, "status"),
-    (head + "GET https://h/\n\n### HTTP\n", 5, "'HTTP 200'"),
+    (head + "GET https://h/\n\n### HTTP\n", 5, "\"HTTP 200\""),
     (head + "GET https://h/\n\n### failed nonsense\n", 5, "invalid error code \"nonsense\""),
     (head + "GET https://h/\n\n### failed cancelled\n", 5, "invalid error code"),
     (head + "GET https://h/\n\n### failed notRecorded\n", 5, "invalid error code"),

@@ -87,9 +87,9 @@ import Testing
 
   @Test func `reports the reason why a file is refused`() {
     let layer = SettingsLayer(SettingsText("root", bytes: Array("#include? \"x\"".utf8))) { _ in
-      .refused(XcconfigFault("is private", remedy: "ask", code: .storage))
+      .refused(XcconfigFault("cannot read x: private", remedy: "ask", code: .storage))
     }
-    #expect(layer.diagnostics.map(\.description) == ["root:1: x is private (ask)"])
+    #expect(layer.diagnostics.map(\.description) == ["root:1: cannot read x: private (ask)"])
     #expect(layer.diagnostics.first?.error.code == .storage)
   }
 }

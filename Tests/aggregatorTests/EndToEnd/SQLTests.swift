@@ -98,7 +98,7 @@ import Testing
       "error: only SELECT is allowed\n"
         + "hint: the database is read-only; use a single SELECT\n"
     ),
-    ("SELEC", "error: near \"SELEC\": syntax error at character 1\nhint: aggregator help sql\n"),
+    ("SELEC", "error: near \"SELEC\": syntax error (character 1)\nhint: aggregator help sql\n"),
   ])
   func `an invalid query exits 64 with an explanation`(text: String, words: String) async throws {
     let outcome = try await sql(text, "--json")

@@ -100,7 +100,8 @@ import Testing
     let list = try await countries("list -L1 --session x", home)
     #expect(list.status == 0)
     #expect(
-      list.errors.contains("the session position was not saved: \(file)/positions/x cannot be"))
+      list.errors.contains("the session position was not saved: cannot write \(file)/positions/x: ")
+    )
     let next = try await Binary.run(
       "countries next",
       environment: home.merging(service.settings.mapValues(Optional.some)) { $1 }, in: sandbox)
