@@ -7,6 +7,10 @@ static inline int csqlite_bind_text(sqlite3_stmt *statement, int index, const ch
   return sqlite3_bind_text(statement, index, text ? text : "", count, SQLITE_TRANSIENT);
 }
 
+static inline void csqlite_result_text(sqlite3_context *context, const char *text, int count) {
+  sqlite3_result_text(context, text ? text : "", count, SQLITE_TRANSIENT);
+}
+
 static inline int csqlite_switch(sqlite3 *database, int option, int isOn) {
   return sqlite3_db_config(database, option, isOn, (int *)0);
 }

@@ -2,8 +2,9 @@ import Foundation
 
 /// Converts a source's own position to a ``Cursor`` and back.
 ///
-/// A seal is bound to a source and a query: it opens only the cursors that it closed. A source keeps
-/// its position as a small `Codable` value and never writes token code:
+/// A cursor is opaque text: the position, a checksum, and a digest of source and query. So a seal, which
+/// is bound to a source and a query, opens only the cursors that it closed. A source keeps its position as
+/// a small `Codable` value and never writes token code:
 ///
 /// ```swift
 /// func page(_ request: PageRequest) async throws(SourceError) -> Page<Hero> {
@@ -98,7 +99,7 @@ extension SourceError {
       remedy: "start over without a cursor")
   }
 
-  static var positionTooLong: SourceError {
+  package static var positionTooLong: SourceError {
     SourceError(.malformed, "the service's page position is too long for a cursor")
   }
 
@@ -117,7 +118,7 @@ extension SourceError {
 }
 
 extension UInt64 {
-  fileprivate func base36(digits: Int) -> String {
+  package func base36(digits: Int) -> String {
     let text = String(self, radix: 36)
     return String((String(repeating: "0", count: digits) + text).suffix(digits))
   }

@@ -37,8 +37,14 @@ public protocol DataSource<Item>: Sendable {
   ///
   /// - Returns: `nil`, the default, if pages cannot be addressed.
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor?
+
+  /// False if a page may be requested only when it is needed, because the service sends it once; true by
+  /// default.
+  var readsAhead: Bool { get }
 }
 
 extension DataSource {
   public func cursor(skipping count: Int, from request: PageRequest) -> Cursor? { nil }
+
+  public var readsAhead: Bool { true }
 }

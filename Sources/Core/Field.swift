@@ -23,8 +23,11 @@ public struct Field<Item>: Sendable {
   /// value is not stored.
   ///
   /// By default a property is stored under the field's name, and a computed field is not stored.
-  /// SQL queries see the stored fields.
+  /// SQL queries read stored fields at their paths and compute the others.
   public private(set) var path: String?
+
+  /// True if services send the field only with a single record: in a list, null may mean not fetched.
+  public private(set) var isDetail = false
 
   private let read: @Sendable (Item) -> JSON
 
@@ -61,6 +64,13 @@ public struct Field<Item>: Sendable {
     return field
   }
 
+  /// Returns this field as one that lists do not include; see ``isDetail``.
+  public func onlyInDetails() -> Field {
+    var field = self
+    field.isDetail = true
+    return field
+  }
+
   public subscript(item: Item) -> JSON { read(item) }
 }
 
@@ -72,6 +82,8 @@ public enum FieldKind: String, Hashable, Sendable {
   case bool
   /// Several texts.
   case list
+  /// Any JSON value: that of a service whose kinds are not declared.
+  case any
 }
 
 /// A type that a ``Field`` can read with a key path.
@@ -114,10 +126,10 @@ extension Optional: FieldValue where Wrapped: FieldValue {
 
 extension Sequence {
   /// The folded text that local search looks into: each searchable field of a record on its own line.
-  public func searchableText<Item>(of item: Item) -> Folded where Element == Field<Item> {
+  public func searchableText<Item>(of item: Item) -> FoldedText where Element == Field<Item> {
     var lines = SearchableLines()
     for field in self where field.isSearchable { lines.add(field[item]) }
-    return Folded(lines.text)
+    return FoldedText(lines.text)
   }
 }
 

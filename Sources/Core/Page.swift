@@ -32,10 +32,13 @@ public struct Page<Item: Record>: Sendable {
   /// The total number of matching records, if it is known at no extra cost.
   public var total: Int?
 
+  /// True if ``total`` does not count deleted records.
+  package var totalExcludesDeleted = false
+
   public var provenance: Provenance
 
   /// Rows of the reply that could not be read.
-  public var unreadable: Unreadable
+  public var unreadable: UnreadableRows
 
   /// The number of records left out on purpose; pagination counts them as progress.
   public var hidden: Int
@@ -45,7 +48,7 @@ public struct Page<Item: Record>: Sendable {
 
   public init(
     _ records: [Item], next: Cursor? = nil, total: Int? = nil, provenance: Provenance,
-    unreadable: Unreadable = .none, hidden: Int = 0, warnings: [Warning] = []
+    unreadable: UnreadableRows = .none, hidden: Int = 0, warnings: [Warning] = []
   ) {
     self.records = records
     self.next = next
@@ -77,11 +80,11 @@ public struct LookupResult<Item: Record>: Sendable {
 }
 
 /// Rows of a reply that could not be read.
-public struct Unreadable: Hashable, Sendable {
+public struct UnreadableRows: Hashable, Sendable {
   public var count: Int
   public var firstReason: String?
 
-  public static let none = Unreadable(count: 0, firstReason: nil)
+  public static let none = UnreadableRows(count: 0, firstReason: nil)
 
   public init(count: Int, firstReason: String?) {
     self.count = count
@@ -89,14 +92,17 @@ public struct Unreadable: Hashable, Sendable {
   }
 
   /// Adds the counts and keeps the earlier reason.
-  public static func + (earlier: Unreadable, later: Unreadable) -> Unreadable {
-    Unreadable(
+  public static func + (earlier: UnreadableRows, later: UnreadableRows) -> UnreadableRows {
+    UnreadableRows(
       count: earlier.count + later.count, firstReason: earlier.firstReason ?? later.firstReason)
   }
 }
 
 /// A message about an answer that is not a failure.
 public struct Warning: Hashable, Sendable {
+  /// The code of a list that its source ends early, or of which it contradicts the total.
+  package static let incomplete = "incomplete"
+
   /// A machine-readable code: `bundled`, `scanned`, `unreadable`.
   public var code: String
 

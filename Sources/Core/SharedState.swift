@@ -13,7 +13,16 @@ public struct SharedState: Sendable {
   /// The time since a start common to all users of this state.
   package let now: @Sendable () -> Duration
   private let source: String
-  private let change: Change?
+  private let storage: Storage
+
+  private enum Storage: Sendable {
+    case texts(Change)
+    case memory(Values)
+  }
+
+  private final class Values: Sendable {
+    let byName = Mutex<[String: any Sendable]>([:])
+  }
 
   /// The state of a source, in texts that other processes can change too.
   package init(
@@ -24,23 +33,32 @@ public struct SharedState: Sendable {
       .microseconds((now().timeIntervalSince1970 * 1_000_000).rounded())
     }
     self.source = source
-    self.change = change
+    storage = .texts(change)
   }
 
-  /// The state of one operator, in memory.
+  /// State in memory, shared by its copies.
   package init(on clock: some Clock<Duration>) {
     let start = clock.now
     now = { start.duration(to: clock.now) }
     source = ""
-    change = nil
+    storage = .memory(Values())
   }
 
   package func shared<Value: Codable & Equatable & Sendable>(
     _ name: String, _ initial: Value
   ) -> SharedValue<Value> {
-    guard let change else { return SharedValue(initial) }
-    let key = "\(source)/\(name)"
-    return SharedValue(initial) { body throws(SourceError) in try await change(key, body) }
+    switch storage {
+    case .texts(let change):
+      let key = "\(source)/\(name)"
+      return SharedValue(initial) { body throws(SourceError) in try await change(key, body) }
+    case .memory(let values):
+      return values.byName.withLock { values in
+        if let known = values[name] as? SharedValue<Value> { return known }
+        let value = SharedValue(initial)
+        values[name] = value
+        return value
+      }
+    }
   }
 }
 

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A failure of a data source.
 ///
 /// Neither `message` nor `remedy` contains a secret: sources build them from the redacted descriptions of
@@ -44,11 +46,13 @@ public struct SourceError: Error, Sendable {
 
   /// True if another source may answer instead.
   ///
-  /// False for a cancelled call, an unknown id, a request that is itself invalid, and a gap in a
-  /// recording, which must not be filled silently.
+  /// False for a cancelled call, an unknown id, a request that is itself invalid, a locked store, which
+  /// will be free in a moment, and a gap in a recording, which must not be filled silently.
   public var allowsFallback: Bool {
     switch code {
-    case .cancelled, .notFound, .invalidCursor, .badUsage, .badSettings, .notRecorded: false
+    case .cancelled, .notFound, .invalidCursor, .invalidRequest, .invalidSettings, .busy,
+      .notRecorded:
+      false
     default: true
     }
   }
@@ -64,16 +68,22 @@ extension SourceError: CustomStringConvertible {
   }
 }
 
+/// `localizedDescription` is the message.
+extension SourceError: LocalizedError {
+  public var errorDescription: String? { message }
+  public var recoverySuggestion: String? { remedy?.text }
+}
+
 extension SourceError {
   /// The kind of a ``SourceError``.
   ///
   /// New codes may be added: switch with a `default`.
   public struct Code: Hashable, Sendable, LosslessStringConvertible {
     private enum Name: String, CaseIterable {
-      case cancelled, badUsage, invalidCursor, notFound, badSettings
+      case cancelled, invalidRequest, invalidCursor, notFound, invalidSettings
       case offline, unreachable, connectionLost, timedOut
       case missingKey, invalidKey, rateLimited, rejected, serverError, circuitOpen
-      case malformed, tooLarge, stalled, storage, busy, nothingCached, unsupported
+      case malformed, tooLarge, noProgress, storage, busy, nothingCached, unsupported
       case notRecorded
     }
     private let name: Name
@@ -91,12 +101,12 @@ extension SourceError {
 
     public static let cancelled = Code(.cancelled)
     /// Invalid request, such as an empty query.
-    public static let badUsage = Code(.badUsage)
+    public static let invalidRequest = Code(.invalidRequest)
     /// The cursor is damaged, outdated, or belongs to another source or query.
     public static let invalidCursor = Code(.invalidCursor)
     public static let notFound = Code(.notFound)
     /// Invalid setting, such as a malformed URL.
-    public static let badSettings = Code(.badSettings)
+    public static let invalidSettings = Code(.invalidSettings)
     public static let offline = Code(.offline)
     /// No connection: refused, no route, unknown host, or TLS failed; not retried.
     public static let unreachable = Code(.unreachable)
@@ -128,16 +138,16 @@ extension SourceError {
     /// An exchange is missing from the replayed recording, or could not be added to a new one.
     public static let notRecorded = Code(.notRecorded)
     /// Pagination stopped because the source's pages made no progress; see ``PaginationEnd``.
-    public static let stalled = Code(.stalled)
+    public static let noProgress = Code(.noProgress)
 
     /// A generic message: `cannot reach the service`.
     public var text: String {
       switch name {
       case .cancelled: "cancelled"
-      case .badUsage: "invalid request"
+      case .invalidRequest: "invalid request"
       case .invalidCursor: "invalid cursor"
       case .notFound: "record not found"
-      case .badSettings: "invalid setting"
+      case .invalidSettings: "invalid setting"
       case .offline: "offline mode"
       case .unreachable: "cannot reach the service"
       case .connectionLost: "connection lost"
@@ -154,7 +164,7 @@ extension SourceError {
       case .storage: "cannot read or write a local file"
       case .busy: "locked by another process"
       case .nothingCached: "no cached records"
-      case .stalled: "pagination made no progress"
+      case .noProgress: "pagination made no progress"
       case .notRecorded: "request not in the recording"
       }
     }
@@ -170,12 +180,14 @@ public struct Remedy: Hashable, Sendable {
   ///
   /// New actions may be added: switch with a `default`.
   public struct Action: Hashable, Sendable {
-    private enum Name { case allowMoreTime, moveStore, nameSettingsFile, record }
+    private enum Name { case allowMoreTime, moveStore, nameSettingsFile, record, command }
     private let name: Name
     public static let allowMoreTime = Action(name: .allowMoreTime)
     public static let moveStore = Action(name: .moveStore)
     public static let nameSettingsFile = Action(name: .nameSettingsFile)
     public static let record = Action(name: .record)
+    /// The text is a command line of the program, without the program's name.
+    public static let command = Action(name: .command)
   }
 
   /// An imperative phrase without a full stop.

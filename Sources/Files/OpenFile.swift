@@ -115,6 +115,7 @@ package struct OpenFile: ~Copyable {
   /// fails, the temporary file is deleted and the old file is unchanged.
   ///
   /// A symbolic link is itself replaced; `mode` is reduced by the umask; `temporaryPath` must not exist.
+  /// A process that is killed leaves the temporary file behind; see ``removeAbandoned(_:)``.
   /// With `isDurable` the bytes are on the disk before renaming; a caller that also wants the new name
   /// to survive a crash synchronizes the directory. `prepare` may change times or permissions.
   package static func replace(
@@ -122,7 +123,7 @@ package struct OpenFile: ~Copyable {
     isDurable: Bool = true,
     prepare: (borrowing OpenFile) throws(SystemFailure) -> Void = { _ throws(SystemFailure) in }
   ) throws(SystemFailure) {
-    let new = temporaryPath ?? "\(path).\(UInt64.random(in: .min ... .max))"
+    let new = temporaryPath ?? "\(path).\(UInt64.random(in: .min ... .max))\(temporaryEnding)"
     let file = try OpenFile(new, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
     do throws(SystemFailure) {
       try file.write(bytes)
@@ -132,6 +133,23 @@ package struct OpenFile: ~Copyable {
     } catch {
       unlink(new)
       throw error
+    }
+  }
+
+  private static let temporaryEnding = ".new"
+
+  /// Removes the temporary files of a file that killed processes left behind.
+  ///
+  /// The caller must be the only one who replaces the file.
+  static func removeAbandoned(_ path: String) {
+    let directory = PrivateFile.directory(of: path)
+    let prefix = path.dropFirst(directory == "/" ? 1 : directory.utf8.count + 1) + "."
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    where name.hasPrefix(prefix) && name.hasSuffix(temporaryEnding) {
+      let digits = name.dropFirst(prefix.count).dropLast(temporaryEnding.count)
+      if !digits.isEmpty, digits.allSatisfy({ ("0"..."9").contains($0) }) {
+        unlink("\(directory)/\(name)")
+      }
     }
   }
 
@@ -155,7 +173,8 @@ package struct OpenFile: ~Copyable {
   /// The kind of an advisory lock between processes (`flock(2)`).
   package enum LockKind { case shared, exclusive }
 
-  /// Locks the file, waiting up to `limit` and blocking the thread; returns false on timeout.
+  /// Locks the file, waiting up to `limit` and blocking the thread; returns false on timeout, and if the
+  /// task is cancelled while it waits.
   ///
   /// Released by ``unlock()`` or when the file is closed. ``FileLock`` waits without blocking a thread.
   ///
@@ -171,7 +190,7 @@ package struct OpenFile: ~Copyable {
         try SystemFailure.check { flock(descriptor, operation | LOCK_NB) }
         return true
       } catch let error where error.code == EWOULDBLOCK {
-        guard ContinuousClock.now < end else { return false }
+        guard ContinuousClock.now < end, !Task.isCancelled else { return false }
         usleep(pause)
         pause = min(pause * 2, 20_000)
       }

@@ -27,9 +27,12 @@ package struct PrivateFile: Sendable {
     let target = try target()
     let directory = try openDirectory(of: target)
     // Some network file systems have no locks; there the last of two writers wins.
-    guard (try? directory.lock(.exclusive, within: Self.maxWait)) ?? true else {
+    let isLocked = try? directory.lock(.exclusive, within: Self.maxWait)
+    guard isLocked ?? true else {
+      if Task.isCancelled { throw .cancelled }
       throw SourceError(.busy, "\(path) is locked by another process", remedy: "try again")
     }
+    if isLocked != nil { OpenFile.removeAbandoned(target) }
     try write(
       try edit(try contents(atMost: limit, irregular: .storage) ?? []), to: target, in: directory)
   }
@@ -139,8 +142,11 @@ package struct PrivateFile: Sendable {
 extension SourceError {
   /// A file or directory that cannot be written.
   package init(unwritable path: String, _ failure: SystemFailure) {
+    let isMissing = failure.code == ENOENT || failure.code == ENOTDIR
     self.init(
       .storage, "cannot write \(path): \(failure.words)",
-      remedy: "check the free disk space and the directory's permissions")
+      remedy: isMissing
+        ? "choose a directory that you can create"
+        : "check the free disk space and the directory's permissions")
   }
 }

@@ -70,6 +70,24 @@ package struct Connection: ~Copyable {
     csqlite_switch(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
   }
 
+  /// Adds the SQL function `refolded`, for migrations: folded text, folded by the rules of this version.
+  borrowing func addRefolding() throws(SQLiteFailure) {
+    let code = sqlite3_create_function_v2(
+      database, "refolded", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nil,
+      { context, _, values in
+        guard let text = values?[0].flatMap({ sqlite3_value_text($0) }) else {
+          return sqlite3_result_null(context)
+        }
+        var folded = FoldedText(String(cString: text)).stored
+        folded.withUTF8 { utf8 in
+          utf8.withMemoryRebound(to: CChar.self) {
+            csqlite_result_text(context, $0.baseAddress, Int32(clamping: $0.count))
+          }
+        }
+      }, nil, nil, nil)
+    guard code == SQLITE_OK else { throw SQLiteFailure(code, on: database) }
+  }
+
   /// Runs statements, separated by semicolons, that return no rows.
   package borrowing func execute(_ sql: StaticString) throws(SQLiteFailure) {
     let text = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
@@ -107,7 +125,7 @@ package struct Connection: ~Copyable {
     while try statement.step() {}
   }
 
-  borrowing func changeCount() -> Int { Int(sqlite3_changes(database)) }
+  package borrowing func changeCount() -> Int { Int(sqlite3_changes(database)) }
 
   package mutating func rows<Row>(
     _ sql: StaticString, _ values: any SQLiteValue..., read: (borrowing Statement) -> Row
@@ -191,13 +209,19 @@ package struct SQLiteFailure: Error {
         .storage, "cannot write \(path): the disk is full",
         remedy: "free some space and try again")
     case SQLITE_READONLY, SQLITE_PERM, SQLITE_CANTOPEN, SQLITE_AUTH:
-      SourceError(
-        .storage, "cannot open or write \(path): \(cause ?? words)",
-        remedy: Remedy("check the permissions of the file and its directory", .moveStore))
+      .inaccessible(path, cause ?? words)
     default:
       SourceError(
         .storage, "cannot use \(path): \(cause ?? words)",
         remedy: "check that the disk has free space and works")
     }
+  }
+}
+
+extension SourceError {
+  static func inaccessible(_ path: String, _ reason: String) -> SourceError {
+    SourceError(
+      .storage, "cannot open or write \(path): \(reason)",
+      remedy: Remedy("check the permissions of the file and its directory", .moveStore))
   }
 }

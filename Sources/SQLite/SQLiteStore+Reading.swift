@@ -6,14 +6,14 @@ package import Foundation
 
 extension SQLiteStore {
   /// More matches than these are not counted.
-  static let mostCounted = 1000
+  static let maxCounted = 1000
 
   /// Among more records than these, matches of several words are not counted: each word may be
   /// frequent and their intersection nearly empty.
-  static let mostIntersected = 100_000
+  static let maxIntersected = 100_000
 
   public func records(
-    of source: String, matching words: [Folded], after position: Int64, limit: Int
+    of source: String, matching words: [FoldedText], after position: Int64, limit: Int
   ) async throws(SourceError) -> StoredSlice {
     let search = StoredSearch(words)
     return try await read { connection throws(SQLiteFailure) in
@@ -29,9 +29,9 @@ extension SQLiteStore {
       if !search.isEverything, position <= range.start {
         let count =
           hasMore
-          ? try connection.count(search, of: number, in: range, atMost: Self.mostCounted + 1)
+          ? try connection.count(search, of: number, in: range, atMost: Self.maxCounted + 1)
           : records.count
-        total = count > Self.mostCounted ? nil : count
+        total = count > Self.maxCounted ? nil : count
       } else if search.isEverything {
         total = try connection.recordCount(of: number)
       }
@@ -57,6 +57,37 @@ extension SQLiteStore {
       try connection.page(key, of: source)
     }
     return found ?? nil
+  }
+
+  public func pageKeys(
+    of source: String, startingWith prefix: String
+  ) async throws(SourceError) -> [String] {
+    try await read { connection throws(SQLiteFailure) in
+      // The last text in byte order that begins with the prefix.
+      try connection.rows(
+        """
+        SELECT key FROM pages
+        WHERE source = (SELECT number FROM sources WHERE name = ?1) AND key >= ?2 AND key < ?3
+        """, source, prefix, "\(prefix)\u{10FFFF}"
+      ) { $0.text(0) ?? "" }
+    } ?? []
+  }
+
+  public func fetchedPages(
+    of source: String
+  ) async throws(SourceError) -> [(key: String, page: FetchedPage)] {
+    let rows = try await read { connection throws(SQLiteFailure) in
+      try connection.rows(
+        """
+        SELECT key, page FROM pages
+        WHERE source = (SELECT number FROM sources WHERE name = ?1) ORDER BY fetched DESC
+        """, source
+      ) { (key: $0.text(0) ?? "", page: $0.bytes(1)) }
+    }
+    // An unreadable page was written by another version: it counts as missing.
+    return (rows ?? []).compactMap { row in
+      (try? JSONText(row.page)?.read(FetchedPage.self)).map { (row.key, $0) }
+    }
   }
 
   public func checkpoint(_ name: String, of source: String) async throws(SourceError) -> String? {
@@ -96,6 +127,21 @@ extension SQLiteStore {
     } ?? []
   }
 
+  public func deletions(
+    of source: String, after id: String?, limit: Int
+  ) async throws(SourceError) -> [StoredDeletion] {
+    try await read { connection throws(SQLiteFailure) in
+      guard let number = try connection.number(of: source) else { return [] }
+      return try connection.rows(
+        """
+        SELECT r.position, r.saved, r.json, r.removed_upstream, t.id
+        FROM tombstones t LEFT JOIN records r ON r.source = t.source AND r.id = t.id
+        WHERE t.source = ?1 AND (?2 IS NULL OR t.id > ?2) ORDER BY t.id LIMIT ?3
+        """, number, id, limit
+      ) { StoredDeletion(id: $0.text(4) ?? "", record: $0.isNull(0) ? nil : StoredRecord($0)) }
+    } ?? []
+  }
+
   public func status(of source: String) async throws(SourceError) -> StoreStatus {
     try await read { connection throws(SQLiteFailure) in
       var status = StoreStatus()
@@ -106,23 +152,25 @@ extension SQLiteStore {
           (SELECT removed_upstream FROM sources WHERE number = ?1),
           (SELECT count(*) FROM tombstones WHERE source = ?1), count(*),
           max(coalesce(max(fetched), 0),
-            coalesce((SELECT last_fetched FROM sources WHERE number = ?1), 0))
+            coalesce((SELECT last_fetched FROM sources WHERE number = ?1), 0)),
+          (SELECT last FROM sources WHERE number = ?1)
         FROM pages WHERE source = ?1
         """, number
       ) { row in
         (
           stored: row.integer(0).count, removedUpstream: row.integer(1).count,
           deleted: row.integer(2).count, pages: row.integer(3).count,
-          at: row.integer(4) > 0 ? row.date(4) : nil
+          at: row.integer(4) > 0 ? row.date(4) : nil, last: row.integer(5)
         )
       }
       guard let row else { return status }
-      status.records = Int64(try connection.recordCount(of: number)).count
+      status.records = try connection.recordCount(of: number)
       status.removedUpstream = row.removedUpstream
       status.hidden = max(0, row.stored - row.removedUpstream - status.records)
       status.deleted = row.deleted
       status.pages = row.pages
       status.fetchedAt = row.at
+      status.lastPosition = row.last
       return status
     } ?? StoreStatus()
   }
@@ -141,7 +189,7 @@ struct StoredSearch: Sendable {
 
   var isEverything: Bool { match == nil && scanned == nil }
 
-  init(_ words: [Folded]) {
+  init(_ words: [FoldedText]) {
     let words = words.map(\.stored).filter { !$0.isEmpty }
     // The index counts in Unicode scalars, and confuses the last three of the first plane.
     let indexed = words.filter { word in
@@ -200,7 +248,7 @@ extension Connection {
   ) throws(SQLiteFailure) -> Int {
     guard let match = search.match, search.scanned == nil else { return bound }
     if search.hasSeveralWords {
-      guard try recordCount(of: source) <= SQLiteStore.mostIntersected else { return bound }
+      guard try recordCount(of: source) <= SQLiteStore.maxIntersected else { return bound }
     }
     let count = try row(
       """
@@ -229,7 +277,7 @@ extension Connection {
       FROM sources WHERE number = ?1
       """, source
     ) { $0.integer(0) }
-    return Int(count ?? 0)
+    return (count ?? 0).count
   }
 
   fileprivate mutating func page(
@@ -243,7 +291,8 @@ extension Connection {
     ) { (page: $0.bytes(0), positions: $0.text(1) ?? "[]", fetched: $0.date(2)) }
     // An unreadable page was written by another version: it counts as missing.
     guard let row, let fetched = row.fetched,
-      let page = try? JSONText(row.page)?.read(FetchedPage.self)
+      let page = try? JSONText(row.page)?.read(FetchedPage.self),
+      Int64(page.unreadable).count == page.unreadable
     else { return nil }
     let records = try rows(
       """
@@ -306,9 +355,10 @@ extension StoreFile {
   fileprivate func openWithoutWaiting() throws(SQLiteFailure) -> Connection? {
     guard FileIdentity(path)?.isRegular == true else { return nil }
     // Locked as in ``open(for:)`` against being renamed meanwhile, but without waiting for the lock.
-    guard let directory = try? OpenFile(PrivateFile.directory(of: path), O_RDONLY | O_DIRECTORY),
-      flock(directory.descriptor, LOCK_SH | LOCK_NB) == 0
+    guard let directory = try? OpenFile(directory: PrivateFile.directory(of: path)),
+      (try? directory.lock(.shared, within: .zero)) == true
     else { return nil }
+    defer { directory.unlock() }
     // While no process has the file open, the files that readers share would have to be created.
     var connection =
       FileIdentity(realPath + "-shm") == nil

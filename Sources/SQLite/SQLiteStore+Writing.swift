@@ -4,7 +4,7 @@ public import Foundation
 
 extension SQLiteStore {
   /// The most pages cached per source; the oldest are dropped first.
-  static let mostPages = 2000
+  static let maxPages = 2000
 
   public func save(
     _ batch: StoreBatch, of source: String, at date: Date
@@ -20,8 +20,8 @@ extension SQLiteStore {
         try connection.savePage(key, page, positions: save.positions, of: number, at: date)
       }
       if let update = batch.update {
-        save.changes.hasMoved = try connection.apply(update, of: number)
-        if save.changes.hasMoved {
+        save.changes.didMoveCheckpoint = try connection.apply(update, of: number)
+        if save.changes.didMoveCheckpoint {
           try connection.run(
             "UPDATE sources SET last_fetched = ?2 WHERE number = ?1", number, date)
           if let reconciliation = update.reconciliation {
@@ -155,15 +155,16 @@ private struct BatchSave {
     guard let known else { return try insert(entry, index, in: &connection) }
     positions.append(known.position)
     if known.isRemovedUpstream { try connection.unmarkRemoved(known.position, of: source) }
-    let completed = known.json.flatMap(entry.completed)
-    guard let old = known.json, old != completed?.json else {
-      if known.isRemovedUpstream { changes.changed += 1 } else { changes.same += 1 }
+    let merged = known.json.flatMap(entry.mergedWithStored)
+    changes.merged[index] = merged?.json
+    guard let old = known.json, old != merged?.json else {
+      if known.isRemovedUpstream { changes.changed += 1 } else { changes.unchanged += 1 }
       return
     }
     changes.changed += 1
     try connection.replace(
-      known.position, json: completed?.json ?? entry.json,
-      text: (completed?.text ?? entry.text()).stored, at: date,
+      known.position, json: merged?.json ?? entry.json,
+      text: (merged?.text ?? entry.text()).stored, at: date,
       isIndexed: last.map { known.position <= $0.before } ?? true)
   }
 
@@ -211,19 +212,39 @@ private struct BatchSave {
     _ reconciliation: Reconciliation, at update: CheckpointUpdate, in connection: inout Connection
   ) throws(SQLiteFailure) {
     if reconciliation.begins { try connection.forgetSeen(update.name, of: source) }
-    try connection.run(
-      "INSERT INTO seen (source, reconciliation, positions) VALUES (?1, ?2, ?3)", source,
-      update.name, positions.jsonArray)
+    try connection.noteSeen(positions, by: update.name, of: source)
     if let completion = reconciliation.completion {
       let seen = try connection.seenCount(update.name, of: source)
-      if seen < completion.least {
-        changes.shortReconciliation = seen
+      if seen < completion.minRecordCount {
+        changes.incompleteSeenCount = seen
       } else {
-        changes.removedUpstream = try connection.markRemoved(
-          unlessSeenBy: update.name, of: source, since: completion.began, at: date)
+        try remove(
+          unlessSeenBy: update.name, seeing: seen, upTo: completion.lastPosition, in: &connection)
       }
     }
     if update.to == nil { try connection.forgetSeen(update.name, of: source) }
+  }
+
+  /// Marks the records that were not seen, or only notes them if they are suspiciously many and the last
+  /// pass did not miss them, or if nothing was seen.
+  private mutating func remove(
+    unlessSeenBy reconciliation: String, seeing seen: Int, upTo last: Int64,
+    in connection: inout Connection
+  ) throws(SQLiteFailure) {
+    let notes = "missing \(reconciliation)"
+    let missing = try connection.unseen(by: reconciliation, of: source, upTo: last)
+    let noted = Set(missing.isEmpty ? [] : try connection.seen(notes, of: source))
+    try connection.forgetSeen(notes, of: source)
+    let known = try connection.knownCount(of: source, upTo: last)
+    let unexpected = missing.count { !noted.contains($0) }
+    let isNothingSeen = seen == 0 && !missing.isEmpty
+    if isNothingSeen || unexpected > 10 && unexpected > known / 10 {
+      try connection.noteSeen(missing, by: notes, of: source)
+      changes.unconfirmedRemovals = .init(missing: missing.count, known: known)
+    } else {
+      try connection.markRemoved(missing, of: source, at: date)
+      changes.removedUpstream = missing.count
+    }
   }
 }
 
@@ -260,7 +281,7 @@ extension Connection {
       """
       DELETE FROM pages WHERE number IN (
         SELECT number FROM pages WHERE source = ?1 ORDER BY fetched DESC LIMIT -1 OFFSET ?2)
-      """, source, SQLiteStore.mostPages)
+      """, source, SQLiteStore.maxPages)
   }
 
   /// Moves or deletes a checkpoint; `false` if another process has moved it.
@@ -298,30 +319,73 @@ extension Connection {
     return Int(count ?? 0)
   }
 
+  fileprivate mutating func noteSeen(
+    _ positions: [Int64], by reconciliation: String, of source: Int64
+  ) throws(SQLiteFailure) {
+    try run(
+      "INSERT INTO seen (source, reconciliation, positions) VALUES (?1, ?2, ?3)", source,
+      reconciliation, positions.jsonArray)
+  }
+
+  fileprivate mutating func seen(
+    _ reconciliation: String, of source: Int64
+  ) throws(SQLiteFailure) -> [Int64] {
+    try rows(
+      """
+      SELECT e.value FROM seen s, json_each(s.positions) e
+      WHERE s.source = ?1 AND s.reconciliation = ?2
+      """, source, reconciliation
+    ) { $0.integer(0) }
+  }
+
   fileprivate mutating func forgetSeen(
     _ reconciliation: String, of source: Int64
   ) throws(SQLiteFailure) {
     try run("DELETE FROM seen WHERE source = ?1 AND reconciliation = ?2", source, reconciliation)
   }
 
-  /// Marks the records that were not seen and were there before the pass began; returns their number.
-  fileprivate mutating func markRemoved(
-    unlessSeenBy reconciliation: String, of source: Int64, since began: Date, at date: Date
-  ) throws(SQLiteFailure) -> Int {
+  /// The records up to a position that were not seen, except those known to be removed upstream.
+  fileprivate mutating func unseen(
+    by reconciliation: String, of source: Int64, upTo last: Int64
+  ) throws(SQLiteFailure) -> [Int64] {
     let range = PositionRange(of: source)
-    try run(
+    return try rows(
       """
-      UPDATE records SET removed_upstream = ?5
-      WHERE position > ?3 AND position <= ?4 AND removed_upstream IS NULL AND first_seen <= ?6
+      SELECT position FROM records
+      WHERE position > ?3 AND position <= ?4 AND removed_upstream IS NULL
         AND position NOT IN (
           SELECT e.value FROM seen s, json_each(s.positions) e
           WHERE s.source = ?1 AND s.reconciliation = ?2)
-      """, source, reconciliation, range.start, range.end, date, began)
-    let count = changeCount()
+      """, source, reconciliation, range.start, min(last, range.end)
+    ) { $0.integer(0) }
+  }
+
+  /// The number of records up to a position, except those known to be removed upstream.
+  fileprivate mutating func knownCount(
+    of source: Int64, upTo last: Int64
+  ) throws(SQLiteFailure) -> Int {
+    let range = PositionRange(of: source)
+    let count = try row(
+      """
+      SELECT count(*) FROM records
+      WHERE position > ?1 AND position <= ?2 AND removed_upstream IS NULL
+      """, range.start, min(last, range.end)
+    ) { $0.integer(0) }
+    return Int(count ?? 0)
+  }
+
+  fileprivate mutating func markRemoved(
+    _ positions: [Int64], of source: Int64, at date: Date
+  ) throws(SQLiteFailure) {
+    guard !positions.isEmpty else { return }
+    try run(
+      """
+      UPDATE records SET removed_upstream = ?2
+      WHERE position IN (SELECT value FROM json_each(?1))
+      """, positions.jsonArray, date)
     try run(
       "UPDATE sources SET removed_upstream = removed_upstream + ?2 WHERE number = ?1", source,
-      count)
-    return count
+      positions.count)
   }
 
   /// Takes the mark away: the service has the record again.

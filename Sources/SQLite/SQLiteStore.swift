@@ -99,12 +99,13 @@ actor StoreConnection {
       return answer
     } catch {
       let hasMoved = open.hasMoved
-      guard mayRetry, error.isDamage || hasMoved else {
+      let isDamage = mayRetry && !hasMoved && open.isDamaged(after: error)
+      guard mayRetry, isDamage || hasMoved else {
         connection = consume open
         throw error.error(of: file.path)
       }
       // The connection is closed only after the move, so that closing it does not write to the file.
-      if error.isDamage { try file.moveAside("is damaged", if: { !open.hasMoved }) }
+      if isDamage { try file.moveAside("is damaged", if: { !open.hasMoved }) }
       _ = consume open
     }
     return try perform(body, mayRetry: false)

@@ -13,7 +13,7 @@ package enum Schema {
   package static let positionBits: Int64 = 40
 
   /// The highest number of a source whose positions fit.
-  static let mostSources: Int64 = 1 << (62 - positionBits)
+  static let maxSources: Int64 = 1 << (62 - positionBits)
 
   /// Statements that upgrade a file from one version to the next; append only.
   static let migrations: [StaticString] = [
@@ -99,6 +99,12 @@ package enum Schema {
     ALTER TABLE sources RENAME COLUMN walked TO last_fetched;
     PRAGMA user_version = 4;
     """,
+    """
+    -- The rules of folding have changed.
+    UPDATE records SET folded = refolded(folded) WHERE folded <> refolded(folded);
+    INSERT INTO search (search) VALUES ('rebuild');
+    PRAGMA user_version = 5;
+    """,
   ]
 
   /// The version of the files that this program writes.
@@ -128,7 +134,7 @@ extension Connection {
       """
       SELECT number, number BETWEEN 1 AND ?2 AND last >> ?3 = number
       FROM sources WHERE name = ?1
-      """, source, Schema.mostSources, Schema.positionBits
+      """, source, Schema.maxSources, Schema.positionBits
     ) { (number: $0.integer(0), isSound: $0.integer(1) != 0) }
     guard let found else { return nil }
     guard found.isSound else { throw SQLiteFailure(SQLITE_CORRUPT, on: nil) }
@@ -147,7 +153,7 @@ extension Connection {
   }
 }
 
-extension Folded {
+extension FoldedText {
   /// The text in the form of the `folded` column: with a visible sign for zero bytes, which would end it in
   /// SQLite.
   var stored: String { text.utf8.contains(0) ? text.replacing("\0", with: "\u{2400}") : text }

@@ -2,6 +2,7 @@ package import AggregatorCore
 import AggregatorFiles
 import CAggregatorSQLite
 import Foundation
+import Synchronization
 
 /// The store's file: opens, creates and migrates it, and moves it aside if it is unusable.
 package struct StoreFile: Sendable {
@@ -14,7 +15,16 @@ package struct StoreFile: Sendable {
   /// Receives a warning when a file is moved aside.
   let report: @Sendable (Warning) -> Void
 
+  /// Shared by the copies of this value.
+  let contention = Contention()
+
   package enum Purpose: String { case reading, writing }
+
+  /// The memory of a lock that was not free in time, so that one call waits for it once, not in each of
+  /// its steps.
+  final class Contention: Sendable {
+    let isKnown = Atomic(false)
+  }
 
   /// Opens the file, and creates it for writing; `nil` for reading if there is no file.
   ///
@@ -23,7 +33,7 @@ package struct StoreFile: Sendable {
     // Repeated if other processes create, move or delete the file at the same time, but not for ever.
     for _ in 0..<5 {
       if purpose == .writing { try create() }
-      guard let found = identity else {
+      guard let found = try identity() else {
         if purpose == .reading { return nil }
         continue
       }
@@ -35,7 +45,7 @@ package struct StoreFile: Sendable {
       let fault: String?
       do throws(SQLiteFailure) {
         // Opened while it is renamed, the file could get the log of its successor.
-        switch try locked(LOCK_SH, opened) {
+        switch try locked(.shared, orThrow: SQLiteFailure(SQLITE_BUSY, on: nil), opened) {
         case .ours(let connection):
           try Self.settle(connection)
           return connection
@@ -57,8 +67,9 @@ package struct StoreFile: Sendable {
         case .newer: fault = "was written by a newer version of this program"
         }
       } catch {
-        guard identity == found else { continue }
-        guard error.isDamage else { throw error.error(of: path) }
+        guard try identity() == found else { continue }
+        // Its own statements are sound, so a mistake in one is damage of the schema.
+        guard error.isDamage || error.primary == SQLITE_ERROR else { throw error.error(of: path) }
         fault = error.primary == SQLITE_NOTADB ? "is not a database" : "is damaged"
       }
       guard let fault else {
@@ -66,13 +77,19 @@ package struct StoreFile: Sendable {
           .storage, "\(path) was written by an older version and is read-only",
           remedy: Remedy("make it writable to upgrade it", .moveStore))
       }
-      try moveAside(fault, if: { identity == found })
+      try moveAside(fault, if: { (try? identity()) == found })
     }
     throw SourceError(.busy, "\(path) is being replaced", remedy: "try again in a moment")
   }
 
-  /// `nil` if there is no file.
-  private var identity: FileIdentity? { FileIdentity(path) }
+  /// `nil` if there is no file; an error if it cannot be known whether there is one.
+  private func identity() throws(SourceError) -> FileIdentity? {
+    do throws(SystemFailure) { return try FileIdentity(ifPresent: path) } catch {
+      throw .inaccessible(path, error.words)
+    }
+  }
+
+  private var busy: SourceError { SQLiteFailure(SQLITE_BUSY, on: nil).error(of: path) }
 
   /// The path without symbolic links; SQLite's auxiliary files are next to it.
   var realPath: String {
@@ -120,7 +137,7 @@ package struct StoreFile: Sendable {
     }
     // SQLite reads zeros for the missing part of a cut last page.
     // The log is checked first: it disappears only when all of it is in the file.
-    if !hasLog, let size = identity?.size, !size.isMultiple(of: page) { return .cut }
+    if !hasLog, let size = FileIdentity(path)?.size, !size.isMultiple(of: page) { return .cut }
     if tables == 0, mark == 0, version == 0 { return .empty(connection) }
     guard mark == Schema.applicationID, version > 0 else { return .foreign }
     guard version <= Schema.version else { return .newer }
@@ -145,12 +162,14 @@ package struct StoreFile: Sendable {
   /// Upgrades an empty or older file to this version.
   private func migrate(_ connection: inout Connection) throws(SQLiteFailure) {
     // SQLite does not wait for locks when it changes the journal mode.
-    try locked(LOCK_EX) { () throws(SQLiteFailure) in
+    try locked(.exclusive, orThrow: SQLiteFailure(SQLITE_BUSY, on: nil)) {
+      () throws(SQLiteFailure) in
       try connection.execute("PRAGMA journal_mode = WAL")
     }
     try connection.transaction { connection throws(SQLiteFailure) in
       // Another process may have been first.
       let found = try connection.row("PRAGMA user_version") { $0.integer(0) } ?? 0
+      try connection.addRefolding()
       for migration in Schema.migrations.dropFirst(Int(found)) {
         try connection.execute(migration)
       }
@@ -159,19 +178,17 @@ package struct StoreFile: Sendable {
 
   /// Creates an empty file with mode 0600.
   private func create() throws(SourceError) {
-    guard identity == nil else { return }
+    guard try identity() == nil else { return }
     try PrivateFile.makeDirectory(PrivateFile.directory(of: path))
-    do throws(SystemFailure) {
-      try locked(LOCK_EX) { () throws(SystemFailure) in
-        // If it exists by now, this process may have a connection, and closing the file here would drop
-        // that connection's locks (https://sqlite.org/howtocorrupt.html, 2.2).
-        guard identity == nil else { return }
-        _ = try OpenFile(path, O_RDWR | O_CREAT, mode: 0o600)
+    try locked(.exclusive, orThrow: busy) { () throws(SourceError) in
+      // If it exists by now, this process may have a connection, and closing the file here would drop
+      // that connection's locks (https://sqlite.org/howtocorrupt.html, 2.2).
+      guard try identity() == nil else { return }
+      do throws(SystemFailure) { _ = try OpenFile(path, O_RDWR | O_CREAT, mode: 0o600) } catch {
+        throw SourceError(
+          .storage, "cannot create \(path): \(error.words)",
+          remedy: Remedy("check the directory's permissions and the free disk space", .moveStore))
       }
-    } catch {
-      throw SourceError(
-        .storage, "cannot create \(path): \(error.words)",
-        remedy: Remedy("check the directory's permissions and the free disk space", .moveStore))
     }
   }
 
@@ -181,33 +198,38 @@ package struct StoreFile: Sendable {
   ///
   /// `why` is worded to follow the file's name; `isStillThere` is false if another process moved it.
   ///
-  /// - Throws: ``SourceError`` with code `storage`.
+  /// - Throws: ``SourceError`` with code `storage` or `busy`.
   func moveAside(_ why: String, if isStillThere: () -> Bool) throws(SourceError) {
-    do throws(SystemFailure) {
-      try locked(LOCK_EX) { () throws(SystemFailure) in
-        guard isStillThere() else { return }
-        let file = realPath
-        let name = unusedName(beside: file)
-        try SystemFailure.check { rename(file, name) }
-        for suffix in ["-wal", "-shm", "-journal"] { rename(file + suffix, name + suffix) }
-        report(Warning("movedAside", "\(path) \(why); moved to \(name)"))
+    try locked(.exclusive, orThrow: busy) { () throws(SourceError) in
+      guard isStillThere() else { return }
+      let file = realPath
+      let name = unusedName(beside: file)
+      do throws(SystemFailure) { try SystemFailure.check { rename(file, name) } } catch {
+        throw SourceError(
+          .storage, "\(path) \(why) and cannot be moved aside: \(error.words)",
+          remedy: Remedy("move it away", .moveStore))
       }
-    } catch {
-      throw SourceError(
-        .storage, "\(path) \(why) and cannot be moved aside: \(error.words)",
-        remedy: Remedy("move it away", .moveStore))
+      for suffix in ["-wal", "-shm", "-journal"] { rename(file + suffix, name + suffix) }
+      report(Warning("movedAside", "\(path) \(why); moved to \(name)"))
     }
   }
 
   /// Runs `body` with the directory locked: exclusively to create or move the file, shared to open it.
+  ///
+  /// Throws `timeout` if the lock is not free within ``busyTimeout``, or the task is cancelled.
   private func locked<Answer: ~Copyable, Failure: Error>(
-    _ kind: Int32, _ body: () throws(Failure) -> Answer
+    _ kind: OpenFile.LockKind, orThrow timeout: @autoclosure () -> Failure,
+    _ body: () throws(Failure) -> Answer
   ) throws(Failure) -> Answer {
-    guard let directory = try? OpenFile(PrivateFile.directory(of: path), O_RDONLY | O_DIRECTORY)
-    else { return try body() }
+    guard let directory = try? OpenFile(directory: PrivateFile.directory(of: path)) else {
+      return try body()
+    }
+    let limit = contention.isKnown.load(ordering: .relaxed) ? .zero : busyTimeout
     // Some network file systems have no locks; there it continues without one.
-    _ = try? SystemFailure.check { flock(directory.descriptor, kind) }
-    defer { flock(directory.descriptor, LOCK_UN) }
+    let isLocked = (try? directory.lock(kind, within: limit)) ?? true
+    contention.isKnown.store(!isLocked && !Task.isCancelled, ordering: .relaxed)
+    guard isLocked else { throw timeout() }
+    defer { directory.unlock() }
     return try body()
   }
 
@@ -228,10 +250,18 @@ struct FileIdentity: Equatable {
   let isDirectory: Bool
   let isRegular: Bool
 
-  /// The file at a path; `nil` if there is none.
+  /// The file at a path; `nil` if there is none, or it is out of reach.
   init?(_ path: String) {
+    guard let found = try? FileIdentity(ifPresent: path) else { return nil }
+    self = found
+  }
+
+  /// The file at a path; `nil` if there is none.
+  init?(ifPresent path: String) throws(SystemFailure) {
     var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
+    do throws(SystemFailure) { try SystemFailure.check { stat(path, &status) } } catch let error
+      where error.isMissing
+    { return nil }
     device = UInt64(truncatingIfNeeded: status.st_dev)
     number = UInt64(truncatingIfNeeded: status.st_ino)
     size = Int64(status.st_size)

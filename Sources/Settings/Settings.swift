@@ -16,6 +16,9 @@ public struct Setting: Hashable, Sendable {
     case directory
     /// An API key or password; see ``Secret``.
     case secret
+    /// Identifies the user to a service, such as an email address in `User-Agent`: it selects no records and
+    /// is not recorded.
+    case contact
   }
 
   /// The key, named like an environment variable: `COMIC_VINE_URL`.
@@ -110,6 +113,18 @@ public struct Settings: Sendable {
     raw(setting).flatMap { Self.isPlaceholder($0) ? nil : Secret($0) }
   }
 
+  /// The value of a secret setting without which a service refuses all requests.
+  ///
+  /// - Parameter remedy: How to get one: `get a key at https://service.example`.
+  /// - Throws: ``SourceError`` with code `missingKey` if ``secret(_:)`` has none.
+  public func required(
+    _ setting: Setting, remedy: Remedy? = nil
+  ) throws(SourceError) -> Secret {
+    if let secret = secret(setting) { return secret }
+    let problem = isPlaceholder(setting) ? "still the example placeholder" : "not set"
+    throw SourceError(.missingKey, "\(setting.key) is \(problem)", remedy: remedy)
+  }
+
   /// `true` for a secret whose value is that of an example file, such as `your_api_key_here`.
   package func isPlaceholder(_ setting: Setting) -> Bool {
     setting.isSecret && raw(setting).map(Self.isPlaceholder) ?? false
@@ -117,7 +132,7 @@ public struct Settings: Sendable {
 
   /// The value of a setting of the form `url`: an `http` or `https` URL with a host and without a query.
   ///
-  /// - Throws: ``SourceError`` with code `badSettings` if the value is invalid.
+  /// - Throws: ``SourceError`` with code `invalidSettings` if the value is invalid.
   public func url(_ setting: Setting) throws(SourceError) -> URL {
     guard let text = text(setting) else { throw failure("\(setting.key) is not set", setting) }
     guard let url = URL(string: text), let scheme = url.scheme?.lowercased(),
@@ -132,12 +147,17 @@ public struct Settings: Sendable {
       throw failure(
         "\(setting.key) must be a URL without user, password, query or fragment", setting)
     }
+    // `URL` reads a port of too many digits as none.
+    let isPortValid =
+      url.port.map { 1...65535 ~= $0 }
+      ?? (url.absoluteString.prefixMatch(of: /[^:]+:\/\/[^\/]*:[0-9]+(\/|$)/) == nil)
+    guard isPortValid else { throw invalid(setting, text, "the port must be from 1 to 65535") }
     return url
   }
 
   /// The value of a setting of the form `rate`; `nil` for `off`.
   ///
-  /// - Throws: ``SourceError`` with code `badSettings` if the value is invalid.
+  /// - Throws: ``SourceError`` with code `invalidSettings` if the value is invalid.
   public func rate(_ setting: Setting) throws(SourceError) -> Rate? {
     guard let text = text(setting), text.lowercased() != "off" else { return nil }
     guard let rate = Rate(text) else {
@@ -148,7 +168,7 @@ public struct Settings: Sendable {
 
   /// The value of a setting of the form `count`, in the setting's range.
   ///
-  /// - Throws: ``SourceError`` with code `badSettings` if the value is invalid.
+  /// - Throws: ``SourceError`` with code `invalidSettings` if the value is invalid.
   public func count(_ setting: Setting) throws(SourceError) -> Int {
     guard case .count(let range) = setting.form else {
       preconditionFailure("\(setting.key) is not of the form count")
@@ -163,7 +183,7 @@ public struct Settings: Sendable {
 
   /// The value of a setting of the form `directory`: an absolute path; `nil` if it is not set.
   ///
-  /// - Throws: ``SourceError`` with code `badSettings` if the path is relative.
+  /// - Throws: ``SourceError`` with code `invalidSettings` if the path is relative.
   public func directory(_ setting: Setting) throws(SourceError) -> String? {
     guard let text = text(setting) else { return nil }
     guard text.hasPrefix("/") else {
@@ -174,7 +194,7 @@ public struct Settings: Sendable {
 
   /// Checks that the value of a setting, if any, is valid.
   ///
-  /// - Throws: ``SourceError`` with code `badSettings`.
+  /// - Throws: ``SourceError`` with code `invalidSettings`.
   package func check(_ setting: Setting) throws(SourceError) {
     guard text(setting) != nil else { return }
     switch setting.form {
@@ -182,7 +202,7 @@ public struct Settings: Sendable {
     case .rate: _ = try rate(setting)
     case .count: _ = try count(setting)
     case .directory: _ = try directory(setting)
-    case .text, .secret: break
+    case .text, .secret, .contact: break
     }
   }
 
@@ -198,7 +218,7 @@ public struct Settings: Sendable {
   ) -> SourceError {
     let origin = origin(of: setting)
     let location = origin == .option ? "" : "\(origin): "
-    return SourceError(.badSettings, location + message, remedy: remedy)
+    return SourceError(.invalidSettings, location + message, remedy: remedy)
   }
 
   private func raw(_ setting: Setting) -> String? {

@@ -33,7 +33,7 @@ package enum SettingsReading: Sendable {
 /// Reads settings files.
 package struct SettingsReader: Sendable {
   /// The largest file that is read, in bytes.
-  package static let largestFile = 65_536
+  package static let maxFileSize = 65_536
 
   private let workingDirectory: String
   private let directory: String?
@@ -68,7 +68,7 @@ package struct SettingsReader: Sendable {
   ) throws(SystemFailure) -> SettingsReading {
     let isOpenToOthers = try file.isOpenToOthers()
     do throws(FileReadFailure) {
-      let bytes = try file.contents(atMost: Self.largestFile)
+      let bytes = try file.contents(atMost: Self.maxFileSize)
       return .text(
         SettingsText(path, realPath: realPath, bytes: bytes, isOpenToOthers: isOpenToOthers))
     } catch {
@@ -77,7 +77,7 @@ package struct SettingsReader: Sendable {
       case .notRegular:
         return .refused(XcconfigFault("cannot read \(path): not a regular file", code: .storage))
       case .tooLarge:
-        return .refused(XcconfigFault("is larger than \(Self.largestFile / 1024) KiB"))
+        return .refused(XcconfigFault("is larger than \(Self.maxFileSize / 1024) KiB"))
       }
     }
   }
@@ -127,13 +127,13 @@ package struct SettingsFile: Sendable {
   ///
   /// The value is taken literally, not expanded. Afterwards only the owner can read the file.
   ///
-  /// - Throws: ``SourceError`` with code `badUsage` for an unknown key or an invalid value, `badSettings`
+  /// - Throws: ``SourceError`` with code `invalidRequest` for an unknown key or an invalid value, `invalidSettings`
   ///   if the changed file would not yield the value, and `storage` or `busy` if it cannot be read or
   ///   written. The file is unchanged then.
   package func set(_ key: String, to value: String) throws(SourceError) {
     guard let setting = settings.first(where: { $0.key == key }) else {
       throw SourceError(
-        .badUsage, "unknown setting \(key)",
+        .invalidRequest, "unknown setting \(key)",
         remedy: nearest(to: key, in: settings.map(\.key)).map { "did you mean \"\($0)\"?" })
     }
     let text = try Self.checked(value, for: setting)
@@ -147,7 +147,7 @@ package struct SettingsFile: Sendable {
   /// Removes a value, and preserves the rest of the file, byte for byte.
   ///
   /// - Returns: `false` if the file does not set it; the file is unchanged then.
-  /// - Throws: ``SourceError`` with code `storage`, `busy` or `badSettings` if the file cannot be read or
+  /// - Throws: ``SourceError`` with code `storage`, `busy` or `invalidSettings` if the file cannot be read or
   ///   written. The file is unchanged then.
   package func unset(_ key: String) throws(SourceError) -> Bool {
     guard case .text(let text) = SettingsReader(in: "/")(path),
@@ -160,21 +160,22 @@ package struct SettingsFile: Sendable {
   private func edit(
     _ change: ([UInt8]) throws(SourceError) -> [UInt8]
   ) throws(SourceError) {
-    do { try PrivateFile(path: path).replace(atMost: SettingsReader.largestFile, change) } catch {
+    do { try PrivateFile(path: path).replace(atMost: SettingsReader.maxFileSize, change) } catch {
       guard error.code == .malformed else { throw error }
-      throw SourceError(.badSettings, error.message, remedy: error.remedy)
+      throw SourceError(.invalidSettings, error.message, remedy: error.remedy)
     }
   }
 
   private static func checked(_ value: String, for setting: Setting) throws(SourceError) -> String {
     guard let text = value.singleLine else {
       throw SourceError(
-        .badUsage, "the value of \(setting.key) contains a line break or a control character",
+        .invalidRequest, "the value of \(setting.key) contains a line break or a control character",
         remedy: "use a single line of text")
     }
     guard !text.isEmpty, !setting.isSecret || !Settings.isPlaceholder(text) else {
       throw SourceError(
-        .badUsage, "the value of \(setting.key) is \(text.isEmpty ? "empty" : "a placeholder")",
+        .invalidRequest,
+        "the value of \(setting.key) is \(text.isEmpty ? "empty" : "a placeholder")",
         remedy: "use the actual value")
     }
     try Settings([setting.key: text]).check(setting)
@@ -185,8 +186,9 @@ package struct SettingsFile: Sendable {
   private func check(
     _ bytes: [UInt8], gives text: String, for setting: Setting
   ) throws(SourceError) {
-    guard bytes.count <= SettingsReader.largestFile else {
-      throw SourceError(.badSettings, "\(path) would become too large", remedy: "make it smaller")
+    guard bytes.count <= SettingsReader.maxFileSize else {
+      throw SourceError(
+        .invalidSettings, "\(path) would become too large", remedy: "make it smaller")
     }
     let reader = SettingsReader(in: "/")
     let layer = SettingsLayer(SettingsText(path, bytes: bytes), read: reader.callAsFunction)
@@ -202,7 +204,7 @@ package struct SettingsFile: Sendable {
     guard actual == text else {
       let location = expansion.assignment(of: setting.key)?.location.description ?? path
       throw SourceError(
-        .badSettings, "\(location): another line sets \(setting.key) too",
+        .invalidSettings, "\(location): another line sets \(setting.key) too",
         remedy: "remove that line")
     }
   }

@@ -35,18 +35,18 @@ package struct SettingsLayer: Sendable {
   }
 
   /// The deepest nesting of includes.
-  package static let deepestInclude = 16
+  package static let maxIncludeDepth = 16
 
   /// The most files of a layer.
-  package static let mostFiles = 32
+  package static let maxFiles = 32
 
   /// The most diagnostics that are stored: a binary file has one for each line.
-  package static let mostDiagnostics = 3
+  package static let maxDiagnostics = 3
 
   /// All assignments; later ones win.
   package private(set) var assignments: [Assignment] = []
 
-  /// The first ``mostDiagnostics``, in order.
+  /// The first ``maxDiagnostics``, in order.
   package private(set) var diagnostics: [Diagnostic] = []
 
   package private(set) var diagnosticCount = 0
@@ -85,7 +85,7 @@ package struct SettingsLayer: Sendable {
 
   private mutating func report(_ fault: XcconfigFault, at location: Location) {
     diagnosticCount += 1
-    if diagnostics.count < Self.mostDiagnostics {
+    if diagnostics.count < Self.maxDiagnostics {
       diagnostics.append(Diagnostic(location: location, fault: fault))
     }
   }
@@ -94,11 +94,11 @@ package struct SettingsLayer: Sendable {
     _ path: String, isOptional: Bool, in text: SettingsText, above: [String],
     _ read: (String) -> SettingsReading
   ) throws(XcconfigFault) {
-    guard above.count <= Self.deepestInclude else {
-      throw XcconfigFault("includes are nested more than \(Self.deepestInclude) levels deep")
+    guard above.count <= Self.maxIncludeDepth else {
+      throw XcconfigFault("includes are nested more than \(Self.maxIncludeDepth) levels deep")
     }
-    guard files < Self.mostFiles else {
-      throw XcconfigFault("more than \(Self.mostFiles) files are included")
+    guard files < Self.maxFiles else {
+      throw XcconfigFault("more than \(Self.maxFiles) files are included")
     }
     switch read(path.hasPrefix("/") ? path : text.path.directory + path) {
     case .text(let included) where above.contains(included.realPath):
@@ -138,10 +138,10 @@ extension String {
 /// key, and every key that any of its assignments refers to) can be used only by each other.
 package struct SettingsExpansion {
   /// The longest value, in bytes: forty lines could double a text forty times.
-  package static let longestValue = 8192
+  package static let maxValueLength = 8192
 
   /// The deepest nesting of references.
-  package static let deepestReference = 64
+  package static let maxReferenceDepth = 64
 
   private let assignments: [SettingsLayer.Assignment]
   private let byKey: [String: [Int]]
@@ -194,9 +194,9 @@ package struct SettingsExpansion {
     guard !open.contains(index) else {
       throw diagnostic(index, "\(key) refers to itself", "write $(inherited) for its earlier value")
     }
-    guard open.count < Self.deepestReference else {
+    guard open.count < Self.maxReferenceDepth else {
       throw diagnostic(
-        index, "references are nested more than \(Self.deepestReference) levels deep")
+        index, "references are nested more than \(Self.maxReferenceDepth) levels deep")
     }
     open.append(index)
     defer { open.removeLast() }
@@ -212,8 +212,8 @@ package struct SettingsExpansion {
       case .inherited: value += try inherited(index)
       case .reference(let name): value += try referred(name, from: index)
       }
-      guard value.utf8.count <= Self.longestValue else {
-        throw diagnostic(index, "the value of \(key) is longer than \(Self.longestValue) bytes")
+      guard value.utf8.count <= Self.maxValueLength else {
+        throw diagnostic(index, "the value of \(key) is longer than \(Self.maxValueLength) bytes")
       }
     }
     expanded[index] = value

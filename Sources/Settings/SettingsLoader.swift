@@ -5,7 +5,11 @@ public import AggregatorCore
 /// Layers, highest first: options, environment variables of the same name, the file of `--config`
 /// or `AGGREGATOR_CONFIG`, `Configuration/Debug.xcconfig` or `Configuration/Release.xcconfig` in
 /// the working directory, the user's file `~/.config/aggregator/config.xcconfig`, and the settings'
-/// own defaults. An empty value, or the placeholder of an example file, is not a value: the next layer
+/// own defaults. With `AGGREGATOR_HOME` in the environment, the user's file is
+/// `$AGGREGATOR_HOME/config/config.xcconfig`. The variables and directories of a program of another
+/// name are named after it: `planets` has `PLANETS_CONFIG` and `~/.config/planets`.
+///
+///  An empty value, or the placeholder of an example file, is not a value: the next layer
 /// down is used. Options and variables are taken literally; files may refer to each other's values, see
 /// `SettingsExpansion`.
 ///
@@ -41,14 +45,18 @@ public struct SettingsLoader: Sendable {
 
   /// The path of the user's own file, which need not exist.
   ///
-  /// `nil` without an absolute `XDG_CONFIG_HOME` or `HOME`. As its specification demands, a relative
-  /// `XDG_CONFIG_HOME` is ignored: it would be in the working directory.
+  /// `nil` without an absolute `XDG_CONFIG_HOME` or `HOME`, or if `AGGREGATOR_HOME` is relative. As its
+  /// specification demands, a relative `XDG_CONFIG_HOME` is ignored: it would be in the working directory.
   public let userFile: String?
 
   /// The settings are grouped by source: the URLs of a group with a secret are guarded.
+  ///
+  /// - Parameter program: The name of the program: ASCII letters, digits, `-` and `_`.
   public init(
-    _ groups: [[Setting]], environment: [String: String], workingDirectory: String, build: Build
+    _ groups: [[Setting]], environment: [String: String], workingDirectory: String, build: Build,
+    program: String = "aggregator"
   ) {
+    let program = ProgramName(program)
     settings = groups.flatMap(\.self)
     byKey = Dictionary(settings.map { ($0.key, $0) }) { first, _ in first }
     guarded = groups.reduce(into: [:]) { guarded, group in
@@ -56,12 +64,14 @@ public struct SettingsLoader: Sendable {
       for setting in group where setting.form == .url { guarded[setting.key] = secret }
     }
     variables = byKey.keys.reduce(into: [:]) { $0[$1] = environment[$1].map(Secret.init) }
-    namedFile = environment["AGGREGATOR_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
+    namedFile = environment[program.variable("CONFIG")].flatMap { $0.isEmpty ? nil : $0 }
     userFile =
-      if let home = environment["XDG_CONFIG_HOME"], home.hasPrefix("/") {
-        "\(home)/aggregator/config.xcconfig"
+      if let home = environment[program.variable("HOME")], !home.isEmpty {
+        home.hasPrefix("/") ? "\(home)/config/config.xcconfig" : nil
+      } else if let home = environment["XDG_CONFIG_HOME"], home.hasPrefix("/") {
+        "\(home)/\(program.text)/config.xcconfig"
       } else if let home = environment["HOME"], home.hasPrefix("/") {
-        "\(home)/.config/aggregator/config.xcconfig"
+        "\(home)/.config/\(program.text)/config.xcconfig"
       } else {
         nil
       }
@@ -73,7 +83,7 @@ public struct SettingsLoader: Sendable {
   ///
   /// `configFile`, that of `--config`, is absolute or relative to the working directory.
   ///
-  /// - Throws: ``SourceError`` with code `badSettings`, file and line for an error in a file; `storage`
+  /// - Throws: ``SourceError`` with code `invalidSettings`, file and line for an error in a file; `storage`
   ///   for a file that the system refuses to read.
   public func load(
     options: [String: String] = [:], configFile: String? = nil
@@ -149,7 +159,8 @@ struct SettingsLoading {
       guard let value = values[setting.key] else { continue }
       guard let text = value.reveal(\.singleLine) else {
         throw SourceError(
-          .badSettings, "\(origin): \(setting.key) contains a line break or a control character",
+          .invalidSettings,
+          "\(origin): \(setting.key) contains a line break or a control character",
           remedy: "set it to a single line of text")
       }
       put(text, for: setting, from: origin)
@@ -173,7 +184,7 @@ struct SettingsLoading {
     case .missing:
       guard file.isRequired else { return nil }
       throw SourceError(
-        .badSettings, "settings file not found: \(file.path)",
+        .invalidSettings, "settings file not found: \(file.path)",
         remedy: "create it, or specify another file")
     case .refused(let fault):
       let diagnostic = SettingsLayer.Diagnostic(

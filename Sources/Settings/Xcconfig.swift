@@ -43,7 +43,7 @@ package struct Xcconfig: Sendable {
   }
 
   /// The longest line, in bytes.
-  package static let longestLine = 16_384
+  package static let maxLineLength = 16_384
 
   /// The lines that are not blank or comments, in order.
   package let lines: [Line]
@@ -80,7 +80,8 @@ package struct XcconfigFault: Error, Hashable {
   package let message: String
   package let remedy: Remedy?
 
-  package init(_ message: String, remedy: Remedy? = nil, code: SourceError.Code = .badSettings) {
+  package init(_ message: String, remedy: Remedy? = nil, code: SourceError.Code = .invalidSettings)
+  {
     self.code = code
     self.message = message
     self.remedy = remedy
@@ -90,14 +91,14 @@ package struct XcconfigFault: Error, Hashable {
 // MARK: - Statements
 
 extension Xcconfig.Statement {
-  private static let longestKey = 128
+  private static let maxKeyLength = 128
 
   /// Parses a line without its line break; `nil` if it is blank or a comment.
   ///
   /// The indices of `line` are those of its file.
   init?(_ line: ArraySlice<UInt8>) {
-    guard line.count <= Xcconfig.longestLine else {
-      self = .unreadable(XcconfigFault("the line is longer than \(Xcconfig.longestLine) bytes"))
+    guard line.count <= Xcconfig.maxLineLength else {
+      self = .unreadable(XcconfigFault("the line is longer than \(Xcconfig.maxLineLength) bytes"))
       return
     }
     let content = line.trimmed
@@ -147,8 +148,8 @@ extension Xcconfig.Statement {
     _ content: ArraySlice<UInt8>, comment: Range<Int>
   ) throws(XcconfigFault) -> Xcconfig.Assignment {
     let key = content.prefix(while: \.isKeyByte)
-    guard key.count <= longestKey else {
-      throw XcconfigFault("the key is longer than \(longestKey) characters")
+    guard key.count <= maxKeyLength else {
+      throw XcconfigFault("the key is longer than \(maxKeyLength) characters")
     }
     var rest = content[key.endIndex...].trimmed
     var isConditional = false

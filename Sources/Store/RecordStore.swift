@@ -6,12 +6,11 @@ public struct RecordStore<Item: Record>: Sendable {
   public let source: String
   public let store: any Store
 
-  private let text: @Sendable (Item) -> Folded
+  private let text: @Sendable (Item) -> FoldedText
 
-  /// `text` returns the folded text of a record that queries search.
-  ///   - text: Returns the folded text of a record that queries search.
+  /// `text` returns the folded text of a record, in which searches look.
   public init(
-    _ source: String, in store: any Store, text: @escaping @Sendable (Item) -> Folded
+    _ source: String, in store: any Store, text: @escaping @Sendable (Item) -> FoldedText
   ) {
     self.source = source
     self.store = store
@@ -39,7 +38,7 @@ public struct RecordStore<Item: Record>: Sendable {
   /// - Throws: ``SourceError`` with code `malformed`.
   func encoded(_ records: [Item]) throws(SourceError) -> [EncodedRecord<Item>] {
     do { return try records.map(EncodedRecord.init) } catch {
-      throw SourceError(.malformed, "a \(source) record cannot be encoded")
+      throw SourceError(.malformed, "a \(source) record cannot be encoded", cause: error)
     }
   }
 
@@ -47,7 +46,7 @@ public struct RecordStore<Item: Record>: Sendable {
     let item = encoded.item
     return StoreEntry(id: item.id.description, json: encoded.json) {
       text(item)
-    } completed: { known in
+    } mergedWithStored: { known in
       // A record that another version wrote may be unreadable: then there is nothing to merge.
       guard let known = try? JSONText(known)?.read(Item.self) else { return nil }
       let merged = item.merged(over: known)
@@ -57,21 +56,21 @@ public struct RecordStore<Item: Record>: Sendable {
   }
 
   /// Decodes stored records, and counts those that cannot be.
-  func decoded(_ stored: [StoredRecord]) -> (records: [Item], unreadable: Unreadable) {
+  func decoded(_ stored: [StoredRecord]) -> (records: [Item], unreadable: UnreadableRows) {
     var records: [Item] = []
-    var unreadable = Unreadable.none
+    var unreadable = UnreadableRows.none
     for record in stored {
       if let item = try? JSONText(record.json)?.read(Item.self) {
         records.append(item)
       } else {
-        unreadable = unreadable + Unreadable(count: 1, firstReason: "stored by another version")
+        unreadable = unreadable + UnreadableRows(count: 1, firstReason: "stored by another version")
       }
     }
     return (records, unreadable)
   }
 
   /// The stored record with an ID, deleted or not; `nil` if there is none that can be decoded.
-  func item(
+  @concurrent func item(
     _ id: Item.ID
   ) async throws(SourceError) -> (item: Item, savedAt: Date, removedUpstreamAt: Date?)? {
     guard let record = try await store.record(id.description, of: source) else { return nil }
@@ -101,7 +100,9 @@ struct EncodingSource<Item: Record>: DataSource {
   let base: any DataSource<Item>
   let recordStore: RecordStore<Item>
 
-  func page(_ request: PageRequest) async throws(SourceError) -> Page<EncodedRecord<Item>> {
+  @concurrent func page(
+    _ request: PageRequest
+  ) async throws(SourceError) -> Page<EncodedRecord<Item>> {
     let page = try await base.page(request)
     return Page(
       try recordStore.encoded(page.records), next: page.next, total: page.total,
@@ -119,4 +120,6 @@ struct EncodingSource<Item: Record>: DataSource {
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
     base.cursor(skipping: count, from: request)
   }
+
+  var readsAhead: Bool { base.readsAhead }
 }

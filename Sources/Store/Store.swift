@@ -19,7 +19,7 @@ public protocol Store: Sendable {
   /// All of the folded `words` must occur in a record's text; none for all records. The slice begins
   /// after `position`, 0 for the start, and has at most `limit` records, 1 or more.
   func records(
-    of source: String, matching words: [Folded], after position: Int64, limit: Int
+    of source: String, matching words: [FoldedText], after position: Int64, limit: Int
   ) async throws(SourceError) -> StoredSlice
 
   /// A record, even if it is deleted or removed upstream; `nil` if it was never stored.
@@ -27,6 +27,18 @@ public protocol Store: Sendable {
 
   /// A page of the service with its records as they are now; `nil` if it is not cached.
   func page(_ key: String, of source: String) async throws(SourceError) -> StoredPage?
+
+  /// The keys of cached pages that start with `prefix`, in any order; none by default.
+  ///
+  /// With them a cached page also answers requests for fewer records.
+  func pageKeys(
+    of source: String, startingWith prefix: String
+  ) async throws(SourceError) -> [String]
+
+  /// The cached pages without their records, the newest first.
+  func fetchedPages(
+    of source: String
+  ) async throws(SourceError) -> [(key: String, page: FetchedPage)]
 
   /// The text of a checkpoint; `nil` if there is none.
   func checkpoint(_ name: String, of source: String) async throws(SourceError) -> String?
@@ -45,10 +57,16 @@ public protocol Store: Sendable {
   /// deleted before.
   func restore(_ ids: [String]?, of source: String) async throws(SourceError) -> [String]
 
-  /// Those of some IDs that are deleted.
+  /// The subset of `ids` that is deleted.
   func deleted(among ids: [String], of source: String) async throws(SourceError) -> Set<String>
 
-  /// Changes a small text that all processes share, one change after another.
+  /// The IDs marked as deleted that follow `id`, `nil` for the start, in the order of their UTF-8 bytes, and
+  /// at most `limit`, 1 or more.
+  func deletions(
+    of source: String, after id: String?, limit: Int
+  ) async throws(SourceError) -> [StoredDeletion]
+
+  /// Atomically updates a string shared by all processes.
   ///
   /// `body` receives the text, `nil` at first, and returns the new one; `nil` to leave it unchanged.
   /// It may be called more than once; the last call counts.
@@ -62,6 +80,12 @@ public protocol Store: Sendable {
   ///
   /// `forgetsDeleted` also clears the marks of deletion.
   func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError)
+}
+
+extension Store {
+  public func pageKeys(
+    of source: String, startingWith prefix: String
+  ) async throws(SourceError) -> [String] { [] }
 }
 
 extension SharedState {

@@ -28,20 +28,22 @@ public struct StoreEntry: Sendable {
   /// The record in the encoding by which the store detects changes.
   public var json: Data
 
-  /// Returns the text that queries search; called only if the record is new or changed.
-  public var text: @Sendable () -> Folded
+  /// Returns the folded text, in which searches look; called only if the record is new or changed.
+  public var text: @Sendable () -> FoldedText
 
   /// Merges this record over its stored form, if the two differ; `nil` to save it as it is.
-  public var completed: @Sendable (_ known: Data) -> (json: Data, text: Folded)?
+  public var mergedWithStored: @Sendable (_ known: Data) -> (json: Data, text: FoldedText)?
 
   public init(
-    id: String, json: Data, text: @escaping @Sendable () -> Folded,
-    completed: @escaping @Sendable (_ known: Data) -> (json: Data, text: Folded)? = { _ in nil }
+    id: String, json: Data, text: @escaping @Sendable () -> FoldedText,
+    mergedWithStored: @escaping @Sendable (_ known: Data) -> (json: Data, text: FoldedText)? = {
+      _ in nil
+    }
   ) {
     self.id = id
     self.json = json
     self.text = text
-    self.completed = completed
+    self.mergedWithStored = mergedWithStored
   }
 }
 
@@ -58,7 +60,7 @@ public struct CheckpointUpdate: Hashable, Sendable {
   /// The new text; `nil` to remove the checkpoint.
   public var to: String?
 
-  /// The step of a reconciliation that the batch is; `nil` for none.
+  /// The reconciliation step that this batch performs; `nil` for none.
   public var reconciliation: Reconciliation?
 
   /// True to drop the cached pages of the source, because they are outdated now.
@@ -78,27 +80,31 @@ public struct CheckpointUpdate: Hashable, Sendable {
 
 /// A step of a complete pass over a service, which finds the records that were removed upstream.
 ///
-/// Each step notes the records that it has seen separately from them, so that unchanged records are not
-/// written. The notes are removed together with the checkpoint.
+/// Seen IDs are kept in a separate table, so that unchanged records are not written. They are removed
+/// together with the checkpoint.
 public struct Reconciliation: Hashable, Sendable {
   /// The conditions under which unseen records count as removed upstream.
   public struct Completion: Hashable, Sendable {
-    /// The start of the pass: records first seen later may lie before its current page.
-    public var began: Date
+    /// The last position when the pass began.
+    ///
+    /// Records first seen after it are never counted as removed: the pass may already be past them.
+    public var lastPosition: Int64
 
     /// The number of different records that a complete pass must have seen.
-    public var least: Int
+    public var minRecordCount: Int
 
-    public init(began: Date, least: Int) {
-      self.began = began
-      self.least = least
+    public init(lastPosition: Int64, minRecordCount: Int) {
+      self.lastPosition = lastPosition
+      self.minRecordCount = minRecordCount
     }
   }
 
-  /// True for the first step, which discards the notes of an earlier pass.
+  /// True for the first step, which discards the seen IDs of an earlier pass.
   public var begins: Bool
 
   /// Set with the last step of a trustworthy pass: records that no step has seen were removed upstream.
+  ///
+  /// If they are more than ten and more than a tenth of all, only a second such pass proves it.
   public var completion: Completion?
 
   public init(begins: Bool, completion: Completion? = nil) {
@@ -109,23 +115,41 @@ public struct Reconciliation: Hashable, Sendable {
 
 /// The effect of saving a ``StoreBatch``.
 public struct StoreChanges: Hashable, Sendable {
+  /// Records that may have been removed upstream.
+  public struct Unconfirmed: Hashable, Sendable {
+    public var missing: Int
+    public var known: Int
+
+    public init(missing: Int, known: Int) {
+      self.missing = missing
+      self.known = known
+    }
+  }
+
   /// The indices of the entries that are new.
   public var added: [Int] = []
 
   public var changed = 0
 
   /// The number of unchanged records, which were not written.
-  public var same = 0
+  public var unchanged = 0
 
   /// The number of records that a complete ``Reconciliation`` found to be removed upstream.
   public var removedUpstream = 0
 
   /// The number of different records seen by a reconciliation that turned out to be incomplete; `nil` for
   /// any other.
-  public var shortReconciliation: Int?
+  public var incompleteSeenCount: Int?
 
-  /// False if another process had moved the checkpoint.
-  public var hasMoved = false
+  /// The number of records that a complete reconciliation misses, and of all that it should have seen, if
+  /// they are so many that the next one has to confirm it; `nil` for any other.
+  public var unconfirmedRemovals: Unconfirmed?
+
+  /// The stored forms of entries that were merged with what was known, by index.
+  public var merged: [Int: Data] = [:]
+
+  /// True if this batch moved the checkpoint; false if another process moved it first.
+  public var didMoveCheckpoint = false
 
   public init() {}
 }

@@ -12,7 +12,7 @@ public struct StoredRecord: Hashable, Sendable {
   /// The time of the last fetch that changed the record.
   public var savedAt: Date
 
-  /// The time at which a sync no longer found the record; `nil` if the service is not known to lack it.
+  /// The time at which a sync found the record missing; `nil` unless a sync found it missing.
   public var removedUpstreamAt: Date?
 
   public init(position: Int64, json: Data, savedAt: Date, removedUpstreamAt: Date? = nil) {
@@ -20,6 +20,19 @@ public struct StoredRecord: Hashable, Sendable {
     self.json = json
     self.savedAt = savedAt
     self.removedUpstreamAt = removedUpstreamAt
+  }
+}
+
+/// An ID that is marked as deleted in a ``Store``.
+public struct StoredDeletion: Hashable, Sendable {
+  public var id: String
+
+  /// The hidden record; `nil` if only the mark is stored.
+  public var record: StoredRecord?
+
+  public init(id: String, record: StoredRecord?) {
+    self.id = id
+    self.record = record
   }
 }
 
@@ -71,7 +84,14 @@ public struct FetchedPage: Hashable, Codable, Sendable {
   public var unreadable: Int
   public var reason: String?
 
-  public init(next: Cursor?, total: Int?, endpoint: String?, unreadable: Unreadable = .none) {
+  /// The generation of the listing, see ``DataSource/cached(in:freshFor:of:_:now:)``; `nil` for a record.
+  public var generation: String?
+
+  public init(
+    next: Cursor?, total: Int?, endpoint: String?, unreadable: UnreadableRows = .none,
+    generation: String? = nil
+  ) {
+    self.generation = generation
     self.next = next
     self.total = total
     self.endpoint = endpoint
@@ -97,7 +117,13 @@ public struct StoreStatus: Hashable, Sendable {
   /// The time of the last page fetch; `nil` if unknown.
   public var fetchedAt: Date?
 
+  /// The position of the record first seen last, even if it is no longer stored; 0 for none.
+  public var lastPosition: Int64 = 0
+
   public init() {}
+
+  /// The number of records not marked as removed upstream, including deleted ones.
+  package var knownUpstream: Int { records + hidden }
 
   /// True if no record is stored, not even a deleted one.
   public var isEmpty: Bool { records + hidden + removedUpstream == 0 }

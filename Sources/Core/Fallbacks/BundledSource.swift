@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// Records compiled into the program: paginated, searchable, always available.
 ///
@@ -7,11 +6,11 @@ import Synchronization
 public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
   private struct Entry: Sendable {
     let item: Item
-    let text: Folded
+    let text: FoldedText
   }
 
   private let name: String
-  private let entries: Lazy<[Entry]>
+  private let entries: Lazy<[Entry], SourceError>
 
   /// Reads an array of records, as the EmbedJSON build plugin embeds it.
   public init(_ name: String, json: StaticString, fields: [Field<Item>]) {
@@ -21,7 +20,8 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
         guard let text else { throw SourceError(.malformed, "invalid JSON") }
         return try text.read()
       } catch {
-        throw SourceError(.malformed, "cannot read the bundled \(name)", cause: error)
+        let reason = error.rowReason.map { ": \($0)" } ?? ""
+        throw SourceError(.malformed, "cannot read the bundled \(name)\(reason)", cause: error)
       }
     }
   }
@@ -40,7 +40,7 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
     }
   }
 
-  public func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
+  @concurrent public func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
     guard !Task.isCancelled else { throw .cancelled }
     let seal = CursorSeal(description, for: request.query)
     let offset = try seal.openOffset(request.cursor)
@@ -54,7 +54,9 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
       provenance: Provenance(.bundled))
   }
 
-  public func item(_ id: Item.ID) async throws(SourceError) -> LookupResult<Item> {
+  @concurrent public func item(
+    _ id: Item.ID
+  ) async throws(SourceError) -> LookupResult<Item> {
     guard !Task.isCancelled else { throw .cancelled }
     guard let entry = try entries.value().first(where: { $0.item.id == id }) else {
       throw .notFound(id, in: name)
@@ -68,26 +70,4 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
 
   /// The source's name and tier: `heroes.bundled`.
   public var description: String { "\(name).bundled" }
-}
-
-/// A value that is computed once, on first use.
-private final class Lazy<Value: Sendable>: Sendable {
-  private let make: @Sendable () throws(SourceError) -> Value
-  private let made = Mutex<Value?>(nil)
-
-  init(_ make: @escaping @Sendable () throws(SourceError) -> Value) { self.make = make }
-
-  func value() throws(SourceError) -> Value {
-    let result: Result<Value, SourceError> = made.withLock { made in
-      if let value = made { return .success(value) }
-      do throws(SourceError) {
-        let value = try make()
-        made = value
-        return .success(value)
-      } catch {
-        return .failure(error)
-      }
-    }
-    return try result.get()
-  }
 }

@@ -98,6 +98,109 @@ extension JSON {
     guard let read = try? JSONText(bytes)?.read(JSON.self) else { return nil }
     self = read
   }
+
+  /// Reads a JSON text, with members in the order of the text.
+  ///
+  /// An integer that does not fit `Int` becomes a number. Without coders it is several times as fast.
+  package init(_ text: JSONText) {
+    var index = 0
+    self.init(text, at: &index)
+  }
+
+  /// This value in the form in which it is read from its ``CanonicalJSON``: members in alphabetical order,
+  /// each name once, and whole numbers as integers; null for a number that is not finite.
+  package var canonical: JSON {
+    switch self {
+    case .null, .bool, .integer, .string: self
+    case .number(let number): Self.canonical(number)
+    case .array(let elements): .array(elements.map(\.canonical))
+    case .object(let members):
+      Self.canonical(members.map { Member($0.name, $0.value.canonical) })
+    }
+  }
+
+  private static func canonical(_ number: Double) -> JSON {
+    // From 2^53 on a fraction can no longer be detected.
+    if number.magnitude < 0x1p53, let integer = Int(exactly: number) { return .integer(integer) }
+    return number.isFinite ? .number(number) : .null
+  }
+
+  private static func canonical(_ members: [Member]) -> JSON {
+    let isAscending = zip(members, members.dropFirst()).allSatisfy { $0.name < $1.name }
+    if isAscending { return .object(members) }
+    var sorted: [Member] = []
+    // The sort is stable, so of several members with one name the first remains.
+    for member in members.sorted(by: { $0.name < $1.name }) where sorted.last?.name != member.name {
+      sorted.append(member)
+    }
+    return .object(sorted)
+  }
+
+  /// Reads a JSON text in its ``canonical`` form, in one pass.
+  package init(canonical text: JSONText) {
+    var index = 0
+    self = JSON(canonical: text, at: &index) ?? JSON(text).canonical
+  }
+
+  /// Reads the canonical form of the part at `index`; `nil` for a number that is not finite.
+  fileprivate init?(canonical text: JSONText, at index: inout Int) {
+    let part = text.parts[index]
+    switch part.kind {
+    case .array:
+      index += 1
+      var elements: [JSON] = []
+      elements.reserveCapacity(Int(part.end))
+      while index < part.next {
+        guard let element = JSON(canonical: text, at: &index) else { return nil }
+        elements.append(element)
+      }
+      self = .array(elements)
+    case .object:
+      index += 1
+      var members: [Member] = []
+      members.reserveCapacity(Int(part.end))
+      while index < part.next {
+        let name = text.string(text.parts[index])
+        index += 1
+        guard let value = JSON(canonical: text, at: &index) else { return nil }
+        members.append(Member(name, value))
+      }
+      self = Self.canonical(members)
+    default:
+      self.init(text, at: &index)
+      guard case .number(let number) = self else { return }
+      guard number.isFinite else { return nil }
+      self = Self.canonical(number)
+    }
+  }
+
+  /// Reads the part at `index`, and moves it past the part and its contents.
+  private init(_ text: JSONText, at index: inout Int) {
+    let part = text.parts[index]
+    index += 1
+    switch part.kind {
+    case .null: self = .null
+    case .bool: self = .bool(text.bytes[Int(part.start)] == UInt8(ascii: "t"))
+    case .text, .escapedText: self = .string(text.string(part))
+    case .number:
+      let digits = String(decoding: text.bytes[Int(part.start)..<Int(part.end)], as: UTF8.self)
+      self = Int(digits).map(JSON.integer) ?? .number(Double(digits) ?? .nan)
+    case .array:
+      var elements: [JSON] = []
+      elements.reserveCapacity(Int(part.end))
+      while index < part.next { elements.append(JSON(text, at: &index)) }
+      self = .array(elements)
+    case .object:
+      var members: [Member] = []
+      members.reserveCapacity(Int(part.end))
+      while index < part.next {
+        let name = text.string(text.parts[index])
+        index += 1
+        members.append(Member(name, JSON(text, at: &index)))
+      }
+      self = .object(members)
+    }
+  }
 }
 
 /// Coders do not keep the order of members: they are read in alphabetical order.
@@ -110,6 +213,14 @@ extension JSON: Codable {
   }
 
   public init(from decoder: any Decoder) throws {
+    // Every stored record of a declared source is read here, and containers would cost the most.
+    if let reader = decoder as? JSONReader {
+      var index = reader.index
+      if let value = JSON(canonical: reader.text, at: &index) {
+        self = value
+        return
+      }
+    }
     // The most frequent kinds first: each failure is expensive.
     let single = try decoder.singleValueContainer()
     if single.decodeNil() {
@@ -137,18 +248,22 @@ extension JSON: Codable {
   }
 
   public func encode(to encoder: any Encoder) throws {
+    if case .object(let members) = self {
+      var object = encoder.container(keyedBy: MemberKey.self)
+      // Of several members with one name the first, as in reading by name: an encoder keeps the last.
+      for member in members.reversed() {
+        try object.encode(member.value, forKey: MemberKey(stringValue: member.name))
+      }
+      return
+    }
     var single = encoder.singleValueContainer()
     switch self {
-    case .null: try single.encodeNil()
+    case .null, .object: try single.encodeNil()
     case .bool(let bool): try single.encode(bool)
     case .integer(let integer): try single.encode(integer)
     case .number(let number): try single.encode(number)
     case .string(let string): try single.encode(string)
     case .array(let elements): try single.encode(elements)
-    case .object(let members):
-      // Of several members with one name the first, as in reading by name.
-      try single.encode(
-        Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first })
     }
   }
 }

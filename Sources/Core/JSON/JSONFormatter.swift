@@ -5,8 +5,8 @@ import Foundation
 /// Tokens are copied byte for byte, so key order, duplicate keys and numbers of any length stay as the
 /// service wrote them; a decoder and an encoder would change them.
 package struct JSONFormatter {
-  /// The deepest nesting that is formatted: indentation of hostile text cannot grow without bound.
-  package static let deepest = 64
+  /// The maxDepth nesting that is formatted: indentation of hostile text cannot grow without bound.
+  package static let maxDepth = 64
 
   private let text: JSONText
   private let isIndented: Bool
@@ -45,7 +45,7 @@ package struct JSONFormatter {
   }
 
   private mutating func value(depth: Int) -> Bool {
-    guard depth <= Self.deepest, result.count <= limit else { return false }
+    guard depth <= Self.maxDepth, result.count <= limit else { return false }
     let part = text.parts[index]
     index += 1
     switch part.kind {

@@ -162,7 +162,7 @@ extension JSONText {
 /// The members of an object of a ``JSONText``.
 struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
   /// Objects with more members get an index by name; in others members are searched linearly.
-  private static var mostSearched: Int { 64 }
+  private static var maxSearched: Int { 64 }
 
   private let container: JSONReader.Container
   private let indices: [String: Int]?
@@ -170,7 +170,7 @@ struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
   init(_ object: JSONReader) throws {
     guard object.part.kind == .object else { throw object.mismatch([String: Any].self) }
     container = JSONReader.Container(object)
-    guard Int(object.part.end) > Self.mostSearched else {
+    guard Int(object.part.end) > Self.maxSearched else {
       indices = nil
       return
     }

@@ -13,6 +13,14 @@ struct JSONScanner {
     return scanner.position == bytes.count - 1 ? scanner.parts : nil
   }
 
+  /// The offset at which a text with a terminating zero stops being JSON; `nil` if it is JSON.
+  static func errorOffset(in bytes: [UInt8]) -> Int? {
+    var scanner = JSONScanner(bytes: bytes)
+    let isValue = scanner.value(within: 0)
+    scanner.skipSpace()
+    return isValue && scanner.position == bytes.count - 1 ? nil : scanner.position
+  }
+
   private init(bytes: [UInt8]) {
     self.bytes = bytes
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
@@ -24,8 +32,8 @@ struct JSONScanner {
     skipSpace()
     switch bytes[position] {
     case UInt8(ascii: "\""): return text()
-    case UInt8(ascii: "{"): return depth < JSONText.greatestDepth && object(within: depth + 1)
-    case UInt8(ascii: "["): return depth < JSONText.greatestDepth && array(within: depth + 1)
+    case UInt8(ascii: "{"): return depth < JSONText.maxDepth && object(within: depth + 1)
+    case UInt8(ascii: "["): return depth < JSONText.maxDepth && array(within: depth + 1)
     case UInt8(ascii: "t"): return word("true", .bool)
     case UInt8(ascii: "f"): return word("false", .bool)
     case UInt8(ascii: "n"): return word("null", .null)

@@ -8,7 +8,7 @@ package import Foundation
 /// invalid.
 package final class JSONText: Sendable {
   /// Deeper nesting is rejected, so that reading cannot overflow the stack.
-  package static let greatestDepth = 512
+  package static let maxDepth = 512
 
   /// A value, a member's name, or the beginning of an array or an object, whose contents follow.
   package struct Part: Sendable {
@@ -45,6 +45,11 @@ package final class JSONText: Sendable {
     }
     guard let parts = JSONScanner.parts(of: bytes) else { return nil }
     self.parts = parts
+  }
+
+  /// The offset at which a text stops being JSON; `nil` if it is JSON.
+  package static func errorOffset(in text: Data) -> Int? {
+    JSONScanner.errorOffset(in: Array(text) + [0])
   }
 
   /// - Throws: `DecodingError`, or an error of `type`.

@@ -96,7 +96,7 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
   private func enter(
     _ kind: CallKind, _ admitted: Admitted, checksCircuit: Bool
   ) async throws(SourceError) -> Admitted {
-    let maxWait = Deadline.current?.remaining() ?? RateLimiterState.longestWait
+    let maxWait = Deadline.current?.remaining() ?? RateLimiterState.maxWait
     let verdict: Result<Admitted, SourceError> = await state.update { [limit, breaker, now] state in
       var admitted = admitted
       admitted.isClean = state.circuit.isClean

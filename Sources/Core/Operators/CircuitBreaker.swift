@@ -131,7 +131,7 @@ extension Timestamp {
   /// The time until this timestamp, which was set at most `longest` ahead.
   ///
   /// Zero if it is further ahead, because the system clock was set back since.
-  fileprivate func wait(atMost longest: Duration, from now: Duration) -> Duration {
-    self <= Timestamp(now) + longest ? max(sinceStart - now, .zero) : .zero
+  fileprivate func wait(atMost maxWait: Duration, from now: Duration) -> Duration {
+    self <= Timestamp(now) + maxWait ? max(sinceStart - now, .zero) : .zero
   }
 }

@@ -15,6 +15,8 @@ extension Decorator {
     base.cursor(skipping: count, from: request)
   }
 
+  package var readsAhead: Bool { base.readsAhead }
+
   /// The chain as it would be written in Swift, one operator a line.
   package var description: String { "\(base)\n  .\(label)" }
 }

@@ -5,7 +5,7 @@ extension DataSource {
   /// carry the reason, so that the second page, even in another process, still has it. A cursor belongs
   /// to the source that made it, so one listing never mixes the two: a failure in the middle is a failure.
   /// If the second source fails too, or does not know an id, the first one's error is thrown: then the
-  /// record may well exist.
+  /// record may well exist. If the second source is malformed, the error says that too.
   ///
   /// Fallbacks that follow each other directly act as one chain, and tag each cursor once.
   ///
@@ -85,7 +85,7 @@ private struct Fallback<First: DataSource, Second: DataSource<First.Item>>: Deco
         return LookupResult(
           found.item, provenance: found.provenance.because(reason), warnings: found.warnings)
       } catch let error where error.code == .notFound || error.allowsFallback {
-        throw reason
+        throw reason.adding(error)
       }
     }
   }
@@ -107,7 +107,7 @@ private struct Fallback<First: DataSource, Second: DataSource<First.Item>>: Deco
     _ request: PageRequest, after reason: SourceError
   ) async throws(SourceError) -> Page<First.Item> {
     do { return try await second.page(request) } catch let error where error.allowsFallback {
-      throw reason
+      throw reason.adding(error)
     }
   }
 
@@ -148,5 +148,17 @@ private struct Fallback<First: DataSource, Second: DataSource<First.Item>>: Deco
     }
     if let reason { page.provenance = page.provenance.because(reason) }
     return page
+  }
+}
+
+extension SourceError {
+  /// This error, which also names a fallback that cannot be read: unlike an unreachable service, only
+  /// the author of the source can mend it.
+  fileprivate func adding(_ fallback: SourceError) -> SourceError {
+    guard fallback.code == .malformed else { return self }
+    var error = self
+    error.message += "; \(fallback.message)"
+    error.cause = error.cause ?? fallback
+    return error
   }
 }

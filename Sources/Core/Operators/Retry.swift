@@ -22,7 +22,7 @@ struct Retry<Base: DataSource, C: Clock<Duration>>: Interceptor {
   func intercept<Answer: Sendable>(
     _ kind: CallKind, _ call: @escaping @Sendable () async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer {
-    var bound = min(policy.firstWait, policy.longestWait)
+    var bound = min(policy.firstWait, policy.maxWait)
     var last: SourceError?
     for _ in 1..<policy.attempts {
       do { return try await call() } catch let error where error.isTransient {
@@ -31,7 +31,7 @@ struct Retry<Base: DataSource, C: Clock<Duration>>: Interceptor {
         guard Deadline.leavesRoom(for: wait) else { throw error }
         Observer.current(.waiting(wait, reason: error.message))
         do { try await clock.sleep(for: wait) } catch { throw .cancelled }
-        bound = min(bound * 2, policy.longestWait)
+        bound = min(bound * 2, policy.maxWait)
         Observer.current(.retrying(error))
       } catch let error where error.code == .circuitOpen {
         throw last ?? error
@@ -56,16 +56,16 @@ public struct RetryPolicy: Hashable, Sendable {
   public var firstWait: Duration
 
   /// The upper bound of every wait.
-  public var longestWait: Duration
+  public var maxWait: Duration
 
   /// Three attempts, waiting up to 0.5 s and doubling, 30 s at most.
   public static let standard = RetryPolicy(
-    attempts: 3, firstWait: .milliseconds(500), longestWait: .seconds(30))
+    attempts: 3, firstWait: .milliseconds(500), maxWait: .seconds(30))
 
-  public init(attempts: Int, firstWait: Duration, longestWait: Duration) {
+  public init(attempts: Int, firstWait: Duration, maxWait: Duration) {
     precondition(attempts > 0, "\(attempts) attempts")
     self.attempts = attempts
     self.firstWait = firstWait
-    self.longestWait = longestWait
+    self.maxWait = maxWait
   }
 }

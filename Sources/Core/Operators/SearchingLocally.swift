@@ -13,7 +13,7 @@ extension DataSource {
   ///   - name: The source's name, for cursors and messages.
   ///   - text: The folded, searchable text of a record.
   public func searchingLocally(
-    upTo bound: Int, by size: Int, as name: String, text: @escaping @Sendable (Item) -> Folded
+    upTo bound: Int, by size: Int, as name: String, text: @escaping @Sendable (Item) -> FoldedText
   ) -> some DataSource<Item> {
     SearchingLocally(base: self, bound: bound, size: size, name: name, text: text)
   }
@@ -24,10 +24,10 @@ private struct SearchingLocally<Base: DataSource>: Decorator {
   let bound: Int
   let size: Int
   let name: String
-  let text: @Sendable (Base.Item) -> Folded
+  let text: @Sendable (Base.Item) -> FoldedText
   var label: String { "searchingLocally(upTo: \(bound))" }
 
-  func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
+  @concurrent func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
     guard let query = request.query else { return try await base.page(request) }
     let seal = CursorSeal("\(name).scan", for: query)
     var search = LocalSearch<Base.Item>(
@@ -55,20 +55,32 @@ private struct SearchingLocally<Base: DataSource>: Decorator {
 
   private func find(_ id: Base.Item.ID) async throws(SourceError) -> LookupResult<Base.Item> {
     var scanned = 0
-    var unreadable = 0
+    var unreadable = UnreadableRows.none
     var end: PaginationEnd?
+    var failure: SourceError?
     for try await step in base.pages(size: size, upTo: bounds, ahead: 0) {
       if let item = step.items.first(where: { $0.id == id }) {
         return LookupResult(item, provenance: step.page.provenance)
       }
       scanned += step.items.count
-      unreadable += step.page.unreadable.count
+      unreadable = unreadable + step.page.unreadable
+      failure = failure ?? step.page.provenance.reason
       end = step.end
     }
-    // Only a complete scan proves that the record does not exist.
-    throw SourceError(
-      end == .exhausted && unreadable == 0 ? .notFound : .unsupported,
-      "\(name) record \"\(id)\" not found among the first \(scanned)")
+    // Only a complete scan of the service proves that the record does not exist.
+    if let failure { throw failure }
+    guard end == .exhausted else {
+      throw SourceError(
+        .unsupported, "\(name) record \"\(id)\" not found among the first \(scanned)",
+        remedy: "sync \(name) first, and look it up among the cached records")
+    }
+    guard unreadable.count == 0 else {
+      throw SourceError(
+        .malformed,
+        "\(name) record \"\(id)\" not found, but \(unreadable.count) rows are unreadable",
+        cause: unreadable.firstReason.map { SourceError(.malformed, $0) })
+    }
+    throw .notFound(id, in: name)
   }
 
   /// The limits of one call.
@@ -87,7 +99,7 @@ private struct LocalSearch<Item: Record> {
   private(set) var total: Int?
 
   /// The unreadable rows; those of a page that is scanned again are not counted twice.
-  private(set) var unreadable = Unreadable.none
+  private(set) var unreadable = UnreadableRows.none
 
   /// The warnings of the pages, each once as well.
   private(set) var warnings: [Warning] = []
@@ -99,16 +111,16 @@ private struct LocalSearch<Item: Record> {
   private(set) var next: LocalSearchPosition?
 
   /// True if the source made no progress, so that the search stopped before the end.
-  private var isStalled = false
+  private var isWithoutProgress = false
 
   private let start: LocalSearchPosition
   private let limit: Int
-  private let words: [Folded]
-  private let text: @Sendable (Item) -> Folded
+  private let words: [FoldedText]
+  private let text: @Sendable (Item) -> FoldedText
 
   init(
-    from start: LocalSearchPosition, limit: Int, words: [Folded],
-    text: @escaping @Sendable (Item) -> Folded
+    from start: LocalSearchPosition, limit: Int, words: [FoldedText],
+    text: @escaping @Sendable (Item) -> FoldedText
   ) {
     self.start = start
     self.limit = limit
@@ -141,11 +153,11 @@ private struct LocalSearch<Item: Record> {
     // The next call starts at the first match that does not fit, so that it finds something.
     let rest = found.dropFirst(taken.count).first
     hidden += max((rest ?? page.records.count) - skip, 0) - taken.count
-    let continuation = step.end?.isStall == true ? nil : page.next
+    let continuation = step.end?.isWithoutProgress == true ? nil : page.next
     let following = continuation.flatMap { position.following($0, after: page.records.count) }
     if let rest { next?.skip = UInt32(clamping: rest) } else { next = following }
     if following == nil && page.next != nil {
-      isStalled = rest == nil
+      isWithoutProgress = rest == nil
     } else if position.isStart && following == nil {
       total = found.count
     } else if start.isStart && next == nil {
@@ -156,7 +168,7 @@ private struct LocalSearch<Item: Record> {
   /// A warning if the search stopped before the page was full: at its bound, or because the source made
   /// no progress.
   func ownWarnings(about name: String) -> [Warning] {
-    if isStalled { return [Warning("stopped", "stopped: the pages of \(name) repeat")] }
+    if isWithoutProgress { return [Warning("stopped", "stopped: the pages of \(name) repeat")] }
     guard let next, matches.count < limit else { return [] }
     return [Warning("scanned", "searched only the first \(next.scanned) \(name)")]
   }

@@ -15,7 +15,9 @@ extension DataSource {
     upstream size: Int, as name: String, keptFor lifetime: Duration = .seconds(60),
     clock: some Clock<Duration> = ContinuousClock()
   ) -> some DataSource<Item> {
-    Sliced(base: self, size: size, name: name, latest: LatestPage(lifetime: lifetime, clock: clock))
+    Sliced(
+      base: self, size: size, name: name,
+      latest: LatestPage(size: size, lifetime: lifetime, clock: clock))
   }
 }
 
@@ -57,7 +59,7 @@ private struct Sliced<Base: DataSource, C: Clock<Duration>>: Decorator {
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
     let seal = seal(for: request)
     guard var position = try? seal.open(request.cursor, as: Position.self) ?? Position(size: size),
-      position.size == size
+      position.size == size, !latest.hasShortPages
     else { return nil }
     let (sum, overflow) = Int(position.skip).addingReportingOverflow(count)
     guard !overflow else { return nil }
@@ -96,7 +98,7 @@ private struct Sliced<Base: DataSource, C: Clock<Duration>>: Decorator {
   }
 }
 
-/// Caches the page that was fetched last.
+/// Caches the page that was fetched last, and remembers if pages are shorter than requested.
 private final class LatestPage<Item: Record, C: Clock<Duration>>: Sendable {
   private struct CachedPage {
     let request: PageRequest
@@ -104,11 +106,17 @@ private final class LatestPage<Item: Record, C: Clock<Duration>>: Sendable {
     let expiresAt: C.Instant
   }
 
+  private let size: Int
   private let lifetime: Duration
   private let clock: C
   private let latest = Mutex<CachedPage?>(nil)
+  private let isShort = Atomic(false)
 
-  init(lifetime: Duration, clock: C) {
+  /// True after a page that was shorter than requested and not the last: then positions cannot be computed.
+  var hasShortPages: Bool { isShort.load(ordering: .relaxed) }
+
+  init(size: Int, lifetime: Duration, clock: C) {
+    self.size = size
     self.lifetime = lifetime
     self.clock = clock
   }
@@ -123,6 +131,9 @@ private final class LatestPage<Item: Record, C: Clock<Duration>>: Sendable {
       return cached.page
     }
     let page = try await source.page(request)
+    if page.next != nil, page.records.count + page.hidden + page.unreadable.count < size {
+      isShort.store(true, ordering: .relaxed)
+    }
     let expiresAt = clock.now.advanced(by: lifetime)
     latest.withLock { $0 = CachedPage(request: request, page: page, expiresAt: expiresAt) }
     return page

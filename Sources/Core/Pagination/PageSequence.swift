@@ -9,7 +9,7 @@ extension DataSource {
   /// let bound = PaginationBound(items: 500)
   /// for try await step in heroes.pages(matching: try Query("spider"), upTo: bound) {
   ///   show(step.items)
-  ///   if let end = step.end, end.isStall { warn(end.text) }
+  ///   if let end = step.end, end.isWithoutProgress { warn(end.text) }
   /// }
   /// ```
   ///
@@ -34,10 +34,10 @@ extension DataSource {
   /// for try await hero in heroes.items(matching: "spider") { print(hero.name) }
   /// ```
   ///
-  /// If the pages make no progress, the iteration ends with the error `stalled`; see
-  /// ``PaginationEnd/isStall``. An endless source needs a bound.
+  /// If the pages make no progress, the iteration ends with the error `noProgress`; see
+  /// ``PaginationEnd/isWithoutProgress``. An endless source needs a bound.
   ///
-  /// Blank `text` is the error `badUsage`. The default bound is 10 000 pages.
+  /// Blank `text` is the error `invalidRequest`. The default bound is 10 000 pages.
   public func items(
     matching text: String? = nil, size: Int = 100,
     upTo bound: PaginationBound = PaginationBound(pages: 10_000),
@@ -107,9 +107,9 @@ private struct RecordSequence<Item: Record>: AsyncSequence, Sendable {
       while pending.isEmpty {
         if pages == nil { pages = try sequence.pages() }
         guard let step = try await pages?.next() else {
-          guard let end, end.isStall else { return nil }
+          guard let end, end.isWithoutProgress else { return nil }
           self.end = nil
-          throw .stalled(end)
+          throw .noProgress(end)
         }
         pending = step.items[...]
         end = step.end

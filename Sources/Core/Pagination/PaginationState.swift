@@ -65,8 +65,8 @@ struct PaginationState<Item: Record> {
   mutating func take(_ page: Page<Item>) -> PaginationStep<Item> {
     var items = newRecords(of: page)
     let hasNewRecords = !items.isEmpty
-    if let most = bound.items, delivered + items.count > most {
-      items.removeLast(delivered + items.count - most)
+    if let maxItems = bound.items, delivered + items.count > maxItems {
+      items.removeLast(delivered + items.count - maxItems)
     }
     delivered += items.count
     pages += 1
@@ -88,11 +88,11 @@ struct PaginationState<Item: Record> {
   }
 
   private mutating func end(after page: Page<Item>) -> PaginationEnd? {
-    if let most = bound.items, delivered >= most { return .itemLimit }
+    if let maxItems = bound.items, delivered >= maxItems { return .itemLimit }
     guard let next = page.next else { return .exhausted }
     if let visit = visits.updateValue(pages, forKey: next) { return .cycle(length: pages - visit) }
     if emptyPages >= maxEmptyPages { return .nothingNew(pages: emptyPages) }
-    if let most = bound.pages, pages >= most { return .pageLimit }
+    if let maxPages = bound.pages, pages >= maxPages { return .pageLimit }
     return nil
   }
 
@@ -149,7 +149,7 @@ public enum PaginationEnd: Hashable, Sendable {
   case nothingNew(pages: Int)
 
   /// True if the source made no progress.
-  public var isStall: Bool {
+  public var isWithoutProgress: Bool {
     switch self {
     case .cycle, .nothingNew: true
     case .exhausted, .itemLimit, .pageLimit: false
@@ -170,7 +170,7 @@ public enum PaginationEnd: Hashable, Sendable {
 }
 
 extension SourceError {
-  public static func stalled(_ end: PaginationEnd) -> SourceError {
-    SourceError(.stalled, "pagination stopped: \(end.text)")
+  public static func noProgress(_ end: PaginationEnd) -> SourceError {
+    SourceError(.noProgress, "pagination stopped: \(end.text)")
   }
 }

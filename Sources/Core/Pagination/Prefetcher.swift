@@ -24,7 +24,7 @@ final class Prefetcher<Item: Record> {
 
   init(source: any DataSource<Item>, ahead: Int, state: PaginationState<Item>) {
     self.source = source
-    self.ahead = ahead
+    self.ahead = source.readsAhead ? ahead : 0
     self.state = state
   }
 

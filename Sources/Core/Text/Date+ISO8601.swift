@@ -1,11 +1,11 @@
-package import Foundation
+public import Foundation
 
 extension Date {
   /// The date in UTC, to the second: `2026-01-05T09:12:44Z` (RFC 3339).
   ///
   /// Without a formatter, which costs milliseconds at first use. Dates outside the years 0 to 9999 are
   /// clamped.
-  package var iso8601: String {
+  public var iso8601: String {
     let interval = timeIntervalSince1970
     let bounded = min(max(interval.isNaN ? 0 : interval, -62_167_219_200), 253_402_300_799)
     let seconds = Int(bounded.rounded(.down))

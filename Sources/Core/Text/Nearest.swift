@@ -4,14 +4,16 @@
 /// candidate is near if the sum is at most a third of the longer word's letters. Words of more than 64
 /// letters are near to nothing, so that hostile input costs nothing.
 package func nearest(to word: String, in candidates: some Sequence<String>) -> String? {
-  let longest = 64
-  guard !word.isEmpty, word.unicodeScalars.prefix(longest + 1).count <= longest else { return nil }
+  let maxLength = 64
+  guard !word.isEmpty, word.unicodeScalars.prefix(maxLength + 1).count <= maxLength else {
+    return nil
+  }
   let typed = Array(word.lowercased().unicodeScalars)
   var best: (candidate: String, distance: Int)?
   for candidate in candidates {
-    let letters = Array(candidate.lowercased().unicodeScalars.prefix(longest + 1))
+    let letters = Array(candidate.lowercased().unicodeScalars.prefix(maxLength + 1))
     let allowed = min(max(typed.count, letters.count) / 3, best.map { $0.distance - 1 } ?? .max)
-    guard letters.count <= longest, abs(letters.count - typed.count) <= allowed else { continue }
+    guard letters.count <= maxLength, abs(letters.count - typed.count) <= allowed else { continue }
     let distance = distance(from: typed, to: letters)
     if distance <= allowed { best = (candidate, distance) }
   }

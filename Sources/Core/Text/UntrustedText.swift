@@ -13,13 +13,13 @@ extension String {
     return text.isEmpty ? nil : text
   }
 
-  /// The text if it is an `http` or `https` URL with a host; else `nil`.
+  /// The text if it is an `http` or `https` URL with a host and without a user name; else `nil`.
   ///
   /// Only such URLs are shown as links and opened: any other scheme might make a browser run a program
-  /// or read a file.
+  /// or read a file, and a user name can look like a host, as in `https://bank.example@evil.example`.
   public var webAddress: String? {
     guard let url = URL(string: self), ["http", "https"].contains(url.scheme?.lowercased()),
-      url.host()?.isEmpty == false
+      url.host()?.isEmpty == false, url.user() == nil, url.password() == nil
     else { return nil }
     return self
   }

@@ -1,11 +1,20 @@
 public import AggregatorCore
 public import Foundation
+import Synchronization
 
 extension DataSource {
   /// Caches pages and records in the store.
   ///
   /// A fresh page or record costs no call. A stale one is used if the call fails; its provenance has its
-  /// age and the failure. Fetched records are stored, merged with their stored form.
+  /// age and the failure. Fetched records are stored, merged with their stored form. A fresh page also
+  /// answers requests for fewer records.
+  ///
+  /// Pages fetched at different times may show different states of the service, and a listing of both
+  /// would lose or repeat records. So fetching a first page begins a *generation* of its listing. Pages
+  /// are stored with their generation, and cursors carry it: a later page counts as fresh only in its own
+  /// generation. If a page turns out to have changed within its generation, the first page does not count
+  /// as fresh either. Pages of another generation still stand in for a failing service, with the warning
+  /// `mixedGenerations`.
   ///
   /// `scope` distinguishes services, for example by URL: answers of one are not used for another.
   public func cached(
@@ -25,35 +34,58 @@ struct Cached<Base: DataSource>: Decorator {
   let scope: String
   let policy: CachePolicy
   let now: @Sendable () -> Date
+  let latest = LatestGeneration()
   var label: String { "cached(in: \(recordStore.source), freshFor: \(freshness.text))" }
 
-  func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
-    let key = key(
-      CallKind(request), request.query?.text, request.cursor?.description, "\(request.limit)")
-    let stored = await cachedPage(key)
-    let cached = stored.map(page)
-    // Records that only another version can decode are worth a call.
-    if let cached, isFresh(cached.provenance), cached.records.count == stored?.records.count {
-      return cached
+  @concurrent func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
+    let position = try CachedPosition(request, in: recordStore.source)
+    let upstream = position.upstream(of: request)
+    let stored = try await storedPage(upstream)
+    if let fresh = try await freshPage(upstream, stored, in: position.generation) {
+      return try cut(
+        fresh.page, to: request, at: position.inGeneration(fresh.generation, pageSize: fresh.size))
     }
+    let listingGeneration = position.generation
     var page: Page<Base.Item>
-    do { page = try await base.page(request) } catch {
-      guard var cached = stale(cached, insteadOf: error) else { throw error }
-      cached.provenance.reason = error
-      return cached
+    do { page = try await base.page(upstream) } catch {
+      guard let stored, var page = stale(stored.page, insteadOf: error) else { throw error }
+      page.provenance.reason = error
+      return try cut(
+        page, to: request,
+        at: position.inGeneration(listingGeneration ?? stored.generation, pageSize: upstream.limit),
+        adding: listingGeneration == nil || listingGeneration == stored.generation
+          ? [] : [.mixedGenerations])
     }
     // A page without a readable row must not replace a cached one.
-    guard !page.isUnreadable else { return page }
+    guard !page.isUnreadable else {
+      return try cut(
+        page, to: request, at: position.inGeneration(listingGeneration, pageSize: upstream.limit))
+    }
+    var warnings: [Warning?] = []
+    var generation = listingGeneration
+    let hasChanged = try await hasChanged(page, since: stored, upstream, in: listingGeneration)
+    if listingGeneration == nil || hasChanged || upstream.cursor == nil {
+      generation = newGeneration(of: page, after: stored?.generation)
+    }
+    if let listingGeneration, hasChanged {
+      let mark = FetchedPage(next: nil, total: nil, endpoint: nil)
+      var none: [Base.Item] = []
+      warnings += [.mixedGenerations, try await save(&none, outdatedKey(listingGeneration), mark)]
+    }
     let fetched = FetchedPage(
       next: page.next, total: page.total, endpoint: page.provenance.endpoint,
-      unreadable: page.unreadable)
-    if let warning = try await save(page.records, key, fetched) { page.warnings.append(warning) }
-    return page
+      unreadable: page.unreadable, generation: generation)
+    warnings.append(try await save(&page.records, key(upstream), fetched))
+    return try cut(
+      page, to: request, at: position.inGeneration(generation, pageSize: upstream.limit),
+      adding: warnings.compactMap(\.self))
   }
 
-  func item(_ id: Base.Item.ID) async throws(SourceError) -> LookupResult<Base.Item> {
+  @concurrent func item(
+    _ id: Base.Item.ID
+  ) async throws(SourceError) -> LookupResult<Base.Item> {
     let key = key(.show, id.description)
-    let cached = await cachedPage(key).flatMap(found)
+    let cached = try await cachedPage(key).flatMap(found)
     if let cached, isFresh(cached.provenance) { return cached }
     var found: LookupResult<Base.Item>
     do { found = try await base.item(id) } catch {
@@ -62,8 +94,26 @@ struct Cached<Base: DataSource>: Decorator {
       return cached
     }
     let fetched = FetchedPage(next: nil, total: nil, endpoint: found.provenance.endpoint)
-    if let warning = try await save([found.item], key, fetched) { found.warnings.append(warning) }
+    var items = [found.item]
+    if let warning = try await save(&items, key, fetched) { found.warnings.append(warning) }
+    found.item = items[0]
     return found
+  }
+
+  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+    guard var position = try? CachedPosition(request, in: recordStore.source) else { return nil }
+    let upstream = position.upstream(of: request)
+    let (skip, overflow) = (position.slice?.skip ?? 0).addingReportingOverflow(count)
+    guard !overflow else { return nil }
+    if let slice = position.slice, skip < slice.size {
+      position.slice?.skip = skip
+    } else {
+      guard let ahead = base.cursor(skipping: skip, from: upstream) else { return nil }
+      position.cursor = ahead
+      position.slice = nil
+      position.generation = position.generation ?? latest.of(request)
+    }
+    return position.token(for: request.query, in: recordStore.source)
   }
 
   // MARK: - Cached answers
@@ -72,9 +122,73 @@ struct Cached<Base: DataSource>: Decorator {
     JSON.array(([scope, kind.rawValue] + parts).map { $0.map(JSON.string) ?? .null }).text
   }
 
-  /// `nil` also if the store fails, which must not prevent a call to the service.
-  private func cachedPage(_ key: String) async -> StoredPage? {
-    try? await recordStore.store.page(key, of: recordStore.source)
+  /// `nil` also if the store fails, which must not prevent a call to the service, unless it is only locked.
+  private func cachedPage(_ key: String) async throws(SourceError) -> StoredPage? {
+    do throws(SourceError) {
+      return try await recordStore.store.page(key, of: recordStore.source)
+    } catch {
+      guard error.code != .busy else { throw error }
+      return nil
+    }
+  }
+
+  private func key(_ request: PageRequest) -> String {
+    key(
+      CallKind(request), request.query?.text, request.cursor?.description, "\(request.limit)")
+  }
+
+  /// The key of a mark that a generation is outdated; no page has it.
+  private func outdatedKey(_ generation: String) -> String {
+    JSON.array([.string(scope), .string("outdated"), .string(generation)]).text
+  }
+
+  /// A stored page, decoded.
+  private func storedPage(
+    _ request: PageRequest
+  ) async throws(SourceError) -> DecodedPage<Base.Item>? {
+    guard let stored = try await cachedPage(key(request)) else { return nil }
+    let (records, unreadable) = recordStore.decoded(stored.records)
+    let dropped = UnreadableRows(count: stored.page.unreadable, firstReason: stored.page.reason)
+    let page = Page(
+      records, next: stored.page.next, total: stored.page.total,
+      provenance: provenance(of: stored), unreadable: dropped + unreadable)
+    return DecodedPage(
+      page: page, size: request.limit, generation: stored.page.generation,
+      isComplete: unreadable.count == 0)
+  }
+
+  /// The stored page, or else a larger one at the same position, if it is fresh.
+  private func freshPage(
+    _ request: PageRequest, _ stored: DecodedPage<Base.Item>?, in generation: String?
+  ) async throws(SourceError) -> DecodedPage<Base.Item>? {
+    guard !policy.refreshes else { return nil }
+    if let stored, await isFresh(stored, in: generation) { return stored }
+    for size in await largerSizes(than: request) {
+      let larger = PageRequest(matching: request.query, after: request.cursor, limit: size)
+      if let stored = try await storedPage(larger), await isFresh(stored, in: generation) {
+        return stored
+      }
+    }
+    return nil
+  }
+
+  private func largerSizes(than request: PageRequest) async -> [Int] {
+    let end = "\"\(request.limit)\"]"
+    let prefix = key(request).dropLast(end.count)
+    let keys = try? await recordStore.store.pageKeys(
+      of: recordStore.source, startingWith: String(prefix))
+    return (keys ?? []).compactMap { Int($0.dropFirst(prefix.count + 1).dropLast(2)) }
+      .filter { $0 > request.limit }.sorted()
+  }
+
+  private func isFresh(
+    _ stored: DecodedPage<Base.Item>, in generation: String?
+  ) async -> Bool {
+    // Records that only another version can decode are worth a call.
+    guard isFresh(stored.page.provenance), stored.isComplete, let own = stored.generation
+    else { return false }
+    if let generation { return own == generation }
+    return await (try? recordStore.store.page(outdatedKey(own), of: recordStore.source)) == nil
   }
 
   private func isFresh(_ provenance: Provenance) -> Bool {
@@ -87,14 +201,6 @@ struct Cached<Base: DataSource>: Decorator {
     policy.mayFallBack && error.allowsFallback ? cached : nil
   }
 
-  private func page(_ stored: StoredPage) -> Page<Base.Item> {
-    let (records, unreadable) = recordStore.decoded(stored.records)
-    let dropped = Unreadable(count: stored.page.unreadable, firstReason: stored.page.reason)
-    return Page(
-      records, next: stored.page.next, total: stored.page.total,
-      provenance: provenance(of: stored), unreadable: dropped + unreadable)
-  }
-
   private func found(_ stored: StoredPage) -> LookupResult<Base.Item>? {
     recordStore.decoded(stored.records).records.first.map {
       LookupResult($0, provenance: provenance(of: stored))
@@ -105,16 +211,109 @@ struct Cached<Base: DataSource>: Decorator {
     Provenance(.cached, fetchedAt: stored.fetchedAt, endpoint: stored.page.endpoint)
   }
 
-  /// Caches an answer; returns a warning if that fails, because the answer is valid all the same.
+  // MARK: - Generations
+
+  /// True if a fetched page shows that the listing has changed since `generation` began.
+  private func hasChanged(
+    _ page: Page<Base.Item>, since stored: DecodedPage<Base.Item>?, _ request: PageRequest,
+    in generation: String?
+  ) async throws(SourceError) -> Bool {
+    guard let generation else { return false }
+    if let stored, stored.generation == generation {
+      return stored.page.records.map(\.id) != page.records.map(\.id)
+        || stored.page.next != page.next || stored.page.total != page.total
+    }
+    guard request.cursor != nil, let total = page.total,
+      let first = try await storedPage(request.after(nil)), first.generation == generation
+    else { return false }
+    return first.page.total.map { $0 != total } ?? false
+  }
+
+  /// A new generation: different from the one before, even at the same time.
+  ///
+  /// Whole seconds, because a recording has no fractions, and its replay must return the same cursors.
+  private func newGeneration(of page: Page<Base.Item>, after old: String?) -> String {
+    let ids = page.records.map(\.id.description).joined(separator: " ")
+    let time = now().timeIntervalSince1970.rounded(.down)
+    return "\(old ?? "") \(time) \(page.total ?? -1) \(page.next?.description ?? "") \(ids)".fnv1a
+      .base36(digits: CachedPosition.generationLength)
+  }
+
+  /// The requested part of a page, with the cursor that follows it.
+  private func cut(
+    _ page: Page<Base.Item>, to request: PageRequest, at position: CachedPosition,
+    adding warnings: [Warning] = []
+  ) throws(SourceError) -> Page<Base.Item> {
+    if request.cursor == nil { latest.set(position.generation, of: request) }
+    var (page, next) = (page, position)
+    let skip = position.slice?.skip ?? 0
+    let part = page.records.dropFirst(skip).prefix(request.limit)
+    if part.endIndex < page.records.endIndex {
+      next.slice?.skip = part.endIndex
+    } else {
+      next.cursor = page.next
+      next.slice = nil
+    }
+    let isLast = next.cursor == nil && next.slice == nil
+    page.next = next.token(for: request.query, in: recordStore.source)
+    // Without its cursor this page would look like the last.
+    guard isLast || page.next != nil else { throw .positionTooLong }
+    page.records = Array(part)
+    // The first part reports the problems of the page, and no other does.
+    if skip > 0 {
+      page.unreadable = .none
+      page.hidden = 0
+      page.warnings = []
+    }
+    page.warnings += warnings
+    return page
+  }
+
+  /// Caches an answer and completes it from the store, so that the cached one will be the same.
+  ///
+  /// Returns a warning if that fails, because the answer is valid all the same.
   private func save(
-    _ records: [Base.Item], _ key: String, _ page: FetchedPage
+    _ records: inout [Base.Item], _ key: String, _ page: FetchedPage
   ) async throws(SourceError) -> Warning? {
     do {
-      _ = try await recordStore.save(records, page: (key, page), at: now())
+      let changes = try await recordStore.save(records, page: (key, page), at: now())
+      for (index, json) in changes.merged {
+        if let item = try? JSONText(json)?.read(Base.Item.self) { records[index] = item }
+      }
       return nil
     } catch {
       guard error.code != .cancelled else { throw error }
       return .storage(error)
     }
+  }
+}
+
+private struct DecodedPage<Item: Record> {
+  let page: Page<Item>
+  /// The number of records that were requested.
+  let size: Int
+  let generation: String?
+  /// False if some records cannot be decoded.
+  let isComplete: Bool
+}
+
+/// The generation of the first page that was answered last, for predicted cursors.
+final class LatestGeneration: Sendable {
+  private let latest = Mutex<(request: PageRequest, generation: String)?>(nil)
+
+  func set(_ generation: String?, of request: PageRequest) {
+    latest.withLock { $0 = generation.map { (request, $0) } }
+  }
+
+  /// `nil` if another listing was answered later.
+  func of(_ request: PageRequest) -> String? {
+    latest.withLock { $0?.request == request ? $0?.generation : nil }
+  }
+}
+
+extension Warning {
+  fileprivate static var mixedGenerations: Warning {
+    Warning(
+      "mixedGenerations", "the pages are from different times: records may be missing or repeated")
   }
 }

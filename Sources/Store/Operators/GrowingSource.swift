@@ -6,8 +6,8 @@ extension DataSource {
   ///
   /// Pages come from the store in first-seen order. At its end upstream is fetched until a page is full of
   /// new records, or ten consecutive upstream pages have none. A page is either stored or live as a whole.
-  /// Searches read the store alone. While the store is empty, a failure of upstream is thrown, so that a
-  /// `fallback` takes over.
+  /// Searches read the store, into which the first one fetches a page. While the store is empty, a failure
+  /// of upstream is thrown, so that a `fallback` takes over.
   ///
   /// A request has `size` records, 1 or more; each `collection` of upstream has its own checkpoint.
   public func growing(
@@ -28,12 +28,15 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
 
   private var recordStore: RecordStore<Item> { upstreamLoader.recordStore }
 
-  func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
+  @concurrent func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
     let seal = CursorSeal("\(recordStore.source).stored", for: request.query)
     let start = try seal.open(request.cursor, as: StoredPosition.self)
-    let slice = try await slice(of: request, after: start)
+    var slice = try await slice(of: request, after: start)
     if let query = request.query {
-      return try await searched(slice, matching: query, start, seal)
+      if slice.records.isEmpty, growth != .never, try await isEmpty() {
+        slice = try await searchable(for: request, after: start)
+      }
+      return try await searchPage(slice, matching: query, start, seal)
     }
     guard slice.records.isEmpty else {
       return try await page(slice, seal)
@@ -45,17 +48,17 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
       case .atEnd: true
       }
     guard mayGrow else {
-      try await refuseEmptiness()
+      try await throwIfEmpty()
       return try recordStore.page(slice, next: nil, seal)
     }
-    return try await grown(for: request, after: start, seal)
+    return try await loadMorePage(for: request, after: start, seal)
   }
 
   func item(_ id: Item.ID) async throws(SourceError) -> LookupResult<Item> {
     if let found = try await recordStore.item(id) {
       return LookupResult(found.item, provenance: Provenance(.cached, fetchedAt: found.savedAt))
     }
-    try await refuseEmptiness()
+    try await throwIfEmpty()
     throw .notFound(id, in: recordStore.source)
   }
 
@@ -96,16 +99,16 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
     ).records.isEmpty
   }
 
-  private func searched(
+  private func searchPage(
     _ slice: StoredSlice, matching query: Query, _ start: StoredPosition?, _ seal: CursorSeal
   ) async throws(SourceError) -> Page<Item> {
-    if slice.records.isEmpty { try await refuseEmptiness(matching: query) }
+    if slice.records.isEmpty { try await throwIfEmpty(matching: query) }
     var page = try recordStore.page(
       slice, next: slice.hasMore ? slice.records.last.map { StoredPosition($0) } : nil, seal)
     if start == nil {
       let count = try await recordStore.store.status(of: recordStore.source).records
       page.warnings.append(
-        Warning("cachedOnly", "searched \(count) cached \(recordStore.source)"))
+        Warning("cachedOnly", "searched only cached \(recordStore.source): \(count)"))
     }
     return page
   }
@@ -115,7 +118,7 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
     try await recordStore.store.status(of: recordStore.source).isEmpty
   }
 
-  private func refuseEmptiness(matching query: Query? = nil) async throws(SourceError) {
+  private func throwIfEmpty(matching query: Query? = nil) async throws(SourceError) {
     guard try await !isEmpty() else {
       throw .nothingCached(of: recordStore.source, matching: query)
     }
@@ -123,19 +126,28 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
 
   // MARK: - Loading more
 
-  private func grown(
+  /// Fetches the first records, of which a search finds some: bundled ones are for a failure only.
+  private func searchable(
+    for request: PageRequest, after start: StoredPosition?
+  ) async throws(SourceError) -> StoredSlice {
+    let result = await upstreamLoader.take(1) { _ in }
+    if result.added == 0, let failure = result.failure { throw failure }
+    return try await slice(of: request, after: start)
+  }
+
+  private func loadMorePage(
     for request: PageRequest, after start: StoredPosition?, _ seal: CursorSeal
   ) async throws(SourceError) -> Page<Item> {
     var result = UpstreamLoadResult()
     var slice = StoredSlice.empty
     var emptyPages = 0
-    // IDs may have been deleted before their records came: then filling a page takes more of them.
+    // Newly loaded records may already be deleted, so one load may not fill the page.
     repeat {
       let known = slice.records.count
       result.add(await upstreamLoader.take(request.limit - known) { _ in })
       slice = try await self.slice(of: request, after: start)
       emptyPages = slice.records.count > known ? 0 : emptyPages + 1
-      // A forged position may lie behind all records that ever come.
+      // A forged cursor may point past every record; stop then.
       if emptyPages == UpstreamLoader<Item>.maxEmptyPages {
         result.end = .nothingNew(pages: result.pages)
       }

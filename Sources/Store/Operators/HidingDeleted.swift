@@ -3,8 +3,9 @@ public import AggregatorCore
 extension DataSource {
   /// Leaves deleted records out of every page, whatever their origin.
   ///
-  /// Pages may be shorter then, by ``Page/hidden`` records. A deleted record fails with `notFound`. If the
-  /// store fails, nothing is left out, and a warning says so.
+  /// Pages may be shorter then, by ``Page/hidden`` records, and ``Page/total`` is smaller, or unknown if
+  /// deleted records may be among the matches of other pages. A deleted record fails with `notFound`. If the
+  /// store fails, nothing is left out, and a warning says so; a lock that times out is thrown as `busy`.
   public func hidingDeleted(in recordStore: RecordStore<Item>) -> some DataSource<Item> {
     HidingDeleted(base: self, recordStore: recordStore)
   }
@@ -19,10 +20,11 @@ struct HidingDeleted<Base: DataSource>: Decorator {
     var page = try await base.page(request)
     do throws(SourceError) {
       let deleted = try await deleted(among: page.records.map(\.id))
-      guard !deleted.isEmpty else { return page }
       let count = page.records.count
       page.records.removeAll { deleted.contains($0.id.description) }
-      page.hidden += count - page.records.count
+      let hidden = count - page.records.count
+      page.hidden += hidden
+      page.total = try await total(of: page, hiding: hidden, for: request)
     } catch {
       page.warnings.append(try warning(of: error))
     }
@@ -44,6 +46,20 @@ struct HidingDeleted<Base: DataSource>: Decorator {
     return found
   }
 
+  /// The number of matching records without deleted ones; `nil` if it cannot be known.
+  private func total(
+    of page: Page<Base.Item>, hiding hidden: Int, for request: PageRequest
+  ) async throws(SourceError) -> Int? {
+    guard let total = page.total, !page.totalExcludesDeleted else { return page.total }
+    let status = try await recordStore.store.status(of: recordStore.source)
+    guard status.deleted > 0 else { return total }
+    if request.query == nil, page.provenance.origin != .bundled {
+      return max(total - status.hidden, page.records.count)
+    }
+    let isWhole = request.cursor == nil && page.next == nil
+    return isWhole || hidden == status.deleted ? total - hidden : nil
+  }
+
   private func deleted(among ids: [Base.Item.ID]) async throws(SourceError) -> Set<String> {
     guard !ids.isEmpty else { return [] }
     return try await recordStore.store.deleted(
@@ -51,7 +67,7 @@ struct HidingDeleted<Base: DataSource>: Decorator {
   }
 
   private func warning(of error: SourceError) throws(SourceError) -> Warning {
-    guard error.code != .cancelled else { throw error }
+    guard error.code != .cancelled, error.code != .busy else { throw error }
     return .storage(error)
   }
 }

@@ -12,7 +12,7 @@ extension RecordStore {
 struct StoredSource<Item: Record>: DataSource, CustomStringConvertible {
   let recordStore: RecordStore<Item>
 
-  func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
+  @concurrent func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
     let seal = CursorSeal(description, for: request.query)
     let start = try seal.open(request.cursor, as: StoredPosition.self)
     let slice = try await recordStore.store.records(
@@ -52,11 +52,13 @@ extension RecordStore {
     _ slice: StoredSlice, next: StoredPosition?, _ seal: CursorSeal
   ) throws(SourceError) -> Page<Item> {
     let (records, unreadable) = decoded(slice.records)
-    return Page(
+    var page = Page(
       records, next: try next.map { next throws(SourceError) in try seal.close(next) },
       total: slice.total,
       provenance: Provenance(.cached, fetchedAt: slice.records.map(\.savedAt).min()),
       unreadable: unreadable)
+    page.totalExcludesDeleted = true
+    return page
   }
 }
 

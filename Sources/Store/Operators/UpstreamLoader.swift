@@ -52,7 +52,9 @@ public struct UpstreamLoader<Item: Record>: Sendable {
         }
         result.add(page.page, page.changes)
         // If another process was faster, it got the new records.
-        if page.changes.hasMoved { emptyPages = page.changes.added.isEmpty ? emptyPages + 1 : 0 }
+        if page.changes.didMoveCheckpoint {
+          emptyPages = page.changes.added.isEmpty ? emptyPages + 1 : 0
+        }
         progress(result.added)
       } catch {
         result.failure = error
@@ -71,7 +73,7 @@ public struct UpstreamLoader<Item: Record>: Sendable {
   }
 
   /// Fetches one upstream page; `nil` at the end of upstream.
-  private func takePage() async throws(SourceError) -> (
+  @concurrent private func takePage() async throws(SourceError) -> (
     page: Page<Item>, changes: StoreChanges
   )? {
     let start = try await recordStore.store.checkpoint(checkpoint, of: recordStore.source)
@@ -91,9 +93,11 @@ public struct UpstreamLoader<Item: Record>: Sendable {
 }
 
 extension SourceError {
-  static func unreadable(_ rows: Unreadable) -> SourceError {
+  static func unreadable(_ rows: UnreadableRows) -> SourceError {
     let reason = rows.firstReason.map { " (\($0))" } ?? ""
-    return SourceError(.malformed, "none of \(rows.count) rows could be read\(reason)")
+    let amount = rows.count == 1 ? "the only row" : "none of \(rows.count) rows"
+    let verb = rows.count == 1 ? "could not be" : "could be"
+    return SourceError(.malformed, "\(amount) \(verb) read\(reason)")
   }
 }
 
@@ -101,7 +105,7 @@ extension SourceError {
 public struct UpstreamLoadResult: Sendable {
   public private(set) var added = 0
   public private(set) var pages = 0
-  public private(set) var unreadable = Unreadable.none
+  public private(set) var unreadable = UnreadableRows.none
 
   /// The provenance of the last page; `nil` if none was fetched.
   public private(set) var provenance: Provenance?

@@ -8,22 +8,26 @@ public struct Sync<Item: Record>: Sendable {
   /// The number of records per request.
   let size: Int
   let mode: SyncMode
+  /// The most rows that the service lists; `nil` for no limit.
+  let depth: Int?
   let clock: any Clock<Duration>
   let now: @Sendable () -> Date
   let observer: Observer
 
   /// The waits if the service is rate-limited and does not say for how long; each one doubles the last.
   private static var firstWait: Duration { .seconds(60) }
-  private static var longestWait: Duration { .seconds(15 * 60) }
+  private static var maxWait: Duration { .seconds(15 * 60) }
 
   package init(
     base: any DataSource<Item>, recordStore: RecordStore<Item>, size: Int, mode: SyncMode,
-    clock: any Clock<Duration>, now: @escaping @Sendable () -> Date, observer: Observer
+    depth: Int? = nil, clock: any Clock<Duration>, now: @escaping @Sendable () -> Date,
+    observer: Observer
   ) {
     self.base = base
     self.recordStore = recordStore
     self.size = size
     self.mode = mode
+    self.depth = depth
     self.clock = clock
     self.now = now
     self.observer = observer
@@ -31,8 +35,8 @@ public struct Sync<Item: Record>: Sendable {
 
   private var checkpointName: String {
     switch mode {
-    case .pass(let collection): "sync \(collection)"
-    case .growth(let collection): UpstreamLoader<Item>.checkpoint(of: collection)
+    case .full(let collection): "sync \(collection)"
+    case .incremental(let collection): UpstreamLoader<Item>.checkpoint(of: collection)
     }
   }
 
@@ -65,7 +69,7 @@ public struct Sync<Item: Record>: Sendable {
         if result.pages > before { nextWait = Self.firstWait }
         let requested = error.retryAfter ?? .zero
         let wait = requested > .zero ? requested : nextWait
-        if requested <= .zero { nextWait = min(nextWait * 2, Self.longestWait) }
+        if requested <= .zero { nextWait = min(nextWait * 2, Self.maxWait) }
         observer(.waiting(wait, reason: error.message))
         do { try await clock.sleep(for: wait) } catch {
           result.failure = .cancelled
@@ -86,38 +90,50 @@ public struct Sync<Item: Record>: Sendable {
       result.isComplete = true
       return false
     }
-    var checkpoint = decoded(stored)
+    var checkpoint = try await decoded(stored)
     if result.pages == 0 { result.earlierPages = checkpoint.pages }
     if stored != nil, checkpoint.cursor == nil { result.hasRestarted = true }
-    let pages = EncodingSource(base: base, recordStore: recordStore).pages(
-      after: checkpoint.cursor, size: size, upTo: PaginationBound(pages: bound),
-      // One job fetches and stores alternately, so that at most one page is ever fetched in vain.
+    let source = EncodingSource(base: base, recordStore: recordStore)
+    let rows = depth.map { max(1, $0 - checkpoint.rows) }
+    let pages = source.pages(
+      after: checkpoint.cursor, size: size, upTo: PaginationBound(items: rows, pages: bound),
+      // One job fetches and stores alternately, so that at most one fetched page is discarded.
       ahead: jobs > 1 ? jobs : 0, passing: checkpoint.cursor == nil ? 0 : checkpoint.records,
       remembering: .pages
     ).makeAsyncIterator()
     while true {
       var batch = SyncBatch<Item>(from: checkpoint)
-      let end = await fill(&batch, from: pages)
+      let end = await fill(&batch, from: pages, of: source)
       if batch.pages > 0 {
         let update = update(from: stored, checkpoint, to: batch.checkpoint, isLast: batch.isLast)
         let changes = try await recordStore.save(
           encoded: batch.records, update: update, at: batch.checkpoint.date)
         result.add(batch, changes)
-        guard changes.hasMoved else { return true }
+        guard changes.didMoveCheckpoint else { return true }
         (stored, checkpoint) = (update.to, batch.checkpoint)
         result.passed = checkpoint.records
         if batch.isLast {
-          result.isComplete = true
-          if isPass {
-            result.doubt =
-              checkpoint.doubt ?? changes.shortReconciliation.map(checkpoint.doubt(seen:))
+          result.isComplete = !checkpoint.isCut
+          if checkpoint.isCut {
+            result.reachedDepth = checkpoint.rows
+          } else if let reason = batch.incompleteReason {
+            result.isComplete = false
+            result.inconclusiveReason = reason
+          } else if isFull {
+            result.inconclusiveReason =
+              checkpoint.inconclusiveReason ?? changes.incompleteSeenCount.map(
+                checkpoint.inconclusiveReason(seen:))
+              ?? changes.unconfirmedRemovals.map(checkpoint.inconclusiveReason)
+            result.needsConfirmation = changes.unconfirmedRemovals != nil
+            if result.inconclusiveReason == nil { try await noteCompletion() }
           }
         }
         progress(result)
       }
       switch end {
       case nil: continue
-      case .success: return false
+      // A page that was requested again continues the list, but not the sequence.
+      case .success: return batch.pages > 0 && !batch.isLast
       case .failure(.invalidCursor) where checkpoint.cursor != nil:
         // Upstream's paging has changed. The stored records stay.
         try await startOver(from: stored)
@@ -131,15 +147,20 @@ public struct Sync<Item: Record>: Sendable {
   /// Adds the next page, and those after it that have already arrived; returns how the sequence ended,
   /// `nil` if it has not.
   private func fill(
-    _ batch: inout SyncBatch<Item>, from pages: PageSequence<EncodedRecord<Item>>.Iterator
+    _ batch: inout SyncBatch<Item>, from pages: PageSequence<EncodedRecord<Item>>.Iterator,
+    of source: EncodingSource<Item>
   ) async -> Result<Void, SourceError>? {
     do throws(SourceError) {
       repeat {
         guard let step = try await pages.next() else { return .success(()) }
+        var page = step.page
+        if try await isDoubtfulEnd(page, after: batch.checkpoint) {
+          page = try await source.page(PageRequest(after: batch.checkpoint.cursor, limit: size))
+        }
         // Going on would lose these records for good.
-        guard !step.page.isUnreadable else { throw .unreadable(step.page.unreadable) }
-        if let end = step.end, end.isStall { throw .stalled(end) }
-        batch.add(step.page, at: now())
+        guard !page.isUnreadable else { throw .unreadable(page.unreadable) }
+        if let end = step.end, end.isWithoutProgress { throw .noProgress(end) }
+        batch.add(page, at: now(), depth: depth)
         if step.end != nil { return .success(()) }
       } while batch.hasRoom && pages.isNextReady
       return nil
@@ -148,14 +169,26 @@ public struct Sync<Item: Record>: Sendable {
     }
   }
 
-  private var isPass: Bool { if case .pass = mode { true } else { false } }
+  /// True if a page is empty, and so the last, although more records are known.
+  private func isDoubtfulEnd(
+    _ page: Page<EncodedRecord<Item>>, after checkpoint: SyncCheckpoint
+  ) async throws(SourceError) -> Bool {
+    guard isFull, page.records.isEmpty, page.unreadable.count == 0, page.next == nil else {
+      return false
+    }
+    let status = try await recordStore.store.status(of: recordStore.source)
+    return status.knownUpstream > checkpoint.records
+  }
 
-  private func decoded(_ stored: String?) -> SyncCheckpoint {
-    let beginning = SyncCheckpoint(at: now())
+  private var isFull: Bool { if case .full = mode { true } else { false } }
+
+  private func decoded(_ stored: String?) async throws(SourceError) -> SyncCheckpoint {
+    let status = try await recordStore.store.status(of: recordStore.source)
+    let beginning = SyncCheckpoint(after: status.lastPosition, at: now())
     guard let stored else { return beginning }
     switch mode {
-    case .pass: return SyncCheckpoint(stored, at: now()) ?? beginning
-    case .growth:
+    case .full: return SyncCheckpoint(stored, at: now()) ?? beginning
+    case .incremental:
       var checkpoint = beginning
       checkpoint.cursor = Cursor(stored)
       return checkpoint
@@ -166,18 +199,29 @@ public struct Sync<Item: Record>: Sendable {
     from stored: String?, _ checkpoint: SyncCheckpoint, to next: SyncCheckpoint, isLast: Bool
   ) -> CheckpointUpdate {
     switch mode {
-    case .pass:
-      let isTrusted = isLast && next.doubt == nil
+    case .full:
+      let isTrusted = isLast && next.isCertain && !next.isCut
       let reconciliation = Reconciliation(
         begins: checkpoint.cursor == nil,
-        completion: isTrusted ? .init(began: next.began, least: next.least) : nil)
+        completion: isTrusted
+          ? .init(lastPosition: next.start, minRecordCount: next.minRecordCount) : nil)
       return CheckpointUpdate(
         checkpointName, from: stored, to: isLast ? nil : next.text, reconciliation: reconciliation,
         replacesPages: isLast)
-    case .growth:
+    case .incremental:
       return CheckpointUpdate(
         checkpointName, from: stored, to: next.cursor?.description ?? UpstreamLoader<Item>.end)
     }
+  }
+
+  /// Leaves a mark that all records of the service are cached; see ``Store/coverage(of:)``.
+  private func noteCompletion() async throws(SourceError) {
+    let name = Coverage.checkpoint
+    guard try await recordStore.store.checkpoint(name, of: recordStore.source) == nil else {
+      return
+    }
+    _ = try await recordStore.save(
+      [], update: CheckpointUpdate(name, from: nil, to: "1"), at: now())
   }
 
   /// Removes the checkpoint, if it is still this one.
@@ -187,12 +231,15 @@ public struct Sync<Item: Record>: Sendable {
   }
 }
 
-/// The kind of a sync, with the collection of the service that the settings select.
+/// The kind of a sync, and the collection that it downloads.
+///
+/// A collection is the set of records that the service sends for certain settings, such as its URL and a
+/// seed, identified by a hash of them; each has its own checkpoint.
 package enum SyncMode: Hashable, Sendable {
   /// All records, again and again; at the end of each pass, records that were removed upstream are marked.
-  case pass(of: String)
+  case full(of: String)
   /// More records of an endless source, from where the last sync or ``UpstreamLoader`` stopped.
-  case growth(of: String)
+  case incremental(of: String)
 }
 
 /// The outcome of a ``Sync``.
@@ -203,7 +250,7 @@ public struct SyncResult: Sendable {
   public internal(set) var changed = 0
 
   /// The number of unchanged records, which were not written.
-  public internal(set) var same = 0
+  public internal(set) var unchanged = 0
 
   /// The number of records that the service no longer has; known only when ``isComplete``.
   public internal(set) var removedUpstream = 0
@@ -222,14 +269,20 @@ public struct SyncResult: Sendable {
   /// The number of all records, if the service reports it.
   public internal(set) var total: Int?
 
-  public internal(set) var unreadable = Unreadable.none
+  public internal(set) var unreadable = UnreadableRows.none
 
   /// True if the service has no more records.
   public internal(set) var isComplete = false
 
   /// The reason that a complete pass could not determine which records were removed upstream; `nil` if it
   /// could, or if the source is endless.
-  public internal(set) var doubt: String?
+  public internal(set) var inconclusiveReason: String?
+
+  /// True if so many records are missing that none was marked: the next complete pass decides.
+  public internal(set) var needsConfirmation = false
+
+  /// The number of rows after which the service lists no more, if it may have more; `nil` otherwise.
+  public internal(set) var reachedDepth: Int?
 
   public internal(set) var failure: SourceError?
 
@@ -238,7 +291,7 @@ public struct SyncResult: Sendable {
   mutating func add(_ batch: SyncBatch<some Record>, _ changes: StoreChanges) {
     added += changes.added.count
     changed += changes.changed
-    same += changes.same
+    unchanged += changes.unchanged
     removedUpstream += changes.removedUpstream
     pages += batch.pages
     total = batch.checkpoint.total ?? total

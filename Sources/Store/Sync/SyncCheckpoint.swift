@@ -1,13 +1,16 @@
 import AggregatorCore
 import Foundation
 
-/// The progress of a pass, stored with every batch of pages so that the next run can resume.
+/// The progress of a pass: one complete run through the service's list.
+///
+/// It is stored with every batch of pages, so that the next run can resume.
 struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// The start of the next page; `nil` for the beginning.
   var cursor: Cursor?
 
   var pages = 0
   var records = 0
+  var unreadable = 0
 
   /// The number of all records, if the service reports it.
   var total: Int?
@@ -15,25 +18,34 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// True while every row could be read and the service never changed its total.
   var isCertain = true
 
-  var began: Date
+  /// The last position of the store when the pass began.
+  var start: Int64
+
+  /// True if the pass ends here because the service lists no more, although it may have more.
+  private(set) var isCut = false
 
   /// The time at which the last page was fetched.
   var date: Date
 
   private enum CodingKeys: String, CodingKey {
-    case cursor = "c", pages = "p", records = "r", total = "t", isCertain = "s", began = "b"
+    case cursor = "c", pages = "p", records = "r", unreadable = "u", total = "t", isCertain = "s",
+      start = "l"
     case date = "d"
   }
 
   /// After this long without a further page a pass starts over: its first records may be gone by now.
   static let lifetime = Duration.seconds(7 * 86_400)
 
-  init(at date: Date) { (began, self.date) = (date, date) }
+  /// Plausible counts, so that sums never overflow: the store may be damaged.
+  private static let counts = 0...1 << 40
+
+  init(after position: Int64, at date: Date) { (start, self.date) = (position, date) }
 
   /// Decodes a stored checkpoint; `nil` if it is invalid or has expired.
   init?(_ text: String, at now: Date) {
     guard let checkpoint = try? JSONText(Data(text.utf8))?.read(SyncCheckpoint.self),
-      checkpoint.cursor != nil, checkpoint.pages > 0, checkpoint.records >= 0,
+      checkpoint.cursor != nil, Self.counts ~= checkpoint.pages, checkpoint.pages > 0,
+      Self.counts ~= checkpoint.records, Self.counts ~= checkpoint.unreadable,
       now.timeIntervalSince(checkpoint.date) < Self.lifetime / .seconds(1)
     else { return nil }
     self = checkpoint
@@ -49,6 +61,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
     checkpoint.cursor = page.next
     checkpoint.pages += 1
     checkpoint.records += page.records.count
+    checkpoint.unreadable += page.unreadable.count
     if page.unreadable.count > 0 { checkpoint.isCertain = false }
     if let total = page.total {
       if let known = self.total, known != total { checkpoint.isCertain = false }
@@ -58,9 +71,19 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
     return checkpoint
   }
 
+  /// The number of rows before the cursor.
+  var rows: Int { records + unreadable }
+
+  /// Ends the pass at a service that lists only its first `depth` rows.
+  mutating func cut(at depth: Int?) {
+    guard let depth, rows >= depth else { return }
+    cursor = nil
+    isCut = total.map { $0 > rows } ?? true
+  }
+
   /// The reason that a pass that ends here cannot determine which records were removed upstream; `nil` if
-  /// it can, unless it has seen fewer than ``least``.
-  var doubt: String? {
+  /// it can, unless it has seen fewer than ``minRecordCount``.
+  var inconclusiveReason: String? {
     if records == 0 { return "the service sent no records" }
     return isCertain
       ? nil : "some rows could not be read, or the list changed during the sync"
@@ -68,11 +91,16 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
 
   /// The number of different records that a pass that ends here must have seen: all that the service
   /// reports, and none twice, because a repeated record may have displaced another.
-  var least: Int { max(total ?? 0, records) }
+  var minRecordCount: Int { max(total ?? 0, records) }
 
-  /// The reason for a pass that has seen fewer than ``least``.
-  func doubt(seen: Int) -> String {
-    "it sent \(seen) different records, but \(least) were expected"
+  /// The reason for a pass that has seen fewer than ``minRecordCount``.
+  func inconclusiveReason(seen: Int) -> String {
+    "the service sent \(seen) different records, but \(minRecordCount) were expected"
+  }
+
+  /// The reason for a pass that misses many records for the first time.
+  func inconclusiveReason(_ removals: StoreChanges.Unconfirmed) -> String {
+    "\(removals.missing) of \(removals.known) known records are missing; sync again to confirm it"
   }
 }
 
@@ -82,7 +110,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
 /// rewrites the same few pages of the file, however small it is.
 struct SyncBatch<Item: Record> {
   /// A batch with this many records takes no further page.
-  private static var enough: Int { 1000 }
+  private static var maxRecords: Int { 1000 }
 
   private(set) var records: [EncodedRecord<Item>] = []
 
@@ -92,18 +120,27 @@ struct SyncBatch<Item: Record> {
   /// True if its last page is the last of the service.
   var isLast: Bool { pages > 0 && checkpoint.cursor == nil }
 
-  private(set) var unreadable = Unreadable.none
+  private(set) var unreadable = UnreadableRows.none
   private(set) var pages = 0
+
+  /// Why the list ended early, if its source says so; see ``Warning/incomplete``.
+  private(set) var incompleteReason: String?
 
   init(from checkpoint: SyncCheckpoint) { self.checkpoint = checkpoint }
 
-  var hasRoom: Bool { !isLast && records.count < Self.enough }
+  var hasRoom: Bool { !isLast && records.count < Self.maxRecords }
 
-  /// Adds the page that starts at ``checkpoint``, fetched at `date`.
-  mutating func add(_ page: Page<EncodedRecord<Item>>, at date: Date) {
+  /// Adds the page that starts at ``checkpoint``, fetched at `date` from a service that lists only its
+  /// first `depth` rows, or all.
+  mutating func add(_ page: Page<EncodedRecord<Item>>, at date: Date, depth: Int? = nil) {
     records += page.records
     unreadable = unreadable + page.unreadable
     checkpoint = checkpoint.after(page, at: date)
+    if let warning = page.warnings.first(where: { $0.code == Warning.incomplete }) {
+      incompleteReason = warning.message
+      checkpoint.isCertain = false
+    }
+    checkpoint.cut(at: depth)
     pages += 1
   }
 }

@@ -82,8 +82,9 @@ struct CircuitBreakerTests {
   }
 
   @Test(arguments: [
-    SourceError.Code.badUsage, .invalidCursor, .badSettings, .missingKey, .offline, .storage,
-    .cancelled, .circuitOpen, .stalled,
+    SourceError.Code.invalidRequest, .invalidCursor, .invalidSettings, .missingKey, .offline,
+    .storage,
+    .cancelled, .circuitOpen, .noProgress,
   ])
   func `ignores a call that never reached the service`(
     code: SourceError.Code

@@ -30,7 +30,8 @@ struct FallbackTests {
 
   @Test(arguments: [
     SourceError.Code.offline, .unreachable, .connectionLost, .timedOut, .missingKey, .invalidKey,
-    .rateLimited, .rejected, .serverError, .circuitOpen, .malformed, .tooLarge, .stalled, .storage,
+    .rateLimited, .rejected, .serverError, .circuitOpen, .malformed, .tooLarge, .noProgress,
+    .storage,
   ])
   func `replaces a first page and reports why`(code: SourceError.Code) async throws {
     let source = service(failing: [code]).fallback(to: notebook(30))
@@ -49,7 +50,7 @@ struct FallbackTests {
   }
 
   @Test(arguments: [
-    SourceError.Code.cancelled, .notFound, .invalidCursor, .badUsage, .badSettings,
+    SourceError.Code.cancelled, .notFound, .invalidCursor, .invalidRequest, .invalidSettings,
   ])
   func `does not replace an error that is an answer`(code: SourceError.Code) async {
     let second = ScriptedSource(over: notebook(30))
@@ -108,6 +109,19 @@ struct FallbackTests {
     let source = service(failing: [.unreachable]).fallback(to: notebook(3))
     let error = await #expect(throws: SourceError.self) { try await source.item(99) }
     #expect(error?.code == .unreachable)
+  }
+
+  @Test func `reports the row and field of an unreadable fallback`() async {
+    let bundle = BundledSource<Note>("notes", json: #"[{"id": 1}]"#, fields: Note.fields)
+    let stored = UnavailableSource<Note>(.because(.nothingCached))
+    let source = service(failing: [.offline, .offline]).fallback(to: stored).fallback(to: bundle)
+    let message = "a test says offline; cannot read the bundled notes: row 1: title is missing"
+    let failure = await source.failure()
+    #expect(failure?.code == .offline)
+    #expect(failure?.message == message)
+    #expect((failure?.cause as? SourceError)?.code == .malformed)
+    let error = await #expect(throws: SourceError.self) { try await source.item(1) }
+    #expect(error?.message == message)
   }
 
   @Test func `reports the first source's failure if the second fails too`() async {

@@ -157,14 +157,14 @@ struct AccumulatingTests {
   }
 
   @Test func `counts unreadable rows`() async throws {
-    let bad = Unreadable(count: 2, firstReason: "no title")
+    let bad = UnreadableRows(count: 2, firstReason: "no title")
     let base = ScriptedSource<Note>(pages: [
       .success(
         Page([Note(1)], next: .place(1), provenance: Provenance(.live), unreadable: bad)),
       .success(Page([Note(2)], provenance: Provenance(.live), unreadable: bad)),
     ])
     let page = try await growing(base).page(PageRequest())
-    #expect(page.unreadable == Unreadable(count: 4, firstReason: "no title"))
+    #expect(page.unreadable == UnreadableRows(count: 4, firstReason: "no title"))
   }
 
   @Test func `starts over if the service rejects its checkpoint`() async throws {
@@ -189,20 +189,40 @@ struct AccumulatingTests {
   @Test func `searches cached records without a request`() async throws {
     let service = Service(30)
     let query = try Query("note 1")
-    let empty = await growing(service).failure(of: PageRequest(matching: query))
+    let empty = await growing(service, .never).failure(of: PageRequest(matching: query))
     #expect(empty?.message == "no cached notes match \"note 1\"")
     #expect((empty?.code, service.callCount) == (.nothingCached, 0))
     _ = try await growing(service).page(PageRequest(limit: 20))
     let page = try await growing(service).page(PageRequest(matching: query, limit: 4))
     #expect(page.records.map(\.id) == [1, 10, 11, 12])
     #expect((page.total, page.provenance.origin) == (nil, .cached))
-    #expect(page.warnings == [Warning("cachedOnly", "searched 20 cached notes")])
+    #expect(page.warnings == [Warning("cachedOnly", "searched only cached notes: 20")])
     let rest = try await growing(service)
       .page(PageRequest(matching: query, after: page.next, limit: 20))
     #expect((rest.records.count, rest.next, rest.warnings.count) == (7, nil, 0))
     let none = try await growing(service).page(PageRequest(matching: try Query("nothing")))
     #expect((none.records.count, none.total, none.warnings.count) == (0, 0, 1))
     #expect(service.callCount == 2)
+  }
+
+  @Test(arguments: [LoadMorePolicy.atEnd, .whenEmpty])
+  func `fetches a page for the first search, whose hits it finds by ID`(
+    growth: LoadMorePolicy
+  ) async throws {
+    let service = Service(30)
+    let source = growing(service, growth)
+    let page = try await source.page(PageRequest(matching: try Query("note 7")))
+    #expect(page.records.map(\.id) == [7])
+    #expect(try await source.item(7).item == Note(7))
+    #expect(try await source.page(PageRequest(matching: try Query("note 11"))).records.isEmpty)
+    #expect(service.callCount == 1)
+  }
+
+  @Test func `throws the failure of the service for the first search`() async throws {
+    let service = Service(30)
+    service.fail(with: .timedOut)
+    let request = PageRequest(matching: try Query("note 7"))
+    #expect(await growing(service).failure(of: request)?.code == .timedOut)
   }
 
   @Test func `finds cached records by ID, and sends no request for others`() async throws {
@@ -252,7 +272,7 @@ struct AccumulatingTests {
         let move = CheckpointUpdate(
           "upstream", from: request.cursor?.description, to: "place-\(place + 1)")
         _ = try await faster.save(
-          StoreBatch([StoreEntry(id: "\(place + 1)", json: json) { Folded("") }], update: move),
+          StoreBatch([StoreEntry(id: "\(place + 1)", json: json) { FoldedText("") }], update: move),
           of: "notes", at: .day())
       }
       return .notes([place + 1], next: .place(place + 1))

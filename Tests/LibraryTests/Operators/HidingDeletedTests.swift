@@ -35,6 +35,47 @@ struct HidingDeletedTests {
     #expect(try await hiding(base).page(PageRequest()).hidden == 5)
   }
 
+  @Test func `leaves deleted records out of the total`() async throws {
+    let recordStore = RecordStore("notes", in: store, text: Note.text)
+    let service = Service(30)
+    let source = service.cached(in: recordStore, freshFor: .seconds(60)).hidingDeleted(
+      in: recordStore)
+    let stored = recordStore.records.hidingDeleted(in: recordStore)
+    _ = try await source.page(PageRequest(limit: 20))
+    try await delete([2, 19, 77])
+    let first = try await source.page(PageRequest(limit: 20))
+    let second = try await source.page(PageRequest(after: first.next, limit: 20))
+    #expect((first.records.count, first.total) == (18, 28))
+    #expect((second.records.count, second.total) == (10, 28))
+    #expect(try await stored.page(PageRequest(limit: 20)).total == 28)
+  }
+
+  @Test func `leaves deleted records out of a search's total, or gives none`() async throws {
+    let recordStore = RecordStore("notes", in: store, text: Note.text)
+    let source = Service(30).cached(in: recordStore, freshFor: .seconds(60)).hidingDeleted(
+      in: recordStore)
+    for limit in [20, 5] { _ = try await source.page(PageRequest(limit: limit)) }
+    try await delete([12, 3])
+    func total(_ text: String, limit: Int) async throws -> Int? {
+      try await source.page(PageRequest(matching: try Query(text), limit: limit)).total
+    }
+    // "note 1" has 1, 10 to 19 and 21; "note 2" has 2, 12 and 20 to 29.
+    #expect(try await total("note 1", limit: 20) == 11)
+    #expect(try await total("note 2", limit: 20) == 11)
+    #expect(try await total("note", limit: 20) == 28)
+    // Later pages may have deleted records too.
+    #expect(try await total("note 1", limit: 2) == nil)
+  }
+
+  @Test func `leaves deleted records out of the total of bundled data, or gives none`()
+    async throws
+  {
+    try await delete([2, 4])
+    #expect(try await hiding(notebook(30)).page(PageRequest(limit: 20)).total == 28)
+    #expect(try await hiding(notebook(30)).page(PageRequest(limit: 3)).total == nil)
+    #expect(try await hiding(notebook(3)).page(PageRequest()).total == 2)
+  }
+
   @Test func `hides nothing and creates no store if nothing was deleted`() async throws {
     let page = try await hiding(notebook(3)).page(PageRequest())
     #expect((page.records.count, page.hidden, page.warnings.count) == (3, 0, 0))

@@ -31,7 +31,7 @@ struct RetryTests {
 
   @Test(arguments: [
     SourceError.Code.unreachable, .offline, .rejected, .notFound, .invalidCursor, .invalidKey,
-    .missingKey, .malformed, .tooLarge, .circuitOpen, .cancelled, .badUsage, .storage,
+    .missingKey, .malformed, .tooLarge, .circuitOpen, .cancelled, .invalidRequest, .storage,
   ])
   func `does not retry a permanent failure`(code: SourceError.Code) async {
     let base = failing(code, times: 1)
@@ -66,14 +66,14 @@ struct RetryTests {
   }
 
   @Test func `makes one attempt if one is allowed`() async {
-    let policy = RetryPolicy(attempts: 1, firstWait: .seconds(1), longestWait: .seconds(1))
+    let policy = RetryPolicy(attempts: 1, firstWait: .seconds(1), maxWait: .seconds(1))
     let base = failing(.timedOut, times: 1)
     #expect(await retried(base, policy).failure()?.code == .timedOut)
     #expect(base.callCount == 1)
   }
 
   @Test func `doubles the bound of its waits up to the longest`() async throws {
-    let policy = RetryPolicy(attempts: 7, firstWait: .seconds(1), longestWait: .seconds(10))
+    let policy = RetryPolicy(attempts: 7, firstWait: .seconds(1), maxWait: .seconds(10))
     let source = retried(failing(.timedOut, times: 6), policy)
     async let page = source.page(PageRequest())
     for _ in 0..<6 {
@@ -86,7 +86,7 @@ struct RetryTests {
   }
 
   @Test func `never exceeds the longest wait, not even at first`() async throws {
-    let policy = RetryPolicy(attempts: 2, firstWait: .seconds(60), longestWait: .seconds(10))
+    let policy = RetryPolicy(attempts: 2, firstWait: .seconds(60), maxWait: .seconds(10))
     async let page = retried(failing(.timedOut, times: 1), policy).page(PageRequest())
     await clock.sleepers(atLeast: 1)
     clock.advance(by: .seconds(60))
@@ -149,7 +149,7 @@ struct RetryTests {
   @Test func `also retries requests for records`() async throws {
     let calls = Counter()
     let base = ScriptedSource<Note>(
-      page: { _ throws(SourceError) in throw .because(.badUsage) },
+      page: { _ throws(SourceError) in throw .because(.invalidRequest) },
       item: { id throws(SourceError) in
         calls.add()
         guard calls.value > 1 else { throw .because(.serverError) }

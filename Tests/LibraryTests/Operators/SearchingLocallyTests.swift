@@ -133,13 +133,13 @@ struct SearchingLocallyTests {
     let base = ScriptedSource<Note>(
       page: { _ throws(SourceError) in
         var page = Page<Note>.notes(1...3)
-        page.unreadable = Unreadable(count: 1, firstReason: "row 4: id is missing")
+        page.unreadable = UnreadableRows(count: 1, firstReason: "row 4: id is missing")
         return page
       }, item: { _ throws(SourceError) in throw .because(.unsupported) })
     let error = await #expect(throws: SourceError.self) {
       try await searching(base, upTo: 20, by: 10).item(4)
     }
-    #expect(error?.code == .unsupported)
+    #expect(error?.code == .malformed)
   }
 
   @Test func `does not report a record as missing before the scan is complete`() async throws {
@@ -160,7 +160,7 @@ struct SearchingLocallyTests {
     let torn = ScriptedSource<Note> { request throws(SourceError) in
       let place = request.cursor?.place ?? 0
       var page = Page.notes([2 * place, 2 * place + 1], next: place < 2 ? .place(place + 1) : nil)
-      page.unreadable = Unreadable(count: 1, firstReason: "torn \(place)")
+      page.unreadable = UnreadableRows(count: 1, firstReason: "torn \(place)")
       page.warnings = [Warning("torn", "page \(place)")]
       page.hidden = 1
       return page
@@ -168,12 +168,12 @@ struct SearchingLocallyTests {
     let source = searching(torn, by: 2)
     let query = try Query("note")
     let first = try await source.page(PageRequest(matching: query, limit: 3))
-    #expect(first.unreadable == Unreadable(count: 2, firstReason: "torn 0"))
+    #expect(first.unreadable == UnreadableRows(count: 2, firstReason: "torn 0"))
     #expect(first.warnings.map(\.message) == ["page 0", "page 1"])
     #expect(first.hidden == 2)
     let second = try await source.page(
       PageRequest(matching: query, after: first.next, limit: 3))
-    #expect(second.unreadable == Unreadable(count: 1, firstReason: "torn 2"))
+    #expect(second.unreadable == UnreadableRows(count: 1, firstReason: "torn 2"))
     #expect(second.warnings.map(\.message) == ["page 2"])
   }
 

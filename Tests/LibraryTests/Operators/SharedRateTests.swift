@@ -144,9 +144,9 @@ struct SharedRateTests {
       }
       group.cancelAll()
     }
-    for (kind, least) in [(CallKind.list, 600), (.show, 200)] {
+    for (kind, minCount) in [(CallKind.list, 600), (.show, 200)] {
       let times = traffic.times(of: kind)
-      #expect(times.count >= least, "\(kind)")
+      #expect(times.count >= minCount, "\(kind)")
       for (first, next) in zip(times, times.dropFirst()) { #expect(next - first >= .seconds(1)) }
       for (first, next) in zip(times, times.dropFirst(200)) {
         #expect(next - first >= .seconds(3600))

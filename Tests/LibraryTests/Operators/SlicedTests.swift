@@ -78,7 +78,7 @@ struct SlicedTests {
   @Test func `reports each problem of an upstream page once`() async throws {
     let base = ScriptedSource<Note> { _ throws(SourceError) in
       var page = Page.notes(1...5, hidden: 2)
-      page.unreadable = Unreadable(count: 1, firstReason: "torn")
+      page.unreadable = UnreadableRows(count: 1, firstReason: "torn")
       page.warnings = [Warning("torn", "a row is torn")]
       page.total = 5
       return page

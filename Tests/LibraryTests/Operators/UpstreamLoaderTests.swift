@@ -57,7 +57,7 @@ struct IntakeTests {
 
   @Test func `does not advance if no row can be read`() async throws {
     var unread = Page<Note>.notes([], next: .place(2))
-    unread.unreadable = Unreadable(count: 10, firstReason: "row 1: id is missing")
+    unread.unreadable = UnreadableRows(count: 10, firstReason: "row 1: id is missing")
     let base = ScriptedSource<Note>(pages: [
       .success(.notes(1...10, next: .place(1))), .success(unread),
       .success(.notes(11...20, next: .place(2))),
@@ -72,7 +72,7 @@ struct IntakeTests {
 
   @Test func `skips a page whose only row cannot be read`() async throws {
     var unread = Page<Note>.notes([], next: .place(1))
-    unread.unreadable = Unreadable(count: 1, firstReason: "row 1: id is missing")
+    unread.unreadable = UnreadableRows(count: 1, firstReason: "row 1: id is missing")
     let base = ScriptedSource<Note>(pages: [.success(unread), .success(.notes([2]))])
     let result = try await upstreamLoader(base, by: 1).take(1) { _ in }
     #expect((result.added, result.unreadable.count, result.failure == nil) == (1, 1, true))

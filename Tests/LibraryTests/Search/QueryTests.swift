@@ -3,10 +3,10 @@ import Testing
 
 @Suite
 struct QueryTests {
-  @Test(arguments: ["", " ", "\t\r\n", "\u{A0}\u{3000}\u{2028}"])
-  func `rejects blank text`(text: String) {
+  @Test(arguments: ["", " ", "\t\r\n", "\u{A0}\u{3000}\u{2028}", ".", "- ’"])
+  func `rejects text without a word`(text: String) {
     let error = #expect(throws: SourceError.self) { try Query(text) }
-    #expect(error?.code == .badUsage)
+    #expect(error?.code == .invalidRequest)
   }
 
   @Test(arguments: [
@@ -22,6 +22,7 @@ struct QueryTests {
 
   @Test func `folds its words`() throws {
     #expect(try Query("São  TOMÉ").words.map(\.text) == ["sao", "tome"])
+    #expect(try Query("spider - man, D.C.").words.map(\.text) == ["spider", "man", "dc"])
     #expect(try Query("a \u{300}").words.count == 2, "a mark alone is a word")
   }
 }

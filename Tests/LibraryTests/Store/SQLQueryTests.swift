@@ -1,4 +1,5 @@
 import AggregatorCommand
+import AggregatorFiles
 import Foundation
 import Testing
 
@@ -47,6 +48,52 @@ import Testing
     }
   }
 
+  @Test func `a record larger than 1 MB is left out, and the others are found`() async throws {
+    let recordStore = RecordStore<Note>("notes", in: store, text: Note.text)
+    let large = Note(2, String(repeating: "large ", count: 300_000))
+    _ = try await recordStore.save([Note(1), large, Note(3)], at: .day())
+    for condition in ["", "WHERE title LIKE 'note%'", "WHERE title > 'n' ORDER BY title"] {
+      let query = try await store.query(
+        "SELECT id FROM notes \(condition)", over: views, within: .seconds(10))
+      #expect(try await query.page() == [[.integer(1)], [.integer(3)]], "\(condition)")
+      #expect(await query.tooLarge == ["notes": 1])
+    }
+    #expect(try await rows("SELECT count(*) FROM NOTES") == [[.integer(2)]])
+    // It is only looked for where it matters.
+    let other = try await store.query("SELECT 1", over: views, within: .seconds(10))
+    #expect(await other.tooLarge.isEmpty)
+    _ = try await store.delete(["2"], of: "notes", at: .day())
+    let without = try await store.query("SELECT id FROM notes", over: views, within: .seconds(10))
+    #expect(await without.tooLarge.isEmpty)
+  }
+
+  @Test func `the time limit includes the wait for a lock and the opening of the store`()
+    async throws
+  {
+    try await fill()
+    let lock = try OpenFile(directory: "\(directory.root)/state")
+    #expect(try lock.lock(.exclusive, within: .zero))
+    let other = directory.store(busyTimeout: .milliseconds(300))
+    let waiting = Task { [views] in
+      do throws(SourceError) {
+        _ = try await other.query("SELECT 1 FROM notes", over: views, within: .milliseconds(300))
+        return SourceError?.none
+      } catch {
+        return error
+      }
+    }
+    #expect(await waiting.value?.code == .busy)
+    lock.unlock()
+    #expect(await failure("SELECT 1", within: .zero)?.code == .timedOut)
+  }
+
+  @Test func `a damaged store is not a mistake in the query`() async throws {
+    try await fill()
+    try directory.database().execute("DROP TABLE tombstones")
+    let error = await failure("SELECT * FROM notes")
+    #expect(error?.code == .storage, "\(String(describing: error))")
+  }
+
   @Test func `a source is a table of its fields, without deleted records`() async throws {
     try await fill()
     _ = try await store.delete(["2", "7"], of: "notes", at: .day())
@@ -57,6 +104,73 @@ import Testing
     let query = try await store.query(
       "SELECT id, title AS t FROM notes;", over: views, within: .seconds(9))
     #expect(await query.columns == ["id", "t"])
+  }
+
+  /// A record with fields of every kind, one of them computed.
+  private struct Sample: Record {
+    let id: String
+    var weight: Double?
+    var isGood = true
+    var tags = ["a", "b"]
+
+    static let fields: [Field<Sample>] = [
+      Field("id", "ID", \.id, about: "The ID."),
+      Field("weight", "Weight", \.weight, about: "A number."),
+      Field("isGood", "Good", \.isGood, about: "A Boolean."),
+      Field("tags", "Tags", \.tags, about: "A list."),
+      Field("half", "Half", .number, about: "Computed.") { ($0.weight.map { $0 / 2 }).json },
+      Field("label", "Label", .text, about: "Computed.") { .string("<\($0.id)>") },
+      Field("words", "Words", .list, about: "Computed.") { [.string($0.id), "é"] },
+      Field("isHeavy", "Heavy", .bool, about: "Computed.") { (($0.weight ?? 0) > 3).json },
+    ]
+  }
+
+  @Test func `numbers stay numbers, and computed fields are columns`() async throws {
+    let samples = RecordStore<Sample>("samples", in: store) { FoldedText($0.id) }
+    _ = try await samples.save(
+      [Sample(id: "a", weight: 4), Sample(id: "b", weight: 2.5), Sample(id: "c")], at: .day())
+    let views = [SQLView("samples", Sample.fields)]
+    func rows(_ text: String) async throws -> [[SQLValue]] {
+      let query = try await store.query(text, over: views, within: .seconds(9))
+      return try await query.page() ?? []
+    }
+    #expect(
+      try await rows("SELECT weight, typeof(weight), weight / 3 * 3 FROM samples") == [
+        [.number(4), .text("real"), .number(4)], [.number(2.5), .text("real"), .number(2.5)],
+        [.null, .text("null"), .null],
+      ])
+    #expect(
+      try await rows("SELECT half, typeof(half), label, words, isHeavy FROM samples") == [
+        [
+          .number(2), .text("real"), .text("<a>"), .text(#"["a","é"]"#), .integer(1),
+        ],
+        [
+          .number(1.25), .text("real"), .text("<b>"), .text(#"["b","é"]"#), .integer(0),
+        ],
+        [.null, .text("null"), .text("<c>"), .text(#"["c","é"]"#), .integer(0)],
+      ])
+    #expect(
+      try await rows("SELECT * FROM samples WHERE half > 1 ORDER BY label").map(\.first) == [
+        .text("a"), .text("b"),
+      ])
+    let query = try await store.query(
+      "SELECT * FROM samples", over: views, within: .seconds(9))
+    #expect(await query.columns == Sample.fields.map(\.name))
+  }
+
+  @Test(arguments: [
+    ("SELECT 1", []), ("SELECT count(*) FROM notes", ["notes"]),
+    ("SELECT id FROM notes WHERE id > 3", ["notes"]),
+    ("WITH x AS (SELECT id FROM notes) SELECT count(*) FROM x", ["notes"]),
+    ("WITH notes AS (SELECT 1 AS id) SELECT count(*) FROM notes", []),
+    ("WITH notes AS (SELECT 1 AS id) SELECT id FROM notes", []),
+  ])
+  func `a query names the sources that it reads`(text: String, names: [String]) async throws {
+    for count in [0, 3] {
+      if count > 0 { try await fill(count) }
+      let query = try await store.query(text, over: views, within: .seconds(9))
+      #expect(await query.sources == names, "\(count) notes")
+    }
   }
 
   @Test func `without a store, tables are empty and none is created`() async throws {
@@ -139,7 +253,7 @@ import Testing
     let before = try directory.bytes()
     let names = directory.names
     let error = try #require(await failure(text))
-    #expect(error.code == .badUsage, "\(error)")
+    #expect(error.code == .invalidRequest, "\(error)")
     #expect(try directory.bytes() == before)
     #expect(
       directory.names.filter { !$0.hasSuffix("-shm") } == names.filter { !$0.hasSuffix("-shm") })

@@ -112,6 +112,26 @@ struct StoreDamageTests {
     #expect(try await !store.status(of: "things").isEmpty)
   }
 
+  @Test(arguments: ["9223372036854775807", "-9223372036854775808", "1e300"])
+  func `survives counts of a cached page that make no sense`(value: String) async throws {
+    let store = directory.store()
+    let recordStore = RecordStore<Note>("notes", in: store, text: Note.text)
+    let source = notebook(5).cached(in: recordStore, freshFor: .seconds(60), now: { .day() })
+    _ = try await source.page(PageRequest(limit: 3))
+    try directory.database().execute(
+      """
+      UPDATE pages SET page = json_set(
+        page, '$.unreadable', json('\(value)'), '$.total', json('\(value)'));
+      UPDATE records SET json = '{}' WHERE id = '1'
+      """)
+    let page = try await source.page(PageRequest(limit: 3))
+    #expect(page.records.map(\.id) == [1, 2, 3])
+    let sequence = source.pages(size: 3, ahead: 4)
+    var count = 0
+    for try await step in sequence { count += step.items.count }
+    #expect(count == 5)
+  }
+
   /// A store of some pages, closed in good order.
   private func whole() async throws -> Data {
     do {
@@ -224,6 +244,76 @@ struct StoreDamageTests {
     #expect(try Data(contentsOf: URL(filePath: target + ".aside-1")) == bytes)
     #expect(try await directory.store(at: target).ids() == ["a"])
     #expect(try await store.ids() == ["a"])
+  }
+
+  /// Damage that SQLite reports by codes that other failures share.
+  @Test(arguments: [
+    "DROP TABLE seen", "DROP TABLE tombstones", "DROP TABLE pages", "DROP TABLE checkpoints",
+    "DROP TABLE shared", "DROP TABLE search", "ALTER TABLE records DROP COLUMN first_seen",
+    "UPDATE seen SET positions = '[1,'", "PRAGMA user_version = 1", "PRAGMA user_version = 3",
+    "UPDATE sources SET last = number << 40", "DELETE FROM sources WHERE name = 'things'",
+  ])
+  func `recovers from damage of the schema or the contents`(change: String) async throws {
+    try await Self.use(directory.store())
+    let pending = CheckpointUpdate(
+      "sync", from: nil, to: "1", reconciliation: Reconciliation(begins: true))
+    _ = try await directory.store().save(
+      StoreBatch([StoreEntry("b")], update: pending), of: "things", at: .day(2))
+    try directory.database().execute(change)
+    for _ in 0..<2 { try await Self.use(directory.store()) }
+    #expect(directory.warnings.map(\.code).count <= 1)
+    #expect(try directory.database().isSound())
+  }
+
+  /// Whatever a store is used for.
+  private static func use(_ store: SQLiteStore) async throws {
+    _ = try? await store.page("key", of: "things")
+    _ = try await store.records(
+      of: "things", matching: Query("text 1").words, after: 0, limit: 1000)
+    _ = try await store.status(of: "things")
+    _ = try await store.delete(["c"], of: "things", at: .day())
+    _ = try await store.restore(nil, of: "things")
+    try await store.change("key") { ($0 ?? "") == "x" ? "y" : "x" }
+    let from = try await store.checkpoint("sync", of: "things")
+    for (from, to) in [(from, "2"), ("2", nil)] as [(String?, String?)] {
+      let reconciliation = Reconciliation(
+        begins: from == nil, completion: to == nil ? .init(lastPosition: 0, minRecordCount: 1) : nil
+      )
+      let entries = ["a", "b", "c", "new \(UUID())"].map { StoreEntry($0, "text 1 of \(UUID())") }
+      let page = FetchedPage(next: nil, total: nil, endpoint: nil)
+      let batch = StoreBatch(
+        entries, page: ("key", page),
+        update: CheckpointUpdate("sync", from: from, to: to, reconciliation: reconciliation))
+      _ = try await store.save(batch, of: "things", at: .day(2))
+    }
+    let slice = try await store.records(
+      of: "things", matching: Query("text 1").words, after: 0, limit: 1000)
+    #expect(slice.records.count >= 4)
+    #expect(try await store.checkpoint("sync", of: "things") == nil)
+  }
+
+  @Test(arguments: 0..<4)
+  func `recovers from random damage`(part: Int) async throws {
+    let bytes = try await whole()
+    for seed in 0..<40 {
+      var random = SeededGenerator(UInt64(part * 1000 + seed))
+      var damaged = bytes
+      // The header, the schema on the first page, or anywhere.
+      let range = [0..<100, 0..<4096, 0..<bytes.count][seed % 3]
+      for _ in 0..<Int.random(in: 1...4, using: &random) {
+        let start = Int.random(in: range, using: &random)
+        for index in start..<min(start + Int.random(in: 1...16, using: &random), bytes.count) {
+          damaged[index] = UInt8.random(in: .min ... .max, using: &random)
+        }
+      }
+      let copy = try StoreDirectory()
+      try copy.write(damaged)
+      // The first use may find the damage; the next must not.
+      _ = try? await Self.use(copy.store())
+      do { try await Self.use(copy.store()) } catch {
+        Issue.record("seed \(part * 1000 + seed): \(error), \(copy.warnings)")
+      }
+    }
   }
 
   @Test func `never reuses the name of a file moved aside before`() async throws {

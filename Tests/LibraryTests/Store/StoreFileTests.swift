@@ -40,7 +40,7 @@ struct StoreFileTests {
     try await store.save([StoreEntry("a")])
     let database = try directory.database()
     #expect(try database.texts("PRAGMA journal_mode") == ["wal"])
-    #expect(try database.texts("PRAGMA user_version") == ["4"])
+    #expect(try database.texts("PRAGMA user_version") == ["5"])
     #expect(try await directory.store().ids() == ["a"])
   }
 
@@ -183,7 +183,7 @@ struct StoreFileTests {
       """)
     let store = directory.store()
     #expect(try await store.ids() == ["a"])
-    #expect(try database.texts("PRAGMA user_version") == ["4"])
+    #expect(try database.texts("PRAGMA user_version") == ["5"])
     try await store.save([StoreEntry("c")])
     #expect(try await store.ids() == ["a", "c"])
     #expect(try await store.status(of: "things").deleted == 1)
@@ -206,6 +206,36 @@ struct StoreFileTests {
     PRAGMA user_version = 3;
     """
 
+  @Test func `upgrades a file of version 4, and folds its texts by the rules of today`()
+    async throws
+  {
+    let texts = ["a": "Søren O’Brien", "b": "Łódź, D.C.", "c": "Spider-Man", "d": "plain"]
+    try await store.save(texts.sorted { $0.key < $1.key }.map { StoreEntry($0, $1) })
+    _ = try await store.delete(["c"], of: "things", at: .day())
+    let database = try directory.database()
+    let (folded, index) = (try database.texts("SELECT folded FROM records"), try schema())
+    // As version 4 folded them.
+    for (id, text) in texts {
+      let old = text.lowercased().replacing("ó", with: "o").replacing("ź", with: "z")
+      try database.execute("UPDATE records SET folded = '\(old)' WHERE id = '\(id)'")
+    }
+    try database.execute(
+      "INSERT INTO search (search) VALUES ('rebuild'); PRAGMA user_version = 4")
+
+    let upgraded = directory.store()
+    #expect(try await upgraded.ids("sorensen") == [])
+    #expect(try await upgraded.ids("soren obrien") == ["a"])
+    #expect(try await upgraded.ids("lodz dc") == ["b"])
+    #expect(try await upgraded.ids("plain") == ["d"])
+    _ = try await upgraded.restore(["c"], of: "things")
+    #expect(try await upgraded.ids("spiderman") == ["c"])
+    #expect(try database.texts("SELECT folded FROM records") == folded)
+    #expect(try database.texts("PRAGMA user_version") == ["5"])
+    #expect(try schema() == index)
+    #expect(try database.isSound())
+    #expect(directory.warnings.isEmpty)
+  }
+
   private func schema() throws -> [String] {
     try directory.database().texts(
       "SELECT coalesce(sql, name) FROM sqlite_schema WHERE name NOT LIKE 'search%' ORDER BY name")
@@ -217,7 +247,7 @@ struct StoreFileTests {
   ) async throws -> StoreChanges {
     let isLast = to == nil
     let reconciliation = Reconciliation(
-      begins: from == nil, completion: isLast ? .init(began: .day(1), least: 2) : nil)
+      begins: from == nil, completion: isLast ? .init(lastPosition: .max, minRecordCount: 2) : nil)
     let update = CheckpointUpdate("sync", from: from, to: to, reconciliation: reconciliation)
     let batch = StoreBatch(ids.map { StoreEntry($0) }, update: update)
     return try await store.save(batch, of: "things", at: .day(isLast ? 3 : 2))
@@ -243,7 +273,7 @@ struct StoreFileTests {
     let changes = try await reconcile(["a"], from: "1", to: nil, with: upgraded)
     #expect((changes.changed, changes.removedUpstream) == (1, 1))
     #expect(try await upgraded.ids() == ["a", "b"])
-    #expect(try database.texts("PRAGMA user_version") == ["4"])
+    #expect(try database.texts("PRAGMA user_version") == ["5"])
     #expect(try schema() == latest)
     #expect(directory.warnings.isEmpty)
     #expect(try database.isSound())

@@ -27,13 +27,13 @@ struct StoreSearchTests {
     "folded:", "{", "{\"json\":", "(", ")", "한", "한국", "한국어", "사전 한", "ß", "ss", "straße",
     "strasse",
     "e\u{301}", "é", "eclair", "👩", "👩‍👩‍👧", "👩‍👩‍👧 family", "fi", "fine", "x", "xyz", "xyzz", "\\", "\\sl",
-    "-", "--", "-man", "^start", "^", "'", "'; --", "null", "text: folded", "\u{FFFE}abc",
+    "- x", "x --", "-man", "^start", "^", "' (", "'; --", "null", "text: folded", "\u{FFFE}abc",
     "\u{FFFD}abc", "åäö", "aao", "日", "日本語", "istanbul", "sp id er ma an", "x xy xyz",
   ])
   func `finds the same as a scan of every text`(query: String) async throws {
     try await store.save(Self.texts.enumerated().map { StoreEntry("\($0)", $1) })
     let words = try Query(query).words
-    let expected = Self.texts.indices.filter { Folded(Self.texts[$0]).containsAll(words) }
+    let expected = Self.texts.indices.filter { FoldedText(Self.texts[$0]).containsAll(words) }
     #expect(try await store.ids(query) == expected.map(String.init))
     #expect(try await store.ids(query, limit: 1) == expected.map(String.init))
     let slice = try await store.records(of: "things", matching: words, after: 0, limit: 1000)
@@ -44,7 +44,7 @@ struct StoreSearchTests {
     let texts = ["a\0bcd", "a bcd", "abcd", "\0", "\0\0\0\0", "bcd"]
     try await store.save(texts.enumerated().map { StoreEntry("\($0)", $1) })
     for word in ["\0", "\0bcd", "a\0", "a\0b", "\0\0\0", "bcd", "bcd\0", "a"] {
-      let expected = texts.indices.filter { Folded(texts[$0]).contains(Folded(word)) }
+      let expected = texts.indices.filter { FoldedText(texts[$0]).contains(FoldedText(word)) }
       #expect(try await store.ids(word) == expected.map(String.init), "\(word.debugDescription)")
     }
     #expect(try directory.database().isSound())
@@ -91,7 +91,7 @@ struct StoreSearchTests {
           continue
         }
         let expected = order.filter {
-          !deleted.contains($0) && Folded(texts[$0] ?? "").containsAll(query.words)
+          !deleted.contains($0) && FoldedText(texts[$0] ?? "").containsAll(query.words)
         }
         let limit = Int.random(in: 1...9, using: &random)
         #expect(try await store.ids(query.text, limit: limit) == expected, "\(query)")
@@ -119,7 +119,7 @@ struct StoreSearchTests {
     try await store.save((0..<count).map { StoreEntry("\($0)", "common") } + [StoreEntry("z", "z")])
     func counted(_ word: String, limit: Int) async throws -> Int? {
       try await store.records(
-        of: "things", matching: [Folded(word)], after: 0, limit: limit
+        of: "things", matching: [FoldedText(word)], after: 0, limit: limit
       ).total
     }
     #expect(try await counted("common", limit: 5) == total)
@@ -133,7 +133,7 @@ struct StoreSearchTests {
   @Test(arguments: [Int64.min, -1, 0, 1, 1 << 40, .max])
   func `accepts any position and any limit`(position: Int64) async throws {
     try await store.save([StoreEntry("a"), StoreEntry("b")])
-    for words in [[], [Folded("text")], [Folded("t")]] {
+    for words in [[], [FoldedText("text")], [FoldedText("t")]] {
       let slice = try await store.records(
         of: "things", matching: words, after: position, limit: .max)
       #expect(slice.records.count == (position <= 1 << 40 ? 2 : 0))

@@ -58,7 +58,7 @@ struct StoreSharingTests {
       }
       let changes = try await group.reduce(into: []) { $0.append($1) }
       #expect(changes.map(\.added.count).reduce(0, +) == 1200)
-      #expect(changes.map(\.same).reduce(0, +) == 1200)
+      #expect(changes.map(\.unchanged).reduce(0, +) == 1200)
     }
     for store in stores { #expect(try await Set(store.ids()) == Set((0..<1200).map(String.init))) }
     #expect(try await stores[0].ids("text 777") == ["777"])

@@ -18,7 +18,7 @@ struct StoredPagesTests {
   ) async throws {
     let page = FetchedPage(
       next: .place(7), total: total, endpoint: "https://host/path",
-      unreadable: Unreadable(count: 2, firstReason: "no name"))
+      unreadable: UnreadableRows(count: 2, firstReason: "no name"))
     _ = try await store.save(
       StoreBatch(entries, page: (key, page)), of: source, at: .day(seconds))
   }
@@ -103,7 +103,7 @@ struct StoredPagesTests {
       try await store.save(
         StoreBatch([], update: CheckpointUpdate("walk", from: from, to: to)), of: "things",
         at: .day()
-      ).hasMoved
+      ).didMoveCheckpoint
     }
     #expect(try await !update(from: "somewhere", to: "x"))
     #expect(try await store.checkpoint("walk", of: "things") == nil)
@@ -119,10 +119,10 @@ struct StoredPagesTests {
 
   @Test func `saves the records of a slower process too`() async throws {
     let step = StoreBatch([StoreEntry("a")], update: CheckpointUpdate("walk", from: nil, to: "1"))
-    #expect(try await store.save(step, of: "things", at: .day()).hasMoved)
+    #expect(try await store.save(step, of: "things", at: .day()).didMoveCheckpoint)
     let slower = StoreBatch([StoreEntry("b")], update: CheckpointUpdate("walk", from: nil, to: "0"))
     let changes = try await store.save(slower, of: "things", at: .day())
-    #expect((changes.hasMoved, changes.added) == (false, [0]))
+    #expect((changes.didMoveCheckpoint, changes.added) == (false, [0]))
     #expect(try await store.ids() == ["a", "b"])
   }
 }

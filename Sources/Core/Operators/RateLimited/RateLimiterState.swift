@@ -2,7 +2,7 @@
 /// the service demanded.
 package struct RateLimiterState: Hashable, Sendable {
   /// The longest pause that a service can demand, and the longest wait for a turn.
-  package static let longestWait = Duration.seconds(24 * 3600)
+  package static let maxWait = Duration.seconds(24 * 3600)
 
   /// The time of the last change; `nil` if there was none.
   private var writtenAt: Timestamp?
@@ -20,7 +20,7 @@ package struct RateLimiterState: Hashable, Sendable {
     var window = windows[kind.rawValue] ?? SlidingWindow()
     let turn = window.reserve(
       cost, by: rate?.bounds ?? [], at: now, notBefore: opensAt,
-      maxWait: min(maxWait, Self.longestWait))
+      maxWait: min(maxWait, Self.maxWait))
     // Without a rate nothing changes, so nothing is written.
     if turn.isTaken, rate != nil {
       windows[kind.rawValue] = window
@@ -44,7 +44,7 @@ package struct RateLimiterState: Hashable, Sendable {
   /// Pauses all calls.
   mutating func close(for wait: Duration, at now: Duration) {
     adjust(at: now)
-    let end = Timestamp(now) + min(wait, Self.longestWait)
+    let end = Timestamp(now) + min(wait, Self.maxWait)
     guard opensAt.map({ $0 < end }) ?? true else { return }
     opensAt = end
     writtenAt = Timestamp(now)
@@ -76,7 +76,7 @@ extension RateLimiterState: Codable {
     windows = try container.decode([String: SlidingWindow].self, forKey: .windows)
     // A time further ahead is damaged, and would block the source for ever.
     let latest = (windows.values.map(\.last) + [opensAt]).compactMap(\.self).max() ?? writtenAt
-    guard latest <= writtenAt + Self.longestWait else {
+    guard latest <= writtenAt + Self.maxWait else {
       throw DecodingError.dataCorruptedError(
         forKey: .windows, in: container, debugDescription: "turn too far ahead")
     }

@@ -3,7 +3,7 @@ import AggregatorSourceTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))
-struct StoreFaultsTests {
+struct StoreInspectionTests {
   private let directory: StoreDirectory
   private let store: SQLiteStore
 
@@ -15,10 +15,10 @@ struct StoreFaultsTests {
     _ = try await source.page(PageRequest(limit: 3))
   }
 
-  @Test func `finds no fault in a sound or missing store`() async throws {
-    #expect(try await store.faults() == [])
+  @Test func `finds no inconsistency in a sound or missing store`() async throws {
+    #expect(try await store.inconsistencies() == [])
     #expect(try await store.isIndexSound())
-    #expect(try await StoreDirectory().store().faults() == [])
+    #expect(try await StoreDirectory().store().inconsistencies() == [])
   }
 
   @Test(arguments: [
@@ -26,12 +26,12 @@ struct StoreFaultsTests {
     ("UPDATE pages SET key = 'k', positions = '[1, 2]'", "the page k lacks records"),
     ("UPDATE records SET json = '{' WHERE id = '2'", "the record 2 is not JSON"),
   ])
-  func `finds a fault`(change: String, fault: String) async throws {
+  func `finds an inconsistency`(change: String, inconsistency: String) async throws {
     try directory.database().execute(change)
-    #expect(try await store.faults() == [fault])
+    #expect(try await store.inconsistencies() == [inconsistency])
   }
 
-  @Test func `finds a fault of the search index`() async throws {
+  @Test func `finds a damaged search index`() async throws {
     try directory.database().execute("UPDATE records SET folded = 'other' WHERE id = '2'")
     #expect(try await !store.isIndexSound())
     #expect(directory.warnings.isEmpty)

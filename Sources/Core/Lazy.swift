@@ -1,0 +1,23 @@
+import Synchronization
+
+/// A value that is made on first use, once; a failure is not kept.
+package final class Lazy<Value: Sendable, Failure: Error>: Sendable {
+  private let make: @Sendable () throws(Failure) -> Value
+  private let made = Mutex<Value?>(nil)
+
+  package init(_ make: @escaping @Sendable () throws(Failure) -> Value) { self.make = make }
+
+  package func value() throws(Failure) -> Value {
+    let result: Result<Value, Failure> = made.withLock { made in
+      if let value = made { return .success(value) }
+      do throws(Failure) {
+        let value = try make()
+        made = value
+        return .success(value)
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+}

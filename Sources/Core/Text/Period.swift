@@ -1,0 +1,110 @@
+/// A year, month, day, minute or second of a date as in ISO 8601: `2026`, `2026-01-05`,
+/// `2026-01-05T09:12:44Z`, `2026-01-05 09:12:44.5+0200`; in UTC without a zone.
+package struct Period: Hashable, Sendable {
+  /// In seconds since 1970.
+  package let start: Double
+
+  /// The start of the next one.
+  package let end: Double
+
+  /// True if it names a day: a year alone is a number.
+  package let isDate: Bool
+
+  package init?(_ text: String) {
+    var reader = Reader(rest: Array(text.utf8)[...])
+    guard let year = reader.number(digits: 4) else { return nil }
+    guard !reader.rest.isEmpty else {
+      self.init(from: Self.days(year, 1), to: Self.days(year + 1, 1), isDate: false)
+      return
+    }
+    guard reader.skip(anyOf: "-"), let month = reader.number(digits: 2), 1...12 ~= month else {
+      return nil
+    }
+    let firstDay = Self.days(year, month)
+    let nextMonth = month == 12 ? Self.days(year + 1, 1) : Self.days(year, month + 1)
+    guard !reader.rest.isEmpty else {
+      self.init(from: firstDay, to: nextMonth, isDate: false)
+      return
+    }
+    guard reader.skip(anyOf: "-"), let day = reader.number(digits: 2), 1...(nextMonth - firstDay) ~= day
+    else { return nil }
+    let date = firstDay + day - 1
+    guard !reader.rest.isEmpty else {
+      self.init(from: date, to: date + 1, isDate: true)
+      return
+    }
+    guard reader.skip(anyOf: "Tt "), let time = reader.time() else { return nil }
+    let start = Double(date) * 86400 + time.start
+    self.init(start: start, end: start + time.length, isDate: true)
+  }
+
+  private init(from first: Int, to next: Int, isDate: Bool) {
+    self.init(start: Double(first) * 86400, end: Double(next) * 86400, isDate: isDate)
+  }
+
+  private init(start: Double, end: Double, isDate: Bool) {
+    self.start = start
+    self.end = end
+    self.isDate = isDate
+  }
+
+  /// The number of days from 1970-01-01 to the first of a month, by Hinnant's `days_from_civil`.
+  private static func days(_ year: Int, _ month: Int) -> Int {
+    let shifted = year - (month <= 2 ? 1 : 0)
+    let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+    let yearOfEra = shifted - era * 400
+    let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  }
+
+  private struct Reader {
+    var rest: ArraySlice<UInt8>
+
+    mutating func skip(anyOf characters: String) -> Bool {
+      guard let first = rest.first, characters.utf8.contains(first) else { return false }
+      rest.removeFirst()
+      return true
+    }
+
+    mutating func number(digits count: Int) -> Int? {
+      let digits = rest.prefix(count)
+      guard digits.count == count, digits.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
+      rest.removeFirst(count)
+      return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+
+    /// The seconds since midnight in UTC, and the precision.
+    mutating func time() -> (start: Double, length: Double)? {
+      guard let hour = number(digits: 2), 0...23 ~= hour, skip(anyOf: ":"),
+        let minute = number(digits: 2), 0...59 ~= minute
+      else { return nil }
+      var start = Double(hour * 3600 + minute * 60)
+      var length = 60.0
+      if skip(anyOf: ":") {
+        // 60 is a leap second.
+        guard let second = number(digits: 2), 0...60 ~= second else { return nil }
+        start += Double(second)
+        length = 1
+        if skip(anyOf: ".,") {
+          guard let first = rest.first, 0x30...0x39 ~= first else { return nil }
+          while let digit = number(digits: 1) {
+            length /= 10
+            start += Double(digit) * length
+          }
+        }
+      }
+      guard let offset = zone(), rest.isEmpty else { return nil }
+      return (start - offset, length)
+    }
+
+    /// The seconds ahead of UTC.
+    private mutating func zone() -> Double? {
+      if rest.isEmpty || skip(anyOf: "Zz") { return 0 }
+      let sign: Double = skip(anyOf: "+") ? 1 : skip(anyOf: "-") ? -1 : 0
+      guard sign != 0, let hours = number(digits: 2), 0...23 ~= hours else { return nil }
+      _ = skip(anyOf: ":")
+      guard let minutes = rest.isEmpty ? 0 : number(digits: 2), 0...59 ~= minutes else { return nil }
+      return sign * Double(hours * 3600 + minutes * 60)
+    }
+  }
+}
