@@ -3,8 +3,10 @@
 #include "CAggregatorCurl.h"
 
 #include <dlfcn.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 // CURLMsg of curl/multi.h.
 struct message {
@@ -41,7 +43,7 @@ static pthread_rwlock_t ending = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_
 
 static void end(void) { pthread_rwlock_wrlock(&ending); }
 
-static bool bind(void *library) {
+static bool resolve(void *library) {
 #define BIND(name) \
   if (!(*(void **)&curl.name = dlsym(library, "curl_" #name))) return false
   BIND(global_init);
@@ -72,7 +74,7 @@ bool ccurl_load(const char *name) {
   if (!isLoaded) {
     const long everything = 3;  // CURL_GLOBAL_ALL
     // Registered after the handlers of the TLS library, so it runs before them.
-    isLoaded = bind(library) && curl.global_init(everything) == 0 && atexit(end) == 0;
+    isLoaded = resolve(library) && curl.global_init(everything) == 0 && atexit(end) == 0;
   }
   bool result = isLoaded;
   pthread_mutex_unlock(&loading);
@@ -118,6 +120,40 @@ static long get_long(void *easy, int info) {
 
 long ccurl_easy_status(void *easy) { return get_long(easy, 0x200002); }
 long ccurl_easy_os_error(void *easy) { return get_long(easy, 0x200019); }
+
+void ccurl_easy_set_prerequest(void *easy, ccurl_prerequest prerequest, void *context) {
+  enum { PREREQFUNCTION = 20312, PREREQDATA = 10313 };
+  curl.easy_setopt(easy, PREREQFUNCTION, prerequest);
+  curl.easy_setopt(easy, PREREQDATA, context);
+}
+
+bool ccurl_easy_reuses_connection(void *easy) {
+  return get_long(easy, 0x20001A) == 0;  // CURLINFO_NUM_CONNECTS
+}
+
+bool ccurl_easy_kept_socket(void *easy, int *socket, int *local_port) {
+  const long http2 = 3;
+  *socket = -1;
+  curl.easy_getinfo(easy, 0x50002C, socket);         // CURLINFO_ACTIVESOCKET
+  *local_port = (int)get_long(easy, 0x20002A);       // CURLINFO_LOCAL_PORT
+  return *socket >= 0 && get_long(easy, 0x20002E) < http2;  // CURLINFO_HTTP_VERSION
+}
+
+bool ccurl_socket_has_input(int socket, int local_port) {
+  union {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+    struct sockaddr_storage storage;
+  } address = {0};
+  socklen_t size = sizeof address;
+  if (getsockname(socket, &address.any, &size) != 0) return false;
+  int port = address.any.sa_family == AF_INET6  ? ntohs(address.v6.sin6_port)
+             : address.any.sa_family == AF_INET ? ntohs(address.v4.sin_port)
+                                                : -1;
+  char byte;
+  return port == local_port && recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
+}
 
 int64_t ccurl_easy_connected_after(void *easy) {
   int64_t value = 0;

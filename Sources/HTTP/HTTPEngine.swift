@@ -39,16 +39,17 @@ extension WireRequest {
 
   /// Encodes a request, with its secrets.
   ///
-  /// - Throws: ``SourceError`` with code `badSettings` if a secret would be sent unencrypted, `badUsage`
+  /// - Throws: ``SourceError`` with code `invalidSettings` if a secret would be sent unencrypted, `invalidRequest`
   ///   if the URL or a header field is invalid.
   init(_ request: HTTPRequest) throws(SourceError) {
     guard var address = Address(request.url) else {
       throw SourceError(
-        .badUsage, "invalid URL \"\(request.endpoint)\": must be an http(s) URL without user name")
+        .invalidRequest,
+        "invalid URL \"\(request.endpoint)\": must be an http(s) URL without user name")
     }
     guard request.secrets.isEmpty || address.scheme == "https" || address.isLoopback else {
       throw SourceError(
-        .badSettings, "refusing to send a key unencrypted to \(address.authority)",
+        .invalidSettings, "refusing to send a key unencrypted to \(address.authority)",
         remedy: "use an https:// URL")
     }
     address.query = request.plainQuery
@@ -56,7 +57,7 @@ extension WireRequest {
     var headers = request.plainHeaders
     for field in headers where !Self.isValid(field) {
       // Neither part is quoted: the value may be a secret, and the name is as broken.
-      throw SourceError(.badUsage, "invalid header field in the request")
+      throw SourceError(.invalidRequest, "invalid header field in the request")
     }
     for field in [(name: "User-Agent", value: Self.userAgent), (name: "Accept", value: "*/*")]
     where !headers.contains(where: { $0.name.lowercased() == field.name.lowercased() }) {
@@ -86,11 +87,11 @@ extension WireRequest {
 
   /// The request that a redirect leads to (RFC 9110, section 15.4); `nil` if it is not a redirect.
   ///
-  /// - Parameter redactor: Hides the request's secrets, which the service may repeat anywhere.
+  /// - Parameter scanner: Hides the request's secrets, which the service may repeat anywhere.
   /// - Throws: ``SourceError`` with code `rejected` if it leads to another host, `malformed` if the
   ///   target is invalid.
   func redirected(
-    by response: HTTPResponse, hiding redactor: Redactor
+    by response: HTTPResponse, hiding scanner: SecretScanner
   ) throws(SourceError) -> WireRequest? {
     guard [301, 302, 303, 307, 308].contains(response.status),
       let location = response.header("location")
@@ -105,7 +106,7 @@ extension WireRequest {
         .rejected, "\(address.authority) redirects to a URL that is not plain http(s)")
     }
     guard address.allowsRedirect(to: target) else {
-      throw SourceError(.rejected, refusal(of: target, redactor))
+      throw SourceError(.rejected, refusal(of: target, scanner))
     }
     var next = self
     next.address = target
@@ -117,14 +118,12 @@ extension WireRequest {
     return next
   }
 
-  private func refusal(of target: Address, _ redactor: Redactor) -> String {
+  private func refusal(of target: Address, _ scanner: SecretScanner) -> String {
     if target.host == address.host, target.scheme != address.scheme {
       return "\(address.authority) redirects from \(address.scheme) to \(target.scheme)"
     }
-    // The host is lower case, whatever the case of a secret in it.
-    let authority =
-      redactor.mentions(inAnyCase: target.authority) ? Redactor.mark : target.authority
-    return "\(address.authority) redirects to another host (\(authority))"
+    return
+      "\(address.authority) redirects to another host (\(scanner.redacted(target.authority)))"
   }
 }
 

@@ -99,8 +99,10 @@ public struct HTTPLimits: Hashable, Sendable {
 }
 
 extension HTTPRequest {
-  var secrets: [String] {
-    (query + headers).compactMap { $0.isSecret ? $0.value.text : nil }
+  var secrets: [Secret] {
+    (query + headers).compactMap { item in
+      if case .secret(let secret) = item.value { secret } else { nil }
+    }
   }
 
   /// The header fields as they are sent, with secrets.
@@ -110,11 +112,11 @@ extension HTTPRequest {
   var plainQuery: String? { encodedQuery { $0.text.percentEncoded } }
 
   /// The URL with its query as it is sent, secret values as `REDACTED`.
-  var shownAddress: String {
+  package var shownAddress: String {
     let query = encodedQuery { value in
       switch value {
       case .plain(let text): text.percentEncoded
-      case .secret: Redactor.mark
+      case .secret: SecretScanner.mark
       }
     }
     return query.map { "\(endpoint)?\($0)" } ?? endpoint

@@ -19,7 +19,8 @@ public protocol Transport: Sendable {
 /// - Secrets are sent over `https` only, except to this machine.
 /// - At most five redirects are followed, only on the same scheme, host and port, or from `http` to
 ///   `https` on the same host.
-/// - Secrets of eight or more characters that a service repeats are removed from its response.
+/// - Secrets of eight or more characters that a service repeats, in any encoding, are removed from its
+///   response.
 /// - There are no cookies and no cache. Certificates are always checked.
 ///
 /// Requests are reported to the current ``Observer``.
@@ -45,10 +46,10 @@ public struct HTTPTransport: Transport {
   /// Sends a request, follows redirects, and returns the whole response without the request's secrets.
   ///
   /// - Throws: ``SourceError`` as in ``Transport/send(_:)``, and `rejected` for a redirect that is not
-  ///   followed, `badSettings` for a secret that would be sent unencrypted, `badUsage` for an invalid
+  ///   followed, `invalidSettings` for a secret that would be sent unencrypted, `invalidRequest` for an invalid
   ///   request.
   public func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
-    let redactor = Redactor(request.secrets)
+    let scanner = SecretScanner(request.secrets)
     var wire = try WireRequest(request)
     if let deadline = Deadline.current?.remaining() {
       // A caller with a longer deadline wants to wait for it.
@@ -59,14 +60,14 @@ public struct HTTPTransport: Transport {
     var shown = request.shownAddress
     let begin = ContinuousClock.now
     for _ in 0...Self.redirectLimit {
-      let response = try await exchange(wire, shown, redactor)
-      guard let next = try wire.redirected(by: response, hiding: redactor) else {
-        return redactor.redacted(response)
+      let response = try await exchange(wire, shown, scanner)
+      guard let next = try wire.redirected(by: response, hiding: scanner) else {
+        return scanner.redacted(response)
       }
       wire = next
       wire.limits.overall = overall - (.now - begin)
       // Without the query: the service wrote it, and may have put the secrets anywhere in it.
-      shown = redactor.redacted(
+      shown = scanner.redacted(
         "\(wire.address.scheme)://\(wire.address.authority)\(wire.address.path)")
     }
     throw SourceError(
@@ -75,7 +76,7 @@ public struct HTTPTransport: Transport {
 
   /// Sends one request without following redirects, and reports it.
   private func exchange(
-    _ wire: WireRequest, _ shown: String, _ redactor: Redactor
+    _ wire: WireRequest, _ shown: String, _ scanner: SecretScanner
   ) async throws(SourceError) -> HTTPResponse {
     let observer = Observer.current
     let begin = ContinuousClock.now
@@ -87,8 +88,7 @@ public struct HTTPTransport: Transport {
           status: response.status, bytes: response.body.count, after: .now - begin, address: shown))
       return response
     } catch {
-      var error = error
-      error.message = redactor.redacted(error.message)
+      let error = scanner.redacted(error)
       observer(.lost(error, after: .now - begin, address: shown))
       throw error
     }

@@ -6,7 +6,7 @@ public import Foundation
 ///
 /// It comes from a service, so it is not trusted until it is parsed here.
 public struct ImageAddress: Hashable, Sendable, LosslessStringConvertible {
-  private static let longest = 4096
+  private static let maxLength = 4096
 
   /// The URL, with its host in lower case and without a fragment.
   public let description: String
@@ -19,11 +19,11 @@ public struct ImageAddress: Hashable, Sendable, LosslessStringConvertible {
   ///
   /// `nil` for any other text, such as an empty one or `none`.
   public init?(_ description: String) {
-    guard let text = description.nonBlank, text.utf8.count <= Self.longest,
+    guard let text = description.nonBlank, text.utf8.count <= Self.maxLength,
       let url = URL(string: text.hasPrefix("//") ? "https:" + text : text),
       let address = Address(url), let plain = URL(string: address.text),
       // Percent-encoding may lengthen it: a character of three bytes takes nine.
-      address.text.utf8.count <= Self.longest
+      address.text.utf8.count <= Self.maxLength
     else { return nil }
     self.description = address.text
     self.url = plain

@@ -11,7 +11,7 @@ public struct ImageDiskCache: Sendable {
   private static let queue = DispatchQueue(label: "aggregator.images")
 
   /// More files would be slow to list.
-  private static let mostFiles = 10_000
+  private static let maxFiles = 10_000
 
   /// The suffixes of complete files, and of a temporary one.
   private static let (ending, newEnding) = (".image", ".new")
@@ -60,16 +60,16 @@ public struct ImageDiskCache: Sendable {
     }
   }
 
-  /// The cached image of at most `largest` bytes, which becomes the most recently used one; `nil` if there
+  /// The cached image of at most `maxBytes` bytes, which becomes the most recently used one; `nil` if there
   /// is none.
   func file(
-    at address: ImageAddress, of collection: String, atMost largest: Int, used date: Date
+    at address: ImageAddress, of collection: String, atMost maxBytes: Int, used date: Date
   ) async -> ImageCacheFile? {
     let path = path(name(of: address, collection))
     return await onQueue { () -> ImageCacheFile? in
       guard let file = try? OpenFile(reading: path, followingLink: false),
-        let contents = try? file.contents(atMost: largest + ImageCacheFile.longestHead),
-        let image = ImageCacheFile(contents, of: address), image.image.bytes.count <= largest
+        let contents = try? file.contents(atMost: maxBytes + ImageCacheFile.maxHeadSize),
+        let image = ImageCacheFile(contents, of: address), image.image.bytes.count <= maxBytes
       else { return nil }
       // Fails in a read-only directory.
       try? file.touch(date)
@@ -123,9 +123,9 @@ extension ImageDiskCache {
       try remove(entries.remove(at: old).name)
     }
     var total = entries.reduce(count) { $0 + $1.bytes }
-    guard total > limit || entries.count >= Self.mostFiles else { return }
+    guard total > limit || entries.count >= Self.maxFiles else { return }
     entries.sort { $1.isOlder(than: $0) }
-    while total > limit || entries.count >= Self.mostFiles, let oldest = entries.popLast() {
+    while total > limit || entries.count >= Self.maxFiles, let oldest = entries.popLast() {
       try remove(oldest.name)
       total -= oldest.bytes
     }
@@ -222,7 +222,7 @@ struct ImageCacheFile {
   private static let title = "aggregator image 1"
 
   /// The most bytes before those of the image.
-  static let longestHead = 4096 + 256
+  static let maxHeadSize = 4096 + 256
 
   let image: LoadedImage
   let fetchedAt: Timestamp
@@ -234,7 +234,7 @@ struct ImageCacheFile {
 
   /// Parses a file; `nil` if it is invalid or of another URL.
   init?(_ contents: [UInt8], of address: ImageAddress) {
-    let parts = contents.prefix(Self.longestHead).split(
+    let parts = contents.prefix(Self.maxHeadSize).split(
       separator: UInt8(ascii: "\n"), maxSplits: 4, omittingEmptySubsequences: false)
     guard parts.count == 5 else { return nil }
     let lines = parts.prefix(4).map { String(decoding: $0, as: UTF8.self) }

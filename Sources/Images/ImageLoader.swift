@@ -7,31 +7,34 @@ public import Foundation
 /// - Concurrent loads of the same image share one request, which is cancelled with the last of its callers.
 /// - Both caches are LRU caches bounded by bytes.
 /// - The type of an image is detected from its header; `Content-Type` and file name are ignored.
+/// - An image that the service does not have, or that is broken, is not requested again for a minute.
 /// - Failures are retried, and deadlines enforced, by the given policies.
 public struct ImageLoader: Sendable {
   private let memory: ImageMemoryCache
+  private let failures: ImageFailures
   private let source: any DataSource<LoadedImage>
   private let readsMemory: Bool
 
   /// Create one loader and reuse it: requests in flight and images in memory are shared within it.
   ///
   /// Without `files` images are cached in memory only, up to `memory` bytes: 64 MiB by default. An
-  /// image has at most `largest` bytes, 16 MiB by default, and `deadline` includes retries. Of the
+  /// image has at most `maxBytes` bytes, 16 MiB by default, and `deadline` includes retries. Of the
   /// policies, `offline` uses no network, and `refresh` fetches cached images again and falls back.
   public init(
     of name: String, over transport: any Transport, retry: RetryPolicy = .standard,
     deadline: Duration = .seconds(15), files: ImageDiskCache?, memory: Int = 64 << 20,
-    largest: Int = 16 << 20, reading: CachePolicy = .normal,
+    maxBytes: Int = 16 << 20, reading: CachePolicy = .normal,
     clock: any Clock<Duration> = ContinuousClock(),
     now: @escaping @Sendable () -> Date = { Date() },
     random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },
     observer: Observer = .silent
   ) {
     self.memory = ImageMemoryCache(of: memory)
+    failures = ImageFailures(now: now)
     readsMemory = !reading.refreshes
     var chain: any DataSource<LoadedImage>
     if reading.mayAskService {
-      chain = RemoteImages(transport: transport, largest: largest, now: now)
+      chain = RemoteImages(transport: transport, maxBytes: maxBytes, now: now)
         .retry(retry, clock: clock, random: random)
         .timeout(deadline, clock: clock)
     } else {
@@ -39,7 +42,7 @@ public struct ImageLoader: Sendable {
         SourceError(.offline, "the image is not cached (offline mode)"))
     }
     if let files {
-      chain = Self.caching(chain, in: files, of: name, atMost: largest, for: reading, now: now)
+      chain = Self.caching(chain, in: files, of: name, atMost: maxBytes, for: reading, now: now)
     }
     source = chain.coalesced().observed(by: observer, as: "\(name) images")
   }
@@ -56,17 +59,23 @@ public struct ImageLoader: Sendable {
         .cached, fetchedAt: cached.fetchedAt, endpoint: HTTPRequest(.get, address.url).endpoint)
       return LookupResult(cached.image, provenance: provenance)
     }
-    let found = try await source.item(address)
+    if readsMemory, let failure = failures[address] { throw failure }
+    let found: LookupResult<LoadedImage>
+    do { found = try await source.item(address) } catch {
+      failures.add(error, at: address)
+      throw error
+    }
     memory.add(found.item, fetchedAt: found.provenance.fetchedAt)
     return found
   }
 
   private static func caching(
     _ base: some DataSource<LoadedImage>, in files: ImageDiskCache, of collection: String,
-    atMost largest: Int, for reading: CachePolicy, now: @escaping @Sendable () -> Date
+    atMost maxBytes: Int, for reading: CachePolicy, now: @escaping @Sendable () -> Date
   ) -> any DataSource<LoadedImage> {
     CachedImages(
-      base: base, files: files, collection: collection, reading: reading, largest: largest, now: now
+      base: base, files: files, collection: collection, reading: reading, maxBytes: maxBytes,
+      now: now
     )
   }
 }
@@ -79,7 +88,7 @@ private struct CachedImages<Base: DataSource<LoadedImage>>: Decorator {
   let files: ImageDiskCache
   let collection: String
   let reading: CachePolicy
-  let largest: Int
+  let maxBytes: Int
   let now: @Sendable () -> Date
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<LoadedImage> {
@@ -109,7 +118,7 @@ private struct CachedImages<Base: DataSource<LoadedImage>>: Decorator {
   var label: String { "cached(in: \(files.directory))" }
 
   private func cached(_ address: ImageAddress) async -> LookupResult<LoadedImage>? {
-    let file = await files.file(at: address, of: collection, atMost: largest, used: now())
+    let file = await files.file(at: address, of: collection, atMost: maxBytes, used: now())
     return file.map { file in
       LookupResult(
         file.image,
@@ -123,7 +132,7 @@ private struct CachedImages<Base: DataSource<LoadedImage>>: Decorator {
 /// Fetches images from the web, without key or cookie.
 private struct RemoteImages: DataSource, CustomStringConvertible {
   let transport: any Transport
-  let largest: Int
+  let maxBytes: Int
   let now: @Sendable () -> Date
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<LoadedImage> {
@@ -132,7 +141,7 @@ private struct RemoteImages: DataSource, CustomStringConvertible {
 
   func item(_ address: ImageAddress) async throws(SourceError) -> LookupResult<LoadedImage> {
     var limits = HTTPLimits.standard
-    limits.bodyBytes = largest
+    limits.bodyBytes = maxBytes
     let request = HTTPRequest(
       .get, address.url,
       // Prefers formats that every program can show.

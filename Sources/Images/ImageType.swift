@@ -74,13 +74,13 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The most segments and fill bytes before the frame header: a file could consist of them.
-  private static let mostSteps = 4096
+  private static let maxSteps = 4096
 
   /// The frame header, after other segments (T.81, B.2.2).
   private init?(jpeg header: ImageHeader) {
     var offset = 2
     var steps = 0
-    while steps < Self.mostSteps, header.big(at: offset, 1) == 0xFF,
+    while steps < Self.maxSteps, header.big(at: offset, 1) == 0xFF,
       let marker = header.big(at: offset + 1, 1)
     {
       steps += 1

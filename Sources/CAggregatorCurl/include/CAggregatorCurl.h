@@ -62,6 +62,21 @@ int ccurl_easy_set_pointer(void *easy, int option, const void *value);
 void ccurl_easy_set_callbacks(
   void *easy, ccurl_receive head, ccurl_receive body, ccurl_progress progress, void *context);
 
+/// Receives addresses and ports before a request is sent; returning anything but 0 closes the connection
+/// and ends the transfer with code 42.
+typedef int (*ccurl_prerequest)(
+  void *context, char *address, char *local_address, int port, int local_port);
+
+/// Does nothing before libcurl 7.80.
+void ccurl_easy_set_prerequest(void *easy, ccurl_prerequest prerequest, void *context);
+
+/// True if the transfer uses a connection of an earlier one.
+bool ccurl_easy_reuses_connection(void *easy);
+/// The socket and its local port after a transfer over HTTP/1; false for others.
+bool ccurl_easy_kept_socket(void *easy, int *socket, int *local_port);
+/// True if a socket still has this local port, and has bytes to read or was closed by the other side.
+bool ccurl_socket_has_input(int socket, int local_port);
+
 /// The status of the last reply; 0 if there was none.
 long ccurl_easy_status(void *easy);
 /// The system's error number of the last failed connect.

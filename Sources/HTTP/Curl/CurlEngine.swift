@@ -115,17 +115,18 @@ package import AggregatorCore
       pthread_sigmask(SIG_BLOCK, &signals, nil)
 
       var transfers: [UInt64: CurlTransfer] = [:]
+      let connections = KeptConnections()
       while true {
         let commands = inbox.withLock { inbox in
           defer { inbox.jobs = []; inbox.cancelled = [] }
           return inbox
         }
         ccurl_enter()
-        for job in commands.jobs { transfers[job.id] = begin(job) }
+        for job in commands.jobs { transfers[job.id] = begin(job, over: connections) }
         for id in commands.cancelled { end(&transfers, id, with: .failure(.cancelled)) }
         if commands.isStopped { break }
         let error = ccurl_multi_perform(multi)
-        collect(&transfers, error)
+        collect(&transfers, error, connections)
         let maxWait = expire(&transfers)
         ccurl_leave()
         _ = ccurl_multi_poll(multi, maxWait)
@@ -134,8 +135,10 @@ package import AggregatorCore
       ccurl_leave()
     }
 
-    private func begin(_ job: CurlJob) -> CurlTransfer? {
-      guard let transfer = CurlTransfer(job), ccurl_multi_add(multi, transfer.easy) == 0 else {
+    private func begin(_ job: CurlJob, over connections: KeptConnections) -> CurlTransfer? {
+      guard let transfer = CurlTransfer(job, over: connections),
+        ccurl_multi_add(multi, transfer.easy) == 0
+      else {
         job.continuation.resume(
           returning: .failure(SourceError(.unreachable, "libcurl could not start a transfer")))
         return nil
@@ -153,12 +156,20 @@ package import AggregatorCore
     }
 
     /// Completes the transfers that ended; all of them if libcurl itself failed.
-    private func collect(_ transfers: inout [UInt64: CurlTransfer], _ failure: Int32) {
+    private func collect(
+      _ transfers: inout [UInt64: CurlTransfer], _ failure: Int32, _ connections: KeptConnections
+    ) {
       var code: Int32 = 0
       while let easy = ccurl_multi_next_done(multi, &code) {
         // Not retained: `transfers` owns it until `end`.
         guard let context = ccurl_easy_private(easy) else { continue }
         let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+        if transfer.needsAnotherConnection {
+          _ = ccurl_multi_remove(multi, easy)
+          transfers[transfer.job.id] = begin(transfer.job, over: connections)
+          continue
+        }
+        connections.note(easy)
         end(&transfers, transfer.job.id, with: transfer.result(code))
       }
       guard failure != 0 else { return }

@@ -21,14 +21,18 @@ import AggregatorCore
     private var body = Data()
     /// The error if a callback ended the transfer.
     private var refusal: SourceError?
+    private let connections: KeptConnections
+    /// True if its kept connection had unexpected input, so that it has to start over on another.
+    private(set) var needsAnotherConnection = false
 
     /// Prepares a transfer for a multi handle; `nil` if there is not enough memory.
-    init?(_ job: CurlJob) {
+    init?(_ job: CurlJob, over connections: KeptConnections) {
       guard let easy = ccurl_easy_new() else {
         errorText.deallocate()
         return nil
       }
       self.job = job
+      self.connections = connections
       self.easy = easy
       lastActivity = begin
       errorText.initialize(repeating: 0, count: Int(CCURL_ERROR_SIZE))
@@ -61,6 +65,7 @@ import AggregatorCore
           authority: job.request.address.authority, limits: job.request.limits,
           isConnected: ccurl_easy_connected_after(easy) > 0,
           systemError: Int32(truncatingIfNeeded: ccurl_easy_os_error(easy)),
+          hasHead: head.isComplete,
           message: String(cString: errorText))
         return .failure(SourceError(curl: code, context))
       }
@@ -86,6 +91,9 @@ import AggregatorCore
           CurlTransfer.of(context)?.move(received &+ sent)
           return 0
         },
+        context)
+      ccurl_easy_set_prerequest(
+        easy, { context, _, _, _, port in CurlTransfer.of(context)?.mayUse(port) == false ? 1 : 0 },
         context)
       set(CCURL_URL, request.address.text)
       // Loopback never uses a proxy; for other hosts libcurl reads the usual variables.
@@ -141,6 +149,12 @@ import AggregatorCore
       context.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
     }
 
+    private func mayUse(_ localPort: Int32) -> Bool {
+      needsAnotherConnection =
+        ccurl_easy_reuses_connection(easy) && connections.hasInput(localPort)
+      return !needsAnotherConnection
+    }
+
     private func receiveHead(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
       lastActivity = .now
       let line = UnsafeRawBufferPointer(start: bytes, count: count)
@@ -169,11 +183,32 @@ import AggregatorCore
     }
   }
 
+  /// The sockets of HTTP/1 connections that libcurl keeps open, used on the loop's thread only.
+  ///
+  /// Bytes that arrive between two requests are no reply to the second: libcurl before 8.1 takes them
+  /// for one.
+  final class KeptConnections {
+    /// The sockets by their local ports, some of them closed by now.
+    private var sockets: [Int32: Int32] = [:]
+
+    /// Notes the connection of a transfer that has ended.
+    func note(_ easy: UnsafeMutableRawPointer) {
+      var (socket, port): (Int32, Int32) = (-1, 0)
+      if ccurl_easy_kept_socket(easy, &socket, &port) { sockets[port] = socket }
+    }
+
+    func hasInput(_ localPort: Int32) -> Bool {
+      sockets[localPort].map { ccurl_socket_has_input($0, localPort) } ?? false
+    }
+  }
+
   /// Collects the header fields of a reply from its lines (RFC 9112, section 5).
   package struct HeadParser {
     package private(set) var fields: [(name: String, value: String)] = []
     /// The number of bytes read, including interim responses.
     private(set) var bytes = 0
+    /// True after the blank line that ends a header.
+    private(set) var isComplete = false
 
     package init() {}
 
@@ -181,6 +216,7 @@ import AggregatorCore
     package mutating func read(_ line: UnsafeRawBufferPointer) {
       bytes += line.count
       let text = line.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
+      isComplete = text.isEmpty
       guard let first = text.first else { return }
       if text.starts(with: "HTTP/".utf8) {
         fields = []  // after an interim response, such as 103

@@ -3,7 +3,7 @@ package import Foundation
 
 extension RecordedExchange {
   /// The first line of every recording.
-  static let title = "# aggregator recording 1"
+  static let formatHeader = "# aggregator recording 1"
 
   /// The start of the line that ends the request: no line of a body starts with it.
   static let separator = "###"
@@ -38,7 +38,7 @@ extension RecordedExchange {
   package var text: Data {
     let body = BodyText(request.body)
     var text = Data()
-    text.append(line: Self.title)
+    text.append(line: Self.formatHeader)
     text.append(line: "# \(time.iso8601)")
     text.append(line: "\(request.method.rawValue) \(request.address)")
     text.append(fields: request.headers, body)
@@ -78,8 +78,8 @@ private struct BodyText {
   var bytes: Data
   var isBase64 = false
 
-  /// The most times that indented JSON may be longer than the body.
-  private static let mostGrowth = 4
+  /// Maximum ratio of indented to original size.
+  private static let maxGrowth = 4
 
   /// `nil` for an empty body.
   init?(_ body: Data) {
@@ -93,7 +93,7 @@ private struct BodyText {
       isBase64 = true
       return
     }
-    let limit = body.count * Self.mostGrowth + 4096
+    let limit = body.count * Self.maxGrowth + 4096
     bytes = JSONFormatter.indented(Array(body), atMost: limit).map { Data($0) } ?? body
   }
 }
@@ -124,30 +124,32 @@ extension String {
 // MARK: - Reading
 
 extension RecordedExchange {
-  package struct Fault: Error {
+  package struct FormatError: Error {
     /// The line, 1-based.
     package let line: Int
     package let message: String
   }
 
   /// Parses a recording, which a person may have edited.
-  package init(_ text: Data) throws(Fault) {
+  package init(_ text: Data) throws(FormatError) {
     var lines = Lines(text)
-    guard lines.next() == Self.title else {
-      throw lines.fault("not a recording: the first line must be \"\(Self.title)\"")
+    guard lines.next() == Self.formatHeader else {
+      throw lines.formatError("not a recording: the first line must be \"\(Self.formatHeader)\"")
     }
     guard let stamp = lines.next(), stamp.hasPrefix("# "),
       let time = try? Date(String(stamp.dropFirst(2)), strategy: .iso8601),
-      // Calendars disagree on ancient dates.
+      // Before 1582 Foundation reads the Julian calendar, but `iso8601` writes the Gregorian one.
       time >= Date(timeIntervalSince1970: 0)
-    else { throw lines.fault("missing time: expected a line such as \"# 2026-01-05T09:12:44Z\"") }
+    else {
+      throw lines.formatError("missing time: expected a line such as \"# 2026-01-05T09:12:44Z\"")
+    }
     self.time = time
 
     var line = lines.next()
     while let comment = line, comment.hasPrefix("#") { line = lines.next() }
     let words = (line ?? "").split(separator: " ", omittingEmptySubsequences: false)
     guard words.count == 2, let method = HTTPRequest.Method(rawValue: String(words[0])) else {
-      throw lines.fault("missing request: expected a line such as \"GET https://host/path\"")
+      throw lines.formatError("missing request: expected a line such as \"GET https://host/path\"")
     }
     let head = try lines.head(of: .request)
     let body = try lines.body(head, of: .request)
@@ -173,8 +175,8 @@ private struct Lines {
 
   init(_ text: Data) { rest = text }
 
-  func fault(_ message: String) -> RecordedExchange.Fault {
-    RecordedExchange.Fault(line: max(number, 1), message: message)
+  func formatError(_ message: String) -> RecordedExchange.FormatError {
+    RecordedExchange.FormatError(line: max(number, 1), message: message)
   }
 
   /// The next line without its end; `nil` after the last one.
@@ -189,7 +191,7 @@ private struct Lines {
   }
 
   /// The fields up to a blank line, or the end.
-  mutating func head(of part: Part) throws(RecordedExchange.Fault) -> Head {
+  mutating func head(of part: Part) throws(RecordedExchange.FormatError) -> Head {
     var head = Head()
     while part == .reply || !isAtSeparator, let line = next() {
       if line.isEmpty {
@@ -202,7 +204,7 @@ private struct Lines {
       }
       let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count == 2, !parts[0].isEmpty, !parts[0].contains(" ") else {
-        throw fault("invalid header field: expected \"name: value\"")
+        throw formatError("invalid header field: expected \"name: value\"")
       }
       head.fields.append((parts[0].lowercased(), String(parts[1].trimmingPrefix(" "))))
     }
@@ -212,7 +214,7 @@ private struct Lines {
   private var isAtSeparator: Bool { rest.starts(with: RecordedExchange.separator.utf8) }
 
   /// The body without the line breaks that were added to it.
-  mutating func body(_ head: Head, of part: Part) throws(RecordedExchange.Fault) -> Data {
+  mutating func body(_ head: Head, of part: Part) throws(RecordedExchange.FormatError) -> Data {
     guard head.hasBody else { return Data() }
     let start = number
     let end = part == .request ? separatorIndex : rest.endIndex
@@ -224,7 +226,7 @@ private struct Lines {
     }
     guard head.isBase64 else { return Data(body) }
     guard let bytes = Data(base64Encoded: Data(body), options: .ignoreUnknownCharacters) else {
-      throw RecordedExchange.Fault(line: start + 1, message: "invalid base64")
+      throw RecordedExchange.FormatError(line: start + 1, message: "invalid base64")
     }
     return bytes
   }
@@ -237,18 +239,18 @@ private struct Lines {
     } ?? rest.endIndex
   }
 
-  mutating func outcome() throws(RecordedExchange.Fault) -> RecordedExchange.Outcome {
+  mutating func outcome() throws(RecordedExchange.FormatError) -> RecordedExchange.Outcome {
     let line = next() ?? ""
     let words = line.split(separator: " ").map(String.init)
     let begin = number
     guard words.first == RecordedExchange.separator else {
-      throw fault(
+      throw formatError(
         "missing outcome: expected a line such as \"\(RecordedExchange.separator) HTTP 200\"")
     }
     switch (words.dropFirst().first, words.count) {
     case ("HTTP", 3):
       guard let status = Int(words[2]), 100...999 ~= status else {
-        throw fault("invalid status: must be a number from 100 to 999")
+        throw formatError("invalid status: must be a number from 100 to 999")
       }
       let head = try head(of: .reply)
       return .reply(
@@ -256,7 +258,7 @@ private struct Lines {
           status: status, headers: head.fields, body: try body(head, of: .reply)))
     case ("failed", 3):
       guard let code = SourceError.Code(words[2]), code != .cancelled, code != .notRecorded else {
-        throw fault("invalid error code \"\(words[2].oneLine(atMost: 40))\"")
+        throw formatError("invalid error code \"\(words[2].oneLine(atMost: 40))\"")
       }
       let fields = try head(of: .reply).fields
       func field(_ name: String) -> String? {
@@ -272,7 +274,7 @@ private struct Lines {
     case ("silent", 2):
       return .silence
     default:
-      throw RecordedExchange.Fault(
+      throw RecordedExchange.FormatError(
         line: begin,
         message: "invalid outcome: must be \"HTTP 200\", \"failed timedOut\" or \"silent\"")
     }

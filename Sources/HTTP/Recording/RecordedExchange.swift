@@ -47,7 +47,7 @@ extension RecordedExchange {
       headers: request.headers.map { item in
         switch item.value {
         case .plain(let text): (scanner.redacted(item.name), scanner.redacted(text))
-        case .secret: (scanner.redacted(item.name), Redactor.mark)
+        case .secret: (scanner.redacted(item.name), SecretScanner.mark)
         }
       },
       body: try Self.redacted(request.body ?? Data(), scanner))
@@ -89,6 +89,12 @@ extension SourceError {
   static let containsSecret = SourceError(
     .notRecorded, "not recorded: the exchange contains a key in a form that cannot be removed",
     remedy: "if your key is shorter than 8 characters, record with a longer one")
+
+  /// A secret that decoding would change cannot be searched for in everything that is written.
+  static let escapedSecret = SourceError(
+    .notRecorded,
+    "not recorded: a key contains an escape sequence, such as %41, &lt; or a backslash",
+    remedy: "record with another key")
 }
 
 /// The parts of a request, without secrets, that distinguish it from others.
@@ -114,7 +120,7 @@ package struct RecordedRequest: Sendable {
     let value: String
 
     /// `true` if the value is a secret that was removed.
-    var isRedacted: Bool { value == Redactor.mark }
+    var isRedacted: Bool { value == SecretScanner.mark }
 
     static func < (left: QueryItem, right: QueryItem) -> Bool {
       (left.name, left.value) < (right.name, right.value)

@@ -44,12 +44,12 @@ public struct Recording: Sendable {
 /// The files of a recording: one for each exchange, sorted by name.
 struct RecordingDirectory: Sendable {
   /// The longest file, in bytes: a body of the standard limit, indented or in base64.
-  static let largestFile = 96 << 20
+  static let maxFileSize = 96 << 20
 
   /// The most bytes of all files together.
-  static let largestRecording = 256 << 20
+  static let maxRecordingSize = 256 << 20
 
-  static let mostFiles = 10_000
+  static let maxFiles = 10_000
 
   private static let suffix = ".http"
 
@@ -72,7 +72,7 @@ struct RecordingDirectory: Sendable {
 
   /// Adds an exchange atomically, in a file named by the next number and `slug`.
   func add(_ text: Data, named slug: String) throws(SystemFailure) {
-    guard text.count <= Self.largestFile else { throw SystemFailure(code: EFBIG) }
+    guard text.count <= Self.maxFileSize else { throw SystemFailure(code: EFBIG) }
     let directory = try OpenFile(directory: path)
     // Another process may record into the same directory. Some network file systems have no locks.
     guard (try? directory.lock(.exclusive, within: .seconds(10))) ?? true else {
@@ -101,14 +101,14 @@ struct RecordingDirectory: Sendable {
     let names = names.filter { $0.hasSuffix(Self.suffix) && !$0.hasPrefix(".") }.sorted {
       (Self.number($0) ?? .max, $0) < (Self.number($1) ?? .max, $1)
     }
-    guard names.count <= Self.mostFiles else {
-      throw SourceError(.tooLarge, "\(path) has more than \(Self.mostFiles) recordings")
+    guard names.count <= Self.maxFiles else {
+      throw SourceError(.tooLarge, "\(path) has more than \(Self.maxFiles) exchanges")
     }
-    var rest = Self.largestRecording
+    var rest = Self.maxRecordingSize
     return try names.map { name throws(SourceError) in
-      let text = try contents(of: name, atMost: min(rest, Self.largestFile))
+      let text = try contents(of: name, atMost: min(rest, Self.maxFileSize))
       rest -= text.count
-      do throws(RecordedExchange.Fault) { return (name, try RecordedExchange(text)) } catch {
+      do throws(RecordedExchange.FormatError) { return (name, try RecordedExchange(text)) } catch {
         throw SourceError(
           .malformed, "\(path)/\(name):\(error.line): \(error.message)",
           remedy: "fix the file, or delete it and record again")

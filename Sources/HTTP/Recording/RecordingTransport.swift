@@ -6,8 +6,8 @@ public import Foundation
 /// and commit, and which ``ReplayingTransport`` replays.
 ///
 /// - Secrets are removed: those of the request, and those given to ``init(_:into:hiding:now:)``. Each
-///   exchange is searched for them, in any encoding, before it is written; if one cannot be removed, the
-///   call fails and nothing is written.
+///   exchange is searched for them, in any encoding, before it is written; if one cannot be removed, or
+///   contains an escape itself, the call fails and nothing is written.
 /// - Of a response's header, only fields that describe its content, its age, the time of a retry and
 ///   further pages are recorded; never cookies.
 /// - Failures are recorded too, and so is silence until the caller's deadline. A call that was cancelled
@@ -62,7 +62,8 @@ public struct RecordingTransport: Transport {
   private func record(
     _ request: HTTPRequest, _ outcome: RecordedExchange.Outcome
   ) async throws(SourceError) {
-    let scanner = SecretScanner(secrets + request.secrets.map(Secret.init))
+    let scanner = SecretScanner(secrets + request.secrets)
+    guard !scanner.hasEscapedSecret else { throw .escapedSecret }
     let exchange = try RecordedExchange(request, outcome, at: clock.stamp, without: scanner)
     let text = exchange.text
     let slug = exchange.request.slug

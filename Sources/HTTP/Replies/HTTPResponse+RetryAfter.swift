@@ -2,7 +2,7 @@ package import Foundation
 
 extension HTTPResponse {
   /// Longer waits are shortened to this.
-  private static let longestWait = Duration.seconds(24 * 3600)
+  private static let maxWait = Duration.seconds(24 * 3600)
 
   /// The wait in the `Retry-After` field (RFC 9110, section 10.2.3).
   ///
@@ -12,21 +12,21 @@ extension HTTPResponse {
     guard let text = header("retry-after") else { return nil }
     let wait: Duration
     if !text.isEmpty, text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) {
-      wait = Int64(text).map { Self.wait($0, from: now) } ?? Self.longestWait
+      wait = Int64(text).map { Self.wait($0, from: now) } ?? Self.maxWait
     } else if let date = Date(httpDate: text) {
       let seconds = date.timeIntervalSince(now)
       wait = .seconds(min(seconds, 24 * 3600).rounded(.up))
     } else {
       return nil
     }
-    return wait > .zero ? min(wait, Self.longestWait) : nil
+    return wait > .zero ? min(wait, Self.maxWait) : nil
   }
 
   /// Some services send the seconds since 1970: a number within a day of now is read as such.
   private static func wait(_ seconds: Int64, from now: Date) -> Duration {
     let rest = Double(seconds) - now.timeIntervalSince1970
-    let isDate = rest.magnitude <= longestWait / .seconds(1)
-    return .seconds(isDate ? rest.rounded(.up) : min(Double(seconds), longestWait / .seconds(1)))
+    let isDate = rest.magnitude <= maxWait / .seconds(1)
+    return .seconds(isDate ? rest.rounded(.up) : min(Double(seconds), maxWait / .seconds(1)))
   }
 }
 

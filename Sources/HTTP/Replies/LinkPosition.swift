@@ -74,19 +74,24 @@ extension HTTPRequest {
   ///
   /// Services behind a proxy write `http` in reply to `https`, so scheme and port may differ if both
   /// ports are standard.
-  fileprivate func following(_ link: String) -> URL? {
+  func following(_ link: String) -> URL? {
     guard let asked = Address(url),
       let target = URL(string: link, relativeTo: url)?.absoluteURL, let address = Address(target),
       address.host == asked.host,
       address.isStandardPort == asked.isStandardPort,
       address.isStandardPort || (address.port == asked.port && address.scheme == asked.scheme)
     else { return nil }
-    let names = query.filter(\.isSecret).map(\.name)
-    let items = address.query?.split(separator: "&").filter { item in
+    let rest = withoutSecrets(address.query).map { "?" + $0 } ?? ""
+    return URL(string: "\(asked.scheme)://\(asked.authority)\(address.path)\(rest)")
+  }
+
+  /// A query without the items that this request sends as secrets; `nil` for none.
+  func withoutSecrets(_ query: String?) -> String? {
+    let names = self.query.filter(\.isSecret).map(\.name)
+    let items = query?.split(separator: "&").filter { item in
       let name = item.prefix { $0 != "=" }
       return !names.contains(name.removingPercentEncoding ?? String(name))
     }
-    let rest = items.map { $0.isEmpty ? "" : "?" + $0.joined(separator: "&") } ?? ""
-    return URL(string: "\(asked.scheme)://\(asked.authority)\(address.path)\(rest)")
+    return items.flatMap { $0.isEmpty ? nil : $0.joined(separator: "&") }
   }
 }

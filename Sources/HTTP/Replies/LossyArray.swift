@@ -13,7 +13,7 @@ public struct LossyArray<Element: Decodable>: Decodable {
   /// The elements that could not be decoded, including each `null`.
   ///
   /// The reason counts rows from 1: `row 3: name is missing`.
-  public let unreadable: Unreadable
+  public let unreadable: UnreadableRows
 
   public var count: Int { elements.count + unreadable.count }
 
@@ -22,7 +22,7 @@ public struct LossyArray<Element: Decodable>: Decodable {
     var container = try decoder.unkeyedContainer()
     var elements: [Element] = []
     elements.reserveCapacity(container.count ?? 0)
-    var unreadable = Unreadable.none
+    var unreadable = UnreadableRows.none
     while !container.isAtEnd {
       let row = container.currentIndex + 1
       do {
@@ -43,13 +43,13 @@ public struct LossyArray<Element: Decodable>: Decodable {
   }
 
   /// More than the rows of any page.
-  private static var mostUnreadable: Int { 10_000 }
+  private static var maxUnreadable: Int { 10_000 }
 
   /// Stops decoding an array of something else: a million failures, which fit into two megabytes, would
   /// occupy a processor for a minute.
-  private static func check(_ unreadable: Unreadable) throws(SourceError) {
+  private static func check(_ unreadable: UnreadableRows) throws(SourceError) {
     guard !Task.isCancelled else { throw .cancelled }
-    guard unreadable.count < mostUnreadable else {
+    guard unreadable.count < maxUnreadable else {
       let reason = unreadable.firstReason.map { " (\($0))" } ?? ""
       throw SourceError(.malformed, "\(unreadable.count) rows could not be read\(reason)")
     }

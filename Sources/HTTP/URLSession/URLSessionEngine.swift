@@ -31,7 +31,7 @@
     package func send(_ request: WireRequest) async throws(SourceError) -> HTTPResponse {
       if Task.isCancelled { throw .cancelled }
       guard let task = URLRequest(request).map(session.dataTask) else {
-        throw SourceError(.badUsage, "invalid URL for \(request.address.authority)")
+        throw SourceError(.invalidRequest, "invalid URL for \(request.address.authority)")
       }
       exchanges.open(task, request)
       let result = await withTaskGroup(of: Void.self) { group in

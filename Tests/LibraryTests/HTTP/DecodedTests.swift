@@ -53,6 +53,7 @@ struct DecodedTests {
     let error = #expect(throws: SourceError.self) { try decode(body) }
     #expect(error?.code == .malformed)
     #expect(error?.message == "invalid response from Countries: \(reason)")
+    #expect(error?.cause is DecodingError)
   }
 
   @Test(arguments: [
@@ -133,7 +134,7 @@ struct LossyArrayTests {
   }
 
   @Test(arguments: [
-    ("[]", [], Unreadable.none),
+    ("[]", [], UnreadableRows.none),
     (#"[{"name": "a"}, {"name": "b"}]"#, ["a", "b"], .none),
     (
       #"[{"name": "a"}, null, {"name": "c"}]"#, ["a", "c"],
@@ -155,7 +156,7 @@ struct LossyArrayTests {
     ),
   ])
   func `keeps the good rows and counts the others`(
-    json: String, names: [String], unreadable: Unreadable
+    json: String, names: [String], unreadable: UnreadableRows
   ) throws {
     let rows = try #require(JSONText(Data(json.utf8))).read(LossyArray<Row>.self)
     #expect(rows.elements.map(\.name) == names)

@@ -114,7 +114,7 @@ struct RecordingClockTests {
       settings: Settings(["KEY": "the real one", "URL": "https://other"]),
       transport: ScriptedTransport()
     ).replaying(try Recording(tape.path), knowing: [key, rate, url])
-    #expect(environment.settings.secret(key)?.reveal(\.self) == "replayed")
+    #expect(environment.settings.secret(key)?.reveal(\.self) == "replay")
     #expect(try environment.settings.rate(rate) == nil)
     #expect(try environment.settings.url(url).absoluteString == "https://other")
     #expect(environment.now().iso8601 == "2026-01-05T09:12:44Z")

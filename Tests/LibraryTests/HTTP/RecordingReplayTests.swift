@@ -245,7 +245,7 @@ struct RecordingReplayTests {
     try FileManager.default.removeItem(atPath: "\(tape.path)/a.http")
     // A hole: it takes no room on the disk.
     try tape.write("", to: "a.http")
-    #expect(truncate("\(tape.path)/a.http", off_t(RecordingDirectory.largestFile) + 1) == 0)
+    #expect(truncate("\(tape.path)/a.http", off_t(RecordingDirectory.maxFileSize) + 1) == 0)
     let large = #expect(throws: SourceError.self) { try Recording(tape.path) }
     #expect(large?.code == .tooLarge)
   }
@@ -264,7 +264,7 @@ struct RecordingReplayTests {
       if bytes.isEmpty { bytes = [0] }
     }
     let exchange: RecordedExchange
-    do throws(RecordedExchange.Fault) { exchange = try RecordedExchange(Data(bytes)) } catch {
+    do throws(RecordedExchange.FormatError) { exchange = try RecordedExchange(Data(bytes)) } catch {
       #expect(error.line >= 1)
       return
     }

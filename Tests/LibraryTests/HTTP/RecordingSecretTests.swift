@@ -19,6 +19,9 @@ import Testing
     #"Canary\/6f1e+0c27=ä"#, #"Canary\/6f1e\u002b0c27\u003D\u00e4"#,
     #"\u0043\u0061nary/6f1e+0c27=\u00E4"#, #"Canary\\\/6f1e+0c27=\\u00e4"#,
     "Canary&#x2F;6f1e&#43;0c27&#x3D;&auml;", "Canary%2F6f1e\\u002b0c27=ä",
+    "Can<b>ary/6f1e</b>+0c27=ä", "Canary/6f1e<!-- a > b -->+0c27=ä",
+    "Ca\u{AD}nary/6f1e\u{200B}+0c27=ä",
+    #"Canary/6f1e\u200b+0c27=\u00e4"#, "Canary/6f1e&lt;i&gt;+0c27=ä", "Canary/6f1e&shy;+0c27=ä",
   ]
 
   @Test(arguments: forms) func `finds a key in any form`(form: String) {
@@ -59,9 +62,51 @@ import Testing
     #expect(!finds(Data("something else altogether".utf8).base64EncodedString()))
   }
 
-  @Test(arguments: forms.prefix(3) + [#"Canary\/6f1e+0c27=ä"#, "canary/6f1e+0c27=%c3%a4"])
-  func `replaces a key in its usual forms`(form: String) {
+  @Test(arguments: forms + [Data(key.utf8).base64EncodedString()])
+  func `replaces a key in any form`(form: String) {
     #expect(scan.redacted("<\(form)|\(form)>") == "<REDACTED|REDACTED>")
+  }
+
+  @Test(arguments: [#"abc%41defgh"ijkl"#, "abc&lt;defgh\"ijkl", "%41x%42abcdef"])
+  func `replaces a key that contains an escape itself`(key: String) throws {
+    let scan = SecretScanner([Secret(key)])
+    #expect(scan.hasEscapedSecret)
+    for text in [
+      key, key.replacing("\"", with: #"\""#), key.percentEncoded, "%25" + key.dropFirst(),
+    ] {
+      let isWhole = text.first == key.first || text.hasPrefix("%25") && key.first == "%"
+      if isWhole { #expect(scan.redacted("<\(text)>") == "<REDACTED>", "\(text)") }
+    }
+  }
+
+  @Test func `replaces the token of a secret with a prefix`() {
+    let token = "t0k3n/of+mine"
+    for secret in [Secret(prefix: "Bearer ", token), Secret(prefix: "Bearer ", Secret(token))] {
+      #expect(secret.reveal(\.self) == "Bearer t0k3n/of+mine")
+      #expect(secret.description == "set (…)")
+      let scan = SecretScanner([secret])
+      for form in [
+        token, "Bearer \(token)", token.percentEncoded, #"T0K3N\/of\u002bmine"#,
+        Data(token.utf8).base64EncodedString(),
+      ] {
+        #expect(scan.redacted("<\(form)>") == "<REDACTED>")
+      }
+      #expect(scan.redacted("Bearer of news") == "Bearer of news")
+    }
+  }
+
+  @Test func `replaces the credentials of a secret for basic authentication`() {
+    let basic = Data("ann:correct-horse".utf8).base64EncodedString()
+    let scan = SecretScanner([Secret(prefix: "Basic ", basic)])
+    for form in ["Basic \(basic)", basic, "ann:correct-horse", "correct-horse"] {
+      #expect(scan.redacted("<\(form)>") == "<REDACTED>")
+    }
+  }
+
+  @Test func `scans markup and escapes without an end in linear time`() {
+    for part in ["<a", "<!--", "&", "&lt;", "\\u", "%2", "\u{200B}"] {
+      #expect(!finds(String(repeating: part, count: 100_000)))
+    }
   }
 
   @Test func `finds a short key and does not replace it`() {

@@ -50,8 +50,8 @@ import Testing
     func nested(_ depth: Int) -> String {
       String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
     }
-    #expect(indented(nested(JSONFormatter.deepest + 1)) != nil)
-    #expect(indented(nested(JSONFormatter.deepest + 2)) == nil)
+    #expect(indented(nested(JSONFormatter.maxDepth + 1)) != nil)
+    #expect(indented(nested(JSONFormatter.maxDepth + 2)) == nil)
     #expect(indented(nested(1_000_000)) == nil)
     #expect(indented("[1,2]", atMost: 12) == "[\n  1,\n  2\n]")
     #expect(indented("[1,2]", atMost: 11) == nil)

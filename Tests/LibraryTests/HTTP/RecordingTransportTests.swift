@@ -120,19 +120,44 @@ struct RecordingTransportTests {
 
   @Test(arguments: [
     Data(key.utf8).base64EncodedString(), #"Canary\u002f6f1e+0c27"#, "Canary&#47;6f1e&#x2B;0c27",
-    "Canary%252F6f1e%252B0c27",
+    "Canary%252F6f1e%252B0c27", "Canary<b>/6f1e</b>+0c27", "Canary/6f1e\u{200B}+0c27",
   ])
-  func `writes nothing if a key cannot be removed`(echo: String) async throws {
+  func `removes a key in any encoding`(echo: String) async throws {
     for reply in [
       HTTPResponse.tape("{\"echo\":\"\(echo)\"}"), .tape("you said \(echo)", status: 500),
       HTTPResponse(status: 200, headers: [("Location", echo)]),
     ] {
-      let result = try await record(.tape(key: Self.key), .success(reply))
-      #expect(throws: SourceError.self) { try result.first?.get() }
-      #expect(tape.names.isEmpty)
+      _ = try await record(.tape(key: Self.key), .success(reply))
     }
+    _ = try await record(.tape(), hiding: [Self.key], .failure(SourceError(.rejected, echo)))
+    #expect(tape.names.count == 4)
+    for name in tape.names {
+      let text = try tape.text(of: name)
+      #expect(text.contains("REDACTED"))
+      #expect(!text.contains(echo))
+    }
+  }
+
+  @Test(arguments: [#"abc%41defgh"ijkl"#, #"abc&lt;defgh"ijkl"#, #"abc\defghijkl"#])
+  func `writes nothing with a key that contains an escape itself`(key: String) async throws {
+    let echo = String(decoding: try JSONEncoder().encode([key]), as: UTF8.self)
+    for secrets in [[], [key]] {
+      let refused = try await record(
+        .tape(key: secrets.isEmpty ? key : nil), hiding: secrets, .success(.tape(echo)))
+      guard case .failure(let error) = refused.first else {
+        Issue.record("recorded")
+        continue
+      }
+      #expect(error.code == .notRecorded)
+      #expect(error.message.contains("a key contains an escape sequence"))
+    }
+    #expect(tape.names.isEmpty)
+  }
+
+  @Test func `writes nothing if a key cannot be removed`() async throws {
+    let short = "K3y!"
     let refused = try await record(
-      .tape(), hiding: [Self.key], .failure(SourceError(.rejected, echo)))
+      .tape(), hiding: [short], .failure(SourceError(.rejected, "bad k3y!")))
     guard case .failure(let error) = refused.first else {
       Issue.record("recorded")
       return
@@ -166,6 +191,20 @@ struct RecordingTransportTests {
     let text = try tape.text()
     #expect(!text.lowercased().contains("6f1e"))
     #expect(text.contains("POST https://host/botREDACTED/x?q=REDACTED\n\nk=REDACTED\n\n###"))
+  }
+
+  @Test func `leaves out contacts`() async throws {
+    let contact = Setting("NOTES_CONTACT", .contact, about: "Who asks.")
+    let environment = try PluginEnvironment(
+      settings: Settings([contact.key: "ann@notes.example"]), transport: Echo()
+    ).recording(into: tape.path, hiding: [contact])
+    var request = HTTPRequest.tape(query: [("mailto", "ann@notes.example")])
+    request.headers.append(.init("User-Agent", "notes (ann@notes.example)"))
+    _ = try await environment.transport.send(request)
+    let text = try tape.text()
+    #expect(text.contains("?mailto=REDACTED\n"))
+    #expect(text.contains("User-Agent: notes (REDACTED)\n"))
+    #expect(!text.contains("notes.example"))
   }
 
   @Test func `numbers are consecutive, also with concurrent recordings`() async throws {

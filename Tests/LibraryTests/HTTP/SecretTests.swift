@@ -79,6 +79,23 @@ struct SecretTests {
     }
   }
 
+  @Test(arguments: Engine.allCases)
+  func `removes the key in any encoding from the reply`(engine: Engine) async throws {
+    let forms = [
+      "CANARY+7/K3Y ä&=", #"Canary\u002B7\/k3y \u00e4\u0026="#, "Canary&#43;7/k3y &auml;&amp;=",
+      "Canary<i>+7</i>/k3y ä&=", "Canary+7\u{200B}/k3y ä&=", "canary%252b7%252fk3y+ä%2526=",
+      Data(Self.key.utf8).base64EncodedString(),
+    ]
+    try await withServer({ _ in
+      .status(200, forms.joined(separator: "|"), headers: [("X-Echo", forms[0])])
+    }) { server in
+      let response = try await engine.transport().send(request(server.baseURL))
+      let clean = Array(repeating: "REDACTED", count: forms.count).joined(separator: "|")
+      #expect(String(decoding: response.body, as: UTF8.self) == clean)
+      #expect(response.header("x-echo") == "REDACTED")
+    }
+  }
+
   @Test(arguments: [("1234567", "a1234567b"), ("12345678", "aREDACTEDb")])
   func `removes only keys long enough not to match by chance`(key: String, shown: String)
     async throws
@@ -141,7 +158,7 @@ struct SecretTests {
         let error = await #expect(throws: SourceError.self) {
           try await transport.send(request(url, in: place))
         }
-        #expect(error?.code == .badSettings)
+        #expect(error?.code == .invalidSettings)
         #expect(error?.message == "refusing to send a key unencrypted to \(host):8080")
         #expect(error?.remedy?.text.contains("https://") == true)
       } by: {
@@ -176,7 +193,7 @@ struct SecretTests {
         try await HTTPTransport(engine: engine).send(
           HTTPRequest(.get, url, headers: [.init(name, value)]))
       }
-      #expect(error?.code == .badUsage)
+      #expect(error?.code == .invalidRequest)
       #expect(isClean(error as Any))
     }
     #expect(engine.requests.isEmpty)
@@ -205,7 +222,7 @@ struct SecretTests {
     let error = await #expect(throws: SourceError.self) {
       try await HTTPTransport(engine: ScriptedEngine([])).send(HTTPRequest(.get, url))
     }
-    #expect(error?.code == .badUsage)
+    #expect(error?.code == .invalidRequest)
     #expect(error?.message.contains("pass@") == false)
   }
 

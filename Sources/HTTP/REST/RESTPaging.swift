@@ -1,0 +1,254 @@
+public import AggregatorCore
+import Foundation
+
+/// How the pages of a REST service follow one another.
+///
+/// ```swift
+/// let paging = RESTPaging(.page(.query("page"), start: 1), size: (.query("per_page"), 100))
+/// ```
+public struct RESTPaging: Sendable {
+  /// What distinguishes the request of a page from that of the first.
+  public enum Step: Hashable, Sendable {
+    /// Nothing: the service sends all records in one response.
+    case single
+    /// A parameter that counts pages.
+    case page(RESTParameter, start: Int)
+    /// A parameter that counts rows.
+    case offset(RESTParameter, start: Int)
+    /// A parameter that takes a token of the response before; `start` is what the first page sends.
+    case token(RESTParameter, start: String?)
+    /// The URL of the next page, or parameters to add, as the response before says.
+    case link
+
+    /// True if a response names the next page.
+    var isNamed: Bool {
+      switch self {
+      case .token, .link: true
+      case .single, .page, .offset: false
+      }
+    }
+  }
+
+  public var step: Step
+
+  /// The parameter of the page size and its value; `nil` if the service has none.
+  public var size: (parameter: RESTParameter, rows: Int)?
+
+  /// True if a page shorter than ``size`` is the last, because the service keeps to the size.
+  public var honorsSize: Bool
+
+  /// The number of records after which the service refuses further pages; `nil` for no limit.
+  public var deepest: Int?
+
+  /// Other hosts that next links may lead to, where no secret is sent.
+  public var otherHosts: Set<String>
+
+  /// True if the service answers each token, or next link, only once.
+  ///
+  /// Then no page is read ahead, and one whose reply was lost is not requested again: the list starts over,
+  /// with a warning, and the records before that page are left out.
+  public var tokenOnce: Bool
+
+  /// True to request the page after a short one too, unless the total says that there is none, because the
+  /// size was only observed.
+  package var confirmsEnd = false
+
+  public init(
+    _ step: Step, size: (parameter: RESTParameter, rows: Int)? = nil, honorsSize: Bool = false,
+    deepest: Int? = nil, otherHosts: Set<String> = [], tokenOnce: Bool = false
+  ) {
+    self.step = step
+    self.size = size
+    self.honorsSize = honorsSize
+    self.deepest = deepest
+    self.otherHosts = otherHosts
+    self.tokenOnce = tokenOnce
+  }
+}
+
+/// A parameter of a REST service.
+public enum RESTParameter: Hashable, Sendable {
+  /// A parameter of the query.
+  case query(String)
+  /// A member of the JSON body: the names that lead to it.
+  case body([String])
+}
+
+/// A decoded response of a REST service.
+public struct RESTResponse<Item: Record>: Sendable {
+  /// How the response says that it continues.
+  public enum Continuation: Hashable, Sendable {
+    case token(String)
+    /// An absolute or relative URL.
+    case link(String)
+    /// Parameters that the next request sends too.
+    case parameters([String: String])
+  }
+
+  public var records: [Item]
+  public var unreadable: UnreadableRows
+
+  /// The number of all records, if the service says it.
+  public var total: Int?
+
+  /// The next page, if the response names it; `nil` at the end.
+  public var next: Continuation?
+
+  /// False if the response says that it is the last; `nil` if it does not say.
+  public var hasMore: Bool?
+
+  public var warnings: [Warning]
+
+  public init(
+    _ records: [Item], unreadable: UnreadableRows = .none, total: Int? = nil,
+    next: Continuation? = nil, hasMore: Bool? = nil, warnings: [Warning] = []
+  ) {
+    self.warnings = warnings
+    self.records = records
+    self.unreadable = unreadable
+    self.total = total
+    self.next = next
+    self.hasMore = hasMore
+  }
+
+  /// All rows of the page, those that cannot be read too.
+  var rowCount: Int { records.count + unreadable.count }
+}
+
+/// The start of a page of a ``RESTSource``, as its cursors carry it.
+package struct RESTPosition: Codable, Hashable {
+  package enum Start: Codable, Hashable {
+    case first
+    case page(Int)
+    case offset(Int)
+    case token(String)
+    /// Path and query; with a scheme and a host only if the host is another.
+    case link(String)
+    case parameters([String: String])
+
+    /// True for what the reply before named.
+    var isToken: Bool {
+      switch self {
+      case .token, .link, .parameters: true
+      case .first, .page, .offset: false
+      }
+    }
+  }
+
+  var start = Start.first
+
+  /// The number of records of the page to skip.
+  var skip = 0
+
+  /// The number of rows before the page, as far as it is known.
+  var passed = 0
+
+  /// The number of rows from the start that are left out, because a list that started over has passed them.
+  var known: Int?
+
+  /// The depth at which the list started over last.
+  var restart: Int?
+
+  /// The number of all records, as the service said it last.
+  var total: Int?
+
+  /// The number of rows of the page before, if it was smaller than another one.
+  var short: Int?
+
+  /// The number of rows of the largest page.
+  var largest: Int?
+
+  private enum CodingKeys: String, CodingKey {
+    case start = "a", skip = "s", passed = "n", known = "k", restart = "r", total = "t", short =
+      "e",
+      largest = "l"
+  }
+
+  /// True for a later page that was requested by its number, which may be past the end.
+  var mayBePastEnd: Bool {
+    switch start {
+    case .page, .offset: passed > 0
+    case .first, .token, .link, .parameters: false
+    }
+  }
+
+  /// The number of records to leave out of a page of `count`.
+  func known(among count: Int) -> Int { min(max((known ?? 0) - passed, 0), count) }
+
+  /// False if the list would only start over at the same depth again.
+  var hasAdvanced: Bool { start.isToken && restart.map { $0 < passed + skip } ?? true }
+
+  /// The position in a list that starts over.
+  var restarted: RESTPosition {
+    RESTPosition(known: max(passed + skip, known ?? 0), restart: passed + skip, total: total)
+  }
+
+  private static let valid = 0...1_000_000_000
+
+  /// False for values that no page has: cursors are untrusted.
+  var isValid: Bool {
+    let counts = [skip, passed, known ?? 0, restart ?? 0, short ?? 0, largest ?? 0]
+    guard counts.allSatisfy(Self.valid.contains) else { return false }
+    return switch start {
+    case .page(let number), .offset(let number): Self.valid ~= number
+    default: true
+    }
+  }
+}
+
+extension HTTPRequest {
+  /// This request with the value of a parameter, which replaces the one it has.
+  public func setting(_ parameter: RESTParameter, to value: String) -> HTTPRequest {
+    var request = self
+    switch parameter {
+    case .query(let name):
+      request.query.removeAll { $0.name == name }
+      if var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) {
+        let items = (parts.queryItems ?? []).filter { $0.name != name }
+        if items.count != parts.queryItems?.count ?? 0 {
+          parts.queryItems = items.isEmpty ? nil : items
+          request.url = parts.url ?? url
+        }
+      }
+      request.query.append(.init(name, .plain(value)))
+    case .body(let path):
+      var body = self.body.flatMap { JSONText($0) }.map { JSON($0) } ?? .object([])
+      body.set(path[...], to: body.value(at: path).isText ? .string(value) : .number(of: value))
+      request.body = Data(body.text.utf8)
+    }
+    return request
+  }
+}
+
+extension JSON {
+  fileprivate func value(at path: [String]) -> JSON? {
+    path.reduce(Optional(self)) { value, name in value?[name] }
+  }
+
+  /// Sets a member, and creates the objects that lead to it.
+  fileprivate mutating func set(_ path: ArraySlice<String>, to value: JSON) {
+    guard let name = path.first else {
+      self = value
+      return
+    }
+    var members: [Member] = []
+    if case .object(let own) = self { members = own }
+    var inner = self[name] ?? .object([])
+    inner.set(path.dropFirst(), to: value)
+    if let index = members.firstIndex(where: { $0.name == name }) {
+      members[index] = Member(name, inner)
+    } else {
+      members.append(Member(name, inner))
+    }
+    self = .object(members)
+  }
+
+  /// A whole number as such, any other text as text.
+  fileprivate static func number(of text: String) -> JSON {
+    Int(text).map(JSON.integer) ?? .string(text)
+  }
+}
+
+extension JSON? {
+  fileprivate var isText: Bool { if case .string? = self { true } else { false } }
+}

@@ -1,0 +1,439 @@
+public import AggregatorCore
+public import Foundation
+import Synchronization
+
+/// A data source over a usual REST service: lists in pages, single records, and a search.
+///
+/// ```swift
+/// RESTSource(
+///   "quakes", list: HTTPRequest(.get, url), paging: RESTPaging(.page(.query("page"), start: 1)),
+///   transport: environment.transport, now: environment.now, decoding: QuakeList.self
+/// ) { list in
+///   RESTResponse(list.rows, total: list.total, record: Quake.init)
+/// }
+/// .searching(by: .query("q"))
+/// .item(below: url, decoding: Quake.Wire.self, record: Quake.init)
+/// ```
+///
+/// Pages of the service are requested with its own page size and cut to the caller's limit; the page that is
+/// being cut is kept. Pages are only as large as the service sends them, so a source that shall fill larger
+/// ones belongs behind ``DataSource/sliced(upstream:as:keptFor:clock:)``.
+public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
+  public typealias Decoding =
+    @Sendable (HTTPResponse) throws(SourceError) -> RESTResponse<Item>
+
+  let name: String
+  let list: HTTPRequest
+  private let paging: RESTPaging
+  private let transport: any Transport
+  private let now: @Sendable () -> Date
+  private let decoding: Decoding
+
+  private var search: (@Sendable (Query) -> HTTPRequest)?
+  private var item: (@Sendable (Item.ID) -> HTTPRequest?)?
+  private var itemDecoding: (@Sendable (HTTPResponse, Item.ID) throws(SourceError) -> Item?)?
+  private let memory = RESTMemory<Item>()
+
+  /// Creates a source that reads every response with `decoding`.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the source, which errors use for the service.
+  ///   - list: The request of the list, with its authentication, without parameters of the paging.
+  public init(
+    _ name: String, list: HTTPRequest, paging: RESTPaging, transport: any Transport,
+    now: @escaping @Sendable () -> Date, decoding: @escaping Decoding
+  ) {
+    self.name = name
+    self.list = list
+    self.paging = paging
+    self.transport = transport
+    self.now = now
+    self.decoding = decoding
+  }
+
+  /// The same source with a search of the service, whose results are paged as the list is.
+  public func searching(_ request: @escaping @Sendable (Query) -> HTTPRequest) -> RESTSource {
+    var source = self
+    source.search = request
+    return source
+  }
+
+  /// The same source with single records.
+  ///
+  /// - Parameters:
+  ///   - request: Returns `nil` for an ID that no record can have.
+  ///   - decoding: Returns `nil` for a record that does not exist.
+  public func item(
+    at request: @escaping @Sendable (Item.ID) -> HTTPRequest?,
+    decoding: @escaping @Sendable (HTTPResponse, Item.ID) throws(SourceError) -> Item?
+  ) -> RESTSource {
+    var source = self
+    source.item = request
+    source.itemDecoding = decoding
+    return source
+  }
+
+  public func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
+    let seal = CursorSeal(name, for: request.query)
+    var position = try seal.open(request.cursor, as: RESTPosition.self) ?? RESTPosition()
+    guard position.isValid else { throw .damaged(request.cursor) }
+    var warnings: [Warning] = []
+    if memory.isLost(position.start, of: request.query), position.hasAdvanced {
+      position = position.restarted
+      warnings.append(.restarted)
+    }
+    let reply = try await reply(at: position, for: request.query)
+    let begin = max(position.skip, position.known(among: reply.response.records.count))
+    let slice = reply.response.records.dropFirst(begin).prefix(request.limit)
+    var page = Page(
+      Array(slice), total: reply.response.total,
+      provenance: Provenance(.live, fetchedAt: reply.fetchedAt, endpoint: reply.request.endpoint),
+      hidden: begin - position.skip, warnings: warnings)
+    if position.skip == 0 {
+      page.unreadable = reply.response.unreadable
+      page.warnings += reply.response.warnings
+    }
+    if slice.endIndex < reply.response.records.endIndex {
+      memory.keep(reply)
+      var next = position
+      next.skip = slice.endIndex
+      page.next = try seal.close(next)
+    } else {
+      let (next, warning) = try following(position, reply.response, reply.request)
+      page.next = try next.map { next throws(SourceError) in try seal.close(next) }
+      if let warning { page.warnings.append(warning) }
+    }
+    return page
+  }
+
+  public func item(_ id: Item.ID) async throws(SourceError) -> LookupResult<Item> {
+    guard let item, let itemDecoding else {
+      throw SourceError(
+        .unsupported, "\(name) cannot look up a single record",
+        remedy: "sync \(name) first, and look it up among the cached records")
+    }
+    guard let http = item(id) else { throw .notFound(id, in: name) }
+    let response = try await transport.send(connectedOnce(http))
+    if response.status == 404 || response.status == 410 { throw .notFound(id, in: name) }
+    let checked = try response.checked(by: name, wantsKey: !http.secrets.isEmpty, now: now())
+    guard let record = try itemDecoding(checked, id) else { throw .notFound(id, in: name) }
+    guard record.id == id else {
+      throw SourceError(.malformed, "\(name) returned a different record than requested")
+    }
+    return LookupResult(
+      record, provenance: Provenance(.live, fetchedAt: now(), endpoint: http.endpoint))
+  }
+
+  /// False if tokens are spent by their use: a page that nobody reads would be lost.
+  public var readsAhead: Bool { !paging.tokenOnce }
+
+  public func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+    let seal = CursorSeal(name, for: request.query)
+    guard let size = paging.size?.rows, paging.honorsSize, count >= 0,
+      var position = try? seal.open(request.cursor, as: RESTPosition.self) ?? RESTPosition(),
+      position.isValid
+    else { return nil }
+    let (rows, overflow) = position.skip.addingReportingOverflow(count)
+    guard !overflow, rows <= 1_000_000_000 else { return nil }
+    let pages = rows / size
+    switch (paging.step, position.start) {
+    case (.page(_, let start), .first): position.start = .page(start + pages)
+    case (.page, .page(let number)): position.start = .page(number + pages)
+    case (.offset(_, let start), .first): position.start = .offset(start + pages * size)
+    case (.offset, .offset(let offset)): position.start = .offset(offset + pages * size)
+    default: return nil
+    }
+    position.skip = rows % size
+    position.passed += pages * size
+    return position.isValid ? try? seal.close(position) : nil
+  }
+
+  public var description: String { "RESTSource(\(list.shownAddress))" }
+
+  // MARK: - Pages
+
+  /// The reply at a position: the one that is being cut, or that of the service.
+  private func reply(
+    at position: RESTPosition, for query: Query?
+  ) async throws(SourceError) -> RESTReply<Item> {
+    if position.skip > 0, let kept = memory.kept(position.start, of: query) {
+      guard !Task.isCancelled else { throw .cancelled }
+      return kept
+    }
+    let http = try paging.request(for: position.start, after: try firstRequest(for: query))
+    do throws(SourceError) {
+      let response = try await transport.send(connectedOnce(http))
+      if paging.tokenOnce, position.start.isToken, response.refusesToken {
+        guard position.hasAdvanced else {
+          throw SourceError(
+            .malformed, "\(name) refuses the token that it sent (\(response.status))")
+        }
+        // Transient, because the next attempt starts over.
+        throw SourceError(
+          .serverError, "\(name) does not accept the token of a page again (\(response.status))",
+          remedy: "start over without a cursor")
+      }
+      let decoded =
+        if let end = end(of: position, response.status) { end } else {
+          try decoded(response, at: position, wantsKey: !http.secrets.isEmpty)
+        }
+      return RESTReply(
+        start: position.start, query: query, request: http, response: decoded, fetchedAt: now())
+    } catch {
+      if paging.tokenOnce, position.start.isToken, error.maySpendToken {
+        memory.lose(position.start, of: query)
+      }
+      throw error
+    }
+  }
+
+  private func decoded(
+    _ response: HTTPResponse, at position: RESTPosition, wantsKey: Bool
+  ) throws(SourceError) -> RESTResponse<Item> {
+    do throws(SourceError) {
+      return try decoding(try response.checked(by: name, wantsKey: wantsKey, now: now()))
+    } catch {
+      // After the last record some services send an error with status 200.
+      guard error.code == .malformed, position.mayBePastEnd, let total = position.total,
+        total <= position.passed
+      else { throw error }
+      return RESTResponse([], total: total)
+    }
+  }
+
+  /// The end of a list, if the service says it by a status instead of an empty page: by 204, and to a request
+  /// of a page by its number also by an error.
+  private func end(of position: RESTPosition, _ status: Int) -> RESTResponse<Item>? {
+    let isMissing = [404, 410, 416].contains(status)
+    guard status == 204 || position.mayBePastEnd && (isMissing || [400, 422].contains(status))
+    else { return nil }
+    var end = RESTResponse<Item>([], total: position.total)
+    // After a full page this may as well be the depth beyond which a service refuses pages.
+    if status != 204, position.total == nil, position.short == nil {
+      end.warnings.append(.refused(after: position.passed, status))
+    }
+    return end
+  }
+
+  /// The request on a connection of its own, if tokens are spent by their use: on one that the service
+  /// closed meanwhile, libcurl sends a request again by itself.
+  private func connectedOnce(_ request: HTTPRequest) -> HTTPRequest {
+    var request = request
+    if paging.tokenOnce { request.headers.append(.init("Connection", "close")) }
+    return request
+  }
+
+  private func firstRequest(for query: Query?) throws(SourceError) -> HTTPRequest {
+    var request = list
+    if let query {
+      guard let search else { throw SourceError(.invalidRequest, "\(name) has no search") }
+      request = search(query)
+    }
+    if let size = paging.size { request = request.setting(size.parameter, to: "\(size.rows)") }
+    return request
+  }
+
+  /// The start of the page after this one; `nil` at the end, with a warning if that comes too early.
+  private func following(
+    _ position: RESTPosition, _ reply: RESTResponse<Item>, _ request: HTTPRequest
+  ) throws(SourceError) -> (RESTPosition?, Warning?) {
+    let count = reply.rowCount
+    let passed = min(position.passed + count, 1_000_000_000)
+    guard let start = try start(after: position, reply, passed, request) else {
+      return (nil, reply.total.flatMap { $0 > passed ? .early(passed, of: $0) : nil })
+    }
+    if let deepest = paging.deepest, passed >= deepest {
+      return (nil, Warning("depth", "the service sends at most \(deepest) records of a list"))
+    }
+    let largest = max(position.largest ?? 0, count)
+    return (
+      RESTPosition(
+        start: start, passed: passed, known: position.known.flatMap { $0 > passed ? $0 : nil },
+        restart: position.restart, total: reply.total ?? position.total,
+        short: count < largest ? count : nil, largest: largest), nil
+    )
+  }
+
+  private func start(
+    after position: RESTPosition, _ reply: RESTResponse<Item>, _ passed: Int, _ request: HTTPRequest
+  ) throws(SourceError) -> RESTPosition.Start? {
+    let start = position.start
+    guard reply.hasMore != false else { return nil }
+    // Some services name a next page without end, others send an empty page before the last: the second one
+    // is the end.
+    guard reply.rowCount > 0 || paging.step.isNamed && position.passed > 0 && position.short != 0
+    else { return nil }
+    let isShort =
+      paging.honorsSize && reply.rowCount < paging.size?.rows ?? 0
+      // A total that is larger speaks against the end.
+      && reply.total.map { $0 <= passed } ?? !paging.confirmsEnd
+    switch (paging.step, start) {
+    case (.single, _): return nil
+    case (.page(_, let first), .first):
+      return isShort ? nil : .page(first + 1)
+    case (.page, .page(let number)):
+      return isShort ? nil : .page(number + 1)
+    case (.offset(_, let first), .first):
+      return isShort ? nil : .offset(first + reply.rowCount)
+    case (.offset, .offset(let offset)):
+      return isShort ? nil : .offset(offset + reply.rowCount)
+    default: break
+    }
+    switch reply.next {
+    case nil: return nil
+    case .token(let token): return .token(token)
+    case .parameters(let parameters):
+      let secrets = Set(request.query.filter(\.isSecret).map(\.name))
+      return .parameters(parameters.filter { !secrets.contains($0.key) })
+    case .link(let link):
+      guard link.nonBlank != nil else { return nil }
+      // A link that must not be followed fails when its page is requested, so that this page is not lost.
+      // It is relative to the page, which may be on another host, but kept relative to the list.
+      let absolute = URL(string: link, relativeTo: request.url)?.absoluteString ?? link
+      return .link(list.storedLink(absolute, otherHosts: paging.otherHosts) ?? "")
+    }
+  }
+}
+
+extension RESTPaging {
+  /// The request of the page that starts there; `first` is that of the first, without parameters of paging.
+  ///
+  /// - Throws: ``SourceError`` with code `invalidCursor` if the start is of another kind of paging.
+  package func request(
+    for start: RESTPosition.Start, after first: HTTPRequest
+  ) throws(SourceError) -> HTTPRequest {
+    switch (start, step) {
+    case (.first, .token(let parameter, let token?)): return first.setting(parameter, to: token)
+    case (.first, .page(let parameter, let number)), (.page(let number), .page(let parameter, _)),
+      (.first, .offset(let parameter, let number)),
+      (.offset(let number), .offset(let parameter, _)):
+      return first.setting(parameter, to: "\(number)")
+    case (.first, _): return first
+    case (.token(let token), .token(let parameter, _)): return first.setting(parameter, to: token)
+    case (.parameters(let parameters), .link):
+      return parameters.sorted { $0.key < $1.key }.reduce(first) {
+        $0.setting(.query($1.key), to: $1.value)
+      }
+    case (.link(let link), .link):
+      guard !link.isEmpty else {
+        throw SourceError(
+          .rejected, "the next page of \(first.endpoint) is on another host or invalid")
+      }
+      guard let request = first.following(link, otherHosts: otherHosts) else {
+        throw .damaged(link)
+      }
+      return request
+    default: throw .damaged("\(start)")
+    }
+  }
+}
+
+extension Warning {
+  fileprivate static func early(_ passed: Int, of total: Int) -> Warning {
+    Warning(Warning.incomplete, "the service reports \(total) records but sent \(passed)")
+  }
+
+  fileprivate static func refused(after passed: Int, _ status: Int) -> Warning {
+    Warning(
+      Warning.incomplete,
+      "the service refused the page after \(passed) records (\(status)): there may be more")
+  }
+
+  fileprivate static var restarted: Warning {
+    Warning(
+      "restarted",
+      "a page was lost that the service sends only once, so the list was started over: records that moved "
+        + "meanwhile may be missing")
+  }
+}
+
+extension SourceError {
+  /// True if the service may have received the request that failed.
+  fileprivate var maySpendToken: Bool {
+    switch code {
+    case .unreachable, .offline, .rateLimited, .invalidSettings, .invalidRequest, .invalidCursor,
+      .missingKey, .invalidKey, .notRecorded:
+      false
+    default: true
+    }
+  }
+}
+
+extension HTTPResponse {
+  /// True for a status by which services refuse a token that they do not know any more.
+  fileprivate var refusesToken: Bool { [400, 404, 409, 410, 422].contains(status) }
+}
+
+/// The reply to the request of a page.
+private struct RESTReply<Item: Record> {
+  let start: RESTPosition.Start
+  let query: Query?
+  let request: HTTPRequest
+  let response: RESTResponse<Item>
+  let fetchedAt: Date
+}
+
+/// The page that is being cut, and the pages that cannot be requested again.
+private final class RESTMemory<Item: Record>: Sendable {
+  private struct Start: Hashable {
+    let start: RESTPosition.Start
+    let query: String?
+  }
+
+  /// The oldest are forgotten: then the service refuses their tokens.
+  private static var maxLost: Int { 100 }
+
+  private let state = Mutex<(reply: RESTReply<Item>?, lost: [Start])>((nil, []))
+
+  func keep(_ reply: RESTReply<Item>) { state.withLock { $0.reply = reply } }
+
+  func kept(_ start: RESTPosition.Start, of query: Query?) -> RESTReply<Item>? {
+    state.withLock(\.reply).flatMap { $0.start == start && $0.query == query ? $0 : nil }
+  }
+
+  func lose(_ start: RESTPosition.Start, of query: Query?) {
+    state.withLock { state in
+      state.lost.append(Start(start: start, query: query?.text))
+      if state.lost.count > Self.maxLost { state.lost.removeFirst() }
+    }
+  }
+
+  func isLost(_ start: RESTPosition.Start, of query: Query?) -> Bool {
+    state.withLock { $0.lost.contains(Start(start: start, query: query?.text)) }
+  }
+}
+
+extension HTTPRequest {
+  /// The link as a cursor keeps it: without the service's own host, so that a forged one cannot lead
+  /// elsewhere; `nil` if it leads to a host that is not allowed.
+  package func storedLink(_ link: String, otherHosts: Set<String>) -> String? {
+    if let own = following(link), let address = Address(own) {
+      return address.path + (address.query.map { "?" + $0 } ?? "")
+    }
+    guard let other = URL(string: link, relativeTo: url)?.absoluteURL,
+      var address = Address(other), otherHosts.contains(address.host),
+      address.scheme == "https" || Address(url)?.scheme == "http"
+    else { return nil }
+    address.query = withoutSecrets(address.query)
+    return address.text
+  }
+
+  /// The request for a stored link: on the service's own host with its secrets, elsewhere without.
+  fileprivate func following(_ link: String, otherHosts: Set<String>) -> HTTPRequest? {
+    var request = self
+    if link.hasPrefix("/") {
+      guard let own = Address(url), let url = following("\(own.scheme)://\(own.authority)\(link)")
+      else { return nil }
+      request.url = url
+      request.query = query.filter(\.isSecret)
+      return request
+    }
+    guard let other = URL(string: link), let address = Address(other),
+      otherHosts.contains(address.host)
+    else { return nil }
+    request.url = other
+    request.query = []
+    request.headers = headers.filter { !$0.isSecret }
+    return request
+  }
+}

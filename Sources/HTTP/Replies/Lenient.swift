@@ -1,0 +1,186 @@
+import AggregatorCore
+public import Foundation
+
+/// A detail of a row that services send in several forms: a number as text, `""` for none, one value instead
+/// of a list, a date in one of the usual formats.
+///
+/// ```swift
+/// struct Wire: Decodable {
+///   let id: String
+///   @Lenient var population: Int?  // 3, 3.0, "3"
+///   @Lenient var tags: [String]?  // ["a", "b"], "a"
+///   @Lenient var updated: Date?  // "2026-03-14T06:12:09+02:00", 1773461529
+/// }
+/// ```
+///
+/// It is `nil` if the value is missing, null, blank or of another form, so that a detail never loses a row.
+@propertyWrapper
+public struct Lenient<Value: LenientDecodable>: Decodable, Sendable {
+  public var wrappedValue: Value?
+
+  public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
+
+  public init(from decoder: any Decoder) { wrappedValue = Value(lenient: decoder) }
+}
+
+extension Lenient: Equatable where Value: Equatable {}
+extension Lenient: Hashable where Value: Hashable {}
+
+extension KeyedDecodingContainer {
+  /// The value of a key in one of the forms of ``Lenient``; `nil` if it has none.
+  public func lenient<Value: LenientDecodable>(
+    _ key: Key, as type: Value.Type = Value.self
+  ) -> Value? {
+    Value.lenient(key, in: self)
+  }
+
+  /// Called by the synthesized `init(from:)` of a type with a ``Lenient`` property: the key may be missing.
+  public func decode<Value>(_ type: Lenient<Value>.Type, forKey key: Key) -> Lenient<Value> {
+    Lenient(wrappedValue: lenient(key))
+  }
+}
+
+/// A type whose values ``Lenient`` reads.
+public protocol LenientDecodable: Sendable {
+  /// Reads a value in any of its usual forms; `nil` if it has none of them.
+  init?(lenient decoder: any Decoder)
+
+  /// The value of a key; `nil` if it has none of the usual forms. The default calls ``init(lenient:)``.
+  static func lenient<Key>(_ key: Key, in container: KeyedDecodingContainer<Key>) -> Self?
+}
+
+extension LenientDecodable {
+  public static func lenient<Key>(_ key: Key, in container: KeyedDecodingContainer<Key>) -> Self? {
+    (try? container.decodeIfPresent(Lenient<Self>.self, forKey: key))?.wrappedValue
+  }
+}
+
+extension String: LenientDecodable {
+  /// Text that is not blank, or a whole number, as some services send postal codes.
+  public init?(lenient decoder: any Decoder) {
+    guard let container = try? decoder.singleValueContainer() else { return nil }
+    // Nearly all values are text, and a failed attempt is expensive.
+    do {
+      guard let text = try container.decode(String.self).nonBlank else { return nil }
+      self = text
+    } catch {
+      guard let number = try? container.decode(Int.self) else { return nil }
+      self = String(number)
+    }
+  }
+
+  /// The same without a decoder of its own, which would take twice as long: most details are text.
+  public static func lenient<Key>(
+    _ key: Key, in container: KeyedDecodingContainer<Key>
+  ) -> String? {
+    do {
+      return try container.decodeIfPresent(String.self, forKey: key)?.nonBlank
+    } catch {
+      return (try? container.decode(Int.self, forKey: key)).map { String($0) }
+    }
+  }
+}
+
+extension Int: LenientDecodable {
+  /// A whole number, also as text.
+  public init?(lenient decoder: any Decoder) {
+    guard let container = try? decoder.singleValueContainer() else { return nil }
+    if let number = try? container.decode(Int.self) {
+      self = number
+    } else if let text = try? container.decode(String.self).nonBlank, let number = Int(text) {
+      self = number
+    } else {
+      return nil
+    }
+  }
+}
+
+extension Double: LenientDecodable {
+  /// A finite number, also as text.
+  public init?(lenient decoder: any Decoder) {
+    guard let container = try? decoder.singleValueContainer() else { return nil }
+    if let number = try? container.decode(Double.self) {
+      self = number
+    } else if let text = try? container.decode(String.self).nonBlank, let number = Double(text),
+      number.isFinite
+    {
+      self = number
+    } else {
+      return nil
+    }
+  }
+}
+
+extension Bool: LenientDecodable {
+  /// `true`, `false`, 1 or 0, also as text.
+  public init?(lenient decoder: any Decoder) {
+    guard let container = try? decoder.singleValueContainer() else { return nil }
+    if let bool = try? container.decode(Bool.self) {
+      self = bool
+    } else {
+      switch String(lenient: decoder)?.lowercased() {
+      case "true", "1": self = true
+      case "false", "0": self = false
+      default: return nil
+      }
+    }
+  }
+}
+
+extension Array: LenientDecodable where Element: LenientDecodable {
+  /// A list, or a single value; elements of other forms are left out.
+  public init?(lenient decoder: any Decoder) {
+    if let list = try? LossyArray<LenientElement<Element>>(from: decoder) {
+      self = list.elements.map(\.value)
+    } else if let element = Element(lenient: decoder) {
+      self = [element]
+    } else {
+      return nil
+    }
+  }
+}
+
+/// An element of a list; it throws so that a ``LossyArray`` counts it and bounds the time of very many.
+private struct LenientElement<Value: LenientDecodable>: Decodable {
+  let value: Value
+
+  init(from decoder: any Decoder) throws {
+    guard let value = Value(lenient: decoder) else {
+      throw DecodingError.valueNotFound(
+        Value.self, .init(codingPath: decoder.codingPath, debugDescription: "of another form"))
+    }
+    self.value = value
+  }
+}
+
+extension Date: LenientDecodable {
+  /// A time of ISO 8601 in any zone, UTC if it names none; a day, at midnight UTC; a date as in header fields of
+  /// HTTP; or the seconds or milliseconds since 1970.
+  public init?(lenient decoder: any Decoder) {
+    guard let container = try? decoder.singleValueContainer() else { return nil }
+    let number: Double
+    if let seconds = try? container.decode(Double.self) {
+      number = seconds
+    } else if let text = try? container.decode(String.self).nonBlank {
+      if let period = Period(text), period.isDate, Self.range ~= period.start {
+        self.init(timeIntervalSince1970: period.start)
+        return
+      }
+      if let date = Date(httpDate: text) {
+        self = date
+        return
+      }
+      guard text.utf8.count >= 9, let seconds = Double(text) else { return nil }
+      number = seconds
+    } else {
+      return nil
+    }
+    // In seconds this would be after the year 5138.
+    let seconds = number.magnitude < 1e11 ? number : number / 1000
+    guard Self.range ~= seconds else { return nil }
+    self.init(timeIntervalSince1970: seconds)
+  }
+
+  /// The years 0 to 9999.
+  private static let range = -62_167_219_200.0...253_402_300_799
+}
