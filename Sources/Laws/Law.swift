@@ -60,4 +60,11 @@ package protocol LawCheck: Sendable {
 extension Law {
   /// The laws about records alone, for which a single page of a live service is enough.
   public static let ofRecords: [Law] = [recordRoundTrip, fieldKinds, fieldStored, searchableText]
+
+  /// The laws that a live service can be checked against with few requests, each after its premises.
+  package static let ofServices: [Law] =
+    [
+      idsUnique, paginationStable, paginationEnds, limitRespected, searchUsesWords, listedIDFound,
+      unknownNotFound,
+    ] + ofRecords
 }

@@ -6,45 +6,42 @@ package struct LawContext {
   private static let maxViolations = 5
 
   private let law: String
-  private let redactor: Redactor
+  private let scanner: SecretScanner
   private var violations: [Violation] = []
-  private var exemption: String?
+  private var notApplicableReason: String?
 
   /// Redacts `secrets`, because a faulty source may have leaked them.
   init(of law: String, hiding secrets: [Secret]) {
     self.law = law
-    redactor = Redactor(secrets.map { $0.reveal(\.self) })
+    scanner = SecretScanner(secrets)
   }
 
-  package mutating func note(expected: String, found: String, at call: String) {
+  package mutating func violation(expected: String, found: String, at call: String) {
     guard violations.count < Self.maxViolations else { return }
     violations.append(
       Violation(
-        law: law, expected: redactor.redacted(expected), found: redactor.redacted(found),
-        call: redactor.redacted(call)))
+        law: law, expected: scanner.redacted(expected), found: scanner.redacted(found),
+        call: scanner.redacted(call)))
   }
 
-  /// Marks the law as not applicable; violations noted so far stand.
-  package mutating func exempt(_ reason: String) { exemption = reason }
+  /// Marks the law as not applicable; violations found so far stand.
+  package mutating func notApplicable(_ reason: String) { notApplicableReason = reason }
 
   var verdict: Verdict {
     if !violations.isEmpty { return .violated(violations) }
-    return exemption.map(Verdict.notApplicable) ?? .holds
+    return notApplicableReason.map(Verdict.notApplicable) ?? .holds
   }
 
-  /// Violations noted so far stand.
+  /// Violations found so far stand.
   func verdict(after failure: SourceError) -> Verdict {
-    var failure = failure
-    failure.message = redactor.redacted(failure.message)
-    failure.remedy = failure.remedy.map { Remedy(redactor.redacted($0.text), $0.action) }
-    return violations.isEmpty ? .inconclusive(failure) : .violated(violations)
+    violations.isEmpty ? .inconclusive(scanner.redacted(failure)) : .violated(violations)
   }
 }
 
 extension PageRequest {
+  /// The call without its cursor: `list, limit 7`.
   package var text: String {
-    [query.map { "search \"\($0)\"" } ?? "list", "limit \(limit)", cursor.map { "after \($0)" }]
-      .compactMap(\.self).joined(separator: ", ")
+    "\(query.map { "search \"\($0)\"" } ?? "list"), limit \(limit)"
   }
 }
 

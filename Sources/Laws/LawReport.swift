@@ -23,7 +23,8 @@ public struct LawReport: Sendable {
       if let broken {
         verdict = .notApplicable("its premise \(broken.law.name) is violated")
       } else {
-        verdict = await law.check(subject)
+        let part = RunningCheck.name == nil ? "\(subject.name): \(law.name)" : law.name
+        verdict = await RunningCheck.named(part) { await law.check(subject) }
       }
       entries.append(Entry(law: law, verdict: verdict))
     }
@@ -84,7 +85,7 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
 
   public let found: String
 
-  /// The call: `list, limit 7, after cMA.6gq0wxyz1`, `show 1443`.
+  /// The call: `list, limit 7, page 2 of 3`, `show 1443`.
   public let call: String
 
   /// The law and the details: `ids-unique: list, limit 7: expected …, found …`.

@@ -41,7 +41,7 @@ public struct LawSubject<Item: Record>: Sendable {
   public var recreate: (@Sendable () throws(SourceError) -> any DataSource<Item>)?
 
   /// Observes the source; `nil` if only the current `Observer` does.
-  public var probe: LawProbe?
+  public var requestCounter: RequestCounter?
 
   public init(
     _ name: String, source: any DataSource<Item>, fields: [Field<Item>],
@@ -75,7 +75,7 @@ extension LawSubject {
     return records
   }
 
-  /// `nil` if lookups are unsupported or the record does not exist, which `known-found` checks.
+  /// `nil` if lookups are unsupported or the record does not exist, which `listed-id-found` checks.
   package func item(_ id: Item.ID) async throws(SourceError) -> Item? {
     do throws(SourceError) { return try await source.item(id).item } catch {
       guard error.code == .unsupported || error.code == .notFound else { throw error }

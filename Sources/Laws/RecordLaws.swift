@@ -13,19 +13,19 @@ private struct RecordRoundTrip: LawCheck {
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     let page = try await subject.source.page(PageRequest(limit: 20))
-    if page.records.isEmpty { context.exempt("there are no records") }
+    if page.records.isEmpty { context.notApplicable("there are no records") }
     for record in page.records {
       let call = "\"\(record.id)\" as JSON"
       do {
         let json = try CanonicalJSON.bytes(of: record)
         let copy = try JSONText(json)?.read(Item.self)
         if copy != record {
-          context.note(expected: "an equal record", found: "a different one", at: call)
+          context.violation(expected: "an equal record", found: "a different one", at: call)
         } else if try CanonicalJSON.bytes(of: copy) != json {
-          context.note(expected: "the same bytes", found: "other bytes", at: call)
+          context.violation(expected: "the same bytes", found: "other bytes", at: call)
         }
       } catch {
-        context.note(
+        context.violation(
           expected: "decodable JSON", found: "\(error)".oneLine(atMost: 120), at: call)
       }
     }
@@ -52,10 +52,10 @@ private struct FieldKinds: LawCheck {
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     let records = try await subject.sampleRecords()
-    if records.isEmpty { context.exempt("there are no records") }
+    if records.isEmpty { context.notApplicable("there are no records") }
     for record in records {
-      for field in subject.fields where !field[record].isOf(field.kind) {
-        context.note(
+      for field in subject.fields where !field[record].matches(field.kind) {
+        context.violation(
           expected: "\(field.name) to be \(field.kind.rawValue)", found: field[record].excerpt,
           at: "\"\(record.id)\"")
       }
@@ -64,12 +64,12 @@ private struct FieldKinds: LawCheck {
 }
 
 extension JSON {
-  fileprivate func isOf(_ kind: FieldKind) -> Bool {
+  fileprivate func matches(_ kind: FieldKind) -> Bool {
     switch (self, kind) {
-    case (.null, _), (.string, .text), (.integer, .integer), (.integer, .number),
+    case (_, .any), (.null, _), (.string, .text), (.integer, .integer), (.integer, .number),
       (.number, .number), (.bool, .bool):
       true
-    case (.array(let values), .list): values.allSatisfy { $0.isOf(.text) && $0 != .null }
+    case (.array(let values), .list): values.allSatisfy { $0.matches(.text) && $0 != .null }
     default: false
     }
   }
@@ -81,8 +81,8 @@ private struct FieldStored: LawCheck {
   ) async throws(SourceError) {
     let records = try await subject.sampleRecords()
     let fields = subject.fields.compactMap { field in field.path.map { (field, $0) } }
-    if records.isEmpty { context.exempt("there are no records") }
-    if fields.isEmpty { context.exempt("no fields are stored") }
+    if records.isEmpty { context.notApplicable("there are no records") }
+    if fields.isEmpty { context.notApplicable("no fields are stored") }
     for record in records {
       // `record-round-trip` checks that it can be encoded.
       guard let bytes = try? CanonicalJSON.bytes(of: record), let json = JSON(reading: bytes)
@@ -90,7 +90,7 @@ private struct FieldStored: LawCheck {
       for (field, path) in fields {
         let stored = path.split(separator: ".").reduce(json) { $0[String($1)] ?? .null }
         if !stored.isSame(as: field[record]) {
-          context.note(
+          context.violation(
             expected: "\(field.name) to be \(field[record].excerpt)", found: stored.excerpt,
             at: "\"\(record.id)\" at \(path)")
         }
@@ -116,13 +116,13 @@ private struct SearchableText: LawCheck {
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     guard subject.fields.contains(where: \.isSearchable) else {
-      return context.exempt("no fields are searchable")
+      return context.notApplicable("no fields are searchable")
     }
     let request = PageRequest(limit: 20)
     let page = try await subject.source.page(request)
-    if page.records.isEmpty { return context.exempt("there are no records") }
+    if page.records.isEmpty { return context.notApplicable("there are no records") }
     if page.records.allSatisfy({ subject.fields.searchableText(of: $0).text.nonBlank == nil }) {
-      context.note(expected: "searchable text", found: "none", at: request.text)
+      context.violation(expected: "searchable text", found: "none", at: request.text)
     }
   }
 }

@@ -11,10 +11,14 @@ public func expectLaws(
   of subject: LawSubject<some Record>, _ laws: [Law] = Law.all,
   sourceLocation location: SourceLocation = #_sourceLocation
 ) async -> LawReport {
+  CrashNote.install()
   let report = await LawReport(on: subject, of: laws)
   for violation in report.violations {
     Issue.record(
       "\(violation.law) of \(report.subject): \(violation.details)", sourceLocation: location)
+  }
+  for entry in report.notApplicable {
+    print("\(report.subject): \(entry.law.name) is \(entry.verdict)")
   }
   for entry in report.inconclusive {
     Issue.record(
@@ -46,13 +50,13 @@ public func expectLaws(
 /// Expects the bundled data of a plugin, which must contain its example, to satisfy the laws.
 @discardableResult
 public func expectLaws(
-  ofBundledOf plugin: some Plugin, _ laws: [Law] = Law.all,
+  ofBundledDataOf plugin: some Plugin, _ laws: [Law] = Law.all,
   sourceLocation location: SourceLocation = #_sourceLocation
 ) async -> LawReport {
   await expectLaws(of: LawSubject(bundledOf: plugin), laws, sourceLocation: location)
 }
 
-/// Expects a plugin to satisfy the laws, and its whole chain to keep every ``ScenarioPromise``, in
+/// Expects a plugin to satisfy the laws, and its whole chain to keep every ``ScenarioGuarantee``, in
 /// each ``FaultScenario``.
 ///
 /// ```swift
@@ -72,6 +76,7 @@ public func expectLawsUnderFaults(
 ) async throws -> FaultReport {
   let report = try await FaultReport(
     of: plugin, in: environment, scenarios, maxWait: maxWait)
+  for law in report.notApplicable { print("\(report.source): \(law)") }
   for problem in report.details { Issue.record("\(problem)", sourceLocation: location) }
   return report
 }

@@ -73,7 +73,7 @@ public final class Gate: Sendable {
 /// A number that a test can wait for instead of sleeping.
 public final class Counter: Sendable {
   private struct Waiter {
-    let least: Int
+    let minCount: Int
     let continuation: CheckedContinuation<Void, Never>
   }
 
@@ -92,15 +92,15 @@ public final class Counter: Sendable {
   public func add(_ change: Int = 1) {
     let reached = state.withLock { state -> [Waiter] in
       state.value += change
-      let reached = state.waiters.filter { $0.value.least <= state.value }
+      let reached = state.waiters.filter { $0.value.minCount <= state.value }
       for ticket in reached.keys { state.waiters[ticket] = nil }
       return Array(reached.values)
     }
     for waiter in reached { waiter.continuation.resume() }
   }
 
-  /// Waits until the value is at least `least`, or the task is cancelled.
-  public func reaches(_ least: Int) async {
+  /// Waits until the value is at least `minCount`, or the task is cancelled.
+  public func reaches(_ minCount: Int) async {
     let ticket = state.withLock { state in
       state.lastTicket += 1
       return state.lastTicket
@@ -108,8 +108,8 @@ public final class Counter: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isReached = state.withLock { state in
-          if state.value >= least { return true }
-          state.waiters[ticket] = Waiter(least: least, continuation: continuation)
+          if state.value >= minCount { return true }
+          state.waiters[ticket] = Waiter(minCount: minCount, continuation: continuation)
           return false
         }
         if isReached { continuation.resume() }

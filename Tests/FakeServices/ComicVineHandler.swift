@@ -75,7 +75,8 @@ struct ComicVineHandler {
 
   /// A page of the rows, with the quirks applied.
   private func window(_ all: [JSON], _ limit: Int, _ offset: Int) -> ComicVineAnswer {
-    let limit = quirks.contains(.ownLimit) ? 7 : limit
+    let limit =
+      quirks.contains(.ownLimit) ? 7 : quirks.contains(.silentLimit) ? min(limit, 7) : limit
     var start = offset
     if quirks.contains(.ignoresOffset) { start = 0 }
     if quirks.contains(.shifting) { start = max(0, start - 1) }
@@ -86,6 +87,8 @@ struct ComicVineHandler {
     }
     var answer = ComicVineAnswer(
       limit: limit, offset: offset, count: rows.count, total: all.count, results: .array(rows))
+    if quirks.contains(.silentLimit) { answer.limit = nil }
+    if quirks.contains(.pageTotal) { answer.total = start + rows.count }
     if quirks.contains(.emptyPromise) {
       (answer.count, answer.total, answer.results) = (10, 945, [])
     }
@@ -107,7 +110,8 @@ struct ComicVineAnswer {
   var status = 200
   var code = 1
   var words = "OK"
-  var limit = 0
+  /// `nil` to leave it out.
+  var limit: Int? = 0
   var offset = 0
   var count = 0
   var total = 0
@@ -134,12 +138,12 @@ struct ComicVineAnswer {
   }
 
   private var json: JSON {
-    let members: [JSON.Member] = [
-      .init("error", .string(words)), .init("limit", .integer(limit)),
-      .init("offset", .integer(offset)), .init("number_of_page_results", .integer(count)),
-      .init("number_of_total_results", .integer(total)), .init("status_code", .integer(code)),
-      .init("results", results),
-    ]
+    let members: [JSON.Member] =
+      [.init("error", .string(words))] + (limit.map { [.init("limit", .integer($0))] } ?? []) + [
+        .init("offset", .integer(offset)), .init("number_of_page_results", .integer(count)),
+        .init("number_of_total_results", .integer(total)), .init("status_code", .integer(code)),
+        .init("results", results),
+      ]
     // Errors have no version.
     return .object(members + (code == 1 ? [.init("version", "1.0")] : []))
   }

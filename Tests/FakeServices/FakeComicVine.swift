@@ -98,6 +98,10 @@ public enum ComicVineQuirk: CaseIterable, Sendable {
   case ignoresOffset
   /// Sends pages of 7 rows, and declares that size, whatever the limit.
   case ownLimit
+  /// Sends pages of 7 rows, whatever the limit, and does not say so: there is no `limit`.
+  case silentLimit
+  /// The total is the number of rows sent so far.
+  case pageTotal
   /// Sends 3 rows more than its declared `limit`.
   case generous
   /// `results` is an object instead of a list, or a list instead of an object.

@@ -33,6 +33,8 @@ public enum ProductsQuirk: CaseIterable, Sendable {
   case ignoresSkip
   /// Sends three rows more than requested.
   case generous
+  /// Sends at most seven rows.
+  case capped
   /// Returns the same product for every ID.
   case wrongProduct
 }
@@ -96,7 +98,8 @@ final class ProductsHandler: Sendable {
     }
     let all = currentProducts()
     let start = quirks.contains(.ignoresSkip) ? 0 : skip
-    let count = abs(take) + (quirks.contains(.generous) && take != 0 ? 3 : 0)
+    var count = abs(take) + (quirks.contains(.generous) && take != 0 ? 3 : 0)
+    if quirks.contains(.capped) { count = min(count, 7) }
     var rows = (take < 0 ? all.reversed() : all).dropFirst(start).prefix(count).map(\.json)
     if quirks.contains(.badRows), rows.count > 3 {
       rows[1...3] = [["title": "Nobody"], ["id": 7, "title": "Seven"], nil]

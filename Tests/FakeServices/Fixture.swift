@@ -5,7 +5,7 @@ public import Foundation
 ///
 /// It is in `Recordings/` beside the test, and recording it again yields the same bytes. It
 /// contains the URL of the real service, so it works with the default settings: `aggregator heroes
-/// list --replay Tests/HeroesTests/Recordings/fair`.
+/// list --replay Tests/HeroesTests/Recordings/working`.
 public struct Fixture: Sendable {
   /// Fri, 20 Nov 2026, 10:10:00 UTC, the date of all recordings.
   public static let date = Date(timeIntervalSince1970: 1_795_169_400)
@@ -77,7 +77,7 @@ private struct Rerouted<Base: Transport>: Transport {
   func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
     let address = request.url.absoluteString
     guard address.hasPrefix(from), let url = URL(string: to + address.dropFirst(from.count)) else {
-      throw SourceError(.badUsage, "\(address) is not at \(from)")
+      throw SourceError(.invalidRequest, "\(address) is not at \(from)")
     }
     var request = request
     request.url = url

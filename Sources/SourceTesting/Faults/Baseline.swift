@@ -5,11 +5,14 @@ struct Baseline<Item: Record>: Sendable {
   static var size: Int { 10 }
 
   /// The limit for reading the list, far beyond that of a scenario.
-  private static var bound: PaginationBound { PaginationBound(items: 5000, pages: 20) }
+  private static var bound: PaginationBound { PaginationBound(items: 5000) }
 
   private(set) var list: [Item] = []
 
-  /// The full form of a record; `nil` if lookups are unsupported.
+  /// The end of the list: `exhausted`, unless it goes on beyond the bound, or stalls.
+  private(set) var end: PaginationEnd?
+
+  /// The full form of a record; `nil` if lookups are unsupported, or fail, which the laws report.
   private(set) var item: Item?
 
   let bundle: Set<Item>
@@ -21,8 +24,12 @@ struct Baseline<Item: Record>: Sendable {
     _ remote: any DataSource<Item>, bundle: any DataSource<Item>, query: Query?, size: Int
   ) async throws(SourceError) {
     var bundled: Set<Item> = []
-    for try await step in bundle.pages(upTo: PaginationBound(pages: 100), ahead: 0) {
-      bundled.formUnion(step.items)
+    do throws(SourceError) {
+      for try await step in bundle.pages(upTo: PaginationBound(pages: 100), ahead: 0) {
+        bundled.formUnion(step.items)
+      }
+    } catch .nothingCached {
+      // A source without bundled data.
     }
     self.bundle = bundled
     for try await step in remote.pages(size: size, upTo: Self.bound, ahead: 0) {
@@ -31,6 +38,7 @@ struct Baseline<Item: Record>: Sendable {
           .malformed, "unreadable rows: \(step.page.unreadable.firstReason ?? "no reason")")
       }
       list += step.items
+      end = step.end
       add(step.page.records)
     }
     // Not the first record, which the scenario deletes.
@@ -42,7 +50,7 @@ struct Baseline<Item: Record>: Sendable {
       add([item])
       self.item = item
     } catch {
-      guard error.code == .unsupported else { throw error }
+      guard error.code == .unsupported || error.code == .notFound else { throw error }
     }
     guard let query else { return }
     for try await step in remote.pages(

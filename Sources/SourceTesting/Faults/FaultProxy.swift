@@ -16,9 +16,9 @@ final class FaultProxy: Transport {
   private let server: LoopbackServer
 
   init(
-    of service: any Transport, now: @escaping @Sendable () -> Date
+    of service: any Transport, echoing secrets: [Secret], now: @escaping @Sendable () -> Date
   ) throws(SourceError) {
-    let handler = FaultHandler(of: service, now: now)
+    let handler = FaultHandler(of: service, echoing: secrets, now: now)
     self.handler = handler
     refusingPort = try RefusingPort()
     server = try LoopbackServer { handler.reply(to: $0) }
@@ -30,7 +30,7 @@ final class FaultProxy: Transport {
     let (ticket, scenario) = handler.admit(request)
     defer { handler.dismiss(ticket) }
     var isRefused = false
-    if case .refuse = scenario.play { isRefused = true }
+    if case .refuse = scenario.injection { isRefused = true }
     var request = request.sent(to: isRefused ? refusingPort.port : server.port)
     request.headers.append(.init(FaultHandler.ticket, "\(ticket)"))
     request.limits = HTTPLimits(
@@ -58,7 +58,7 @@ extension HTTPRequest {
 /// Replies to the requests of a ``FaultProxy``: with the service's reply or with a fault.
 final class FaultHandler: Sendable {
   private struct State {
-    var scenario = FaultScenario.fair
+    var scenario = FaultScenario.noFault
     var calls = 0
     var faultsInjected = 0
     /// The requests in flight, by ticket.
@@ -70,18 +70,22 @@ final class FaultHandler: Sendable {
     var pages: [(key: String, body: Data)] = []
   }
 
-  /// Further pages are not distinguished.
-  private static let mostPages = 200
+  /// Pages beyond this are forwarded unchanged.
+  private static let maxPages = 200
 
   /// The header field with the ticket of the request.
   static let ticket = "Fault-Proxy-Ticket"
 
   private let service: any Transport
+  private let secrets: [Secret]
   private let now: @Sendable () -> Date
   private let state = Mutex(State())
 
-  init(of service: any Transport, now: @escaping @Sendable () -> Date) {
+  init(
+    of service: any Transport, echoing secrets: [Secret], now: @escaping @Sendable () -> Date
+  ) {
     self.service = service
+    self.secrets = secrets
     self.now = now
   }
 
@@ -101,7 +105,7 @@ final class FaultHandler: Sendable {
       state.lastTicket += 1
       state.requests[state.lastTicket] = request
       if state.listEndpoint == nil { state.listEndpoint = request.endpoint }
-      if case .refuse = state.scenario.play {
+      if case .refuse = state.scenario.injection {
         state.calls += 1
         state.faultsInjected += 1
       }
@@ -119,17 +123,18 @@ final class FaultHandler: Sendable {
     }
     // The client has left.
     guard let request else { return .closed }
-    let original = { @Sendable in self.numbered(request).response }
-    switch scenario.play {
+    let original = { @Sendable in self.forwardNumberingPages(request).response }
+    switch scenario.injection {
     case .refuse: return .closed
     case .answer(let answer):
-      guard let reply = answer(FaultContext(call: call, now: now(), original: original)) else {
+      let context = FaultContext(call: call, now: now(), secrets: secrets, original: original)
+      guard let reply = answer(context) else {
         return LoopbackReply(original())
       }
       state.withLock { $0.faultsInjected += 1 }
       return reply
     case .change(let change):
-      var (response, page) = numbered(request)
+      var (response, page) = forwardNumberingPages(request)
       if let changed = page.flatMap(change) {
         state.withLock { $0.faultsInjected += 1 }
         response.body = Data(changed.text.utf8)
@@ -139,14 +144,16 @@ final class FaultHandler: Sendable {
   }
 
   /// The service's reply, and its page of rows if it is one.
-  private func numbered(_ request: HTTPRequest) -> (response: HTTPResponse, page: RowsPage?) {
+  private func forwardNumberingPages(_ request: HTTPRequest) -> (
+    response: HTTPResponse, page: RowsPage?
+  ) {
     let response = forward(request)
     guard 200..<300 ~= response.status else { return (response, nil) }
     let page = state.withLock { state -> RowsPage? in
       guard request.endpoint == state.listEndpoint else { return nil }
       let key = request.key
       let known = state.pages.firstIndex { $0.key == key }
-      guard known != nil || state.pages.count < Self.mostPages else { return nil }
+      guard known != nil || state.pages.count < Self.maxPages else { return nil }
       if known == nil { state.pages.append((key, response.body)) }
       let index = known ?? state.pages.count - 1
       return RowsPage(

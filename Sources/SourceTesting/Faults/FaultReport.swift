@@ -20,7 +20,7 @@ public struct FaultReport: Sendable {
 
     /// Without a fault, laws that could not be checked count too.
     public var problems: [String] {
-      let inconclusive = scenario.name == FaultScenario.fair.name ? laws?.inconclusive ?? [] : []
+      let inconclusive = scenario.name == FaultScenario.noFault.name ? laws?.inconclusive ?? [] : []
       return violations.map(\.description) + (laws?.violations.map(\.description) ?? [])
         + inconclusive.map { "\($0.law.name): \($0.verdict)" }
     }
@@ -35,6 +35,8 @@ public struct FaultReport: Sendable {
   /// The number of concurrent scenarios: most of them wait.
   private static let width = 4
 
+  /// If the scenario without a fault comes first and fails, no other runs.
+  ///
   /// `environment` leads to a working service; its clock, rates and store are replaced; `maxWait`
   /// limits the real time of one call; throws failures of the service without any fault.
   public init<Source: Plugin>(
@@ -45,25 +47,42 @@ public struct FaultReport: Sendable {
     let scenarioEnvironment = try ScenarioEnvironment(over: environment, for: plugin)
     let remote = try plugin.remote(in: scenarioEnvironment.environment)
     let query = plugin.policy.localSearchBound == nil ? try Query(plugin.example.query) : nil
-    let baseline = await within(maxWait * 10) {
-      await Result { () async throws(SourceError) in
-        try await Baseline(
-          remote, bundle: plugin.bundled, query: query, size: plugin.policy.largestPage)
+    CrashNote.install()
+    let baseline = await RunningCheck.named("\(plugin.name) before all scenarios") {
+      await within(maxWait * 10) {
+        await Result { () async throws(SourceError) in
+          try await Baseline(
+            remote, bundle: plugin.bundled, query: query, size: plugin.policy.largestPage)
+        }
       }
     }
     guard let baseline = try baseline?.get() else {
       throw SourceError(.timedOut, "the list of \(plugin.name) did not end in time")
     }
     source = plugin.name
-    entries = await withTaskGroup(of: (Int, Entry).self) { group in
+    let run = { @Sendable (scenario: FaultScenario) async -> Entry in
+      await RunningCheck.named("\(plugin.name) in \(scenario.name)") {
+        await ScenarioTrial(
+          of: plugin, in: scenario, over: environment, baseline: baseline, maxWait: maxWait
+        ).run()
+      }
+    }
+    var noFault: Entry?
+    if let first = scenarios.first, first.expectation == .noFault {
+      let entry = await run(first)
+      // With a fault, the same problems would only be found again.
+      guard entry.passed else {
+        entries = [entry]
+        return
+      }
+      noFault = entry
+    }
+    entries = await withTaskGroup(of: (Int, Entry).self) { [noFault] group in
       var entries: [Int: Entry] = [:]
-      for (index, scenario) in scenarios.enumerated() {
+      if let noFault { entries[0] = noFault }
+      for (index, scenario) in scenarios.enumerated() where index > 0 || noFault == nil {
         if index >= Self.width, let (index, entry) = await group.next() { entries[index] = entry }
-        group.addTask {
-          let context = ScenarioTrial(
-            of: plugin, in: scenario, over: environment, baseline: baseline, maxWait: maxWait)
-          return (index, await context.entry())
-        }
+        group.addTask { (index, await run(scenario)) }
       }
       for await (index, entry) in group { entries[index] = entry }
       return scenarios.indices.compactMap { entries[$0] }
@@ -72,38 +91,45 @@ public struct FaultReport: Sendable {
 }
 
 extension FaultReport {
-  /// A table of scenarios and promises, with the number of laws that hold, are violated, do not
+  /// A table of scenarios and guarantees, with the number of laws that hold, are violated, do not
   /// apply, or are inconclusive because the service failed.
   public var table: String {
-    let names = ScenarioPromise.allCases.map(\.rawValue)
-    let head = Self.row(source, names.map { $0.filled(13) } + ["laws ok/bad/n/a/–"])
+    let names = ScenarioGuarantee.allCases.map(\.rawValue)
+    let head = Self.row(source, names.map { $0.filled(12) } + ["laws ok/bad/n/a/–"])
     return ([head] + entries.map(\.row)).joined(separator: "\n")
   }
 
-  /// One line for each problem: the scenario, the promise or law, and the finding.
+  /// One line for each problem: the scenario, the guarantee or law, and the finding.
   public var details: [String] {
     entries.flatMap { entry in
       entry.problems.map { "\(source) in \(entry.scenario.name): \($0)" }
     }
   }
 
+  /// The laws that do not apply to this source, with the reasons, from the scenario without a fault.
+  public var notApplicable: [String] {
+    entries.first { $0.scenario.expectation == .noFault }?.laws?.notApplicable.map {
+      "\($0.law.name): \($0.verdict)"
+    } ?? []
+  }
+
   fileprivate static func row(_ name: String, _ cells: [String]) -> String {
-    name.filled(16) + cells.joined()
+    name.filled(20) + cells.joined()
   }
 }
 
 extension FaultReport.Entry {
-  /// `ok`, `VIOLATED (2)`, `n/a` if the scenario has no effect, or `–` if a call never ended.
-  public func cell(of promise: ScenarioPromise) -> String {
-    let count = violations.count { $0.promise == promise }
-    if count > 0 { return "VIOLATED (\(count))" }
+  /// `ok`, `VIOLATED 2`, `n/a` if the scenario has no effect, or `–` if a call never ended.
+  public func cell(of guarantee: ScenarioGuarantee) -> String {
+    let count = violations.count { $0.guarantee == guarantee }
+    if count > 0 { return "VIOLATED \(count)" }
     if laws == nil { return "–" }
-    return hasEffect || scenario.expectation == .fair ? "ok" : "n/a"
+    return hasEffect || scenario.expectation == .noFault ? "ok" : "n/a"
   }
 
   fileprivate var row: String {
     FaultReport.row(
-      scenario.name, ScenarioPromise.allCases.map { cell(of: $0).filled(13) } + [lawCell])
+      scenario.name, ScenarioGuarantee.allCases.map { cell(of: $0).filled(12) } + [lawCell])
   }
 
   private var lawCell: String {

@@ -6,7 +6,7 @@ import Foundation
 /// A proxy server in front of the service injects the fault, so authors of sources write none of
 /// their own: see ``expectLawsUnderFaults(of:in:_:maxWait:sourceLocation:)``.
 public struct FaultScenario: Sendable, CustomStringConvertible {
-  /// The stable identifier: `503-for-ever`.
+  /// The stable identifier: `503-persistent`.
   public let name: String
 
   public let summary: String
@@ -25,13 +25,13 @@ public struct FaultScenario: Sendable, CustomStringConvertible {
   /// The limits for silence on the connection, and for a whole exchange.
   let limits: (idle: Duration, overall: Duration)
 
-  let play: Play
+  let injection: Injection
 
   enum Expectation: Sendable {
     /// Every answer is live, without warnings.
-    case fair
+    case noFault
     /// The service may answer, possibly after some attempts.
-    case passing
+    case transient
     /// The service never answers.
     case failing
     /// Rows are unreadable, and reported as such.
@@ -40,7 +40,7 @@ public struct FaultScenario: Sendable, CustomStringConvertible {
     case inconsistent
   }
 
-  enum Play: Sendable {
+  enum Injection: Sendable {
     case refuse
     /// Replies instead of the service; `nil` forwards the request.
     case answer(@Sendable (FaultContext) -> LoopbackReply?)
@@ -52,15 +52,15 @@ public struct FaultScenario: Sendable, CustomStringConvertible {
     _ name: String, _ summary: String, _ expectation: Expectation,
     codes: Set<SourceError.Code> = [],
     idle: Duration = .seconds(10), overall: Duration = .seconds(20), wait: Duration? = nil,
-    play: Play
+    injection: Injection
   ) {
     self.name = name
     self.summary = summary
     self.expectation = expectation
     self.wait = wait
     limits = (idle, overall)
-    self.play = play
-    if case .change = play { exemptLaws = Self.consistencyLaws } else { exemptLaws = [] }
+    self.injection = injection
+    if case .change = injection { exemptLaws = Self.consistencyLaws } else { exemptLaws = [] }
     // The circuit breaker opens after five failures in a row.
     self.codes = expectation == .failing ? codes.union([.circuitOpen]) : codes
   }
@@ -68,8 +68,9 @@ public struct FaultScenario: Sendable, CustomStringConvertible {
   public var description: String { "\(name): \(summary)" }
 
   private static let consistencyLaws: Set = [
-    "ids-unique", "walk-stable", "walk-ends", "any-page-size", "positions-true", "cursor-lasts",
-    "search-matches", "search-within-list", "search-complete",
+    "ids-unique", "pagination-stable", "pagination-ends", "any-page-size", "skip-consistent",
+    "cursor-lasts",
+    "one-state", "search-matches", "search-uses-words", "search-within-list", "search-complete",
   ]
 }
 
@@ -79,6 +80,9 @@ struct FaultContext: Sendable {
   let call: Int
 
   let now: Date
+
+  /// The secrets of the source's settings.
+  let secrets: [Secret]
 
   let original: @Sendable () -> HTTPResponse
 }
@@ -108,23 +112,23 @@ struct RowsPage: Sendable {
 }
 
 /// The guarantees in every ``FaultScenario``, besides the laws.
-public enum ScenarioPromise: String, CaseIterable, Sendable {
+public enum ScenarioGuarantee: String, CaseIterable, Sendable {
   /// Every call and every pagination ends, and no call exceeds its deadline.
   case terminates
   /// Every record is genuine and unchanged; cached records stay available.
-  case kept
+  case recordsIntact = "intact"
   /// Every problem is reported, by an error, a count, or the reason of a fallback.
-  case reason
+  case failuresReported = "reported"
   /// The store's file is intact and contains the service's records only; deleted records stay
   /// deleted.
-  case store
+  case storeConsistent = "consistent"
   /// Once the fault is over, the same chain returns the service's answers again.
   case recovers
 }
 
-/// A violation of a promise.
+/// A violation of a guarantee.
 public struct ScenarioViolation: Hashable, Sendable, CustomStringConvertible {
-  public let promise: ScenarioPromise
+  public let guarantee: ScenarioGuarantee
 
   /// The call: `list, second page`.
   public let call: String
@@ -133,8 +137,8 @@ public struct ScenarioViolation: Hashable, Sendable, CustomStringConvertible {
 
   public let found: String
 
-  /// The promise and the details: `reason: list: expected …, found …`.
+  /// The guarantee and the details: `reported: list: expected …, found …`.
   public var description: String {
-    "\(promise.rawValue): \(call): expected \(expected), found \(found)"
+    "\(guarantee.rawValue): \(call): expected \(expected), found \(found)"
   }
 }

@@ -4,14 +4,14 @@ import Foundation
 extension FaultScenario {
   /// All scenarios; the first one has no fault.
   public static let all: [FaultScenario] =
-    [fair] + busy + failing + connections + bodies + replies + pages
+    [noFault] + tooManyRequests + serverErrors + connections + bodies + replies + pages
 
-  public static let fair = FaultScenario(
-    "fair", "No fault.", .fair, play: .answer { _ in nil })
+  public static let noFault = FaultScenario(
+    "no-fault", "No fault.", .noFault, injection: .answer { _ in nil })
 }
 
 extension FaultScenario {
-  static let busy = [
+  static let tooManyRequests = [
     tooMany("429-seconds", "with Retry-After in seconds", wait: .seconds(3)) { _ in "2" },
     tooMany("429-date", "with Retry-After as a date", wait: .seconds(3)) {
       $0.addingTimeInterval(2).httpDate
@@ -20,22 +20,23 @@ extension FaultScenario {
       "\(Int($0.timeIntervalSince1970) + 2)"
     },
     tooMany("429-zero", "with Retry-After: 0") { _ in "0" },
-    tooMany("429-silent", "without Retry-After") { _ in nil },
+    tooMany("429-no-retry-after", "without Retry-After") { _ in nil },
     FaultScenario(
-      "429-passing", "Two requests get status 429 with Retry-After: 1.", .passing,
+      "429-transient", "Two requests get status 429 with Retry-After: 1.", .transient,
       codes: [.rateLimited],
-      play: .answer { $0.call <= 2 ? .tooMany(retryAfter: "1") : nil }),
+      injection: .answer { $0.call <= 2 ? .tooMany(retryAfter: "1") : nil }),
   ]
 
-  static let failing = [500, 502, 503].flatMap { status in
+  static let serverErrors = [500, 502, 503].flatMap { status in
     [
       FaultScenario(
-        "\(status)-passing", "Two requests get status \(status).", .passing,
+        "\(status)-transient", "Two requests get status \(status).", .transient,
         codes: [.serverError],
-        play: .answer { $0.call <= 2 ? .html(title: "\(status)", status: status) : nil }),
+        injection: .answer { $0.call <= 2 ? .html(title: "\(status)", status: status) : nil }),
       FaultScenario(
-        "\(status)-for-ever", "Every request gets status \(status).", .failing,
-        codes: [.serverError], play: .answer { _ in .html(title: "\(status)", status: status) }),
+        "\(status)-persistent", "Every request gets status \(status).", .failing,
+        codes: [.serverError], injection: .answer { _ in .html(title: "\(status)", status: status) }
+      ),
     ]
   }
 
@@ -45,7 +46,7 @@ extension FaultScenario {
   ) -> FaultScenario {
     FaultScenario(
       name, "Every request gets status 429, \(how).", .failing, codes: [.rateLimited], wait: wait,
-      play: .answer { .tooMany(retryAfter: value($0.now)) })
+      injection: .answer { .tooMany(retryAfter: value($0.now)) })
   }
 }
 
@@ -84,47 +85,58 @@ extension FaultScenario {
 
   static let connections = [
     FaultScenario(
-      "refused", "Connections are refused.", .failing, codes: [.unreachable], play: .refuse),
+      "refused", "Connections are refused.", .failing, codes: [.unreachable], injection: .refuse),
     FaultScenario(
       "reset", "The connection is reset without a response.", .failing, codes: [.connectionLost],
-      play: .answer { _ in .reset }),
+      injection: .answer { _ in .reset }),
     FaultScenario(
       "closed", "The connection is closed without a response.", .failing, codes: [.connectionLost],
-      play: .answer { _ in .closed }),
+      injection: .answer { _ in .closed }),
     FaultScenario(
       "stalled", "No response ever arrives.", .failing, codes: [.timedOut], idle: silence,
-      play: .answer { _ in .stalled }),
+      injection: .answer { _ in .stalled }),
   ]
 
   static let bodies = [
     FaultScenario(
       "cut", "The connection is closed in the middle of the body.", .failing,
       codes: [.connectionLost],
-      play: .body { .cut(after: $0.prefix($0.count / 2), of: $0.count) }),
+      injection: .body { .cut(after: $0.prefix($0.count / 2), of: $0.count) }),
     FaultScenario(
-      "too-long", "Content-Length is larger than the body.", .failing, codes: [.connectionLost],
-      play: .body { .cut(after: $0, of: $0.count + 100) }),
+      "length-too-large", "Content-Length is larger than the body.", .failing,
+      codes: [.connectionLost],
+      injection: .body { .cut(after: $0, of: $0.count + 100) }),
     FaultScenario(
-      "too-short", "Content-Length is smaller than the body.", .failing, codes: [.malformed],
-      play: .body { .cut(after: $0, of: $0.count * 2 / 3) }),
+      "length-too-small", "Content-Length is smaller than the body.", .failing,
+      codes: [.malformed],
+      injection: .body { .cut(after: $0, of: $0.count * 2 / 3) }),
     FaultScenario(
       "stalled-body", "The response stalls in the middle of the body.", .failing,
       codes: [.timedOut], idle: silence,
-      play: .body { .stalled(after: $0.prefix($0.count / 2), of: $0.count) }),
+      injection: .body { .stalled(after: $0.prefix($0.count / 2), of: $0.count) }),
     FaultScenario(
-      "slow", "The body arrives slowly but completely.", .passing,
-      play: .body { .dripping($0, every: .milliseconds(2), size: max($0.count / 5, 1)) }),
+      "slow", "The body arrives slowly but completely.", .transient,
+      injection: .body { .dripping($0, every: .milliseconds(2), size: max($0.count / 5, 1)) }),
     FaultScenario(
       "too-slow", "The body arrives too slowly.", .failing, codes: [.timedOut],
       overall: silence,
-      play: .body { .dripping($0, every: .milliseconds(20), size: max($0.count / 50, 1)) }),
+      injection: .body { .dripping($0, every: .milliseconds(20), size: max($0.count / 50, 1)) }),
   ]
 }
 
-extension FaultScenario.Play {
+extension FaultScenario.Injection {
   /// The service's own body, sent differently.
   fileprivate static func body(_ send: @escaping @Sendable (Data) -> LoopbackReply) -> Self {
     .answer { send($0.original().body) }
+  }
+}
+
+extension String {
+  /// This key in some of the forms in which a service may repeat it, the shortest text first.
+  fileprivate var echo: String {
+    let references = unicodeScalars.map { "&#\($0.value);" }.joined()
+    return
+      "\(self) \(percentEncoded) \(Data(utf8).base64EncodedString()) \(uppercased()) \(references)"
   }
 }
 
@@ -132,25 +144,34 @@ extension FaultScenario {
   static let replies = [
     FaultScenario(
       "html-200", "An HTML page with status 200.", .failing, codes: [.malformed],
-      play: .answer { _ in .html(title: "Be right back") }),
+      injection: .answer { _ in .html(title: "Be right back") }),
     FaultScenario(
       "html-500", "An HTML page with status 500.", .failing, codes: [.serverError],
-      play: .answer { _ in .html(title: "Internal Server Error", status: 500) }),
+      injection: .answer { _ in .html(title: "Internal Server Error", status: 500) }),
+    FaultScenario(
+      "echoed-key", "An HTML page with status 500 repeats the key, bare and encoded.", .failing,
+      codes: [.serverError],
+      injection: .answer { context in
+        guard !context.secrets.isEmpty else { return nil }
+        let echo = context.secrets.map { $0.revealToken { $1.echo } }.joined(separator: " ")
+        return .html(title: echo, status: 500)
+      }),
     FaultScenario(
       "not-json", "The body is not JSON.", .failing, codes: [.malformed],
-      play: .answer { _ in .json(#"{"results": [{"id": 1, "name": "#) }),
+      injection: .answer { _ in .json(#"{"results": [{"id": 1, "name": "#) }),
     FaultScenario(
       "oversize", "The body exceeds the size limit.", .failing, codes: [.tooLarge],
-      play: .answer { _ in .chunked(Data(repeating: 0x20, count: 64 << 10), times: 32) }),
+      injection: .answer { _ in .chunked(Data(repeating: 0x20, count: 64 << 10), times: 32) }),
     FaultScenario(
-      "bomb", "A small body decompresses to 64 MiB.", .failing, codes: [.tooLarge],
-      play: .answer { _ in .gzipBomb(of: 64 << 20) }),
+      "gzip-bomb", "A small body decompresses to 64 MiB.", .failing, codes: [.tooLarge],
+      injection: .answer { _ in .gzipBomb(of: 64 << 20) }),
     FaultScenario(
       "redirect-loop", "Every request is redirected to itself.", .failing, codes: [.rejected],
-      play: .answer { _ in .redirect(to: "?again") }),
+      injection: .answer { _ in .redirect(to: "?again") }),
     FaultScenario(
-      "redirect-away", "Every request is redirected to another host.", .failing, codes: [.rejected],
-      play: .answer { _ in .redirect(to: "http://elsewhere.invalid/") }),
+      "redirect-cross-host", "Every request is redirected to another host.", .failing,
+      codes: [.rejected],
+      injection: .answer { _ in .redirect(to: "http://elsewhere.invalid/") }),
   ]
 }
 
@@ -158,34 +179,35 @@ extension FaultScenario {
   static let pages = [
     FaultScenario(
       "repeated-page", "The second page repeats the first one.", .inconsistent, codes: [.malformed],
-      play: .change { $0.number == 2 ? $0.before : nil }),
+      injection: .change { $0.number == 2 ? $0.before : nil }),
     FaultScenario(
       "ignored-offset", "Every page is the first one.", .inconsistent, codes: [.malformed],
-      play: .change { $0.number > 1 ? $0.first : nil }),
+      injection: .change { $0.number > 1 ? $0.first : nil }),
     FaultScenario(
       "empty-page", "The second page is empty.", .inconsistent, codes: [.malformed],
-      play: .change { $0.number == 2 ? $0.body?.replacingRows { _ in [] } : nil }),
+      injection: .change { $0.number == 2 ? $0.body?.replacingRows { _ in [] } : nil }),
     FaultScenario(
       "shrinking-total", "The total shrinks with each page.", .inconsistent, codes: [.malformed],
-      play: .change { $0.number > 1 ? $0.body?.dividingTotals(by: $0.number) : nil }),
+      injection: .change { $0.number > 1 ? $0.body?.dividingTotals(by: $0.number) : nil }),
     FaultScenario(
-      "rows-gone", "An earlier row disappears between two pages.", .inconsistent,
+      "row-deleted", "An earlier row disappears between two pages.", .inconsistent,
       codes: [.malformed],
-      play: .change { page in
+      injection: .change { page in
         page.number > 1 ? page.body?.replacingRows { Array($0.dropFirst()) } : nil
       }),
     FaultScenario(
-      "rows-come", "An earlier row appears between two pages.", .inconsistent, codes: [.malformed],
-      play: .change { page in
+      "row-inserted", "An earlier row appears between two pages.", .inconsistent,
+      codes: [.malformed],
+      injection: .change { page in
         guard page.number > 1, let last = page.before?.rows?.last else { return nil }
         return page.body?.replacingRows { [last] + $0.dropLast() }
       }),
     FaultScenario(
       // The other rows are readable, so an error would be wrong.
       "bad-row", "The first row of every page is unreadable.", .unreadable,
-      play: .change { $0.body?.replacingRows { [.null] + $0.dropFirst() } }),
+      injection: .change { $0.body?.replacingRows { [.null] + $0.dropFirst() } }),
     FaultScenario(
       "bad-rows", "All rows are unreadable.", .unreadable, codes: [.malformed],
-      play: .change { $0.body?.replacingRows { $0.map { _ in .object([]) } } }),
+      injection: .change { $0.body?.replacingRows { $0.map { _ in .object([]) } } }),
   ]
 }

@@ -1,4 +1,5 @@
 import AggregatorKit
+import AggregatorLaws
 import Foundation
 
 extension ScenarioRun {
@@ -6,8 +7,9 @@ extension ScenarioRun {
     judge(page.records, page.provenance, label)
     if page.unreadable.count > 0 {
       reportedUnreadable = true
-      if scenario.expectation == .fair {
-        note(.kept, label, "readable rows", page.unreadable.firstReason ?? "unreadable rows")
+      if scenario.expectation == .noFault {
+        violated(
+          .recordsIntact, label, "readable rows", page.unreadable.firstReason ?? "unreadable rows")
       }
     }
   }
@@ -16,26 +18,27 @@ extension ScenarioRun {
     if let reason = provenance.reason {
       judge(reason, label)
     } else if provenance.origin == .bundled {
-      note(.reason, label, "a reason for bundled data", "none")
+      violated(.failuresReported, label, "a reason for bundled data", "none")
     } else if scenario.expectation == .failing, faultsInjected > 0 {
       if provenance.origin == .live {
-        note(.reason, label, "an error or a fallback", "a live answer")
+        violated(.failuresReported, label, "an error or a fallback", "a live answer")
       } else if !isLocalFirst {
-        note(.reason, label, "a reason for cached data", "none")
+        violated(.failuresReported, label, "a reason for cached data", "none")
       }
     }
     add(records, from: provenance)
     for record in records {
       if record.id == deleted {
-        note(.store, label, "no deleted records", "\"\(record.id)\"")
+        violated(.storeConsistent, label, "no deleted records", "\"\(record.id)\"")
       }
       switch provenance.origin {
       case .live where !matchesBaseline(record):
-        note(.kept, label, "\"\(record.id)\" as in the baseline", "\(record)")
+        violated(.recordsIntact, label, "\"\(record.id)\" as in the baseline", "\(record)")
       case .cached where !isFromService(record):
-        note(.store, label, "\"\(record.id)\" as the service returned it", "\(record)")
+        violated(
+          .storeConsistent, label, "\"\(record.id)\" as the service returned it", "\(record)")
       case .bundled where !baseline.bundle.contains(record):
-        note(.kept, label, "\"\(record.id)\" as bundled", "\(record)")
+        violated(.recordsIntact, label, "\"\(record.id)\" as bundled", "\(record)")
       default: break
       }
     }
@@ -43,16 +46,17 @@ extension ScenarioRun {
 
   mutating func judge(_ error: SourceError, _ label: String) {
     if error.code == .malformed { reportedUnreadable = true }
-    if let most = scenario.wait, error.code == .rateLimited, let wait = error.retryAfter,
-      wait > most
+    if let maxWait = scenario.wait, error.code == .rateLimited, let wait = error.retryAfter,
+      wait > maxWait
     {
-      note(.reason, label, "a retry time of at most \(most)", "\(wait)")
+      violated(.failuresReported, label, "a retry time of at most \(maxWait)", "\(wait)")
     }
     // The store is empty if the service never answered.
     let isEmpty = isLocalFirst && error.code == .nothingCached
     guard !scenario.codes.contains(error.code), !isEmpty else { return }
     let names = scenario.codes.map(\.description).sorted().joined(separator: ", ")
-    note(.reason, label, names.isEmpty ? "an answer" : names, "\(error.code): \(error)")
+    violated(
+      .failuresReported, label, names.isEmpty ? "an answer" : names, "\(error.code): \(error)")
   }
 
   mutating func add(_ records: [Item], from provenance: Provenance) {
@@ -66,7 +70,8 @@ extension ScenarioRun {
   }
 
   private func matchesBaseline(_ record: Item) -> Bool {
-    // Of several records with one ID a source returns the first; another one if that is missing.
+    // If the service repeats an ID, the source keeps the first record; a fault may remove it, and then
+    // another one counts.
     let isOneOfMany = plugin.policy.repeatsRecords && !scenario.exemptLaws.isEmpty
     return baseline.contains(record) || isOneOfMany && baseline.containsID(record.id)
   }
@@ -78,17 +83,18 @@ extension ScenarioRun {
     else { return }
     let ids = Set(walk.records.map(\.id))
     for record in initialPage.records.dropFirst() where !ids.contains(record.id) {
-      note(.kept, "list", "cached record \"\(record.id)\"", "none")
+      violated(.recordsIntact, "list", "cached record \"\(record.id)\"", "none")
     }
   }
 
-  mutating func note(
-    _ promise: ScenarioPromise, _ label: String, _ expected: String, _ found: String
+  mutating func violated(
+    _ guarantee: ScenarioGuarantee, _ label: String, _ expected: String, _ found: String
   ) {
     let violation = ScenarioViolation(
-      promise: promise, call: label, expected: expected, found: found.oneLine(atMost: 200))
+      guarantee: guarantee, call: label, expected: expected, found: found.oneLine(atMost: 200))
     // Further violations would only repeat the first ones.
-    guard violations.count(where: { $0.promise == promise }) < 5, !violations.contains(violation)
+    guard violations.count(where: { $0.guarantee == guarantee }) < 5,
+      !violations.contains(violation)
     else {
       return
     }
@@ -100,40 +106,43 @@ extension ScenarioRun {
   mutating func inspectStore() async {
     guard !hasHung else { return }
     do throws(SourceError) {
-      for fault in try await store.faults() { note(.store, "store file", "an intact file", fault) }
+      for inconsistency in try await store.inconsistencies() {
+        violated(.storeConsistent, "store file", "an intact file", inconsistency)
+      }
       if try await !store.isIndexSound() {
-        note(.store, "search index", "the text of the records", "other text")
+        violated(.storeConsistent, "search index", "the text of the records", "other text")
       }
       let all = try await store.records(of: plugin.name, matching: [], after: 0, limit: 10_000)
       for stored in all.records {
         let record = try? JSONText(stored.json)?.read(Item.self)
         if let record, isFromService(record) { continue }
         let text = String(decoding: stored.json, as: UTF8.self)
-        note(.store, "cached records", "records of the service", text)
+        violated(.storeConsistent, "cached records", "records of the service", text)
       }
       for id in delivered.keys where try await store.record(id.description, of: plugin.name) == nil
       {
-        note(.store, "cached records", "\"\(id)\", which the service returned", "none")
+        violated(
+          .storeConsistent, "cached records", "\"\(id)\", which the service returned", "none")
       }
       guard let id = deleted?.description else { return }
       if try await !store.deleted(among: [id], of: plugin.name).contains(id) {
-        note(.store, "deleted records", "\"\(id)\"", "not deleted")
+        violated(.storeConsistent, "deleted records", "\"\(id)\"", "not deleted")
       }
     } catch {
-      note(.store, "store file", "an intact file", "\(error.code): \(error)")
+      violated(.storeConsistent, "store file", "an intact file", "\(error.code): \(error)")
     }
   }
 
   mutating func expectRecovery() async {
     guard !hasHung else { return }
-    scenarioEnvironment.proxy.handler.begin(.fair)
+    scenarioEnvironment.proxy.handler.begin(.noFault)
     scenarioEnvironment.expireEverything()
     let label = "list, after the fault"
     let stored = (try? await store.status(of: plugin.name).records) ?? 0
     let bound = PaginationBound(items: isLocalFirst ? stored + 15 : 30, pages: 100)
     guard let walk = await walk(upTo: bound, label) else { return }
     if let failure = walk.failure {
-      return note(.recovers, label, "an answer", "\(failure.code): \(failure)")
+      return violated(.recovers, label, "an answer", "\(failure.code): \(failure)")
     }
     let answer =
       isLocalFirst
@@ -143,15 +152,15 @@ extension ScenarioRun {
     else {
       let reason = answer?.page.provenance.reason.map { " (\($0.code): \($0))" } ?? ""
       let origin = answer?.page.provenance.origin.rawValue ?? "nothing"
-      return note(.recovers, label, "the service's answer", origin + reason)
+      return violated(.recovers, label, "the service's answer", origin + reason)
     }
     for record in walk.records where !isFromService(record) {
-      note(.recovers, label, "\"\(record.id)\" as in the baseline", "\(record)")
+      violated(.recovers, label, "\"\(record.id)\" as in the baseline", "\(record)")
     }
     guard !isLocalFirst, !plugin.policy.repeatsRecords else { return }
     let expected = baseline.list.filter { $0.id != deleted }.prefix(30).map(\.id)
     if walk.records.map(\.id) != expected {
-      note(.recovers, label, "\(expected)", "\(walk.records.map(\.id))")
+      violated(.recovers, label, "\(expected)", "\(walk.records.map(\.id))")
     }
   }
 }

@@ -1,7 +1,8 @@
 import AggregatorKit
+import AggregatorLaws
 
 /// Exercises the whole chain of a source, over a store of its own, in one scenario, and collects
-/// the broken promises.
+/// the broken guarantees.
 struct ScenarioRun<Source: Plugin> {
   typealias Item = Source.Item
 
@@ -57,14 +58,16 @@ struct ScenarioRun<Source: Plugin> {
   /// Starts without the fault, deletes a record of the first page, then injects the fault.
   mutating func runFaultAfterFirstPage() async {
     let start = PageRequest(limit: Baseline<Item>.size)
-    scenarioEnvironment.proxy.handler.begin(.fair)
+    scenarioEnvironment.proxy.handler.begin(.noFault)
     guard
       let page = await answer(
         "list, before the fault", { chain async throws(SourceError) in try await chain.page(start) }
       ),
       case .success(let initialPage) = page, let first = initialPage.records.first
     else {
-      if !hasHung { note(.recovers, "list, before the fault", "the service's first page", "none") }
+      if !hasHung {
+        violated(.recovers, "list, before the fault", "the service's first page", "none")
+      }
       return
     }
     add(initialPage.records, from: initialPage.provenance)
@@ -90,11 +93,11 @@ struct ScenarioRun<Source: Plugin> {
     if let failure = walk.failure { judge(failure, "list") }
     expectInitialRecords(walk)
     if Set(walk.pages.map { $0.page.provenance.origin == .bundled }).count > 1 {
-      note(.kept, "list", "one origin for all pages", "live and bundled pages")
+      violated(.recordsIntact, "list", "one origin for all pages", "live and bundled pages")
     }
     let hasEffect = faultsInjected > 0
     if scenario.expectation == .unreadable, hasEffect, !reportedUnreadable {
-      note(.reason, "list", "a count of unreadable rows", "none")
+      violated(.failuresReported, "list", "a count of unreadable rows", "none")
     }
   }
 }
@@ -118,7 +121,9 @@ extension ScenarioRun {
     let label = "show \(id)"
     switch await answer(label, { chain async throws(SourceError) in try await chain.item(id) }) {
     case .success(let found):
-      if found.item.id != id { note(.kept, label, "\"\(id)\"", "\"\(found.item.id)\"") }
+      if found.item.id != id {
+        violated(.recordsIntact, label, "\"\(id)\"", "\"\(found.item.id)\"")
+      }
       judge([found.item], found.provenance, label)
     case .failure(let error):
       // Sources that look it up in a list or in the store may not find it.
@@ -134,7 +139,8 @@ extension ScenarioRun {
     let outcome = await answer(label) { chain async throws(SourceError) in try await chain.item(id)
     }
     switch outcome {
-    case .success: note(.store, label, "error notFound for a deleted record", "the record")
+    case .success:
+      violated(.storeConsistent, label, "error notFound for a deleted record", "the record")
     case .failure(let error) where error.code != .notFound: judge(error, label)
     case .failure, nil: break
     }
@@ -162,11 +168,11 @@ extension ScenarioRun {
     guard let outcome else { return nil }
     // A call that needs several pages of the service has a deadline for each.
     let count = scenarioEnvironment.proxy.handler.count.calls - calls + 1
-    let (time, most) = (
+    let (time, maxTime) = (
       start.duration(to: scenarioEnvironment.clock.now), plugin.policy.deadline * count
     )
-    if time > most + maxWait {
-      note(.terminates, label, "at most \(most)", "\(time)")
+    if time > maxTime + maxWait {
+      violated(.terminates, label, "at most \(maxTime)", "\(time)")
     }
     return outcome
   }
@@ -176,10 +182,12 @@ extension ScenarioRun {
     _ call: @escaping @Sendable (any DataSource<Item>) async -> Answer
   ) async -> Answer? {
     guard !hasHung else { return nil }
-    let answer = await within(time) { [chain] in await call(chain) }
+    let answer = await RunningCheck.named(label) {
+      await within(time) { [chain] in await call(chain) }
+    }
     if answer == nil {
       hasHung = true
-      note(.terminates, label, "an end", "no end within \(time)")
+      violated(.terminates, label, "an end", "no end within \(time)")
     }
     return answer
   }

@@ -22,20 +22,21 @@ struct ScenarioTrial<Source: Plugin>: Sendable {
     self.maxWait = maxWait
   }
 
-  func entry() async -> FaultReport.Entry {
+  func run() async -> FaultReport.Entry {
     let home = URL.temporaryDirectory.appending(path: "faults-\(UUID())")
     defer { try? FileManager.default.removeItem(at: home) }
     do throws(SourceError) {
-      var violations: [ScenarioViolation] = []
+      var violations: [ScenarioViolation] = listEndViolation.map { [$0] } ?? []
       var faultsInjected = 0
-      for isInterrupted in [false, true] {
-        let file = home.appending(path: isInterrupted ? "fault-later.sqlite" : "fault-first.sqlite")
+      for startsAfterFirstPage in [false, true] {
+        let file = home.appending(
+          path: startsAfterFirstPage ? "fault-later.sqlite" : "fault-first.sqlite")
         let scenarioEnvironment = try ScenarioEnvironment(over: environment, for: plugin)
         var scenarioRun = try ScenarioRun(
           of: plugin, through: scenario, in: scenarioEnvironment, baseline,
           store: SQLiteStore(at: file.path),
           maxWait: maxWait)
-        if isInterrupted {
+        if startsAfterFirstPage {
           await scenarioRun.runFaultAfterFirstPage()
         } else {
           await scenarioRun.runFaultFromStart()
@@ -50,17 +51,27 @@ struct ScenarioTrial<Source: Plugin>: Sendable {
       guard let laws = try await lawReport() else {
         violations.append(
           ScenarioViolation(
-            promise: .terminates, call: "laws", expected: "an end",
+            guarantee: .terminates, call: "laws", expected: "an end",
             found: "no end within \(lawTimeout)"))
         return entry(faultsInjected, violations, laws: nil)
       }
       return entry(faultsInjected, violations, laws: laws)
     } catch {
       let violation = ScenarioViolation(
-        promise: .recovers, call: "setup", expected: "a source",
+        guarantee: .recovers, call: "setup", expected: "a source",
         found: "\(error.code): \(error)")
       return entry(0, [violation], laws: nil)
     }
+  }
+
+  /// Without a fault, a list that is not declared endless must end, whatever its length.
+  private var listEndViolation: ScenarioViolation? {
+    guard scenario.expectation == .noFault, !plugin.policy.isEndless, let end = baseline.end,
+      end != .exhausted
+    else { return nil }
+    return ScenarioViolation(
+      guarantee: .terminates, call: "list", expected: "the end, or a policy that is endless",
+      found: "\(end.text) after \(baseline.list.count.records)")
   }
 
   private func entry(
@@ -100,7 +111,8 @@ struct ScenarioEnvironment: Sendable {
     let now = { @Sendable [clock] in
       date.addingTimeInterval(start.duration(to: clock.now) / .seconds(1))
     }
-    proxy = try FaultProxy(of: environment.transport, now: now)
+    proxy = try FaultProxy(
+      of: environment.transport, echoing: plugin.secrets(in: environment.settings), now: now)
     var own = environment
     let rates = plugin.settings.filter { $0.form == .rate }.map { ($0.key, "off") }
     own.settings = environment.settings.replaced(Dictionary(rates) { $1 })

@@ -2,20 +2,20 @@ import AggregatorKit
 import AggregatorLaws
 
 extension Law {
-  static let positionsTrue = Law(
-    "positions-true",
+  static let skipConsistent = Law(
+    "skip-consistent",
     "A cursor that skips ahead leads to the records that paging reaches there.",
-    given: [walkStable, anyPageSize], PositionsTrue())
+    given: [paginationStable, anyPageSize], SkipConsistent())
 }
 
-private struct PositionsTrue: LawCheck {
+private struct SkipConsistent: LawCheck {
   private static let sampleSize = 3
 
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     if subject.repeatsRecords {
-      return context.exempt("the service repeats records, so positions are estimates")
+      return context.notApplicable("the service repeats records, so positions are estimates")
     }
     let reference = await subject.collectPages()
     var isOffered = false
@@ -30,11 +30,12 @@ private struct PositionsTrue: LawCheck {
           subject.source, from: start.after(cursor),
           upTo: PaginationBound(items: Self.sampleSize, pages: 3))
         let expected = reference.records.dropFirst(passed + count).prefix(Self.sampleSize)
-        try context.expect(reached, expected, "\(start.text), skipping \(count)", reference)
+        let call = start.text + (after == nil ? "" : ", page 2")
+        try context.expect(reached, expected, "\(call), skipping \(count)", reference)
       }
     }
     if let failure = reference.failure { throw failure }
-    if !isOffered { context.exempt("the source cannot skip ahead") }
+    if !isOffered { context.notApplicable("the source cannot skip ahead") }
   }
 }
 
@@ -53,7 +54,7 @@ extension LawContext {
         || reached.records.isEmpty
     else { return }
     try reached.requireSameOrigin(as: reference)
-    note(
+    violation(
       expected: expected.first.map { "\"\($0.id)\" and the following records" } ?? "nothing",
       found: reached.failure?.text ?? reached.records.idList, at: call)
   }
@@ -63,20 +64,21 @@ extension Law {
   static let cursorLasts = Law(
     "cursor-lasts",
     "A cursor stored as text leads to the same page again, also in another process.",
-    isCheap: true, given: [walkStable], CursorLasts())
+    isCheap: true, given: [paginationStable], CursorLasts())
 }
 
 private struct CursorLasts: LawCheck {
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
+    if subject.spendsTokens { return context.notApplicable(LawContext.spentTokens) }
     var wasFollowed = false
     for query in [nil, subject.search == .none ? nil : subject.query] {
       let start = PageRequest(matching: query, limit: 2)
       guard let next = try await subject.source.page(start).next else { continue }
       wasFollowed = true
       guard let stored = Cursor(next.description), stored == next else {
-        context.note(expected: "a token", found: "\"\(next)\"", at: start.text)
+        context.violation(expected: "a token", found: "\"\(next)\"", at: start.text)
         continue
       }
       let request = start.after(stored)
@@ -84,9 +86,9 @@ private struct CursorLasts: LawCheck {
       try await context.expect(page, again: request, of: subject.source, "on the second request")
       guard let recreate = subject.recreate else { continue }
       try await context.expect(
-        page, again: request, of: try recreate(), "of the source made recreate")
+        page, again: request, of: try recreate(), "from a recreated source")
     }
-    if !wasFollowed { context.exempt("there is only one page") }
+    if !wasFollowed { context.notApplicable("there is only one page") }
   }
 }
 
@@ -105,16 +107,9 @@ extension LawContext {
       guard error.code == .invalidCursor else { throw error }
       found = error.text
     }
-    note(
-      expected: page.records.idList, found: "\(found), \(occasion)", at: request.text)
-  }
-}
-
-extension Collection where Element: Identifiable, Element.ID: CustomStringConvertible {
-  /// The IDs, at most five of them: `'1', '2'`.
-  var idList: String {
-    guard !isEmpty else { return "nothing" }
-    return prefix(5).map { "\"\($0.id)\"" }.joined(separator: ", ") + (count > 5 ? " …" : "")
+    violation(
+      expected: page.records.idList, found: "\(found), \(occasion)",
+      at: "\(request.text), page 2")
   }
 }
 
@@ -132,17 +127,21 @@ private struct CursorForeign: LawCheck {
     let list = PageRequest(limit: 1)
     let next = try await subject.source.page(list).next
     let foreign = try CursorSeal("another source", for: nil).close(7)
-    try await context.expectInvalid(foreign, in: list, of: subject.source)
+    let owner = "the cursor of another source"
+    try await context.expectInvalid(foreign, owner, in: list, of: subject.source)
     if let wrapped = next.flatMap(foreign.wrapped) {
-      try await context.expectInvalid(wrapped, in: list, of: subject.source)
+      try await context.expectInvalid(wrapped, owner, in: list, of: subject.source)
     }
     guard subject.search != .none, let query = subject.query else { return }
     let search = PageRequest(matching: query, limit: 1)
-    if let next { try await context.expectInvalid(next, in: search, of: subject.source) }
+    if let next {
+      try await context.expectInvalid(next, "the list's cursor", in: search, of: subject.source)
+    }
     guard let found = try await subject.source.page(search).next else { return }
     let other = PageRequest(matching: try Query("\(query) \(query)"), limit: 1)
     for request in [list, other] {
-      try await context.expectInvalid(found, in: request, of: subject.source)
+      try await context.expectInvalid(
+        found, "the cursor of \(search.text)", in: request, of: subject.source)
     }
   }
 }
@@ -158,7 +157,7 @@ extension Cursor {
 extension LawContext {
   /// Expects `invalidCursor`; throws a failure of the service, which says nothing about the cursor.
   mutating func expectInvalid<Item: Record>(
-    _ cursor: Cursor, in request: PageRequest, of source: any DataSource<Item>
+    _ cursor: Cursor, _ label: String, in request: PageRequest, of source: any DataSource<Item>
   ) async throws(SourceError) {
     let request = request.after(cursor)
     let found: String
@@ -170,7 +169,7 @@ extension LawContext {
       if error.isServiceFailure { throw error }
       found = error.text
     }
-    note(expected: "error invalidCursor", found: found, at: request.text)
+    violation(expected: "error invalidCursor", found: found, at: "\(request.text), with \(label)")
   }
 }
 
@@ -188,7 +187,8 @@ private struct CursorDamaged: LawCheck {
     let next = try await subject.source.page(request).next
     let tokens = ["x", "c.", "cMQ.000000000"] + (next?.description.damaged ?? [])
     for cursor in tokens.compactMap({ Cursor($0) }) where cursor != next {
-      try await context.expectInvalid(cursor, in: request, of: subject.source)
+      try await context.expectInvalid(
+        cursor, "the damaged cursor \"\(cursor)\"", in: request, of: subject.source)
     }
   }
 }

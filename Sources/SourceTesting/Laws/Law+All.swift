@@ -4,10 +4,10 @@ public import AggregatorLaws
 extension Law {
   /// Each law comes after its premises.
   public static let all: [Law] = [
-    idsUnique, walkStable, walkEnds, anyPageSize, limitKept, positionsTrue,
-    cursorLasts, cursorForeign, cursorDamaged,
-    searchMatches, searchWithinList, searchComplete,
-    knownFound, unknownNotFound, mergeKeeps,
+    idsUnique, paginationStable, paginationEnds, anyPageSize, limitRespected, skipConsistent,
+    cursorLasts, cursorForeign, cursorDamaged, oneState,
+    searchMatches, searchUsesWords, searchWithinList, searchComplete,
+    listedIDFound, unknownNotFound, mergeKeeps,
     recordRoundTrip, fieldKinds, fieldStored, searchableText,
     cancellation, oneRequest, noSecret,
   ]

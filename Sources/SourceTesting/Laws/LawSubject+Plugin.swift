@@ -2,20 +2,20 @@ public import AggregatorKit
 public import AggregatorLaws
 
 extension LawSubject {
-  /// The bare remote of a plugin, in an environment that is then observed.
+  /// The bare remote of a plugin; counts its requests.
   public init(
     remoteOf plugin: some Plugin<Item>, in environment: PluginEnvironment
   ) throws(SourceError) {
-    let probe = LawProbe()
-    let environment = probe.listening(to: environment)
+    let requestCounter = RequestCounter()
+    let environment = requestCounter.observed(environment)
     self.init("\(plugin.name).remote", source: try plugin.remote(in: environment), from: plugin)
     search = plugin.policy.localSearchBound == nil ? .service : .none
     isEndless = plugin.policy.isEndless
     repeatsRecords = plugin.policy.repeatsRecords
     isRemote = true
-    secrets = plugin.settings.filter(\.isSecret).compactMap(environment.settings.secret)
+    secrets = plugin.secrets(in: environment.settings)
     recreate = { () throws(SourceError) in try plugin.remote(in: environment) }
-    self.probe = probe
+    self.requestCounter = requestCounter
   }
 
   /// The bundled data of a plugin, which must contain its example.
@@ -25,13 +25,13 @@ extension LawSubject {
     known = Item.ID(plugin.example.id)
   }
 
-  /// The whole chain of a plugin, in an environment that is then observed.
+  /// The whole chain of a plugin; counts its requests.
   public init(
     chainOf plugin: some Plugin<Item>, in environment: PluginEnvironment,
     reading: CachePolicy = .normal
   ) throws(SourceError) {
-    let probe = LawProbe()
-    let environment = probe.listening(to: environment)
+    let requestCounter = RequestCounter()
+    let environment = requestCounter.observed(environment)
     let source = try plugin.source(in: environment, reading: reading)
     self.init(plugin.name, source: source, from: plugin)
     search = plugin.policy.localSearchBound == nil ? .service : .local
@@ -40,9 +40,9 @@ extension LawSubject {
     isEndless =
       plugin.policy.isEndless && reading.mayAskService && !(isStored && reading.growth != .atEnd)
     repeatsRecords = plugin.policy.repeatsRecords && !isStored
-    secrets = plugin.settings.filter(\.isSecret).compactMap(environment.settings.secret)
+    secrets = plugin.secrets(in: environment.settings)
     recreate = { () throws(SourceError) in try plugin.source(in: environment, reading: reading) }
-    self.probe = probe
+    self.requestCounter = requestCounter
   }
 
   private init(_ name: String, source: any DataSource<Item>, from plugin: some Plugin<Item>) {

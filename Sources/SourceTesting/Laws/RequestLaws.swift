@@ -26,7 +26,7 @@ private struct Cancellation: LawCheck {
       "the record \"\(try await subject.source.item(id).item.id)\""
     }
     let outcome = await cancelledBefore(item)
-    // Calls that are rejected without a request are rejected for everyone.
+    // An ID rejected without a request fails the same way whether or not the task is cancelled.
     if case .failure(let error) = outcome, [.unsupported, .notFound].contains(error.code) {
       return
     }
@@ -80,7 +80,7 @@ extension LawContext {
     case .failure(let error) where error.allowsFallback: throw error
     case .failure(let error): found = error.text
     }
-    note(expected: "error cancelled", found: found, at: "\(call), cancelled")
+    violation(expected: "error cancelled", found: found, at: "\(call), cancelled")
   }
 }
 
@@ -94,12 +94,12 @@ private struct OneRequest: LawCheck {
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
-    guard subject.isRemote, subject.probe != nil else {
-      return context.exempt("requests are counted for remotes only")
+    guard subject.isRemote, subject.requestCounter != nil else {
+      return context.notApplicable("requests are counted for remotes only")
     }
     let calls = await subject.sampleCalls()
     for call in calls where call.requestCount > 1 {
-      context.note(
+      context.violation(
         expected: "at most 1 request", found: "\(call.requestCount)", at: call.name)
     }
     // A call that failed in its first request may have been about to send more.
@@ -120,13 +120,14 @@ private struct NoSecret: LawCheck {
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
-    let forms = subject.secrets.flatMap { $0.reveal(SecretEncoding.texts) }
-      .filter { $0.count >= SecretEncoding.minimumLength }.map { $0.lowercased() }
-    guard !forms.isEmpty else { return context.exempt("there are no secrets") }
+    let scanner = SecretScanner(subject.secrets)
+    guard !scanner.isEmpty else {
+      return context.notApplicable("there are no secrets of 8 or more characters")
+    }
     var texts = [("the source's description", String(describing: subject.source))]
     texts += await subject.sampleCalls().map { ($0.name, $0.text) }
-    for (name, text) in texts where forms.contains(where: text.lowercased().contains) {
-      context.note(expected: "no secret", found: "a secret", at: name)
+    for (name, text) in texts where scanner.redacted(text) != text {
+      context.violation(expected: "no secret", found: "a secret", at: name)
     }
   }
 }
@@ -161,7 +162,7 @@ struct SampleCall {
 
   let failure: SourceError?
 
-  /// The number of HTTP requests; 0 without a probe.
+  /// The number of HTTP requests; 0 without a counter.
   let requestCount: Int
 }
 
@@ -173,13 +174,20 @@ extension LawSubject {
     let page = await Result { () async throws(SourceError) in try await source.page(first) }
     let next = (try? page.get())?.next
     let damaged = Cursor("damaged")
-    var requests = [first] + [next, damaged].compactMap { $0.map(first.after) }
-    if search != .none, let query { requests.append(PageRequest(matching: query, limit: 2)) }
+    var requests = [(first.text, first)]
+    if let next { requests.append(("\(first.text), page 2", first.after(next))) }
+    if let damaged {
+      requests.append(("\(first.text), with a damaged cursor", first.after(damaged)))
+    }
+    if search != .none, let query {
+      let search = PageRequest(matching: query, limit: 2)
+      requests.append((search.text, search))
+    }
     let id = known ?? (try? page.get())?.records.first?.id
     var calls: [SampleCall] = []
-    for request in requests {
+    for (name, request) in requests {
       calls.append(
-        await sample(request.text) { () async throws(SourceError) in
+        await sample(name) { () async throws(SourceError) in
           try await source.page(request)
         })
     }
@@ -194,7 +202,7 @@ extension LawSubject {
     _ name: String, _ call: () async throws(SourceError) -> Answer
   ) async -> SampleCall {
     let log = EventLog()
-    let before = probe?.requestCount ?? 0
+    let before = requestCounter?.requestCount ?? 0
     let outcome = await listening(log.observer, to: call)
     var text = ""
     dump(outcome, to: &text)
@@ -203,7 +211,7 @@ extension LawSubject {
     if case .failure(let error) = outcome { failure = error }
     return SampleCall(
       name: name, text: text, failure: failure,
-      requestCount: (probe?.requestCount ?? 0) - before)
+      requestCount: (requestCounter?.requestCount ?? 0) - before)
   }
 }
 
@@ -214,6 +222,8 @@ extension LawSubject {
     func heard() async -> Result<Answer, SourceError> {
       await Observer.$current.withValue(listener) { await Result(catching: call) }
     }
-    return if let probe { await probe.notify(listener, during: heard) } else { await heard() }
+    return if let requestCounter { await requestCounter.notify(listener, during: heard) } else {
+      await heard()
+    }
   }
 }

@@ -61,6 +61,7 @@ struct LoopbackConnection: ~Copyable {
         for _ in 0..<times { guard send(data) else { return false } }
       case .wait(let time):
         guard shutdownSignal.wait(for: -1, 0, atMost: time) != nil else { return false }
+      case .perform(let body): body()
       case .stall:
         // Readable means that the client has left: it sends nothing before it has its reply.
         _ = shutdownSignal.wait(for: socket.descriptor, POLLIN)

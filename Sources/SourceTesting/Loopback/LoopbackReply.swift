@@ -6,6 +6,8 @@ public struct LoopbackReply: Sendable {
     /// Sends bytes repeatedly; endlessly if `times` is `nil`.
     case send(Data, times: Int? = 1)
     case wait(Duration)
+    /// Calls a function, which may block.
+    case perform(@Sendable () -> Void)
     /// Waits until the client leaves or the server stops.
     case stall
     case close
@@ -14,6 +16,13 @@ public struct LoopbackReply: Sendable {
   }
 
   var steps: [Step]
+
+  /// Then sends another, unsolicited reply, once `condition` has returned.
+  package func followed(
+    by stray: LoopbackReply, after condition: @escaping @Sendable () -> Void
+  ) -> LoopbackReply {
+    LoopbackReply(steps: steps + [.perform(condition)] + stray.steps)
+  }
 
   public func after(_ latency: Duration) -> LoopbackReply {
     LoopbackReply(steps: [.wait(latency)] + steps)

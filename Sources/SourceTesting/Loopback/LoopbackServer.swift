@@ -49,7 +49,7 @@ public final class LoopbackServer: Sendable {
   /// `http://127.0.0.1:PORT`.
   public var baseURL: URL { .loopback(port: port) }
 
-  /// All requests so far, in the order of their completion.
+  /// All requests so far, in the order in which they were completely received.
   public var requests: [LoopbackRequest] { requestLog.state.withLock(\.requests) }
 
   public var connectionCount: Int { requestLog.state.withLock(\.connections) }

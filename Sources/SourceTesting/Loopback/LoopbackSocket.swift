@@ -74,7 +74,7 @@ struct LoopbackSocket: ~Copyable {
     return Int(UInt16(bigEndian: address.sin_port))
   }
 
-  /// The next client; `nil` if it has left again.
+  /// The next client; `nil` if it has disconnected.
   borrowing func accepted() -> LoopbackSocket? {
     let client = accept(descriptor, nil, nil)
     guard client >= 0 else { return nil }
@@ -142,7 +142,7 @@ struct LoopbackSocket: ~Copyable {
 
 /// A port of 127.0.0.1 that refuses connections while this object lives.
 ///
-/// The port is taken but nothing listens, so no other process can make the test succeed.
+/// The port is taken but nothing listens, so no other process can listen on it.
 public final class RefusingPort: Sendable {
   public let port: Int
 

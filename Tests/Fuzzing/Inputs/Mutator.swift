@@ -7,7 +7,7 @@ import Foundation
 /// Most are nearly valid, because those get furthest into a parser.
 struct Mutator: Sendable {
   /// The longest input, in bytes.
-  static let longest = 1 << 14
+  static let maxLength = 1 << 14
 
   let samples: [[UInt8]]
   let tokens: [[UInt8]]
@@ -34,7 +34,7 @@ struct Mutator: Sendable {
       bytes = samples.randomElement(using: &random) ?? []
       for _ in 0..<Int.random(in: 0...4, using: &random) { change(&bytes, &random) }
     }
-    return Array(bytes.prefix(Self.longest))
+    return Array(bytes.prefix(Self.maxLength))
   }
 
   private func noise(_ random: inout SeededGenerator) -> [UInt8] {
@@ -70,9 +70,9 @@ extension Mutator {
     case 4:
       let isLong = Int.random(in: 0..<10, using: &random) == 0
       let times = isLong ? Int.random(in: 1...2000, using: &random) : 1
-      let most = max(1, Self.longest / max(1, slice.count))
+      let maxTimes = max(1, Self.maxLength / max(1, slice.count))
       bytes.insert(
-        contentsOf: repeatElement(bytes[slice], count: min(times, most)).joined(), at: offset)
+        contentsOf: repeatElement(bytes[slice], count: min(times, maxTimes)).joined(), at: offset)
     case 5:
       let other = samples.randomElement(using: &random) ?? []
       bytes.replaceSubrange(

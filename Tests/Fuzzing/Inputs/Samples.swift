@@ -7,7 +7,7 @@ enum Samples {
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
   static func recordings(_ source: String) -> [[UInt8]] {
-    ["fair", "failing"].flatMap { files(in: "Tests/\(source)Tests/Recordings/\($0)") }
+    ["working", "failing"].flatMap { files(in: "Tests/\(source)Tests/Recordings/\($0)") }
   }
 
   /// The bodies of the recorded replies to requests whose address contains `part`.

@@ -22,7 +22,7 @@ package struct Campaign: Sendable {
     package init() {}
   }
 
-  private static let mostFindings = 3
+  private static let maxFindings = 3
 
   package init(of target: FuzzTarget, seed: UInt64, timeLimit: Duration? = .seconds(20)) {
     self.target = target
@@ -58,7 +58,7 @@ package struct Campaign: Sendable {
         outcome.findings.append(
           Finding(target: target.name, number: number, what: "took \(taken)", input: input))
       }
-      if outcome.findings.count >= Self.mostFindings { break }
+      if outcome.findings.count >= Self.maxFindings { break }
     }
     return outcome
   }
@@ -124,9 +124,10 @@ package struct Finding: Sendable, Codable {
 extension [UInt8] {
   /// Printable text that can be pasted into Swift; the middle of a long input is omitted.
   package var escaped: String {
-    let most = 400
-    guard count > most else { return self[...].escaped }
-    return "\(prefix(most / 2).escaped) … \(count - most) bytes … \(suffix(most / 2).escaped)"
+    let maxBytes = 400
+    guard count > maxBytes else { return self[...].escaped }
+    return
+      "\(prefix(maxBytes / 2).escaped) … \(count - maxBytes) bytes … \(suffix(maxBytes / 2).escaped)"
   }
 }
 

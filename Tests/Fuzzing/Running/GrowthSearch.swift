@@ -8,7 +8,7 @@ import Foundation
 /// for four times that length: a factor of four to five is linear, sixteen is quadratic.
 package struct GrowthSearch: Sendable {
   private static let factor = 4
-  private static let most = 10.0
+  private static let maxGrowth = 10.0
   private static let start = 1 << 10
   private static let end = 1 << 20
   /// The shortest time that can be measured, in seconds.
@@ -46,7 +46,7 @@ package struct GrowthSearch: Sendable {
     var shorter = Double.infinity
     for _ in 0..<4 {
       shorter = min(shorter, await self.time(of: shape.input(length / Self.factor)))
-      guard time / shorter > Self.most else { return nil }
+      guard time / shorter > Self.maxGrowth else { return nil }
       time = min(time, await self.time(of: shape.input(length)))
     }
     let words = [length / Self.factor, length].map { "\($0)" }.joined(separator: " and ")

@@ -7,7 +7,7 @@ import UsersSource
 
 /// Command lines, complete and being typed.
 extension FuzzTarget {
-  static let commands = [arguments, typedLine, completion, duration]
+  static let commands = [arguments, typedLine, completion, conditions, curl, duration]
 
   private static let tree = CommandTree(
     "aggregator", plugins: [CountriesPlugin(), HeroesPlugin(), ProductsPlugin(), UsersPlugin()])
@@ -15,8 +15,9 @@ extension FuzzTarget {
   private static let lines = [
     "heroes search spider --limit 5 --json", "countries deal --seed 4", "users load 20 -qv",
     "search war -L5 --source=heroes,users --fields id,name", "sql 'select 1' --csv",
-    "heroes image 1443 -o - --size small --timeout 10s", "store clear heroes --deleted",
-    "config set COUNTRIES_URL http://h", "help heroes list", "products delete a b -- -c",
+    "heroes image 1443 -o - --size small --timeout 10s", "store clear heroes --forget-deleted",
+    "heroes list --where id>1 --sort -name,id --count --jq .", "config set COUNTRIES_URL http://h",
+    "help heroes list", "products delete a b -- -c",
   ]
 
   private static let tokens = [
@@ -52,6 +53,47 @@ extension FuzzTarget {
       "'\(word)' is written so that it reads as '\(read.last)'")
   }
 
+  private static let conditions = FuzzTarget(
+    "conditions",
+    texts: [
+      "publisher=Marvel", "name~\"rocket and groot\" and id>=1000",
+      "born<1980-02-03T04:05:06.7+01:00",
+      "name='O\\'Brien' AND team=Salt and Pepper and price != 9.5", "capital=",
+    ],
+    tokens: [" and ", "=", "!=", "~", "<", ">=", "'", "\"", "\\", " "]
+  ) { text in
+    let conditions: [TypedCondition]
+    do throws(CommandError) { conditions = try TypedCondition.all(in: text) } catch {
+      return try expect(!error.message.isEmpty, "a failure without a message")
+    }
+    try expect(!conditions.isEmpty, "no condition")
+    let again = conditions.map(\.quoted).joined(separator: " and ")
+    try expect(try TypedCondition.all(in: again) == conditions, "quoted they are others: \(again)")
+    for condition in conditions {
+      guard let period = Period(condition.value) else { continue }
+      try expect(period.start < period.end, "\(condition.value) ends before it starts")
+    }
+  }
+
+  private static let curl = FuzzTarget(
+    "curl",
+    texts: [
+      "curl 'https://a.example/x?api_key=b' -H 'Authorization: Bearer c' --compressed",
+      #"curl -sSL "https://a.example/$TOKEN" -XPOST -d $'{"a": "\\x41"}' \#n -u a:b | jq ."#,
+      "curl -G https://a.example --data-urlencode 'q=a b' -b c=d",
+    ],
+    tokens: ["-H", "-d", "-G", "$'", "${A}", "\\\n", "'", "\"", "\\u00e9", "?key=", ": ", " ^\n"]
+  ) { text in
+    do {
+      var request = try CurlCommand(text).request
+      _ = request.extractSecrets(of: "it", avoiding: [])
+      var again = request
+      try expect(again.extractSecrets(of: "it", avoiding: []).isEmpty, "a secret is left")
+    } catch let error as CommandError {
+      try expect(!error.message.isEmpty, "a failure without a message")
+    }
+  }
+
   private static let completion = FuzzTarget(
     "completion", texts: lines, tokens: tokens, cost: .medium
   ) { text in
@@ -74,7 +116,7 @@ extension FuzzTarget {
     if let duration = Duration(typed: text) {
       try expect(duration > .zero && duration <= .seconds(86_400), "\(duration)")
     }
-    if SessionName.isSession(text) {
+    if SessionPositionKey.isSession(text) {
       try expect(text.utf8.allSatisfy { 0x21...0x7E ~= $0 && $0 != 0x2F }, "a session is a path")
     }
   }

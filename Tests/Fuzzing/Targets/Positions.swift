@@ -82,7 +82,8 @@ extension FuzzTarget {
   private static let positionFile = FuzzTarget(
     "position-file",
     samples: [
-      #"{"earlier":[{"count":20,"limit":20,"start":null}],"ids":"AAAAAAAAAAE=","latest":{"count":3,"limit":20,"start":"cMQ.0000abcde"},"next":"cMjA.0000abcde","query":"a b","request":null,"version":1}"#
+      #"{"earlier":[{"count":20,"limit":20,"start":null}],"ids":"AAAAAAAAAAE=","latest":{"count":3,"limit":20,"start":"cMQ.0000abcde"},"next":"cMjA.0000abcde","query":"a b","request":null,"version":1}"#,
+      #"{"earlier":[],"ids":"","latest":{"count":3,"limit":20,"start":null},"selection":{"conditions":["id>1"],"order":"-id"},"version":1}"#,
     ].map { Array($0.utf8) }
   ) { bytes in
     guard let offset = try? SessionPosition(bytes) else { return }

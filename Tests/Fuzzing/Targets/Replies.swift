@@ -125,7 +125,7 @@ extension FuzzTarget {
     ], cost: .medium
   ) { bytes in
     let exchange: RecordedExchange
-    do throws(RecordedExchange.Fault) { exchange = try RecordedExchange(Data(bytes)) } catch {
+    do throws(RecordedExchange.FormatError) { exchange = try RecordedExchange(Data(bytes)) } catch {
       let lines = bytes.count { $0 == UInt8(ascii: "\n") } + 1
       return try expect(1...lines ~= error.line, "a fault in line \(error.line) of \(lines)")
     }

@@ -40,15 +40,16 @@ extension FuzzTarget {
     for setting in known {
       do throws(SettingsLayer.Diagnostic) {
         let value = try expansion.value(of: setting.key)
-        guard (value?.utf8.count ?? 0) > SettingsExpansion.longestValue else { continue }
+        guard (value?.utf8.count ?? 0) > SettingsExpansion.maxValueLength else { continue }
       } catch {
         try expectHarmless(error.error)
         continue
       }
       throw BrokenInvariant("\(setting.key) is too long")
     }
-    let most = SettingsLayer.mostDiagnostics
-    try expect(layer.diagnostics.count <= min(most, layer.diagnosticCount), "too many diagnostics")
+    let maxCount = SettingsLayer.maxDiagnostics
+    try expect(
+      layer.diagnostics.count <= min(maxCount, layer.diagnosticCount), "too many diagnostics")
     for diagnostic in layer.diagnostics { try expectHarmless(diagnostic.error) }
   }
 

@@ -104,7 +104,7 @@ extension FuzzTarget {
     let plugins = StoreSample.plugins
     let plugin = plugins[Int(recipe.reduce(0, &+)) % plugins.count]
     try await use(store, by: plugin)
-    _ = try? await store.faults()
+    _ = try? await store.inconsistencies()
     _ = try? await store.clear("heroes", forgetsDeleted: false)
   }
 
@@ -173,7 +173,7 @@ extension FuzzTarget {
   ) { text in
     let store = try await library.value.store
     do throws(SourceError) { _ = try await query(text, of: store) } catch {
-      let known: [SourceError.Code] = [.badUsage, .timedOut]
+      let known: [SourceError.Code] = [.invalidRequest, .timedOut]
       try expect(known.contains(error.code), "\(error.code): \(error.message)")
     }
     let count = try await query("select * from heroes", of: store)

@@ -1,12 +1,14 @@
 import AggregatorKit
+import Foundation
 import Testing
 
 @Suite
 struct SourceErrorTests {
   private static let names = [
-    "cancelled", "badUsage", "invalidCursor", "notFound", "badSettings", "offline", "unreachable",
+    "cancelled", "invalidRequest", "invalidCursor", "notFound", "invalidSettings", "offline",
+    "unreachable",
     "connectionLost", "timedOut", "missingKey", "invalidKey", "rateLimited", "rejected",
-    "serverError", "circuitOpen", "malformed", "tooLarge", "stalled", "storage",
+    "serverError", "circuitOpen", "malformed", "tooLarge", "noProgress", "storage",
   ]
 
   @Test(arguments: names)
@@ -31,7 +33,9 @@ struct SourceErrorTests {
   }
 
   @Test func `answers and usage errors allow no fallback`() throws {
-    let final = Set(["cancelled", "notFound", "invalidCursor", "badUsage", "badSettings"])
+    let final = Set([
+      "busy", "cancelled", "notFound", "invalidCursor", "invalidRequest", "invalidSettings",
+    ])
     for name in Self.names {
       let error = SourceError(try #require(SourceError.Code(name)), "x")
       #expect(error.allowsFallback == !final.contains(name), "\(name)")
@@ -61,9 +65,17 @@ struct SourceErrorTests {
   }
 
   @Test func `unreadable rows add up and keep the first reason`() {
-    let some = Unreadable(count: 2, firstReason: "a")
-    #expect(some + Unreadable(count: 1, firstReason: "b") == Unreadable(count: 3, firstReason: "a"))
+    let some = UnreadableRows(count: 2, firstReason: "a")
+    #expect(
+      some + UnreadableRows(count: 1, firstReason: "b")
+        == UnreadableRows(count: 3, firstReason: "a"))
     #expect(.none + some == some)
     #expect(some + .none == some)
+  }
+
+  @Test func `its localized description is the message`() {
+    let error: any Error = SourceError(.timedOut, "the service timed out", remedy: "try later")
+    #expect(error.localizedDescription == "the service timed out")
+    #expect((error as? any LocalizedError)?.recoverySuggestion == "try later")
   }
 }

@@ -92,19 +92,32 @@ struct BundledSourceTests {
     #expect(try await source.item(2).item.title == "dos")
   }
 
-  @Test(arguments: [0, 1, 2, 3])
-  func `fails if its JSON is invalid`(number: Int) async throws {
+  @Test(
+    arguments: zip(
+      0...4,
+      [
+        "invalid JSON", "invalid JSON", "row 1: title is missing",
+        "row 2: id is text instead of a whole number",
+        "the value is an object instead of a list",
+      ]))
+  func `fails with the row and field if its JSON is invalid`(number: Int, reason: String)
+    async throws
+  {
     let source =
       switch number {
       case 0: BundledSource<Note>("notes", json: "", fields: Note.fields)
       case 1: BundledSource<Note>("notes", json: "[{", fields: Note.fields)
       case 2: BundledSource<Note>("notes", json: #"[{"id": 1}]"#, fields: Note.fields)
+      case 3:
+        BundledSource<Note>(
+          "notes", json: #"[{"id": 1, "title": ""}, {"id": "x", "title": ""}]"#,
+          fields: Note.fields)
       default: BundledSource<Note>("notes", json: "{}", fields: Note.fields)
       }
     for _ in 0..<2 {
       let failure = await source.failure()
       #expect(failure?.code == .malformed)
-      #expect(failure?.message == "cannot read the bundled notes")
+      #expect(failure?.message == "cannot read the bundled notes: \(reason)")
     }
     let error = await #expect(throws: SourceError.self) { try await source.item(1) }
     #expect(error?.code == .malformed)

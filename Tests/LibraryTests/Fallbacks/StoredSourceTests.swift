@@ -20,7 +20,7 @@ struct StoredSourceTests {
     let entries = ids.map { id in
       StoreEntry(
         id: "\(id)", json: Data(#"{"id":\#(id),"title":"note \#(id)"}"#.utf8)
-      ) { Folded("note \(id)") }
+      ) { FoldedText("note \(id)") }
     }
     try await store.save(entries, of: "notes", at: seconds)
   }
@@ -98,7 +98,7 @@ struct StoredSourceTests {
     try directory.database().execute("UPDATE records SET json = '[]' WHERE id = '2'")
     let page = try await source.page(PageRequest())
     #expect(page.records.map(\.id) == [1, 3])
-    #expect(page.unreadable == Unreadable(count: 1, firstReason: "stored by another version"))
+    #expect(page.unreadable == UnreadableRows(count: 1, firstReason: "stored by another version"))
     await #expect(throws: SourceError.self) { try await source.item(2) }
     #expect("\(source)" == "notes.stored")
   }

@@ -8,22 +8,25 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct FaultReportTests {
   private func report(
     on plugin: LeafPlugin, in scenarios: String..., servedBy handler: LoopbackServer.Handler? = nil,
-    maxWait: Duration = .seconds(10)
+    key: String? = nil,
+    maxWait: Duration = .seconds(60)
   ) async throws -> FaultReport {
     let server = try LoopbackServer(handler ?? LeafPlugin.serve())
     defer { server.stop() }
-    let settings = Settings([LeafPlugin.address.key: server.baseURL.absoluteString])
+    var values = [LeafPlugin.url.key: server.baseURL.absoluteString]
+    values[LeafPlugin.key.key] = key
+    let settings = Settings(values)
     return try await FaultReport(
       of: plugin, in: PluginEnvironment(settings: settings, transport: HTTPTransport.standard),
       FaultScenario.all.filter { scenarios.contains($0.name) }, maxWait: maxWait)
   }
 
   private func expect(
-    _ report: FaultReport, _ promise: ScenarioPromise,
+    _ report: FaultReport, _ guarantees: ScenarioGuarantee...,
     sourceLocation: SourceLocation = #_sourceLocation
   ) {
-    let broken = Set(report.entries.flatMap(\.violations).map(\.promise))
-    #expect(broken == [promise], "\(report.details)", sourceLocation: sourceLocation)
+    let broken = Set(report.entries.flatMap(\.violations).map(\.guarantee))
+    #expect(broken == Set(guarantees), "\(report.details)", sourceLocation: sourceLocation)
     #expect(!report.passed, sourceLocation: sourceLocation)
   }
 
@@ -33,13 +36,59 @@ import Testing
 
   @Test func `detects a failure instead of notFound`() async throws {
     let serve = LeafPlugin.serve()
-    let report = try await report(on: LeafPlugin(), in: "fair") { request in
+    let report = try await report(on: LeafPlugin(), in: "no-fault") { request in
       let id = request.path.split(separator: "/").last.flatMap { Int($0) }
       return id.map { 1...40 ~= $0 } == false ? .status(410) : serve(request)
     }
     #expect(!report.passed)
     #expect(report.details.allSatisfy { $0.contains(": inconclusive: rejected: ") })
     #expect(report.details.contains { $0.contains("unknown-not-found") })
+  }
+
+  @Test func `detects a key that a service repeats`() async throws {
+    let key = "canary/0f+leaves"
+    let good = try await report(on: LeafPlugin(), in: "echoed-key", key: key)
+    #expect(good.passed, "\(good.details)")
+    #expect(good.entries.map(\.hasEffect) == [true])
+    let bad = try await report(on: LeafPlugin(leaksKey: true), in: "echoed-key", key: key)
+    #expect(Set(bad.entries[0].laws?.violations.map(\.law) ?? []) == ["no-secret"])
+    #expect(!"\(bad.details)".contains("canary"))
+    let keyless = try await report(on: LeafPlugin(), in: "echoed-key")
+    #expect(keyless.passed && keyless.entries.map(\.hasEffect) == [false])
+  }
+
+  @Test(arguments: [
+    (false, "record limit reached after 5000 records"),
+    (true, "3 consecutive pages had no new records after 40 records"),
+  ])
+  func `detects a list that does not end, once`(isEmpty: Bool, found: String) async throws {
+    let plugin = LeafPlugin(breaking: { base in
+      Broken(base) { request, outcome in
+        let seal = CursorSeal("leaves", for: nil)
+        guard let skip = try? seal.openOffset(request.cursor) else { return outcome }
+        return outcome.map { page in
+          var page = page
+          if !isEmpty, page.records.isEmpty {
+            page.records = (1...request.limit).map { Leaf(skip + $0, "leaf") }
+          }
+          page.next = try? seal.close(skip + request.limit)
+          return page
+        }
+      }
+    })
+    let report = try await report(on: plugin, in: "no-fault", "503-persistent")
+    #expect(report.entries.map(\.scenario.name) == ["no-fault"], "a fault would only repeat it")
+    #expect(
+      report.entries[0].violations.map(\.description).contains(
+        "terminates: list: expected the end, or a policy that is endless, found \(found)"))
+  }
+
+  @Test func `lists the laws that do not apply, with the reason`() async throws {
+    let report = try await report(on: LeafPlugin(), in: "no-fault")
+    #expect(report.passed)
+    #expect(
+      report.notApplicable.contains(
+        "no-secret: not applicable: there are no secrets of 8 or more characters"))
   }
 
   @Test func `detects a call that never ends`() async throws {
@@ -55,7 +104,7 @@ import Testing
     let report = try await report(on: plugin, in: "reset", maxWait: .seconds(1))
     expect(report, .terminates)
     #expect(report.entries.first?.laws == nil)
-    #expect(report.table.contains("VIOLATED (1) –            –"))
+    #expect(report.table.contains("VIOLATED 1  –           –"))
   }
 
   @Test func `detects made-up records`() async throws {
@@ -68,7 +117,8 @@ import Testing
         }
       }
     })
-    expect(try await report(on: plugin, in: "bad-row"), .kept)
+    // What it made up is cached, too.
+    expect(try await report(on: plugin, in: "bad-row"), .recordsIntact, .storeConsistent)
   }
 
   @Test func `detects a hidden failure`() async throws {
@@ -77,7 +127,8 @@ import Testing
         .success((try? outcome.get()) ?? Page([], provenance: Provenance(.live)))
       }
     })
-    expect(try await report(on: plugin, in: "503-for-ever"), .reason)
+    // Its empty page is cached, and replaces what was cached before.
+    expect(try await report(on: plugin, in: "503-persistent"), .recordsIntact, .failuresReported)
   }
 
   @Test func `detects hidden unreadable rows`() async throws {
@@ -90,7 +141,7 @@ import Testing
         }
       }
     })
-    expect(try await report(on: plugin, in: "bad-row"), .reason)
+    expect(try await report(on: plugin, in: "bad-row"), .failuresReported)
   }
 
   @Test func `detects good rows lost with a bad one`() async throws {
@@ -102,7 +153,7 @@ import Testing
         }
       }
     })
-    expect(try await report(on: plugin, in: "bad-row"), .reason)
+    expect(try await report(on: plugin, in: "bad-row"), .failuresReported)
   }
 
   @Test func `detects a retry time longer than announced`() async throws {
@@ -115,13 +166,12 @@ import Testing
         }
       }
     })
-    expect(try await report(on: plugin, in: "429-seconds"), .reason)
+    expect(try await report(on: plugin, in: "429-seconds"), .failuresReported)
   }
 
   @Test func `detects records changed by the store`() async throws {
-    let report = try await report(
-      on: LeafPlugin(), in: "fair", "reset", servedBy: LeafPlugin.serve("~"))
-    expect(report, .store)
+    let report = try await report(on: LeafPlugin(), in: "no-fault", servedBy: LeafPlugin.serve("~"))
+    expect(report, .storeConsistent)
     #expect(report.entries.first?.laws?.violations.first?.law == "record-round-trip")
   }
 
@@ -134,7 +184,7 @@ import Testing
         return outcome
       }
     })
-    expect(try await report(on: plugin, in: "503-for-ever", "html-200"), .recovers)
+    expect(try await report(on: plugin, in: "503-persistent", "html-200"), .recovers)
   }
 
   @Test func `reports which law is broken, and in which scenario`() async throws {
@@ -147,25 +197,38 @@ import Testing
         }
       }
     })
-    let report = try await report(on: plugin, in: "fair", "bad-row")
+    let report = try await report(on: plugin, in: "no-fault", "bad-row")
     #expect(report.entries.map(\.passed) == [true, false])
     #expect(report.entries.flatMap(\.violations).isEmpty)
-    #expect(Set(report.entries[1].laws?.violations.map(\.law) ?? []) == ["limit-kept"])
-    #expect(report.details.allSatisfy { $0.hasPrefix("leaves in bad-row: limit-kept: ") })
+    #expect(Set(report.entries[1].laws?.violations.map(\.law) ?? []) == ["limit-respected"])
+    #expect(report.details.allSatisfy { $0.hasPrefix("leaves in bad-row: limit-respected: ") })
+  }
+
+  @Test func `a crash would name the source, the scenario and the call`() async throws {
+    let names = Mutex<Set<String?>>([])
+    let plugin = LeafPlugin(breaking: { base in
+      Broken(base) { _, outcome in
+        names.withLock { _ = $0.insert(RunningCheck.name) }
+        return outcome
+      }
+    })
+    _ = try await report(on: plugin, in: "empty-page")
+    #expect(names.withLock(\.self).contains("leaves in empty-page: list, second page"))
   }
 
   @Test func `fits a table into 100 columns`() async throws {
-    let report = try await report(on: LeafPlugin(), in: "fair", "503-for-ever", "shrinking-total")
+    let report = try await report(
+      on: LeafPlugin(), in: "no-fault", "503-persistent", "shrinking-total")
     let lines = report.table.split(separator: "\n")
     #expect(lines.count == 4)
     #expect(lines.allSatisfy { $0.count <= 100 })
-    #expect(lines[1].hasPrefix("fair            ok           ok "))
+    #expect(lines[1].hasPrefix("no-fault            ok          ok "))
     #expect(report.passed && report.details.isEmpty)
   }
 
   @Test func `throws if the service fails without a fault`() async throws {
     let error = await #expect(throws: SourceError.self) {
-      try await report(on: LeafPlugin(), in: "fair", servedBy: { _ in .status(500) })
+      try await report(on: LeafPlugin(), in: "no-fault", servedBy: { _ in .status(500) })
     }
     #expect(error?.code == .serverError)
   }

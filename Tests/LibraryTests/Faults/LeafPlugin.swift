@@ -23,7 +23,12 @@ struct Leaf: Record {
 
 /// A plugin for a service of 40 leaves, which tests break.
 struct LeafPlugin: Plugin {
-  static let address = Setting("LEAVES_URL", .url, default: "https://leaves.test", about: "Where.")
+  static let url = Setting("LEAVES_URL", .url, default: "https://leaves.test", about: "Where.")
+
+  static let key = Setting("LEAVES_KEY", .secret, about: "A key, sent if it is set.")
+
+  /// Sends the key as a plain text, so that the transport does not know it.
+  var leaksKey = false
 
   /// Wraps the correct source in a broken one.
   var breaking: @Sendable (any DataSource<Leaf>) -> any DataSource<Leaf> = { $0 }
@@ -31,7 +36,7 @@ struct LeafPlugin: Plugin {
   let name = "leaves"
   let summary = "leaves of a test"
   let example = PluginExample(query: "leaf", id: "1")
-  let settings = [LeafPlugin.address]
+  let settings = [LeafPlugin.url, LeafPlugin.key]
   let fields: [Field<Leaf>] = [
     Field("id", "Id", \.id, about: "The number."),
     Field("title", "Title", \.title, about: "The words.", isSearchable: true),
@@ -42,8 +47,14 @@ struct LeafPlugin: Plugin {
   func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<Leaf> {
     breaking(
       LeafService(
-        url: try environment.settings.url(Self.address), transport: environment.transport,
-        now: environment.now))
+        url: try environment.settings.url(Self.url), transport: environment.transport,
+        now: environment.now, authorization: authorization(in: environment)))
+  }
+
+  private func authorization(in environment: PluginEnvironment) -> HTTPRequest.Value? {
+    guard let key = environment.settings.secret(Self.key) else { return nil }
+    return leaksKey
+      ? key.reveal { .plain("Bearer \($0)") } : .secret(Secret(prefix: "Bearer ", key))
   }
 
   var bundled: any DataSource<Leaf> {
@@ -75,6 +86,11 @@ private struct LeafService: DataSource {
   let url: URL
   let transport: any Transport
   let now: @Sendable () -> Date
+  let authorization: HTTPRequest.Value?
+
+  private var headers: [HTTPRequest.Item] {
+    authorization.map { [.init("Authorization", $0)] } ?? []
+  }
 
   private struct Reply: Decodable {
     let leaves: LossyArray<Leaf>
@@ -82,12 +98,12 @@ private struct LeafService: DataSource {
   }
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Leaf> {
-    guard request.query == nil else { throw SourceError(.badUsage, "there is no search") }
+    guard request.query == nil else { throw SourceError(.invalidRequest, "there is no search") }
     let seal = CursorSeal("leaves", for: nil)
     let skip = try seal.openOffset(request.cursor)
     let sent = HTTPRequest(
       .get, url.appending(path: "leaves"),
-      query: [.init("skip", "\(skip)"), .init("take", "\(request.limit)")])
+      query: [.init("skip", "\(skip)"), .init("take", "\(request.limit)")], headers: headers)
     let reply: Reply = try await transport.send(sent).checked(by: "leaves", now: now())
       .decoded(by: "leaves")
     let end = skip + request.limit
@@ -99,7 +115,8 @@ private struct LeafService: DataSource {
 
   func item(_ id: Int) async throws(SourceError) -> LookupResult<Leaf> {
     let response = try await transport.send(
-      HTTPRequest(.get, url.appending(path: "leaf").appending(component: "\(id)")))
+      HTTPRequest(.get, url.appending(path: "leaf").appending(component: "\(id)"), headers: headers)
+    )
     if response.status == 404 { throw .notFound(id, in: "leaves") }
     let leaf: Leaf = try response.checked(by: "leaves", now: now()).decoded(by: "leaves")
     return LookupResult(leaf, provenance: provenance)

@@ -1,6 +1,7 @@
 import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
+import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))
@@ -25,16 +26,16 @@ struct ImageLoaderTests {
   private var files: ImageDiskCache { ImageDiskCache(in: "\(home.root)/images") }
 
   private func loader(
-    files: ImageDiskCache? = nil, memory: Int = 1 << 20, largest: Int = 1 << 20,
+    files: ImageDiskCache? = nil, memory: Int = 1 << 20, maxBytes: Int = 1 << 20,
     reading: CachePolicy = .normal, attempts: Int = 1, deadline: Duration = .seconds(60),
-    transport: (any Transport)? = nil
+    transport: (any Transport)? = nil, now: @escaping @Sendable () -> Date = { Date() }
   ) -> ImageLoader {
     var plugin = NotesPlugin(service: ScriptedSource<Note>(pages: []))
     plugin.policy.retry.attempts = attempts
     let environment = PluginEnvironment(
-      settings: Settings(), transport: transport ?? lines, random: { 0 })
+      settings: Settings(), transport: transport ?? lines, now: now, random: { 0 })
     return ImageLoader(
-      of: plugin, in: environment, files: files, memory: memory, largest: largest,
+      of: plugin, in: environment, files: files, memory: memory, maxBytes: maxBytes,
       reading: reading, deadline: deadline)
   }
 
@@ -170,13 +171,49 @@ struct ImageLoaderTests {
   func `other data than an image is a failure, and is not cached`(index: Int) async throws {
     let (reply, code, words) = Self.wrong[index]
     try await withServer(replies: reply, .ok(SampleImage.png())) { server in
-      let loader = loader(files: files, largest: 2000)
+      let loader = loader(files: files, maxBytes: 2000)
       let error = await failure(loader, try address(server))
       #expect(error?.code == code)
       #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
       #expect(await files.usage().count == 0)
-      let found = try await loader.image(at: try address(server))
+      let found = try await self.loader(files: files).image(at: try address(server))
       #expect(found.item.bytes == SampleImage.png())
+    }
+  }
+
+  @Test func `a broken image is requested again only after a minute`() async throws {
+    let time = Mutex(Date.day())
+    try await withServer(
+      replies: .html(title: "Not here"), .status(404), .ok(SampleImage.png())
+    ) { server in
+      let (loader, address) = (
+        loader(now: { time.withLock(\.self) }), try address(server)
+      )
+      for (seconds, code, requests) in [
+        (0, SourceError.Code.malformed, 1), (59, .malformed, 1), (60, .rejected, 2),
+        (119, .rejected, 2),
+      ] {
+        time.withLock { $0 = .day(Double(seconds)) }
+        #expect(await failure(loader, address)?.code == code)
+        #expect(server.requests.count == requests)
+      }
+      // Set back, the clock does not prolong it.
+      time.withLock { $0 = .day(30) }
+      #expect(try await loader.image(at: address).item.bytes == SampleImage.png())
+    }
+  }
+
+  @Test func `a lost connection and a refresh ask for the image at once`() async throws {
+    try await withServer(
+      replies: .cut(after: SampleImage.png(), of: 5000), .status(404), .status(404),
+      .ok(SampleImage.png())
+    ) { server in
+      let (normal, address) = (loader(), try address(server))
+      #expect(await failure(normal, address)?.code == .connectionLost)
+      #expect(await failure(normal, address)?.code == .rejected)
+      let refreshing = loader(reading: .refresh)
+      #expect(await failure(refreshing, address)?.code == .rejected)
+      #expect(try await refreshing.image(at: address).item.bytes == SampleImage.png())
     }
   }
 

@@ -14,8 +14,27 @@ struct CanonicalJSONTests {
     #"{"a10":1,"a9":2,"_":3,"":4}"#,
   ])
   func `writes the bytes of Foundation's encoder`(text: String) throws {
-    let value = try #require(JSON(reading: Data(text.utf8)))
+    let value = JSON(try #require(JSONText(Data(text.utf8))))
     #expect(try CanonicalJSON.bytes(of: value) == foundation(value))
+    #expect(try CanonicalJSON.bytes(of: ["in": value]) == foundation(["in": value]))
+  }
+
+  @Test(arguments: [
+    #"{"b":[{"d":1.0,"c":2}],"a":"x","b":7}"#, "[1e999,{\"z\":-0.0,\"é\":1e20}]",
+    "9007199254740993",
+    "null", #"{"a":{},"A":[]}"#,
+  ])
+  func `reads the canonical form in one pass`(text: String) throws {
+    let parts = try #require(JSONText(Data(text.utf8)))
+    let value = JSON(canonical: parts)
+    #expect(value == JSON(parts).canonical)
+    #expect(value.canonical == value)
+    #expect(try JSON(reading: CanonicalJSON.bytes(of: value)) == value)
+  }
+
+  @Test func `writes the first of several members with one name`() throws {
+    let value = JSON(try #require(JSONText(Data(#"{"b":1,"a":2,"b":{"d":3},"a":4}"#.utf8))))
+    #expect(try CanonicalJSON.text(of: value) == #"{"a":2,"b":1}"#)
   }
 
   @Test(arguments: ["", "a/b", "\"\\", "\u{8}\u{C}\n\r\t\u{1}\u{1F}\u{7F}", "é한😀\u{2028}"])
@@ -80,6 +99,9 @@ struct CanonicalJSONTests {
   func `rejects numbers that JSON does not have`(number: Double) {
     let error = #expect(throws: EncodingError.self) {
       try CanonicalJSON.bytes(of: ["a": [number]])
+    }
+    #expect(throws: EncodingError.self) {
+      try CanonicalJSON.bytes(of: ["a": [.object([.init("b", .number(number))])]] as JSON)
     }
     guard case .invalidValue(_, let context) = error else { return }
     #expect(context.codingPath.map(\.stringValue).first == "a")

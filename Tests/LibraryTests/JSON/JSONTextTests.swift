@@ -34,7 +34,7 @@ struct JSONTextTests {
   }
 
   @Test func `rejects deep nesting`() {
-    let depth = JSONText.greatestDepth
+    let depth = JSONText.maxDepth
     func nested(_ depth: Int) -> Data {
       Data((String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
     }

@@ -25,7 +25,7 @@ extension Breach {
     Breach("ids-unique", "the last record is the fifth again") {
       Diary(Diary.notes + [Diary.notes[4]]).subject()
     },
-    Breach("walk-stable", "every other walk begins with the second record") {
+    Breach("pagination-stable", "every other walk begins with the second record") {
       let diary = Diary()
       let starts = Counter()
       return diary.subject(page: { request throws(SourceError) in
@@ -38,7 +38,7 @@ extension Breach {
         return page
       })
     },
-    Breach("walk-ends", "the last page leads to an earlier one") {
+    Breach("pagination-ends", "the last page leads to an earlier one") {
       let diary = Diary()
       return diary.subject(page: { request throws(SourceError) in
         var page = try await diary.page(request)
@@ -47,10 +47,10 @@ extension Breach {
         return page
       })
     },
-    Breach("walk-ends", "it is declared endless") {
+    Breach("pagination-ends", "it is declared endless") {
       Diary().subject().with { $0.isEndless = true }
     },
-    Breach("walk-ends", "it is declared endless and stalls") {
+    Breach("pagination-ends", "it is declared endless and stalls") {
       let diary = Diary()
       return diary.subject(page: { request throws(SourceError) in
         var page = try await diary.page(request)
@@ -75,7 +75,7 @@ extension Breach {
         return page
       })
     },
-    Breach("limit-kept", "who asks for one gets two") {
+    Breach("limit-respected", "who asks for one gets two") {
       let diary = Diary()
       return diary.subject(page: { request throws(SourceError) in
         var request = request
@@ -83,13 +83,13 @@ extension Breach {
         return try await diary.page(request)
       })
     },
-    Breach("positions-true", "one record too far") {
+    Breach("skip-consistent", "one record too far") {
       let diary = Diary()
       return diary.subject(skip: { count, request in
         diary.source.cursor(skipping: count + 1, from: request)
       })
     },
-    Breach("positions-true", "the cursor cannot be followed") {
+    Breach("skip-consistent", "the cursor cannot be followed") {
       Diary().subject(skip: { _, _ in Cursor("nowhere") })
     },
   ]
@@ -131,7 +131,7 @@ extension Breach {
       return diary.subject(page: { request throws(SourceError) in
         do throws(SourceError) { return try await diary.page(request) } catch {
           guard error.code == .invalidCursor, request.query != nil else { throw error }
-          throw SourceError(.badUsage, "foreign")
+          throw SourceError(.invalidRequest, "foreign")
         }
       })
     },
@@ -147,11 +147,26 @@ extension Breach {
           }
         }, skip: { _, _ in nil })
     },
+    Breach("one-state", "five records ahead is one too far") {
+      let diary = Diary()
+      return diary.subject(skip: { count, request in
+        diary.source.cursor(skipping: count == 5 ? 6 : count, from: request)
+      })
+    },
   ]
 
   private static let searches = [
     Breach("search-matches", "the last page has one that does not match") {
       searching { page in if page.next == nil { page.records.append(Diary.notes[1]) } }
+    },
+    Breach("search-uses-words", "every other word finds the list") {
+      let diary = Diary()
+      return diary.subject(page: { request throws(SourceError) in
+        guard let query = request.query, request.cursor == nil, query != (try Query("gamma")) else {
+          return try await diary.page(request)
+        }
+        return try await diary.page(PageRequest(limit: request.limit))
+      }).with { $0.search = .service }
     },
     Breach("search-within-list", "it finds what is not listed") {
       searching { page in if page.next == nil { page.records.append(Note(99, "Gamma alpha")) } }
@@ -184,16 +199,16 @@ extension Breach {
 
 extension Breach {
   static let records = [
-    Breach("known-found", "no record is found alone") {
+    Breach("listed-id-found", "no record is found alone") {
       Diary().subject(item: { id throws(SourceError) in throw .notFound(id, in: "diary") })
     },
-    Breach("known-found", "another record is found") {
+    Breach("listed-id-found", "another record is found") {
       let diary = Diary()
       return diary.subject(item: { id throws(SourceError) in
         try await diary.item(id == 1 ? 2 : id)
       })
     },
-    Breach("known-found", "the record that is known is not there") {
+    Breach("listed-id-found", "the record that is known is not there") {
       Diary().subject().with { $0.known = 4711 }
     },
     Breach("unknown-not-found", "every id has a record") {
@@ -206,7 +221,7 @@ extension Breach {
     Breach("unknown-not-found", "the caller is blamed") {
       let diary = Diary()
       return diary.subject(item: { id throws(SourceError) in
-        guard id <= 20 else { throw SourceError(.badUsage, "no such number") }
+        guard id <= 20 else { throw SourceError(.invalidRequest, "no such number") }
         return try await diary.item(id)
       })
     },
@@ -257,7 +272,7 @@ extension Breach {
     Breach("cancellation", "it finds a record for whoever went away") {
       let diary = Diary()
       return diary.subject(item: { id throws(SourceError) in
-        guard !Task.isCancelled else { throw SourceError(.badUsage, "too late") }
+        guard !Task.isCancelled else { throw SourceError(.invalidRequest, "too late") }
         return try await diary.item(id)
       })
     },

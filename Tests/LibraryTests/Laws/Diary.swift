@@ -13,14 +13,14 @@ struct Diary: Sendable {
   /// Notes 1 to 20, called Alpha, Beta and Gamma in turn.
   static let notes = (1...20).map { Note($0, "\(["Gamma", "Alpha", "Beta"][$0 % 3]) \($0)") }
 
-  let probe = LawProbe()
+  let requestCounter = RequestCounter()
   let transport: any Transport
   let source: BundledSource<Note>
 
   init(_ notes: [Note] = notes) {
     source = BundledSource("diary", items: notes, fields: Note.fields)
     let environment = PluginEnvironment(settings: Settings(), transport: StubTransport())
-    transport = probe.listening(to: environment).transport
+    transport = requestCounter.observed(environment).transport
   }
 
   func send() async throws(SourceError) {
@@ -48,7 +48,7 @@ struct Diary: Sendable {
       "diary", source: source, fields: Note.fields, search: .local, query: try? Query("gamma"))
     subject.isRemote = true
     subject.secrets = [Secret(Self.key)]
-    subject.probe = probe
+    subject.requestCounter = requestCounter
     subject.recreate = { () throws(SourceError) in source }
     return subject
   }

@@ -1,6 +1,8 @@
 import AggregatorKit
 import AggregatorLaws
 import AggregatorSourceTesting
+import Foundation
+import Synchronization
 import Testing
 
 @Suite struct LawVerdictTests {
@@ -47,9 +49,10 @@ import Testing
       return page
     })
     let verdict = try await Self.law("ids-unique").check(failing)
-    #expect(verdict.violations.map(\.found).first == "\"1\" again, already in list, limit 7")
+    #expect(
+      verdict.violations.map(\.found).first == "\"1\" again, already in list, limit 7, page 1 of 3")
     #expect(verdict.violations.count == 3)
-    let other = try await Self.law("walk-stable").check(failing)
+    let other = try await Self.law("pagination-stable").check(failing)
     #expect("\(other)" == "inconclusive: timedOut: a test says timedOut")
   }
 
@@ -68,11 +71,11 @@ import Testing
       page.provenance.reason = .because(.timedOut)
       return page
     })
-    for name in ["walk-stable", "any-page-size", "search-within-list", "search-complete"] {
+    for name in ["pagination-stable", "any-page-size", "search-within-list", "search-complete"] {
       let verdict = try await Self.law(name).check(subject)
       #expect(verdict.violations.isEmpty, "\(name): \(verdict)")
     }
-    #expect("\(try await Self.law("walk-stable").check(subject))".contains("timedOut"))
+    #expect("\(try await Self.law("pagination-stable").check(subject))".contains("timedOut"))
   }
 
   @Test func `records listed by a fallback may be unknown`() async throws {
@@ -83,7 +86,8 @@ import Testing
         page.provenance.reason = .because(.offline)
         return page
       }, item: { id throws(SourceError) in throw .notFound(id, in: "diary") })
-    guard case .inconclusive(let error) = try await Self.law("known-found").check(subject) else {
+    guard case .inconclusive(let error) = try await Self.law("listed-id-found").check(subject)
+    else {
       Issue.record("judged")
       return
     }
@@ -97,7 +101,8 @@ import Testing
       page.provenance.reason = .because(.unreachable)
       return page
     }).with { $0.isEndless = true }
-    guard case .inconclusive(let error) = try await Self.law("walk-ends").check(subject) else {
+    guard case .inconclusive(let error) = try await Self.law("pagination-ends").check(subject)
+    else {
       Issue.record("judged")
       return
     }
@@ -129,10 +134,10 @@ import Testing
     })
     var subject = LawSubject("endless", source: endless, fields: Note.fields)
     #expect(
-      "\(try await Self.law("walk-ends").check(subject))".hasPrefix(
+      "\(try await Self.law("pagination-ends").check(subject))".hasPrefix(
         "not applicable: there are more"))
     subject.isEndless = true
-    #expect("\(try await Self.law("walk-ends").check(subject))" == "holds")
+    #expect("\(try await Self.law("pagination-ends").check(subject))" == "holds")
     #expect(endless.requests.count <= 2 * 25)
   }
 
@@ -141,14 +146,38 @@ import Testing
     let violations = try await Self.law("ids-unique").check(subject).violations
     #expect(violations.map(\.law) == ["ids-unique"])
     #expect(violations.first?.expected == "unique IDs")
-    #expect(violations.first?.found == "\"5\" again, already in list, limit 7")
-    #expect(violations.first?.call.hasPrefix("list, limit 7, after c") == true)
+    #expect(violations.first?.found == "\"5\" again, already in list, limit 7, page 1 of 3")
+    #expect(violations.first?.call == "list, limit 7, page 3 of 3")
+  }
+
+  @Test func `no report shows a raw cursor`() async throws {
+    let diary = Diary()
+    // Every page differs from the same page before, and no cursor is ever rejected.
+    let count = Counter()
+    let subject = diary.subject(page: { request throws(SourceError) in
+      count.add()
+      var page = try await diary.page(PageRequest(limit: request.limit))
+      page.records = [Note(1000 + count.value)] + page.records
+      return page
+    })
+    let next = try #require(try await diary.page(PageRequest(limit: 2)).next)
+    // A damaged cursor is what that law is about.
+    let laws = Law.all.filter { $0.name != "cursor-damaged" }
+    let report = await LawReport(on: subject, of: laws)
+    #expect(!report.violations.isEmpty && !"\(report)".contains(next.description), "\(report)")
+    for (law, call) in [
+      ("cursor-lasts", "list, limit 2, page 2"),
+      ("cursor-foreign", "list, limit 1, with the cursor of another source"),
+    ] {
+      let violations = try await Self.law(law).check(subject).violations
+      #expect(violations.map(\.call).contains(call), "\(violations)")
+    }
   }
 
   @Test func `a leaked secret is redacted in reports`() async throws {
     let diary = Diary()
     let subject = diary.subject(item: { id throws(SourceError) in
-      throw SourceError(.badUsage, "the key \(Diary.key) cannot ask for \(id)")
+      throw SourceError(.invalidRequest, "the key \(Diary.key) cannot ask for \(id)")
     })
     let report = await LawReport(on: subject)
     #expect(report.violations.contains { $0.law == "no-secret" })
@@ -175,18 +204,31 @@ import Testing
     await withKnownIssue {
       await expectLaws(of: Diary(Diary.notes + [Diary.notes[4]]).subject())
     } matching: { issue in
-      issue.comments.contains { "\($0)".contains("ids-unique of diary: list, limit 7, after c") }
+      issue.comments.contains {
+        "\($0)".contains("ids-unique of diary: list, limit 7, page 3 of 3")
+      }
         && issue.sourceLocation?.fileName == "LawVerdictTests.swift"
     }
   }
 
+  @Test func `while a law is checked, a crash would name the source and the law`() async throws {
+    let diary = Diary()
+    let names = Mutex<Set<String?>>([])
+    let subject = diary.subject(page: { request throws(SourceError) in
+      names.withLock { _ = $0.insert(RunningCheck.name) }
+      return try await diary.page(request)
+    })
+    await expectLaws(of: subject, [try LawVerdictTests.law("search-matches")])
+    #expect(names.withLock(\.self) == ["diary: search-matches"])
+  }
+
   @Test func `an inconclusive law is an issue`() async throws {
     let inconclusive = Diary().subject(page: { _ throws(SourceError) in throw .because(.timedOut) })
-    let law = try LawVerdictTests.law("walk-ends")
+    let law = try LawVerdictTests.law("pagination-ends")
     await withKnownIssue {
       await expectLaws(of: inconclusive, [law])
     } matching: { issue in
-      issue.comments.contains { "\($0)".contains("walk-ends of diary: inconclusive") }
+      issue.comments.contains { "\($0)".contains("pagination-ends of diary: inconclusive") }
     }
   }
 

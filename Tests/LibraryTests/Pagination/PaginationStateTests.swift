@@ -163,8 +163,8 @@ struct CourseTests {
     (.cycle(length: 2), true, "pages repeat in a cycle of 2"),
     (.nothingNew(pages: 3), true, "3 consecutive pages had no new records"),
   ])
-  func `reports why it ended`(end: PaginationEnd, isStall: Bool, words: String) {
-    #expect(end.isStall == isStall)
+  func `reports why it ended`(end: PaginationEnd, isWithoutProgress: Bool, words: String) {
+    #expect(end.isWithoutProgress == isWithoutProgress)
     #expect(end.text == words)
   }
 }

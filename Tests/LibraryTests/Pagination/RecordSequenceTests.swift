@@ -32,7 +32,7 @@ struct ItemsTests {
     let base = ScriptedSource(over: notebook(3))
     let (ids, failure) = await walk(base.items(matching: text))
     #expect(ids.isEmpty)
-    #expect(failure?.code == .badUsage)
+    #expect(failure?.code == .invalidRequest)
     #expect(base.callCount == 0)
   }
 
@@ -52,7 +52,7 @@ struct ItemsTests {
     }
     let (ids, failure) = await walk(circle.items())
     #expect(ids == [0, 1, 2, 3])
-    #expect(failure?.code == .stalled)
+    #expect(failure?.code == .noProgress)
     #expect(failure?.message == "pagination stopped: pages repeat in a cycle of 3")
   }
 
@@ -63,7 +63,7 @@ struct ItemsTests {
     var iterator = emptyPages.items().makeAsyncIterator()
     var failure: SourceError?
     do throws(SourceError) { _ = try await iterator.next(isolation: nil) } catch { failure = error }
-    #expect(failure?.code == .stalled)
+    #expect(failure?.code == .noProgress)
     #expect(try await iterator.next() == nil)
   }
 

@@ -70,16 +70,16 @@ struct ChainTests {
   func `rejects invalid settings immediately`(reading: CachePolicy) {
     let service = ScriptedSource(over: notebook(5))
     let wrongAddress = NotesPlugin(
-      service: service, setUp: { _ throws(SourceError) in throw .because(.badSettings) })
+      service: service, setUp: { _ throws(SourceError) in throw .because(.invalidSettings) })
     let address = #expect(throws: SourceError.self) {
       try wrongAddress.source(in: environment(), reading: reading)
     }
-    #expect(address?.code == .badSettings)
+    #expect(address?.code == .invalidSettings)
     let rate = #expect(throws: SourceError.self) {
       try NotesPlugin(service: service)
         .source(in: environment(["NOTES_RATE": "often"]), reading: reading)
     }
-    #expect(rate?.code == .badSettings)
+    #expect(rate?.code == .invalidSettings)
   }
 
   @Test func `applies the rate of the settings`() async throws {
@@ -173,6 +173,43 @@ struct ChainTests {
     #expect(ids == [1, 2, 3, 4, 5])
   }
 
+  @Test func `removes a key of the settings from records, messages and errors`() async throws {
+    let key = Setting("NOTES_KEY", .secret, about: "A key.")
+    let service = ScriptedSource<Note>(pages: [
+      .success(
+        Page(
+          [Note(1, "K3Y/OF-MINE!"), Note(2, "two")], provenance: Provenance(.live),
+          unreadable: UnreadableRows(count: 1, firstReason: "row 1: k3y%2fof-mine!"),
+          warnings: [Warning("x", "k3y&#47;of-mine!")])),
+      .failure(SourceError(.rejected, "no access with k3y/of-<b>mine!</b>")),
+    ])
+    var plugin = NotesPlugin(service: service)
+    plugin.settings.append(key)
+    let source = try plugin.source(
+      in: environment([key.key: "k3y/of-mine!"]), reading: .noFallback)
+    let page = try await source.page(PageRequest())
+    #expect(page.records == [Note(1, "REDACTED"), Note(2, "two")])
+    #expect(page.unreadable.firstReason == "row 1: REDACTED")
+    #expect(page.warnings == [Warning("x", "REDACTED")])
+    #expect(await source.failure()?.message == "no access with REDACTED</b>")
+  }
+
+  @Test func `a contact selects no collection`() throws {
+    let contact = Setting("NOTES_CONTACT", .contact, about: "Who asks.")
+    let kind = Setting("NOTES_KIND", .text, about: "Which notes.")
+    var plugin = NotesPlugin(
+      over: ScriptedSource(over: notebook(5)), .localFirst, upstream: 10)
+    plugin.settings += [contact, kind]
+    func collection(_ values: [String: String]) throws -> String? {
+      var environment = environment(values)
+      environment.store = SQLiteStore(at: "/nowhere/store.sqlite")
+      return try plugin.upstreamLoader(in: environment)?.collection
+    }
+    let base = try #require(try collection([:]))
+    #expect(try collection([contact.key: "ann@notes.example"]) == base)
+    #expect(try collection([kind.key: "long"]) != base)
+  }
+
   @Test func `describes itself in the order of its operators`() throws {
     let policy = Policy(
       rate: NotesPlugin.rate, largestPage: 50, upstreamPageSize: .fixed(10), localSearchBound: 20)
@@ -198,5 +235,44 @@ struct ChainTests {
           .fallback(to: notes.bundled)
           .observed()
         """)
+  }
+
+  @Test func `chains of one environment share the rate and the pauses of a service`() async throws {
+    let environment = environment(["NOTES_RATE": "1/h"])
+    func failure(in environment: PluginEnvironment) async throws -> SourceError? {
+      let policy = Policy(
+        retry: RetryPolicy(attempts: 1, firstWait: .zero, maxWait: .zero),
+        rate: NotesPlugin.rate)
+      let plugin = NotesPlugin(service: ScriptedSource(over: notebook(5)), policy: policy)
+      return try await plugin.source(in: environment, reading: .noFallback).failure()
+    }
+    #expect(try await failure(in: environment) == nil)
+    #expect(try await failure(in: environment)?.code == .rateLimited)
+    var copy = environment
+    copy.observer = .silent
+    #expect(try await failure(in: copy)?.code == .rateLimited)
+    copy.settings = Settings(["NOTES_RATE": "1/h", "NOTES_URL": "https://other.test"])
+    #expect(try await failure(in: copy) == nil)
+    #expect(try await failure(in: self.environment(["NOTES_RATE": "1/h"])) == nil)
+    clock.advance(by: .seconds(3600))
+    #expect(try await failure(in: environment) == nil)
+  }
+
+  @Test func `a pause that the service demands holds for the next chain, too`() async throws {
+    let environment = environment()
+    let busy = SourceError(.rateLimited, "busy", retryAfter: .seconds(60))
+    let service = ScriptedSource<Note>(pages: [.failure(busy)])
+    let policy = Policy(retry: RetryPolicy(attempts: 1, firstWait: .zero, maxWait: .zero))
+    let first = NotesPlugin(service: service, policy: policy)
+    #expect(
+      await (try first.source(in: environment, reading: .noFallback)).failure()?.code
+        == .rateLimited)
+    let notes = ScriptedSource(over: notebook(5))
+    let second = try NotesPlugin(service: notes, policy: policy)
+      .source(in: environment, reading: .noFallback)
+    #expect(await second.failure()?.retryAfter == .seconds(60))
+    #expect(notes.callCount == 0)
+    clock.advance(by: .seconds(60))
+    #expect(await second.failure() == nil)
   }
 }

@@ -49,12 +49,12 @@ struct FieldTests {
   }
 
   @Test func `searchable text has a line for each text and number`() {
-    #expect(fields.searchableText(of: Thing()) == Folded("7\nÜnö\nÄnte\nb"))
-    #expect(fields.searchableText(of: Thing(alias: "x")).contains(Folded("uno\nx")))
+    #expect(fields.searchableText(of: Thing()) == FoldedText("7\nÜnö\nÄnte\nb"))
+    #expect(fields.searchableText(of: Thing(alias: "x")).contains(FoldedText("uno\nx")))
   }
 
   @Test func `no word matches across two fields`() {
-    #expect(!fields.searchableText(of: Thing()).contains(Folded("7Ünö")))
+    #expect(!fields.searchableText(of: Thing()).contains(FoldedText("7Ünö")))
   }
 
   @Test func `a record without a merge rule is unchanged`() {

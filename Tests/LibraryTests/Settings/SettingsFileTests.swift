@@ -157,7 +157,7 @@ import Testing
     ] {
       try sandbox.writeUserFile(text)
       let error = #expect(throws: SourceError.self) { try file.set("COMIC_VINE_RATE", to: "2/s") }
-      #expect(error?.code == .badSettings)
+      #expect(error?.code == .invalidSettings)
       #expect(error?.message.contains(words) == true)
       #expect(try sandbox.bytes(of: sandbox.userFile) == text)
     }

@@ -81,7 +81,7 @@ import Testing
 
   @Test func `stores the first diagnostics of a binary file`() {
     let layer = layer(String(repeating: "\u{1}\n", count: 5000))
-    #expect(layer.diagnostics.count == SettingsLayer.mostDiagnostics)
+    #expect(layer.diagnostics.count == SettingsLayer.maxDiagnostics)
     #expect(layer.diagnosticCount == 5000)
   }
 

@@ -52,7 +52,7 @@ import Testing
 
   @Test func `fails if a named file does not exist`() throws {
     let option = #expect(throws: SourceError.self) { try sandbox.load(configFile: "no.xcconfig") }
-    #expect(option?.code == .badSettings)
+    #expect(option?.code == .invalidSettings)
     #expect(option?.message == "settings file not found: no.xcconfig")
     let variable = #expect(throws: SourceError.self) {
       try sandbox.load(["AGGREGATOR_CONFIG": "/no"])
@@ -147,7 +147,7 @@ import Testing
   func `fails on an unreadable line elsewhere`(text: String, message: String) throws {
     try sandbox.writeUserFile(text)
     let error = #expect(throws: SourceError.self) { try sandbox.load() }
-    #expect(error?.code == .badSettings)
+    #expect(error?.code == .invalidSettings)
     #expect(error?.message == sandbox.userFile + message)
   }
 

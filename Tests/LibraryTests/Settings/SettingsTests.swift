@@ -5,6 +5,7 @@ import Testing
 @Suite struct SettingsTests {
   @Test(arguments: [
     "http://h", "https://h/api/", "HTTPS://h:8080/a", "http://127.0.0.1:1", "http://[::1]:8080",
+    "http://h:65535", "http://h/a:0", "http://h:",
   ])
   func `accepts http(s) URLs`(text: String) throws {
     #expect(try Settings(["COUNTRIES_URL": text]).url(Keys.countriesURL).absoluteString == text)
@@ -13,12 +14,14 @@ import Testing
   @Test(arguments: [
     "", "h", "http:", "https:", "http://", "ftp://h", "file:///etc", "http://h?a=b", "http://h#a",
     "http://me@h", "http://me:pw@h", "http://:pw@h", "javascript:alert(1)",
+    "http://h:0", "http://h:65536", "http://h:99999/a", "http://[::1]:0",
+    "https://h:99999999999999999999", "https://h:99999999999999999999/a",
   ])
   func `rejects other URLs`(text: String) {
     let error = #expect(throws: SourceError.self) {
       try Settings(["COUNTRIES_URL": text]).url(Keys.countriesURL)
     }
-    #expect(error?.code == .badSettings)
+    #expect(error?.code == .invalidSettings)
     #expect(error?.message.contains("pw") == false)
   }
 
@@ -54,6 +57,28 @@ import Testing
     let settings = Settings(values)
     #expect(settings.shown(Keys.apiKey).description == shown)
     #expect(settings.text(Keys.apiKey) == nil)
+  }
+
+  @Test(
+    arguments: [
+      ([:], "COMIC_VINE_API_KEY is not set"),
+      (["COMIC_VINE_API_KEY": ""], "COMIC_VINE_API_KEY is not set"),
+      (["COMIC_VINE_API_KEY": "your_key"], "COMIC_VINE_API_KEY is still the example placeholder"),
+    ] as [([String: String], String)])
+  func `names a required secret that is missing, and the remedy`(
+    values: [String: String], message: String
+  ) {
+    let error = #expect(throws: SourceError.self) {
+      try Settings(values).required(Keys.apiKey, remedy: "get a key")
+    }
+    #expect(error?.code == .missingKey)
+    #expect(error?.message == message)
+    #expect(error?.remedy == "get a key")
+  }
+
+  @Test func `returns a required secret that is set`() throws {
+    let settings = Settings(["COMIC_VINE_API_KEY": "short"])
+    #expect(try settings.required(Keys.apiKey) == Secret("short"))
   }
 
   @Test func `shows other values as they are`() {

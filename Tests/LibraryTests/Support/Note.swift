@@ -15,7 +15,7 @@ struct Note: Record {
     Field("title", "Title", \.title, about: "The words.", isSearchable: true),
   ]
 
-  static let text: @Sendable (Note) -> Folded = { Folded($0.title) }
+  static let text: @Sendable (Note) -> FoldedText = { FoldedText($0.title) }
 }
 
 extension Page<Note> {
@@ -50,7 +50,7 @@ extension DataSource<Note> {
       cursor = page.next
       guard cursor != nil else { return ids }
     }
-    throw SourceError(.stalled, "more than \(pages) pages")
+    throw SourceError(.noProgress, "more than \(pages) pages")
   }
 
   /// The failure of the first page; `nil` if it did not fail.
@@ -86,5 +86,5 @@ struct Card: Record {
     Card(id, title, detail: detail ?? known.detail)
   }
 
-  static let text: @Sendable (Card) -> Folded = { Folded("\($0.title) \($0.detail ?? "")") }
+  static let text: @Sendable (Card) -> FoldedText = { FoldedText("\($0.title) \($0.detail ?? "")") }
 }

@@ -27,14 +27,14 @@ struct NotesPlugin: Plugin {
     self.init(
       service: service,
       policy: Policy(
-        retry: RetryPolicy(attempts: 1, firstWait: .zero, longestWait: .zero), breaker: nil,
+        retry: RetryPolicy(attempts: 1, firstWait: .zero, maxWait: .zero), breaker: nil,
         upstreamPageSize: size.map { .fixed($0) }, readOrder: readOrder))
   }
 
   let name = "notes"
   let summary = "notes of a test"
   let example = PluginExample(query: "bundled", id: "900")
-  let settings = [NotesPlugin.rate, url]
+  var settings = [NotesPlugin.rate, url]
   let fields = Note.fields
   let layout = Layout<Note>(card: ["title"])
 

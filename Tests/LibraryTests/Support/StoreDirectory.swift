@@ -123,7 +123,7 @@ extension StoreEntry {
       id: id,
       json: Data(
         #"{"id":\#(JSON.string(id).text),"mark":\#(mark),"text":\#(JSON.string(text).text)}"#.utf8)
-    ) { Folded(text) }
+    ) { FoldedText(text) }
   }
 }
 

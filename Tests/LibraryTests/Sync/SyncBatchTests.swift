@@ -6,14 +6,15 @@ import Testing
 @testable import AggregatorStore
 
 struct SyncBatchTests {
-  private let start = SyncCheckpoint(at: .day())
+  private let start = SyncCheckpoint(after: 0, at: .day())
 
   private func page(
     _ ids: Range<Int>, next: Cursor? = .place(1), total: Int? = nil, unreadable: Int = 0
   ) throws -> Page<EncodedRecord<Note>> {
     Page(
       try ids.map { try EncodedRecord(Note($0)) }, next: next, total: total,
-      provenance: Provenance(.live), unreadable: Unreadable(count: unreadable, firstReason: "odd"))
+      provenance: Provenance(.live),
+      unreadable: UnreadableRows(count: unreadable, firstReason: "odd"))
   }
 
   @Test func `has the checkpoint that its pages lead to one by one`() throws {

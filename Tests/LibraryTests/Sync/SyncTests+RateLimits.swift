@@ -98,7 +98,7 @@ extension SyncTests {
         ended += inFlight
         await base.ends(atLeast: ended)
       }
-      #expect(await result.same + result.added == 2000)
+      #expect(await result.unchanged + result.added == 2000)
       return clock.now.offset
     }
     let one = try await time(jobs: 1)

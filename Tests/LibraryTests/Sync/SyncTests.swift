@@ -20,12 +20,13 @@ struct SyncTests {
 
   func syncing(
     _ base: any DataSource<Note>, by size: Int = 10, isEndless: Bool = false,
-    rate: String? = nil, into other: SQLiteStore? = nil
+    rate: String? = nil, depth: Int? = nil, into other: SQLiteStore? = nil
   ) throws -> Sync<Note> {
     let store = other ?? store
     var policy = NotesPlugin(over: base, .liveFirst(freshFor: .seconds(60))).policy
     policy.syncPageSize = .fixed(size)
     policy.isEndless = isEndless
+    policy.depthLimit = depth
     policy.rate = rate.map { Setting("NOTES_PACE", .rate, default: $0, about: "How often.") }
     let environment = PluginEnvironment(
       settings: Settings(), transport: TrappingTransport(), store: store, clock: clock,
@@ -72,9 +73,10 @@ struct SyncTests {
     let result = try await syncing(base).run(upTo: nil, jobs: jobs, waits: false) { result in
       log.withLock { $0.append(result.added) }
     }
-    #expect((result.added, result.changed, result.same, result.removedUpstream) == (95, 0, 0, 0))
+    #expect(
+      (result.added, result.changed, result.unchanged, result.removedUpstream) == (95, 0, 0, 0))
     #expect((result.pages, result.passed, result.total) == (10, 95, 95))
-    #expect(result.isComplete && result.doubt == nil && result.failure == nil)
+    #expect(result.isComplete && result.inconclusiveReason == nil && result.failure == nil)
     // Pages that arrive together are stored together.
     let steps = log.withLock(\.self)
     #expect(steps == steps.sorted() && steps.last == 95)
@@ -109,18 +111,20 @@ struct SyncTests {
     let index = try database.index()
     today.turn(by: 60)
     let result = try await sync(service(1...200))
-    #expect((result.added, result.changed, result.same, result.removedUpstream) == (0, 0, 200, 0))
+    #expect(
+      (result.added, result.changed, result.unchanged, result.removedUpstream) == (0, 0, 200, 0))
     #expect(try database.texts("SELECT quote(saved) || json FROM records") == records)
     #expect(try database.index() == index)
     #expect(try database.texts("SELECT count(*) FROM seen") == ["0"])
-    #expect(try database.texts("SELECT count(*) FROM checkpoints") == ["0"])
+    #expect(try database.texts("SELECT name FROM checkpoints") == ["complete"])
   }
 
   @Test func `writes only changed records`() async throws {
     try await sync(service(1...200))
     today.turn(by: 60)
     let result = try await sync(service(1...200, changed: [17, 150]))
-    #expect((result.added, result.changed, result.same, result.removedUpstream) == (0, 2, 198, 0))
+    #expect(
+      (result.added, result.changed, result.unchanged, result.removedUpstream) == (0, 2, 198, 0))
     let written = try directory.database().texts(
       "SELECT id FROM records WHERE saved = (SELECT max(saved) FROM records)")
     #expect(Set(written) == ["17", "150"])
@@ -128,6 +132,22 @@ struct SyncTests {
   }
 
   // MARK: - Resuming
+
+  @Test(
+    arguments: ["$.p", "$.r"],
+    ["9223372036854775807", "9223372036854775806", "-1", "-9223372036854775808", "1e300"])
+  func `starts over if a stored count makes no sense`(count: String, value: String) async throws {
+    let base = service(1...95)
+    try await sync(base, upTo: 4)
+    try directory.database().execute(
+      "UPDATE checkpoints SET value = json_set(value, '\(count)', json('\(value)'))")
+    for jobs in [1, 4] {
+      let result = try await sync(base, upTo: 2, jobs: jobs)
+      #expect(result.failure == nil && result.pages == 2)
+    }
+    let result = try await sync(base, jobs: 4)
+    #expect(result.isComplete && result.passed == 95)
+  }
 
   @Test func `resumes at the next page`() async throws {
     let base = service(1...95)
@@ -165,7 +185,7 @@ struct SyncTests {
     try await sync(base, upTo: 1)
     today.turn(by: 8 * 86_400)
     let result = try await sync(base)
-    #expect((result.same, result.added, result.earlierPages) == (10, 20, 0))
+    #expect((result.unchanged, result.added, result.earlierPages) == (10, 20, 0))
     #expect(base.callCount == 4)
   }
 
@@ -179,7 +199,7 @@ struct SyncTests {
         provenance: Provenance(.live))
     }
     let result = try await sync(other)
-    #expect((result.same, result.added, result.isComplete) == (10, 20, true))
+    #expect((result.unchanged, result.added, result.isComplete) == (10, 20, true))
     #expect(result.removedUpstream == 0)
   }
 
@@ -195,9 +215,9 @@ struct SyncTests {
       .notes(1...10, next: .place((request.cursor?.place ?? 0) + 1))
     }
     let result = try await sync(base)
-    #expect(result.failure?.code == .stalled)
+    #expect(result.failure?.code == .noProgress)
     #expect(base.callCount == 4)
-    #expect((result.added, result.same, result.isComplete) == (10, 20, false))
+    #expect((result.added, result.unchanged, result.isComplete) == (10, 20, false))
   }
 
   // MARK: - Endless sources
@@ -221,7 +241,7 @@ struct SyncTests {
   @Test func `reports nothing as removed upstream for an endless source`() async throws {
     let endless = try syncing(service(1...30), isEndless: true)
     let result = await endless.run(upTo: nil, jobs: 1, waits: false) { _ in }
-    #expect((result.added, result.isComplete, result.doubt) == (30, true, nil))
+    #expect((result.added, result.isComplete, result.inconclusiveReason) == (30, true, nil))
     let again = await endless.run(upTo: 5, jobs: 1, waits: false) { _ in }
     #expect((again.pages, again.isComplete) == (0, true))
   }

@@ -17,6 +17,7 @@ struct ForeignTextTests {
     "", "none", "//cdn.example/a", "javascript:alert(1)", "file:///etc/passwd", "https:",
     "https://",
     "https:///path", "mailto:a@b.example", "ftp://a.example", "a.example/https://b.example",
+    "https://user:pw@a.example/", "https://bank.example@evil.example", "https://:pw@a.example",
   ])
   func `is not a web URL`(text: String) {
     #expect(text.webAddress == nil)

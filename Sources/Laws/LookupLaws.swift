@@ -1,19 +1,18 @@
 import AggregatorKit
-import AggregatorLaws
 
 extension Law {
-  static let knownFound = Law(
-    "known-found", "A record of the list can be looked up by its ID.", isCheap: true,
-    KnownFound())
+  package static let listedIDFound = Law(
+    "listed-id-found", "A record of the list can be looked up by its ID.", isCheap: true,
+    ListedIDFound())
 }
 
-private struct KnownFound: LawCheck {
+private struct ListedIDFound: LawCheck {
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     let page = try await subject.source.page(PageRequest(limit: 1))
     let ids = [subject.known, page.records.first?.id].compactMap(\.self)
-    guard !ids.isEmpty else { return context.exempt("there are no records") }
+    guard !ids.isEmpty else { return context.notApplicable("there are no records") }
     for id in ids {
       let found: String
       do throws(SourceError) {
@@ -21,19 +20,19 @@ private struct KnownFound: LawCheck {
         guard item.id != id else { continue }
         found = "\"\(item.id)\""
       } catch {
-        if error.code == .unsupported { return context.exempt("lookups are unsupported") }
+        if error.code == .unsupported { return context.notApplicable("lookups are unsupported") }
         guard error.code == .notFound else { throw error }
         // The list came from another origin, which may have other records.
         if let reason = page.provenance.reason { throw reason }
         found = error.text
       }
-      context.note(expected: "the record \"\(id)\"", found: found, at: "show \(id)")
+      context.violation(expected: "the record \"\(id)\"", found: found, at: "show \(id)")
     }
   }
 }
 
 extension Law {
-  static let unknownNotFound = Law(
+  package static let unknownNotFound = Law(
     "unknown-not-found", "Looking up an unknown ID fails with notFound.", isCheap: true,
     UnknownNotFound())
 }
@@ -43,7 +42,7 @@ private struct UnknownNotFound: LawCheck {
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     guard let id = subject.unknown ?? subject.inventedID else {
-      return context.exempt("no unknown ID is available")
+      return context.notApplicable("no unknown ID is available")
     }
     let found: String
     do throws(SourceError) {
@@ -51,18 +50,18 @@ private struct UnknownNotFound: LawCheck {
     } catch {
       switch error.code {
       case .notFound: return
-      case .unsupported: return context.exempt("lookups are unsupported")
+      case .unsupported: return context.notApplicable("lookups are unsupported")
       case _ where error.isServiceFailure: throw error
       default: found = error.text
       }
     }
-    context.note(expected: "error notFound", found: found, at: "show \(id)")
+    context.violation(expected: "error notFound", found: found, at: "show \(id)")
   }
 }
 
 extension LawSubject {
   /// An ID that hardly any source has, in the first usual format that is valid.
-  var inventedID: Item.ID? {
+  package var inventedID: Item.ID? {
     let forms = [
       "00000000-0000-4000-8000-00000000dead", "2147483646", "no.such.record@example.invalid", "ZZ",
     ]
@@ -71,10 +70,10 @@ extension LawSubject {
 }
 
 extension Law {
-  static let mergeKeeps = Law(
+  package static let mergeKeeps = Law(
     "merge-keeps",
     "Merging a listed record over its full form keeps the ID and all details.",
-    isCheap: true, given: [knownFound], MergeKeeps())
+    isCheap: true, given: [listedIDFound], MergeKeeps())
 }
 
 private struct MergeKeeps: LawCheck {
@@ -82,7 +81,7 @@ private struct MergeKeeps: LawCheck {
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     let page = try await subject.source.page(PageRequest(limit: 3))
-    if page.records.isEmpty { context.exempt("there are no records") }
+    if page.records.isEmpty { context.notApplicable("there are no records") }
     for short in page.records {
       // If lookups are unsupported, a record must at least survive being merged with itself.
       let long = try await subject.item(short.id) ?? short
@@ -96,13 +95,14 @@ private struct MergeKeeps: LawCheck {
     let merged = short.merged(over: long)
     let call = "\"\(short.id)\" merged"
     if merged.id != short.id {
-      context.note(expected: "the same ID", found: "\"\(merged.id)\"", at: call)
+      context.violation(expected: "the same ID", found: "\"\(merged.id)\"", at: call)
     }
     if short.merged(over: merged) != merged {
-      context.note(expected: "an unchanged record", found: "a changed one", at: "\(call) again")
+      context.violation(
+        expected: "an unchanged record", found: "a changed one", at: "\(call) again")
     }
     for field in fields where field[short] == .null && field[merged] != field[long] {
-      context.note(
+      context.violation(
         expected: "\(field.name) \(field[long].excerpt)", found: field[merged].excerpt, at: call)
     }
   }

@@ -1,8 +1,8 @@
 public import AggregatorKit
 import Synchronization
 
-/// Observes the requests and events of a source while a law is checked.
-public final class LawProbe: Sendable {
+/// Counts the requests of a source, and observes its events, while a law is checked.
+public final class RequestCounter: Sendable {
   private struct State {
     var requestCount = 0
     var listener: Observer?
@@ -13,9 +13,9 @@ public final class LawProbe: Sendable {
   public init() {}
 
   /// Returns the environment to create the source in; its transport and observer still work.
-  public func listening(to environment: PluginEnvironment) -> PluginEnvironment {
+  public func observed(_ environment: PluginEnvironment) -> PluginEnvironment {
     var environment = environment
-    environment.transport = ProbedTransport(base: environment.transport, probe: self)
+    environment.transport = CountingTransport(base: environment.transport, counter: self)
     environment.observer = Observer { [observer = environment.observer] event in
       self.observe(event)
       observer(event)
@@ -41,12 +41,12 @@ public final class LawProbe: Sendable {
 }
 
 /// Reports each request once, whatever the redirects.
-private struct ProbedTransport: Transport {
+private struct CountingTransport: Transport {
   let base: any Transport
-  let probe: LawProbe
+  let counter: RequestCounter
 
   func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
-    probe.send(request)
+    counter.send(request)
     return try await base.send(request)
   }
 }

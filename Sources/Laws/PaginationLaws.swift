@@ -1,8 +1,7 @@
 import AggregatorKit
-import AggregatorLaws
 
 extension Law {
-  static let idsUnique = Law(
+  package static let idsUnique = Law(
     "ids-unique", "Pagination never returns the same ID twice.", IDsUnique())
 }
 
@@ -10,25 +9,25 @@ private struct IDsUnique: LawCheck {
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
-    if subject.repeatsRecords { return context.exempt("the service repeats records") }
-    let walk = await subject.collectPages()
+    if subject.repeatsRecords { return context.notApplicable("the service repeats records") }
+    let collected = await subject.collectPages()
     var calls: [Item.ID: String] = [:]
-    for (request, page) in walk.pages {
+    for (index, (_, page)) in collected.pages.enumerated() {
       for record in page.records {
-        if let call = calls.updateValue(request.text, forKey: record.id) {
-          context.note(
+        if let call = calls.updateValue(collected.text(ofPage: index), forKey: record.id) {
+          context.violation(
             expected: "unique IDs", found: "\"\(record.id)\" again, already in \(call)",
-            at: request.text)
+            at: collected.text(ofPage: index))
         }
       }
     }
-    if let failure = walk.failure { throw failure }
+    if let failure = collected.failure { throw failure }
   }
 }
 
 extension Law {
-  static let walkStable = Law(
-    "walk-stable", "Fetching all pages twice returns the same records in the same order.",
+  package static let paginationStable = Law(
+    "pagination-stable", "Fetching all pages twice returns the same records in the same order.",
     PaginationStable())
 }
 
@@ -36,14 +35,15 @@ private struct PaginationStable: LawCheck {
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
+    if subject.spendsTokens { return context.notApplicable(LawContext.spentTokens) }
     let reference = await subject.collectPages()
     try context.expectSame(await subject.collectPages(), as: reference)
   }
 }
 
 extension Law {
-  static let walkEnds = Law(
-    "walk-ends", "Pagination ends; if declared endless, it continues to the bound.",
+  package static let paginationEnds = Law(
+    "pagination-ends", "Pagination ends; if declared endless, it continues to the bound.",
     PaginationEnds())
 }
 
@@ -51,37 +51,38 @@ private struct PaginationEnds: LawCheck {
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
-    let walk = await subject.collectPages(size: subject.sizes.max() ?? 7)
-    if let failure = walk.failure { throw failure }
-    let call = walk.pages.last?.request.text ?? walk.start.text
-    switch walk.end {
+    let collected = await subject.collectPages(size: subject.sizes.max() ?? 7)
+    if let failure = collected.failure { throw failure }
+    let call = collected.text(ofPage: collected.pages.count - 1)
+    switch collected.end {
     case .exhausted where subject.isEndless:
       // Fallback data for an endless service may end.
-      if let reason = walk.reason { throw reason }
-      context.note(expected: "an endless source", found: "the end", at: call)
-    case let end? where end.isStall:
-      context.note(
+      if let reason = collected.reason { throw reason }
+      context.violation(expected: "an endless source", found: "the end", at: call)
+    case let end? where end.isWithoutProgress:
+      context.violation(
         expected: subject.isEndless ? "more records" : "the end", found: end.text, at: call)
     case .itemLimit where !subject.isEndless, .pageLimit where !subject.isEndless:
-      context.exempt("there are more than the \(walk.records.count.records) within the bound")
+      context.notApplicable(
+        "there are more than the \(collected.records.count.records) within the bound")
     default: break
     }
   }
 }
 
 extension Law {
-  static let anyPageSize = Law(
+  package static let anyPageSize = Law(
     "any-page-size", "Every page size returns the same records in the same order.",
-    given: [walkStable], AnyPageSize())
+    given: [paginationStable], AnyPageSize())
 }
 
 private struct AnyPageSize: LawCheck {
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
-    // The largest pages get furthest.
+    // Largest size first: it covers the most records within the bound.
     let sizes = subject.sizes.sorted(by: >)
-    guard let largest = sizes.first else { return context.exempt("no page sizes are given") }
+    guard let largest = sizes.first else { return context.notApplicable("no page sizes are given") }
     let reference = await subject.collectPages(size: largest)
     for size in sizes.dropFirst() {
       try context.expectSame(await subject.collectPages(size: size), as: reference)
@@ -90,23 +91,24 @@ private struct AnyPageSize: LawCheck {
 }
 
 extension Law {
-  static let limitKept = Law(
-    "limit-kept", "A page never has more records than requested.", isCheap: true,
-    LimitKept())
+  package static let limitRespected = Law(
+    "limit-respected", "A page never has more records than requested.", isCheap: true,
+    LimitRespected())
 }
 
-private struct LimitKept: LawCheck {
+private struct LimitRespected: LawCheck {
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
     for limit in [1, 7] {
       var request = PageRequest(limit: limit)
-      for _ in 1...2 {
+      let start = request.text
+      for number in 1...2 {
         let page = try await subject.source.page(request)
         if page.records.count > limit {
-          context.note(
+          context.violation(
             expected: "at most \(limit.records)", found: "\(page.records.count)",
-            at: request.text)
+            at: number == 1 ? start : "\(start), page 2")
         }
         guard let next = page.next else { break }
         request = request.after(next)

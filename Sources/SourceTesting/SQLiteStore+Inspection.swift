@@ -1,36 +1,36 @@
 package import AggregatorKit
 
 extension SQLiteStore {
-  /// A line for each fault in SQLite's integrity, the stored counts, the JSON of records or the
+  /// A line for each inconsistency in SQLite's integrity, the stored counts, the JSON of records or the
   /// cached pages; none if the file is missing; throws `storage` or `busy`.
-  package func faults() async throws(SourceError) -> [String] {
+  package func inconsistencies() async throws(SourceError) -> [String] {
     let found = try await read { connection throws(SQLiteFailure) in
-      var faults = try connection.rows("PRAGMA integrity_check") { $0.text(0) ?? "" }
+      var inconsistencies = try connection.rows("PRAGMA integrity_check") { $0.text(0) ?? "" }
         .filter { $0 != "ok" }
-      faults += try connection.rows(
+      inconsistencies += try connection.rows(
         """
         SELECT key FROM pages
         WHERE EXISTS (SELECT 1 FROM json_each(pages.positions) e
           WHERE e.value NOT IN (SELECT position FROM records WHERE source = pages.source))
         """
       ) { "the page \($0.text(0) ?? "") lacks records" }
-      faults += try connection.rows(
+      inconsistencies += try connection.rows(
         """
         SELECT name FROM sources
         WHERE records <> (SELECT count(*) FROM records WHERE source = sources.number)
         """
       ) { "the records of \($0.text(0) ?? "") are miscounted" }
-      faults += try connection.rows(
+      inconsistencies += try connection.rows(
         """
         SELECT name FROM sources WHERE removed_upstream <> (
           SELECT count(*) FROM records
           WHERE source = sources.number AND removed_upstream IS NOT NULL)
         """
       ) { "the records of \($0.text(0) ?? "") removed upstream are miscounted" }
-      faults += try connection.rows("SELECT id FROM records WHERE NOT json_valid(json)") {
+      inconsistencies += try connection.rows("SELECT id FROM records WHERE NOT json_valid(json)") {
         "the record \($0.text(0) ?? "") is not JSON"
       }
-      return faults
+      return inconsistencies
     }
     return found ?? []
   }

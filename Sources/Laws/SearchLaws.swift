@@ -1,25 +1,27 @@
 import AggregatorKit
-import AggregatorLaws
 
 extension Law {
-  static let searchMatches = Law(
+  package static let searchMatches = Law(
     "search-matches", "Every result of a local search contains all words of the query.",
     isCheap: true, SearchMatches())
 
-  static let searchWithinList = Law(
-    "search-within-list", "A local search returns only records of the list.",
-    given: [walkStable, searchMatches], SearchWithinList())
+  package static let searchUsesWords = Law(
+    "search-uses-words", "A search for a made-up word does not return the list.", SearchUsesWords())
 
-  static let searchComplete = Law(
+  package static let searchWithinList = Law(
+    "search-within-list", "A local search returns only records of the list.",
+    given: [paginationStable, searchMatches], SearchWithinList())
+
+  package static let searchComplete = Law(
     "search-complete", "A local search returns every matching record of the list.",
-    given: [walkStable], SearchComplete())
+    given: [paginationStable], SearchComplete())
 }
 
 private struct SearchMatches: LawCheck {
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {
-    guard subject.search == .local else { return context.exempt("search is not local") }
+    guard subject.search == .local else { return context.notApplicable("search is not local") }
     var wasFound = false
     for query in try await subject.localQueries() {
       let request = PageRequest(matching: query, limit: 7)
@@ -27,12 +29,32 @@ private struct SearchMatches: LawCheck {
       for record in page.records {
         wasFound = true
         guard !subject.matches(record, query) else { continue }
-        context.note(
+        context.violation(
           expected: "results for \"\(query)\"", found: "\"\(record.id)\"",
           at: request.text)
       }
     }
-    if !wasFound { context.exempt("the search has no results") }
+    if !wasFound { context.notApplicable("the search has no results") }
+  }
+}
+
+private struct SearchUsesWords: LawCheck {
+  func run<Item: Record>(
+    on subject: LawSubject<Item>, _ context: inout LawContext
+  ) async throws(SourceError) {
+    guard subject.search != .none else { return context.notApplicable("there is no search") }
+    let list = try await subject.source.page(PageRequest(limit: 7))
+    if list.records.isEmpty { return context.notApplicable("there are no records") }
+    let search = PageRequest(matching: try Query("zqxjkvbwzqxjkv"), limit: 7)
+    let found: Page<Item>
+    do throws(SourceError) { found = try await subject.source.page(search) } catch {
+      if error.code == .notFound { return }
+      throw error
+    }
+    if found.records.map(\.id) == list.records.map(\.id) {
+      context.violation(
+        expected: "other records than the list", found: found.records.idList, at: search.text)
+    }
   }
 }
 
@@ -47,7 +69,7 @@ private struct SearchWithinList: LawCheck {
       let others = found.records.filter { !listed.contains($0.id) }
       if !others.isEmpty {
         try found.requireSameOrigin(as: list)
-        context.note(
+        context.violation(
           expected: "records of the list", found: others.idList, at: found.start.text)
       }
       if let failure = found.failure { throw failure }
@@ -65,13 +87,13 @@ private struct SearchComplete: LawCheck {
       if let failure = found.failure { throw failure }
       let ids = Set(found.records.map(\.id))
       if found.isTruncated {
-        context.exempt("the search has more results than the bound")
+        context.notApplicable("the search has more results than the bound")
         continue
       }
       let missing = list.records.filter { subject.matches($0, query) && !ids.contains($0.id) }
       guard !missing.isEmpty else { continue }
       try found.requireSameOrigin(as: list)
-      context.note(expected: missing.idList, found: "none of them", at: found.start.text)
+      context.violation(expected: missing.idList, found: "none of them", at: found.start.text)
     }
   }
 }
@@ -89,7 +111,7 @@ extension LawSubject {
     }
     guard let word = words.first else { return [query].compactMap(\.self) }
     let capitals = word.uppercased()
-    let isSame = Folded(capitals).text == word
+    let isSame = FoldedText(capitals).text == word
     return [query, try Query(isSame ? capitals : String(word))].compactMap(\.self)
   }
 
@@ -98,15 +120,23 @@ extension LawSubject {
     -> CollectedPages<Item>?
   {
     guard search == .local else {
-      context.exempt("search is not local")
+      context.notApplicable("search is not local")
       return nil
     }
     let list = isEndless ? nil : await collectPages(size: sizes.max() ?? 7)
     if let failure = list?.failure { throw failure }
     guard let list, !list.isTruncated else {
-      context.exempt("the list is longer than the bound")
+      context.notApplicable("the list is longer than the bound")
       return nil
     }
     return list
+  }
+}
+
+extension Collection where Element: Identifiable, Element.ID: CustomStringConvertible {
+  /// The IDs, at most five of them: `"1", "2"`.
+  package var idList: String {
+    guard !isEmpty else { return "nothing" }
+    return prefix(5).map { "\"\($0.id)\"" }.joined(separator: ", ") + (count > 5 ? " …" : "")
   }
 }

@@ -1,0 +1,103 @@
+package import AggregatorKit
+
+package struct CollectedPages<Item: Record> {
+  package private(set) var pages: [(request: PageRequest, page: Page<Item>)] = []
+
+  /// Each record once, in order of arrival.
+  package private(set) var records: [Item] = []
+
+  /// `nil` if the source failed.
+  package private(set) var end: PaginationEnd?
+
+  package private(set) var failure: SourceError?
+
+  package let start: PageRequest
+
+  /// Fetches pages until the end, the bound, or a failure.
+  package init(
+    _ source: some DataSource<Item>, from start: PageRequest, upTo bound: PaginationBound
+  ) async {
+    self.start = start
+    var request = start
+    let steps = source.pages(
+      matching: start.query, after: start.cursor, size: start.limit, upTo: bound, ahead: 0)
+    do throws(SourceError) {
+      for try await step in steps {
+        pages.append((request, step.page))
+        records += step.items
+        end = step.end
+        request = request.after(step.page.next)
+      }
+    } catch {
+      failure = error
+    }
+  }
+
+  /// True if there may be more records.
+  package var isTruncated: Bool { end == nil || end == .itemLimit || end == .pageLimit }
+
+  /// The call of a page: `list, limit 7, page 2 of 7`.
+  package func text(ofPage index: Int) -> String {
+    pages.count > 1 ? "\(start.text), page \(index + 1) of \(pages.count)" : start.text
+  }
+
+  /// The origin of the first page, which decides the origin of the others.
+  package var origin: Provenance.Origin? { pages.first?.page.provenance.origin }
+
+  package var reason: SourceError? { pages.first?.page.provenance.reason }
+}
+
+extension LawSubject {
+  package func collectPages(matching query: Query? = nil, size: Int = 7) async -> CollectedPages<
+    Item
+  > {
+    await CollectedPages(source, from: PageRequest(matching: query, limit: size), upTo: bound)
+  }
+}
+
+extension LawSubject {
+  /// True if each cursor leads to its page only once.
+  package var spendsTokens: Bool { !source.readsAhead }
+}
+
+extension LawContext {
+  package static var spentTokens: String { "the service sends each page only once" }
+
+  /// Compares the records that both collected; throws the failure that ended one of
+  /// them, or if their origins differ.
+  package mutating func expectSame<Item>(
+    _ collected: CollectedPages<Item>, as reference: CollectedPages<Item>
+  ) throws(SourceError) {
+    let pair = zip(collected.records, reference.records).enumerated().first { $1.0 != $1.1 }
+    let isShort =
+      collected.records.count < reference.records.count
+      ? !collected.isTruncated : !reference.isTruncated
+    let isLength = pair == nil && collected.records.count != reference.records.count && isShort
+    if pair != nil || isLength { try collected.requireSameOrigin(as: reference) }
+    if let (index, (found, expected)) = pair {
+      let differs = found.id == expected.id ? ", with other details" : ""
+      violation(
+        expected: "\"\(expected.id)\" as record \(index + 1), as with \(reference.start.text)",
+        found: "\"\(found.id)\"\(differs)", at: collected.start.text)
+    } else if isLength {
+      violation(
+        expected: "\(reference.records.count.records), as with \(reference.start.text)",
+        found: collected.records.count.records, at: collected.start.text)
+    }
+    if let failure = collected.failure ?? reference.failure { throw failure }
+  }
+}
+
+extension CollectedPages {
+  /// Throws if the origins differ, because such answers cannot be compared.
+  package func requireSameOrigin(as other: CollectedPages) throws(SourceError) {
+    guard let origin, let theirs = other.origin, origin != theirs else { return }
+    throw reason ?? other.reason ?? .differentOrigins
+  }
+}
+
+extension SourceError {
+  package static var differentOrigins: SourceError {
+    SourceError(.unsupported, "answers from different origins cannot be compared")
+  }
+}

@@ -1,0 +1,121 @@
+import AggregatorKit
+import AggregatorLaws
+import Foundation
+import Synchronization
+
+extension Law {
+  static let oneState = Law(
+    "one-state",
+    "A cached list of a service that changed after it was cached is one of its states, not a mix.",
+    given: [idsUnique, paginationStable, anyPageSize, skipConsistent, cursorLasts], OneState())
+}
+
+/// Fills a cache page by page, lets records appear at the top of the service, and reads the list again.
+private struct OneState: LawCheck {
+  private static let inserted = 5
+  private static let freshness = Duration.seconds(1200)
+  private static let bound = PaginationBound(pages: 3)
+  private static let start = PageRequest(limit: 7)
+
+  /// The times of the second pass, in seconds: all pages fresh, the first one stale, all stale.
+  private static let times = [400.0, 1250, 1700]
+
+  func run<Item: Record>(
+    on subject: LawSubject<Item>, _ context: inout LawContext
+  ) async throws(SourceError) {
+    if subject.repeatsRecords { return context.notApplicable("the service repeats records") }
+    guard subject.source.cursor(skipping: Self.inserted, from: Self.start) != nil else {
+      return context.notApplicable("the source cannot skip ahead")
+    }
+    let list = await CollectedPages(subject.source, from: Self.start, upTo: Self.bound)
+    if let failure = list.failure { throw failure }
+    guard list.pages.count > 1, list.records.count > Self.inserted else {
+      return context.notApplicable("there is only one page")
+    }
+    // Otherwise the number of records does not tell the position.
+    guard list.pages.allSatisfy({ $0.page.next == nil || $0.page.records.count == 7 }) else {
+      return context.notApplicable("pages are short")
+    }
+    let new = list.records.map(\.id)
+    let old = Array(new.dropFirst(Self.inserted))
+    for time in Self.times {
+      let collected = try await collectPages(of: subject, at: time)
+      let ids = collected.records.map(\.id)
+      guard ![old, new].contains(where: { collected.shows($0, isWhole: !list.isTruncated) }) else {
+        continue
+      }
+      let pair = zip(ids, ids.first == new.first ? new : old).first { $0 != $1 }
+      context.violation(
+        expected: pair.map { "\"\($0.1)\" next" } ?? "\(new.count.records) or \(old.count)",
+        found: pair.map { "\"\($0.0)\"" } ?? ids.count.records,
+        at: "\(Self.start.text), cached, \(Int(time)) s after its first page")
+    }
+  }
+
+  private func collectPages<Item: Record>(
+    of subject: LawSubject<Item>, at time: Double
+  ) async throws(SourceError) -> CollectedPages<Item> {
+    let home = URL.temporaryDirectory.appending(path: "law-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: home) }
+    let service = ChangingSource(base: subject.source, inserted: Self.inserted)
+    let recordStore = RecordStore<Item>(
+      "law", in: SQLiteStore(at: home.appending(path: "store.sqlite").path)
+    ) { [fields = subject.fields] in fields.searchableText(of: $0) }
+    func cached(at seconds: Double) -> some DataSource<Item> {
+      let date = Date(timeIntervalSince1970: 1_700_000_000 + seconds)
+      return service.cached(
+        in: recordStore, freshFor: Self.freshness, .noFallback, now: { date })
+    }
+    var request = Self.start
+    for number in 0..<(Self.bound.pages ?? 1) {
+      guard let next = try await cached(at: Double(number) * 100).page(request).next else { break }
+      request = request.after(next)
+    }
+    service.change()
+    let collected = await CollectedPages(cached(at: time), from: Self.start, upTo: Self.bound)
+    if let failure = collected.failure { throw failure }
+    guard service.origins.count < 2 else { throw .differentOrigins }
+    return collected
+  }
+}
+
+extension CollectedPages {
+  /// True if these are the first records of `state`, or all if it `isWhole`.
+  fileprivate func shows(_ state: [Item.ID], isWhole: Bool) -> Bool {
+    let ids = records.map(\.id)
+    return ids.starts(with: state) && (!isWhole || ids.count == state.count)
+      || isTruncated && state.starts(with: ids)
+  }
+}
+
+/// A source whose first records appear when it changes.
+private final class ChangingSource<Item: Record>: DataSource {
+  private let base: any DataSource<Item>
+  private let inserted: Int
+  private let state = Mutex((hasChanged: false, origins: Set<Provenance.Origin>()))
+
+  init(base: any DataSource<Item>, inserted: Int) {
+    self.base = base
+    self.inserted = inserted
+  }
+
+  /// The origins of all pages so far.
+  var origins: Set<Provenance.Origin> { state.withLock(\.origins) }
+
+  func change() { state.withLock { $0.hasChanged = true } }
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
+    let hasChanged = state.withLock(\.hasChanged)
+    let shifted = hasChanged ? request.cursor : base.cursor(skipping: inserted, from: request)
+    var page = try await base.page(request.after(shifted))
+    state.withLock { _ = $0.origins.insert(page.provenance.origin) }
+    if !hasChanged, page.next != nil {
+      page.next = base.cursor(skipping: request.limit, from: request)
+    }
+    return page
+  }
+
+  func item(_ id: Item.ID) async throws(SourceError) -> LookupResult<Item> {
+    try await base.item(id)
+  }
+}
