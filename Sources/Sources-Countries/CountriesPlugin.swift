@@ -11,13 +11,13 @@ public struct CountriesPlugin: Plugin {
 
   public let example = PluginExample(query: "paris", id: "FR")
 
-  public static let address = Setting(
+  public static let url = Setting(
     "COUNTRIES_URL", .url,
     default: "https://gist.githubusercontent.com/peymano-wmt/32dcb892b06648910ddd40406e37fdab/raw/"
       + "db25946fd77c5873b0303b858e861ce724e0dcd0/countries.json",
     about: "URL of the country list")
 
-  public let settings = [address]
+  public let settings = [url]
 
   public let fields: [Field<Country>] = [
     Field("code", "Code", \.code, about: "Two-letter ISO 3166-1 code."),
@@ -34,7 +34,7 @@ public struct CountriesPlugin: Plugin {
 
   /// One request for the whole list, which is cut into pages and searched locally.
   ///
-  /// The list hardly ever changes, so it stays fresh for a week.
+  /// The default list is pinned, but `COUNTRIES_URL` may name another, so it stays fresh for a week.
   public let policy = Policy(
     largestPage: 500, upstreamPageSize: .fixed(500), localSearchBound: 500,
     readOrder: .liveFirst(freshFor: .seconds(7 * 86_400)))
@@ -51,7 +51,7 @@ public struct CountriesPlugin: Plugin {
     in environment: PluginEnvironment
   ) throws(SourceError) -> any DataSource<Country> {
     CountryList(
-      url: try environment.settings.url(Self.address), transport: environment.transport,
+      url: try environment.settings.url(Self.url), transport: environment.transport,
       now: environment.now)
   }
 }

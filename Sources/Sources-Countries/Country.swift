@@ -45,8 +45,8 @@ extension Country {
       }
       country = Country(
         code: try container.decode(CountryCode.self, forKey: .code), name: name,
-        region: try container.decodeIfPresent(String.self, forKey: .region)?.nonBlank,
-        capital: try container.decodeIfPresent(String.self, forKey: .capital)?.nonBlank)
+        region: container.lenient(.region),
+        capital: container.lenient(.capital))
     }
   }
 }

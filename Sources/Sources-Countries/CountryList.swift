@@ -11,7 +11,7 @@ struct CountryList: DataSource, CustomStringConvertible {
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Country> {
     guard request.query == nil else {
-      throw SourceError(.badUsage, "the country list has no search")
+      throw SourceError(.invalidRequest, "the country list has no search")
     }
     let seal = CursorSeal("countries", for: nil)
     let offset = try seal.openOffset(request.cursor)
@@ -23,18 +23,9 @@ struct CountryList: DataSource, CustomStringConvertible {
       provenance: provenance, unreadable: offset == 0 ? unreadable : .none)
   }
 
+  /// A lookup would fetch the whole list, too, so it searches the cached one instead.
   func item(_ id: CountryCode) async throws(SourceError) -> LookupResult<Country> {
-    let (countries, unreadable, provenance) = try await fetch()
-    guard let country = countries.first(where: { $0.id == id }) else {
-      // It may be one of the unreadable rows, so another origin may have it.
-      guard unreadable.count == 0 else {
-        throw SourceError(
-          .malformed, "country \(id) not found, but \(unreadable.count) rows are unreadable",
-          cause: unreadable.firstReason.map { SourceError(.malformed, $0) })
-      }
-      throw .notFound(id, in: "countries")
-    }
-    return LookupResult(country, provenance: provenance)
+    throw SourceError(.unsupported, "the country list does not support lookups")
   }
 
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
@@ -44,7 +35,7 @@ struct CountryList: DataSource, CustomStringConvertible {
 
   var description: String { "CountryList(\(url.absoluteString))" }
 
-  private func fetch() async throws(SourceError) -> ([Country], Unreadable, Provenance) {
+  private func fetch() async throws(SourceError) -> ([Country], UnreadableRows, Provenance) {
     let request = HTTPRequest(.get, url)
     let service = "the country list"
     let reply = try await transport.send(request).checked(by: service, now: now())

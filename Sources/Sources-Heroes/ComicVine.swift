@@ -40,9 +40,9 @@ struct ComicVine: DataSource, CustomStringConvertible {
     if request.query == nil {
       return seal.offset(skipping: count, from: request.cursor)
     }
-    let start = SearchPosition(size: min(request.limit, Self.largestPage))
-    guard let position = try? seal.open(request.cursor) ?? start else { return nil }
-    return position.skipping(count).flatMap { try? seal.close($0) }
+    let first = PagePosition(size: request.limit, largest: Self.largestPage)
+    let position = try? first.opening(request.cursor, with: seal)
+    return position?.skipping(count).flatMap { try? seal.close($0) }
   }
 
   var description: String { "ComicVine(\(url.absoluteString))" }
@@ -57,8 +57,8 @@ struct ComicVine: DataSource, CustomStringConvertible {
       "characters", fields: .list, query: [("limit", "\(limit)"), ("offset", "\(offset)")],
       as: LossyArray<Hero.Wire>.self)
     let rows = try reply.rows()
-    // The service may use its own page size, and returns it.
-    let end = offset + min(limit, max(reply.limit ?? limit, rows.count))
+    // The service may use its own page size, and need not say so: only the rows sent count.
+    let end = offset + min(limit, rows.count)
     let total = reply.total(after: offset, sent: rows.count)
     let isLast = rows.count == 0 || total.map { end >= $0 } ?? false
     return Page(
@@ -76,29 +76,24 @@ struct ComicVine: DataSource, CustomStringConvertible {
     _ query: Query, _ request: PageRequest
   ) async throws(SourceError) -> Page<Hero> {
     let seal = CursorSeal("heroes", for: query)
-    let start = SearchPosition(size: min(request.limit, Self.largestPage))
-    let position = try seal.open(request.cursor) ?? start
-    guard position.isValid else { throw .damaged(request.cursor) }
+    let first = PagePosition(size: request.limit, largest: Self.largestPage)
+    let position = try first.opening(request.cursor, with: seal)
     let (reply, provenance) = try await ask(
       "search", fields: .list,
       query: [
         ("query", query.text), ("resources", "character"), ("limit", "\(position.size)"),
-        ("page", "\(position.page)"),
+        ("page", "\(position.number)"),
       ], as: LossyArray<Hero.Wire>.self)
     let rows = try reply.rows()
-    let size = reply.limit.map { 1...Self.largestPage ~= $0 ? $0 : position.size } ?? position.size
+    let size = reply.pageSize(for: position, sent: rows.count)
     let slice = rows.elements.dropFirst(position.skip).prefix(request.limit)
-    let offset = (position.page - 1) * size
+    let offset = (position.number - 1) * size
     let total = reply.total(after: offset, sent: rows.count)
     // Totals are unreliable: a search may report 945 rows and send none, or send more than
     // reported. The end is an empty page, or a short one that exactly reaches the total.
     let isLast = rows.count == 0 || rows.count < size && total == offset + rows.count
-    var next: SearchPosition?
-    if slice.endIndex < rows.elements.endIndex {
-      next = SearchPosition(page: position.page, size: size, skip: slice.endIndex)
-    } else if !isLast {
-      next = SearchPosition(page: position.page + 1, size: size)
-    }
+    let next = position.next(
+      after: slice.endIndex, of: rows.elements.count, size: size, isLast: isLast)
     return Page(
       slice.map(\.hero), next: try next.map { next throws(SourceError) in try seal.close(next) },
       total: total, provenance: provenance,
@@ -127,32 +122,5 @@ struct ComicVine: DataSource, CustomStringConvertible {
     let response = try await transport.send(request)
     let reply = try ComicVineReply<Results>(response, at: now())
     return (reply, Provenance(.live, fetchedAt: now(), endpoint: request.endpoint))
-  }
-}
-
-/// The position in a search: a page of the service, and the rows of it already returned.
-struct SearchPosition: Codable {
-  /// The page number, from 1.
-  var page = 1
-  var size: Int
-  var skip = 0
-
-  private enum CodingKeys: String, CodingKey { case page = "p", size = "n", skip = "s" }
-
-  private static let pages = 1...1_000_000
-
-  /// True if a decoded position makes sense: cursors are untrusted input.
-  ///
-  /// `skip` may exceed the page size, because the service may send more rows than it says.
-  var isValid: Bool {
-    Self.pages ~= page && 1...ComicVine.largestPage ~= size && 0...1_000_000 ~= skip
-  }
-
-  /// The position `count` rows ahead, if all pages of the service are full.
-  func skipping(_ count: Int) -> SearchPosition? {
-    let (sum, overflow) = skip.addingReportingOverflow(count)
-    guard isValid, !overflow, sum / size < Self.pages.upperBound else { return nil }
-    let position = SearchPosition(page: page + sum / size, size: size, skip: sum % size)
-    return position.isValid ? position : nil
   }
 }

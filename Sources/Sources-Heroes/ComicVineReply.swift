@@ -52,6 +52,16 @@ struct ComicVineReply<Results: Decodable>: Decodable {
     total.flatMap { $0 == offset + count || $0 > offset + count && count > 0 ? $0 : nil }
   }
 
+  /// The page size that the service used for a page of a search.
+  ///
+  /// If it does not say, a short first page that is not the last shows it.
+  func pageSize(for position: PagePosition, sent count: Int) -> Int {
+    let sizes = 1...ComicVine.largestPage
+    if let limit, sizes ~= limit { return limit }
+    let isCapped = position.number == 1 && sizes ~= count && (total ?? 0) > count
+    return isCapped ? min(count, position.size) : position.size
+  }
+
   /// The results of a request that cannot be unknown, such as a list.
   func rows() throws(SourceError) -> Results {
     guard let results else { throw SourceError(.rejected, "Comic Vine has no such list") }

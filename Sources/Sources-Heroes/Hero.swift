@@ -34,7 +34,7 @@ public struct Hero: Record {
   /// Plain text in paragraphs.
   public var biography: String?
 
-  /// The URL of a picture.
+  /// The URL of an image.
   public var image: String?
 
   /// The URL of the character's web page.
@@ -62,11 +62,10 @@ public struct Hero: Record {
 }
 
 extension Hero {
-  /// The URLs of the picture in a size, best first.
+  /// The URL for a size, then the medium URL (``image``) as fallback.
   ///
-  /// Comic Vine has each picture in nine sizes, whose URLs differ in one path component. These are
-  /// `small_url`, `medium_url` (``image``) and `super_url`. URLs of another form have one size
-  /// only.
+  /// The URLs of Comic Vine's sizes differ in the component `scale_small`, `scale_medium` or
+  /// `scale_large`; any other URL has one size only.
   func images(_ size: ImageSize) -> [String] {
     guard let image else { return [] }
     let part =
@@ -80,7 +79,7 @@ extension Hero {
 }
 
 extension Hero {
-  /// A character in a list, a search or alone.
+  /// A character as a list, a search or a lookup returns it.
   ///
   /// Only `id` and `name` are always present. Details of an unexpected type count as unknown, so
   /// that no row is lost.
@@ -96,12 +95,12 @@ extension Hero {
 
     /// A publisher, power or team.
     fileprivate struct Named: Decodable {
-      let name: String?
+      @Lenient var name: String?
     }
 
     fileprivate struct Issue: Decodable {
-      let name: String?
-      let number: String?
+      @Lenient var name: String?
+      @Lenient var number: String?
       private enum CodingKeys: String, CodingKey { case name, number = "issue_number" }
     }
 
@@ -122,17 +121,17 @@ extension Hero {
           forKey: .name, in: container, debugDescription: "the name is empty")
       }
       var hero = Hero(id: try container.decode(Int.self, forKey: .id), name: name)
-      hero.realName = detail(.realName, as: String.self)?.nonBlank
-      hero.publisher = detail(.publisher, as: Named.self)?.name?.nonBlank
+      hero.realName = container.lenient(.realName)
+      hero.publisher = detail(.publisher, as: Named.self)?.name
       // `null` means none; a missing field means unknown.
       let hasNoAlias = (try? container.decodeNil(forKey: .aliases)) ?? false
       hero.aliases = hasNoAlias ? [] : detail(.aliases, as: String.self)?.nonEmptyLines
       hero.powers = detail(.powers, as: LossyArray<Named>.self)?.names
       hero.teams = detail(.teams, as: LossyArray<Named>.self)?.names
       hero.firstAppearance = detail(.firstIssue, as: Issue.self)?.text
-      hero.summary = detail(.deck, as: String.self)?.nonBlank
+      hero.summary = container.lenient(.deck)
       hero.biography = detail(.description, as: String.self)?.strippingHTML().nonBlank
-      hero.image = detail(.image, as: Image.self)?.picture
+      hero.image = detail(.image, as: Image.self)?.url
       hero.link = detail(.link, as: String.self).flatMap(\.webAddress)
       self.hero = hero
     }
@@ -140,7 +139,7 @@ extension Hero {
 }
 
 extension LossyArray<Hero.Wire.Named> {
-  fileprivate var names: [String] { elements.compactMap { $0.name?.nonBlank } }
+  fileprivate var names: [String] { elements.compactMap(\.name) }
 }
 
 extension Hero.Wire.Issue {
@@ -148,7 +147,7 @@ extension Hero.Wire.Issue {
   ///
   /// Issue numbers are text, such as ½ and 200014. Name or number may be missing.
   fileprivate var text: String? {
-    switch (name?.nonBlank, number?.nonBlank) {
+    switch (name, number) {
     case (let name?, let number?): "\(name) (issue \(number))"
     case (let name?, nil): name
     case (nil, let number?): "issue \(number)"
@@ -158,8 +157,8 @@ extension Hero.Wire.Issue {
 }
 
 extension Hero.Wire.Image {
-  /// `nil` for Comic Vine's blank placeholder picture.
-  fileprivate var picture: String? {
+  /// `nil` for Comic Vine's blank placeholder image.
+  fileprivate var url: String? {
     medium.flatMap { $0.hasSuffix("-blank.png") ? nil : $0.webAddress }
   }
 }

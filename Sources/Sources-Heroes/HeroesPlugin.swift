@@ -11,7 +11,7 @@ public struct HeroesPlugin: Plugin {
   public static let key = Setting(
     "COMIC_VINE_API_KEY", .secret, about: "API key from https://comicvine.gamespot.com/api")
 
-  public static let address = Setting(
+  public static let url = Setting(
     "COMIC_VINE_URL", .url, default: "https://comicvine.gamespot.com/api",
     about: "URL of the Comic Vine API")
 
@@ -23,7 +23,7 @@ public struct HeroesPlugin: Plugin {
     "COMIC_VINE_PAGE_SIZE", .count(1...ComicVine.largestPage), default: "100",
     about: "page size of sync")
 
-  public let settings = [key, address, rate, pageSize]
+  public let settings = [key, url, rate, pageSize]
 
   public let fields: [Field<Hero>] = [
     Field("id", "ID", \.id, about: "Comic Vine ID."),
@@ -31,23 +31,26 @@ public struct HeroesPlugin: Plugin {
     Field(
       "realName", "Real name", \.realName, about: "Real name.", isSearchable: true),
     Field("publisher", "Publisher", \.publisher, about: "Publisher."),
-    Field("powers", "Powers", \.powers, about: "Powers of the character.", isShown: false),
-    Field("teams", "Teams", \.teams, about: "Teams of the character.", isShown: false),
+    Field("powers", "Powers", \.powers, about: "Powers of the character.", isShown: false)
+      .onlyInDetails(),
+    Field("teams", "Teams", \.teams, about: "Teams of the character.", isShown: false)
+      .onlyInDetails(),
     Field(
       "aliases", "Aliases", \.aliases, about: "Other names.", isShown: false, isSearchable: true),
     Field(
       "firstAppearance", "First appearance", \.firstAppearance,
       about: "Issue of the first appearance.", isShown: false),
     Field("summary", "Summary", \.summary, about: "Short summary.", isShown: false),
-    Field("biography", "Biography", \.biography, about: "Biography as plain text.", isShown: false),
-    Field("image", "Image", \.image, about: "URL of a picture.", isShown: false),
+    Field("biography", "Biography", \.biography, about: "Biography as plain text.", isShown: false)
+      .onlyInDetails(),
+    Field("image", "Image", \.image, about: "URL of an image.", isShown: false),
     Field("link", "Link", \.link, about: "URL of the web page.", isShown: false),
   ]
 
   public let layout = Layout<Hero>(
     card: [
-      "name", "realName", "publisher", "powers", "teams", "aliases", "firstAppearance", "biography",
-      "image", "link",
+      "name", "realName", "publisher", "summary", "firstAppearance", "powers", "teams", "aliases",
+      "image", "link", "biography",
     ], link: \.link, images: { $0.images($1) })
 
   /// A page may take 30 s: the service took 9.4 s for an uncached list.
@@ -66,16 +69,10 @@ public struct HeroesPlugin: Plugin {
   public func remote(
     in environment: PluginEnvironment
   ) throws(SourceError) -> any DataSource<Hero> {
-    guard let key = environment.settings.secret(Self.key) else {
-      let isPlaceholder = environment.settings.isPlaceholder(Self.key)
-      throw SourceError(
-        .missingKey,
-        isPlaceholder
-          ? "\(Self.key.key) is still the example placeholder" : "\(Self.key.key) is not set",
-        remedy: "get a key at https://comicvine.gamespot.com/api")
-    }
+    let key = try environment.settings.required(
+      Self.key, remedy: "get a key at https://comicvine.gamespot.com/api")
     return ComicVine(
-      url: try environment.settings.url(Self.address), key: key, transport: environment.transport,
+      url: try environment.settings.url(Self.url), key: key, transport: environment.transport,
       now: environment.now)
   }
 }

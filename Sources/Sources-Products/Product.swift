@@ -17,7 +17,7 @@ public struct Product: Record {
   /// The URL of its web page.
   public var url: String?
 
-  /// The URLs of its pictures.
+  /// The URLs of its images.
   public var images: [String]
 
   /// The creation date: `2020-08-14T20:17:23.123Z`.
@@ -36,7 +36,7 @@ public struct Product: Record {
 extension Product {
   /// A row of the service.
   ///
-  /// Missing, null or empty details and those of another type count as unknown.
+  /// Missing, null or empty details and those of another form count as unknown; see ``Lenient``.
   struct Wire: Decodable {
     let product: Product
 
@@ -46,21 +46,17 @@ extension Product {
 
     init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: CodingKeys.self)
-      func text(_ key: CodingKeys) -> String? {
-        let text = try? container.decodeIfPresent(String.self, forKey: key)
-        return text?.nonBlank
-      }
       let id = try container.decode(String.self, forKey: .id)
       guard !id.isEmpty else {
         throw DecodingError.dataCorruptedError(
           forKey: .id, in: container, debugDescription: "the ID is empty")
       }
-      var product = Product(id: id, title: text(.title), merchant: text(.merchant))
-      product.url = text(.url)?.webAddresses.first
-      let images = try? container.decodeIfPresent(LossyArray<String>.self, forKey: .images)
-      product.images = images?.elements.flatMap(\.webAddresses) ?? []
-      product.createdAt = text(.createdAt)
-      product.updatedAt = text(.updatedAt)
+      var product = Product(
+        id: id, title: container.lenient(.title), merchant: container.lenient(.merchant))
+      product.url = container.lenient(.url, as: String.self)?.webAddresses.first
+      product.images = container.lenient(.images, as: [String].self)?.flatMap(\.webAddresses) ?? []
+      product.createdAt = container.lenient(.createdAt)
+      product.updatedAt = container.lenient(.updatedAt)
       self.product = product
     }
   }

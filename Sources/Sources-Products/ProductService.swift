@@ -17,7 +17,7 @@ struct ProductService: DataSource, CustomStringConvertible {
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Product> {
     guard request.query == nil else {
-      throw SourceError(.badUsage, "the products service has no search")
+      throw SourceError(.invalidRequest, "the products service has no search")
     }
     let skip = try seal.openOffset(request.cursor)
     let take = min(request.limit, Self.largestPage)
@@ -27,18 +27,20 @@ struct ProductService: DataSource, CustomStringConvertible {
         headers: [.init("Content-Type", "application/json")],
         body: Data(#"{"skip":\#(skip),"take":\#(take)}"#.utf8)),
       as: ProductList.self)
-    // A short or empty page is the last one.
-    let isLast = reply.rows.count < take
+    // Only an empty page is the last one: a service may send fewer rows than requested.
+    let count = min(reply.rows.count, take)
     return Page(
       reply.rows.elements.prefix(take).map(\.product),
-      next: isLast ? nil : try seal.close(skip + take),
+      next: count == 0 ? nil : try seal.close(skip + count),
       provenance: provenance, unreadable: reply.rows.unreadable)
   }
 
   func item(_ id: String) async throws(SourceError) -> LookupResult<Product> {
-    // The ID becomes part of a URL, so an invalid one must not request anything else.
-    guard id.wholeMatch(of: /[A-Za-z0-9_-]{1,64}/) != nil else {
-      throw .notFound(id, in: "products")
+    // The ID becomes part of a URL, so that others could request anything else. A list may have them all
+    // the same, so this is not `notFound`: the cached record can be shown.
+    guard id.wholeMatch(of: /[A-Za-z0-9._~-]{1,64}/) != nil, id != ".", id != ".." else {
+      throw SourceError(
+        .unsupported, "\(Self.service) cannot look up the ID \"\(id.oneLine(atMost: 80))\"")
     }
     let (reply, provenance) = try await ask(
       HTTPRequest(.get, url.appending(path: "product").appending(component: id)),

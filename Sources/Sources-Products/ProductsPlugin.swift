@@ -8,21 +8,21 @@ public struct ProductsPlugin: Plugin {
 
   public let example = PluginExample(query: "lamp", id: "11dbe913-2187-4bbd-ad3b-fdc9fffef03e")
 
-  public static let address = Setting(
+  public static let url = Setting(
     "PRODUCTS_URL", .url, default: "http://localhost:3000", about: "URL of the products service")
 
   public static let pageSize = Setting(
     "PRODUCTS_PAGE_SIZE", .count(1...ProductService.largestPage), default: "100",
     about: "page size of sync")
 
-  public let settings = [address, pageSize]
+  public let settings = [url, pageSize]
 
   public let fields: [Field<Product>] = [
     Field("id", "ID", \.id, about: "ID assigned by the service."),
     Field("title", "Title", \.title, about: "Name of the product.", isSearchable: true),
     Field("merchant", "Merchant", \.merchant, about: "Seller.", isSearchable: true),
     Field("url", "Page", \.url, about: "URL of the product page.", isShown: false),
-    Field("images", "Images", \.images, about: "URLs of the pictures.", isShown: false),
+    Field("images", "Images", \.images, about: "URLs of the images.", isShown: false),
     Field("createdAt", "Created", \.createdAt, about: "Date added.", isShown: false),
     Field("updatedAt", "Updated", \.updatedAt, about: "Date of the last change.", isShown: false),
   ]
@@ -46,7 +46,7 @@ public struct ProductsPlugin: Plugin {
     in environment: PluginEnvironment
   ) throws(SourceError) -> any DataSource<Product> {
     ProductService(
-      url: try environment.settings.url(Self.address), transport: environment.transport,
+      url: try environment.settings.url(Self.url), transport: environment.transport,
       now: environment.now)
   }
 }

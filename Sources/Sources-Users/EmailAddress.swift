@@ -3,7 +3,7 @@ public import AggregatorKit
 /// An email address, always in lower case.
 public struct EmailAddress: Hashable, Sendable, LosslessStringConvertible, FieldValue {
   /// The longest address, in bytes (RFC 5321, section 4.5.3.1.3, without brackets).
-  private static let longest = 254
+  private static let maxLength = 254
 
   public let description: String
 
@@ -12,7 +12,7 @@ public struct EmailAddress: Hashable, Sendable, LosslessStringConvertible, Field
   public init?(_ description: String) {
     let bytes = description.utf8
     let sign = UInt8(ascii: "@")
-    guard bytes.count <= Self.longest, let at = bytes.firstIndex(of: sign),
+    guard bytes.count <= Self.maxLength, let at = bytes.firstIndex(of: sign),
       at > bytes.startIndex, bytes.index(after: at) < bytes.endIndex,
       bytes.lastIndex(of: sign) == at
     else { return nil }
@@ -24,7 +24,7 @@ public struct EmailAddress: Hashable, Sendable, LosslessStringConvertible, Field
     guard !hasSpace else { return nil }
     let lower = description.lowercased()
     // Some letters, such as İ, are longer in lower case.
-    guard lower.utf8.count <= Self.longest else { return nil }
+    guard lower.utf8.count <= Self.maxLength else { return nil }
     self.description = lower
   }
 

@@ -26,22 +26,17 @@ struct RandomUser: DataSource, CustomStringConvertible {
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<User> {
     guard request.query == nil else {
-      throw SourceError(.badUsage, "randomuser.me has no search")
+      throw SourceError(.invalidRequest, "randomuser.me has no search")
     }
     let position = try position(of: request.cursor)
-    let (reply, provenance) = try await fetch(position.page)
+    let (reply, provenance) = try await fetch(position.number)
     // The service repeats addresses; a repeated address is the same user.
     var emails: Set<EmailAddress> = []
     let users = reply.results.elements.prefix(size).map(\.user).filter {
       emails.insert($0.email).inserted
     }
     let slice = users.dropFirst(position.skip).prefix(request.limit)
-    var next: Position?
-    if slice.endIndex < users.endIndex {
-      next = Position(page: position.page, skip: slice.endIndex, size: size)
-    } else if position.page < Self.lastPage {
-      next = Position(page: position.page + 1, size: size)
-    }
+    let next = position.next(after: slice.endIndex, of: users.count, isLast: false)
     return Page(
       Array(slice), next: try next.map { next throws(SourceError) in try seal.close(next) },
       provenance: provenance, unreadable: position.skip == 0 ? reply.results.unreadable : .none)
@@ -52,12 +47,8 @@ struct RandomUser: DataSource, CustomStringConvertible {
   }
 
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
-    guard request.query == nil, let position = try? position(of: request.cursor),
-      case let (sum, overflow) = position.skip.addingReportingOverflow(count), !overflow,
-      sum / size <= Self.lastPage - position.page
-    else { return nil }
-    let ahead = Position(page: position.page + sum / size, skip: sum % size, size: size)
-    return try? seal.close(ahead)
+    guard request.query == nil, let position = try? position(of: request.cursor) else { return nil }
+    return position.skipping(count).flatMap { try? seal.close($0) }
   }
 
   var description: String { "RandomUser(\(url.absoluteString), seed: \(seed), size: \(size))" }
@@ -65,14 +56,12 @@ struct RandomUser: DataSource, CustomStringConvertible {
   /// Another seed has other people, so its cursors are rejected.
   private var seal: CursorSeal { CursorSeal("users.\(seed)", for: nil) }
 
-  private func position(of cursor: Cursor?) throws(SourceError) -> Position {
-    guard let position = try seal.open(cursor, as: Position.self) else {
-      return Position(size: size)
-    }
+  private func position(of cursor: Cursor?) throws(SourceError) -> PagePosition {
+    let first = PagePosition(
+      size: size, largest: Self.largestPage, deepest: Self.lastPage * size)
+    let position = try first.opening(cursor, with: seal)
     guard position.size == size else { throw .resized }
-    guard 1...Self.lastPage ~= position.page, 0..<size ~= position.skip else {
-      throw .damaged(cursor)
-    }
+    guard position.skip < size else { throw .damaged(cursor) }
     return position
   }
 
@@ -88,16 +77,6 @@ struct RandomUser: DataSource, CustomStringConvertible {
       .decoded(by: Self.service)
     try reply.info?.check(seed: seed, page: page, size: size)
     return (reply, Provenance(.live, fetchedAt: now(), endpoint: request.endpoint))
-  }
-
-  /// A page of the service, and the people of it already returned.
-  private struct Position: Codable {
-    var page = 1
-    var skip = 0
-    /// The page size to which the page number refers.
-    var size: Int
-
-    private enum CodingKeys: String, CodingKey { case page = "p", skip = "s", size = "n" }
   }
 }
 
@@ -158,7 +137,7 @@ struct RandomUserFailure {
       retryAfter: response.retryAfter(from: now) ?? .seconds(300))
   }
 
-  private var isAskedTooOften: Bool { Folded(words).contains(Folded("ease up")) }
+  private var isAskedTooOften: Bool { FoldedText(words).contains(FoldedText("ease up")) }
 
   private struct Envelope: Decodable { let error: String }
 }

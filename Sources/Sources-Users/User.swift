@@ -65,8 +65,14 @@ public struct User: Record {
     self.lastName = lastName
   }
 
-  /// Keeps the known person, because a repeated address is the same user.
-  public func merged(over known: User) -> User { known }
+  /// Updates the same person, but keeps the known one if the service gave their address to another,
+  /// because a repeated address is the same user.
+  public func merged(over known: User) -> User { isSamePerson(as: known) ? self : known }
+
+  private func isSamePerson(as known: User) -> Bool {
+    if let uuid, let knownID = known.uuid { return uuid == knownID }
+    return (firstName, lastName) == (known.firstName, known.lastName)
+  }
 }
 
 extension User {
@@ -149,21 +155,21 @@ extension User {
       var user = User(
         email: email, firstName: try name.decode(String.self, forKey: .first),
         lastName: try name.decode(String.self, forKey: .last))
-      user.title = name.looseText(.title)
-      user.gender = person.looseText(.gender)
-      user.nationality = person.looseText(.nat)
+      user.title = name.lenient(.title)
+      user.gender = person.lenient(.gender)
+      user.nationality = person.lenient(.nat)
       let location = person.part(.location)
-      user.city = location?.looseText(.city)
-      user.state = location?.looseText(.state)
-      user.country = location?.looseText(.country)
-      user.postcode = location?.looseText(.postcode)
+      user.city = location?.lenient(.city)
+      user.state = location?.lenient(.state)
+      user.country = location?.lenient(.country)
+      user.postcode = location?.lenient(.postcode)
       user.birthDate = person.part(.dob)?.day(.date)
       user.registeredAt = person.part(.registered)?.day(.date)
-      user.phone = person.looseText(.phone)
+      user.phone = person.lenient(.phone)
       let login = person.part(.login)
-      user.uuid = login?.looseText(.uuid)
-      user.username = login?.looseText(.username)
-      user.picture = person.part(.picture)?.looseText(.large)?.webAddress
+      user.uuid = login?.lenient(.uuid)
+      user.username = login?.lenient(.username)
+      user.picture = person.part(.picture)?.lenient(.large, as: String.self)?.webAddress
       self.user = user
     }
   }
@@ -176,22 +182,9 @@ extension KeyedDecodingContainer<User.Wire.CodingKeys> {
     try? nestedContainer(keyedBy: Key.self, forKey: key)
   }
 
-  /// Text, or an integer, as postal codes are in 17 of 21 countries.
-  ///
-  /// Other types and empty text count as unknown.
-  fileprivate func looseText(_ key: Key) -> String? {
-    // Nearly all values are text, and a failed attempt is expensive.
-    do {
-      let text = try decodeIfPresent(String.self, forKey: key)
-      return text?.isEmpty == false ? text : nil
-    } catch {
-      return (try? decode(Int.self, forKey: key)).map(String.init)
-    }
-  }
-
   /// The day of `1967-07-23T09:18:33.666Z`; `nil` if it is invalid.
   fileprivate func day(_ key: Key) -> String? {
-    let day = looseText(key).map { String($0.prefix(10)) }
+    let day = lenient(key, as: String.self).map { String($0.prefix(10)) }
     return day?.isDay == true ? day : nil
   }
 }

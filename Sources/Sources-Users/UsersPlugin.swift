@@ -9,7 +9,7 @@ public struct UsersPlugin: Plugin {
 
   public let example = PluginExample(query: "aino", id: "aino.tormanen@example.com")
 
-  public static let address = Setting(
+  public static let url = Setting(
     "RANDOM_USER_URL", .url, default: "https://randomuser.me/api/",
     about: "URL of the randomuser.me API")
 
@@ -28,7 +28,7 @@ public struct UsersPlugin: Plugin {
     about: "seed of the generated people"
   )
 
-  public let settings = [address, rate, pageSize, seed]
+  public let settings = [url, rate, pageSize, seed]
 
   public let fields: [Field<User>]
 
@@ -90,7 +90,7 @@ public struct UsersPlugin: Plugin {
   public func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<User>
   {
     RandomUser(
-      url: try environment.settings.url(Self.address), seed: try seed(in: environment.settings),
+      url: try environment.settings.url(Self.url), seed: try seed(in: environment.settings),
       size: try environment.settings.count(Self.pageSize), transport: environment.transport,
       now: environment.now)
   }
@@ -101,7 +101,7 @@ public struct UsersPlugin: Plugin {
       seed.utf8.allSatisfy({ Character(UnicodeScalar($0)).isPlain })
     else {
       throw SourceError(
-        .badSettings, "invalid value \"\(seed.oneLine(atMost: 80))\" for \(Self.seed.key)",
+        .invalidSettings, "invalid value \"\(seed.oneLine(atMost: 80))\" for \(Self.seed.key)",
         remedy: "use 1 to 64 letters, digits and dashes, but not exactly 18")
     }
     return seed
@@ -118,17 +118,22 @@ extension Verb<User> {
     "load", "Download more users",
     argument: Parameter(
       "count", "COUNT", in: 1...1_000_000,
-      about: "the minimum number of new users, in whole pages; 100 by default")
+      about: "the minimum number of new users (default 100), rounded up to whole pages"),
+    requiresService: true,
+    notes: [
+      "Continues after the last download, as sync does. To limit by pages instead, use sync "
+        + "--max-pages N."
+    ]
   ) { call throws(SourceError) in
     guard let upstreamLoader = call.upstreamLoader else {
       throw SourceError(
-        .storage, "no directory for the store", remedy: "set HOME or AGGREGATOR_HOME")
+        .storage, "no directory for the store", remedy: Remedy("set HOME", .moveStore))
     }
     let count = call.values["count"] ?? 100
     let result = await upstreamLoader.take(count) { _ in }
     if let failure = result.failure, result.added == 0 { throw failure }
     let summary =
       result.added == 1 ? "1 more user cached" : "\(result.added) more users cached"
-    return .done(summary, failure: result.failure ?? result.end.map(SourceError.stalled))
+    return .done(summary, failure: result.failure ?? result.end.map(SourceError.noProgress))
   }
 }

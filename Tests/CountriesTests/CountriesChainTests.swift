@@ -22,6 +22,28 @@ struct CountriesChainTests {
     #expect(service.requests.count == 1)
   }
 
+  @Test(arguments: [true, false])
+  func `looks up any number of countries with one request`(isListed: Bool) async throws {
+    let home = URL.temporaryDirectory.appending(path: "countries-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: home) }
+    let service = try FakeCountries()
+    func chain() throws -> any DataSource<Country> {
+      var environment = service.environment()
+      environment.store = SQLiteStore(at: home.appending(path: "store.sqlite").path)
+      return try CountriesPlugin().source(in: environment)
+    }
+    if isListed { _ = try await chain().page(PageRequest(limit: 20)) }
+    for code in ["GB", "US", "FR", "DE"] {
+      let found = try await chain().item(try #require(CountryCode(code)))
+      #expect(found.item.code.description == code)
+    }
+    let error = await #expect(throws: SourceError.self) {
+      try await chain().item(try #require(CountryCode("AQ")))
+    }
+    #expect(error?.message == "countries record \"AQ\" not found")
+    #expect(service.requests.count == 1)
+  }
+
   @Test(arguments: [
     ("CURACAO", ["CW"]), ("réunion", ["RE"]), ("aland island", ["AX"]), ("washington d.c.", ["US"]),
     ("kingston", ["JM", "NF"]), ("korea people's", ["KP"]), ("zzz", []),

@@ -30,11 +30,12 @@ struct CountryListTests {
     let service = try FakeCountries()
     service.fail(with: .json(#"[{"code": "FR", "name": "France"}, {"code": 7}]"#))
     let error = await #expect(throws: SourceError.self) {
-      try await service.countries().item(try #require(CountryCode("DE")))
+      try await service.chain(reading: .noFallback).item(try #require(CountryCode("DE")))
     }
     #expect(error?.code == .malformed)
+    #expect(error?.message == "countries record \"DE\" not found, but 1 rows are unreadable")
     #expect(
-      try await service.countries().item(try #require(CountryCode("FR"))).item.name == "France")
+      try await service.chain().item(try #require(CountryCode("FR"))).item.name == "France")
     #expect(try await service.chain().item(try #require(CountryCode("DE"))).item.name == "Germany")
   }
 
@@ -74,7 +75,7 @@ struct CountryListTests {
   @Test func `finds a country by its code, in any case`() async throws {
     let service = try FakeCountries()
     let code = try #require(CountryCode("cw"))
-    let found = try await service.countries().item(code)
+    let found = try await service.chain().item(code)
     #expect(found.item.name == "Curaçao")
     #expect(found.provenance.origin == .live)
     #expect(service.requests.count == 1)
@@ -83,7 +84,7 @@ struct CountryListTests {
   @Test func `reports an unknown country`() async throws {
     let code = try #require(CountryCode("AQ"))
     let error = await #expect(throws: SourceError.self) {
-      try await FakeCountries().countries().item(code)
+      try await FakeCountries().chain().item(code)
     }
     #expect(error?.code == .notFound)
   }
@@ -148,7 +149,7 @@ struct CountryListTests {
     let error = await #expect(throws: SourceError.self) {
       try await FakeCountries().countries().page(PageRequest(matching: try Query("paris")))
     }
-    #expect(error?.code == .badUsage)
+    #expect(error?.code == .invalidRequest)
   }
 
   // MARK: - Errors

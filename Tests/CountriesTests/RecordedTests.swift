@@ -9,7 +9,7 @@ import Testing
 /// Replays the recorded country list.
 @Suite(.timeLimit(.minutes(5))) struct RecordedTests {
   private static let plugin = CountriesPlugin()
-  private static let fair = Fixture("fair")
+  private static let working = Fixture("working")
   private static let failing = Fixture("failing")
 
   private func chain(
@@ -26,10 +26,10 @@ import Testing
       "AX", "BV", "CI", "CL", "CW", "FI", "FR", "GR", "HM", "HT", "JP", "KP", "KR", "MY", "UM",
       "VA",
     ])
-    let files = try await Self.fair.recordedAnew(from: service, for: Self.plugin) { countries in
+    let files = try await Self.working.recordedAnew(from: service, for: Self.plugin) { countries in
       _ = try await countries.page(PageRequest(limit: 500))
     }
-    #expect(try files == Self.fair.files())
+    #expect(try files == Self.working.files())
   }
 
   @Test func `recording a failure again changes nothing`() async throws {
@@ -44,7 +44,7 @@ import Testing
   // MARK: - Replaying
 
   @Test func `lists`() async throws {
-    let page = try await chain(Self.fair).page(PageRequest(limit: 20))
+    let page = try await chain(Self.working).page(PageRequest(limit: 20))
     #expect(
       page.records.map(\.code.description) == [
         "AX", "BV", "CL", "CW", "FI", "FR", "GR", "HT", "HM", "VA", "CI", "JP", "MY", "KP", "KR",
@@ -55,21 +55,21 @@ import Testing
     #expect(page.next == nil)
     #expect(page.unreadable == .none)
     #expect(page.provenance.origin == .live)
-    let address = try #require(CountriesPlugin.address.defaultValue)
+    let address = try #require(CountriesPlugin.url.defaultValue)
     #expect(page.provenance.endpoint == address)
     let fetchedAt = try #require(page.provenance.fetchedAt)
     #expect(0..<30 ~= fetchedAt.timeIntervalSince(Fixture.date))
   }
 
   @Test func `searches`() async throws {
-    let walk = try await chain(Self.fair).wholeWalk(matching: "rep korea", size: 1)
+    let walk = try await chain(Self.working).wholeWalk(matching: "rep korea", size: 1)
     #expect(walk.ids.map(\.description) == ["KP", "KR"])
-    let paris = try await chain(Self.fair).wholeWalk(matching: "PARIS", size: 5)
+    let paris = try await chain(Self.working).wholeWalk(matching: "PARIS", size: 5)
     #expect(paris.ids.map(\.description) == ["FR"])
   }
 
   @Test func `shows`() async throws {
-    let country = try await chain(Self.fair).item(#require(CountryCode("CW"))).item
+    let country = try await chain(Self.working).item(#require(CountryCode("CW"))).item
     #expect(country.name == "Curaçao")
     #expect(country.region == "NA")
     #expect(country.capital == "Willemstad")
@@ -77,13 +77,13 @@ import Testing
 
   @Test func `reports an unknown ID`() async throws {
     let error = await #expect(throws: SourceError.self) {
-      try await chain(Self.fair).item(#require(CountryCode("DE")))
+      try await chain(Self.working).item(#require(CountryCode("DE")))
     }
     #expect(error?.code == .notFound)
   }
 
   @Test func `keeps the laws`() async throws {
-    let environment = try Self.fair.environment(for: Self.plugin)
+    let environment = try Self.working.environment(for: Self.plugin)
     try await expectLaws(ofRemoteOf: Self.plugin, in: environment)
     var chain = try LawSubject(chainOf: Self.plugin, in: environment)
     chain.query = try Query("korea")

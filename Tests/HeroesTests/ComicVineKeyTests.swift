@@ -82,7 +82,7 @@ struct ComicVineKeyTests {
     let error = await #expect(throws: SourceError.self) {
       try await HeroesPlugin().remote(in: environment).page(PageRequest())
     }
-    #expect(error?.code == .badSettings)
+    #expect(error?.code == .invalidSettings)
     expectNoKey(in: dumped(try #require(error)))
   }
 }

@@ -85,6 +85,17 @@ struct ComicVineSearchTests {
     #expect(page.total == 0)
   }
 
+  @Test(arguments: [3, 20, 100])
+  func `finds everyone if the service sends fewer rows than requested and does not say so`(
+    size: Int
+  ) async throws {
+    let all = try await FakeComicVine().heroes().wholeWalk(matching: Self.query, size: 100)
+    #expect(all.ids.count > 7)
+    let walk = try await FakeComicVine(quirks: [.silentLimit]).heroes()
+      .wholeWalk(matching: Self.query, size: size)
+    #expect(walk.ids == all.ids)
+  }
+
   @Test func `reports unreadable rows once`() async throws {
     let service = try FakeComicVine(quirks: [.badRows, .ownLimit])
     let walk = try await service.heroes().wholeWalk(matching: Self.query, size: 3)

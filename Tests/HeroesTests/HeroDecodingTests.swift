@@ -86,7 +86,7 @@ struct HeroDecodingTests {
   }
 
   @Test(arguments: [
-    #""real_name":1"#, #""aliases":["a"]"#, #""deck":{}"#, #""description":[]"#,
+    #""real_name":1.5"#, #""aliases":["a"]"#, #""deck":{}"#, #""description":[]"#,
     #""publisher":"Quarry""#, #""publisher":[]"#, #""publisher":{"name":null}"#,
     #""first_appeared_in_issue":[]"#,
     #""first_appeared_in_issue":{"name":null,"issue_number":null}"#,

@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test func `the bundled heroes keep the laws`() async {
-    let report = await expectLaws(ofBundledOf: HeroesPlugin())
+    let report = await expectLaws(ofBundledDataOf: HeroesPlugin())
     #expect(report.notApplicable.map(\.law.name) == ["one-request", "no-secret"])
   }
 
@@ -43,9 +43,9 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(5))) struct FaultScenarioTests {
-  @Test func `keeps its promises in all fault scenarios`() async throws {
+  @Test func `keeps its guarantees in all fault scenarios`() async throws {
     let report = try await expectLawsUnderFaults(
       of: HeroesPlugin(), in: try FakeComicVine().environment())
-    #expect(report.entries.filter { !$0.hasEffect }.map(\.scenario.name) == ["fair"])
+    #expect(report.entries.filter { !$0.hasEffect }.map(\.scenario.name) == ["no-fault"])
   }
 }

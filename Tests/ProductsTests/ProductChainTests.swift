@@ -96,6 +96,6 @@ struct ProductChainTests {
     let rest = try await chain.page(PageRequest(matching: query, after: page.next, limit: 5))
     #expect(rest.records.map(\.id) == [FakeProduct.id(3)])
     #expect(rest.next == nil)
-    #expect(service.requests.count == 13)
+    #expect(service.requests.count == 14)
   }
 }

@@ -26,10 +26,18 @@ struct ProductDecodingTests {
     #expect(product.updatedAt == product.createdAt)
   }
 
-  @Test(arguments: [JSON.null, "", "  \n", 7, [], [:], true])
+  @Test(arguments: [JSON.null, "", "  \n", .number(7.5), [], [:], true])
   func `treats null, empty and other values as unknown`(value: JSON) async throws {
     let product = try await read(FakeProduct(5, value, merchant: value, url: value, images: value))
     #expect(product == Product(id: FakeProduct.id(5)).created(like: product))
+  }
+
+  @Test func `reads a whole number as text`() async throws {
+    let product = try await read(FakeProduct(5, 501, merchant: 7, url: 7, images: [7]))
+    #expect(product.title == "501")
+    #expect(product.merchant == "7")
+    #expect(product.url == nil)
+    #expect(product.images.isEmpty)
   }
 
   @Test(arguments: [

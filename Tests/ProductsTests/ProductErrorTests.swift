@@ -41,7 +41,7 @@ struct ProductErrorTests {
     let error = await #expect(throws: SourceError.self) {
       try await products.page(PageRequest(matching: Query("lamp")))
     }
-    #expect(error?.code == .badUsage)
+    #expect(error?.code == .invalidRequest)
     #expect(service.requests.isEmpty)
   }
 }

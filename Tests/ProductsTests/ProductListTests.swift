@@ -9,8 +9,8 @@ import Testing
 struct ProductListTests {
   private static let everything = (1...30).reversed().map(FakeProduct.id)
 
-  @Test(arguments: [(1, 31), (7, 5), (10, 4), (20, 2), (29, 2), (30, 2), (31, 1), (1000, 1)])
-  func `returns everything once, with an extra request after a full last page`(
+  @Test(arguments: [(1, 31), (7, 6), (10, 4), (20, 3), (29, 3), (30, 2), (31, 2), (1000, 2)])
+  func `returns everything once, up to an empty page`(
     size: Int, requests: Int
   ) async throws {
     let service = try FakeProducts()
@@ -19,6 +19,13 @@ struct ProductListTests {
     #expect(walk.end == .exhausted)
     #expect(service.requests.count == requests)
     #expect(walk.pages.allSatisfy { $0.total == nil && $0.unreadable == .none })
+  }
+
+  @Test(arguments: [1, 7, 8, 100])
+  func `returns everything if the service sends fewer rows than requested`(size: Int) async throws {
+    let walk = try await FakeProducts(quirks: [.capped]).products().wholeWalk(size: size)
+    #expect(walk.ids == Self.everything)
+    #expect(walk.end == .exhausted)
   }
 
   @Test(arguments: ProductsEra.allCases)
@@ -45,7 +52,7 @@ struct ProductListTests {
   @Test func `requests at most 100 rows, although the service has no limit`() async throws {
     let service = try FakeProducts((0..<250).reversed().map { FakeProduct($0, "Mug") })
     let walk = try await service.products().wholeWalk(size: 100_000)
-    #expect(walk.pages.map(\.records.count) == [100, 100, 50])
+    #expect(walk.pages.map(\.records.count) == [100, 100, 50, 0])
     #expect(Set(walk.ids).count == 250)
     #expect(
       service.requests.allSatisfy {
@@ -89,13 +96,13 @@ struct ProductListTests {
 
   @Test func `returns products once when new ones shift the pages`() async throws {
     let walk = try await FakeProducts(quirks: [.growing]).products().wholeWalk(size: 10)
-    #expect(walk.pages.map(\.records.count) == [10, 10, 10, 3])
+    #expect(walk.pages.map(\.records.count) == [10, 10, 10, 3, 1, 1, 1])
     #expect(walk.ids == Self.everything)
   }
 
   @Test func `drops rows that cannot be read, and counts them`() async throws {
     let walk = try await FakeProducts(quirks: [.badRows]).products().wholeWalk(size: 20)
-    #expect(walk.pages.map(\.unreadable.count) == [3, 3])
+    #expect(walk.pages.map(\.unreadable.count) == [3, 3, 0])
     #expect(walk.pages.first?.unreadable.firstReason == "row 2: id is missing")
     #expect(walk.ids.count == 24)
     #expect(walk.end == .exhausted)
@@ -149,15 +156,24 @@ struct ProductItemTests {
   @Test(arguments: [
     "", " ", "..", "../x", "../products/offset", "%2e%2e", "%2F", "a/b", "?", "a?b", "a#b", "a b",
     "a\r\nb",
-    "a\0", "é", ";", "a.b", String(repeating: "a", count: 10_000),
+    "a\0", "é", ";", ".", String(repeating: "a", count: 10_000),
   ])
-  func `sends no request for an invalid ID`(id: String) async throws {
+  func `sends no request for an ID that could request anything else`(id: String) async throws {
     let service = try FakeProducts()
     let products = try service.products()
     let error = await #expect(throws: SourceError.self) { try await products.item(id) }
-    #expect(error?.code == .notFound)
+    #expect(error?.code == .unsupported)
     #expect(service.requests.isEmpty)
     #expect(error.map { $0.message.count < 150 } == true)
+  }
+
+  @Test(arguments: ["abc.def", "...", "~a", "a_b-c", ".hidden"])
+  func `finds a listed product with punctuation in its ID`(id: String) async throws {
+    var product = FakeProduct(1, "Lamp")
+    product.id = .string(id)
+    let products = try FakeProducts([product]).products()
+    #expect(try await products.page(PageRequest()).records.map(\.id) == [id])
+    #expect(try await products.item(id).item.title == "Lamp")
   }
 
   @Test func `rejects a product with another ID`() async throws {

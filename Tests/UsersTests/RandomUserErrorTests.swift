@@ -71,7 +71,7 @@ struct RandomUserErrorTests {
     let search = await #expect(throws: SourceError.self) {
       try await users.page(PageRequest(matching: Query("ada")))
     }
-    #expect(search?.code == .badUsage)
+    #expect(search?.code == .invalidRequest)
     let address = try #require(EmailAddress("a@example.com"))
     let item = await #expect(throws: SourceError.self) { try await users.item(address) }
     #expect(item?.code == .unsupported)

@@ -55,7 +55,7 @@ struct RandomUserPageTests {
   func `rejects a page size that the service would change`(size: String) throws {
     let environment = try FakeRandomUser().environment(with: ["RANDOM_USER_PAGE_SIZE": size])
     let error = #expect(throws: SourceError.self) { try UsersPlugin().remote(in: environment) }
-    #expect(error?.code == .badSettings)
+    #expect(error?.code == .invalidSettings)
   }
 
   @Test func `never sends a seed of 18 characters`() async throws {

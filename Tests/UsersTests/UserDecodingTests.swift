@@ -80,6 +80,21 @@ struct UserDecodingTests {
     #expect(user.birthDate == nil)
   }
 
+  @Test func `updates a person, unless another one has the address now`() throws {
+    let address = try #require(EmailAddress("a@example.com"))
+    var known = User(email: address, firstName: "Ada", lastName: "Okafor")
+    (known.uuid, known.city) = ("1", "Lagos")
+    var moved = known
+    (moved.city, moved.lastName) = ("Kano", "Bello")
+    #expect(moved.merged(over: known) == moved)
+    var other = moved
+    other.uuid = "2"
+    #expect(other.merged(over: known) == known)
+    (known.uuid, moved.lastName) = (nil, "Okafor")
+    #expect(moved.merged(over: known) == moved)
+    #expect(other.merged(over: known) == known)
+  }
+
   @Test func `reads a row of version 1·2`() async throws {
     let page = try await FakeRandomUser(quirks: [.oldRow]).users().page(PageRequest())
     let user = try #require(page.records.first)
