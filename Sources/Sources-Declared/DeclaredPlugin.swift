@@ -1,0 +1,236 @@
+public import AggregatorKit
+public import Foundation
+
+/// A source that is declared by a manifest instead of code.
+public struct DeclaredPlugin: Plugin {
+  public let name: String
+  private let lazy: Lazy<Result<Manifest, SourceError>, Never>
+  private let folder: ManifestFolder?
+
+  /// A source whose secrets are not bound to a host, for a manifest that was written by this process.
+  init(_ name: String, _ manifest: Manifest) {
+    self.name = name
+    lazy = Lazy { .success(manifest) }
+    folder = nil
+  }
+
+  init(_ name: String, in folder: ManifestFolder) {
+    self.name = name
+    self.folder = folder
+    lazy = Lazy {
+      Result { () throws(SourceError) in try folder.manifest(name) }
+    }
+  }
+
+  /// The manifest; one without anything if it cannot be read, which ``remote(in:)`` reports.
+  var manifest: Manifest { (try? lazy.value().get()) ?? Manifest(url: "") }
+
+  public var summary: String {
+    if let summary = manifest.summary { return summary }
+    return URL(string: manifest.url.prefix { $0 != "?" } + "").map {
+      "\($0.host() ?? "")\($0.path())"
+    } ?? manifest.url
+  }
+
+  public func selection(in settings: Settings) -> String {
+    [manifest.selection, account(in: settings) ?? ""].joined(separator: " ")
+  }
+
+  /// What decides which records a store may have; `nil` if the manifest cannot be read.
+  ///
+  /// Records of another address, or with other IDs, are those of another source; with another secret they may
+  /// be those of another account.
+  package func recordSelection(in settings: Settings) -> StoreSelection? {
+    (try? lazy.value().get()).map {
+      StoreSelection(
+        records: String($0.selection.fnv1a, radix: 36), account: account(in: settings))
+    }
+  }
+
+  /// A digest of the secrets; `nil` if there are none, or if one is not set.
+  ///
+  /// The salt is known on this machine only, so that a copy of the store is no help to guess a secret.
+  private func account(in settings: Settings) -> String? {
+    let known = self.settings
+    let secrets = known.compactMap(settings.secret)
+    guard !known.isEmpty, secrets.count == known.count else { return nil }
+    let text = secrets.map { $0.reveal(\.self) }.joined(separator: "\0")
+    return String("\(folder?.salt ?? "")\0\(name)\0\(text)".fnv1a, radix: 36)
+  }
+
+  public var example: PluginExample { PluginExample(query: "WORD", id: "ID") }
+
+  public var settings: [Setting] {
+    manifest.secretNames.map {
+      Setting($0, .secret, about: "secret of \(name), sent to \(manifest.authority ?? "") only")
+    }
+  }
+
+  public var fields: [Field<DeclaredRecord>] {
+    let id = Field<DeclaredRecord>("id", "ID", \.id, about: "Identifier of the record.")
+    // Columns of SQL are the same in upper and lower case.
+    var names: Set<String> = ["id"]
+    let declared = manifest.fields.filter { names.insert($0.name.lowercased()).inserted }
+    // The column `ID` has it already.
+    let shown = declared.filter { [$0.path] != manifest.id }.prefix(Self.shownFields).map(\.name)
+    return [id] + declared.map { field($0, isShown: shown.contains($0.name)) }
+  }
+
+  private func field(
+    _ field: Manifest.DeclaredField, isShown: Bool
+  ) -> Field<DeclaredRecord> {
+    let path = field.path
+    let computed = Field<DeclaredRecord>(
+      field.name, field.name, .any, about: "The value at \(path).", isShown: isShown,
+      isSearchable: field.isSearchable, read: { path.value(in: $0.row) ?? .null })
+    return computed.stored(at: path.members.map { (["row"] + $0).joined(separator: ".") })
+  }
+
+  private static let shownFields = 5
+
+  /// The service, whose records may lead to images in its own network.
+  public var serviceURLs: [URL] { URL(string: manifest.url).map { [$0] } ?? [] }
+
+  public var layout: Layout<DeclaredRecord> {
+    var link: (@Sendable (DeclaredRecord) -> String?)?
+    if let path = manifest.link { link = { path.text(in: $0.row) } }
+    var images: (@Sendable (DeclaredRecord, ImageSize) -> [String])?
+    if let path = manifest.image {
+      images = { record, _ in path.text(in: record.row).map { [$0] } ?? [] }
+    }
+    return Layout(card: fields.map(\.name), link: link, images: images)
+  }
+
+  public var policy: Policy {
+    Policy(
+      deadline: manifest.timeout, rate: rateSetting, largestPage: pageSize,
+      upstreamPageSize: .fixed(pageSize),
+      localSearchBound: manifest.search == nil ? 1000 : nil,
+      readOrder: .liveFirst(freshFor: manifest.fresh))
+  }
+
+  /// The rate limit of the manifest; `nil` for none.
+  private var rateSetting: Setting? {
+    manifest.rate.map {
+      Setting("\(name)_RATE", .rate, default: "\($0)", about: "rate limit of \(name)")
+    }
+  }
+
+  /// Without a page size of the service, a usual one; for a single response, more than it has.
+  private var pageSize: Int {
+    manifest.paging.size?.value ?? (manifest.paging.step == nil ? 10_000 : 100)
+  }
+
+  public func remote(
+    in environment: PluginEnvironment
+  ) throws(SourceError) -> any DataSource<DeclaredRecord> {
+    let (manifest, known) = (try lazy.value().get(), settings)
+    let settings = environment.settings
+    let service = manifest.authority ?? name
+    if let key = manifest.missingKey {
+      throw SourceError(
+        .invalidSettings, "the manifest of \(name) is incomplete: it has no \"\(key)\"",
+        remedy: Remedy(manifest.addCommand(as: name), .command))
+    }
+    if let folder {
+      for secret in manifest.secretNames where !folder.isBound(secret, to: service) {
+        throw SourceError(
+          .missingKey, "\(secret) may not be sent to \(service) yet",
+          remedy: "add the source again to allow it")
+      }
+    }
+    let list = try manifest.request(manifest.url, in: settings, knowing: known)
+    var source = RESTSource<DeclaredRecord>(
+      name, list: list, paging: manifest.restPaging, transport: environment.transport,
+      now: environment.now
+    ) { response throws(SourceError) in try manifest.decode(response, by: service) }
+    if manifest.item != nil {
+      source = source.item(
+        at: { manifest.itemRequest($0, in: settings, knowing: known) },
+        decoding: { response, id throws(SourceError) in
+          try manifest.decodeItem(response, id: id, by: service)
+        })
+    }
+    switch manifest.search {
+    case nil: break
+    case .parameter(let parameter):
+      source = source.searching { query in
+        list.setting(manifest.parameter(parameter), to: query.text)
+      }
+    case .url(let url):
+      // The settings were checked with the list's URL; a search without them is the list's request.
+      source = source.searching { query in
+        let address = url.replacing("{query}", with: query.text.percentEncoded)
+        return (try? manifest.request(address, in: settings, knowing: known)) ?? list
+      }
+    }
+    return source
+  }
+
+  public var bundled: any DataSource<DeclaredRecord> {
+    UnavailableSource(SourceError(.nothingCached, "no cached records"))
+  }
+}
+
+extension Manifest {
+  /// What selects the records of the service.
+  fileprivate var selection: String {
+    let parts: [JSON] = [
+      .string(url), body ?? .null, .string(rows?.description ?? ""),
+      .array(id.map { .string($0.description) }),
+    ]
+    return JSON.array(parts).text
+  }
+
+  /// A key without which nothing can be read; `nil` if there is none missing.
+  fileprivate var missingKey: String? {
+    rows == nil ? "rows" : id.isEmpty && rows?.isEntries != true ? "id" : nil
+  }
+
+  /// The command line that infers what is missing.
+  ///
+  /// A manifest that was written by hand may contain a secret itself, which is left out.
+  fileprivate func addCommand(as name: String) -> String {
+    let url = url.replacing(/([?&])([^=&]*)=([^&]*)/) { match in
+      "\(match.1)\(match.2)=\(shown(String(match.3), of: String(match.2)))"
+    }
+    var words = ["sources add", name, url.shellWord]
+    for header in headers {
+      let value = shown(header.value, of: header.name)
+      words += ["--header", "\(header.name): \(value)".shellWord]
+    }
+    if let body { words += ["--body", body.text.shellWord] }
+    return (words + ["--replace"]).joined(separator: " ")
+  }
+
+  /// `${NAME}` instead of a value that may be a secret.
+  private func shown(_ value: String, of name: String) -> String {
+    let secret = ["auth", "cookie", "key", "password", "secret", "sig", "token"]
+    let isSecret = secret.contains { name.lowercased().contains($0) }
+    return isSecret && !value.contains("${") ? "${NAME}" : value
+  }
+}
+
+extension String {
+  /// This text as a word of a shell.
+  fileprivate var shellWord: String { "'\(replacing("'", with: #"'\''"#))'" }
+}
+
+extension JSONPath {
+  /// The names of members that lead to the value; `nil` if it may be elsewhere, too: in several places, or at
+  /// a position of a list.
+  fileprivate var members: [String]? {
+    var names: [String] = []
+    for component in components {
+      guard case .member(let name) = component, Int(name) == nil, !name.isEmpty,
+        !name.contains(where: { ".\"\\".contains($0) })
+      else { return nil }
+      names.append(name)
+    }
+    return names
+  }
+
+  fileprivate func text(in row: JSON) -> String? {
+    if case .string(let text)? = value(in: row), !text.isEmpty { text } else { nil }
+  }
+}

@@ -1,0 +1,296 @@
+import AggregatorKit
+import Foundation
+
+extension Manifest {
+  /// The name of the setting whose value `${NAME}` stands for: letters, digits and `_`.
+  private static var placeholder: Regex<(Substring, Substring)> { /\$\{([A-Z][A-Z0-9_]*)\}/ }
+
+  /// The names of the secret settings in the URLs and the header fields, each once.
+  var secretNames: [String] {
+    var names: [String] = []
+    var urls = [url, item].compactMap(\.self)
+    if case .url(let url)? = search { urls.append(url) }
+    for text in urls + headers.map(\.value) {
+      for match in text.matches(of: Self.placeholder) where !names.contains(String(match.output.1))
+      {
+        names.append(String(match.output.1))
+      }
+    }
+    return names
+  }
+
+  /// The host and port that requests, and so secrets, are sent to; `nil` if the URL is invalid.
+  var authority: String? { Self.authority(of: url) }
+
+  static func authority(of url: String) -> String? {
+    let plain = url.replacing(/\$?\{[A-Za-z0-9_]+\}/, with: "x")
+    return URL(string: plain).flatMap { Address($0) }?.authority
+  }
+
+  /// True if a URL names secrets only in the values of its query: what else it consists of is shown, cached
+  /// and recorded.
+  static func hidesSecrets(_ url: String) -> Bool {
+    let parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let names = parts.dropFirst().joined().split(separator: "&").map { $0.prefix { $0 != "=" } }
+    return ([parts[0]] + names).allSatisfy { $0.firstMatch(of: placeholder) == nil }
+  }
+
+  /// The request of the first page, or of a search.
+  ///
+  /// - Throws: ``SourceError`` with code `missingKey` if a setting is not set.
+  func request(
+    _ address: String, in settings: Settings, knowing known: [Setting]
+  ) throws(SourceError) -> HTTPRequest {
+    var request = try plainRequest(address, in: settings, knowing: known)
+    if let body {
+      request.method = .post
+      request.body = Data(body.text.utf8)
+      if !headers.contains(where: { $0.name.lowercased() == "content-type" }) {
+        request.headers.append(.init("Content-Type", "application/json"))
+      }
+    }
+    return request
+  }
+
+  /// The request of one record; `nil` if it has no URL.
+  func itemRequest(
+    _ id: String, in settings: Settings, knowing known: [Setting]
+  ) -> HTTPRequest? {
+    // The ID of several values has its parts escaped already.
+    let parts =
+      self.id.count > 1
+      ? id.split(separator: "/", omittingEmptySubsequences: false).map {
+        $0.removingPercentEncoding ?? String($0)
+      } : [id]
+    // Dots would lead to another resource of the service.
+    guard let item, !parts.contains(where: { ["", ".", ".."].contains($0) }) else { return nil }
+    let text = parts.map(\.percentEncoded).joined(separator: "/")
+    return try? plainRequest(
+      item.replacing("{id}", with: text), in: settings, knowing: known)
+  }
+
+  private func plainRequest(
+    _ address: String, in settings: Settings, knowing known: [Setting]
+  ) throws(SourceError) -> HTTPRequest {
+    let parts = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let url = URL(string: String(parts[0])), Self.hidesSecrets(address) else {
+      throw SourceError(.invalidSettings, "invalid URL \"\(address.oneLine(atMost: 80))\"")
+    }
+    var request = HTTPRequest(.get, url)
+    for item in parts.dropFirst().joined().split(separator: "&") {
+      let pair = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = String(pair[0]).removingPercentEncoding ?? String(pair[0])
+      let text = pair.dropFirst().joined().replacing("+", with: "%20")
+      let value = try value(of: text, settings, known) { $0.removingPercentEncoding ?? $0 }
+      request.query.append(.init(name, value))
+    }
+    for header in headers {
+      request.headers.append(.init(header.name, try value(of: header.value, settings, known)))
+    }
+    return request
+  }
+
+  /// The value of a header field or query item; a secret if it names one.
+  ///
+  /// A secret at the end, as in `Bearer ${NAME}`, is kept apart from the text before it, and several secrets
+  /// from one another, so that a response that repeats a bare one is redacted, too.
+  private func value(
+    of text: String, _ settings: Settings, _ known: [Setting],
+    decoding: (String) -> String = { $0 }
+  ) throws(SourceError) -> HTTPRequest.Value {
+    var (plain, secrets) = ("", [Secret]())
+    var rest = text.startIndex
+    for match in text.matches(of: Self.placeholder) {
+      let name = String(match.output.1)
+      guard let setting = known.first(where: { $0.key == name }),
+        let secret = settings.secret(setting)
+      else { throw SourceError(.missingKey, "\(name) is not set") }
+      // Only what the manifest itself says is decoded, never a secret.
+      plain += decoding(String(text[rest..<match.range.lowerBound]))
+      rest = match.range.upperBound
+      secrets.append(secret)
+      if rest == text.endIndex, secrets.count == 1 {
+        return .secret(Secret(prefix: plain, secret))
+      }
+      plain += secret.reveal(\.self)
+    }
+    plain += decoding(String(text[rest...]))
+    return secrets.isEmpty ? .plain(plain) : .secret(Secret(plain, containing: secrets))
+  }
+
+  /// The parameter of this name: of the query, or a member of the body.
+  func parameter(_ name: String) -> RESTParameter {
+    let isInURL = url.contains("?\(name)=") || url.contains("&\(name)=")
+    guard body != nil, !isInURL, let path = JSONPath(name), !path.isMultiple else {
+      return .query(name)
+    }
+    return .body(
+      path.components.compactMap { if case .member(let name) = $0 { name } else { nil } })
+  }
+
+  var restPaging: RESTPaging {
+    let step: RESTPaging.Step =
+      switch paging.step {
+      case nil: .single
+      case .page(let value): .page(parameter(value.name), start: value.value)
+      case .offset(let value): .offset(parameter(value.name), start: value.value)
+      case .token(let name, let start, _): .token(parameter(name), start: start)
+      case .link: .link
+      }
+    var paging = RESTPaging(
+      step, size: self.paging.size.map { (parameter($0.name), $0.value) },
+      honorsSize: self.paging.size != nil && self.paging.proof == .proved,
+      deepest: self.paging.deepest,
+      otherHosts: Set(self.paging.hosts), tokenOnce: self.paging.tokenOnce)
+    paging.confirmsEnd = true
+    return paging
+  }
+
+  /// Reads the rows and the paging of a response.
+  ///
+  /// - Throws: ``SourceError`` with code `malformed`.
+  func decode(
+    _ response: HTTPResponse, by service: String
+  ) throws(SourceError) -> RESTResponse<DeclaredRecord> {
+    // The order of entries is that of the records.
+    let isCanonical = rows?.isEntries == false
+    let document = try response.document(by: service, isCanonical: isCanonical)
+    guard let path = rows, let rows = path.rows(in: document) else {
+      throw SourceError(
+        .malformed,
+        "\(service) sent no list at \((self.rows?.description ?? "$").oneLine(atMost: 80))")
+    }
+    var reply = RESTResponse<DeclaredRecord>([])
+    for (index, row) in rows.enumerated() {
+      do {
+        reply.records.append(try DeclaredRecord(row, id: idPaths, isCanonical: isCanonical))
+      } catch {
+        reply.unreadable.count += 1
+        if reply.unreadable.firstReason == nil {
+          reply.unreadable.firstReason = "row \(index + 1): \(error.message)"
+        }
+      }
+    }
+    reply.total = total.flatMap { value(at: $0, document, response, rows) }.flatMap(\.wholeNumber)
+    reply.hasMore = paging.more.flatMap { more in
+      more.path.value(in: document).map { $0 == .bool(!more.isNegated) }
+    }
+    reply.next = continuation(document, response, rows)
+    if paging.proof == .unproved {
+      reply.warnings.append(
+        Warning("unproved", "it is not proved that further pages are read: records may be missing"))
+    }
+    return reply
+  }
+
+  private var idPaths: [JSONPath] { rows?.isEntries == true ? [.root.appending("id")] : id }
+
+  /// Reads a response with one record, which may be wrapped: `{"data": {…}}`; `nil` if it is empty.
+  ///
+  /// - Throws: ``SourceError`` with code `malformed` if it has no record of this ID.
+  func decodeItem(
+    _ response: HTTPResponse, id: String, by service: String
+  ) throws(SourceError) -> DeclaredRecord? {
+    let document = try response.document(by: service)
+    if document.isVacant { return nil }
+    var level = rows.flatMap { $0.isEntries ? $0.rows(in: document) : nil } ?? [document]
+    var found = false
+    for _ in 0...Self.maxWrappers {
+      let records = level.compactMap { try? DeclaredRecord($0, id: idPaths) }
+      if let record = records.first(where: { $0.id == id }) { return record }
+      found = found || !records.isEmpty
+      // What is inside another record is a part of it.
+      level = level.filter { (try? DeclaredRecord($0, id: idPaths)) == nil }.flatMap(\.elements)
+    }
+    throw SourceError(
+      .malformed,
+      found
+        ? "\(service) returned a different record than requested"
+        : "\(service) sent no record with \(idPaths.map(\.description).joined(separator: ", "))")
+  }
+
+  private static let maxWrappers = 4
+
+  private func continuation(
+    _ document: JSON, _ response: HTTPResponse, _ rows: [JSON]
+  ) -> RESTResponse<DeclaredRecord>.Continuation? {
+    switch paging.step {
+    case .token(_, _, let next):
+      guard let token = value(at: next, document, response, rows), token.isIdentifying,
+        !token.idText.isEmpty, !token.isNegative
+      else { return nil }
+      return .token(token.idText)
+    case .link(.header(let name)) where name.lowercased() == "link":
+      return response.nextLink.map { .link($0) }
+    case .link(let next):
+      switch value(at: next, document, response, rows) {
+      case .string(let link)? where !link.isEmpty: return .link(link)
+      case .object(let members)?:
+        return .parameters(
+          Dictionary(members.map { ($0.name, $0.value.idText) }) { first, _ in first })
+      case .array(let links)?:
+        return links.lazy.compactMap(\.nextHref).first.map { .link($0) }
+      default: return nil
+      }
+    default: return nil
+    }
+  }
+
+  private func value(
+    at path: ResponsePath, _ document: JSON, _ response: HTTPResponse, _ rows: [JSON]
+  ) -> JSON? {
+    switch path {
+    case .body(let path): path.value(in: document)
+    case .header(let name): response.header(name).map(JSON.string)
+    case .lastRow(let path): rows.last.flatMap { path.value(in: $0) }
+    }
+  }
+}
+
+extension JSON {
+  /// True for a number such as -1, by which some services say that there is no next page.
+  fileprivate var isNegative: Bool { if case .integer(..<0) = self { true } else { false } }
+
+  /// True for null, and for an array or object of nothing else.
+  fileprivate var isVacant: Bool {
+    switch self {
+    case .null: true
+    case .array, .object: elements.allSatisfy(\.isVacant)
+    default: false
+    }
+  }
+
+  /// The elements of an array, or the values of an object.
+  fileprivate var elements: [JSON] {
+    switch self {
+    case .array(let elements): elements
+    case .object(let members): members.map(\.value)
+    default: []
+    }
+  }
+
+  /// A whole number, also if it is sent as text.
+  var wholeNumber: Int? {
+    switch self {
+    case .integer(let integer): integer >= 0 ? integer : nil
+    case .string(let text): text.utf8.count <= 18 ? Int(text).flatMap { $0 >= 0 ? $0 : nil } : nil
+    default: nil
+    }
+  }
+}
+
+extension HTTPResponse {
+  /// The body as JSON, with members in the order of the text or in canonical form.
+  ///
+  /// - Throws: ``SourceError`` with code `malformed`.
+  func document(
+    by service: String, isCanonical: Bool = false
+  ) throws(SourceError) -> JSON {
+    guard let text = JSONText(body) else {
+      // For its messages about HTML and empty bodies.
+      _ = try decoded(as: JSON.self, by: service)
+      throw SourceError(.malformed, "\(service) sent something that is not JSON")
+    }
+    return isCanonical ? JSON(canonical: text) : JSON(text)
+  }
+}

@@ -1,0 +1,91 @@
+import AggregatorKit
+import Foundation
+
+/// A request and its response, as inference sees them.
+struct Exchange: Sendable {
+  /// The URL as it was requested, with its query.
+  var url: URL
+
+  /// The JSON body of the request.
+  var body: JSON?
+
+  /// The header fields of the response, with lower-case names.
+  var headers: [(name: String, value: String)]
+
+  /// The response.
+  var document: JSON
+
+  /// The parameters of the query, decoded.
+  var query: [(name: String, value: String)] {
+    let items = URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems ?? []
+    return items.map { ($0.name, $0.value ?? "") }
+  }
+
+  /// What the records are probably called, in the singular: the last word of the path.
+  var noun: String? {
+    let segments = url.path().split(separator: "/").map { segment in
+      segment.split(separator: ".").first.map(String.init) ?? String(segment)
+    }
+    return segments.last.flatMap { words(of: $0).last }.map(singular)
+  }
+
+  func header(_ name: String) -> String? {
+    headers.first { $0.name == name.lowercased() }?.value
+  }
+}
+
+/// A value of the document that is neither array nor object, and the path to it.
+struct Scalar: Sendable {
+  let path: JSONPath
+  let value: JSON
+
+  /// The last name of the path.
+  var name: String {
+    guard case .member(let name)? = path.components.last else { return "*" }
+    return name
+  }
+
+  /// A whole number, also if it is sent as a string.
+  var integer: Int? {
+    switch value {
+    case .integer(let integer): integer
+    case .string(let text): text.utf8.count <= 18 ? Int(text) : nil
+    default: nil
+    }
+  }
+
+  var text: String? {
+    if case .string(let text) = value { text } else { nil }
+  }
+}
+
+extension JSON {
+  /// The scalars of an object, down to `depth` objects inside, in the order of the text; not those in arrays.
+  func scalars(below path: JSONPath = .root, depth: Int) -> [Scalar] {
+    switch self {
+    case .object(let members):
+      guard depth >= 0 else { return [] }
+      return members.flatMap {
+        $0.value.scalars(below: path.appending($0.name), depth: depth - 1)
+      }
+    case .array: return []
+    default: return [Scalar(path: path, value: self)]
+    }
+  }
+}
+
+extension JSON {
+  /// The URL of a link to the next page: `{"rel": "next", "href": …}`, `{"relation": "next", "url": …}`.
+  var nextHref: String? {
+    guard self["rel"] == "next" || self["relation"] == "next",
+      case .string(let url)? = self["href"] ?? self["url"]
+    else { return nil }
+    return url
+  }
+
+  /// Reads a JSON text, with members in the order of the text; `nil` if it is invalid.
+  init?(inOrder bytes: Data) {
+    guard let text = JSONText(bytes) else { return nil }
+    self.init(text)
+  }
+}

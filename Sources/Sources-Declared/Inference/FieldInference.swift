@@ -1,0 +1,98 @@
+import AggregatorKit
+import Foundation
+
+/// Finds the fields of rows, most useful first.
+struct FieldInference {
+  let rows: [JSON]
+  let id: [JSONPath]
+
+  static let maxFields = 24
+
+  /// The fields without the ID: titles first, then short values that differ, then the rest.
+  var fields: [Manifest.DeclaredField] {
+    // Every record has a field `id`.
+    var seen: Set<JSONPath> = id == [.root.appending("id")] ? Set(id) : []
+    var columns: [(path: JSONPath, score: Double)] = []
+    for row in rows.prefix(100) {
+      for path in row.fieldPaths where seen.insert(path).inserted {
+        let values = rows.compactMap { path.value(in: $0) }.filter { $0 != .null && $0 != "" }
+        guard !values.isEmpty else { continue }
+        columns.append((path, score(of: path, values) - Double(columns.count) * 0.01))
+      }
+    }
+    let best = columns.sorted { $0.score > $1.score }.prefix(Self.maxFields)
+    return best.map { Manifest.DeclaredField(name: $0.path.fieldName, path: $0.path) }
+  }
+
+  /// The path of the first field with one of these last names and values that pass a test.
+  func path(named names: [String], where test: (JSON) -> Bool) -> JSONPath? {
+    let paths = rows.first?.scalars(depth: 2).map(\.path) ?? []
+    for name in names {
+      let match = paths.first { path in
+        guard normalized(path.lastName) == name || normalized(path.fieldName) == name else {
+          return false
+        }
+        let values = rows.compactMap { path.value(in: $0) }.filter { $0 != .null && $0 != "" }
+        return !values.isEmpty && values.allSatisfy(test)
+      }
+      if let match { return match }
+    }
+    return nil
+  }
+
+  private func score(of path: JSONPath, _ values: [JSON]) -> Double {
+    let name = normalized(path.lastName)
+    let depth = Double(path.components.count - 1)
+    var score = 5 * Double(values.count) / Double(rows.count) - 1.5 * depth
+    switch name {
+    case "title", "name", "displayname", "fullname", "label", "headline", "subject": score += 6
+    case "number", "status", "state", "type", "category", "description", "summary", "year", "date",
+      "price", "author", "email", "country", "city":
+      score += 2.5
+    default: break
+    }
+    if name.hasSuffix("url") || name.hasSuffix("uri") || name.hasSuffix("href") { score -= 4 }
+    if name.hasSuffix("id"), name.count > 2 { score -= 3 }
+    if name.hasPrefix("is") || name.hasPrefix("has") { score -= 1 }
+    let texts = values.map(\.idText)
+    // A value that never changes says nothing.
+    if rows.count > 2, Set(texts).count == 1 { score -= 3 }
+    let average = texts.reduce(0) { $0 + $1.count } / max(texts.count, 1)
+    if average > 80 { score -= 2 }
+    if values.allSatisfy(\.isURL) { score -= 3 }
+    return score
+  }
+}
+
+extension JSON {
+  /// The paths of scalars and lists of scalars of a row, down to one object inside.
+  fileprivate var fieldPaths: [JSONPath] {
+    guard case .object(let members) = self else { return [] }
+    return members.flatMap { member -> [JSONPath] in
+      let path = JSONPath.root.appending(member.name)
+      switch member.value {
+      case .array(let elements):
+        let isList = !elements.isEmpty && elements.allSatisfy { !$0.isObject && !$0.isArray }
+        return isList ? [path] : []
+      case .object: return member.value.scalars(below: path, depth: 0).map(\.path)
+      default: return [path]
+      }
+    }
+  }
+
+  fileprivate var isArray: Bool { if case .array = self { true } else { false } }
+
+  /// True for an absolute http or https URL.
+  var isURL: Bool {
+    guard case .string(let text) = self else { return false }
+    return text.hasPrefix("https://") || text.hasPrefix("http://")
+  }
+}
+
+extension JSONPath {
+  /// The name of a field at this path: its members joined by dots.
+  var fieldName: String {
+    components.compactMap { if case .member(let name) = $0 { name } else { nil } }
+      .joined(separator: ".")
+  }
+}

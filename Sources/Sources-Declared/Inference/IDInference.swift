@@ -1,0 +1,211 @@
+import AggregatorKit
+
+/// Finds what identifies a row: a scalar that is present and different in all rows.
+struct IDInference {
+  let rows: [JSON]
+
+  /// What a record is called, in the singular, lower case.
+  let noun: String?
+
+  /// Words in the names of IDs of something else that belongs to a row.
+  private static let references: Set<String> = [
+    "image", "photo", "picture", "thumbnail", "media", "asset", "revision", "version", "parent",
+    "user",
+    "owner", "author", "creator", "account", "session", "request", "batch",
+  ]
+
+  /// Names of what a name is unique within.
+  private static let scopes: Set<String> = ["namespace", "owner", "vendor", "scope", "group"]
+
+  /// Fewer points are a coincidence: any text or number may differ in a few rows.
+  private static let enough = 30
+
+  /// The paths whose values identify a row, best first: one, or the fewest together; `nil` for none.
+  var best: [JSONPath]? {
+    let columns = columns
+    let single = columns.filter(\.isUnique).max { $0.score < $1.score }
+    if let single, single.score >= Self.enough { return [single.path] }
+    return composite(of: columns)
+  }
+
+  /// All paths that identify a row alone, best first.
+  var alternatives: [JSONPath] {
+    columns.filter { $0.isUnique && $0.score >= Self.enough }.sorted { $0.score > $1.score }
+      .map(\.path)
+  }
+
+  private struct Column {
+    let path: JSONPath
+    let values: [JSON]
+    let score: Int
+    let isUnique: Bool
+
+    func isNamed(_ names: Set<String>) -> Bool { names.contains(normalized(path.lastName)) }
+
+    var isConstant: Bool { values.count > 1 && Set(values.map(\.idText)).count == 1 }
+  }
+
+  /// The scalars that all rows have, in the order of the first.
+  private var columns: [Column] {
+    guard let first = rows.first else { return [] }
+    let paths = first.scalars(depth: 2).map(\.path) + first.scalarsInFirstElements
+    let siblings = Set(paths.map { normalized($0.lastName) })
+    return paths.compactMap { path in
+      let values = rows.map { path.value(in: $0) ?? .null }
+      guard values.allSatisfy(\.isIdentifying) else { return nil }
+      return Column(
+        path: path, values: values, score: score(of: path, values, siblings),
+        isUnique: Set(values.map(\.idText)).count == rows.count)
+    }
+  }
+
+  /// How much a name and its values look like an identifier's, 0 to 100.
+  private func score(of path: JSONPath, _ values: [JSON], _ siblings: Set<String>) -> Int {
+    let name = normalized(path.lastName)
+    let words = words(of: path.lastName)
+    let depth = path.components.count
+    let isNumber = values.allSatisfy { if case .integer = $0 { true } else { false } }
+    var score: Int
+    switch name {
+    case "id": score = depth == 1 ? 100 : path.firstName.map(normalized) == noun ? 72 : 68
+    case "uuid", "guid", "uid", "sid", "objectid": score = 90
+    case "key", "pk", "identifier", "nasaid": score = 80
+    case "code", "pageid": score = 75
+    case "slug", "symbol", "ticker": score = 72
+    case "login", "username", "handle", "sku", "isbn", "doi", "ean": score = 62
+    case "url", "uri", "href", "self", "link": score = 55
+    case "name" where !isNumber:
+      // A name within a namespace is not unique, whatever these rows say.
+      let isScoped =
+        !siblings.isDisjoint(with: Self.scopes) && !values.contains { $0.idText.contains("/") }
+      score = isScoped ? 20 : values.allSatisfy(\.isSlug) ? 66 : 40
+    case "htmlurl", "weburl": score = 45
+    case "title" where !isNumber: score = 30
+    default:
+      if words.count > 1, words.last == "id" || words.last == "uuid" {
+        let isOwn = noun.map { words.contains($0) } ?? false
+        // Inside another object it is what that object refers to.
+        score =
+          path.firstName.map(normalized) == "id"
+          ? 78
+          : depth > 1
+            ? (isOwn ? 66 : 50)
+            : isOwn ? 85 : Self.references.isDisjoint(with: words) ? 70 : 45
+      } else if words.count > 1, let last = words.last, ["name", "number"].contains(last),
+        values.allSatisfy({ last == "name" ? $0.isSlug : $0.isCode }),
+        last == "number" || noun.map({ words.contains($0) }) ?? false
+      {
+        // `FunctionName` of a function, `systemNumber`.
+        score = last == "name" ? 72 : 58
+      } else if words.count > 1, let last = words.last,
+        ["key", "code", "code2", "code3"].contains(last)
+      {
+        score = 60
+      } else if words.count > 1, words.last.map({ $0.hasSuffix("code") }) ?? false {
+        score = 60
+      } else if name.hasSuffix("id"), values.allSatisfy(\.isCode) {
+        // `safetyreportid`: words that nothing separates.
+        score = 50
+      } else {
+        score = isNumber ? 5 : 15
+      }
+    }
+    // Deeper values belong to something that the row refers to.
+    return depth > 1 && name != "id" && words.last != "id" ? max(score - 25, 1) : score
+  }
+
+  /// The smallest combination that identifies a row: an identifier and what distinguishes its repetitions.
+  private func composite(of columns: [Column]) -> [JSONPath]? {
+    if let name = columns.first(where: { $0.path.components.count == 1 && $0.isNamed(["name"]) }),
+      let scope = columns.first(where: { $0.path.components.count == 1 && $0.isNamed(Self.scopes) }
+      ),
+      isUnique([scope, name])
+    {
+      return [scope.path, name.path]
+    }
+    let candidates = columns.filter { $0.path.components.count == 1 && !$0.isConstant }
+      .filter { $0.score >= 55 || Self.dimensions.contains(words(of: $0.path.lastName).last ?? "") }
+      .prefix(8)
+    // An identifier that never changes still belongs into it: it may change on other pages.
+    let leading = columns.filter { $0.score >= 55 && $0.path.components.count == 1 }.max {
+      $0.score < $1.score
+    }
+    guard let leading else { return nil }
+    let others = candidates.filter { $0.path != leading.path }
+    for one in others where isUnique([leading, one]) { return [leading.path, one.path] }
+    for (index, one) in others.enumerated() {
+      for two in others.dropFirst(index + 1) where isUnique([leading, one, two]) {
+        return [leading.path, one.path, two.path]
+      }
+    }
+    return nil
+  }
+
+  /// Last words of names that distinguish repetitions of one identifier.
+  private static let dimensions: Set<String> = [
+    "date", "time", "timestamp", "day", "month", "year", "week", "hour", "type", "kind", "version",
+    "language", "lang", "locale", "index", "position", "period", "country",
+  ]
+
+  private func isUnique(_ columns: [Column]) -> Bool {
+    let keys = rows.indices.map { row in columns.map { $0.values[row].idText } }
+    return Set(keys).count == rows.count
+  }
+}
+
+extension JSON {
+  /// The text of a scalar that can be part of an ID.
+  var idText: String {
+    switch self {
+    case .string(let text): text
+    case .integer(let integer): String(integer)
+    case .number(let number): String(number)
+    case .bool(let bool): bool ? "true" : "false"
+    default: ""
+    }
+  }
+
+  /// True for a text or a whole number that can be part of an ID.
+  var isIdentifying: Bool {
+    switch self {
+    case .integer: true
+    case .string(let text): !text.isEmpty && text.utf8.count <= 512
+    default: false
+    }
+  }
+
+  /// True for a text of lower-case letters, digits and `-_./@`, as names in a registry are.
+  fileprivate var isSlug: Bool {
+    guard case .string(let text) = self else { return false }
+    return text.utf8.allSatisfy { byte in
+      0x61...0x7A ~= byte || 0x30...0x39 ~= byte || "-_./@".utf8.contains(byte)
+    }
+  }
+
+  /// True for a whole number, or a text without spaces that has a digit.
+  fileprivate var isCode: Bool {
+    guard case .string(let text) = self else { return true }
+    return text.contains(where: \.isNumber) && !text.contains(where: \.isWhitespace)
+  }
+
+  /// The paths to scalars of an object that is the only element of an array: `data.0.nasa_id`.
+  fileprivate var scalarsInFirstElements: [JSONPath] {
+    guard case .object(let members) = self else { return [] }
+    return members.flatMap { member -> [JSONPath] in
+      guard case .array(let elements) = member.value, elements.count == 1, elements[0].isObject
+      else { return [] }
+      let path = JSONPath([.member(member.name), .member("0")])
+      return elements[0].scalars(below: path, depth: 0).map(\.path)
+    }
+  }
+}
+
+extension JSONPath {
+  var lastName: String {
+    if case .member(let name)? = components.last { name } else { "" }
+  }
+
+  fileprivate var firstName: String? {
+    if case .member(let name)? = components.first, components.count > 1 { name } else { nil }
+  }
+}

@@ -1,0 +1,444 @@
+import AggregatorKit
+import Foundation
+
+/// A way in which the pages of a service may follow one another, and the evidence for it.
+struct PagingCandidate: Sendable {
+  var step: Manifest.Paging.Step
+  var evidence: String
+
+  /// False if the response says nothing about it, and a request must find out.
+  var isSaid: Bool
+}
+
+/// Finds how pages follow one another, from the first response.
+struct PagingInference {
+  let exchange: Exchange
+  let rows: JSONPath
+  let rowCount: Int
+
+  /// The path in a row of its ID, if one value is enough.
+  let id: JSONPath?
+
+  /// The ways to try, likeliest first; empty if there is nothing to try.
+  ///
+  /// What the response says itself comes first, then what its names and the request resemble.
+  var candidates: [PagingCandidate] {
+    var candidates = said
+    for candidate in guesses where !candidates.contains(where: { $0.step == candidate.step }) {
+      candidates.append(candidate)
+    }
+    // A bare list of a round number of rows is probably a page, which some services continue by an ID.
+    if said.isEmpty, rows == .root, isUsualSize, exchange.body == nil {
+      candidates.insert(contentsOf: lastIDs(["before"]), at: min(4, candidates.count))
+    }
+    return candidates
+  }
+
+  /// True for a number of rows that is more probably a page than a coincidence.
+  var isUsualSize: Bool { [10, 15, 20, 25, 30, 50, 100, 200, 500, 1000].contains(rowCount) }
+
+  /// True if the response has as many rows as were asked for, or says itself that there are more.
+  var saysMore: Bool {
+    if exchange.requestedSizes.contains(rowCount) || sizeByValue != nil { return true }
+    if let more { return exchange.document.isTrue(at: more) }
+    return !said.isEmpty
+      || scalars.contains { scalar in
+        !Self.continuationWords.isDisjoint(with: words(of: scalar.name))
+          && ![.null, .bool(false), .integer(0), .integer(-1), ""].contains(scalar.value)
+      }
+  }
+
+  /// Words in the names of members that say how a list goes on.
+  private static let continuationWords: Set<String> = [
+    "next", "continue", "continuation", "remaining",
+  ]
+
+  /// A parameter of the request whose value is the number of rows, whatever its name.
+  private var sizeByValue: Manifest.Parameter? {
+    guard rowCount >= 5 else { return nil }
+    let names =
+      exchange.query.filter { Int($0.value) == rowCount }.map(\.name)
+      + (exchange.body?.scalars(depth: 3) ?? []).filter { $0.integer == rowCount }
+      .map(\.path.description)
+    return names.count == 1 ? Manifest.Parameter(name: names[0], value: rowCount) : nil
+  }
+
+  /// The member that says whether there are more pages.
+  var more: Manifest.Paging.More? {
+    for scalar in scalars {
+      guard case .bool = scalar.value else { continue }
+      switch normalized(scalar.name) {
+      case "hasmore", "hasnextpage", "hasnext", "more", "moreresults", "truncated", "istruncated",
+        "moreavailable", "exceededtransferlimit", "hasmoreitems":
+        return Manifest.Paging.More(path: scalar.path)
+      case "endofrecords", "last", "islast", "islastpage", "done", "lastpage", "exhausted":
+        return Manifest.Paging.More(path: scalar.path, isNegated: true)
+      default: continue
+      }
+    }
+    return nil
+  }
+
+  /// The parameter of the page size, and whether the response shows that it was honored.
+  var size: Manifest.Parameter? {
+    // A parameter of the request that is the page size by name.
+    for (name, value) in exchange.query where Exchange.isSize(name) {
+      if let value = Int(value), value > 0 { return Manifest.Parameter(name: name, value: value) }
+    }
+    for scalar in exchange.body?.scalars(depth: 3) ?? [] {
+      guard Exchange.sizeNames.contains(normalized(scalar.name)), let value = scalar.integer,
+        value > 0
+      else { continue }
+      return Manifest.Parameter(name: scalar.path.description, value: value)
+    }
+    if let sizeByValue { return sizeByValue }
+    // A member of the response of that name: services echo their parameters.
+    for scalar in scalars {
+      let name = normalized(scalar.name)
+      guard Exchange.sizeNames.contains(name),
+        !["count", "rows", "n", "num", "size"].contains(name),
+        let value = scalar.integer, value >= rowCount, value > 0, value <= 10_000
+      else { continue }
+      return Manifest.Parameter(name: scalar.name, value: value)
+    }
+    return nil
+  }
+
+  private var scalars: [Scalar] { exchange.envelopeScalars(outside: rows) }
+
+  // MARK: - Said by the response
+
+  private var said: [PagingCandidate] {
+    var candidates: [PagingCandidate] = []
+    if exchange.headers.contains(where: { $0.name == "link" && $0.value.contains("next") }) {
+      candidates.append(
+        .init(step: .link(next: .header("Link")), evidence: "Link header", isSaid: true))
+    }
+    if let path = nextLink {
+      candidates.append(
+        .init(step: .link(next: .body(path)), evidence: "next link at \(path)", isSaid: true))
+    }
+    candidates += tokens + echoes + numbers
+    if candidates.isEmpty, let more, exchange.document.isTrue(at: more) {
+      candidates += lastIDs(["starting_after", "after", "after_id", "before"])
+    }
+    return candidates
+  }
+
+  /// True for the name of a member that leads to the next page: `next`, `nextRecordsUrl`, `hydra:next`,
+  /// `more_topics_url`.
+  private func isNext(_ name: String) -> Bool {
+    let plain = normalized(name)
+    return plain.hasPrefix("next") || plain.hasSuffix("next") || plain.hasSuffix("nextlink")
+      || plain.hasPrefix("more") && ["url", "uri", "link", "href"].contains { plain.hasSuffix($0) }
+  }
+
+  /// The path to the URL of the next page, to a list of links with relations, or to parameters to merge.
+  private var nextLink: JSONPath? {
+    links(in: exchange.document, at: .root, depth: 0).first
+  }
+
+  private func links(in value: JSON, at path: JSONPath, depth: Int) -> [JSONPath] {
+    guard depth <= 4, path == .root || path.components != rows.components else { return [] }
+    guard case .object(let members) = value else {
+      guard case .array(let elements) = value, depth <= 1, elements.count <= 4, rows != .root else {
+        return []
+      }
+      return elements.indices.flatMap {
+        links(in: elements[$0], at: path.appending(String($0)), depth: depth + 1)
+      }
+    }
+    var found: [JSONPath] = []
+    for member in members {
+      let inner = path.appending(member.name)
+      let isNext = isNext(member.name)
+      switch member.value {
+      case .string(let text) where isNext && text.isLink: found.append(inner)
+      case .object(let parts):
+        // `next: {href: …}`
+        let href = parts.first { ["href", "url"].contains($0.name.lowercased()) }
+        if isNext, case .string(let text)? = href?.value, text.isLink, let href {
+          found.append(inner.appending(href.name))
+        } else if member.name == "continue", !parts.isEmpty,
+          parts.allSatisfy({ !$0.value.isObject && !$0.value.idText.isEmpty })
+        {
+          found.append(inner)
+        } else {
+          found += links(in: member.value, at: inner, depth: depth + 1)
+        }
+      case .array(let elements) where elements.contains { $0.nextHref != nil }:
+        found.append(inner)
+      default: break
+      }
+    }
+    return found
+  }
+
+  /// Names of a token, and the parameters that take it, likeliest first.
+  private static let tokenParameters: [(name: String, parameters: [String])] = [
+    ("nextpagetoken", ["pageToken", "page_token", "nextPageToken"]),
+    ("nextcursor", ["cursor", "start_cursor", "after", "next_cursor", "starting_after"]),
+    ("cursornext", ["cursor", "after"]),
+    ("endcursor", ["after", "cursor", "endCursor"]),
+    ("nexttoken", ["nextToken", "next_token", "token", "pagination_token"]),
+    ("continuationtoken", ["continuationToken", "continuation_token", "continuation"]),
+    ("continuation", ["continuation"]),
+    ("scrollid", ["scroll_id", "scrollId"]),
+    ("nextpageid", ["page_id", "page"]),
+    ("nextafter", ["after"]),
+    ("startingafter", ["starting_after"]),
+    ("aftercursor", ["after", "cursor", "page[after]"]),
+    ("after", ["after"]),
+    ("next", ["cursor", "next", "after", "page_token", "starting_after"]),
+    ("nextpage", ["cursor", "page", "page_cursor", "page_token"]),
+    ("nextoffset", ["offset"]),
+    ("offset", ["offset"]),
+    ("continue", ["continue"]),
+    ("cursor", ["cursor", "after", "page_token", "starting_after"]),
+  ]
+
+  private var tokens: [PagingCandidate] {
+    let texts = scalars.filter { scalar in
+      guard let text = scalar.text else { return false }
+      return !text.isEmpty && !text.isLink && text.utf8.count <= 2048
+    }
+    for (name, parameters) in Self.tokenParameters {
+      guard let scalar = texts.first(where: { normalized($0.name) == name }) else { continue }
+      return candidates(for: scalar, parameters)
+    }
+    // A name that only says what it is: `NextMarker`.
+    let other = texts.first { words(of: $0.name).first == "next" }
+    return other.map { candidates(for: $0, []) } ?? []
+  }
+
+  /// A number that says where the next page begins: `next_offset`, `nextPageStart`, `search-continue`.
+  private var numbers: [PagingCandidate] {
+    let numbers = scalars.filter { scalar in
+      guard case .integer(let value) = scalar.value, value > 1 else { return false }
+      return !["next", "continue"].allSatisfy { !words(of: scalar.name).contains($0) }
+    }
+    return numbers.prefix(1).flatMap { scalar in
+      candidates(
+        for: scalar,
+        normalized(scalar.name) == "next"
+          ? (scalar.value == 2 ? ["page"] : scalar.integer == rowCount ? ["offset", "start"] : [])
+            + ["cursor", "until"] : [])
+    }
+  }
+
+  private func candidates(for token: Scalar, _ parameters: [String]) -> [PagingCandidate] {
+    var parameters = parameters
+    for name in token.parameterNames where !parameters.contains(name) { parameters.append(name) }
+    return exchange.parameterNames(for: parameters, own: token.name).map { parameter in
+      PagingCandidate(
+        step: .token(parameter: beside(size, parameter), start: nil, next: .body(token.path)),
+        evidence: "token at \(token.path), sent as \(parameter)", isSaid: true)
+    }
+  }
+
+  /// The path of a member of the body beside the page size: `options.page` beside `options.limit`.
+  private func beside(_ size: Manifest.Parameter?, _ name: String) -> String {
+    guard let size, exchange.body != nil, !name.contains("."),
+      let dot = size.name.lastIndex(of: ".")
+    else { return name }
+    return "\(size.name[...dot])\(name)"
+  }
+
+  private static let offsetNames: Set<String> = [
+    "offset", "skip", "start", "startat", "startindex", "startrow", "from", "first",
+    "resultoffset",
+  ]
+  private static let pageNames: Set<String> = [
+    "page", "pagenumber", "pageno", "pagenum", "currentpage", "pageindex", "number", "p", "pg",
+  ]
+
+  /// A member that is 0 or 1 and named like a position is the echo of a parameter of its own name.
+  private var echoes: [PagingCandidate] {
+    scalars.flatMap { scalar -> [PagingCandidate] in
+      let name = normalized(scalar.name)
+      guard let start = scalar.integer, start == 0 || start == 1 else { return [] }
+      let isPage = Self.pageNames.contains(name)
+      guard isPage || Self.offsetNames.contains(name) && name != "first" else { return [] }
+      if exchange.body != nil, let path = exchange.bodyPath(ofEcho: scalar.path) {
+        let value = Manifest.Parameter(name: path.description, value: start)
+        return [
+          PagingCandidate(
+            step: isPage ? .page(value) : .offset(value), evidence: "\(scalar.path) is \(start)",
+            isSaid: true)
+        ]
+      }
+      let parameters =
+        name == "currentpage"
+        ? ["page"]
+        // Where the response says from which to which row it goes, `from` is not the parameter.
+        : name == "from" && scalars.contains { normalized($0.name) == "to" }
+          ? ["start", scalar.name, "offset"] : [scalar.name]
+      return exchange.parameterNames(for: parameters, own: nil).map { parameter in
+        let value = Manifest.Parameter(name: beside(size, parameter), value: start)
+        return PagingCandidate(
+          step: isPage ? .page(value) : .offset(value), evidence: "\(scalar.path) is \(start)",
+          isSaid: true)
+      }
+    }
+  }
+
+  /// Where there are more pages and no token, the ID of the last row continues.
+  private func lastIDs(_ parameters: [String]) -> [PagingCandidate] {
+    guard exchange.body == nil, let id else { return [] }
+    return parameters.map { parameter in
+      PagingCandidate(
+        step: .token(parameter: parameter, start: nil, next: .lastRow(id)),
+        evidence: "the last ID, sent as \(parameter)", isSaid: false)
+    }
+  }
+
+  // MARK: - Guesses
+
+  /// Parameters of positions that go with a parameter of the page size.
+  private static let partners: [String: [String]] = [
+    "perpage": ["page"], "pagesize": ["page"], "itemsperpage": ["page"], "recordsperpage": ["page"],
+    "maxresults": ["startIndex", "startAt"], "take": ["skip"], "rows": ["start"], "n": ["start"],
+    "limit": ["offset", "page", "skip"], "size": ["page", "from", "offset"], "num": ["start"],
+    "first": ["skip"], "count": ["offset", "start"], "top": ["$skip"], "ps": ["p"],
+    "pagelen": ["page"], "resultsperpage": ["page"], "maxrows": ["startRow"],
+    "resultrecordcount": ["resultOffset"], "pagelimit": ["page"], "hitsperpage": ["page"],
+  ]
+
+  /// Parameters of positions beside a page size in brackets: `page[size]`, `pagination[pageSize]`.
+  private func bracketed(beside size: String) -> [String] {
+    guard size.hasSuffix("]"), let open = size.firstIndex(of: "[") else { return [] }
+    let names: [String] =
+      switch normalized(size[open...]) {
+      case "limit", "top", "count": ["offset", "number", "page"]
+      case "size" where normalized(size[..<open]) == "page": ["number", "offset", "after"]
+      default: ["page", "number", "currentPage"]
+      }
+    return names.map { "\(size[..<open])[\($0)]" }
+  }
+
+  private var guesses: [PagingCandidate] {
+    var names: [(name: String, start: Int?)] = []
+    // A parameter of the request that is a position by name.
+    for (name, value) in exchange.query {
+      let plain = normalized(name)
+      guard Self.pageNames.contains(plain) || Self.offsetNames.contains(plain),
+        let start = Int(value)
+      else { continue }
+      names.append((name, start))
+    }
+    for scalar in exchange.body?.scalars(depth: 3) ?? [] {
+      let plain = normalized(scalar.name)
+      guard Self.pageNames.contains(plain) || Self.offsetNames.contains(plain), plain != "first",
+        let start = scalar.integer
+      else { continue }
+      names.append((scalar.path.description, start))
+    }
+    for variable in exchange.declaredVariables where !exchange.isBound(variable) {
+      let plain = normalized(variable)
+      guard Self.pageNames.contains(plain) || Self.offsetNames.contains(plain), plain != "first"
+      else { continue }
+      names.append(("variables.\(variable)", nil))
+    }
+    if let size {
+      let prefix = size.name.prefix { !$0.isLetter }
+      let last = size.name.split(separator: ".").last.map(String.init) ?? size.name
+      for name in bracketed(beside: size.name) { names.append((name, nil)) }
+      for partner in Self.partners[normalized(last)] ?? [] {
+        // `Page` beside `PageSize`.
+        let partner = last.first?.isUppercase == true ? partner.capitalizedFirst : partner
+        names.append(("\(partner.hasPrefix("$") ? "" : prefix)\(partner)", nil))
+      }
+    }
+    if case .string(let kind)? = exchange.document["kind"], kind.contains("#") {
+      names.append(("startIndex", nil))
+    }
+    names += ["page", "offset", "skip", "start", "from", "$skip", "_page"].map { ($0, nil) }
+    var seen: Set<String> = []
+    return names.filter { seen.insert($0.name).inserted }.map { name, start in
+      let plain = normalized(name.split { $0 == "." || $0 == "[" }.last ?? "")
+      let isPage = Self.pageNames.contains(plain)
+      let start = start ?? (isPage ? 1 : plain == "start" && name == "start" ? 0 : 0)
+      let value = Manifest.Parameter(name: name, value: start)
+      return PagingCandidate(
+        step: isPage ? .page(value) : .offset(value), evidence: "tried \(name)", isSaid: false)
+    }
+  }
+}
+
+extension Exchange {
+  /// The path in the body of a request of a member that the response echoes: services that repeat the
+  /// request in an object repeat its other members too.
+  fileprivate func bodyPath(ofEcho path: JSONPath) -> JSONPath? {
+    guard case .object(let sent)? = body else { return nil }
+    for length in 1..<max(path.components.count, 1) {
+      let parent = JSONPath(Array(path.components.prefix(length)))
+      guard case .object(let echoed)? = parent.value(in: document) else { continue }
+      let isEcho = sent.contains { member in
+        echoed.contains { $0.name == member.name && $0.value.idText == member.value.idText }
+      }
+      if isEcho { return JSONPath(Array(path.components.dropFirst(length))) }
+    }
+    return nil
+  }
+
+  /// The variables that a GraphQL query declares: `query Q($after: String)`.
+  fileprivate var declaredVariables: [String] {
+    guard case .string(let query)? = body?["query"],
+      body?["variables"] != nil || query.contains("$")
+    else { return [] }
+    return query.matches(of: /\$([A-Za-z_][A-Za-z0-9_]*)\s*:/).map { String($0.output.1) }
+  }
+
+  fileprivate func isBound(_ variable: String) -> Bool {
+    guard let value = body?["variables"]?[variable] else { return false }
+    return value != .null
+  }
+
+  /// The names under which parameters are sent: in a body that is a GraphQL query, its variables.
+  fileprivate func parameterNames(for parameters: [String], own: String?) -> [String] {
+    let variables = declaredVariables
+    guard !variables.isEmpty else {
+      return parameters + (own.map { parameters.contains($0) ? [] : [$0] } ?? [])
+    }
+    return parameters.filter { variables.contains($0) }.map { "variables.\($0)" }
+  }
+}
+
+extension JSON {
+  /// True if the member at a path says that there are more pages.
+  func isTrue(at more: Manifest.Paging.More) -> Bool {
+    more.path.value(in: self) == .bool(!more.isNegated)
+  }
+
+}
+
+extension Scalar {
+  /// The parameters that probably take this token: `NextMarker` is sent as `Marker`, `nextPageStart` as
+  /// `pageStart` or `start`.
+  fileprivate var parameterNames: [String] {
+    let parts = words(of: name)
+    guard parts.count > 1 else { return [] }
+    var names: [String] = []
+    if parts[0] == "next" {
+      let rest = String(name.dropFirst(4).drop { !$0.isLetter && !$0.isNumber })
+      names.append(name.first?.isUppercase == true ? rest : rest.lowercasedFirst)
+    }
+    names.append(
+      name.first?.isUppercase == true
+        ? parts[parts.count - 1].capitalizedFirst : parts[parts.count - 1])
+    if parts.count > 2, parts[0] == "next" {
+      names.append(parts.dropFirst().joined(separator: "-"))
+    }
+    return names
+  }
+}
+
+extension String {
+  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+  fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
+
+  /// True for a text that can be the URL of a page: absolute, or a path, or a query.
+  fileprivate var isLink: Bool {
+    hasPrefix("https://") || hasPrefix("http://") || hasPrefix("/") || hasPrefix("?")
+  }
+}

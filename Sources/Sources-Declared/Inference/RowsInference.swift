@@ -1,0 +1,164 @@
+import AggregatorKit
+import Foundation
+
+/// A place where the records of a response may be.
+struct RowsCandidate: Sendable {
+  let path: Manifest.RowsPath
+  let rows: [JSON]
+  let score: Double
+
+  /// The number of member names that all rows share.
+  let sharedNames: Int
+}
+
+extension Exchange {
+  /// The places where the records may be, likeliest first; empty if there is no list of objects.
+  func rowsCandidates() -> [RowsCandidate] {
+    var finder = RowsFinder(exchange: self)
+    finder.search(document, at: .root)
+    // Rows that are the entries of an object are the last resort: most objects are records themselves.
+    if finder.candidates.isEmpty { finder.searchEntries(document, at: .root) }
+    return finder.candidates.sorted { $0.score > $1.score }
+  }
+}
+
+private struct RowsFinder {
+  let exchange: Exchange
+  var candidates: [RowsCandidate] = []
+
+  private static let maxDepth = 6
+
+  /// Names that services give to their lists.
+  private static let usual: Set<String> = [
+    "results", "result", "items", "data", "records", "rows", "entries", "list", "nodes", "docs",
+    "hits",
+    "objects", "elements", "content", "values", "collection", "resources", "edges", "features",
+  ]
+
+  /// Names of lists beside the records.
+  private static let unusual: Set<String> = [
+    "included", "includes", "facets", "facet", "meta", "metadata", "links", "link", "aggregations",
+    "errors",
+    "normalized", "warnings", "filters", "groupby", "breadcrumbs", "suggestions", "schemas",
+    "columns",
+    "fields", "messages", "sort", "parameters", "redirects",
+  ]
+
+  mutating func search(_ value: JSON, at path: JSONPath, depth: Int = 0) {
+    guard depth <= Self.maxDepth else { return }
+    switch value {
+    case .array(let elements):
+      if elements.contains(where: \.isObject), elements.allSatisfy({ $0.isObject || $0 == .null }) {
+        add(elements.filter(\.isObject), Manifest.RowsPath(path), depth)
+      } else if elements.count <= 4 {
+        // A few elements of different kinds are an envelope: `[{"total": 7}, […]]`.
+        for (index, element) in elements.enumerated() {
+          search(element, at: path.appending(String(index)), depth: depth + 1)
+        }
+      }
+    case .object(let members):
+      // Of several members with one name a path leads to the first.
+      var seen: Set<String> = []
+      for member in members where seen.insert(member.name).inserted {
+        search(member.value, at: path.appending(member.name), depth: depth + 1)
+      }
+    default: break
+    }
+  }
+
+  mutating func searchEntries(_ value: JSON, at path: JSONPath, depth: Int = 0) {
+    guard depth <= 2, case .object(let members) = value,
+      Set(members.map(\.name)).count == members.count
+    else { return }
+    let kinds = Set(members.map(\.value.kind))
+    if members.count >= 3, kinds.count == 1, kinds != ["scalar"] {
+      let path = Manifest.RowsPath(path, isEntries: true)
+      let alike = kinds == ["array"] ? 1 : similarity(of: members.map(\.value))
+      if alike >= 0.6, let rows = path.rows(in: exchange.document) { add(rows, path, depth) }
+    }
+    for member in members {
+      searchEntries(member.value, at: path.appending(member.name), depth: depth + 1)
+    }
+  }
+
+  private mutating func add(_ rows: [JSON], _ path: Manifest.RowsPath, _ depth: Int) {
+    let names = rows.map(\.names)
+    let shared = names.dropFirst().reduce(names.first ?? []) { $0.intersection($1) }
+    var score = 3 * similarity(of: rows) - 0.5 * Double(depth)
+    score += min(log2(Double(rows.count) + 1), 4) * 0.5
+    // Rows of records have several members; links and pairs of label and value have few.
+    score += min(Double(shared.count), 6) * 0.25
+    if IDInference(rows: rows, noun: nil).best != nil { score += 2 }
+    if exchange.requestedSizes.contains(rows.count) { score += 3 }
+    if case .member(let name)? = path.path.components.last {
+      let name = normalized(name)
+      if Self.usual.contains(name) { score += 1.5 }
+      if Self.unusual.contains(name) { score -= 4 }
+      if let noun = exchange.noun, singular(name).hasSuffix(noun) { score += 2 }
+    }
+    if names.allSatisfy({ $0.isSubset(of: ["rel", "href", "prompt", "type", "title", "method"]) }) {
+      score -= 4
+    }
+    candidates.append(
+      RowsCandidate(path: path, rows: rows, score: score, sharedNames: shared.count))
+  }
+
+  /// How alike the names of the members of objects are, 0 to 1: those in all of them, over the average.
+  private func similarity(of rows: [JSON]) -> Double {
+    let names = rows.map(\.names)
+    let average = Double(names.map(\.count).reduce(0, +)) / Double(max(names.count, 1))
+    guard average > 0 else { return 0 }
+    var counts: [String: Int] = [:]
+    for name in names.joined() { counts[name, default: 0] += 1 }
+    // Optional members are usual, so those of most rows count.
+    return min(Double(counts.values.count { $0 * 2 > rows.count }) / average, 1)
+  }
+}
+
+extension Exchange {
+  /// Names of the parameter, or the member of a response, that is the page size.
+  static let sizeNames: Set<String> = [
+    "limit", "perpage", "pagesize", "size", "maxresults", "take", "rows", "pagelimit",
+    "recordsperpage",
+    "resultsperpage", "itemsperpage", "first", "num", "n", "count", "top", "srlimit", "hitsperpage",
+    "ps", "pagelen",
+  ]
+
+  /// True for the name of a parameter that is the page size: `per_page`, `page[size]`.
+  static func isSize(_ name: String) -> Bool {
+    sizeNames.contains(normalized(name))
+      || name.hasSuffix("]")
+        && sizeNames.contains(normalized(name.split(separator: "[").last ?? ""))
+  }
+
+  /// Numbers that may be the page size: of the request, and as echoed in the response.
+  var requestedSizes: Set<Int> {
+    let asked = query.filter { Exchange.isSize($0.name) }.compactMap { Int($0.value) }
+    // Services echo the size; `count` and the like may as well be the length of another list.
+    let echoed = (document.scalars(depth: 3)).filter {
+      ["limit", "perpage", "pagesize", "itemsperpage", "maxresults"].contains(normalized($0.name))
+    }
+    let sent = (body?.scalars(depth: 3) ?? []).filter {
+      Self.sizeNames.contains(normalized($0.name))
+    }
+    return Set(asked + (sent + echoed).compactMap(\.integer)).subtracting([0])
+  }
+}
+
+extension JSON {
+  var isObject: Bool { if case .object = self { true } else { false } }
+
+  /// The names of an object's members.
+  fileprivate var names: Set<String> {
+    guard case .object(let members) = self else { return [] }
+    return Set(members.map(\.name))
+  }
+
+  fileprivate var kind: String {
+    switch self {
+    case .object: "object"
+    case .array: "array"
+    default: "scalar"
+    }
+  }
+}

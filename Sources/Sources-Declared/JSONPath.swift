@@ -1,0 +1,122 @@
+import AggregatorKit
+import Foundation
+
+/// A path to values in a JSON document: member names, list positions from 0, and `*` for each element or
+/// member, joined by dots; `$` is the document itself.
+///
+/// `data.items`, `0.total`, `labels.*.name`. A name that contains a dot, or would read as something else, is
+/// quoted as in JSON: `a."b.c".d`.
+struct JSONPath: Hashable, Sendable, LosslessStringConvertible {
+  enum Component: Hashable, Sendable {
+    /// A member of an object, or an element of an array if the name is a list position.
+    case member(String)
+    /// All elements of an array, or the values of all members of an object.
+    case each
+  }
+
+  /// Longer paths are refused: a manifest is untrusted.
+  static let maxComponents = 32
+
+  let components: [Component]
+
+  /// The document itself.
+  static let root = JSONPath([])
+
+  init(_ components: [Component]) { self.components = components }
+
+  /// Parses a path; `nil` if it is invalid.
+  init?(_ description: String) {
+    guard description != "$" else {
+      self = .root
+      return
+    }
+    var components: [Component] = []
+    var rest = description[...]
+    while true {
+      guard components.count < Self.maxComponents, let component = Component(from: &rest) else {
+        return nil
+      }
+      components.append(component)
+      guard !rest.isEmpty else { break }
+      guard rest.removeFirst() == "." else { return nil }
+    }
+    self.components = components
+  }
+
+  var description: String {
+    components.isEmpty ? "$" : components.map(\.description).joined(separator: ".")
+  }
+
+  /// True if the path may lead to several values.
+  var isMultiple: Bool { components.contains(.each) }
+
+  func appending(_ name: String) -> JSONPath { JSONPath(components + [.member(name)]) }
+
+  /// The values that the path leads to, in the order of the document.
+  func values(in document: JSON) -> [JSON] {
+    var values = [document]
+    for component in components { values = values.flatMap(component.values(in:)) }
+    return values
+  }
+
+  /// The value that the path leads to; for a path to several values an array of those that are not null;
+  /// `nil` for none.
+  func value(in document: JSON) -> JSON? {
+    guard isMultiple else {
+      // Called for each field of each record, so without intermediate arrays.
+      var value = document
+      for case .member(let name) in components {
+        guard let inner = value.element(name) else { return nil }
+        value = inner
+      }
+      return value
+    }
+    let values = values(in: document).filter { $0 != .null }
+    return values.isEmpty ? nil : .array(values)
+  }
+}
+
+extension JSONPath.Component: CustomStringConvertible {
+  /// Takes a component from the start of a text.
+  fileprivate init?(from rest: inout Substring) {
+    if rest.first == "\"" {
+      guard let quoted = rest.firstMatch(of: /^"(?:[^"\\]|\\.)*"/),
+        case .string(let name)? = JSON(reading: Data(quoted.output.utf8))
+      else { return nil }
+      rest = rest[quoted.range.upperBound...]
+      self = .member(name)
+      return
+    }
+    let name = rest.prefix { $0 != "." && $0 != "\"" }
+    guard !name.isEmpty else { return nil }
+    rest = rest[name.endIndex...]
+    self = name == "*" ? .each : .member(String(name))
+  }
+
+  var description: String {
+    guard case .member(let name) = self else { return "*" }
+    let isPlain =
+      !name.isEmpty && !["*", "$"].contains(name) && !name.contains { ".\"".contains($0) }
+    return isPlain ? name : JSON.string(name).text
+  }
+
+  fileprivate func values(in value: JSON) -> [JSON] {
+    switch (self, value) {
+    case (.member(let name), _): value.element(name).map { [$0] } ?? []
+    case (.each, .array(let elements)): elements
+    case (.each, .object(let members)): members.map(\.value)
+    case (.each, _): []
+    }
+  }
+}
+
+extension JSON {
+  /// The member of an object with this name, or the element of an array at this position.
+  fileprivate func element(_ name: String) -> JSON? {
+    guard case .array(let elements) = self else { return self[name] }
+    guard let index = Int(name), elements.indices.contains(index), String(index) == name else {
+      return nil
+    }
+    return elements[index]
+  }
+}

@@ -1,0 +1,233 @@
+import AggregatorKit
+
+/// The declaration of a source: the address of a JSON API, where its records are, and how its pages follow
+/// one another.
+///
+/// A manifest is untrusted data: it is validated when it is read, and never reads files, the environment, or
+/// other sources' settings.
+struct Manifest: Hashable, Sendable {
+  /// The URL of the first page.
+  ///
+  /// It may hold `${NAME}`, the value of a secret setting.
+  var url: String
+
+  /// A one-line summary; `nil` for the host and path.
+  var summary: String?
+
+  /// Header fields, in order; values may hold `${NAME}`.
+  var headers: [Header] = []
+
+  /// The JSON body, which makes the request a `POST`; `nil` for `GET`.
+  var body: JSON?
+
+  /// Where the records are in a response; `nil` if it must still be inferred.
+  var rows: RowsPath?
+
+  /// The paths in a row whose values identify it.
+  ///
+  /// Several values are joined by `/`. Empty if they must still be inferred.
+  var id: [JSONPath] = []
+
+  var fields: [DeclaredField] = []
+
+  var paging = Paging()
+
+  /// Where the total is in a response.
+  var total: ResponsePath?
+
+  /// The URL of one record, with `{id}`.
+  var item: String?
+
+  var search: Search?
+
+  /// The paths in a row of an image's URL, a web page's URL, and a title.
+  var image: JSONPath?
+  var link: JSONPath?
+  var title: JSONPath?
+
+  /// The rate limit: `5/s` by default; `nil` for `off`.
+  var rate: Rate? = Self.defaultRate
+  /// The time to live of cached pages.
+  var fresh: Duration = .seconds(600)
+  var timeout: Duration = .seconds(15)
+
+  static let defaultRate = Rate("5/s")
+
+  struct Header: Hashable, Sendable {
+    var name: String
+    var value: String
+  }
+
+  /// A field of a record.
+  struct DeclaredField: Hashable, Sendable {
+    /// The JSON key and SQL column.
+    var name: String
+    var path: JSONPath
+    /// False to leave a text out of local search.
+    var isSearchable = true
+  }
+
+  /// A search of the service.
+  enum Search: Hashable, Sendable {
+    /// The query parameter, or member of the body, that takes the text.
+    case parameter(String)
+    /// A URL with `{query}`.
+    case url(String)
+  }
+}
+
+extension Manifest {
+  /// How the pages of a service follow one another.
+  struct Paging: Hashable, Sendable {
+    /// How far the paging was verified by reading a second page.
+    enum Proof: String, Hashable, Sendable { case proved, unproved, single }
+
+    /// What distinguishes the request of a page from that of the first; `nil` if it must still be inferred,
+    /// and for a single response.
+    var step: Step?
+
+    /// The parameter of the page size and its value.
+    var size: Parameter?
+
+    /// True while there are more pages; a leading `!` in the manifest means the opposite.
+    var more: More?
+
+    /// The depth after which the service refuses pages, in records; `nil` if there is none.
+    var deepest: Int?
+
+    /// Other hosts that next links may lead to, without secrets.
+    var hosts: [String] = []
+
+    /// True if a token, or next link, is spent by its use.
+    var tokenOnce = false
+
+    /// `nil` for a manifest written by hand.
+    var proof: Proof?
+
+    struct More: Hashable, Sendable {
+      var path: JSONPath
+      var isNegated = false
+    }
+
+    enum Step: Hashable, Sendable {
+      /// A parameter that counts pages; its value is the start.
+      case page(Parameter)
+      /// A parameter that counts rows; its value is the start.
+      case offset(Parameter)
+      /// A parameter that takes the token at `next`; `start` is the token of the first page, if it wants one.
+      case token(parameter: String, start: String?, next: ResponsePath)
+      /// The URL at `next`.
+      case link(next: ResponsePath)
+    }
+  }
+
+  /// A query parameter, or a member of the body, and its value: `per_page=100`, `variables.from=0`.
+  ///
+  /// The name is a member of the body if the manifest has a body and the URL has no such parameter.
+  struct Parameter: Hashable, Sendable, LosslessStringConvertible {
+    var name: String
+    var value: Int
+
+    init(name: String, value: Int) {
+      self.name = name
+      self.value = value
+    }
+
+    init?(_ description: String) {
+      guard let equals = description.lastIndex(of: "="), equals > description.startIndex,
+        let value = Int(description[description.index(after: equals)...]), 0...1_000_000 ~= value
+      else { return nil }
+      self.init(name: String(description[..<equals]), value: value)
+    }
+
+    var description: String { "\(name)=\(value)" }
+  }
+
+  /// The rows of a response: an array, or the members of an object.
+  struct RowsPath: Hashable, Sendable, LosslessStringConvertible {
+    var path: JSONPath
+
+    /// True if the rows are the members of the object at ``path``, whose names are the IDs; written as a
+    /// last component `{}`.
+    var isEntries = false
+
+    init(_ path: JSONPath, isEntries: Bool = false) {
+      self.path = path
+      self.isEntries = isEntries
+    }
+
+    init?(_ description: String) {
+      if description == "{}" {
+        self.init(.root, isEntries: true)
+      } else if description.hasSuffix(".{}") {
+        guard let path = JSONPath(String(description.dropLast(3))) else { return nil }
+        self.init(path, isEntries: true)
+      } else {
+        guard let path = JSONPath(description) else { return nil }
+        self.init(path)
+      }
+    }
+
+    var description: String {
+      guard isEntries else { return path.description }
+      return path == .root ? "{}" : "\(path).{}"
+    }
+
+    /// The rows in a response; `nil` if there is no array, or object, at the path.
+    ///
+    /// A path to several arrays joins them. An entry becomes an object: its name as `id`, then the members of
+    /// its value, or the value as `value`.
+    func rows(in document: JSON) -> [JSON]? {
+      if isEntries {
+        guard case .object(let members)? = path.value(in: document) else { return nil }
+        return members.map { member in
+          let id = JSON.Member("id", .string(member.name))
+          guard case .object(let inner) = member.value else {
+            return .object([id, JSON.Member("value", member.value)])
+          }
+          return .object([id] + inner.filter { $0.name != "id" })
+        }
+      }
+      let values = path.values(in: document)
+      let arrays = values.compactMap { value -> [JSON]? in
+        if case .array(let elements) = value { elements } else { nil }
+      }
+      if path.isMultiple { return arrays.flatMap(\.self) }
+      return arrays.first
+    }
+  }
+
+  /// A place in a response: `meta.total`, `header:X-Total-Count`, `last.id` in the last row.
+  enum ResponsePath: Hashable, Sendable, LosslessStringConvertible {
+    case body(JSONPath)
+    /// A header field; of `Link` (RFC 8288) the URL with `rel="next"`.
+    case header(String)
+    /// A value in the last row.
+    case lastRow(JSONPath)
+
+    init?(_ description: String) {
+      if description.lowercased().hasPrefix("header:") {
+        let name = description.dropFirst("header:".count)
+        guard !name.isEmpty, name.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else { return nil }
+        self = .header(String(name))
+      } else if description.hasPrefix("last.") {
+        guard let path = JSONPath(String(description.dropFirst("last.".count))) else { return nil }
+        self = .lastRow(path)
+      } else {
+        guard let path = JSONPath(description) else { return nil }
+        self = .body(path)
+      }
+    }
+
+    var description: String {
+      switch self {
+      case .body(let path):
+        // A member of the body named `last` is quoted, to distinguish it from the last row.
+        path.components.first == .member("last")
+          ? "\"last\"" + path.description.dropFirst("last".count) : path.description
+      case .header(let name): "header:\(name)"
+      case .lastRow(let path): "last.\(path)"
+      }
+    }
+  }
+}

@@ -1,0 +1,400 @@
+import AggregatorKit
+import Foundation
+
+extension Manifest {
+  /// The largest manifest file, in bytes.
+  static let maxBytes = 256 << 10
+
+  /// Reads a manifest: JSON in which comments and trailing commas are allowed, as in JSON5.
+  ///
+  /// - Throws: ``SourceError`` with code `invalidSettings` and the line of the first mistake.
+  init(reading bytes: Data) throws(SourceError) {
+    guard bytes.count <= Self.maxBytes else {
+      throw SourceError(.invalidSettings, "a manifest has at most \(Self.maxBytes >> 10) KB")
+    }
+    let plain = bytes.withoutComments
+    guard let text = JSONText(plain) else {
+      let line = plain.line(at: JSONText.errorOffset(in: plain) ?? 0)
+      throw SourceError(.invalidSettings, "line \(line): not valid JSON")
+    }
+    var reader = ManifestReader(text: text, source: plain)
+    self = try reader.manifest()
+  }
+}
+
+private struct ManifestReader {
+  let text: JSONText
+  let source: Data
+
+  /// The offsets of the names of the members of the manifest.
+  private var offsets: [String: Int] = [:]
+  private var values: [String: JSON] = [:]
+
+  init(text: JSONText, source: Data) {
+    self.text = text
+    self.source = source
+  }
+
+  private static let keys = [
+    "url", "summary", "headers", "body", "rows", "id", "fields", "page", "token",
+    "tokenOnce", "hosts",
+    "offset", "paging", "size", "next", "more", "total", "item", "search", "image", "link", "title",
+    "rate",
+    "fresh", "timeout", "deepest",
+  ]
+
+  mutating func manifest() throws(SourceError) -> Manifest {
+    guard text.parts[0].kind == .array || text.parts[0].kind == .object,
+      case .object(let members) = JSON(text)
+    else { throw SourceError(.invalidSettings, "line 1: a manifest is a JSON object") }
+    try readNames(members)
+    var manifest = Manifest(url: try url("url") ?? "")
+    guard !manifest.url.isEmpty else {
+      throw SourceError(.invalidSettings, "line 1: \"url\" is missing")
+    }
+    manifest.summary = try string("summary")
+    manifest.headers = try headers()
+    manifest.body = values["body"]
+    if let body = manifest.body?.text, body.contains(/\$\{[A-Z][A-Z0-9_]*\}/) {
+      throw failure("body", "without ${NAME}: secrets can be in header fields and in the query")
+    }
+    manifest.rows = try parsed("rows", "a path such as \"data.items\"", Manifest.RowsPath.init)
+    manifest.id = try paths("id")
+    manifest.fields = try fields()
+    manifest.paging = try paging()
+    manifest.total = try responsePath("total")
+    manifest.item = try template("item", "{id}")
+    manifest.search = try search()
+    manifest.image = try path("image")
+    manifest.link = try path("link")
+    manifest.title = try path("title")
+    if let rate = try string("rate") {
+      manifest.rate =
+        rate == "off" ? nil : try parsed("rate", "a rate such as \"5/s\", or \"off\"", Rate.init)
+    }
+    let duration = "a duration such as \"15s\", \"10m\" or \"2h\""
+    manifest.fresh = try parsed("fresh", duration, Duration.init(manifest:)) ?? manifest.fresh
+    manifest.timeout = try parsed("timeout", duration, Duration.init(manifest:)) ?? manifest.timeout
+    try requireSameHost(manifest)
+    return manifest
+  }
+
+  private mutating func readNames(_ members: [JSON.Member]) throws(SourceError) {
+    var index = 1
+    for member in members {
+      let offset = Int(text.parts[index].start)
+      index = Int(text.parts[index + 1].next)
+      guard Self.keys.contains(member.name) else {
+        let near = nearest(to: member.name, in: Self.keys).map { "; did you mean \"\($0)\"?" } ?? ""
+        throw failure(at: offset, "unknown key \"\(member.name.oneLine(atMost: 40))\"\(near)")
+      }
+      guard values.updateValue(member.value, forKey: member.name) == nil else {
+        throw failure(at: offset, "\"\(member.name)\" is there twice")
+      }
+      offsets[member.name] = offset
+    }
+  }
+
+  private func failure(at offset: Int, _ message: String) -> SourceError {
+    SourceError(.invalidSettings, "line \(source.line(at: offset)): \(message)")
+  }
+
+  private func failure(_ key: String, _ rule: String) -> SourceError {
+    failure(at: offsets[key] ?? 0, "\"\(key)\" must be \(rule)")
+  }
+
+  // MARK: - Kinds of values
+
+  private func string(_ key: String) throws(SourceError) -> String? {
+    switch values[key] {
+    case nil, .null: return nil
+    case .string(let text) where text.nonBlank != nil && text.utf8.count <= 4096: return text
+    default: throw failure(key, "a text of 1 to 4096 characters")
+    }
+  }
+
+  private func parsed<Value>(
+    _ key: String, _ rule: String, _ parse: (String) -> Value?
+  ) throws(SourceError) -> Value? {
+    guard let text = try string(key) else { return nil }
+    guard let value = parse(text) else { throw failure(key, rule) }
+    return value
+  }
+
+  private func path(_ key: String) throws(SourceError) -> JSONPath? {
+    try parsed(key, "a path such as \"data.name\"", JSONPath.init)
+  }
+
+  private func responsePath(_ key: String) throws(SourceError) -> Manifest.ResponsePath? {
+    try parsed(
+      key, "a path such as \"meta.total\", \"header:Link\" or \"last.id\"",
+      Manifest.ResponsePath.init)
+  }
+
+  private func strings(_ key: String) throws(SourceError) -> [String]? {
+    switch values[key] {
+    case nil, .null: return nil
+    case .string(let text): return [text]
+    case .array(let elements) where !elements.isEmpty && elements.count <= 32:
+      var strings: [String] = []
+      for element in elements {
+        guard case .string(let text) = element else {
+          throw failure(key, "a text, or a list of texts")
+        }
+        strings.append(text)
+      }
+      return strings
+    default: throw failure(key, "a text, or a list of 1 to 32 texts")
+    }
+  }
+
+  private func paths(_ key: String) throws(SourceError) -> [JSONPath] {
+    var paths: [JSONPath] = []
+    for text in try strings(key) ?? [] {
+      guard let path = JSONPath(text), !path.isMultiple else {
+        throw failure(key, "a path such as \"id\", or a list of paths")
+      }
+      paths.append(path)
+    }
+    return paths
+  }
+
+  private func url(_ key: String) throws(SourceError) -> String? {
+    guard let text = try string(key) else { return nil }
+    guard Manifest.isURL(text) else { throw failure(key, "an http or https URL") }
+    try requireHiddenSecrets(key, text)
+    return text
+  }
+
+  private func requireHiddenSecrets(_ key: String, _ url: String) throws(SourceError) {
+    guard !Manifest.hidesSecrets(url) else { return }
+    throw SourceError(
+      .invalidSettings,
+      failure(key, "a URL without secrets in its path: paths are shown and cached").message,
+      remedy: "name the secret as the value of a query parameter or in a header field")
+  }
+
+  /// Secrets belong to the host of the URL, so no other URL may lead elsewhere.
+  private func requireSameHost(_ manifest: Manifest) throws(SourceError) {
+    var urls = [("item", manifest.item)]
+    if case .url(let url)? = manifest.search { urls.append(("search", url)) }
+    for case (let key, let url?) in urls {
+      guard Manifest.authority(of: url) != manifest.authority, !manifest.secretNames.isEmpty else {
+        continue
+      }
+      throw failure(key, "a URL on the host of \"url\", to which the secrets belong")
+    }
+  }
+
+  private func template(_ key: String, _ placeholder: String) throws(SourceError) -> String? {
+    guard let text = try url(key) else { return nil }
+    guard text.contains(placeholder) else { throw failure(key, "a URL with \(placeholder)") }
+    // An ID is data of the service, which must not choose the host.
+    guard
+      !text.prefix(while: { $0 != "?" }).split(separator: "/").prefix(2).joined()
+        .contains(placeholder)
+    else {
+      throw failure(key, "a URL with \(placeholder) in its path or query")
+    }
+    return text
+  }
+
+  // MARK: - Keys
+
+  private func headers() throws(SourceError) -> [Manifest.Header] {
+    let rule = "an object of header fields and their values"
+    switch values["headers"] {
+    case nil, .null: return []
+    case .object(let members) where members.count <= 64:
+      var headers: [Manifest.Header] = []
+      for member in members {
+        guard case .string(let value) = member.value, value.utf8.count <= 4096,
+          !member.name.isEmpty, member.name.utf8.allSatisfy(\.isTokenCharacter),
+          value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+        else { throw failure("headers", rule) }
+        headers.append(Manifest.Header(name: member.name, value: value))
+      }
+      return headers
+    default: throw failure("headers", rule)
+    }
+  }
+
+  private func fields() throws(SourceError) -> [Manifest.DeclaredField] {
+    let rule = "a list of paths, or of objects with \"name\" and \"path\""
+    guard let value = values["fields"] else { return [] }
+    guard case .array(let elements) = value, elements.count <= 256 else {
+      throw failure("fields", rule)
+    }
+    var fields: [Manifest.DeclaredField] = []
+    for element in elements {
+      guard let field = field(element), !fields.contains(where: { $0.name == field.name }) else {
+        throw failure("fields", rule)
+      }
+      fields.append(field)
+    }
+    return fields
+  }
+
+  private func field(_ value: JSON) -> Manifest.DeclaredField? {
+    switch value {
+    case .string(let text):
+      return JSONPath(text).map { Manifest.DeclaredField(name: $0.fieldName, path: $0) }
+    case .object(let members):
+      guard case .string(let name)? = value["name"], name.nonBlank != nil, name.utf8.count <= 64,
+        Set(members.map(\.name)).isSubset(of: ["name", "path", "search"])
+      else { return nil }
+      var path: JSONPath? = JSONPath(name)
+      if let given = value["path"] {
+        guard case .string(let text) = given else { return nil }
+        path = JSONPath(text)
+      }
+      var isSearchable = true
+      if let given = value["search"] {
+        guard case .bool(let bool) = given else { return nil }
+        isSearchable = bool
+      }
+      return path.map { Manifest.DeclaredField(name: name, path: $0, isSearchable: isSearchable) }
+    default: return nil
+    }
+  }
+
+  private func paging() throws(SourceError) -> Manifest.Paging {
+    var paging = Manifest.Paging()
+    let parameter = "a parameter and its start, such as \"page=1\""
+    let page = try parsed("page", parameter, Manifest.Parameter.init)
+    let offset = try parsed("offset", parameter, Manifest.Parameter.init)
+    let next = try responsePath("next")
+    let token = try string("token")
+    let kinds = [page != nil, offset != nil, next != nil].count { $0 }
+    guard kinds <= 1 else {
+      throw failure(
+        page == nil ? "next" : "page", "the only one of \"page\", \"offset\" and \"next\"")
+    }
+    if let page { paging.step = .page(page) }
+    if let offset { paging.step = .offset(offset) }
+    if let next {
+      if let token {
+        let parts = token.split(separator: "=", maxSplits: 1)
+        guard let name = parts.first else { throw failure("token", "a parameter") }
+        paging.step = .token(
+          parameter: String(name), start: parts.count > 1 ? String(parts[1]) : nil, next: next)
+      } else {
+        paging.step = .link(next: next)
+      }
+    } else if token != nil {
+      throw failure("token", "beside \"next\", which says where the token is")
+    }
+    paging.size = try parsed("size", "a parameter and its value, such as \"per_page=100\"") {
+      Manifest.Parameter($0).flatMap { $0.value > 0 ? $0 : nil }
+    }
+    paging.more = try parsed("more", "a path such as \"has_more\" or \"!done\"") { text in
+      let isNegated = text.hasPrefix("!")
+      return JSONPath(isNegated ? String(text.dropFirst()) : text).map {
+        Manifest.Paging.More(path: $0, isNegated: isNegated)
+      }
+    }
+    switch values["tokenOnce"] {
+    case nil, .null: break
+    case .bool(let isOnce):
+      guard next != nil || !isOnce else {
+        throw failure("tokenOnce", "beside \"next\", which says where the token is")
+      }
+      paging.tokenOnce = isOnce
+    default: throw failure("tokenOnce", "true or false")
+    }
+    paging.hosts = try strings("hosts") ?? []
+    paging.proof = try parsed(
+      "paging", "\"proved\", \"unproved\" or \"single\"", Manifest.Paging.Proof.init)
+    switch values["deepest"] {
+    case nil, .null: break
+    case .integer(let deepest) where 1...1_000_000_000 ~= deepest: paging.deepest = deepest
+    default: throw failure("deepest", "a number of records")
+    }
+    return paging
+  }
+
+  private func search() throws(SourceError) -> Manifest.Search? {
+    guard let text = try string("search") else { return nil }
+    guard text.hasPrefix("url:") else { return .parameter(text) }
+    let url = String(text.dropFirst("url:".count))
+    guard url.contains("{query}"), Manifest.isURL(url) else {
+      throw failure("search", "a parameter, or \"url:\" and a URL with {query}")
+    }
+    try requireHiddenSecrets("search", url)
+    return .url(url)
+  }
+}
+
+extension Manifest {
+  /// True for an http or https URL, which may hold placeholders.
+  static func isURL(_ text: String) -> Bool {
+    let plain = text.replacing(/\$?\{[A-Za-z0-9_]+\}/, with: "x")
+    return URL(string: plain).flatMap { Address($0) } != nil
+  }
+}
+
+extension Duration {
+  /// Reads `15s`, `10m`, `2h` or `7d`.
+  fileprivate init?(manifest text: String) {
+    let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+    guard let unit = text.last.flatMap({ units[$0] }), let count = Int(text.dropLast()),
+      1...1_000_000 ~= count, text.first != "+"
+    else { return nil }
+    self = .seconds(count * unit)
+  }
+}
+
+extension Data {
+  /// The line, from 1, of a byte.
+  fileprivate func line(at offset: Int) -> Int {
+    prefix(offset).count { $0 == UInt8(ascii: "\n") } + 1
+  }
+
+  /// The same text with spaces for comments and trailing commas, so that every byte keeps its place.
+  fileprivate var withoutComments: Data {
+    var bytes = Array(self)
+    var index = 0
+    var comma: Int?
+    while index < bytes.count {
+      let pair = bytes[index...].prefix(2)
+      if bytes[index] == UInt8(ascii: "\"") {
+        comma = nil
+        index += 1
+        while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
+          index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+        }
+      } else if pair.elementsEqual("//".utf8) {
+        while index < bytes.count, bytes[index] != UInt8(ascii: "\n") {
+          bytes[index] = UInt8(ascii: " ")
+          index += 1
+        }
+        continue
+      } else if pair.elementsEqual("/*".utf8) {
+        while index < bytes.count, !bytes[index...].prefix(2).elementsEqual("*/".utf8) {
+          if bytes[index] != UInt8(ascii: "\n") { bytes[index] = UInt8(ascii: " ") }
+          index += 1
+        }
+        for end in index..<Swift.min(index + 2, bytes.count) { bytes[end] = UInt8(ascii: " ") }
+      } else if bytes[index] == UInt8(ascii: ",") {
+        comma = index
+      } else if bytes[index] == UInt8(ascii: "}") || bytes[index] == UInt8(ascii: "]") {
+        if let comma { bytes[comma] = UInt8(ascii: " ") }
+        comma = nil
+      } else if bytes[index] > 0x20 {
+        comma = nil
+      }
+      index += 1
+    }
+    return Data(bytes)
+  }
+}
+
+extension UInt8 {
+  /// True for a character of a header field's name (RFC 9110, section 5.6.2).
+  fileprivate var isTokenCharacter: Bool {
+    switch self {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    default: "!#$%&'*+-.^_`|~".utf8.contains(self)
+    }
+  }
+}

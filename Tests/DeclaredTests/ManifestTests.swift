@@ -1,0 +1,120 @@
+import AggregatorKit
+import Foundation
+import Testing
+
+@testable import DeclaredSource
+
+struct ManifestTests {
+  private func read(_ text: String) throws(SourceError) -> Manifest {
+    try Manifest(reading: Data(text.utf8))
+  }
+
+  @Test func `Comments and trailing commas are allowed`() throws {
+    let manifest = try read(
+      """
+      {
+        // The list.
+        "url": "https://api.example/things?a=b//c", /* all
+        of them */ "id": ["namespace", "name",],
+      }
+      """)
+    #expect(manifest.url == "https://api.example/things?a=b//c")
+    #expect(manifest.id.map(\.description) == ["namespace", "name"])
+  }
+
+  @Test func `A manifest is written as it is read`() throws {
+    let text = """
+      {"url":"https://api.example/v2?lang=en","summary":"things","headers":{"Authorization":"Bearer ${TOKEN}"},\
+      "body":{"a":[1,{"b":null}]},"rows":"data.items","id":["a","b.c"],\
+      "fields":["title",{"name":"tags","path":"labels.*.name","search":false}],"next":"meta.cursor",\
+      "token":"after=*","tokenOnce":true,"hosts":["pub.example"],"size":"variables.first=30","more":"!done",\
+      "deepest":10000,"total":"header:X-Total","paging":"proved","item":"https://api.example/v2/{id}",\
+      "search":"url:https://api.example/s?q={query}","image":"img","link":"page","title":"title",\
+      "rate":"off","fresh":"2h","timeout":"20s"}
+      """
+    #expect(try read(text).json.text == text)
+  }
+
+  @Test(arguments: [
+    ("{}", "line 1: \"url\" is missing"),
+    ("[]", "line 1: a manifest is a JSON object"),
+    (
+      "{\n\"url\": \"https://a.example\",\n\"rowz\": \"$\"\n}",
+      "line 3: unknown key \"rowz\"; did you mean \"rows\"?"
+    ),
+    ("{\n\"url\": \"ftp://a.example\"}", "line 2: \"url\" must be an http or https URL"),
+    (
+      "{\"url\": \"https://a.example\",\n\n\"rows\": \"a..b\"}",
+      "line 3: \"rows\" must be a path such as \"data.items\""
+    ),
+    (
+      "{\"url\": \"https://a.example\",\n\"page\": \"page\"}",
+      "line 2: \"page\" must be a parameter and its start, such as \"page=1\""
+    ),
+    (
+      "{\"url\": \"https://a.example\", \"token\": \"after\"}",
+      "line 1: \"token\" must be beside \"next\", which says where the token is"
+    ),
+    (
+      "{\"url\": \"https://a.example\",\n\"url\": \"https://b.example\"}",
+      "line 2: \"url\" is there twice"
+    ),
+    ("{\n\"url\": \"https://a.example\"\n\"id\": 1}", "line 3: not valid JSON"),
+    (
+      "{\"url\": \"https://a.example\",\n\"headers\": {\"A B\": \"c\"}}",
+      "line 2: \"headers\" must be an object of header fields and their values"
+    ),
+    (
+      "{\"url\": \"https://a.example\", \"headers\": {\"A\": \"b\\r\\nX: y\"}}",
+      "line 1: \"headers\" must be an object of header fields and their values"
+    ),
+    (
+      "{\"url\": \"https://a.example\", \"item\": \"https://a.example/x\"}",
+      "line 1: \"item\" must be a URL with {id}"
+    ),
+    (
+      "{\"url\": \"https://a.example\", \"tokenOnce\": true}",
+      "line 1: \"tokenOnce\" must be beside \"next\", which says where the token is"
+    ),
+    (
+      "{\"url\": \"https://a.example\",\n\"tokenOnce\": 1}",
+      "line 2: \"tokenOnce\" must be true or false"
+    ),
+    (
+      "{\"url\": \"https://a.example\",\n\"body\": {\"k\": \"${API_KEY}\"}}",
+      "line 2: \"body\" must be without ${NAME}: secrets can be in header fields and in the query"
+    ),
+    (
+      "{\"url\": \"https://a.example\", \"deepest\": -1}",
+      "line 1: \"deepest\" must be a number of records"
+    ),
+  ])
+  func `A mistake is reported with its line`(text: String, message: String) {
+    let error = #expect(throws: SourceError.self) { try read(text) }
+    #expect(error?.message == message)
+  }
+
+  @Test func `A manifest that is too large is refused`() {
+    let error = #expect(throws: SourceError.self) {
+      try Manifest(reading: Data(repeating: 0x20, count: Manifest.maxBytes + 1))
+    }
+    #expect(error?.message == "a manifest has at most 256 KB")
+  }
+
+  @Test func `Secrets are named in the URL and in header fields`() throws {
+    let manifest = try read(
+      #"{"url": "https://a.example:8443/x?key=${API_KEY}&k=${LIST_KEY}&$top=5", "headers": {"X": "${API_KEY}", "Y": "$limit"}}"#
+    )
+    #expect(manifest.secretNames == ["API_KEY", "LIST_KEY"])
+    #expect(manifest.authority == "a.example:8443")
+  }
+
+  @Test func `A composite ID is joined, and its parts are escaped`() throws {
+    let record = try DeclaredRecord(
+      ["a": "x/y%", "b": 7], id: [JSONPath("a"), JSONPath("b")].compactMap(\.self))
+    #expect(record.id == "x%2Fy%25/7")
+    #expect(throws: SourceError.self) {
+      try DeclaredRecord(["a": nil], id: [JSONPath("a")].compactMap(\.self))
+    }
+  }
+}

@@ -1,0 +1,350 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import DeclaredSource
+
+/// What is found out about made-up services, and whether all of their records are then read.
+struct ProposalTests {
+  private static let count = 47
+
+  private static func row(_ index: Int) -> JSON {
+    ["id": .integer(1000 + index), "name": .string("thing \(index)"), "size": .integer(index % 3)]
+  }
+
+  private static func slice(_ start: Int, _ size: Int) -> [JSON] {
+    (0..<count).dropFirst(max(start, 0)).prefix(size).map(row)
+  }
+
+  /// A way to page, as a service with 47 records.
+  struct Service: CustomTestStringConvertible, Sendable {
+    let name: String
+    let handler: @Sendable (LoopbackRequest) -> LoopbackReply
+    var testDescription: String { name }
+
+    static func number(_ request: LoopbackRequest, _ name: String) -> Int? {
+      request.query[name].flatMap { Int($0) }
+    }
+
+    static let all: [Service] = [
+      Service(name: "page and per_page, echoed") { request in
+        let (page, size) = (number(request, "page") ?? 1, number(request, "per_page") ?? 10)
+        let body: JSON = [
+          "page": .integer(page), "per_page": .integer(size), "total": .integer(count),
+          "results": .array(slice((page - 1) * size, size)),
+        ]
+        return .json(body.text)
+      },
+      Service(name: "pages from 0, not echoed") { request in
+        .json(JSON.array(slice((number(request, "page") ?? 0) * 10, 10)).text)
+      },
+      Service(name: "offset and limit") { request in
+        let body: JSON = [
+          "offset": .integer(number(request, "offset") ?? 0), "count": .integer(count),
+          "items": .array(slice(number(request, "offset") ?? 0, number(request, "limit") ?? 10)),
+        ]
+        return .json(body.text)
+      },
+      Service(name: "start from 1") { request in
+        .json(JSON.array(slice((number(request, "start") ?? 1) - 1, 10)).text)
+      },
+      Service(name: "next link, relative") { request in
+        let page = number(request, "p") ?? 1
+        let body: JSON = [
+          "data": .array(slice((page - 1) * 10, 10)),
+          "links": ["next": page * 10 < count ? .string("?p=\(page + 1)") : nil],
+        ]
+        return .json(body.text)
+      },
+      Service(name: "Link header") { request in
+        let page = number(request, "page") ?? 1
+        let link = "</list?page=\(page + 1)>; rel=\"next\""
+        return .ok(
+          Data(JSON.array(slice((page - 1) * 10, 10)).text.utf8),
+          headers: page * 10 < count ? [("Link", link)] : [])
+      },
+      Service(name: "token") { request in
+        let start = number(request, "page_token") ?? 0
+        let body: JSON = [
+          "things": .array(slice(start, 10)),
+          "next_page_token": start + 10 < count ? .string("\(start + 10)") : "",
+        ]
+        return .json(body.text)
+      },
+      Service(name: "last ID") { request in
+        let start = number(request, "starting_after").map { $0 - 999 } ?? 0
+        let body: JSON = [
+          "data": .array(slice(start, 10)), "has_more": .bool(start + 10 < count),
+        ]
+        return .json(body.text)
+      },
+      Service(name: "next link by another name") { request in
+        let page = number(request, "p") ?? 1
+        let next: JSON = page * 10 < count ? .string("/list?p=\(page + 1)") : nil
+        return .json(
+          (["records": .array(slice((page - 1) * 10, 10)), "nextRecordsUrl": next] as JSON).text)
+      },
+      Service(name: "links with relations") { request in
+        let page = number(request, "p") ?? 1
+        var links: [JSON] = [["relation": "self", "url": "/list"]]
+        if page * 10 < count {
+          links.append(["relation": "next", "url": .string("?p=\(page + 1)")])
+        }
+        return .json(
+          (["entry": .array(slice((page - 1) * 10, 10)), "link": .array(links)] as JSON).text)
+      },
+      Service(name: "token named after its parameter") { request in
+        let start = number(request, "Marker") ?? 0
+        let body: JSON = [
+          "things": .array(slice(start, 10)),
+          "NextMarker": start + 10 < count ? .string("\(start + 10)") : nil,
+        ]
+        return .json(body.text)
+      },
+      Service(name: "number of the next row") { request in
+        let start = number(request, "from") ?? 0
+        let body: JSON = [
+          "things": .array(slice(start, 10)),
+          "paging": start + 10 < count ? ["next-from": .integer(start + 10)] : [:],
+        ]
+        return .json(body.text)
+      },
+      Service(name: "next link without end") { request in
+        let page = number(request, "p") ?? 1
+        let body: JSON = [
+          "items": .array(slice((page - 1) * 10, 10)), "next": .string("?p=\(page + 1)"),
+        ]
+        return .json(body.text)
+      },
+      Service(name: "one response") { _ in
+        .json((["things": .array(slice(0, count)), "total": .integer(count)] as JSON).text)
+      },
+    ]
+  }
+
+  private static func propose(
+    _ server: LoopbackServer, _ more: [JSON.Member] = [], isSingle: Bool = false
+  ) async throws(SourceError) -> Proposal {
+    let url = "\(server.baseURL)/list"
+    return try await Proposal(
+      for: "things",
+      from: .object([JSON.Member("url", .string(url)), JSON.Member("rate", "off")] + more),
+      isSingle: isSingle, in: PluginEnvironment(settings: Settings(), transport: HTTPTransport()))
+  }
+
+  @Test(arguments: Service.all)
+  func `The paging is proved, and all records are read`(service: Service) async throws {
+    let server = try LoopbackServer(service.handler)
+    let proposal = try await Self.propose(server)
+    #expect(proposal.isProved, "\(proposal.evidence)")
+    #expect(proposal.warnings == [])
+    #expect(proposal.manifest.id == [.root.appending("id")])
+    #expect(proposal.requests <= 1 + Prober.maxProbes + 1)
+    let source = try DeclaredPlugin("things", proposal.manifest).live(
+      in: PluginEnvironment(settings: Settings(), transport: HTTPTransport()))
+    var ids: [String] = []
+    for try await step in source.pages(size: 7) {
+      ids += step.items.map(\.id)
+      #expect(step.end?.isWithoutProgress != true)
+    }
+    #expect(ids == (1000..<1000 + Self.count).map(String.init))
+  }
+
+  @Test func `A position goes beside the page size in the body`() async throws {
+    let server = try LoopbackServer { request in
+      let options = JSON(inOrder: request.body)?["options"]
+      let (page, size) = (options?["page"]?.wholeNumber ?? 1, options?["limit"]?.wholeNumber ?? 5)
+      return .json(
+        (["docs": .array(Self.slice((page - 1) * size, size)), "page": .integer(page)] as JSON).text
+      )
+    }
+    let proposal = try await Self.propose(
+      server, [JSON.Member("body", ["options": ["limit": 20]])])
+    #expect(proposal.manifest.paging.step == .page(.init(name: "options.page", value: 1)))
+    #expect(proposal.isProved)
+  }
+
+  @Test func `A position goes into the brackets of the page size`() async throws {
+    let server = try LoopbackServer { request in
+      let page = Service.number(request, "page[number]") ?? 1
+      let size = Service.number(request, "page[size]") ?? 5
+      return .json((["data": .array(Self.slice((page - 1) * size, size))] as JSON).text)
+    }
+    let proposal = try await Self.propose(server, [JSON.Member("size", "page[size]=20")])
+    #expect(proposal.manifest.paging.step == .page(.init(name: "page[number]", value: 1)))
+    #expect(proposal.isProved)
+  }
+
+  @Test func `A token that every page repeats works once`() async throws {
+    let requests = Mutex(0)
+    let server = try LoopbackServer { request in
+      let start = request.query["cursor"] == "*" ? 0 : requests.withLock(\.self)
+      requests.withLock { $0 = start + 10 }
+      return .json((["items": .array(Self.slice(start, 10)), "next-cursor": "abc"] as JSON).text)
+    }
+    let proposal = try await Self.propose(
+      server, [JSON.Member("next", "next-cursor"), JSON.Member("token", "cursor=*")])
+    #expect(proposal.isProved)
+    #expect(proposal.manifest.paging.tokenOnce)
+    let source = try DeclaredPlugin("things", proposal.manifest).live(
+      in: PluginEnvironment(settings: Settings(), transport: HTTPTransport()))
+    var ids: [String] = []
+    for try await step in source.pages(size: 10) { ids += step.items.map(\.id) }
+    #expect(ids == (1000..<1000 + Self.count).map(String.init))
+  }
+
+  @Test func `As many rows as were asked for are not taken for all`() async throws {
+    let server = try LoopbackServer { _ in
+      .json((["items": .array(Self.slice(0, 10))] as JSON).text)
+    }
+    let proposal = try await Self.propose(server, [JSON.Member("size", "quantity=10")])
+    #expect(proposal.manifest.paging.proof == .unproved)
+  }
+
+  @Test func `A page size that the service does not keep to is replaced by its own`() async throws {
+    let server = try LoopbackServer { request in
+      let page = Service.number(request, "page") ?? 1
+      return .json(JSON.array(Self.slice((page - 1) * 10, 10)).text)
+    }
+    let proposal = try await Self.propose(server, [JSON.Member("size", "per_page=500")])
+    #expect(proposal.isProved)
+    #expect(proposal.manifest.paging.size?.value == 10)
+    #expect(proposal.warnings == ["the service sends 10 rows a page instead of 500"])
+    let source = try DeclaredPlugin("things", proposal.manifest).live(
+      in: PluginEnvironment(settings: Settings(), transport: HTTPTransport()))
+    var count = 0
+    for try await step in source.pages(size: 20) { count += step.items.count }
+    #expect(count == Self.count)
+  }
+
+  @Test func `A page that is shorter than others is not the last without a total`() async throws {
+    let server = try LoopbackServer { request in
+      let start = Service.number(request, "offset") ?? 0
+      let size = start < 20 ? 10 : 4
+      let body: JSON = [
+        "offset": .integer(start), "limit": .integer(size),
+        "items": .array(Self.slice(start, size)),
+      ]
+      return .json(body.text)
+    }
+    let manifest = try await Self.propose(server).manifest
+    let source = try DeclaredPlugin("things", manifest).live(
+      in: PluginEnvironment(settings: Settings(), transport: HTTPTransport()))
+    var ids: [String] = []
+    for try await step in source.pages(size: 20) { ids += step.items.map(\.id) }
+    #expect(ids == (1000..<1000 + Self.count).map(String.init))
+  }
+
+  @Test func `An ID that no row has is refused`() async throws {
+    let server = try LoopbackServer { _ in
+      .json((["total": .integer(10), "items": .array(Self.slice(0, 10))] as JSON).text)
+    }
+    let proposal = try await Self.propose(server, [JSON.Member("id", "idd")])
+    #expect(!proposal.isComplete)
+    #expect(!proposal.isProved)
+  }
+
+  @Test func `A total that is not there is reported`() async throws {
+    let server = try LoopbackServer { _ in .json(JSON.array(Self.slice(0, 9)).text) }
+    let proposal = try await Self.propose(server, [JSON.Member("total", "foo")])
+    #expect(proposal.warnings == ["there is no number at \"foo\""])
+  }
+
+  @Test func `Rows that nothing identifies are no proof`() async throws {
+    let rows = JSON.array((0..<12).map { ["color": $0 % 2 == 0 ? "red" : "blue"] })
+    let server = try LoopbackServer { _ in .json((["items": rows, "total": 12] as JSON).text) }
+    let proposal = try await Self.propose(server)
+    #expect(!proposal.isComplete)
+    #expect(!proposal.isProved)
+    #expect(proposal.warnings == ["nothing identifies a row: name the members that do"])
+  }
+
+  /// Members of rows, and which of them identifies a row of this noun.
+  @Test(arguments: [
+    (#"{"safetyreportid": "58§", "companynumb": "JP§"}"#, "events", "safetyreportid"),
+    (#"{"uri": "/x/§.json", "sid": "SM§"}"#, "messages", "sid"),
+    (#"{"name": "n§", "namespace": "library"}"#, "results", "namespace, name"),
+    (#"{"FunctionName": "f§", "RevisionId": "r§"}"#, "Functions", "FunctionName"),
+    (#"{"_primaryImageId": "20§", "systemNumber": "O§"}"#, "records", "systemNumber"),
+    (#"{"post": {"id": 5§}, "counts": {"post_id": 5§}}"#, "posts", "post.id"),
+    (#"{"package": {"name": "@x/p§"}, "searchScore": 0.5§}"#, "objects", "package.name"),
+  ])
+  func `The ID is the member that names the row itself`(
+    row: String, noun: String, id: String
+  ) async throws {
+    let rows = (0..<20).map { row.replacing("§", with: "\($0)") }.joined(separator: ",")
+    let server = try LoopbackServer { _ in .json("{\"\(noun)\": [\(rows)], \"total\": 20}") }
+    let proposal = try await Self.propose(server)
+    #expect(proposal.manifest.id.map(\.description).joined(separator: ", ") == id)
+  }
+
+  @Test func `A parameter that the service ignores is not the paging`() async throws {
+    let server = try LoopbackServer { _ in
+      .json((["total": .integer(Self.count), "items": .array(Self.slice(0, 10))] as JSON).text)
+    }
+    let proposal = try await Self.propose(server, [JSON.Member("page", "page=1")])
+    #expect(!proposal.isProved)
+    #expect(proposal.manifest.paging.proof == .unproved)
+    #expect(proposal.warnings.count == 1)
+    let source = try DeclaredPlugin("things", proposal.manifest).live(
+      in: PluginEnvironment(settings: Settings(), transport: HTTPTransport()))
+    #expect(try await source.page(PageRequest()).warnings.map(\.code) == ["unproved"])
+  }
+
+  @Test func `A next link to another host is refused, and never requested`() async throws {
+    let other = try LoopbackServer { _ in .json("[]") }
+    let server = try LoopbackServer { _ in
+      .json(
+        (["items": .array(Self.slice(0, 10)), "next": .string("http://localhost:\(other.port)/x")]
+          as JSON).text)
+    }
+    let error = await #expect(throws: SourceError.self) { try await Self.propose(server) }
+    #expect(error?.code == .rejected)
+    #expect(other.requests.isEmpty)
+  }
+
+  @Test func `A rate limit ends the search for the paging`() async throws {
+    let server = try LoopbackServer { request in
+      request.rawQuery == nil
+        ? .json(JSON.array(Self.slice(0, 10)).text) : .status(429, headers: [("Retry-After", "7")])
+    }
+    let error = await #expect(throws: SourceError.self) { try await Self.propose(server) }
+    #expect(error?.code == .rateLimited)
+    #expect(error?.retryAfter == .seconds(7))
+    #expect(server.requests.count == 2)
+  }
+
+  @Test func `A page that is not JSON proves nothing`() async throws {
+    let server = try LoopbackServer { request in
+      request.query["page"] == nil
+        ? .json((["page": 1, "items": .array(Self.slice(0, 10))] as JSON).text)
+        : .html(title: "Sign in")
+    }
+    let proposal = try await Self.propose(server)
+    #expect(!proposal.isProved)
+  }
+
+  @Test(arguments: [#"{"message": "hello"}"#, "[]", "[1, 2]", "7"])
+  func `A response without a list of objects is an error`(body: String) async throws {
+    let server = try LoopbackServer { _ in .json(body) }
+    let error = await #expect(throws: SourceError.self) { try await Self.propose(server) }
+    #expect(error?.code == .malformed)
+    #expect(error?.message == "the response has no list of objects")
+  }
+
+  @Test func `A total that is larger than what was sent is reported`() async throws {
+    let server = try LoopbackServer { request in
+      let page = Service.number(request, "page") ?? 1
+      let rows = page <= 2 ? Self.slice((page - 1) * 10, 10) : []
+      return .json((["page": .integer(page), "total": 47, "items": .array(rows)] as JSON).text)
+    }
+    let manifest = try await Self.propose(server).manifest
+    let source = try DeclaredPlugin("things", manifest).live(
+      in: PluginEnvironment(settings: Settings(), transport: HTTPTransport()))
+    var warnings: [String] = []
+    for try await step in source.pages(size: 20) { warnings += step.page.warnings.map(\.message) }
+    #expect(warnings == ["the service reports 47 records but sent 20"])
+  }
+}
