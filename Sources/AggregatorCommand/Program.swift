@@ -1,4 +1,5 @@
 public import AggregatorKit
+import DeclaredSource
 import Foundation
 
 /// A command line over sources: `aggregator`, or your own program.
@@ -9,6 +10,9 @@ import Foundation
 ///   static func main() { Program("planets", plugins: [PlanetsPlugin()]).main() }
 /// }
 /// ```
+/// Its directories and environment variables are named after it: `planets` keeps its store in
+/// `~/.local/share/planets` and its settings in `~/.config/planets`, and reads `PLANETS_HOME`. The
+/// variables of its settings keep their names.
 public struct Program: Sendable {
   private let name: String
   private let version: String
@@ -16,7 +20,9 @@ public struct Program: Sendable {
 
   /// A program with these sources, in the order of its help.
   ///
-  /// - Parameter version: The version for `--version`; this package's by default.
+  /// - Parameters:
+  ///   - name: ASCII letters, digits, `-` and `_`.
+  ///   - version: The version for `--version`; this package's by default.
   public init(_ name: String, version: String? = nil, plugins: [any Plugin]) {
     self.name = name
     self.version = version ?? Version.current
@@ -31,6 +37,10 @@ public struct Program: Sendable {
   /// which unblocks all signals; they would then end the process without cleanup.
   public func main() -> Never {
     StandardDescriptors.fill()
+    do { try AddressSpace.prepare() } catch {
+      Diagnostics(of: ProgramName(name), isQuiet: false, hasColor: false).error(error)
+      exit(error.code.rawValue)
+    }
     Interruption.watch()
     // Not awaited: the task exits.
     Task {
@@ -42,33 +52,49 @@ public struct Program: Sendable {
   }
 
   private func run(_ arguments: [String], variables: [String: String]) async -> ExitCode {
-    let tree = CommandTree(name, plugins: plugins)
-    if arguments.first == CompletionAnswer.command {
+    let isCompletion = arguments.first == CompletionAnswer.command
+    let tree = CommandTree(
+      name, plugins: plugins,
+      manifests: ManifestFolder(
+        of: ProgramName(name), variables: variables,
+        arguments: isCompletion ? CompletionAnswer.words(of: arguments) : arguments))
+    if isCompletion {
       let answer = CompletionAnswer(arguments.dropFirst(), tree, variables: variables)
       try? Output(descriptor: STDOUT_FILENO).write(answer?.text ?? "")
       return .success
     }
     let line = ArgumentParser(tree).parse(arguments)
-    let session = Session(line.invocation, tree: tree, variables: variables)
+    let context = CommandContext(line.invocation, tree: tree, variables: variables)
     do {
+      if let argument = CommandLine.firstInvalidArgument {
+        throw CommandError(.usage, "argument \"\(argument)\" is not valid UTF-8")
+      }
       switch try line.action.get() {
       case .version:
-        try session.output.write("\(name) \(version)\n")
+        try context.output.write("\(name) \(version)\n")
         return .success
       case .help(let node):
-        try session.output.write(Help(tree, width: session.terminal.width).text(of: node))
+        try context.output.write(Help(tree, width: context.terminal.width).text(of: node))
         return .success
       case .run(let command):
-        let drawing = session.progress.begin()
+        context.warnOfHiddenSources(at: line.path)
+        let drawing = context.progress.begin()
         defer {
           drawing?.cancel()
           ProgressLine.close()
         }
         do {
           return try await Now.$current.withValue(
-            Now { [date = session.currentDate] in date.value }
+            Now { [date = context.currentDate] in date.value }
           ) {
-            try await command.run(line.invocation, session)
+            if let expression = line.invocation.text(.jq) {
+              return try await JQ(expression, context).filter { context in
+                try await command.run(line.invocation, context)
+              }
+            }
+            return try await context.pagedOutput.run(ended: .success) {
+              try await command.run(line.invocation, context)
+            }
           }
         } catch var error as CommandError where error.code == .usage && error.hint == nil {
           error.hint = .command("help \(line.path)")
@@ -78,12 +104,21 @@ public struct Program: Sendable {
     } catch is Output.ClosedPipe {
       return .success
     } catch let error as CommandError {
-      session.diagnostics.error(error)
+      context.diagnostics.error(error)
       return error.code
     } catch {
-      session.diagnostics.error(
+      context.diagnostics.error(
         CommandError(.bug, "\(error)", hint: "please report this with your command line"))
       return .bug
     }
+  }
+}
+
+extension CommandLine {
+  /// The first argument that is not UTF-8, repaired; it could name another file than the one meant.
+  fileprivate static var firstInvalidArgument: String? {
+    zip(arguments, UnsafeBufferPointer(start: unsafeArgv, count: arguments.count)).first {
+      $1.map { String(validatingCString: $0) == nil } ?? false
+    }?.0
   }
 }

@@ -1,10 +1,11 @@
 public import AggregatorCore
-import AggregatorSettings
+import AggregatorHTTP
+package import AggregatorSettings
 public import AggregatorStore
 import Foundation
 
 extension Plugin {
-  /// The complete chain of this source: the service, the store and the bundled data.
+  /// The complete chain of this source: the remote, the store and the bundled data.
   ///
   /// From the inside out: rate limit, circuit breaker, retries, timeout, coalescing, cache (or a growing
   /// collection), paging and local search, fallbacks, deletions. The articles “Where data comes from” and
@@ -13,22 +14,22 @@ extension Plugin {
   /// The default deadline of a page, with its retries, is the policy's. Build the chain once and reuse
   /// it: calls in flight are shared within it.
   ///
-  /// - Throws: ``SourceError`` with code `badSettings`. Other failures to set up the service are thrown
+  /// - Throws: ``SourceError`` with code `invalidSettings`. Other failures to set up the remote are thrown
   ///   by its calls, so that fallbacks can take over.
   public func source(
     in environment: PluginEnvironment, reading: CachePolicy = .normal, deadline: Duration? = nil
   ) throws(SourceError) -> any DataSource<Item> {
-    let service = try service(in: environment, reading: reading, deadline: deadline)
+    let remote = try resilientRemote(in: environment, reading: reading, deadline: deadline)
     var chain: any DataSource<Item>
     switch (policy.readOrder, environment.store.map(recordStore)) {
     case (.localFirst, let recordStore?):
-      chain = service.growing(
+      chain = remote.growing(
         in: recordStore, by: try upstreamPageSize(in: environment),
         of: collection(in: environment.settings),
         growing: reading.mayAskService ? reading.growth : .never, now: environment.now)
       chain = backed(chain, by: bundled, for: reading).hidingDeleted(in: recordStore)
     case (.liveFirst(let freshness), let recordStore?):
-      chain = service.cached(
+      chain = remote.cached(
         in: recordStore, freshFor: freshness, of: try scope(in: environment.settings),
         reading,
         now: environment.now)
@@ -36,31 +37,30 @@ extension Plugin {
       chain = backed(chain, by: recordStore.records, for: reading)
       chain = backed(chain, by: bundled, for: reading).hidingDeleted(in: recordStore)
     case (_, nil):
-      chain = backed(try shaped(service, in: environment), by: bundled, for: reading)
+      chain = backed(try shaped(remote, in: environment), by: bundled, for: reading)
     }
     return chain.observed(by: environment.observer, as: name)
   }
 
-  /// The service alone, with rate limit, retries and timeout, but without store, bundled data and
-  /// fallbacks.
+  /// The remote source, rate-limited and retried, without store, bundled data and fallbacks.
   ///
-  /// - Throws: ``SourceError`` with code `badSettings`.
+  /// - Throws: ``SourceError`` with code `invalidSettings`.
   public func live(
     in environment: PluginEnvironment, deadline: Duration? = nil
   ) throws(SourceError) -> any DataSource<Item> {
-    let service = try service(in: environment, reading: .refresh, deadline: deadline)
-    return try shaped(service, in: environment).observed(by: environment.observer, as: name)
+    let remote = try resilientRemote(in: environment, reading: .refresh, deadline: deadline)
+    return try shaped(remote, in: environment).observed(by: environment.observer, as: name)
   }
 
   /// Loads more records of an endless source, for verbs that do; `nil` without a store.
   ///
-  /// - Throws: ``SourceError`` with code `badSettings`.
+  /// - Throws: ``SourceError`` with code `invalidSettings`.
   public func upstreamLoader(
     in environment: PluginEnvironment, reading: CachePolicy = .normal, deadline: Duration? = nil
   ) throws(SourceError) -> UpstreamLoader<Item>? {
     guard let store = environment.store else { return nil }
     return UpstreamLoader(
-      base: try observedService(in: environment, reading, deadline),
+      base: try observedRemote(in: environment, reading, deadline),
       recordStore: recordStore(in: store), size: try upstreamPageSize(in: environment),
       collection: collection(in: environment.settings), now: environment.now)
   }
@@ -70,7 +70,7 @@ extension Plugin {
   /// It uses the chain below all caches and fallbacks: a bundled or cached page could make records look
   /// removed upstream, or known.
   ///
-  /// - Throws: ``SourceError`` with code `badSettings`.
+  /// - Throws: ``SourceError`` with code `invalidSettings`.
   public func sync(
     into store: any Store, in environment: PluginEnvironment, reading: CachePolicy = .normal,
     deadline: Duration? = nil
@@ -78,12 +78,14 @@ extension Plugin {
     // A pass can resume with another page size.
     let mode: SyncMode =
       policy.isEndless
-      ? .growth(of: collection(in: environment.settings))
-      : .pass(of: collection(in: environment.settings, bySize: false))
+      ? .incremental(of: collection(in: environment.settings))
+      : .full(of: collection(in: environment.settings, bySize: false))
     return Sync(
-      base: try observedService(in: environment, reading, deadline),
+      base: try observedRemote(in: environment, reading, deadline),
       recordStore: recordStore(in: store), size: try syncPageSize(in: environment),
-      mode: mode, clock: environment.clock, now: environment.now, observer: environment.observer)
+      mode: mode, depth: policy.isEndless ? nil : policy.depthLimit, clock: environment.clock,
+      now: environment.now,
+      observer: environment.observer)
   }
 
   /// The typed view of this source's records in a store, searched by the searchable fields.
@@ -92,13 +94,15 @@ extension Plugin {
   }
 
   /// Only the searchable fields are captured: copying a field costs more than reading it.
-  private var searchableText: @Sendable (Item) -> Folded {
+  private var searchableText: @Sendable (Item) -> FoldedText {
     { [fields = fields.filter(\.isSearchable)] in fields.searchableText(of: $0) }
   }
 
   // MARK: - Parts of the chain
 
-  private func service(
+  /// The remote source, rate-limited and retried, without store and fallbacks; unavailable if it cannot be
+  /// set up.
+  private func resilientRemote(
     in environment: PluginEnvironment, reading: CachePolicy, deadline: Duration?
   ) throws(SourceError) -> any DataSource<Item> {
     guard reading.mayAskService else {
@@ -106,7 +110,7 @@ extension Plugin {
     }
     let clock = environment.clock
     var chain: any DataSource<Item>
-    do { chain = try remote(in: environment) } catch let error where error.allowsFallback {
+    do { chain = try redactedRemote(in: environment) } catch let error where error.allowsFallback {
       return UnavailableSource<Item>(error)
     }
     let sharedState = try sharedState(in: environment)
@@ -122,10 +126,10 @@ extension Plugin {
       .coalesced()
   }
 
-  private func observedService(
+  private func observedRemote(
     in environment: PluginEnvironment, _ reading: CachePolicy, _ deadline: Duration?
   ) throws(SourceError) -> any DataSource<Item> {
-    try service(in: environment, reading: reading, deadline: deadline)
+    try resilientRemote(in: environment, reading: reading, deadline: deadline)
       .observed(by: environment.observer, as: name)
   }
 
@@ -152,14 +156,27 @@ extension Plugin {
     return chain
   }
 
+  /// The remote, whose records repeat no secret of the settings.
+  private func redactedRemote(
+    in environment: PluginEnvironment
+  ) throws(SourceError) -> any DataSource<Item> {
+    let remote = try remote(in: environment)
+    let scanner = SecretScanner(secrets(in: environment.settings))
+    return scanner.isEmpty ? remote : remote.redacted(by: scanner)
+  }
+
   // MARK: - Derived from policy and settings
 
-  /// The state shared by processes that use the same service; `nil` without a store.
-  func sharedState(in environment: PluginEnvironment) throws(SourceError) -> SharedState? {
-    let scope = try scope(in: environment.settings)
-    return environment.store.map {
-      SharedState(of: "\(name) \(scope)", in: $0, now: environment.now)
-    }
+  package func secrets(in settings: Settings) -> [Secret] {
+    self.settings.filter(\.isSecret).compactMap(settings.secret)
+  }
+
+  /// The state shared by all chains of the same service: in all processes with the same store, or, without
+  /// a store, in this environment.
+  func sharedState(in environment: PluginEnvironment) throws(SourceError) -> SharedState {
+    let service = "\(name) \(try scope(in: environment.settings))"
+    return environment.store.map { SharedState(of: service, in: $0, now: environment.now) }
+      ?? environment.localStates.state(of: service, on: environment.clock)
   }
 
   /// The cost of a call in units of the rate.
@@ -176,23 +193,28 @@ extension Plugin {
     return try size.value(in: environment.settings)
   }
 
-  /// A hash of the settings that select a collection of the service: all but rates, secrets and, unless
+  /// A hash of the settings that select a collection of the service: all but rates, secrets, contacts and, unless
   /// `bySize`, page sizes.
   private func collection(in settings: Settings, bySize: Bool = true) -> String {
     let selecting = self.settings.filter { setting in
       switch setting.form {
-      case .rate, .secret: false
+      case .rate, .secret, .contact: false
       case .count: bySize
       default: true
       }
     }
     let texts = selecting.map { "\($0.key)=\(settings.text($0) ?? "")" }
-    return String(texts.joined(separator: " ").fnv1a, radix: 36)
+    return hash(texts, selection(in: settings))
   }
 
   /// A hash of the service's URLs.
   private func scope(in settings: Settings) throws(SourceError) -> String {
-    String(try urls(in: settings).joined(separator: " ").fnv1a, radix: 36)
+    hash(try urls(in: settings), selection(in: settings))
+  }
+
+  private func hash(_ texts: [String], _ selection: String) -> String {
+    let parts = selection.isEmpty ? texts : texts + [selection]
+    return String(parts.joined(separator: " ").fnv1a, radix: 36)
   }
 
   func urls(in settings: Settings) throws(SourceError) -> [String] {

@@ -9,17 +9,19 @@ extension Plugin {
   /// It is the first valid one of the ``Layout``. URLs on this machine or in a private network are
   /// accepted only if the service is there itself.
   ///
-  /// - Throws: ``SourceError``: `rejected` if no URL is accepted, `badSettings`.
+  /// - Throws: ``SourceError``: `rejected` if no URL is accepted, `invalidSettings`.
   public func imageAddress(
     of record: Item, _ size: ImageSize, in settings: Settings
   ) throws(SourceError) -> ImageAddress? {
     let addresses = (layout.images?(record, size) ?? []).compactMap { ImageAddress($0) }
     guard let first = addresses.first else { return nil }
     var networkScope = NetworkScope.internet
+    var services = serviceURLs
     for setting in self.settings where setting.form == .url {
-      if let address = Address(try settings.url(setting)) {
-        networkScope = min(networkScope, address.networkScope)
-      }
+      services.append(try settings.url(setting))
+    }
+    for address in services.compactMap({ Address($0) }) {
+      networkScope = min(networkScope, address.networkScope)
     }
     if let address = addresses.first(where: { $0.networkScope >= networkScope }) { return address }
     throw SourceError(
@@ -50,16 +52,17 @@ extension ImageLoader {
   /// ```
   ///
   /// The store is not used. Without `files` images are cached in memory only, up to `memory` bytes:
-  /// 64 MiB by default. An image has at most `largest` bytes, 16 MiB by default. The default deadline
+  /// 64 MiB by default. An image has at most `maxBytes` bytes, 16 MiB by default. The default deadline
   /// of one image, with its retries, is the policy's.
   public init(
     of plugin: some Plugin, in environment: PluginEnvironment, files: ImageDiskCache?,
-    memory: Int = 64 << 20, largest: Int = 16 << 20, reading: CachePolicy = .normal,
+    memory: Int = 64 << 20, maxBytes: Int = 16 << 20, reading: CachePolicy = .normal,
     deadline: Duration? = nil
   ) {
     self.init(
       of: plugin.name, over: environment.transport, retry: plugin.policy.retry,
-      deadline: deadline ?? plugin.policy.deadline, files: files, memory: memory, largest: largest,
+      deadline: deadline ?? plugin.policy.deadline, files: files, memory: memory,
+      maxBytes: maxBytes,
       reading: reading, clock: environment.clock, now: environment.now,
       random: environment.random, observer: environment.observer)
   }

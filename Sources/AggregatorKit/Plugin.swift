@@ -1,6 +1,7 @@
 public import AggregatorCore
 public import AggregatorImages
 public import AggregatorSettings
+public import Foundation
 
 /// A data source: its service, its bundled data, and how to show, search and treat them.
 ///
@@ -31,9 +32,18 @@ public protocol Plugin<Item>: Sendable {
 
   var verbs: [Verb<Item>] { get }
 
-  /// The bare service: without retries, rate limits and fallbacks.
+  /// What selects the records of the service beside the settings, so that records of another selection are
+  /// not used for it; empty by default.
+  func selection(in settings: Settings) -> String
+
+  /// The URLs of the service that are not settings; none by default.
   ///
-  /// - Throws: ``SourceError``: `missingKey` or `badSettings` if the settings do not suffice.
+  /// Images on this machine or in a private network are accepted only from a service that is there itself.
+  var serviceURLs: [URL] { get }
+
+  /// The remote source: without retries, rate limits and fallbacks.
+  ///
+  /// - Throws: ``SourceError``: `missingKey` or `invalidSettings` if the settings do not suffice.
   func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<Item>
 
   /// The data compiled into the program, the last fallback.
@@ -42,6 +52,10 @@ public protocol Plugin<Item>: Sendable {
 
 extension Plugin {
   public var verbs: [Verb<Item>] { [] }
+
+  public func selection(in settings: Settings) -> String { "" }
+
+  public var serviceURLs: [URL] { [] }
 }
 
 /// An example for a source's help; bundled data should have a match.

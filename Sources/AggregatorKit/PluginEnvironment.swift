@@ -3,6 +3,7 @@ public import AggregatorHTTP
 public import AggregatorSettings
 public import AggregatorStore
 public import Foundation
+import Synchronization
 
 /// Everything that a plugin has access to.
 ///
@@ -15,10 +16,16 @@ public struct PluginEnvironment: Sendable {
   /// Stores records; `nil` to store nothing.
   public var store: (any Store)?
 
-  public var clock: any Clock<Duration>
+  /// Setting it forgets the calls of services without a store.
+  public var clock: any Clock<Duration> {
+    didSet { localStates = LocalStates() }
+  }
   public var now: @Sendable () -> Date
   public var random: @Sendable () -> UInt64
   public var observer: Observer
+
+  /// The rates and pauses of services without a store; copies of the environment share them.
+  private(set) var localStates = LocalStates()
 
   /// Creates an environment: of the system, and without a store and an observer by default.
   public init(
@@ -38,21 +45,37 @@ public struct PluginEnvironment: Sendable {
   }
 }
 
+/// The states of services in memory.
+final class LocalStates: Sendable {
+  private let states = Mutex<[String: SharedState]>([:])
+
+  /// The state of a service, created on a clock at the first use.
+  func state(of service: String, on clock: any Clock<Duration>) -> SharedState {
+    states.withLock { states in
+      if let known = states[service] { return known }
+      let state = SharedState(on: clock)
+      states[service] = state
+      return state
+    }
+  }
+}
+
 extension PluginEnvironment {
   /// The same environment, recording all requests and responses.
   ///
   /// Its ``now`` is the time of the latest exchange, as it will be in the replay. Give it an empty store:
   /// records cached by earlier runs cause no requests, so that they are missing in the recording.
   ///
-  /// `directory` is created if it is missing; values of secret settings are never recorded.
+  /// `directory` is created if it is missing; values of secret settings and contacts are never recorded.
   ///
   /// - Throws: ``SourceError`` with code `storage` if the directory cannot be created or written.
   public func recording(
     into directory: String, hiding known: [Setting]
   ) throws(SourceError) -> PluginEnvironment {
+    let contacts = known.filter { $0.form == .contact }.compactMap(settings.text).map(Secret.init)
     let transport = try RecordingTransport(
-      transport, into: directory, hiding: known.filter(\.isSecret).compactMap(settings.secret),
-      now: now)
+      transport, into: directory,
+      hiding: known.filter(\.isSecret).compactMap(settings.secret) + contacts, now: now)
     var environment = self
     environment.transport = transport
     environment.now = transport.now
@@ -75,7 +98,8 @@ extension PluginEnvironment {
     environment.settings = settings.replaced(
       known.reduce(into: [:]) { values, setting in
         switch setting.form {
-        case .secret: values[setting.key] = "replayed"
+        // Too short to be replaced in what the service said.
+        case .secret: values[setting.key] = "replay"
         case .rate: values[setting.key] = "off"
         default: break
         }

@@ -25,6 +25,9 @@ public struct Policy: Sendable {
   /// The page size of a sync; `nil` for the same as ``upstreamPageSize``.
   public var syncPageSize: UpstreamPageSize?
 
+  /// The most records that the service lists, if it may have more; `nil` for no limit.
+  public var depthLimit: Int?
+
   public var rateUnit: RateUnit
 
   /// The most records scanned by one search; `nil` if the service has a search.
@@ -45,7 +48,7 @@ public struct Policy: Sendable {
     deadline: Duration = .seconds(15), retry: RetryPolicy = .standard,
     breaker: BreakerPolicy? = .standard, rate: Setting? = nil, rateUnit: RateUnit = .calls,
     largestPage: Int = 100, upstreamPageSize: UpstreamPageSize? = nil,
-    syncPageSize: UpstreamPageSize? = nil, localSearchBound: Int? = nil,
+    syncPageSize: UpstreamPageSize? = nil, depthLimit: Int? = nil, localSearchBound: Int? = nil,
     readOrder: ReadOrder = .liveFirst(freshFor: .seconds(60)),
     isEndless: Bool = false, repeatsRecords: Bool = false
   ) {
@@ -57,6 +60,7 @@ public struct Policy: Sendable {
     self.largestPage = largestPage
     self.upstreamPageSize = upstreamPageSize
     self.syncPageSize = syncPageSize
+    self.depthLimit = depthLimit
     self.localSearchBound = localSearchBound
     self.readOrder = readOrder
     self.isEndless = isEndless
@@ -81,7 +85,7 @@ public enum UpstreamPageSize: Hashable, Sendable {
 
   /// The number of records, 1 or more.
   ///
-  /// - Throws: ``SourceError`` with code `badSettings` if the setting is invalid.
+  /// - Throws: ``SourceError`` with code `invalidSettings` if the setting is invalid.
   func value(in settings: Settings) throws(SourceError) -> Int {
     switch self {
     case .fixed(let size): size

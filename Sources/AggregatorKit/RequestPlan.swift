@@ -26,7 +26,7 @@ public struct RequestPlan: Sendable {
 extension Plugin {
   /// Predicts a call without making it or counting it against the rate.
   ///
-  /// - Throws: ``SourceError`` with code `badSettings`.
+  /// - Throws: ``SourceError`` with code `invalidSettings`.
   public func requestPlan(
     of kind: CallKind, in environment: PluginEnvironment
   ) async throws(SourceError) -> RequestPlan {
@@ -35,13 +35,13 @@ extension Plugin {
       try environment.settings.rate(setting)
     }
     let cost = try cost(in: environment)
-    let sharedState = try sharedState(in: environment) ?? SharedState(on: environment.clock)
+    let sharedState = try sharedState(in: environment)
     let now = sharedState.now
     // A copy, so that the call is not counted.
     var state = await sharedState.admission.update { $0 }
     let left = rate.map { state.limiter.left(kind, cost: cost, by: $0, at: now()) }
     let turn = state.limiter.reserve(
-      kind, cost: cost, by: rate, at: now(), maxWait: RateLimiterState.longestWait)
+      kind, cost: cost, by: rate, at: now(), maxWait: RateLimiterState.maxWait)
     let pause = policy.breaker.map { state.circuit.pause($0, at: now()) } ?? .zero
     let scanned = try scannedPages(kind, in: environment)
     return RequestPlan(

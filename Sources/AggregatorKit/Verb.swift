@@ -16,16 +16,25 @@ public struct Verb<Item: Record>: Sendable {
   /// The optional positional argument; `nil` for none.
   public let argument: Parameter?
 
+  /// True if it always contacts the service: neither offline mode nor a fallback applies.
+  public let requiresService: Bool
+
+  /// Sentences for the help, after the description of the argument.
+  public let notes: [String]
+
   public let run: @Sendable (VerbCall<Item>) async throws(SourceError) -> VerbResult<Item>
 
   public init(
     _ name: String, _ summary: String, parameters: [Parameter] = [], argument: Parameter? = nil,
+    requiresService: Bool = false, notes: [String] = [],
     run: @escaping @Sendable (VerbCall<Item>) async throws(SourceError) -> VerbResult<Item>
   ) {
     self.name = name
     self.summary = summary
     self.parameters = parameters
     self.argument = argument
+    self.requiresService = requiresService
+    self.notes = notes
     self.run = run
   }
 }

@@ -96,20 +96,22 @@ import Testing
   @Test(arguments: paths)
   func `every command that shows records has every format and field`(path: String) throws {
     let command = try command(path)
-    let output = command.options.filter(Option.output.contains)
-    guard !output.isEmpty else {
+    let output = command.options.filter(Option.formatting.contains)
+    // What was found out about a source is one document.
+    guard !output.isEmpty, path != "sources add" else {
       #expect(command.fields.isEmpty)
       return
     }
     // A query names its own columns.
     let isQuery = path == "sql"
-    #expect(Set(output) == Set(Option.output.filter { $0 != .fields || !isQuery }))
+    #expect(Set(output) == Set(Option.formatting.filter { $0 != .fields || !isQuery }))
     #expect(command.fields.isEmpty == isQuery)
   }
 
   @Test(arguments: paths)
   func `every destructive command has --dry-run and --yes`(path: String) throws {
-    let destroys = ["delete", "clear", "purge"].contains(path.words.last)
+    // Adding asks only if the paging is not proved.
+    let destroys = ["delete", "clear", "purge", "remove", "add"].contains(path.words.last)
     for option in [Option.yes, .dryRun] {
       #expect(try command(path).options.contains(option) == destroys, "\(option.spelling)")
     }
@@ -137,7 +139,7 @@ import Testing
 
   /// Some options mean something else to one command.
   static let wording: [(path: String, option: Option, about: String)] = [
-    ("heroes list", .all, "list all records"),
+    ("heroes list", .all, "list all records (up to --max-pages)"),
     ("heroes restore", .all, "restore all deleted records"),
     ("sql", .timeout, "time limit of the query (default 30s)"),
     ("search", .timeout, "time limit per source (default 10s)"),
@@ -164,7 +166,7 @@ import Testing
     for path in Self.paths {
       let groups = Dictionary(
         grouping: node(path).command?.options ?? [], by: \.group)
-      #expect(groups[.general]?.count == (path.isEmpty ? 7 : 6), "\(path)")
+      #expect(groups[.general]?.count == (path.isEmpty ? 8 : 7), "\(path)")
     }
   }
 
@@ -184,13 +186,13 @@ import Testing
 
   /// The exit code of every code of a failure.
   static let exitCodes: [(SourceError.Code, ExitCode)] = [
-    (.cancelled, .interrupted), (.badUsage, .usage), (.invalidCursor, .usage),
-    (.notFound, .notFound), (.unsupported, .notFound), (.badSettings, .settings),
+    (.cancelled, .interrupted), (.invalidRequest, .usage), (.invalidCursor, .usage),
+    (.notFound, .notFound), (.unsupported, .notFound), (.invalidSettings, .settings),
     (.offline, .unavailable), (.unreachable, .unavailable), (.connectionLost, .unavailable),
     (.rejected, .unavailable), (.serverError, .unavailable), (.circuitOpen, .unavailable),
     (.nothingCached, .unavailable), (.notRecorded, .unavailable), (.timedOut, .tryLater),
     (.rateLimited, .tryLater), (.busy, .tryLater), (.missingKey, .key), (.invalidKey, .key),
-    (.malformed, .notUnderstood), (.tooLarge, .notUnderstood), (.stalled, .partial),
+    (.malformed, .notUnderstood), (.tooLarge, .notUnderstood), (.noProgress, .partial),
     (.storage, .io),
   ]
 

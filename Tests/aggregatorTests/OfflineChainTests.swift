@@ -1,7 +1,9 @@
 import AggregatorKit
+import CountriesSource
 import Foundation
 import Testing
 
+@testable import AggregatorCommand
 @testable import aggregator
 
 /// The whole chains of the program's sources, with a transport that must not be used.
@@ -27,11 +29,25 @@ import Testing
     try await ask(plugin, in: environment)
   }
 
+  @Test func `show reports an unreadable bundle`() async throws {
+    let bundle = BundledSource<CountriesSource.Country>(
+      "countries", json: #"[{"name": "France"}]"#,
+      fields: CountriesPlugin().fields)
+    let source = UnavailableSource<CountriesSource.Country>(SourceError(.offline, "offline mode"))
+      .fallback(to: bundle)
+    guard case .failure(let error) = await CountriesPlugin().find("FR", in: source) else {
+      Issue.record("found")
+      return
+    }
+    #expect(
+      error.message == "offline mode; cannot read the bundled countries: row 1: code is missing")
+  }
+
   private func ask<P: Plugin>(_ plugin: P, in environment: PluginEnvironment) async throws {
     let source = try plugin.source(in: environment, reading: .offline)
-    let page = try await source.page(PageRequest(limit: 5))
-    #expect(page.records.count == 5)
-    _ = try await source.page(PageRequest(after: page.next, limit: 5))
+    let page = try await source.page(PageRequest(limit: 1))
+    #expect(page.records.count == 1)
+    _ = try await source.page(PageRequest(after: page.next, limit: 1))
     let query = try Query(plugin.example.query)
     #expect(try await !source.page(PageRequest(matching: query, limit: 5)).records.isEmpty)
     _ = try await source.item(#require(page.records.first?.id))

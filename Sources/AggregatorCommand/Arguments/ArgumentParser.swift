@@ -22,7 +22,7 @@ package struct ArgumentParser {
   }
 
   package func parse(_ arguments: [String]) -> CommandLine {
-    let asksForHelp = arguments.prefix { $0 != "--" }.contains { $0.asksForHelp }
+    let asksForHelp = asksForHelp(arguments)
     var scan = ArgumentScan(tree)
     do { try scan.read(arguments) } catch {
       // Help wins over every error.
@@ -42,17 +42,50 @@ package struct ArgumentParser {
   /// The options of a command line, up to its first error.
   func options(of arguments: [String]) -> Invocation { parse(arguments).invocation }
 
+  /// True for `--help` and `-h` anywhere, also among other flags (`-qh`), but not for the values of
+  /// options, as in `-ohero.jpg`.
+  private func asksForHelp(_ arguments: [String]) -> Bool {
+    var isValue = false
+    for argument in arguments.prefix(while: { $0 != "--" }) {
+      if argument == "-h" || argument == "--help" { return true }
+      if isValue {
+        isValue = false
+      } else if argument.hasPrefix("--") {
+        if argument.hasPrefix("--help=") { return true }
+        isValue = tree.option(named: String(argument.dropFirst(2)))?.value != nil
+      } else if argument.hasPrefix("-") {
+        var letters = argument.dropFirst()
+        while let letter = letters.popFirst(), letter.isASCII, letter.isLetter {
+          if letter == "h" { return true }
+          guard tree.option(lettered: letter)?.value == nil else {
+            isValue = letters.isEmpty
+            break
+          }
+        }
+      }
+    }
+    return false
+  }
+
   private func action(
     at node: CommandTree.Node, _ rest: [String], _ scan: ArgumentScan, asksForHelp: Bool
   ) throws(CommandError) -> Action {
-    if asksForHelp || scan.options.keys.contains(.help) { return .help(node) }
+    if asksForHelp || scan.options.keys.contains(.help) {
+      // `man --help` must not show the help of the program: there is no command `man`.
+      if let word = rest.first, !node.children.isEmpty {
+        throw tree.unknown(word, under: node, rest: rest)
+      }
+      return .help(node)
+    }
     if scan.options.keys.contains(.version) { return .version }
+    if let error = fieldsAfterFormat(at: node, rest, scan) { throw error }
     guard let command = node.command, rest.isEmpty || command.takesArguments else {
       guard let word = rest.first else { return .help(node) }
       throw tree.unknown(word, under: node, rest: rest)
     }
     for option in scan.order where !command.options.contains(option) {
-      throw tree.refused(option, by: node)
+      throw tree.refused(
+        option, as: scan.typed[option], scan.options[option]?.last, by: node)
     }
     for options in Option.exclusive {
       let given = options.filter(scan.options.keys.contains)
@@ -66,6 +99,24 @@ package struct ArgumentParser {
   }
 }
 
+extension ArgumentParser {
+  /// An error for `--json name,id`, which other programs accept.
+  private func fieldsAfterFormat(
+    at node: CommandTree.Node, _ rest: [String], _ scan: ArgumentScan
+  ) -> CommandError? {
+    guard let (option, word) = scan.wordAfterFormat, rest.contains(word) else { return nil }
+    let names = word.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    let fields = node.command?.fields.map(\.id) ?? []
+    guard names.count > 1 || node.command?.takesArguments == false,
+      names.allSatisfy(fields.contains)
+    else { return nil }
+    return CommandError(
+      .usage, "unexpected argument \"\(word)\" after \(option.spelling)",
+      suggestion: "\(option.spelling) \(Option.fields.spelling) \(word)",
+      hint: .command("help \(node.path)"))
+  }
+}
+
 struct ArgumentScan {
   private(set) var words: [String] = []
 
@@ -73,9 +124,15 @@ struct ArgumentScan {
   private(set) var options: [Option: [String]] = [:]
   private(set) var order: [Option] = []
 
+  /// The options as typed, without their values: `-o`, `--output`.
+  private(set) var typed: [Option: String] = [:]
+
   /// The last option, if its value is missing.
   private(set) var pending: Option?
   private(set) var isPastOptions = false
+
+  /// The first word that directly follows a format: `name,id` of `--json name,id`.
+  private(set) var wordAfterFormat: (option: Option, word: String)?
 
   private let tree: CommandTree
 
@@ -93,7 +150,10 @@ struct ArgumentScan {
   /// Like ``read(_:)``, for a command line that may continue.
   mutating func begin(_ arguments: [String], checksValues: Bool) throws(CommandError) {
     var rest = arguments[...]
+    var format: Option?
     while let argument = rest.popFirst() {
+      let last = format
+      format = nil
       if argument == "--" {
         isPastOptions = true
         words += rest
@@ -101,6 +161,7 @@ struct ArgumentScan {
       }
       guard argument.hasPrefix("-"), argument != "-" else {
         words.append(argument)
+        if let last, wordAfterFormat == nil { wordAfterFormat = (last, argument) }
         continue
       }
       var (option, value) = try split(argument)
@@ -117,9 +178,14 @@ struct ArgumentScan {
         value = nil
         rest = ["-" + others] + rest
       } else if let value {
-        throw CommandError(.usage, "unexpected value \"\(value)\" for \(option.spelling)")
+        throw CommandError(
+          .usage, "unexpected value \"\(value)\" for \(option.spelling)",
+          suggestion: Option.formats.contains(option)
+            ? "\(option.spelling) \(Option.fields.spelling) \(value)" : nil)
       }
+      if Option.formats.contains(option) { format = option }
       options[option, default: []].append(value ?? "")
+      typed[option] = argument.hasPrefix("--") ? option.spelling : String(argument.prefix(2))
       order.append(option)
     }
   }
@@ -144,22 +210,18 @@ struct ArgumentScan {
 
   private func unknown(_ argument: String, _ name: String) -> CommandError {
     let node = tree.find(words).node
-    let options = node.command?.options ?? tree.options
+    let names = (node.command?.options ?? tree.options).map(\.name)
+    let isLetter = !argument.hasPrefix("--")
+    let suggestion =
+      tree.command(meantBy: name, at: node)
+      ?? (isLetter ? tree.option(meantByLetter: name, among: names) : nil)
+      ?? tree.option(meant: name, among: names).map { "--\($0)" }
     return CommandError(
       .usage, "unknown option \"\(argument)\"",
-      suggestion: meant(by: name, among: options.map(\.name)).map { "--\($0)" },
-      hint: node.command?.takesArguments == true && !argument.hasPrefix("--")
+      suggestion: suggestion,
+      hint: node.command?.takesArguments == true && isLetter && suggestion == nil
         ? "put -- before arguments that begin with a dash"
         : .command(node.path.isEmpty ? "help options" : "help \(node.path)"))
-  }
-}
-
-extension String {
-  /// True for `--help` and `-h`, also among other letters: `-qh`.
-  fileprivate var asksForHelp: Bool {
-    if hasPrefix("--") { return self == "--help" || hasPrefix("--help=") }
-    guard hasPrefix("-") else { return false }
-    return dropFirst().prefix { $0.isASCII && $0.isLetter }.contains("h")
   }
 }
 

@@ -36,10 +36,16 @@ package struct CommandError: Error {
   }
 }
 
-enum Hint: ExpressibleByStringInterpolation {
+indirect enum Hint: ExpressibleByStringInterpolation, Sendable {
   case words(String)
   /// A command line, without the program's name.
   case command(String)
+  /// Two steps, each on its own line.
+  case steps(Hint, Hint)
+  /// Words that precede the name of the variable for the program's directory.
+  case home(String)
+
+  static let details = Hint.words("--details fetches each record")
 
   init(stringLiteral value: String) { self = .words(value) }
 
@@ -47,9 +53,10 @@ enum Hint: ExpressibleByStringInterpolation {
     self =
       switch remedy.action {
       case .allowMoreTime?: .words("allow more time with --timeout, or try later")
-      case .moveStore?: .words("\(remedy.text), or set AGGREGATOR_HOME")
+      case .moveStore?: .home("\(remedy.text), or set")
       case .nameSettingsFile?: .words("\(remedy.text), or use --config FILE")
       case .record?: .words("\(remedy.text) with --record")
+      case .command?: .command(remedy.text)
       default: .words(remedy.text)
       }
   }
@@ -61,10 +68,20 @@ extension SourceError {
     let words = remedy.map(Hint.init)
     return switch code {
     case .missingKey, .invalidKey:
-      settings.first(where: \.isSecret).map { .command("config set \($0.key)") } ?? words
+      setting(among: settings).map { setting in
+        let set = Hint.command("config set \(setting.key)")
+        return code == .missingKey ? words.map { .steps($0, set) } ?? set : set
+      } ?? words
     case .circuitOpen: remedy.map { .words("\($0); --refresh retries now") }
     default: words
     }
+  }
+
+  /// The setting that the message names, or the only secret.
+  private func setting(among settings: [Setting]) -> Setting? {
+    let words = message.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
+    let secrets = settings.filter(\.isSecret)
+    return settings.first { words.contains($0.key) } ?? (secrets.count == 1 ? secrets.first : nil)
   }
 }
 

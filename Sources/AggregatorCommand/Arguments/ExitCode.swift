@@ -20,13 +20,13 @@ enum ExitCode: Int32, CaseIterable, Sendable {
       switch error.code {
       case .cancelled: .interrupted
       case .notFound, .unsupported: .notFound
-      case .badUsage, .invalidCursor: .usage
-      case .badSettings: .settings
+      case .invalidRequest, .invalidCursor: .usage
+      case .invalidSettings: .settings
       case .missingKey, .invalidKey: .key
       case .timedOut, .rateLimited, .busy: .tryLater
       case .malformed, .tooLarge: .notUnderstood
       case .storage: .io
-      case .stalled: .partial
+      case .noProgress: .partial
       // The cause is the failure of the request that could not be recorded.
       case .notRecorded: (error.cause as? SourceError).map(Self.init) ?? .unavailable
       default: .unavailable
@@ -36,12 +36,13 @@ enum ExitCode: Int32, CaseIterable, Sendable {
   var about: String {
     switch self {
     case .success: "success, including empty lists, cached or bundled data, and a closed pipe"
-    case .notFound: "record not found; for next: end of list or invalid position"
+    case .notFound:
+      "record not found, or lookup not supported; for next: end of list or invalid position"
     case .partial: "partial result: some sources failed, or the listing was cut short"
-    case .usage: "invalid command line, blank query, or invalid --cursor"
+    case .usage: "invalid command line, record ID or --cursor, or blank query"
     case .unavailable:
-      "no data: connection failed, server error, --offline without data, or request not in the "
-        + "recording"
+      "no data: connection failed, server error, request rejected (4xx), service paused, "
+        + "--offline without data, or request not in the recording"
     case .bug: "internal error"
     case .io: "cannot read or write: disk full, permissions"
     case .tryLater: "try later: timeout, rate limit, or a lock in use"

@@ -16,6 +16,9 @@ package struct Invocation: Sendable {
   /// The value of an option; the last one if it was given several times.
   func text(_ option: Option) -> String? { values[option]?.last }
 
+  /// The values of an option that may be given several times.
+  func texts(_ option: Option) -> [String] { values[option] ?? [] }
+
   func count(_ option: Option) -> Int? { text(option).flatMap { Int($0) } }
 
   func duration(_ option: Option) -> Duration? { text(option).flatMap { Duration(typed: $0) } }

@@ -1,6 +1,6 @@
 import AggregatorKit
 
-/// Equality ignores the description, because a command may word its own (``with(about:)``).
+/// Equality ignores the description, because a command may override it (``with(about:in:)``).
 struct Option: Sendable {
   enum Value: Hashable, Sendable {
     case count(ClosedRange<Int>)
@@ -19,6 +19,7 @@ struct Option: Sendable {
   /// A section of the help, in its order.
   enum Group: String, CaseIterable {
     case specific = "Options"
+    case selection = "Filter options"
     case paging = "Paging options"
     case output = "Output options"
     case data = "Data options"
@@ -88,20 +89,32 @@ extension Option: Hashable {
 
 /// Every option except those of one source's own verb.
 extension Option {
+  // MARK: - Filter
+
+  static let condition = Option(
+    "where", .text, "CONDITION", in: .selection,
+    about: "only records that meet it, such as 'name~man'; also several")
+  static let order = Option(
+    "sort", .list, "A,-B", in: .selection,
+    about: "sort by fields, descending after a dash")
+  static let count = Option(
+    "count", in: .selection, about: "print only the number of records")
+
   // MARK: - Paging
 
   static let limit = Option(
     "limit", letter: "L", .count(1...1_000_000_000), "N", in: .paging,
     about: "maximum number of records (default 20)")
-  static let all = Option("all", in: .paging, about: "list all records")
+  static let all = Option("all", in: .paging, about: "list all records (up to --max-pages)")
   static let maxPages = Option(
     "max-pages", .count(0...1_000_000_000), "N", in: .paging,
     about: "stop after N pages, 0 for no limit (default 25 with --all)")
   static let cursor = Option(
-    "cursor", .text, "TOKEN", in: .paging, about: "continue after an earlier page")
+    "cursor", .text, "TOKEN", in: .paging,
+    about: "continue from the cursor that an earlier listing printed")
   static let session = Option(
     "session", .session, "NAME", in: .paging,
-    about: "name of the saved position for next (default \"default\")")
+    about: "session whose position next continues (default \"default\")")
   static let reset = Option("reset", in: .paging, about: "restart the last listing")
   static let back = Option("back", in: .paging, about: "show the previous page")
   static let peek = Option("peek", in: .paging, about: "show the next page without advancing")
@@ -117,17 +130,29 @@ extension Option {
   static let tsv = Option("tsv", in: .output, about: "output tab-separated values, no header")
   static let csvRaw = Option(
     "csv-raw", in: .output, about: "do not escape spreadsheet formulas in CSV")
+  static let noPager = Option(
+    "no-pager", in: .output, about: "do not page output that is longer than the screen")
+  static let full = Option("full", in: .output, about: "show long texts in full on a terminal")
   static let fields = Option(
-    "fields", .list, "A,B", in: .output, about: "fields to show, in order; \"help\" lists them")
+    "fields", .list, "A,B", in: .output, about: "fields to show, in order; --fields help lists them"
+  )
+
+  static let jq = Option(
+    "jq", .text, "EXPR", in: .output,
+    about: "filter the JSON output with jq, which must be installed; strings are unquoted")
 
   // MARK: - Source of data
 
   static let source = Option("source", .list, "A,B", in: .data, about: "search only these sources")
   static let offline = Option("offline", in: .data, about: "use local data only")
   static let refresh = Option(
-    "refresh", in: .data, about: "ignore the cache and any circuit breaker")
+    "refresh", in: .data,
+    about: "fetch again, even if the cache is fresh or requests are paused after failures")
   static let noFallback = Option(
     "no-fallback", in: .data, about: "fail instead of using stale or bundled data")
+  static let details = Option(
+    "details", in: .data, about: "fetch each record in full (lists may omit fields)")
+  static let deleted = Option("deleted", in: .data, about: "list deleted records")
   static let explain = Option(
     "explain", in: .data, about: "explain where the data comes from")
 
@@ -153,6 +178,8 @@ extension Option {
 
   static let config = Option(
     "config", .file, "FILE", in: .general, about: "read additional settings from FILE")
+  static let manifests = Option(
+    "manifests", .directory, "DIR", in: .general, about: "read added sources from DIR")
   static let color = Option(
     "color", .choice(["auto", "always", "never"]), "WHEN", in: .general,
     about: "use color: auto, always or never (default auto)")
@@ -167,20 +194,25 @@ extension Option {
 
   static let yes = Option("yes", letter: "y", about: "do not ask for confirmation")
   static let dryRun = Option("dry-run", about: "show what would happen without doing it")
-  static let clearDeleted = Option("deleted", about: "also clear the list of deleted records")
+  static let forgetDeleted = Option(
+    "forget-deleted", about: "also clear the list of deleted records")
+  static let data = Option("data", about: "also remove its cached records and images")
+  static let laws = Option("laws", about: "check the laws of the source and print each")
   static let size = Option(
     "size", .choice(ImageSize.allCases.map(\.rawValue)), "SIZE",
     about: "small, medium or large (default medium)")
-  static let file = Option(
+  static let outputFile = Option(
     "output", letter: "o", .file, "FILE",
     about: "write to a file or directory; - is standard output")
+  static let sync = Option(
+    "sync", about: "first sync the sources that the query reads, if incomplete")
   static let printURL = Option("print-url", about: "print the URL instead of opening it")
 
   // MARK: - Sets
 
-  static let common: [Option] = [config, color, quiet, verbose, noInput, help]
+  static let common: [Option] = [config, manifests, color, quiet, verbose, noInput, help]
 
-  static let output: [Option] = [format, json, ndjson, csv, tsv, csvRaw, fields]
+  static let formatting: [Option] = [format, json, ndjson, csv, tsv, csvRaw, fields, jq, noPager]
 
   static let reading: [Option] = [offline, refresh, noFallback, timeout, record, replay]
 
@@ -188,18 +220,25 @@ extension Option {
     option == timeout ? timeout.with(about: "time limit per record: 500ms, 10s, 2m") : option
   }
 
-  /// The source of data for commands that only the service can serve.
+  /// Options of commands that always contact the service.
   static let fetching: [Option] = [
-    refresh.with(about: "ignore the circuit breaker"), timeout, record, replay,
+    refresh.with(about: "try even if requests are paused after failures"), timeout, record,
+    replay,
   ]
 
-  static let listing: [Option] = [limit, all, maxPages, cursor, session, explain]
+  static let selecting: [Option] = [condition, order, count]
+
+  static let listing: [Option] = selecting + [limit, all, maxPages, cursor, session, explain]
 
   static let position: [Option] = [limit, reset, back, peek, session, explain]
 
-  static let exclusive: [[Option]] = [
-    [limit, all], [offline, refresh], [offline, noFallback], [record, replay], [reset, back, peek],
-  ]
+  static let exclusive: [[Option]] =
+    [
+      [limit, all], [offline, refresh], [offline, noFallback], [record, replay],
+      [reset, back, peek],
+      [deleted, details],
+    ] + [limit, cursor, session, order, fields, details].map { [count, $0] }
+    + [refresh, record, replay, session, explain].map { [deleted, $0] }
 
   static let formats: [Option] = [json, ndjson, csv, tsv]
 }

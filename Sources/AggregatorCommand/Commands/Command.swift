@@ -27,7 +27,7 @@ package struct Command: Sendable {
   private let makeFields: @Sendable () -> [FieldEntry]
   private let makeNotes: @Sendable () -> [String]
   private let makeExamples: @Sendable () -> [(String, String)]
-  private let body: @Sendable (Invocation, Session) async throws -> ExitCode
+  private let body: @Sendable (Invocation, CommandContext) async throws -> ExitCode
 
   var takesArguments: Bool { !arguments.isEmpty }
 
@@ -37,7 +37,7 @@ package struct Command: Sendable {
     fields: @escaping @Sendable @autoclosure () -> [Field<some Any>] = [Field<Never>](),
     notes: @escaping @Sendable @autoclosure () -> [String] = [],
     examples: @escaping @Sendable @autoclosure () -> [(String, String)] = [],
-    run: @escaping @Sendable (Invocation, Session) async throws -> ExitCode
+    run: @escaping @Sendable (Invocation, CommandContext) async throws -> ExitCode
   ) {
     self.arguments = arguments
     self.words = words ?? { _, _ in arguments.isEmpty ? .none : .anything }
@@ -48,12 +48,12 @@ package struct Command: Sendable {
     body = run
   }
 
-  func run(_ invocation: Invocation, _ session: Session) async throws -> ExitCode {
-    guard invocation.list(.fields) == ["help"] else { return try await body(invocation, session) }
-    let output = try OutputOptions(invocation, in: session)
+  func run(_ invocation: Invocation, _ context: CommandContext) async throws -> ExitCode {
+    guard invocation.list(.fields) == ["help"] else { return try await body(invocation, context) }
+    let output = try OutputOptions(invocation, in: context)
     try RecordPrinter.print(
       fields, as: output.plainListing("fields", FieldEntry.self, namesFields: false), output,
-      in: session)
+      in: context)
     return .success
   }
 }
@@ -77,7 +77,7 @@ struct FieldEntry: Entry {
 
   static let fields: [Field<FieldEntry>] = [
     Field("name", "Name", \.id, about: "The name for --fields, and the JSON key."),
-    Field("kind", "Kind", \.kind, about: "text, integer, number, bool or list."),
+    Field("kind", "Kind", \.kind, about: "text, integer, number, bool, list or any."),
     Field("about", "Description", \.about, about: "The description."),
   ]
 }

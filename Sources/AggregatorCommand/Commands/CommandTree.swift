@@ -1,4 +1,5 @@
 package import AggregatorKit
+package import DeclaredSource
 
 package struct CommandTree: Sendable {
   package struct Node: Sendable {
@@ -8,48 +9,116 @@ package struct CommandTree: Sendable {
     let path: String
 
     /// The description, without a full stop.
-    let summary: String
+    var summary: String { content.value().summary }
 
     /// The command if no further word follows; `nil` if one must.
-    let command: Command?
+    var command: Command? { content.value().command }
 
-    let children: [Node]
+    var children: [Node] { content.value().children }
+
+    private let content: Lazy<Content, Never>
+
+    private struct Content: Sendable {
+      let summary: String
+      let command: Command?
+      let children: [Node]
+    }
 
     init(_ path: String, _ summary: String, _ command: Command?, children: [Node] = []) {
+      self.init(path, Lazy { Content(summary: summary, command: command, children: children) })
+    }
+
+    /// Creates a node that is made when it is needed: most runs need one of many.
+    init(lazily path: String, _ make: @escaping @Sendable () -> Node) {
+      self.init(
+        path,
+        Lazy {
+          let node = make()
+          return Content(summary: node.summary, command: node.command, children: node.children)
+        })
+    }
+
+    private init(_ path: String, _ content: Lazy<Content, Never>) {
       self.path = path
       self.word = path.split(separator: " ").last.map(String.init) ?? ""
-      self.summary = summary
-      self.command = command
-      self.children = children
+      self.content = content
     }
   }
 
   let root: Node
-  let program: String
+  let name: ProgramName
+  var program: String { name.text }
 
   let plugins: [any Plugin]
+
+  /// The folder of added sources; `nil` if there is no directory for it.
+  let manifests: ManifestFolder?
+
+  /// The added sources whose names are those of compiled sources or commands, which win.
+  let hiddenSources: [String]
   let groups: [(title: String, nodes: [Node])]
 
   /// All settings: those of each source, then those of the program.
+  var settings: [Setting] { plugins.flatMap(\.settings) + ownSettings }
+
+  /// The settings that a run reads, without reading the manifests of added sources: their secrets are those that
+  /// are bound to a host.
   var settingGroups: [[Setting]] {
-    plugins.map(\.settings) + [[Directories.home] + RecordingOptions.settings]
+    compiled.map(\.settings) + [manifests?.boundSecrets ?? [], ownSettings]
   }
 
-  var settings: [Setting] { settingGroups.flatMap(\.self) }
+  private var ownSettings: [Setting] {
+    [Directories.home(of: name)] + RecordingOptions.settings(of: name)
+  }
+
+  private var compiled: [any Plugin] { plugins.filter { !($0 is DeclaredPlugin) } }
 
   var sources: [String] { plugins.map(\.name) }
 
-  package init(_ program: String, plugins: [any Plugin]) {
-    self.program = program
+  /// The settings of the program and of all sources but one.
+  func settings(except name: String) -> [Setting] {
+    let own = plugins.first { $0.name == name }?.settings ?? []
+    return settings.filter { !own.contains($0) }
+  }
+
+  package init(_ program: String, plugins: [any Plugin], manifests: ManifestFolder? = nil) {
+    let name = ProgramName(program)
+    let own = Set(plugins.map(\.name) + Self.groups([], of: name).flatMap(\.nodes).map(\.word))
+    let added = manifests?.plugins ?? []
+    hiddenSources = added.map(\.name).filter(own.contains)
+    let plugins = plugins + added.filter { !own.contains($0.name) }.map { $0 as any Plugin }
+    self.manifests = manifests
+    self.name = name
     self.plugins = plugins
-    groups = [
-      ("Commands across sources", [.search(plugins), .sources(plugins), .sql(plugins)]),
-      ("Local data and settings", [.store(plugins), .config(plugins)]),
-      ("Shell and help", [.completions(program), .help]),
-    ]
+    groups = Self.groups(plugins, of: name)
     root = Node(
       "", "Query web APIs from the terminal, even when they are down", .overview(plugins),
-      children: plugins.map { $0.node } + groups.flatMap(\.nodes))
+      children: plugins.map { plugin in Node(lazily: plugin.name) { plugin.node } }
+        + groups.flatMap(\.nodes))
+  }
+
+  private static func groups(
+    _ plugins: [any Plugin], of name: ProgramName
+  ) -> [(title: String, nodes: [Node])] {
+    let program = name.text
+    return [
+      (
+        "Commands across sources",
+        [
+          Node(lazily: "search") { .search(plugins) },
+          Node(lazily: "sources") { .sources(plugins) },
+          Node(lazily: "sql") { .sql(plugins, program) },
+        ]
+      ),
+      (
+        "Local data and settings",
+        [
+          Node(lazily: "store") { .store(plugins) },
+          Node(lazily: "config") { .config(plugins, of: name) },
+        ]
+      ),
+      ("Shell and help", [.completions(program), .help]),
+    ]
   }
 
   /// Every option, with its general description, sorted by name.
@@ -64,8 +133,18 @@ package struct CommandTree: Sendable {
   func option(named name: String) -> Option? { option { $0.name == name } }
   func option(lettered letter: Character) -> Option? { option { $0.letter == letter } }
 
-  private func option(_ fits: (Option) -> Bool) -> Option? {
-    root.commands.lazy.flatMap(\.options).first(where: fits)
+  /// The first option in the order of help.
+  ///
+  /// The verbs of added sources are asked last: they have the options of all verbs, and their manifests need
+  /// not be read for them.
+  private func option(_ fits: @escaping (Option) -> Bool) -> Option? {
+    func first(in node: Node) -> Option? {
+      node.command?.options.first(where: fits) ?? node.children.lazy.compactMap(first).first
+    }
+    let added = Set(plugins.map(\.name)).subtracting(compiled.map(\.name))
+    let own = root.children.filter { !added.contains($0.word) }
+    let others = root.children.filter { added.contains($0.word) }
+    return root.command?.options.first(where: fits) ?? (own + others).lazy.compactMap(first).first
   }
 
   func find(_ words: [String]) -> (node: Node, rest: [String]) {
@@ -117,13 +196,16 @@ extension CommandTree.Node {
 enum StandardVerb: String, CaseIterable {
   case list, next, search, show, sync, delete, restore, open, image
 
-  func summary(_ noun: RecordNoun) -> String {
+  func summary(_ noun: RecordNoun, isEndless: Bool = false) -> String {
     switch self {
     case .list: "List \(noun.plural)"
     case .next: "Show the next page"
     case .search: "Search \(noun.plural)"
     case .show: "Show full details"
-    case .sync: "Download all records; resumes if interrupted"
+    case .sync:
+      isEndless
+        ? "Download the next pages of \(noun.plural)"
+        : "Download all records; resumes if interrupted"
     case .delete: "Hide \(noun.plural) locally until restored"
     case .restore: "Restore deleted \(noun.plural)"
     case .open: "Open \(noun.withArticle)'s page in the browser"
@@ -143,7 +225,8 @@ extension Plugin {
         }
       return CommandTree.Node(
         "\(name) \(verb.rawValue)",
-        missing.map { "Not available: \(name) have no \($0)" } ?? verb.summary(noun),
+        missing.map { "Not available: \(name) have no \($0)" }
+          ?? verb.summary(noun, isEndless: policy.isEndless),
         command(for: verb))
     }
     return CommandTree.Node(

@@ -1,14 +1,20 @@
 import AggregatorKit
+import DeclaredSource
 
 extension CommandTree.Node {
-  static func config(_ plugins: [any Plugin]) -> CommandTree.Node {
-    let settings = plugins.flatMap(\.settings) + RecordingOptions.settings
+  static func config(_ plugins: [any Plugin], of program: ProgramName) -> CommandTree.Node {
+    let settings = plugins.flatMap(\.settings) + RecordingOptions.settings(of: program)
+    let plain = plugins.lazy.compactMap { plugin in
+      plugin.settings.first { $0.form == .url }.map {
+        "\($0.key) https://example.com/\(plugin.name).json"
+      }
+    }.first
     return CommandTree.Node(
       "config", "Show and change settings", .listSettings,
       children: [
         .init("config list", "Show all settings and their origins", .listSettings),
         .init("config get", "Print the value of a setting", .getSetting(settings)),
-        .init("config set", "Write a setting to your settings file", .setSetting(settings)),
+        .init("config set", "Write a setting to your settings file", .setSetting(settings, plain)),
         .init(
           "config unset", "Remove a setting from your settings file", .unsetSetting(settings)),
         .init("config path", "Print the path of your settings file", .settingsPath),
@@ -18,16 +24,16 @@ extension CommandTree.Node {
 
 extension Command {
   fileprivate static let listSettings = Command(
-    options: Option.output, fields: SettingEntry.fields,
+    options: Option.formatting, fields: SettingEntry.fields,
     examples: [("config", "show all settings and their origins")]
-  ) { invocation, session in
+  ) { invocation, context in
     try invocation.refuseArguments()
-    let output = try OutputOptions(invocation, in: session)
-    let settings = try session.settings()
-    session.warnOfInvalidValues(in: settings)
-    let entries = session.tree.settings.map { SettingEntry($0, settings) }
+    let output = try OutputOptions(invocation, in: context)
+    let settings = try context.settings()
+    context.warnOfInvalidValues(in: settings)
+    let entries = context.tree.settings.map { SettingEntry($0, settings) }
     try RecordPrinter.print(
-      entries, as: output.plainListing("config", SettingEntry.self), output, in: session)
+      entries, as: output.plainListing("config", SettingEntry.self), output, in: context)
     return .success
   }
 
@@ -41,24 +47,23 @@ extension Command {
   }
 
   private static func getSetting(
-    _ invocation: Invocation, _ session: Session
+    _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    let setting = try session.tree.setting(named: invocation.argument("KEY"))
-    let settings = try session.settings()
+    let setting = try context.tree.setting(named: invocation.argument("KEY"))
+    let settings = try context.settings()
     let shown = settings.shown(setting)
     guard shown != .notSet, shown != .placeholder else {
       let state = shown == .placeholder ? "has only a placeholder value" : "is not set"
       throw CommandError(
         .notFound, "\(setting.key) \(state)", hint: .command("config set \(setting.key)"))
     }
-    try session.output.write("\(shown.description.safeLine)\n")
+    try context.output.write("\(shown.description.safeLine)\n")
     return .success
   }
 
-  fileprivate static func setSetting(_ known: [Setting]) -> Command {
-    let plain = known.first { $0.defaultValue != nil && !$0.isSecret }
-    let examples =
-      plain.map { [("config set \($0.key) \($0.defaultValue ?? "")", "change a setting")] } ?? []
+  /// `plain` is an example of a key and its value.
+  fileprivate static func setSetting(_ known: [Setting], _ plain: String?) -> Command {
+    let examples = plain.map { [("config set \($0)", "change a setting")] } ?? []
     let secrets = known.filter(\.isSecret).prefix(1).map {
       ("config set \($0.key)", "set an API key; prompts for it")
     }
@@ -81,45 +86,50 @@ extension Command {
   }
 
   private static func setSetting(
-    _ invocation: Invocation, _ session: Session
+    _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
     guard let key = invocation.arguments.first else {
       throw CommandError.missingArgument("KEY")
     }
-    let setting = try session.tree.setting(named: key)
+    let setting = try context.tree.setting(named: key)
     try invocation.refuseArguments(after: 2)
     let value: String
     if setting.isSecret {
       // Without the value, which may be a secret.
       guard invocation.arguments.count == 1 else {
-        let command = session.diagnostics.command("config set \(setting.key)")
+        let command = context.diagnostics.command("config set \(setting.key)")
         throw CommandError(
           .usage,
           "\(setting.key) cannot be passed on the command line, where other users could see it",
           hint: .words("run \(command); it prompts or reads standard input"))
       }
-      value = try SecretInput.read("\(setting.key): ", mayAsk: !invocation.has(.noInput))
+      value = try SecretInput.read(setting.key, mayAsk: !invocation.has(.noInput))
     } else if invocation.arguments.count == 2 {
       value = invocation.arguments[1]
     } else {
       throw CommandError.missingArgument(
         "VALUE", hint: .command("config set \(setting.key) VALUE"))
     }
-    let path = try session.userSettingsFile()
+    let path = try context.userSettingsFile()
+    let host: String?
     do throws(SourceError) {
-      try SettingsFile(path, settings: session.tree.settings).set(setting.key, to: value)
+      host = try context.tree.bind(setting)
+      try SettingsFile(path, settings: context.tree.settings).set(setting.key, to: value)
     } catch {
       var failure = CommandError(error)
       // The invalid value comes from the command line, not from a file.
-      if error.code == .badSettings { failure.code = .usage }
+      if error.code == .invalidSettings { failure.code = .usage }
       throw failure
     }
-    session.diagnostics.note("Set \(setting.key) in \(path)")
+    context.diagnostics.note("Set \(setting.key) in \(path)")
+    if let host {
+      context.diagnostics.note("It is sent to \(host) only")
+    }
     if setting.isSecret,
-      let source = session.tree.plugins.first(where: { $0.settings.contains(setting) })
+      let source = context.tree.plugins.first(where: { $0.settings.contains(setting) })
     {
-      let check = session.diagnostics.command("sources check \(source.name)")
-      session.diagnostics.note("Verify it with: \(check)")
+      let check = context.diagnostics.command("sources check \(source.name)")
+      context.diagnostics.note("Verify it with: \(check)")
     }
     return .success
   }
@@ -135,17 +145,17 @@ extension Command {
   }
 
   private static func unsetSetting(
-    _ invocation: Invocation, _ session: Session
+    _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    let setting = try session.tree.setting(named: invocation.argument("KEY"))
-    let path = try session.userSettingsFile()
+    let setting = try context.tree.setting(named: invocation.argument("KEY"))
+    let path = try context.userSettingsFile()
     let wasSet: Bool
     do throws(SourceError) {
-      wasSet = try SettingsFile(path, settings: session.tree.settings).unset(setting.key)
+      wasSet = try SettingsFile(path, settings: context.tree.settings).unset(setting.key)
     } catch {
       throw CommandError(error)
     }
-    let settings = try session.settings()
+    let settings = try context.settings()
     let origin = settings.origin(of: setting)
     let remaining =
       if origin != .standard {
@@ -155,7 +165,7 @@ extension Command {
       } else {
         "there is no default"
       }
-    session.diagnostics.note(
+    context.diagnostics.note(
       (wasSet ? "Removed \(setting.key) from \(path)" : "\(setting.key) is not set in \(path)")
         + "; \(remaining)")
     return .success
@@ -163,20 +173,21 @@ extension Command {
 
   fileprivate static let settingsPath = Command(
     examples: [("config path", "print the path of your settings file")]
-  ) { invocation, session in
+  ) { invocation, context in
     try invocation.refuseArguments()
-    try session.output.write("\(session.userSettingsFile())\n")
+    try context.output.write("\(context.userSettingsFile())\n")
     return .success
   }
 }
 
-extension Session {
+extension CommandContext {
   /// Warns of invalid values, which are errors only when they are used.
   fileprivate func warnOfInvalidValues(in settings: Settings) {
+    let recording = RecordingOptions.settings(of: tree.name)
     for setting in tree.settings {
       // A variable may be relative to the working directory.
       let isAnywhere =
-        RecordingOptions.settings.contains(setting) && settings.origin(of: setting) == .environment
+        recording.contains(setting) && settings.origin(of: setting) == .environment
       do throws(SourceError) { try settings.check(setting) } catch {
         guard !isAnywhere else { continue }
         diagnostics.warning(error.message, hint: error.remedy.map(Hint.init))
@@ -186,6 +197,16 @@ extension Session {
 }
 
 extension CommandTree {
+  /// Binds a secret of added sources to their host; `nil` for any other setting.
+  fileprivate func bind(_ setting: Setting) throws(SourceError) -> String? {
+    // A manifest cannot have the secret of another source by naming it.
+    guard let manifests, setting.isSecret,
+      plugins.allSatisfy({ $0 is DeclaredPlugin || !$0.settings.contains { $0.key == setting.key } }
+      )
+    else { return nil }
+    return try manifests.bind(setting.key)
+  }
+
   /// The setting with this key, ignoring case.
   fileprivate func setting(named key: String) throws(CommandError) -> Setting {
     guard let setting = settings.first(where: { $0.key == key.uppercased() }) else {

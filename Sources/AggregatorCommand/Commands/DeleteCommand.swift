@@ -13,37 +13,38 @@ extension Plugin {
         ("\(name) delete \(example.id) --yes", "hide a record"),
         ("\(name) delete \(example.id) --dry-run", "show what would be deleted"),
       ]
-    ) { invocation, session in
+    ) { invocation, context in
       let texts = try invocation.ids(of: self)
-      let environment = try session.localEnvironment()
+      let environment = try context.localEnvironment()
       let store = try environment.requiredStore()
       let choice = try await choose(texts, in: store)
       for text in choice.unknown {
-        session.diagnostics.error(
+        context.diagnostics.error(
           CommandError(
             .notFound,
             Item.ID(text) == nil
-              ? "invalid \(noun.singular) ID \"\(text)\"" : "\(noun.singular) \(text) not found",
+              ? SourceError.invalidID(text, of: self).message
+              : "\(noun.singular) \(text) not found",
             hint: .command("\(name) search QUERY")))
       }
       if !choice.ids.isEmpty {
         guard !invocation.has(.dryRun) else {
-          session.diagnostics.note(
+          context.diagnostics.note(
             "Would delete \(noun.count(choice.ids.count)): \(choice.ids.joined(separator: ", "))")
           return choice.code
         }
         let question =
           "Delete \(choice.ids.count == 1 ? choice.ids[0] : noun.count(choice.ids.count))"
         guard try invocation.confirms(question) else {
-          session.diagnostics.note("Nothing deleted")
+          context.diagnostics.note("Nothing deleted")
           return .success
         }
         _ = try await failing(self) { () async throws(SourceError) in
           try await store.delete(choice.ids, of: name, at: environment.now())
         }
-        session.diagnostics.note(
+        context.diagnostics.note(
           "Deleted \(noun.count(choice.ids.count)). "
-            + "Undo: \(session.diagnostics.command("\(name) restore \(choice.typed)"))")
+            + "Undo: \(context.diagnostics.command("\(name) restore \(choice.typed)"))")
       }
       return choice.code
     }
@@ -51,14 +52,17 @@ extension Plugin {
 
   var restoreCommand: Command {
     Command(
-      "ID… | -", words: { [name] _, _ in .ids(of: name, areDeleted: true) },
+      "ID… | - | --all", words: { [name] _, _ in .ids(of: name, areDeleted: true) },
       options: [.all.with(about: "restore all deleted records", in: .specific)],
-      notes: ["Restored records return to their original position."],
+      notes: [
+        "Restored records return to their original position. With - the IDs are read from standard "
+          + "input, one per line."
+      ],
       examples: [
         ("\(name) restore \(example.id)", "restore a record"),
         ("\(name) restore --all", "restore all deleted records"),
       ]
-    ) { invocation, session in
+    ) { invocation, context in
       let texts: [String]?
       if invocation.has(.all) {
         try invocation.refuseArguments()
@@ -66,14 +70,14 @@ extension Plugin {
       } else {
         texts = try invocation.ids(of: self)
       }
-      let store = try session.localEnvironment().requiredStore()
+      let store = try context.localEnvironment().requiredStore()
       let restored = try await failing(self) { () async throws(SourceError) in
         try await store.restore(texts?.map { Item.ID($0)?.description ?? $0 }, of: name)
       }
       let missing = (texts ?? []).filter { !restored.contains(Item.ID($0)?.description ?? $0) }
-      for text in missing { session.diagnostics.note("\(text) is not deleted") }
+      for text in missing { context.diagnostics.note("\(text) is not deleted") }
       if !restored.isEmpty || texts == nil {
-        session.diagnostics.note("Restored \(noun.count(restored.count))")
+        context.diagnostics.note("Restored \(noun.count(restored.count))")
       }
       return .success
     }
@@ -86,6 +90,7 @@ extension Plugin {
     for text in texts {
       guard let id = Item.ID(text) else {
         choice.unknown.append(text)
+        choice.hasInvalid = true
         continue
       }
       let isCached = try await failing(self) { () async throws(SourceError) in
@@ -105,6 +110,7 @@ private struct DeletionChoice {
   var ids: [String] = []
   /// Invalid IDs, and those without a record.
   var unknown: [String] = []
+  var hasInvalid = false
 
   /// The IDs as arguments, unless there are too many.
   var typed: String {
@@ -113,7 +119,7 @@ private struct DeletionChoice {
 
   var code: ExitCode {
     guard !unknown.isEmpty else { return .success }
-    return ids.isEmpty ? .notFound : .partial
+    return !ids.isEmpty ? .partial : hasInvalid ? .usage : .notFound
   }
 }
 

@@ -1,4 +1,5 @@
 import AggregatorKit
+import DeclaredSource
 import Synchronization
 
 /// The output of `--explain`: the plan before an answer, and the requests after it.
@@ -18,9 +19,9 @@ final class Explanation: Sendable {
   private let state = Mutex(State())
 
   /// `nil` without `--explain`.
-  init?(_ invocation: Invocation, _ session: Session) {
+  init?(_ invocation: Invocation, _ context: CommandContext) {
     guard invocation.has(.explain) else { return nil }
-    diagnostics = session.diagnostics
+    diagnostics = context.diagnostics
   }
 
   /// Sends nothing; fails with code `settings`.
@@ -34,6 +35,12 @@ final class Explanation: Sendable {
     } catch {
       throw CommandError(error, of: plugin)
     }
+  }
+
+  /// The plan of a listing that reads only cached or bundled records.
+  func planLocal(_ plugin: some Plugin) {
+    say("\(plugin.name): cached data only; --all reads all records of the service")
+    say("plan: no request")
   }
 
   private func plan(
@@ -64,15 +71,19 @@ final class Explanation: Sendable {
     say("fallback: \(origins.compactMap(\.self).joined(separator: ", then "))")
   }
 
-  /// Fails with code `badSettings`.
+  /// Fails with code `invalidSettings`.
   func planService(
     of plugin: some Plugin, _ kind: CallKind, pages: Int?, in environment: PluginEnvironment
   ) async throws(SourceError) {
+    do { _ = try plugin.remote(in: environment) } catch let error where error.allowsFallback {
+      return say("plan: no request (\(error.message))")
+    }
     let requestPlan = try await plugin.requestPlan(of: kind, in: environment)
     let attempts = pages.map { "up to \($0 * requestPlan.requestsPerPage) attempts" }
-    say(
-      "plan: GET \(requestPlan.addresses.joined(separator: ", ")) "
-        + "(\(attempts ?? "all pages"))")
+    let requests =
+      (plugin as? DeclaredPlugin)?.endpoint
+      ?? "GET \(requestPlan.addresses.joined(separator: ", "))"
+    say("plan: \(requests) (\(attempts ?? "all pages"))")
     if requestPlan.pause > .zero {
       say(
         "circuit breaker: failing repeatedly; paused for \(requestPlan.pause.text), "

@@ -33,7 +33,7 @@ struct Help {
     var sections: [String] = []
     if !node.children.isEmpty {
       sections += columns([
-        (isSource(node) ? "Verbs" : "Commands", node.children.map { row($0, $0.summary) })
+        ("\(childWord(of: node).capitalizedFirst)s", node.children.map { row($0, $0.summary) })
       ])
     }
     if let command = node.command {
@@ -55,7 +55,7 @@ struct Help {
           .joined(separator: " "))
     }
     if !node.children.isEmpty {
-      lines.append("\(tree.program) \(node.path) \(isSource(node) ? "VERB" : "COMMAND") …")
+      lines.append("\(tree.program) \(node.path) \(childWord(of: node).uppercased()) …")
     }
     return lines
   }
@@ -67,11 +67,17 @@ struct Help {
       return "Use \"\(help) COMMAND\" for more information. Further topics: \(topics)."
     }
     if isSource(node) || node.command == nil {
-      let word = isSource(node) ? "VERB" : "COMMAND"
+      let word = childWord(of: node).uppercased()
       return "Use \"\(help) \(node.path) \(word)\" for more information."
     }
     return "General options: \(Option.common.map(\.spelling).joined(separator: ", ")). "
       + "See \"\(help) options\"."
+  }
+
+  /// The noun for the words under a node.
+  private func childWord(of node: CommandTree.Node) -> String {
+    if isSource(node) { return "verb" }
+    return node.path == "completions" ? "shell" : "command"
   }
 
   private func isSource(_ node: CommandTree.Node) -> Bool { tree.sources.contains(node.path) }
@@ -158,8 +164,8 @@ enum HelpTopic: String, CaseIterable {
           + [help.wrapped(Self.lastResort)]
       case .environment:
         help.columns([("Settings", Self.settings(of: tree))])
-          + help.columns([("Other variables", Self.variables)])
-          + [help.wrapped(Self.order(tree.program))]
+          + help.columns([("Other variables", Self.variables(of: tree.name))])
+          + [help.wrapped(Self.order(tree.name))]
       case .man: [ManualPage(tree).text]
       }
     return sections.joined(separator: "\n")
@@ -180,24 +186,33 @@ enum HelpTopic: String, CaseIterable {
   }
 
   /// Environment variables that are not settings.
-  static let variables = [
-    ("AGGREGATOR_CONFIG", "additional settings file, like --config"),
-    ("XDG_CONFIG_HOME", "parent of aggregator/config.xcconfig (default ~/.config)"),
-    ("XDG_DATA_HOME", "parent of aggregator/store.sqlite (default ~/.local/share)"),
-    ("XDG_STATE_HOME", "parent of aggregator/positions (default ~/.local/state)"),
-    ("XDG_CACHE_HOME", "parent of aggregator/images (default ~/.cache)"),
-    ("http_proxy, https_proxy, no_proxy", "proxies, as in curl"),
-    ("COLUMNS", "output width"),
-    ("NO_COLOR", "disables color unless empty"),
-    ("FORCE_HYPERLINK", "1: always print links in cards, 0: never (default: if supported)"),
-    ("AGGREGATOR_FORCE_TTY", "behave as if on a terminal with this many columns"),
-  ]
+  static func variables(of program: ProgramName) -> [(String, String)] {
+    [
+      (program.variable("CONFIG"), "additional settings file, like --config"),
+      ("XDG_CONFIG_HOME", "parent of \(program.text)/config.xcconfig (default ~/.config)"),
+      ("XDG_DATA_HOME", "parent of \(program.text)/store.sqlite (default ~/.local/share)"),
+      ("XDG_STATE_HOME", "parent of \(program.text)/positions (default ~/.local/state)"),
+      ("XDG_CACHE_HOME", "parent of \(program.text)/images (default ~/.cache)"),
+      ("http_proxy, https_proxy, no_proxy", "proxies, as in curl"),
+      ("COLUMNS", "output width"),
+      (
+        "\(program.variable("PAGER")), PAGER",
+        "the pager for long output, cat or empty for none (default less)"
+      ),
+      ("NO_COLOR", "disables color and cursor movements unless empty"),
+      ("FORCE_HYPERLINK", "1: always print links, 0: never (default: if supported)"),
+      (program.variable("FORCE_TTY"), "behave as if on a terminal with this many columns"),
+    ]
+  }
 
-  static func order(_ program: String) -> String {
-    "A setting is looked up in this order: the environment variable of the same name; the file given "
-      + "by --config or AGGREGATOR_CONFIG; Configuration/Debug.xcconfig or Release.xcconfig in the "
-      + "working directory, depending on the build; ~/.config/aggregator/config.xcconfig; the "
-      + "default. \"\(program) config\" shows all values and their origins."
+  static func order(_ program: ProgramName) -> String {
+    let home = program.variable("HOME")
+    return
+      "A setting is looked up in this order: the environment variable of the same name; the file given "
+      + "by --config or \(program.variable("CONFIG")); Configuration/Debug.xcconfig or Release.xcconfig in the "
+      + "working directory, depending on the build; ~/.config/\(program.text)/config.xcconfig, or "
+      + "config/config.xcconfig in the directory of the environment variable \(home); the "
+      + "default. \"\(program.text) config\" shows all values and their origins."
   }
 }
 
@@ -219,9 +234,9 @@ extension Command {
           ("search \(plugin.example.query)", "search all sources"),
         ]
       }
-    return Command(options: [.version], examples: examples) { _, session in
-      let help = Help(session.tree, width: session.terminal.width)
-      try session.output.write(help.text(of: session.tree.root))
+    return Command(options: [.version], examples: examples) { _, context in
+      let help = Help(context.tree, width: context.terminal.width)
+      try context.output.write(help.text(of: context.tree.root))
       return .success
     }
   }
@@ -237,23 +252,23 @@ extension Command {
     },
     notes: ["Topics: \(HelpTopic.allCases.map(\.rawValue).joined(separator: ", "))."],
     examples: [("help heroes search", "show help for a verb"), ("help exit-codes", "show a topic")]
-  ) { invocation, session in
-    let help = Help(session.tree, width: session.terminal.width)
+  ) { invocation, context in
+    let help = Help(context.tree, width: context.terminal.width)
     let words = invocation.arguments
     if words.count == 1, let topic = HelpTopic(rawValue: words[0]) {
-      try session.output.write(topic.text(help, tree: session.tree))
+      try context.output.write(topic.text(help, tree: context.tree))
       return .success
     }
-    let (node, rest) = session.tree.find(words)
+    let (node, rest) = context.tree.find(words)
     guard rest.isEmpty else {
-      var error = session.tree.unknown(rest[0], under: node, rest: rest)
+      var error = context.tree.unknown(rest[0], under: node, rest: rest)
       let topics = HelpTopic.allCases.map(\.rawValue)
       if node.path.isEmpty, let topic = nearest(to: rest[0], in: topics) {
         error.suggestion = error.suggestion ?? "help \(topic)"
       }
       throw error
     }
-    try session.output.write(help.text(of: node))
+    try context.output.write(help.text(of: node))
     return .success
   }
 }

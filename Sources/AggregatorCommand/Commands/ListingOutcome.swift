@@ -4,24 +4,38 @@ import Foundation
 struct ListingOutcome {
   private(set) var count = 0
   private(set) var total: Int?
+  /// The number of records on the pages before, if known.
+  var earlier: Int?
   private(set) var next: Cursor?
   private(set) var isPartial = false
   var continuation = ContinuationHint.cursor
   var offersAll = true
 
+  /// The records in messages: `heroes`, `deleted heroes`.
+  var subject: String
+
   /// The command to leave a listing that began on bundled data; `nil` if it begins here.
   var restart: Hint?
   var canGrow = false
 
+  /// The command that completes the cache, if only cached records are listed.
+  var syncHint: Hint?
+
   private let source: String
   private let noun: RecordNoun
   private let isLocalFirst: Bool
+  private let repeatsRecords: Bool
   private let settings: [Setting]
   private let now: Date
   private var provenances: [Provenance] = []
-  private var unreadable = Unreadable.none
+  private var unreadable = UnreadableRows.none
+  /// The number of records that further pages repeated.
+  private var repeated = 0
   private var remarks: [Remark] = []
   private var isCapped = false
+  private var unfetched: (fields: [String], count: Int, hint: Hint?)?
+  /// The number of records that were checked for fields that lists do not include.
+  private var checked = 0
 
   struct Remark {
     let warning: Warning
@@ -36,8 +50,10 @@ struct ListingOutcome {
 
   init(of plugin: some Plugin, at now: Date) {
     source = plugin.name
+    subject = plugin.name
     noun = plugin.noun
     isLocalFirst = plugin.policy.readOrder == .localFirst
+    repeatsRecords = plugin.policy.repeatsRecords
     settings = plugin.settings
     self.now = now
   }
@@ -59,12 +75,57 @@ struct ListingOutcome {
     add(found.warnings)
   }
 
+  /// The codes of warnings that say that records are missing.
+  private static let cutShort: Set<String> = ["stopped", Warning.incomplete, "depth"]
+
+  /// Adds a page of a walk, of which some records were there before.
+  mutating func add<Item>(_ step: PaginationStep<Item>) {
+    add(step.page, showing: step.items.count)
+    // Without any new record the walk itself says why it stops.
+    guard !repeatsRecords, !step.items.isEmpty, step.end != .itemLimit else { return }
+    repeated += step.page.records.count - step.items.count
+    if repeated > 0 { isPartial = true }
+  }
+
   private mutating func add(_ warnings: [Warning]) {
-    if warnings.contains(where: { $0.code == "stopped" }) { isPartial = true }
+    if warnings.contains(where: { Self.cutShort.contains($0.code) }) { isPartial = true }
     for warning in warnings where !remarks.contains(where: { $0.warning == warning }) {
       remarks.append(Remark(warning: warning, isNote: warning.code == "cachedOnly"))
     }
   }
+
+  /// Notes records without those of the `chosen` fields that lists do not include.
+  mutating func check<P: Plugin>(
+    _ items: [P.Item], of plugin: P, chosen: [String]?, hint: @autoclosure () -> Hint?
+  ) {
+    checked += items.count
+    let fields = plugin.detailFields.map(\.name).filter { chosen?.contains($0) ?? false }
+    let lacking = fields.isEmpty ? 0 : items.count(where: plugin.lacksDetails)
+    guard lacking > 0 else { return }
+    unfetched = (fields, (unfetched?.count ?? 0) + lacking, hint())
+  }
+
+  /// Names the records of a filter.
+  mutating func select(isFilter: Bool) {
+    canGrow = false
+    if isFilter { subject = "matching \(subject)" }
+  }
+
+  mutating func add(_ gap: CacheGap) {
+    var warning = gap.warning.warning
+    warning.message = "limited to cached records: \(warning.message)"
+    remarks.append(Remark(warning: warning, hint: .command(gap.command)))
+  }
+
+  /// Leaves out records of the pages that were added: totals and cursors count those, too.
+  mutating func narrow(by rejected: Int) {
+    count -= rejected
+    total = nil
+    next = nil
+  }
+
+  /// Sets the total after all pages were narrowed.
+  mutating func concludeNarrowed() { if !isPartial { total = count } }
 
   mutating func end(_ end: PaginationEnd) {
     switch end {
@@ -104,22 +165,46 @@ struct ListingOutcome {
   func report(to diagnostics: Diagnostics, query: Query? = nil) {
     if count == 0, !isPartial, restart == nil {
       diagnostics.note(
-        query.map { "No \(source) match \"\($0.text.fitted(to: 80))\"" } ?? "No \(source)")
+        query.map { "No \(source) match \"\($0.text.fitted(to: 80))\"" } ?? "No \(subject)")
     }
     if let grown = growth(query, diagnostics) { diagnostics.note(grown) }
     reportAmount(to: diagnostics)
+    reportRemarks(to: diagnostics)
+  }
+
+  func reportCount(to diagnostics: Diagnostics) {
+    var counted = self
+    counted.next = nil
+    counted.reportAmount(to: diagnostics)
+    reportRemarks(to: diagnostics)
+  }
+
+  private func reportRemarks(to diagnostics: Diagnostics) {
     for remark in allRemarks { remark.report(diagnostics, of: source) }
   }
 
   /// `isNamed` is true if the age names the source, because there are others.
   func reportAmount(to diagnostics: Diagnostics, isNamed: Bool = false) {
     if let next {
-      let amount = total.map { "\(count) of \($0)" } ?? "\(count)"
-      diagnostics.note("\(amount) \(source) · \(continuation.words(next, offersAll: offersAll))")
+      diagnostics.note("\(amount) · \(continuation.words(next, offersAll: offersAll))")
+    } else if diagnostics.isForPeople, count > 0, !isPartial, !canGrow,
+      !offersAll || earlier ?? 0 > 0
+    {
+      // The end of a long list, of which the beginning is off the screen.
+      diagnostics.note(amount)
     }
     if let cached, stale == nil {
       diagnostics.note("note: \(isNamed ? "\(source): " : "")cached, fetched \(cached.age)")
     }
+  }
+
+  private var amount: String {
+    if let total, let earlier, earlier > 0, count > 0, earlier + count <= total {
+      let range = count == 1 ? "\(earlier + 1)" : "\(earlier + 1)–\(earlier + count)"
+      return "\(range) of \(total) \(subject)"
+    }
+    if let total, next != nil { return "\(count) of \(total) \(subject)" }
+    return subject == source ? noun.count(count) : "\(count) \(subject)"
   }
 
   private func growth(_ query: Query?, _ diagnostics: Diagnostics) -> String? {
@@ -127,7 +212,9 @@ struct ListingOutcome {
       !provenances.contains(where: { $0.origin == .bundled })
     else { return nil }
     let verb = query == nil ? "next" : "load"
-    return "\(noun.count(count)) · more: \(diagnostics.command("\(source) \(verb)"))"
+    // That there are none was said already.
+    let amount = count == 0 ? "" : "\(noun.count(count)) · "
+    return "\(amount)more: \(diagnostics.command("\(source) \(verb)"))"
   }
 
   /// All remarks, the most important last.
@@ -138,20 +225,43 @@ struct ListingOutcome {
         Remark(
           warning: Warning("stopped", "stopped after \(provenances.count.of("page"))"),
           hint: .words(
-            "continue with \(continuation.action), or set a higher --max-pages")))
+            next == nil
+              ? "set a higher --max-pages"
+              : "continue with \(continuation.action), or set a higher --max-pages")))
+    }
+    if repeated > 0 {
+      let words = "\(repeated.of("record")) came again on another page: others may be missing"
+      all.append(Remark(warning: Warning("repeated", words)))
     }
     if unreadable.count > 0 {
       all.append(Remark(warning: .unreadable(unreadable)))
     }
-    if let stale { all.append(stale) }
-    if let bundled = provenances.first(where: { $0.origin == .bundled }) {
-      let reason = bundled.reason.map { " (\($0.message))" } ?? ""
+    if let unfetched {
+      let fields = unfetched.fields.map { "\"\($0)\"" }.joined(separator: ", ")
       all.append(
         Remark(
-          warning: Warning("bundled", "showing bundled sample data\(reason)"),
-          hint: restart ?? bundled.reason?.hint(settings: settings)))
+          warning: Warning(
+            "unfetched",
+            "lists do not include \(fields): unknown for \(unfetched.count) of \(noun.count(checked))"
+          ),
+          hint: unfetched.hint))
     }
+    if let stale { all.append(stale) }
+    if let bundled { all.append(bundled) }
     return all
+  }
+
+  /// A warning if bundled data stands in for the service or the store.
+  private var bundled: Remark? {
+    guard let bundled = provenances.first(where: { $0.origin == .bundled }) else { return nil }
+    // If the service was not needed, no match in local data is the whole answer.
+    if count == 0, bundled.reason?.code == .nothingCached, syncHint == nil { return nil }
+    let reason = bundled.reason.map { " (\($0.message))" } ?? ""
+    let words =
+      count == 0 ? "only bundled sample data was available" : "showing bundled sample data"
+    return Remark(
+      warning: Warning("bundled", words + reason),
+      hint: restart ?? syncHint ?? bundled.reason?.hint(settings: settings))
   }
 
   /// The age of the oldest cached page, and the reason why the service was not used.
@@ -177,7 +287,7 @@ struct ListingOutcome {
 }
 
 extension Warning {
-  static func unreadable(_ rows: Unreadable) -> Warning {
+  static func unreadable(_ rows: UnreadableRows) -> Warning {
     let reason = rows.firstReason.map { " (\($0))" } ?? ""
     return Warning("unreadable", "\(rows.count.of("row")) could not be read\(reason)")
   }

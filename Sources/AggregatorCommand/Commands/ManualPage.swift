@@ -75,18 +75,18 @@ struct ManualPage {
   }
 
   private var environment: [String] {
-    let variables = HelpTopic.settings(of: tree) + HelpTopic.variables
+    let variables = HelpTopic.settings(of: tree) + HelpTopic.variables(of: tree.name)
     return [".SH ENVIRONMENT"] + variables.flatMap { item(bold($0.0), $0.1) } + [".PP"]
-      + paragraph(HelpTopic.order(tree.program))
+      + paragraph(HelpTopic.order(tree.name))
   }
 
   private var files: [String] {
     [".SH FILES"]
       + [
-        ("~/.config/aggregator/config.xcconfig", "your settings"),
-        ("~/.local/share/aggregator/store.sqlite", "cached records and deletions"),
-        ("~/.local/state/aggregator/positions", "saved positions of next"),
-        ("~/.cache/aggregator/images", "cached images, up to 256 MiB"),
+        ("~/.config/\(tree.program)/config.xcconfig", "your settings"),
+        ("~/.local/share/\(tree.program)/store.sqlite", "cached records and deletions"),
+        ("~/.local/state/\(tree.program)/positions", "saved positions of next"),
+        ("~/.cache/\(tree.program)/images", "cached images, up to 256 MiB"),
       ].flatMap { item(italic($0.0), $0.1) }
   }
 

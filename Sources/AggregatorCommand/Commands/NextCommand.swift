@@ -3,7 +3,7 @@ import AggregatorKit
 extension Plugin {
   var nextCommand: Command {
     Command(
-      options: Option.position + Option.reading + Option.output, fields: fields,
+      options: Option.position + detailOptions + Option.reading + Option.formatting, fields: fields,
       notes: [
         "Continues the last list or search shown on a terminal or with --session. The position is saved "
           + "after the whole page is written; concurrent processes never get the same page."
@@ -13,9 +13,9 @@ extension Plugin {
         ("\(name) next --peek", "the next page, without advancing"),
         ("\(name) next --reset --session mine", "the first page, in a separate session"),
       ]
-    ) { invocation, session in
+    ) { invocation, context in
       try invocation.refuseArguments()
-      return try await NextPage(of: self, invocation, session).show()
+      return try await NextPage(of: self, invocation, context).show()
     }
   }
 }
@@ -28,7 +28,7 @@ private struct NextPage<P: Plugin> {
 
   private let plugin: P
   private let invocation: Invocation
-  private let session: Session
+  private let context: CommandContext
   private let move: Option?
   private let output: OutputOptions
   private let environment: PluginEnvironment
@@ -38,20 +38,20 @@ private struct NextPage<P: Plugin> {
   private let explanation: Explanation?
 
   init(
-    of plugin: P, _ invocation: Invocation, _ session: Session
+    of plugin: P, _ invocation: Invocation, _ context: CommandContext
   ) throws(CommandError) {
     self.plugin = plugin
     self.invocation = invocation
-    self.session = session
+    self.context = context
     move = [.reset, .back, .peek].first(where: invocation.has)
-    output = try OutputOptions(invocation, in: session)
-    let name = try SessionName(of: plugin.name, invocation)
-    explanation = Explanation(invocation, session)
-    environment = try session.environment().explained(by: explanation)
+    output = try OutputOptions(invocation, in: context)
+    let name = try SessionPositionKey(of: plugin.name, invocation)
+    explanation = Explanation(invocation, context)
+    environment = try context.environment().explained(by: explanation)
     options = SourceOptions(invocation)
     source = try options.source(of: plugin, in: environment, growing: .atEnd)
     file = try SessionPositionFile(
-      name, in: Directories(environment.settings, variables: session.variables))
+      name, in: context.directories(environment.settings))
   }
 
   func show() async throws -> ExitCode {
@@ -64,27 +64,42 @@ private struct NextPage<P: Plugin> {
 
   private func run() async throws -> ExitCode {
     let position = try read()
-    guard let nextPageRequest = try nextPageRequest(from: position) else { return reportEnd() }
+    guard var nextPageRequest = try nextPageRequest(from: position) else { return reportEnd() }
+    let output = output.continuing(nextPageRequest.fields, of: plugin.fields)
+    nextPageRequest.fields = output.fields
     let bounds = try ListingOptions(
       invocation, plugin.policy, hasStore: environment.store != nil,
-      isSearch: nextPageRequest.query != nil,
+      isSearch: nextPageRequest.query != nil, isLocal: nextPageRequest.selection != nil,
       standardLimit: nextPageRequest.limit ?? ListingOptions.standardLimit)
     let listing = try output.listing(
       "next", of: plugin.name, query: nextPageRequest.query, fields: plugin.fields,
       layout: plugin.layout)
     let first = PageRequest(
       matching: nextPageRequest.query, after: nextPageRequest.start, limit: bounds.pageSize)
-    try await explanation?.plan(plugin, first, bounds, options, in: environment)
+    if nextPageRequest.selection == nil {
+      try await explanation?.plan(plugin, first, bounds, options, in: environment)
+    } else {
+      explanation?.planLocal(plugin)
+    }
     defer { explanation?.conclude() }
     var (items, page, outcome) = try await gather(nextPageRequest, bounds)
+    outcome.earlier = nextPageRequest.earlierCount
     let isEnd =
       items.isEmpty && page.next == nil && nextPageRequest.latest != nil && !outcome.isPartial
     if !isEnd {
-      var printer = RecordPrinter(listing, output, in: session)
+      var details = DetailLoader(of: plugin, source, in: environment, invocation, context)
+      do throws(SourceError) {
+        items = try await details?.completed(items, &outcome) ?? items
+      } catch {
+        throw CommandError(error, of: plugin)
+      }
+      outcome.check(
+        items, of: plugin, chosen: output.fields, hint: details == nil ? .details : nil)
+      var printer = RecordPrinter(listing, output, in: context)
       try printer.print(items)
       try printer.finish(outcome.summary)
     }
-    let command = "\(session.tree.program) \(file.name.command())"
+    let command = "\(context.tree.program) \(file.name.command())"
     if move == .peek {
       outcome.continuation = .peek(command)
     } else {
@@ -92,7 +107,7 @@ private struct NextPage<P: Plugin> {
         nextPageRequest.position(after: page, limit: bounds.bound.items ?? max(page.count, 1)))
       outcome.continuation = .next(command)
     }
-    outcome.report(to: session.diagnostics, query: nextPageRequest.query)
+    outcome.report(to: context.diagnostics, query: nextPageRequest.query)
     if isEnd { return reportEnd() }
     return outcome.isPartial ? .partial : .success
   }
@@ -101,7 +116,7 @@ private struct NextPage<P: Plugin> {
     do throws(CommandError) { return try file.read() } catch let failure
       where failure.code == .notFound && move == .reset
     {
-      session.diagnostics.warning(
+      context.diagnostics.warning(
         "\(failure.message); starting from the beginning of the list")
       return nil
     }
@@ -112,7 +127,9 @@ private struct NextPage<P: Plugin> {
     -> NextPageRequest?
   {
     switch (move, position) {
-    case (.reset, _): return .beginning(of: position?.query)
+    case (.reset, _):
+      return .beginning(
+        of: position?.query, fields: position?.fields, selection: position?.selection)
     case (.back, nil):
       throw CommandError(
         .notFound, "\(plugin.name): no page has been shown yet", hint: .command(file.name.command())
@@ -142,6 +159,7 @@ private struct NextPage<P: Plugin> {
     var page = ShownPage(from: nextPageRequest.start)
     var outcome = ListingOutcome(of: plugin, at: environment.now())
     if nextPageRequest.start != nil { outcome.restart = .command(file.name.command(.reset)) }
+    let source = try await source(of: nextPageRequest, &outcome)
     let pages = source.excluding(nextPageRequest.excluded).pages(
       matching: nextPageRequest.query, after: nextPageRequest.start, size: bounds.pageSize,
       upTo: bounds.bound, ahead: 0
@@ -162,14 +180,60 @@ private struct NextPage<P: Plugin> {
     } catch .invalidCursor where nextPageRequest.start != nil {
       throw file.invalid(nil)
     } catch {
+      guard let copy = try await copy(nextPageRequest, bounds, insteadOf: error) else {
+        throw CommandError(error, of: plugin)
+      }
+      return copy
+    }
+    return (items, page, outcome)
+  }
+
+  /// The selected records, if the listing selects some.
+  private func source(
+    of nextPageRequest: NextPageRequest, _ outcome: inout ListingOutcome
+  ) async throws(CommandError) -> any DataSource<P.Item> {
+    guard let text = nextPageRequest.selection else { return source }
+    // A field of an added source may be gone.
+    guard let selection = try? Selection(text, plugin.fields) else { throw file.invalid(nil) }
+    return try await plugin.selected(by: selection, invocation, in: environment, &outcome)
+  }
+
+  /// The page from the cached records if they are complete, without those shown before.
+  ///
+  /// `nil` if they cannot answer.
+  private func copy(
+    _ nextPageRequest: NextPageRequest, _ bounds: ListingOptions, insteadOf reason: SourceError
+  ) async throws(CommandError) -> (items: [P.Item], page: ShownPage, outcome: ListingOutcome)? {
+    guard options.cachePolicy.mayFallBack, reason.allowsFallback, nextPageRequest.start != nil,
+      !nextPageRequest.excluded.isTruncated, nextPageRequest.selection == nil,
+      let store = environment.store
+    else { return nil }
+    var items: [P.Item] = []
+    var page = ShownPage(from: nextPageRequest.start)
+    var outcome = ListingOutcome(of: plugin, at: environment.now())
+    let records = plugin.recordStore(in: store).records.excluding(nextPageRequest.excluded)
+    do throws(SourceError) {
+      guard try await store.coverage(of: plugin.name).isComplete else { return nil }
+      let pages = records.pages(
+        matching: nextPageRequest.query, size: bounds.pageSize, upTo: bounds.bound, ahead: 0
+      ).makeAsyncIterator()
+      while let step = try await pages.next() {
+        items += step.items
+        page.addCopy(step)
+        var copied = step.page
+        copied.provenance.reason = reason
+        outcome.add(copied, showing: step.items.count)
+      }
+    } catch {
+      guard error.code == .cancelled else { return nil }
       throw CommandError(error, of: plugin)
     }
     return (items, page, outcome)
   }
 
   private func reportEnd() -> ExitCode {
-    let command = "\(session.tree.program) \(file.name.command(.reset))"
-    session.diagnostics.note("End of list. Start over: \(command)")
+    let command = "\(context.tree.program) \(file.name.command(.reset))"
+    context.diagnostics.note("End of list. Start over: \(command)")
     return .notFound
   }
 }

@@ -2,10 +2,15 @@ import AggregatorKit
 
 struct OutputOptions {
   private let format: Format
-  private let fields: [String]?
+  /// The names of `--fields`; `nil` without it.
+  private(set) var fields: [String]?
   private let isRaw: Bool
+  private let maxLines: Int?
 
-  init(_ invocation: Invocation, in session: Session) throws(CommandError) {
+  /// The most lines of a value in a card on a terminal.
+  private static let maxLinesOnTerminal = 12
+
+  init(_ invocation: Invocation, in context: CommandContext) throws(CommandError) {
     var formats: [(option: String, format: Format)] = []
     for option in Option.formats where invocation.has(option) {
       formats += Format(rawValue: option.name).map { [(option.spelling, $0)] } ?? []
@@ -13,22 +18,35 @@ struct OutputOptions {
     if let text = invocation.text(.format), let format = Format(rawValue: text) {
       formats.append(("--format \(text)", format))
     }
+    if invocation.has(.jq) { formats.append((Option.jq.spelling, .json)) }
     if let first = formats.first, let other = formats.first(where: { $0.format != first.format }) {
       throw .exclusive(first.option, other.option)
     }
-    format = formats.first?.format ?? (session.terminal.isOutput ? .table : .tsv)
+    format = formats.first?.format ?? (context.terminal.isOutput ? .table : .tsv)
     fields = invocation.list(.fields)
     isRaw = invocation.has(.csvRaw)
+    maxLines =
+      context.terminal.isOutput && !invocation.has(.full) ? Self.maxLinesOnTerminal : nil
     guard !isRaw || format == .csv else { throw CommandError(.usage, "--csv-raw requires --csv") }
+  }
+
+  /// These options with the fields of an earlier listing, as far as they exist, unless others were given.
+  func continuing<Item>(_ fields: [String]?, of all: [Field<Item>]) -> OutputOptions {
+    var options = self
+    let known = (fields ?? []).filter { name in all.contains { $0.name == name } }
+    if self.fields == nil, !known.isEmpty { options.fields = known }
+    return options
   }
 
   func listing<Item: Record>(
     _ verb: String, of source: String?, query: Query? = nil, fields all: [Field<Item>],
     layout: Layout<Item>, shape: Listing<Item>.Shape = .rows
   ) throws(CommandError) -> Listing<Item> {
-    Listing(
+    var listing = Listing(
       verb, of: source, query: query?.text, fields: all, layout: layout, shape: shape,
       chosen: try choose(from: all), isRaw: isRaw)
+    listing.maxLines = maxLines
+    return listing
   }
 
   /// `namesFields` is true if `--fields` applies to this listing.
@@ -46,8 +64,10 @@ struct OutputOptions {
       isRaw: isRaw)
   }
 
-  func writer<Item>(for listing: Listing<Item>, in session: Session) -> any RecordWriter<Item> {
-    format.writer(for: listing, on: session.terminalLayout)
+  func writer<Item>(for listing: Listing<Item>, in context: CommandContext) -> any RecordWriter<
+    Item
+  > {
+    format.writer(for: listing, on: context.terminalLayout)
   }
 
   var isForPeople: Bool { format == .table }
@@ -57,12 +77,7 @@ struct OutputOptions {
     guard !fields.isEmpty else { throw CommandError(.usage, "missing value for --fields") }
     var chosen: [Field<Item>] = []
     for name in fields {
-      guard let field = all.first(where: { $0.name == name }) else {
-        throw CommandError(
-          .usage, "unknown field \"\(name)\"",
-          suggestion: nearest(to: name, in: all.map(\.name)),
-          hint: "available fields: \(all.map(\.name).joined(separator: ","))")
-      }
+      let field = try all.field(named: name)
       if !chosen.contains(where: { $0.name == name }) { chosen.append(field) }
     }
     return chosen
@@ -71,12 +86,12 @@ struct OutputOptions {
 
 struct RecordPrinter<Item: Record> {
   private var writer: any RecordWriter<Item>
-  private let output: Output
+  private let output: PagedOutput
   private var hasBegun = false
 
-  init(_ listing: Listing<Item>, _ options: OutputOptions, in session: Session) {
-    writer = options.writer(for: listing, in: session)
-    output = session.output
+  init(_ listing: Listing<Item>, _ options: OutputOptions, in context: CommandContext) {
+    writer = options.writer(for: listing, in: context)
+    output = context.pagedOutput
   }
 
   mutating func print(_ records: [Item]) throws {
@@ -90,14 +105,16 @@ struct RecordPrinter<Item: Record> {
   mutating func finish(_ summary: ListingSummary) throws {
     try print([])
     try output.write(writer.finish(summary))
+    try output.flush()
   }
 }
 
 extension RecordPrinter {
   static func print(
-    _ records: [Item], as listing: Listing<Item>, _ options: OutputOptions, in session: Session
+    _ records: [Item], as listing: Listing<Item>, _ options: OutputOptions,
+    in context: CommandContext
   ) throws {
-    var printer = RecordPrinter(listing, options, in: session)
+    var printer = RecordPrinter(listing, options, in: context)
     try printer.print(records)
     try printer.finish(ListingSummary(count: records.count, total: records.count))
   }

@@ -27,11 +27,11 @@ extension Command {
         + Option.reading.map { option in
           option == .timeout
             ? option.with(about: "time limit per source (default 10s)") : option
-        } + Option.output,
+        } + Option.formatting,
       fields: SearchHit.fields(of: plugins),
       notes: [
         "If a source does not respond within \(defaultTimeOfAll.text) (see --timeout), its local "
-          + "data is searched. The exit code is 3 if a service failed."
+          + "data is searched. The exit code is 3 if a source has no answer at all."
       ],
       examples: [
         ("search \(query)", "search all sources"),
@@ -40,21 +40,21 @@ extension Command {
           "search one source, as JSON lines"
         ),
       ]
-    ) { invocation, session in
-      try await search(invocation, session)
+    ) { invocation, context in
+      try await search(invocation, context)
     }
   }
 
   private static func search(
-    _ invocation: Invocation, _ session: Session
+    _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    let example = (session.tree.plugins.dropFirst().first ?? session.tree.plugins.first)?.example
+    let example = (context.tree.plugins.dropFirst().first ?? context.tree.plugins.first)?.example
     let query = try invocation.query(example: "search \((example?.query ?? "word").typed)")
-    let plugins = try sources(invocation, session)
-    suggestSource(for: invocation.arguments, session)
+    let plugins = try sources(invocation, context)
+    suggestSource(for: invocation.arguments, context)
     let options = SourceOptions(invocation)
-    let environment = try session.environment()
-    environment.warnIfNoStore(session.diagnostics)
+    let environment = try context.environment()
+    environment.warnIfNoStore(context.diagnostics)
     let limit = invocation.count(.limit) ?? defaultLimit
     guard limit <= maxLimit else {
       throw CommandError(
@@ -62,15 +62,17 @@ extension Command {
         hint: .command("\(plugins[0].name) search \(query.text.typed) --limit \(limit)"))
     }
     let time = options.deadline ?? defaultTimeOfAll
-    var writer = try SearchWriter(query, plugins, OutputOptions(invocation, in: session), session)
+    var writer = try SearchWriter(query, plugins, OutputOptions(invocation, in: context), context)
+    let chosen = try OutputOptions(invocation, in: context).fields
     let left = Mutex(plugins.map(\.name))
-    session.progress.say { "Searching \(left.withLock { $0.joined(separator: ", ") })…" }
+    context.progress.say { "Searching \(left.withLock { $0.joined(separator: ", ") })…" }
     try await withThrowingTaskGroup(of: (Int, SourceSearch)?.self) { group in
       for (index, plugin) in plugins.enumerated() {
-        let continuation = session.diagnostics.command("\(plugin.name) search \(query.text.typed)")
+        let continuation = context.diagnostics.command("\(plugin.name) search \(query.text.typed)")
         group.addTask {
           let found = await plugin.search(
-            query, limit: limit, within: time, options, in: environment, continuation: continuation)
+            query, limit: limit, within: time, options, in: environment, continuation: continuation,
+            chosen: chosen)
           return (index, found)
         }
       }
@@ -93,21 +95,21 @@ extension Command {
   }
 
   /// Suggests the source's own search if the first word is the name of a source.
-  private static func suggestSource(for words: [String], _ session: Session) {
-    guard let name = words.first, words.count > 1, session.tree.sources.contains(name),
+  private static func suggestSource(for words: [String], _ context: CommandContext) {
+    guard let name = words.first, words.count > 1, context.tree.sources.contains(name),
       words.allSatisfy(\.isPlainWord)
     else { return }
     let line = "\(name) search \(words.dropFirst().joined(separator: " "))"
-    session.diagnostics.note("To search only \(name): \(session.diagnostics.command(line))")
+    context.diagnostics.note("To search only \(name): \(context.diagnostics.command(line))")
   }
 
   private static func sources(
-    _ invocation: Invocation, _ session: Session
+    _ invocation: Invocation, _ context: CommandContext
   ) throws(CommandError) -> [any Plugin] {
-    guard let names = invocation.list(.source) else { return session.tree.plugins }
+    guard let names = invocation.list(.source) else { return context.tree.plugins }
     guard !names.isEmpty else { throw CommandError(.usage, "missing value for --source") }
-    for name in names { _ = try session.tree.plugin(named: name) }
-    return session.tree.plugins.filter { names.contains($0.name) }
+    for name in names { _ = try context.tree.plugin(named: name) }
+    return context.tree.plugins.filter { names.contains($0.name) }
   }
 }
 
@@ -119,7 +121,7 @@ struct SearchWriter {
   private let query: Query
   private let names: [String]
   private let output: OutputOptions
-  private let session: Session
+  private let context: CommandContext
   private let isGrouped: Bool
   private var printer: RecordPrinter<SearchHit>
   private var waiting: [Int: SourceSearch] = [:]
@@ -128,18 +130,18 @@ struct SearchWriter {
   private var hasShownGroup = false
 
   init(
-    _ query: Query, _ plugins: [any Plugin], _ output: OutputOptions, _ session: Session
+    _ query: Query, _ plugins: [any Plugin], _ output: OutputOptions, _ context: CommandContext
   ) throws(CommandError) {
     self.query = query
     self.output = output
-    self.session = session
+    self.context = context
     names = plugins.map(\.name)
     var listing = try output.listing(
       "search", of: nil, query: query, fields: SearchHit.fields(of: plugins),
       layout: Layout(card: []))
     listing.object = \.object
     isGrouped = output.isForPeople && listing.chosen == nil
-    printer = RecordPrinter(listing, output, in: session)
+    printer = RecordPrinter(listing, output, in: context)
   }
 
   var isComplete: Bool { shown.count == names.count }
@@ -152,36 +154,43 @@ struct SearchWriter {
   mutating func hurry() throws {
     isHurried = output.isForPeople
     try showReady()
+    // Hits are shown as they arrive.
+    if isHurried { try context.pagedOutput.release() }
   }
 
   mutating func finish() throws -> ExitCode {
     let searches = shown.sorted { $0.key < $1.key }.map(\.value)
     let failures = searches.compactMap(\.failure)
     guard failures.count < searches.count || failures.isEmpty else {
-      for failure in failures { session.diagnostics.error(failure) }
+      for failure in failures { context.diagnostics.error(failure) }
       return failures.first?.code ?? .unavailable
     }
-    if !isGrouped {
+    if isGrouped {
+      try context.pagedOutput.flush()
+    } else {
       var summary = ListingSummary(count: searches.reduce(0) { $0 + $1.hits.count })
+      // Sources without hits contribute nothing to the records, unless all are without.
+      let contributing = searches.filter { !$0.hits.isEmpty }
       summary.provenance = CombinedProvenance(
-        joining: searches.compactMap(\.outcome.summary.provenance))
+        joining: (contributing.isEmpty ? searches : contributing)
+          .compactMap(\.outcome.summary.provenance))
       summary.warnings = searches.flatMap(\.outcome.summary.warnings)
       summary.sources = searches.map { JSON.Member($0.source, $0.json) }
       try printer.finish(summary)
     }
     for search in searches where !search.hits.isEmpty {
-      search.outcome.reportAmount(to: session.diagnostics, isNamed: true)
+      search.outcome.reportAmount(to: context.diagnostics, isNamed: true)
     }
     let empty = searches.filter { $0.hits.isEmpty && $0.failure == nil }.map(\.source)
     if !empty.isEmpty {
-      session.diagnostics.note(
+      context.diagnostics.note(
         "No \(empty.alternatives) match \"\(query.text.fitted(to: 80))\"")
     }
     reportRemarks(searches)
     for failure in failures {
-      session.diagnostics.warning(failure.message, hint: failure.hint)
+      context.diagnostics.warning(failure.message, hint: failure.hint)
     }
-    return searches.contains { $0.hasServiceFailed || $0.outcome.isPartial } ? .partial : .success
+    return searches.contains { $0.failure != nil || $0.outcome.isPartial } ? .partial : .success
   }
 
   private mutating func showReady() throws {
@@ -200,10 +209,10 @@ struct SearchWriter {
   private mutating func showGroup(_ search: SourceSearch) throws {
     guard !search.hits.isEmpty else { return }
     let origin = search.origin.flatMap { $0 == .live ? nil : " · \($0.rawValue)" } ?? ""
-    let heading = session.terminalLayout.style(.heading, search.source + origin)
-    try session.output.write("\(hasShownGroup ? "\n" : "")\(heading)\n")
+    let heading = context.terminalLayout.style(.heading, search.source + origin)
+    try context.pagedOutput.write("\(hasShownGroup ? "\n" : "")\(heading)\n")
     hasShownGroup = true
-    try search.printTable(output, session)
+    try search.printTable(output, context)
   }
 
   /// Reports remarks, each once for all sources that share it.
@@ -219,7 +228,7 @@ struct SearchWriter {
       }
     }
     for (remark, sources) in reported {
-      remark.report(session.diagnostics, of: sources.joined(separator: ", "))
+      remark.report(context.diagnostics, of: sources.joined(separator: ", "))
     }
   }
 }

@@ -59,25 +59,32 @@ struct SourceOptions {
 }
 
 struct RecordingOptions {
-  private static let record = Setting(
-    "AGGREGATOR_RECORD", .directory, about: "directory for recordings, like --record")
-  private static let replay = Setting(
-    "AGGREGATOR_REPLAY", .directory, about: "recording to replay, like --replay")
+  static func settings(of program: ProgramName) -> [Setting] { [record(program), replay(program)] }
 
-  static let settings = [record, replay]
+  private static func record(_ program: ProgramName) -> Setting {
+    Setting(
+      program.variable("RECORD"), .directory, about: "directory for recordings, like --record")
+  }
+
+  private static func replay(_ program: ProgramName) -> Setting {
+    Setting(program.variable("REPLAY"), .directory, about: "recording to replay, like --replay")
+  }
 
   private let recorded: String?
   private let replayed: String?
 
   /// Fails with code `usage` for both options, `settings` for a relative path in a file.
-  init(_ invocation: Invocation, _ settings: Settings) throws(CommandError) {
-    recorded = try Self.path(invocation.text(.record), else: Self.record, settings)
-    replayed = try Self.path(invocation.text(.replay), else: Self.replay, settings)
+  init(
+    _ invocation: Invocation, _ settings: Settings, of program: ProgramName
+  ) throws(CommandError) {
+    let (record, replay) = (Self.record(program), Self.replay(program))
+    recorded = try Self.path(invocation.text(.record), else: record, settings)
+    replayed = try Self.path(invocation.text(.replay), else: replay, settings)
     guard recorded == nil || replayed == nil else {
       func name(_ option: Option, _ setting: Setting) -> String {
         invocation.has(option) ? option.spelling : setting.key
       }
-      throw .exclusive(name(.record, Self.record), name(.replay, Self.replay))
+      throw .exclusive(name(.record, record), name(.replay, replay))
     }
   }
 

@@ -13,9 +13,7 @@ struct SourceSearch: Sendable {
   /// The origin of the hits; `nil` after a failure.
   let origin: Provenance.Origin?
 
-  /// True if the service failed, even if local data was used instead.
-  let hasServiceFailed: Bool
-  let printTable: @Sendable (OutputOptions, Session) throws -> Void
+  let printTable: @Sendable (OutputOptions, CommandContext) throws -> Void
 
   /// The member `sources.NAME` of the JSON envelope.
   var json: JSON {
@@ -33,7 +31,7 @@ extension Plugin {
   /// Searches this source, or its local data if the time limit is exceeded.
   func search(
     _ query: Query, limit: Int, within time: Duration, _ options: SourceOptions,
-    in environment: PluginEnvironment, continuation: String
+    in environment: PluginEnvironment, continuation: String, chosen: [String]?
   ) async -> SourceSearch {
     var outcome = ListingOutcome(of: self, at: environment.now())
     outcome.continuation = .next(continuation)
@@ -43,16 +41,18 @@ extension Plugin {
     switch result {
     case .success(let page):
       outcome.add(page, showing: page.records.count)
+      outcome.check(
+        page.records, of: self, chosen: chosen,
+        hint: .command("\(name) search \(query.text.typed) --details"))
       let origin = page.provenance.origin
       let records = page.records
       return SourceSearch(
         source: name, outcome: outcome, hits: records.map { SearchHit($0, of: self, from: origin) },
-        error: nil, failure: nil, origin: origin,
-        hasServiceFailed: page.provenance.reason?.isServiceFailure ?? false
-      ) { output, session in
+        error: nil, failure: nil, origin: origin
+      ) { output, context in
         let listing = try output.listing(
           "search", of: name, query: query, fields: fields, layout: layout)
-        var printer = RecordPrinter(listing, output, in: session)
+        var printer = RecordPrinter(listing, output, in: context)
         try printer.print(records)
       }
     case .failure(let error):
@@ -60,8 +60,7 @@ extension Plugin {
       let isEmpty = error.code == .nothingCached
       return SourceSearch(
         source: name, outcome: outcome, hits: [], error: isEmpty ? nil : error,
-        failure: isEmpty ? nil : CommandError(error, of: self), origin: nil,
-        hasServiceFailed: !isEmpty
+        failure: isEmpty ? nil : CommandError(error, of: self), origin: nil
       ) { _, _ in }
     }
   }
@@ -94,16 +93,6 @@ extension Plugin {
       var page = try await source(in: environment, reading: .offline).page(request)
       page.provenance.reason = late
       return page
-    }
-  }
-}
-
-extension SourceError {
-  /// True if a request was made and failed; false if none could be made.
-  fileprivate var isServiceFailure: Bool {
-    switch code {
-    case .offline, .missingKey, .nothingCached: false
-    default: true
     }
   }
 }

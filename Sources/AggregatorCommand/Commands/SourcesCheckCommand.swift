@@ -5,13 +5,15 @@ import Foundation
 extension Command {
   static func checkSources(_ plugins: [any Plugin]) -> Command {
     Command(
-      "[NAME…]", words: CompletionSource.severalSources(plugins),
+      "[SOURCE…]", words: CompletionSource.severalSources(plugins),
       options: [
-        .timeout.with(about: "time limit per source (default 10s)"), .record, .replay,
-      ] + Option.output, fields: SourceHealth.fields,
+        .laws, .timeout.with(about: "time limit per source (default 10s)"), .record, .replay,
+      ] + Option.formatting, fields: SourceHealth.fields,
       notes: [
         "Requests one page from each service and checks its records. The exit code is that of the most "
-          + "severe failure."
+          + "severe failure.",
+        "With --laws, checks the laws of paging, search and lookup: at most \(LawBudget.requests) requests to each "
+          + "service, at its rate limit. The exit code is 3 if one is violated.",
       ],
       examples: plugins.suffix(1).map {
         ("sources check \($0.name) --json", "check one source, as JSON")
@@ -20,17 +22,20 @@ extension Command {
   }
 
   private static func checkSources(
-    _ invocation: Invocation, _ session: Session
+    _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    var plugins = session.tree.plugins
+    var plugins = context.tree.plugins
     if !invocation.arguments.isEmpty {
       plugins = try invocation.arguments.map { name throws(CommandError) in
-        try session.tree.plugin(named: name)
+        try context.tree.plugin(named: name)
       }
     }
-    let output = try OutputOptions(invocation, in: session)
-    let environment = try session.environment()
-    environment.warnIfNoStore(session.diagnostics)
+    let output = try OutputOptions(invocation, in: context)
+    let environment = try context.environment()
+    environment.warnIfNoStore(context.diagnostics)
+    if invocation.has(.laws) {
+      return try await checkLaws(of: plugins, invocation, output, environment, context)
+    }
     let time = invocation.duration(.timeout) ?? defaultTimeOfAll
     let checks = await withTaskGroup(of: (Int, SourceCheck).self) { group in
       for (index, plugin) in plugins.enumerated() {
@@ -43,10 +48,10 @@ extension Command {
     try RecordPrinter.print(
       checks.map(\.health), as: output.plainListing("check", SourceHealth.self, shape: .cards),
       output,
-      in: session)
+      in: context)
     for (check, plugin) in zip(checks, plugins) {
       guard let error = check.failure else { continue }
-      session.diagnostics.warning(
+      context.diagnostics.warning(
         "\(plugin.name): \(error.message)", hint: error.hint(settings: plugin.settings))
     }
     return checks.map(\.code).max { $0.severity < $1.severity } ?? .success

@@ -1,13 +1,18 @@
 import AggregatorKit
+import DeclaredSource
 
 extension CommandTree.Node {
   static func sources(_ plugins: [any Plugin]) -> CommandTree.Node {
     CommandTree.Node(
       "sources", "List sources", .sources,
       children: [
+        .init("sources list", "List sources", .sources),
         .init(
           "sources show", "Show a source's verbs, fields, settings and operator chain",
           .showSource(plugins)),
+        .init("sources add", "Add a source for a JSON API", .addSource),
+        .init("sources edit", "Change the manifest of an added source", .editSource),
+        .init("sources remove", "Remove an added source", .removeSource),
         .init(
           "sources check", "Check each service's health",
           .checkSources(plugins)),
@@ -17,21 +22,26 @@ extension CommandTree.Node {
 
 extension Command {
   fileprivate static let sources = Command(
-    options: Option.output, fields: SourceEntry.fields,
+    options: Option.formatting, fields: SourceEntry.fields,
     examples: [("sources", "list sources")]
-  ) { invocation, session in
+  ) { invocation, context in
     try invocation.refuseArguments()
-    let output = try OutputOptions(invocation, in: session)
-    let settings = try session.settings()
-    let entries = session.tree.plugins.map { SourceEntry($0, settings) }
+    let output = try OutputOptions(invocation, in: context)
+    let settings = try context.settings()
+    let folder = context.tree.manifests
+    let entries = context.tree.plugins.map { plugin in
+      let problem = plugin is DeclaredPlugin ? folder?.problem(with: plugin.name) : nil
+      return SourceEntry(plugin, settings, problem: problem)
+    }
     try RecordPrinter.print(
-      entries, as: output.plainListing("sources", SourceEntry.self), output, in: session)
+      entries, as: output.plainListing("sources", SourceEntry.self), output, in: context)
     return .success
   }
 
   fileprivate static func showSource(_ plugins: [any Plugin]) -> Command {
     Command(
-      "NAME", words: CompletionSource.source(plugins), options: Option.reading + Option.output,
+      "SOURCE", words: CompletionSource.source(plugins),
+      options: Option.reading + Option.formatting,
       fields: SourceDetail.fields,
       examples: plugins.prefix(1).map {
         ("sources show \($0.name)", "show details of a source")
@@ -40,16 +50,24 @@ extension Command {
   }
 
   private static func showSource(
-    _ invocation: Invocation, _ session: Session
+    _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    let name = try invocation.argument("NAME")
-    let plugin = try session.tree.plugin(named: name)
-    let output = try OutputOptions(invocation, in: session)
+    let name = try invocation.argument("SOURCE")
+    let plugin = try context.tree.plugin(named: name)
+    let output = try OutputOptions(invocation, in: context)
+    var manifest: (file: String, json: JSON)?
+    do throws(SourceError) {
+      if plugin is DeclaredPlugin, let folder = context.tree.manifests {
+        manifest = (folder.file(of: name), try folder.json(of: name))
+      }
+    } catch {
+      throw CommandError(error)
+    }
     let entry = try SourceDetail(
-      plugin, session.environment(), SourceOptions(invocation))
+      plugin, context.environment(), SourceOptions(invocation), manifest)
     try RecordPrinter.print(
       [entry], as: output.plainListing("show", SourceDetail.self, shape: .cards), output,
-      in: session)
+      in: context)
     return .success
   }
 }
@@ -74,9 +92,9 @@ private struct SourceEntry: Entry {
   let summary: String
   let key: String
 
-  init(_ plugin: some Plugin, _ settings: Settings) {
+  init(_ plugin: some Plugin, _ settings: Settings, problem: SourceError?) {
     id = plugin.name
-    summary = plugin.summary
+    summary = problem.map { "error: \($0.message)" } ?? plugin.summary
     key = plugin.keyState(settings)
   }
 
@@ -94,9 +112,12 @@ private struct SourceDetail: Entry {
   let fieldNames: [String]
   let settings: [String]
   let chain: String
+  let file: String?
+  let manifest: String?
 
   init<P: Plugin>(
-    _ plugin: P, _ environment: PluginEnvironment, _ options: SourceOptions
+    _ plugin: P, _ environment: PluginEnvironment, _ options: SourceOptions,
+    _ manifest: (file: String, json: JSON)?
   ) throws(CommandError) {
     id = plugin.name
     summary = plugin.summary
@@ -104,6 +125,8 @@ private struct SourceDetail: Entry {
     fieldNames = plugin.fields.map(\.name)
     settings = plugin.shownSettings(environment.settings)
     chain = "\(try options.source(of: plugin, in: environment))"
+    file = manifest?.file
+    self.manifest = manifest?.json.withoutSecrets.text
   }
 
   static let fields: [Field<SourceDetail>] = [
@@ -113,5 +136,40 @@ private struct SourceDetail: Entry {
     Field("fields", "Fields", \.fieldNames, about: "The fields of a record."),
     Field("settings", "Settings", \.settings, about: "The settings and their origins."),
     Field("chain", "Operators", \.chain, about: "The chain of operators, the service first."),
+    Field("file", "File", \.file, about: "The path of the manifest of an added source."),
+    Field("manifest", "Manifest", \.manifest, about: "The manifest, with literal secrets masked."),
   ]
+}
+
+extension JSON {
+  /// A manifest whose author wrote secrets into it, without them.
+  fileprivate var withoutSecrets: JSON {
+    guard case .object(let members) = self, case .string(let url)? = self["url"] else {
+      return self
+    }
+    var request = SourceRequest(url: url)
+    if case .object(let headers)? = self["headers"] {
+      request.headers = headers.compactMap { header in
+        if case .string(let value) = header.value {
+          .init(name: header.name, value: value)
+        } else {
+          nil
+        }
+      }
+    }
+    let secrets = request.extractSecrets(of: "masked", avoiding: [])
+    func masked(_ text: String) -> JSON {
+      .string(secrets.reduce(text) { $0.replacing("${\($1.setting)}", with: "…") })
+    }
+    return .object(
+      members.map { member in
+        switch member.name {
+        case "url": JSON.Member("url", masked(request.url))
+        case "headers":
+          JSON.Member(
+            "headers", .object(request.headers.map { JSON.Member($0.name, masked($0.value)) }))
+        default: member
+        }
+      })
+  }
 }

@@ -15,15 +15,15 @@ extension CommandTree.Node {
 
 extension Command {
   fileprivate static let storeStatus = Command(
-    options: Option.output, fields: StoreEntry.fields,
+    options: Option.formatting, fields: StoreEntry.fields,
     examples: [("store", "show the number of cached records per source")]
-  ) { invocation, session in
+  ) { invocation, context in
     try invocation.refuseArguments()
-    let output = try OutputOptions(invocation, in: session)
-    let environment = try session.localEnvironment()
+    let output = try OutputOptions(invocation, in: context)
+    let environment = try context.localEnvironment()
     let store = try environment.requiredStore()
     var entries: [StoreEntry] = []
-    for plugin in session.tree.plugins {
+    for plugin in context.tree.plugins {
       do throws(SourceError) {
         entries.append(StoreEntry(plugin.name, try await store.status(of: plugin.name)))
       } catch {
@@ -31,14 +31,14 @@ extension Command {
       }
     }
     try RecordPrinter.print(
-      entries, as: output.plainListing("store", StoreEntry.self), output, in: session)
-    if let path = try session.storePath(environment.settings) {
-      session.diagnostics.note("\(path), \(Self.size(of: path))")
+      entries, as: output.plainListing("store", StoreEntry.self), output, in: context)
+    if let path = try context.storePath(environment.settings) {
+      context.diagnostics.note("\(path), \(Self.size(of: path))")
     }
-    if let files = try session.imageFiles(environment.settings) {
+    if let files = try context.imageFiles(environment.settings) {
       let usage = await files.usage()
       if usage.count > 0 {
-        session.diagnostics.note(
+        context.diagnostics.note(
           "\(files.directory), \(usage.count.of("image")), \(usage.bytes.byteCount)")
       }
     }
@@ -55,10 +55,10 @@ extension Command {
 
   fileprivate static func clearStore(_ plugins: [any Plugin]) -> Command {
     Command(
-      "SOURCE", words: CompletionSource.source(plugins), options: [.clearDeleted, .yes, .dryRun],
+      "SOURCE", words: CompletionSource.source(plugins), options: [.forgetDeleted, .yes, .dryRun],
       notes: [
-        "Cached images are removed too. Deleted records stay deleted unless --deleted is given. Positions of "
-          + "next are kept."
+        "Cached images are removed too. Deleted records stay deleted unless --forget-deleted is given. "
+          + "Positions of next are kept."
       ],
       examples: plugins.prefix(1).map {
         ("store clear \($0.name) --yes", "remove all cached \($0.name)")
@@ -66,54 +66,47 @@ extension Command {
   }
 
   private static func clearStore(
-    _ invocation: Invocation, _ session: Session
+    _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
     let name = try invocation.argument("SOURCE")
-    let plugin = try session.tree.plugin(named: name)
-    let environment = try session.localEnvironment()
+    let plugin = context.tree.plugins.first { $0.name == name }
+    let environment = try context.localEnvironment()
     let store = try environment.requiredStore()
-    let files = try session.imageFiles(environment.settings)
-    func clearing<Answer: Sendable>(
-      _ body: () async throws(SourceError) -> Answer
-    ) async throws(CommandError) -> Answer {
-      do { return try await body() } catch { throw CommandError(error, of: plugin) }
+    let files = try context.imageFiles(environment.settings)
+    func failure(_ error: SourceError) -> CommandError {
+      plugin.map { CommandError(error, of: $0) } ?? CommandError(error)
     }
-    let status = try await clearing { () async throws(SourceError) in
-      try await store.status(of: name)
+    let cached: CachedData
+    do {
+      cached = try await CachedData(
+        of: name, called: plugin?.noun, in: store, files,
+        forgetsDeleted: invocation.has(.forgetDeleted))
+    } catch {
+      throw failure(error)
     }
-    let forgetsDeleted = invocation.has(.clearDeleted)
-    let images = await files?.usage(of: name).count ?? 0
-    let records = status.records + status.hidden + status.removedUpstream
-    let noun = plugin.noun
-    let cleared = [
-      "\(records) cached \(records == 1 ? noun.singular : noun.plural)",
-      images > 0 ? images.of("image") : nil,
-      forgetsDeleted ? status.deleted.of("deletion") : nil,
-    ].compactMap(\.self).joined(separator: " and ")
+    // A source that was removed may have left records.
+    if cached.isEmpty { _ = try context.tree.plugin(named: name) }
     guard !invocation.has(.dryRun) else {
-      session.diagnostics.note("Would remove \(cleared)")
+      context.diagnostics.note("Would remove \(cached.text)")
       return .success
     }
-    guard try invocation.confirms("Remove \(cleared)") else {
-      session.diagnostics.note("Nothing removed")
+    guard try invocation.confirms("Remove \(cached.text)") else {
+      context.diagnostics.note("Nothing removed")
       return .success
     }
-    session.progress.say { "Removing \(cleared)…" }
-    try await clearing { () async throws(SourceError) in
-      try await store.clear(name, forgetsDeleted: forgetsDeleted)
-      try await files?.clear(name)
-    }
-    session.diagnostics.note("Removed \(cleared)")
+    context.progress.say { "Removing \(cached.text)…" }
+    do { try await cached.remove() } catch { throw failure(error) }
+    context.diagnostics.note("Removed \(cached.text)")
     return .success
   }
 
   fileprivate static let storePath = Command(
     examples: [("store path", "print the path of the store")]
-  ) { invocation, session in
+  ) { invocation, context in
     try invocation.refuseArguments()
-    let environment = try session.localEnvironment()
+    let environment = try context.localEnvironment()
     _ = try environment.requiredStore()
-    try session.output.write("\(session.storePath(environment.settings) ?? "")\n")
+    try context.output.write("\(context.storePath(environment.settings) ?? "")\n")
     return .success
   }
 }
@@ -149,4 +142,45 @@ private struct StoreEntry: Entry {
     Field(
       "fetchedAt", "Last fetched", \.fetchedAt, about: "Time of the newest fetched page."),
   ]
+}
+
+/// The cached records and images of a source.
+struct CachedData: Sendable {
+  /// What it is: `25 cached heroes and 3 images`.
+  let text: String
+  let isEmpty: Bool
+
+  private let name: String
+  private let store: any Store
+  private let files: ImageDiskCache?
+  private let forgetsDeleted: Bool
+
+  /// - Throws: ``SourceError`` with code `storage` or `busy`.
+  init(
+    of name: String, called noun: RecordNoun? = nil, in store: any Store, _ files: ImageDiskCache?,
+    forgetsDeleted: Bool
+  ) async throws(SourceError) {
+    let status = try await store.status(of: name)
+    let images = await files?.usage(of: name).count ?? 0
+    let records = status.records + status.hidden + status.removedUpstream
+    let noun = noun ?? RecordNoun("records")
+    text = [
+      "\(records) cached \(records == 1 ? noun.singular : noun.plural)",
+      images > 0 ? images.of("image") : nil,
+      forgetsDeleted && status.deleted > 0 ? status.deleted.of("deletion") : nil,
+    ].compactMap(\.self).joined(separator: " and ")
+    isEmpty = records + images + status.deleted == 0
+    self.name = name
+    self.store = store
+    self.files = files
+    self.forgetsDeleted = forgetsDeleted
+  }
+
+  /// Removes all of it.
+  ///
+  /// - Throws: ``SourceError`` with code `storage` or `busy`.
+  func remove() async throws(SourceError) {
+    try await store.clear(name, forgetsDeleted: forgetsDeleted)
+    try await files?.clear(name)
+  }
 }

@@ -27,6 +27,42 @@ extension CommandTree {
     "completion": ["completions"],
   ]
 
+  /// Names of other programs for options of this one.
+  private static let optionSynonyms = [
+    "reload": "refresh", "no-cache": "refresh", "force": "refresh", "cached": "offline",
+    "local": "offline", "top": "limit", "per-page": "limit", "columns": "fields", "filter": "where",
+    "order": "sort", "order-by": "sort", "sort-by": "sort",
+  ]
+
+  private static let letterSynonyms: [Character: String] = ["n": "limit"]
+
+  /// Options of other programs for the pages after the first.
+  private static let pageSynonyms = ["page", "offset", "skip"]
+
+  /// The letter's option, with its value if there is one: `--limit 5` for `-n5`.
+  func option(meantByLetter text: String, among names: [String]) -> String? {
+    guard let letter = text.first, let option = Self.letterSynonyms[letter], names.contains(option)
+    else { return nil }
+    let value = text.dropFirst().drop { $0 == "=" }
+    return value.isEmpty ? "--\(option)" : "--\(option) \(value)"
+  }
+
+  /// The command that shows the next page, for `--page`.
+  func command(meantBy name: String, at node: Node) -> String? {
+    let words = node.path.split(separator: " ").map(String.init)
+    guard Self.pageSynonyms.contains(name), let source = words.first, sources.contains(source),
+      node.command?.options.contains(.limit) == true
+    else { return nil }
+    return "\(source) next"
+  }
+
+  func option(meant name: String, among names: [String]) -> String? {
+    if let option = Self.optionSynonyms[name.lowercased()] {
+      return names.contains(option) ? option : nil
+    }
+    return meant(by: name, among: names)
+  }
+
   func unknown(_ word: String, under node: Node, rest: [String]) -> CommandError {
     if node.path.isEmpty { return unknownAtFirst(word, rest: rest) }
     let words = node.children.map(\.word)
@@ -122,22 +158,35 @@ extension CommandTree {
     word == verb || synonyms[word.lowercased()]?.contains(verb) == true
   }
 
-  func refused(_ option: Option, by node: Node) -> CommandError {
+  func refused(
+    _ option: Option, as typed: String?, _ value: String?, by node: Node
+  ) -> CommandError {
+    let typed = typed ?? option.spelling
     guard !node.path.isEmpty else {
       return CommandError(
-        .usage, "\(option.spelling) requires a source or command", hint: .command("help"))
+        .usage, "\(typed) requires a source or command", hint: .command("help"))
     }
     let takers = takers(of: option, beside: node)
     let verb = takers.count == 1 ? "does" : "do"
     let words = takers.dropLast().joined(separator: ", ")
     let others = [words, takers.last].compactMap(\.self).filter { !$0.isEmpty }
     let names = node.command?.options.map(\.name) ?? []
+    if option == .outputFile, names.contains(Option.format.name), let value,
+      Format(rawValue: value) != nil
+    {
+      // `-o json` for `--format json`.
+      return CommandError(
+        .usage, "\"\(node.path)\" does not accept \(typed)",
+        suggestion: "\(Option.format.spelling) \(value)", hint: .command("help \(node.path)"))
+    }
     return CommandError(
       .usage,
-      "\"\(node.path)\" does not accept \(option.spelling)"
+      "\"\(node.path)\" does not accept \(typed)"
         + (takers.isEmpty ? "" : "; \(others.joined(separator: " and ")) \(verb)"),
       suggestion: nearest(to: option.name, in: names).map { "--\($0)" },
-      hint: .command("help \(node.path)"))
+      hint: option == .outputFile && names.contains(Option.format.name)
+        ? .words("redirect standard output: \(program) \(node.path) > FILE")
+        : .command("help \(node.path)"))
   }
 
   /// The commands that accept an option: siblings of a node, or else others; none if too many.

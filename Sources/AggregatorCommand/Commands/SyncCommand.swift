@@ -11,7 +11,7 @@ extension Plugin {
           about: policy.isEndless
             ? "stop after N pages (required)" : "stop after N pages, 0 for no limit (default)"),
         .jobs, .wait, .explain,
-      ] + Option.fetching + Option.output,
+      ] + Option.fetching + Option.formatting,
       fields: SyncEntry.fields,
       notes: [
         policy.isEndless
@@ -19,27 +19,28 @@ extension Plugin {
             + "sync or next."
           : "Prints the numbers of added (+), changed (~), unchanged (=) and removed (−) records. "
             + "An interrupted sync resumes after the last saved page, even after kill -9. Records "
-            + "that a complete sync does not find are marked as removed upstream and no longer listed."
+            + "missing from a complete sync are no longer listed; if more than ten and more than a "
+            + "tenth are missing, only after a second complete sync confirms it."
       ],
       examples: [
         ("\(name) sync\(bound)", "download \(policy.isEndless ? "ten pages" : "all \(name)")"),
         ("\(name) sync\(bound) --jobs 4 --wait", "four pages at a time; wait for the rate limit"),
       ]
-    ) { invocation, session in
+    ) { invocation, context in
       try invocation.refuseArguments()
-      return try await sync(invocation, session)
+      return try await sync(invocation, context)
     }
   }
 
-  private func sync(_ invocation: Invocation, _ session: Session) async throws -> ExitCode {
+  private func sync(_ invocation: Invocation, _ context: CommandContext) async throws -> ExitCode {
     let pages = try maxPages(invocation)
-    let output = try OutputOptions(invocation, in: session)
+    let output = try OutputOptions(invocation, in: context)
     var listing = try output.plainListing("sync", SyncEntry.self)
     listing.source = name
-    let explanation = Explanation(invocation, session)
-    let environment = try session.environment().explained(by: explanation)
+    let explanation = Explanation(invocation, context)
+    let environment = try context.environment().explained(by: explanation)
     let sync = try SourceOptions(invocation).sync(of: self, in: environment)
-    let lock = try SyncLock(of: name, environment.settings, session)
+    let lock = try SyncLock(of: name, environment.settings, context)
     do throws(SourceError) {
       try await explanation?.planService(of: self, .list, pages: pages, in: environment)
     } catch {
@@ -48,22 +49,22 @@ extension Plugin {
     defer { explanation?.conclude() }
     let result = try await lock.holding {
       let progress = SyncProgress(
-        of: name, resumingWith: continuation(invocation, pages), in: session)
+        of: name, resumingWith: continuation(invocation, pages), in: context)
+      defer { progress.end() }
       return await sync.run(
         upTo: pages, jobs: invocation.count(.jobs) ?? 1, waits: invocation.has(.wait),
         progress: progress.show)
     }
-    Interruption.atEnd(nil)
     let report = SyncReport(result, of: self, isWaiting: invocation.has(.wait))
     if let failure = report.failure, result.pages == 0 { throw failure }
     if output.isForPeople {
-      try session.output.write("\(name): \(report.entry.text)\n")
+      try context.output.write("\(name): \(report.entry.text)\n")
     } else {
-      var printer = RecordPrinter(listing, output, in: session)
+      var printer = RecordPrinter(listing, output, in: context)
       try printer.print([report.entry])
       try printer.finish(ListingSummary(count: 1, total: 1, warnings: report.warnings))
     }
-    report.report(to: session.diagnostics)
+    report.report(to: context.diagnostics)
     return report.code
   }
 
@@ -87,29 +88,33 @@ extension Plugin {
   }
 }
 
-/// A lock for the sync of a source: two processes would fetch every page twice.
+/// A lock for the download of a source: two processes would fetch every page twice.
 struct SyncLock {
   private let name: String
   private let lock: FileLock?
 
   /// The lock of a source; without a state directory there is none.
-  init(of name: String, _ settings: Settings, _ session: Session) throws(CommandError) {
+  init(of name: String, _ settings: Settings, _ context: CommandContext) throws(CommandError) {
     self.name = name
-    lock = try Directories(settings, variables: session.variables).state.map {
+    lock = try context.directories(settings).state.map {
       FileLock(path: "\($0)/sync-\(name).lock")
     }
   }
 
-  /// Fails with code `tryLater` if another process holds the lock, `io` if it cannot be created.
-  func holding<Value>(_ body: () async -> Value) async throws(CommandError) -> Value {
+  /// Fails with code `tryLater` if another process holds the lock for longer, and with `io` if it cannot be
+  /// created; a lock that is not required may be missing.
+  func holding<Value>(
+    within limit: Duration = .zero, isRequired: Bool = true, _ body: () async -> Value
+  ) async throws(CommandError) -> Value {
     guard let lock else { return await body() }
     do {
-      return try await lock.holding(within: .zero, clock: ContinuousClock(), body)
+      return try await lock.holding(within: limit, clock: ContinuousClock(), body)
     } catch is FileLock.Taken {
       throw CommandError(
         .tryLater, "\(name): another sync is already running",
         hint: "wait for it to finish, or stop it")
     } catch let error as SourceError {
+      guard isRequired || error.code != .storage else { return await body() }
       throw CommandError(error)
     } catch {
       throw CommandError(.bug, "\(error)")
@@ -120,18 +125,21 @@ struct SyncLock {
 /// The progress of a sync, and the note when a signal ends it.
 final class SyncProgress: Sendable {
   private let name: String
-  private let session: Session
+  private let context: CommandContext
   private let result = Mutex(SyncResult())
+  private let note: Interruption.CleanUp
 
-  init(of name: String, resumingWith command: String, in session: Session) {
+  init(of name: String, resumingWith command: String, in context: CommandContext) {
     self.name = name
-    self.session = session
-    session.progress.say { [self] in text }
-    Interruption.atEnd {
-      session.diagnostics.note(
-        "Interrupted; progress saved. Resume with: \(session.diagnostics.command(command))")
+    self.context = context
+    note = Interruption.atEnd {
+      context.diagnostics.note(
+        "Interrupted; progress saved. Resume with: \(context.diagnostics.command(command))")
     }
+    context.progress.say { [self] in text }
   }
+
+  func end() { note.cancel() }
 
   func show(_ result: SyncResult) { self.result.withLock { $0 = result } }
 
@@ -139,12 +147,12 @@ final class SyncProgress: Sendable {
   private var text: String {
     let result = result.withLock(\.self)
     let amount = result.total.map { "\(result.passed) of \($0)" } ?? "\(result.passed)"
-    let rate = session.progress.rate(result.added + result.changed + result.same)
+    let rate = context.progress.rate(result.added + result.changed + result.unchanged)
     let line =
       result.pages == 0
       ? "Fetching \(name)…"
       : "\(name): page \(result.earlierPages + result.pages), \(amount) \(name), \(rate)"
-    return ([line] + [session.progress.pause].compactMap(\.self)).joined(separator: " · ")
+    return ([line] + [context.progress.pause].compactMap(\.self)).joined(separator: " · ")
   }
 }
 
@@ -174,11 +182,19 @@ struct SyncReport {
     if result.unreadable.count > 0 {
       remarks.append(.unreadable(result.unreadable))
     }
-    if let doubt = result.doubt {
+    if let depth = result.reachedDepth {
+      let all = result.total.map { " of \($0)" } ?? ""
+      remarks.append(
+        Warning(
+          "depthLimit",
+          "the service lists only the first \(depth)\(all) \(source): the others cannot be reached")
+      )
+    }
+    if let reason = result.inconclusiveReason {
       remarks.append(
         Warning(
           "reconciliationIncomplete",
-          "could not determine which records were removed upstream: \(doubt)"))
+          "could not determine which records were removed upstream: \(reason)"))
     }
     self.remarks = remarks
   }
@@ -189,7 +205,10 @@ struct SyncReport {
   }
 
   var code: ExitCode {
-    guard let failure else { return result.isComplete || isEndless ? .success : .partial }
+    guard let failure else {
+      let isWhole = result.isComplete && !result.needsConfirmation
+      return isWhole || isEndless ? .success : .partial
+    }
     return failure.code == .tryLater || failure.code == .interrupted ? failure.code : .partial
   }
 
@@ -202,7 +221,7 @@ struct SyncReport {
     for remark in remarks { diagnostics.warning("\(source): \(remark.message)") }
     if let failure {
       diagnostics.error(failure)
-    } else if !result.isComplete, !isEndless {
+    } else if !result.isComplete, result.reachedDepth == nil, !isEndless {
       let amount = result.total.map { "\(result.passed) of \($0)" } ?? "\(result.passed)"
       diagnostics.note("\(amount) \(source) · more: \(diagnostics.command("\(source) sync"))")
     }
@@ -213,7 +232,7 @@ struct SyncEntry: Entry {
   let id: String
   let added: Int
   let changed: Int
-  let same: Int
+  let unchanged: Int
   let removedUpstream: Int
   let pages: Int
   let isComplete: Bool
@@ -222,7 +241,7 @@ struct SyncEntry: Entry {
     id = name
     added = result.added
     changed = result.changed
-    same = result.same
+    unchanged = result.unchanged
     removedUpstream = result.removedUpstream
     pages = result.pages
     isComplete = result.isComplete
@@ -230,7 +249,7 @@ struct SyncEntry: Entry {
 
   /// The line for people: `+12 ~3 =985 −2 (10 pages)`.
   var text: String {
-    "+\(added) ~\(changed) =\(same) −\(removedUpstream) (\(pages.of("page")))"
+    "+\(added) ~\(changed) =\(unchanged) −\(removedUpstream) (\(pages.of("page")))"
   }
 
   static let fields: [Field<SyncEntry>] = [
@@ -238,7 +257,7 @@ struct SyncEntry: Entry {
     Field("added", "Added", \.added, about: "The number of new records."),
     Field(
       "changed", "Changed", \.changed, about: "The number of records that changed or returned."),
-    Field("same", "Same", \.same, about: "The number of unchanged records."),
+    Field("unchanged", "Unchanged", \.unchanged, about: "The number of unchanged records."),
     Field(
       "removedUpstream", "Removed upstream", \.removedUpstream,
       about: "The number of records that the service no longer has."),

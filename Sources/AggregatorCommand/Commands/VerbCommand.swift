@@ -11,12 +11,14 @@ extension Plugin {
     }
     return Command(
       verb.argument.map { "[\($0.placeholder)]" } ?? "",
-      options: parameters.map(\.option) + Option.reading + Option.output, fields: fields,
-      notes: verb.argument.map { ["\($0.placeholder) is \($0.about)."] } ?? [],
+      options: parameters.map(\.option) + (verb.requiresService ? Option.fetching : Option.reading)
+        + Option.formatting,
+      fields: fields,
+      notes: (verb.argument.map { ["\($0.placeholder) is \($0.about)."] } ?? []) + verb.notes,
       examples: [
         ("\(name) \(verb.name)", verb.summary.prefix(1).lowercased() + verb.summary.dropFirst())
       ]
-    ) { invocation, session in
+    ) { invocation, context in
       var values: [String: Int] = [:]
       for (name, option) in parameters { values[name] = invocation.count(option) }
       if let argument = verb.argument {
@@ -24,32 +26,39 @@ extension Plugin {
       } else {
         try invocation.refuseArguments()
       }
-      let output = try OutputOptions(invocation, in: session)
+      let output = try OutputOptions(invocation, in: context)
       let listing = try output.listing(verb.name, of: name, fields: fields, layout: layout)
-      let environment = try session.environment()
+      let environment = try context.environment()
       let options = SourceOptions(invocation)
       let call = VerbCall(
         values: values, source: try options.source(of: self, in: environment),
         upstreamLoader: try options.upstreamLoader(of: self, in: environment),
         environment: environment)
+      let run = { await Result { () async throws(SourceError) in try await verb.run(call) } }
+      // Verbs of an endless source may load more, and each page is fetched once: after another process
+      // that does so.
+      let outcome =
+        policy.isEndless
+        ? try await SyncLock(of: name, environment.settings, context)
+          .holding(within: .seconds(600), isRequired: false, run) : await run()
       let result: VerbResult<Item>
-      do throws(SourceError) { result = try await verb.run(call) } catch {
+      do throws(SourceError) { result = try outcome.get() } catch {
         throw CommandError(error, of: self)
       }
       switch result {
       case .records(let page, let title):
-        if let title, output.isForPeople { session.diagnostics.note(title) }
-        var printer = RecordPrinter(listing, output, in: session)
-        var outcome = ListingOutcome(of: self, at: environment.now())
-        outcome.add(page, showing: page.records.count)
+        if let title, output.isForPeople { context.diagnostics.note(title) }
+        var printer = RecordPrinter(listing, output, in: context)
+        var listed = ListingOutcome(of: self, at: environment.now())
+        listed.add(page, showing: page.records.count)
         try printer.print(page.records)
-        try printer.finish(outcome.summary)
-        outcome.report(to: session.diagnostics)
+        try printer.finish(listed.summary)
+        listed.report(to: context.diagnostics)
         return .success
       case .done(let summary, let failure):
-        session.diagnostics.note(summary)
+        context.diagnostics.note(summary)
         guard let failure else { return .success }
-        session.diagnostics.warning(
+        context.diagnostics.warning(
           "\(name): \(failure.message)", hint: failure.hint(settings: settings))
         return .partial
       }

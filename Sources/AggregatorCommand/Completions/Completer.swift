@@ -1,4 +1,5 @@
 import AggregatorKit
+import DeclaredSource
 
 struct Completer {
   enum Offer: Equatable {
@@ -94,6 +95,10 @@ struct Completer {
     switch option.value {
     case .choice(let words): candidates = words.map { Candidate($0) }
     case .session: candidates = context.sessions().map { Candidate($0) }
+    case .text where option == .condition:
+      // An operator follows.
+      return .words(
+        fields(at: position).map { Candidate(head + $0.word, $0.about) }, isPart: true)
     case .list:
       return .words(
         list(typed, of: entries(of: option, at: position))
@@ -108,19 +113,26 @@ struct Completer {
   private func entries(of option: Option, at position: Position) -> [Candidate] {
     switch option {
     case .fields:
-      position.commands.flatMap(\.fields).map { Candidate($0.id, $0.about) }
-        + [Candidate("help", "list all fields")]
+      fields(at: position) + [Candidate("help", "list all fields")]
+    case .order: fields(at: position)
     case .source: tree.plugins.map { Candidate($0.name, $0.summary) }
     default: []
     }
   }
 
+  private func fields(at position: Position) -> [Candidate] {
+    position.commands.flatMap(\.fields).map { Candidate($0.id, $0.about) }
+  }
+
+  /// A dash before an entry, as in `--sort -name`, stays.
   private func list(_ typed: String, of entries: [Candidate]) -> [Candidate] {
-    let before = typed.split(separator: ",", omittingEmptySubsequences: false).dropLast()
-    var seen = Set(before.map(String.init))
+    let parts = typed.split(separator: ",", omittingEmptySubsequences: false)
+    let before = parts.dropLast()
+    var seen = Set(before.map { String($0.trimmingPrefix("-")) })
     // `help` is valid only alone.
     if !before.isEmpty { seen.insert("help") }
-    let head = before.map { "\($0)," }.joined()
+    let dash = parts.last?.hasPrefix("-") == true ? "-" : ""
+    let head = before.map { "\($0)," }.joined() + dash
     return entries.filter { seen.insert($0.word).inserted }
       .map { Candidate(head + $0.word, $0.about) }
   }
@@ -158,6 +170,10 @@ extension Option {
     if isGiven(self) { return true }
     let formats = Option.formats + [.format]
     if formats.contains(self) { return formats.contains(where: isGiven) }
+    if self == .jq {
+      return Option.formats.contains { $0 != .json && isGiven($0) }
+        || given[.format].map { $0.last != Format.json.rawValue } ?? false
+    }
     if self == .csvRaw {
       let others = Option.formats.filter { $0 != .csv }
       return others.contains(where: isGiven) || given[.format].map { $0.last != "csv" } ?? false
@@ -214,6 +230,10 @@ extension CompletionSource {
       .choice(
         plugins.filter { !arguments.contains($0.name) }.map { Candidate($0.name, $0.summary) })
     }
+  }
+
+  static let addedSource: Following = { arguments, tree in
+    arguments.isEmpty ? .choice((tree.manifests?.names ?? []).map { Candidate($0) }) : .none
   }
 
   static let setting: Following = { arguments, tree in

@@ -26,8 +26,16 @@ package struct CompletionAnswer {
     let breaks = variables["COMP_WORDBREAKS"] ?? TypedLine.standardBreaks
     line = TypedLine(arguments[2], in: shell, breaks: breaks)
     let options = ArgumentParser(tree).options(of: Array(line.words.dropFirst()))
-    offer = Completer(tree, .local(Session(options, tree: tree, variables: variables), options))
-      .offer(line)
+    offer = Completer(
+      tree, .local(CommandContext(options, tree: tree, variables: variables), options)
+    )
+    .offer(line)
+  }
+
+  /// The complete words of the command line that is typed, without the program.
+  static func words(of arguments: [String]) -> [String] {
+    guard arguments.count == 4, let shell = Shell(rawValue: arguments[1]) else { return [] }
+    return Array(TypedLine(arguments[3], in: shell).words.dropFirst())
   }
 
   package var text: String { lines.map { "\($0)\n" }.joined() }
@@ -49,6 +57,8 @@ package struct CompletionAnswer {
 
   private func line(for candidate: Candidate) -> String? {
     var word = candidate.word
+    // Fish does not escape it, and would read it as a home directory.
+    if shell == .fish, word.hasPrefix("~") { return nil }
     if shell == .bash {
       word = BashWord.quoted(
         String(word.unicodeScalars.dropFirst(line.unreplacedPrefix.unicodeScalars.count)),
@@ -64,14 +74,14 @@ extension Completer.CompletionContext {
   private static let maxCount = 200
 
   /// Cached records and session names, read without waiting for locks; none if they cannot be read.
-  static func local(_ session: Session, _ invocation: Invocation) -> Self {
+  static func local(_ context: CommandContext, _ invocation: Invocation) -> Self {
     func directories() -> Directories? {
-      let loader = session.settingsLoader
+      let loader = context.settingsLoader
       guard let loaded = try? loader.load(configFile: invocation.text(.config)) else { return nil }
-      return try? Directories(loaded.settings, variables: session.variables)
+      return try? context.directories(loaded.settings)
     }
     return Self { source, beginning, areDeleted in
-      guard let plugin = try? session.tree.plugin(named: source),
+      guard let plugin = try? context.tree.plugin(named: source),
         let path = directories()?.storePath
       else { return [] }
       let records = SQLiteStore(at: path, busyTimeout: .zero).readWithoutWaiting(
@@ -80,7 +90,8 @@ extension Completer.CompletionContext {
     } sessions: {
       guard let state = directories()?.state else { return [] }
       let names = try? FileManager.default.contentsOfDirectory(atPath: "\(state)/positions")
-      return (names ?? []).filter(SessionName.isSession).sorted().prefix(maxCount).map(\.self)
+      return (names ?? []).filter(SessionPositionKey.isSession).sorted().prefix(maxCount).map(
+        \.self)
     }
   }
 }

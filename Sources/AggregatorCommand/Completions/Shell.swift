@@ -123,9 +123,9 @@ extension Command {
         "IDs are completed from cached records; no service is contacted."
       ],
       examples: [("completions \(shell.rawValue)", "print the script")]
-    ) { invocation, session in
+    ) { invocation, context in
       try invocation.refuseArguments()
-      try session.output.write(shell.script(session.tree.program))
+      try context.output.write(shell.script(context.tree.program))
       return .success
     }
   }

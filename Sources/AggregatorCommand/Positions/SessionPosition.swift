@@ -13,6 +13,10 @@ package struct SessionPosition: Hashable, Sendable {
   static let maxEarlierPages = 200
 
   let query: Query?
+  /// The names of the fields that were chosen; `nil` for the default ones.
+  let fields: [String]?
+  /// The conditions and the order; `nil` for all records in the source's order.
+  var selection: SelectionText?
   /// The pages before the latest one, oldest first.
   let earlier: [Shown]
   let latest: Shown
@@ -24,17 +28,18 @@ package struct SessionPosition: Hashable, Sendable {
 
   /// `nil` at the end, unless the source may have grown since (`goesOnAfterEnd`).
   func continuation(goesOnAfterEnd: Bool) -> NextPageRequest? {
-    guard next != nil || goesOnAfterEnd else { return nil }
+    guard next != nil || goesOnAfterEnd && selection == nil else { return nil }
     return NextPageRequest(
-      query: query, start: next ?? request, limit: nil, excluded: ids, earlier: earlier,
-      latest: latest)
+      query: query, fields: fields, selection: selection, start: next ?? request, limit: nil,
+      excluded: ids,
+      earlier: earlier, latest: latest)
   }
 
   /// The request for the page before the latest one; `nil` if there is none or it was dropped.
   var back: NextPageRequest? {
     guard let target = earlier.last else { return nil }
     return NextPageRequest(
-      query: query, start: target.start, limit: target.limit,
+      query: query, fields: fields, selection: selection, start: target.start, limit: target.limit,
       excluded: ids.dropping(last: latest.count + target.count), earlier: earlier.dropLast(),
       latest: nil)
   }
@@ -45,6 +50,9 @@ package struct SessionPosition: Hashable, Sendable {
 
 struct NextPageRequest: Hashable, Sendable {
   let query: Query?
+  /// The fields to show, and to remember; `nil` for the default ones.
+  var fields: [String]?
+  var selection: SelectionText?
   let start: Cursor?
   /// The limit with which the page was shown before.
   let limit: Int?
@@ -53,9 +61,20 @@ struct NextPageRequest: Hashable, Sendable {
   let earlier: [SessionPosition.Shown]
   /// The page shown last, if this one comes after it.
   let latest: SessionPosition.Shown?
-  static func beginning(of query: Query?) -> NextPageRequest {
+  static func beginning(
+    of query: Query?, fields: [String]? = nil, selection: SelectionText? = nil
+  ) -> NextPageRequest {
     NextPageRequest(
-      query: query, start: nil, limit: nil, excluded: ShownIDs(), earlier: [], latest: nil)
+      query: query, fields: fields, selection: selection, start: nil, limit: nil,
+      excluded: ShownIDs(), earlier: [],
+      latest: nil)
+  }
+
+  /// The number of records before this page; `nil` if the first pages are not known.
+  var earlierCount: Int? {
+    let pages = earlier + [latest].compactMap(\.self)
+    guard let first = pages.first else { return start == nil ? 0 : nil }
+    return first.start == nil ? pages.reduce(0) { $0 + $1.count } : nil
   }
 
   /// `--back` skips pages without records.
@@ -64,7 +83,8 @@ struct NextPageRequest: Hashable, Sendable {
     let shown = SessionPosition.Shown(start: page.start, limit: limit, count: page.count)
     let before = isEmpty ? earlier : earlier + [latest].compactMap(\.self)
     return SessionPosition(
-      query: query, earlier: before.suffix(SessionPosition.maxEarlierPages),
+      query: query, fields: fields, selection: selection,
+      earlier: before.suffix(SessionPosition.maxEarlierPages),
       latest: isEmpty ? latest ?? shown : shown, request: page.request, next: page.next,
       ids: excluded.followed(by: page.ids))
   }
@@ -88,7 +108,22 @@ struct ShownPage: Hashable, Sendable {
 
   mutating func add<Item: Record>(_ step: PaginationStep<Item>) {
     request = next
-    next = step.end?.isStall == true ? nil : step.page.next
+    next = step.end?.isWithoutProgress == true ? nil : step.page.next
+    ids.add(step.items.lazy.map(\.id))
+    count += step.items.count
+  }
+
+  /// Ends the listing, if its cursors do not continue it.
+  mutating func end() {
+    request = nil
+    next = nil
+  }
+
+  /// Adds a step of the stored copy, whose cursors no other source opens: the page keeps its own, and
+  /// excluding the records shown continues from here in both.
+  mutating func addCopy<Item: Record>(_ step: PaginationStep<Item>) {
+    let isLast = step.end.map { $0 != .itemLimit } ?? false
+    next = isLast || step.page.next == nil ? nil : start
     ids.add(step.items.lazy.map(\.id))
     count += step.items.count
   }

@@ -4,17 +4,17 @@ import Foundation
 
 /// The private file of a session position: `positions/SESSION/SOURCE.json`.
 struct SessionPositionFile: Sendable {
-  let name: SessionName
+  let name: SessionPositionKey
 
   private let path: String
 
   private static let defaultMaxWait = Duration.seconds(15)
 
   /// Throws ``CommandError`` with code `io` if there is no state directory.
-  init(_ name: SessionName, in directories: Directories) throws(CommandError) {
+  init(_ name: SessionPositionKey, in directories: Directories) throws(CommandError) {
     guard let state = directories.state else {
       throw CommandError(
-        .io, "no directory for session positions", hint: "set HOME or AGGREGATOR_HOME")
+        .io, "no directory for session positions", hint: .home("set HOME or"))
     }
     self.name = name
     path = "\(state)/positions/\(name.session)/\(name.source)"
@@ -28,7 +28,7 @@ struct SessionPositionFile: Sendable {
       throw error.code == .malformed ? invalid(.damaged) : CommandError(error)
     }
     guard let bytes else { return nil }
-    do throws(SessionPosition.Fault) { return try SessionPosition(bytes) } catch {
+    do throws(SessionPosition.FormatError) { return try SessionPosition(bytes) } catch {
       throw invalid(error)
     }
   }
@@ -58,9 +58,9 @@ struct SessionPositionFile: Sendable {
   private var file: PrivateFile { PrivateFile(path: "\(path).json") }
 
   /// The error for an invalid position; `nil` stands for a cursor that the source rejected.
-  func invalid(_ fault: SessionPosition.Fault?) -> CommandError {
+  func invalid(_ error: SessionPosition.FormatError?) -> CommandError {
     let problem =
-      switch fault {
+      switch error {
       case .damaged: "is damaged"
       case .otherVersion: "was written by another version of this program"
       case nil: "is no longer valid"
@@ -73,7 +73,7 @@ struct SessionPositionFile: Sendable {
 
 /// The JSON form of a position, in a file that may have been modified.
 extension SessionPosition {
-  package enum Fault: Error {
+  package enum FormatError: Error {
     case damaged
     case otherVersion
   }
@@ -89,6 +89,8 @@ extension SessionPosition {
   private struct Stored: Codable {
     let version: Int
     let query: String?
+    let fields: [String]?
+    let selection: SelectionText?
     let next: Cursor?
     let request: Cursor?
     let latest: Shown
@@ -99,15 +101,15 @@ extension SessionPosition {
 
   package var bytes: [UInt8] {
     let stored = Stored(
-      version: Self.version, query: query?.text, next: next, request: request, latest: latest,
-      earlier: earlier,
+      version: Self.version, query: query?.text, fields: fields, selection: selection, next: next,
+      request: request, latest: latest, earlier: earlier,
       ids: Data(ids.digests.flatMap { digest in withUnsafeBytes(of: digest.bigEndian, Array.init) })
     )
     // Text, numbers and data always encode; an empty file would be read as damaged.
     return Array((try? CanonicalJSON.bytes(of: stored)) ?? Data())
   }
 
-  package init(_ bytes: [UInt8]) throws(Fault) {
+  package init(_ bytes: [UInt8]) throws(FormatError) {
     guard let json = JSONText(Data(bytes)), let version = try? json.read(Version.self)
     else { throw .damaged }
     guard version.version == Self.version else { throw .otherVersion }
@@ -125,7 +127,9 @@ extension SessionPosition {
     }
     let ids = Array(stored.ids)
     self.init(
-      query: query, earlier: stored.earlier, latest: stored.latest, request: stored.request,
+      query: query, fields: stored.fields, selection: stored.selection, earlier: stored.earlier,
+      latest: stored.latest,
+      request: stored.request,
       next: stored.next,
       ids: ShownIDs(
         stride(from: 0, to: ids.count, by: 8).map { start in
@@ -137,23 +141,23 @@ extension SessionPosition {
 /// Saves the position for `next`, only if standard output is a terminal or a session was named: a
 /// script never moves a person's position.
 struct SessionPositionKeeper {
-  private let name: SessionName
+  private let name: SessionPositionKey
   private let directories: Directories
   private let clock: any Clock<Duration>
   private let maxWait: Duration?
-  private let session: Session
+  private let context: CommandContext
 
-  /// `nil` if no position is to be saved; `isWanted` if a session was named.
+  /// `nil` if no position is to be saved; `hasNamedSession` if a session was named.
   init?(
-    _ name: SessionName, for environment: PluginEnvironment, waiting limit: Duration?,
-    in session: Session, isWanted: Bool
+    _ name: SessionPositionKey, for environment: PluginEnvironment, waiting limit: Duration?,
+    in context: CommandContext, hasNamedSession: Bool
   ) throws(CommandError) {
-    guard session.terminal.isOutput || isWanted else { return nil }
+    guard context.terminal.isOutput || hasNamedSession else { return nil }
     self.name = name
-    directories = try Directories(environment.settings, variables: session.variables)
+    directories = try context.directories(environment.settings)
     clock = environment.clock
     maxWait = limit
-    self.session = session
+    self.context = context
   }
 
   /// Returns the command that continues; `nil`, with a warning, if the position was not saved: the
@@ -162,10 +166,10 @@ struct SessionPositionKeeper {
     do {
       let file = try SessionPositionFile(name, in: directories)
       try await file.holding(within: maxWait, clock: clock) { try file.write(position) }
-      return "\(session.tree.program) \(name.command())"
+      return "\(context.tree.program) \(name.command())"
     } catch {
       let failure = error as? CommandError
-      session.diagnostics.warning(
+      context.diagnostics.warning(
         "\(name.source): the session position was not saved: \(failure?.message ?? "\(error)")",
         hint: failure?.hint)
       return nil

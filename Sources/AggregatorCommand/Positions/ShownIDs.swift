@@ -11,6 +11,9 @@ struct ShownIDs: Hashable, Sendable {
 
   init(_ digests: some Sequence<UInt64> = []) { all = Array(digests) }
 
+  /// True if older IDs may have been dropped.
+  var isTruncated: Bool { digests.count == Self.maxCount }
+
   mutating func add(_ ids: some Sequence<some LosslessStringConvertible>) {
     all += ids.lazy.map { Self.digest(of: $0) }
     if all.count > 2 * Self.maxCount { all.removeFirst(all.count - Self.maxCount) }
@@ -20,7 +23,7 @@ struct ShownIDs: Hashable, Sendable {
 
   func dropping(last count: Int) -> ShownIDs { ShownIDs(digests.dropLast(count)) }
 
-  /// The same in every process; the chance of a collision among ten thousand IDs is 1 to 10¹¹.
+  /// The same in every process; the chance of a collision among ten thousand IDs is 1 in 10¹¹.
   static func digest(of id: some LosslessStringConvertible) -> UInt64 { id.description.fnv1a }
 
   static func == (left: ShownIDs, right: ShownIDs) -> Bool { left.digests == right.digests }

@@ -23,6 +23,12 @@ struct Listing<Item: Record>: Sendable {
   /// `true` to leave CSV cells that look like formulas as they are.
   var isRaw: Bool
 
+  /// `true` to write cards instead of a table that leaves out columns.
+  var prefersCards = false
+
+  /// The most lines of a value in a card; `nil` for all.
+  var maxLines: Int?
+
   init(
     _ verb: String, of source: String?, query: String? = nil, fields: [Field<Item>],
     layout: Layout<Item>, shape: Shape = .rows, chosen: [Field<Item>]? = nil, isRaw: Bool = false
@@ -42,7 +48,7 @@ struct Listing<Item: Record>: Sendable {
     return (chosen ?? fields).object(of: record)
   }
 
-  /// The fields of tables, TSV and CSV: those of a row or of a card, or those of `--fields`.
+  /// The fields of tables: those of a row or of a card, or those of `--fields`.
   var fieldsForPeople: [Field<Item>] {
     if let chosen { return chosen }
     return switch shape {
@@ -51,14 +57,25 @@ struct Listing<Item: Record>: Sendable {
     }
   }
 
+  /// The fields of TSV and CSV: a card begins with the columns of a row, so that the first column of
+  /// `show` is that of `list`.
+  var columns: [Field<Item>] {
+    guard chosen == nil, shape == .cards else { return fieldsForPeople }
+    let row = fields.filter(\.isShown)
+    return row + fieldsForPeople.filter { field in !row.contains { $0.name == field.name } }
+  }
+
   func tableWriter(on terminalLayout: TerminalLayout) -> any RecordWriter<Item> {
     switch (shape, layout.row, chosen) {
-    case (.cards, _, _): CardWriter(fields: fieldsForPeople, terminalLayout: terminalLayout)
+    case (.cards, _, _):
+      CardWriter(fields: fieldsForPeople, terminalLayout: terminalLayout, maxLines: maxLines)
     case (.rows, .block(let heading, let badge, let detail), nil):
       BlockWriter(terminalLayout: terminalLayout) {
-        Block(heading: heading($0), badge: badge($0), details: [detail($0)].compactMap(\.self))
+        Block(
+          heading: heading($0), badge: badge($0), details: [detail($0)].compactMap(\.self),
+          link: terminalLayout.hasLinks ? layout.link?($0) : nil, query: query)
       }
-    case (.rows, _, _): TableWriter(fields: fieldsForPeople, terminalLayout: terminalLayout)
+    case (.rows, _, _): TableWriter(self, terminalLayout: terminalLayout)
     }
   }
 }
@@ -75,8 +92,8 @@ enum Format: String, CaseIterable, Sendable {
   ) -> any RecordWriter<Item> {
     switch self {
     case .table: listing.tableWriter(on: terminalLayout)
-    case .tsv: TSVWriter(fields: listing.fieldsForPeople)
-    case .csv: CSVWriter(fields: listing.fieldsForPeople, isRaw: listing.isRaw)
+    case .tsv: TSVWriter(fields: listing.columns)
+    case .csv: CSVWriter(fields: listing.columns, isRaw: listing.isRaw)
     case .json: EnvelopeWriter(listing)
     case .ndjson: NDJSONWriter(listing: listing)
     }

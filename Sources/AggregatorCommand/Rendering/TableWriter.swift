@@ -1,107 +1,212 @@
 import AggregatorKit
+import Foundation
 
 /// Writes records as a table that fits the width.
 ///
-/// The first page with records determines columns and widths; wider cells on later pages are cut,
-/// except for IDs, which people copy, and numbers: those move the rest of their line. The column of
-/// IDs is never left out.
+/// Each page is measured together with those before it. If that changes the widths, the header is
+/// written again; else columns stay where they are. Cells that are too wide are cut, except for
+/// IDs, which people copy, and numbers. The column of IDs is never left out.
 ///
 /// If the layout is narrower than 40 cells or has room for a single column, each record is written
 /// as a ``Block`` instead.
 struct TableWriter<Item: Record>: RecordWriter {
+  private let listing: Listing<Item>
   private let fields: [Field<Item>]
   private let terminalLayout: TerminalLayout
   private var form = Form.open
+  /// The widths of the widest cells up to now, and of their longest words.
+  private var extents: [(cell: Int, word: Int)] = []
+  /// The columns of numbers; those of any kind are judged by the first page.
+  private var numeric: Set<Int> = []
+  private var id: Int?
+  /// The column that names the records.
+  private var name: Int?
+  private var shortIDs = ShortIDs()
 
   private static var minWidth: Int { 40 }
 
+  /// Wider tables are hard to read; more is used only for columns that would be left out.
+  private static var maxWidth: Int { 120 }
+
   private enum Form {
     case open
-    case table(Columns, id: Int?)
-    case blocks(id: Int?)
+    case table(Columns)
+    case blocks
+    case cards(CardWriter<Item>)
   }
 
-  init(fields: [Field<Item>], terminalLayout: TerminalLayout) {
-    self.fields = fields
+  init(_ listing: Listing<Item>, terminalLayout: TerminalLayout) {
+    self.listing = listing
+    fields = listing.fieldsForPeople
     self.terminalLayout = terminalLayout
   }
 
   mutating func append(_ records: [Item]) -> String {
     guard !records.isEmpty, !fields.isEmpty else { return "" }
-    let rows = records.map { record in fields.map { $0[record].cell.safeLine } }
-    var text = ""
     if case .open = form {
-      form = chooseForm(for: records, rows)
-      text = header
+      numeric = Set(fields.indices.filter { fields[$0].hasNumbers(in: records) })
+      id = fields.firstIndex { field in
+        records.allSatisfy { field[$0].cell == $0.id.description }
+      }
+      name = fields.indices.first { $0 != id && fields[$0].kind == .text }
+      extents = fields.indices.map { index in
+        let width = label(index).displayWidth
+        return (cell: width, word: width)
+      }
     }
-    for row in rows { text += self.text(of: row) }
+    var rows = records.map { record in fields.map { $0[record].cell.safeLine } }
+    if let id, terminalLayout.shortensIDs, listing.chosen == nil {
+      shortIDs.add(rows.map { $0[id] })
+      for index in rows.indices { rows[index][id] = shortIDs.short(rows[index][id]) }
+    }
+    var text = measure(rows)
+    switch form {
+    case .open: break
+    case .table(let columns):
+      for (row, record) in zip(rows, records) { text += line(row, of: record, columns) }
+    case .blocks:
+      for (row, record) in zip(rows, records) {
+        text += block(of: row, link: link(of: record)).text(on: terminalLayout)
+      }
+    case .cards(var writer):
+      text += writer.append(records)
+      form = .cards(writer)
+    }
     return text
   }
 
-  private func chooseForm(for records: [Item], _ rows: [[String]]) -> Form {
-    let id = fields.firstIndex { field in
-      records.allSatisfy { field[$0].cell == $0.id.description }
+  /// Chooses the form and the columns; returns the header if they are new.
+  private mutating func measure(_ rows: [[String]]) -> String {
+    for row in rows {
+      for (index, cell) in row.enumerated() {
+        let width = cell.displayWidth
+        extents[index].cell = max(extents[index].cell, width)
+        guard width > extents[index].word else { continue }
+        let longest = cell.split(separator: " ").reduce(0) { max($0, $1.displayWidth) }
+        extents[index].word = max(extents[index].word, longest)
+      }
+    }
+    switch form {
+    case .blocks, .cards: return ""
+    case .open, .table: break
     }
     let requirements = fields.indices.map { index in
       Columns.Requirement(
-        natural: rows.reduce(label(index).displayWidth) { max($0, $1[index].displayWidth) },
-        isRigid: index == id || fields[index].kind.isNumeric, isRequired: index == id)
+        natural: extents[index].cell, word: extents[index].word,
+        isRigid: index == id || numeric.contains(index), isRequired: index == id)
     }
-    let columns = Columns(requirements, in: terminalLayout.width)
-    let isCramped = terminalLayout.width < Self.minWidth || columns.shown.count == 1
-    return isCramped && fields.count > 1 ? .blocks(id: id) : .table(columns, id: id)
+    let least = Columns.minimum(requirements)
+    let columns = Columns(
+      requirements, in: min(terminalLayout.width, max(Self.maxWidth, least)))
+    let isCut = columns.shown.count < fields.count
+    if case .table(let current) = form {
+      // A column does not vanish in the middle.
+      guard columns != current, columns.shown == current.shown else { return "" }
+    } else if listing.prefersCards, isCut || terminalLayout.width < Self.minWidth, fields.count > 1
+    {
+      form = .cards(CardWriter(fields: fields, terminalLayout: terminalLayout))
+      return ""
+    } else if terminalLayout.width < Self.minWidth || columns.shown.count == 1, fields.count > 1 {
+      form = .blocks
+      return ""
+    }
+    form = .table(columns)
+    return header(columns)
   }
 
-  private var header: String {
-    guard case .table(let columns, _) = form else { return "" }
-    return line(fields.indices.map(label), columns, as: .heading) { _ in false }
+  private func header(_ columns: Columns) -> String {
+    line(columns) { index, width in
+      let label = label(index)
+      return (isRigid(index) ? label : label.fitted(to: width), .heading, nil)
+    }
   }
 
-  private func text(of row: [String]) -> String {
-    switch form {
-    case .open: ""
-    case .table(let columns, let id):
-      line(row, columns) { $0 == id || fields[$0].kind.isNumeric }
-    case .blocks(let id): block(of: row, id: id).text(on: terminalLayout)
+  private func line(_ row: [String], of record: Item, _ columns: Columns) -> String {
+    line(columns) { index, width in
+      let cell = isRigid(index) ? row[index] : row[index].fittedToWords(width)
+      return (cell, index == id ? .id : nil, index == name ? link(of: record) : nil)
     }
   }
 
   private func line(
-    _ cells: [String], _ columns: Columns, as role: Style.Role? = nil, isRigid: (Int) -> Bool
+    _ columns: Columns, cell: (Int, Int) -> (text: String, role: Style.Role?, link: String?)
   ) -> String {
     var line = Line(on: terminalLayout)
     var start = 0
     for (index, width) in zip(columns.shown, columns.widths) {
-      let cell = isRigid(index) ? cells[index] : cells[index].fitted(to: width)
-      let slack = fields[index].kind.isNumeric ? max(0, width - cell.displayWidth) : 0
-      if !cell.isEmpty {
+      let (text, role, link) = cell(index, width)
+      let slack = numeric.contains(index) ? max(0, width - text.displayWidth) : 0
+      if !text.isEmpty {
         line.move(to: start + slack)
-        line.add(cell, as: role)
+        line.add(text, as: role, link: link, matching: role == .heading ? nil : listing.query)
       }
       start += width + Columns.gap
     }
     return line.text + "\n"
   }
 
-  private func block(of row: [String], id: Int?) -> Block {
+  private func block(of row: [String], link: String?) -> Block {
     let others = row.indices.filter { $0 != id && !row[$0].isEmpty }.map { row[$0] }
     return Block(
       heading: others.first ?? "", badge: id.map { row[$0] } ?? "",
-      details: [others.dropFirst().joined(separator: " · ")])
+      details: [others.dropFirst().joined(separator: " · ")], link: link, query: listing.query)
   }
+
+  private func link(of record: Item) -> String? {
+    terminalLayout.hasLinks ? listing.layout.link?(record) : nil
+  }
+
+  private func isRigid(_ index: Int) -> Bool { index == id || numeric.contains(index) }
 
   private func label(_ index: Int) -> String { fields[index].label.safeLine }
 }
 
-struct Columns {
+extension Field {
+  /// True for a kind of numbers, or any kind if all values of `records` are numbers.
+  fileprivate func hasNumbers(in records: [Item]) -> Bool {
+    guard kind == .any else { return kind.isNumeric }
+    let values = records.map { self[$0] }.filter { $0 != .null }
+    return !values.isEmpty
+      && values.allSatisfy { value in
+        switch value {
+        case .integer, .number: true
+        default: false
+        }
+      }
+  }
+}
+
+/// The shortest beginnings of UUIDs that tell those of a listing apart, as for commits in `git log`.
+struct ShortIDs {
+  private static let minLength = 8
+
+  private var all: Set<String> = []
+  private var length = minLength
+  private var areUUIDs = true
+
+  mutating func add(_ ids: [String]) {
+    guard areUUIDs else { return }
+    areUUIDs = ids.allSatisfy { $0.utf8.count == 36 && UUID(uuidString: $0) != nil }
+    all.formUnion(ids)
+    while length < 36, Set(all.map { $0.prefix(length) }).count < all.count { length += 1 }
+  }
+
+  func short(_ id: String) -> String { areUUIDs ? String(id.prefix(length)) : id }
+}
+
+struct Columns: Hashable {
   struct Requirement {
     /// In cells.
     var natural: Int
+    /// The longest word, in cells.
+    var word = 0
     /// `true` if it is never cut: IDs and numbers.
     var isRigid: Bool
     var isRequired: Bool
 
-    fileprivate var minimum: Int { isRigid ? natural : min(natural, Columns.minWidth) }
+    fileprivate var minimum: Int {
+      isRigid ? natural : min(natural, max(Columns.minWidth, min(word, Columns.maxWord) + 1))
+    }
   }
 
   let shown: [Int]
@@ -112,14 +217,19 @@ struct Columns {
   /// Columns that would be narrower are left out.
   fileprivate static let minWidth = 8
 
-  /// First leaves out trailing columns, then cuts the widest ones, all to the same width; the sum
-  /// exceeds `width` only if the required columns alone do.
+  /// Longer words are cut rather than that their columns are left out.
+  fileprivate static let maxWord = 12
+
+  /// The width at which no column is left out.
+  static func minimum(_ requirements: [Requirement]) -> Int {
+    requirements.reduce(gap * (requirements.count - 1)) { $0 + $1.minimum }
+  }
+
+  /// First leaves out trailing columns, then cuts the widest ones, all to the same width but not
+  /// below the longest word; the sum exceeds `width` only if the required columns alone do.
   init(_ requirements: [Requirement], in width: Int) {
     var shown = Array(requirements.indices)
-    func minimumTotal() -> Int {
-      shown.reduce(Self.gap * (shown.count - 1)) { $0 + requirements[$1].minimum }
-    }
-    while shown.count > 1, minimumTotal() > width,
+    while shown.count > 1, Self.minimum(shown.map { requirements[$0] }) > width,
       let last = shown.lastIndex(where: { !requirements[$0].isRequired })
     {
       shown.remove(at: last)
@@ -127,9 +237,17 @@ struct Columns {
     self.shown = shown
 
     var widths = shown.map { requirements[$0].natural }
-    let soft = shown.indices.filter { !requirements[shown[$0]].isRigid }
     let rigid = shown.reduce(0) { $0 + (requirements[$1].isRigid ? requirements[$1].natural : 0) }
     var room = width - Self.gap * (shown.count - 1) - rigid
+    var soft = shown.indices.filter { !requirements[shown[$0]].isRigid }
+    // Columns that need more than an equal share to show their words get it first.
+    while let column = soft.first(where: {
+      soft.count > 1 && requirements[shown[$0]].minimum > room / soft.count
+    }) {
+      widths[column] = min(widths[column], requirements[shown[column]].minimum)
+      room -= widths[column]
+      soft.removeAll { $0 == column }
+    }
     // Narrow columns first: the others share the room that they do not need.
     let ascending = soft.sorted { (widths[$0], $0) < (widths[$1], $1) }
     for (done, column) in ascending.enumerated() {

@@ -1,22 +1,29 @@
 import AggregatorKit
+import Foundation
 
 struct TerminalLayout: Hashable, Sendable {
   /// In cells, 1 or more.
   var width: Int
 
-  /// `true` if the cursor can be moved, unlike with `TERM=dumb`; otherwise spaces are used.
+  /// `true` if the cursor can be moved, unlike with `TERM=dumb` or without color; otherwise spaces are used.
   var isTerminal: Bool
 
   var style: Style
 
   var hasLinks: Bool
 
+  /// `true` to show the beginnings of UUIDs in tables, for people.
+  var shortensIDs: Bool
+
   /// - Parameter width: Less than 1 counts as 1.
-  init(width: Int, isTerminal: Bool, hasColor: Bool, hasLinks: Bool = false) {
+  init(
+    width: Int, isTerminal: Bool, hasColor: Bool, hasLinks: Bool = false, shortensIDs: Bool = false
+  ) {
     self.width = max(1, width)
     self.isTerminal = isTerminal
     self.style = Style(isOn: hasColor)
     self.hasLinks = hasLinks
+    self.shortensIDs = shortensIDs
   }
 }
 
@@ -27,6 +34,8 @@ struct Style: Hashable, Sendable {
     case heading = "1"
     /// Secondary text: dim.
     case label = "2"
+    /// Green.
+    case id = "32"
     /// Red.
     case error = "31"
     /// Yellow.
@@ -41,6 +50,21 @@ struct Style: Hashable, Sendable {
   func callAsFunction(_ role: Role, _ text: String) -> String {
     isOn && !text.isEmpty ? "\u{1B}[\(role.rawValue)m\(text)\u{1B}[0m" : text
   }
+
+  /// The text with the words of a search in bold, ignoring case and accents.
+  func highlighting(_ query: String, in text: String) -> String {
+    guard isOn else { return text }
+    var rest = text[...]
+    var result = ""
+    let words = query.split(whereSeparator: \.isWhitespace)
+    while let match = words.compactMap({ word in
+      rest.range(of: word, options: [.caseInsensitive, .diacriticInsensitive])
+    }).filter({ !$0.isEmpty }).min(by: { $0.lowerBound < $1.lowerBound }) {
+      result += rest[..<match.lowerBound] + self(.heading, String(rest[match]))
+      rest = rest[match.upperBound...]
+    }
+    return result + rest
+  }
 }
 
 struct Line {
@@ -53,8 +77,19 @@ struct Line {
 
   init(on terminalLayout: TerminalLayout) { self.terminalLayout = terminalLayout }
 
-  mutating func add(_ piece: String, as role: Style.Role? = nil) {
-    text += role.map { terminalLayout.style($0, piece) } ?? piece
+  /// - Parameters:
+  ///   - link: The URL to which the piece leads on a terminal with links.
+  ///   - query: The search whose matches are highlighted, unless the piece has a role.
+  mutating func add(
+    _ piece: String, as role: Style.Role? = nil, link: String? = nil, matching query: String? = nil
+  ) {
+    var shown = piece
+    if let role {
+      shown = terminalLayout.style(role, piece)
+    } else if let query {
+      shown = terminalLayout.style.highlighting(query, in: piece)
+    }
+    text += link.map { Hyperlink.text(shown, to: $0) } ?? shown
     width += piece.displayWidth
   }
 

@@ -108,6 +108,17 @@ extension String {
     while cut.last == " " { cut.removeLast() }
     return cut + "…"
   }
+
+  /// Cut as by ``fitted(to:)``, but after a word, unless the next is wider than `width`.
+  func fittedToWords(_ width: Int) -> String {
+    let cut = fitted(to: width)
+    guard cut != self else { return cut }
+    let kept = cut.dropLast()
+    let rest = dropFirst(kept.count).prefix { !$0.isWhitespace }
+    guard !rest.isEmpty, let space = kept.lastIndex(of: " ") else { return cut }
+    let word = kept[space...].dropFirst() + rest
+    return word.displayWidth > width ? cut : kept[..<space] + "…"
+  }
 }
 
 extension Substring {

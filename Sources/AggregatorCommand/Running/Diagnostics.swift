@@ -6,9 +6,10 @@ struct Diagnostics: Sendable {
   private let output: Output
   private let style: Style
   private let isQuiet: Bool
-  private let program: String
+  private let program: ProgramName
   /// The width of a line; `nil` if standard error is not a terminal, which needs no line breaks.
   private let width: Int?
+  private let paged: PagedOutput?
 
   /// The maximum width of a message: some four lines of a terminal.
   private static let maxCells = 320
@@ -16,13 +17,21 @@ struct Diagnostics: Sendable {
   /// The maximum width of a note, which may contain a cursor of 512 characters.
   private static let maxCellsOfNote = 720
 
-  init(of program: String, isQuiet: Bool, hasColor: Bool, width: Int? = nil) {
+  /// - Parameter paged: The output whose pager is not disturbed.
+  init(
+    of program: ProgramName, isQuiet: Bool, hasColor: Bool, width: Int? = nil,
+    after paged: PagedOutput? = nil
+  ) {
+    self.paged = paged
     self.width = width
     self.program = program
     output = Output(descriptor: STDERR_FILENO)
     style = Style(isOn: hasColor)
     self.isQuiet = isQuiet
   }
+
+  /// `true` if standard error is a terminal.
+  var isForPeople: Bool { width != nil }
 
   /// Prints an error, even if quiet.
   func error(_ failure: CommandError) {
@@ -43,7 +52,7 @@ struct Diagnostics: Sendable {
     if !isQuiet { trace(message) }
   }
 
-  func command(_ arguments: String) -> String { "\(program) \(arguments)" }
+  func command(_ arguments: String) -> String { "\(program.text) \(arguments)" }
 
   /// Prints a message of `--verbose`, even if quiet.
   func trace(_ message: String) {
@@ -55,7 +64,11 @@ struct Diagnostics: Sendable {
   private func hint(_ hint: Hint) {
     switch hint {
     case .words(let words): line(.hint, "hint", words)
-    case .command(let command): line(.hint, "hint", "\(program) \(command)")
+    case .command(let command): line(.hint, "hint", "\(program.text) \(command)")
+    case .steps(let first, let second):
+      self.hint(first)
+      self.hint(second)
+    case .home(let words): line(.hint, "hint", "\(words) \(program.variable("HOME"))")
     }
   }
 
@@ -73,7 +86,8 @@ struct Diagnostics: Sendable {
 
   private func put(_ text: String) {
     // If standard error is closed, there is nowhere to report it.
-    try? output.write(text + "\n")
+    let print = { @Sendable [output] in _ = try? output.write(text + "\n") }
+    if let paged { paged.say(print) } else { print() }
   }
 }
 

@@ -67,7 +67,11 @@ enum FileDestination: Hashable {
 
   private func replace(_ path: String, by bytes: Data, mode: mode_t?) throws(CommandError) {
     do throws(SystemFailure) {
-      try OpenFile.replace(path, with: Array(bytes), mode: 0o666, isDurable: false) {
+      // In the same directory, and short: the file's own name may be as long as a name can be.
+      let scalars = path.unicodeScalars
+      let directory = scalars.lastIndex(of: "/").map { String(scalars[...$0]) } ?? ""
+      let new = "\(directory).new-\(UInt64.random(in: .min ... .max))"
+      try OpenFile.replace(path, with: Array(bytes), mode: 0o666, via: new, isDurable: false) {
         file throws(SystemFailure) in
         if let mode { try SystemFailure.check { fchmod(file.descriptor, mode) } }
       }

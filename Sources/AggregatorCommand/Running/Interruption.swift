@@ -1,18 +1,43 @@
 import Foundation
 import Synchronization
 
-/// Ctrl-C and SIGTERM: the program cleans up and ends at once by that signal, so that a shell or a
-/// script sees it as interrupted (130, 143).
+/// Signals that end the program, such as Ctrl-C: it cleans up and ends at once by the signal, so that a
+/// shell or a script sees it as interrupted (130, 143).
 ///
 /// The signals are blocked in every thread and accepted by one that waits for them: a dispatch
 /// source occasionally lost one, and a signal handler may do next to nothing.
 enum Interruption {
-  private static let signals = [SIGINT, SIGTERM]
+  private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
 
-  private static let cleanUp = Mutex<(@Sendable () -> Void)?>(nil)
+  /// A clean-up before the program ends by a signal, such as restoring the terminal.
+  struct CleanUp: Sendable {
+    fileprivate let number: Int
 
-  /// Sets the clean-up before the program ends by a signal, such as restoring the terminal.
-  static func atEnd(_ action: (@Sendable () -> Void)?) { cleanUp.withLock { $0 = action } }
+    /// Nothing is left to clean up.
+    func cancel() { Interruption.cleanUps.withLock { $0.removeAll { $0.number == number } } }
+  }
+
+  private typealias Action = (number: Int, run: @Sendable () -> Void)
+
+  /// In the order of their registration.
+  private static let cleanUps = Mutex<[Action]>([])
+
+  private static let lastNumber = Atomic(0)
+
+  /// Registers a clean-up; those registered earlier run first.
+  static func atEnd(_ run: @escaping @Sendable () -> Void) -> CleanUp {
+    let number = lastNumber.add(1, ordering: .relaxed).newValue
+    cleanUps.withLock { $0.append((number, run)) }
+    return CleanUp(number: number)
+  }
+
+  private static let firstAction = Mutex<(@Sendable (Int32) -> Void)?>(nil)
+
+  /// Registers an action that runs before the clean-ups and may take as long as it needs, such as waiting
+  /// for the reader of a pager; all signals but Ctrl-C end the program meanwhile.
+  static func first(_ run: @escaping @Sendable (Int32) -> Void) {
+    firstAction.withLock { $0 = run }
+  }
 
   /// Call it before any thread is created, because threads inherit the signal mask.
   static func watch() {
@@ -46,25 +71,36 @@ enum Interruption {
 
   /// Cleans up, for at most a second: its messages may block.
   private static func end() {
+    let actions = cleanUps.withLock(\.self)
     // Without clean-up nothing may block: a pager may hold up the output.
-    guard let action = cleanUp.withLock(\.self) else { return ProgressLine.erase() }
+    guard !actions.isEmpty else { return ProgressLine.erase() }
     let isDone = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
       ProgressLine.close()
-      action()
+      for action in actions { action.run() }
       isDone.signal()
     }
     _ = isDone.wait(timeout: .now() + 1)
   }
 
   private static func die(of number: Int32) {
+    if let first = firstAction.withLock(\.self) {
+      for other in signals where other != SIGINT && other != number && !isIgnored(other) {
+        restore(other)
+      }
+      first(number)
+    }
     end()
+    restore(number)
+    raise(number)
+  }
+
+  private static func restore(_ number: Int32) {
     signal(number, SIG_DFL)
     // A blocked signal would stay pending.
     var set = sigset_t()
     sigemptyset(&set)
     sigaddset(&set, number)
     pthread_sigmask(SIG_UNBLOCK, &set, nil)
-    raise(number)
   }
 }

@@ -44,8 +44,8 @@ final class Progress: Sendable {
     }
   }
 
-  /// Shows this text instead of the one derived from events.
-  func say(_ text: @escaping @Sendable () -> String) { state.withLock { $0.text = text } }
+  /// Shows this text instead of the one derived from events, which `nil` brings back.
+  func say(_ text: (@Sendable () -> String)?) { state.withLock { $0.text = text } }
 
   func note(_ event: Event) {
     guard width != nil else { return }

@@ -33,24 +33,43 @@ enum Confirmation {
   }
 }
 
+extension Confirmation {
+  /// Asks for the number of an option; `nil` for an empty answer.
+  static func choose(_ question: String, among options: [String]) -> Int? {
+    let error = Output(descriptor: STDERR_FILENO)
+    let lines = options.enumerated().map { "  \($0 + 1)  \($1.safeLine)\n" }
+    try? error.write("\(question.safeLine)\n\(lines.joined())")
+    while true {
+      try? error.write("Number, or Return to leave it open: ")
+      guard let answer = readLine()?.trimmingCharacters(in: .whitespaces), !answer.isEmpty else {
+        return nil
+      }
+      if let number = Int(answer), 1...options.count ~= number { return number - 1 }
+    }
+  }
+}
+
 /// A prompt for a secret, with the echo off; standard input if that is not a terminal.
 enum SecretInput {
   private static let maxSize = 4096
 
-  /// Trimmed of white space; throws `usage` if there is no valid value.
-  static func read(_ prompt: String, mayAsk: Bool) throws(CommandError) -> String {
+  /// The value of a setting, trimmed of white space; throws `usage` if there is no valid one.
+  static func read(_ key: String, mayAsk: Bool) throws(CommandError) -> String {
     let isTerminal = isatty(STDIN_FILENO) == 1
     guard !isTerminal || mayAsk else {
       throw CommandError(.usage, "missing value", hint: "pass it on standard input")
     }
-    let bytes = isTerminal ? ask(prompt) : read(isLine: false)
+    let bytes = isTerminal ? ask("\(key): ") : read(isLine: false)
     guard bytes.count <= maxSize else {
       throw CommandError(.usage, "the value is longer than \(maxSize) bytes; nothing was changed")
     }
     let value = String(decoding: bytes, as: UTF8.self)
       .trimmingCharacters(in: .whitespacesAndNewlines)
     guard !value.isEmpty else {
-      throw CommandError(.usage, "the value is empty; nothing was changed")
+      throw isTerminal
+        ? CommandError(.usage, "the value is empty; nothing was changed")
+        : CommandError(
+          .usage, "no value on standard input", hint: .command("config set \(key) < key.txt"))
     }
     guard !value.contains(where: \.isNewline) else {
       throw CommandError(.usage, "the value has more than one line; nothing was changed")
@@ -68,7 +87,7 @@ enum SecretInput {
     let disabled = cc_t(truncatingIfNeeded: fpathconf(STDIN_FILENO, Int32(_PC_VDISABLE)))
     withUnsafeMutableBytes(of: &hidden.c_cc) { $0[Int(VSUSP)] = disabled }
     // A terminal left without echo would look dead, so signals restore it too.
-    Interruption.atEnd { [shown] in
+    let restoration = Interruption.atEnd { [shown] in
       var shown = shown
       tcsetattr(STDIN_FILENO, TCSANOW, &shown)
     }
@@ -76,7 +95,7 @@ enum SecretInput {
     try? error.write(prompt)
     let line = read(isLine: true)
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown)
-    Interruption.atEnd(nil)
+    restoration.cancel()
     try? error.write("\n")
     return line
   }

@@ -1,3 +1,4 @@
+import AggregatorKit
 import Foundation
 
 struct Terminal: Sendable {
@@ -5,6 +6,8 @@ struct Terminal: Sendable {
   let isError: Bool
   /// In cells.
   let width: Int
+  /// `nil` if unknown, or if standard output is no terminal.
+  let height: Int?
   let obeysEscapes: Bool
   let wantsColor: Bool
   let hasLinks: Bool
@@ -13,13 +16,16 @@ struct Terminal: Sendable {
 
   /// `AGGREGATOR_FORCE_TTY=N` simulates a terminal N cells wide and `COLUMNS` overrides the width;
   /// `NO_COLOR`, `TERM=dumb` and `FORCE_HYPERLINK` are honoured.
-  init(_ variables: [String: String]) {
-    let forced = variables["AGGREGATOR_FORCE_TTY"].flatMap { Self.width(in: $0) }
+  init(_ variables: [String: String], of program: ProgramName) {
+    let forced = variables[program.variable("FORCE_TTY")].flatMap { Self.width(in: $0) }
     isOutput = forced != nil || isatty(STDOUT_FILENO) == 1
     isError = forced != nil || isatty(STDERR_FILENO) == 1
     width =
-      variables["COLUMNS"].flatMap { Self.width(in: $0) } ?? forced ?? Self.measuredWidth
-      ?? Self.defaultWidth
+      variables["COLUMNS"].flatMap { Self.width(in: $0) } ?? forced
+      ?? Self.measuredSize.map(\.columns) ?? Self.defaultWidth
+    height =
+      forced == nil && isOutput
+      ? Self.measuredSize.flatMap { $0.rows > 0 ? $0.rows : nil } : nil
     obeysEscapes = variables["TERM"] != "dumb"
     wantsColor = obeysEscapes && variables["NO_COLOR", default: ""].isEmpty
     hasLinks =
@@ -31,11 +37,11 @@ struct Terminal: Sendable {
     Int(text).flatMap { 1...10_000 ~= $0 ? $0 : nil }
   }
 
-  private static var measuredWidth: Int? {
+  private static var measuredSize: (rows: Int, columns: Int)? {
     var size = winsize()
     for descriptor in [STDOUT_FILENO, STDERR_FILENO]
     where ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 {
-      return Int(size.ws_col)
+      return (Int(size.ws_row), Int(size.ws_col))
     }
     return nil
   }

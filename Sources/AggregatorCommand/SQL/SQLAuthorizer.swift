@@ -18,9 +18,13 @@ final class SQLAuthorizer {
 
   private var deadline = ContinuousClock.now
 
-  private let views: Set<String>
-  private let inner: Set<String>
-  private let tables: Set<String>
+  /// The names of the views, in their order.
+  private var names: [String] = []
+  private var views: Set<String> = []
+  /// The index of each inner view.
+  private var inner: [String: Int] = [:]
+  private var innerRead: Set<Int> = []
+  private var tables: Set<String> = []
 
   /// Functions with side effects; some exist only in other builds of SQLite.
   private static let functions: Set<String> = [
@@ -35,15 +39,27 @@ final class SQLAuthorizer {
   /// The number of virtual machine steps between checks of the deadline: far less than 1 ms.
   private static let steps: Int32 = 1000
 
-  /// Only `inner`, the views below `views`, may read `tables`, all those of the store.
-  init(views: [String], inner: [String], tables: [String]) {
-    self.views = Set(views.map { $0.lowercased() })
-    self.inner = Set(inner)
-    self.tables = Set(tables.map { $0.lowercased() }).subtracting(self.views)
+  /// Installs the time limit; this object must outlive all use of the connection.
+  init(limiting connection: borrowing Connection, to time: Duration) {
+    deadline = .now + time
+    sqlite3_progress_handler(
+      connection.database, Self.steps,
+      { context in
+        guard let context else { return 1 }
+        let authorizer = Unmanaged<SQLAuthorizer>.fromOpaque(context).takeUnretainedValue()
+        return Task.isCancelled || ContinuousClock.now >= authorizer.deadline ? 1 : 0
+      }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Installs the authorizer, which must outlive all use of the connection.
-  func watch(_ connection: borrowing Connection) {
+  /// Installs the permissions: only `inner`, the views below `views`, may read `tables`, all those of the
+  /// store.
+  func restrict(
+    _ connection: borrowing Connection, to views: [String], inner: [String], tables: [String]
+  ) {
+    self.views = Set(views.map { $0.lowercased() })
+    self.inner = Dictionary(zip(inner, inner.indices)) { first, _ in first }
+    names = views
+    self.tables = Set(tables.map { $0.lowercased() }).subtracting(self.views)
     let context = Unmanaged.passUnretained(self).toOpaque()
     sqlite3_set_authorizer(
       connection.database,
@@ -54,14 +70,10 @@ final class SQLAuthorizer {
           .allows(action, text(first), text(second), reader: text(reader))
           ? SQLITE_OK : SQLITE_DENY
       }, context)
-    sqlite3_progress_handler(
-      connection.database, Self.steps,
-      { context in
-        guard let context else { return 1 }
-        let authorizer = Unmanaged<SQLAuthorizer>.fromOpaque(context).takeUnretainedValue()
-        return Task.isCancelled || ContinuousClock.now >= authorizer.deadline ? 1 : 0
-      }, context)
   }
+
+  /// The views that the query reads: not its own tables with the name of one.
+  var viewsRead: [String] { innerRead.sorted().map { names[$0] } }
 
   func allow(_ time: Duration) { deadline = .now + time }
 
@@ -84,10 +96,11 @@ final class SQLAuthorizer {
   /// If no column is read (`isCounting`), SQLite also asks about a query's own `WITH` tables;
   /// `table` is in lower case, and `reader` is a view, or the query's own name for a subquery.
   private func mayRead(_ table: String, isCounting: Bool, reader: String?) -> Bool {
-    if views.contains(table) || inner.contains(table) || Self.jsonTables.contains(table) {
+    if let index = inner[table] ?? reader.flatMap({ inner[$0] }) {
+      innerRead.insert(index)
       return true
     }
-    if let reader, inner.contains(reader) { return true }
+    if views.contains(table) || Self.jsonTables.contains(table) { return true }
     let isSystem =
       table.hasPrefix("sqlite_") || table.hasPrefix("pragma_") || Self.builtIn.contains(table)
     return isCounting && !isSystem && !tables.contains(table)

@@ -6,6 +6,12 @@ import Foundation
 struct SQLCursor: ~Copyable {
   let columns: [String]
 
+  /// The number of records of each source that are too large for a query, and left out.
+  let tooLarge: [String: Int]
+
+  /// The names of the views that the query reads.
+  let sources: [String]
+
   private let connection: Connection
   private let authorizer: SQLAuthorizer
   private let statement: SQLStatement
@@ -21,8 +27,10 @@ struct SQLCursor: ~Copyable {
 
   /// Time is checked only between steps, and one step may compare every position of one value with
   /// another: with two values of 1 MB that takes seconds, with 16 MB half an hour.
+  fileprivate static let maxValueSize = 1 << 20
+
   private static let limits: [(Int32, Int32)] = [
-    (SQLITE_LIMIT_LENGTH, 1 << 20), (SQLITE_LIMIT_SQL_LENGTH, Int32(maxTextSize)),
+    (SQLITE_LIMIT_LENGTH, Int32(maxValueSize)), (SQLITE_LIMIT_SQL_LENGTH, Int32(maxTextSize)),
     (SQLITE_LIMIT_COLUMN, 200), (SQLITE_LIMIT_EXPR_DEPTH, 100),
     (SQLITE_LIMIT_COMPOUND_SELECT, 50), (SQLITE_LIMIT_VDBE_OP, 100_000),
     (SQLITE_LIMIT_FUNCTION_ARG, 100), (SQLITE_LIMIT_ATTACHED, 0),
@@ -30,34 +38,42 @@ struct SQLCursor: ~Copyable {
     (SQLITE_LIMIT_TRIGGER_DEPTH, 1), (SQLITE_LIMIT_WORKER_THREADS, 0),
   ]
 
-  /// Without `path` the tables are empty; `time` limits all pages together; throws `badUsage`,
+  /// Without `path` the tables are empty; `time` limits all pages together; throws `invalidRequest`,
   /// `timedOut`, `cancelled`, `storage` or `busy`.
   init(
     _ text: String, over views: [SQLView], in path: String?, busyTimeout: Duration,
     within time: Duration
   ) throws(SourceError) {
+    let start = ContinuousClock.now
     let diagnostics = SQLDiagnostics(text, views: views, path: path)
-    var opened = try diagnostics.mapErrors { () throws(SQLiteFailure) in
-      try Connection.forQueries(path, busyTimeout: busyTimeout)
+    var opened: Connection
+    do { opened = try Connection.forQueries(path, busyTimeout: min(busyTimeout, time)) } catch {
+      throw diagnostics.error(ofStore: error)
     }
-    let authorizer = try diagnostics.mapErrors { () throws(SQLiteFailure) in
-      try opened.define(views, isEmpty: path == nil)
+    let authorizer = SQLAuthorizer(limiting: opened, to: time)
+    let tooLarge: [String: Int]
+    do {
+      tooLarge = try opened.define(
+        views, for: text.lowercased(), isEmpty: path == nil, under: authorizer)
+    } catch {
+      throw diagnostics.error(ofStore: error)
     }
     for (kind, limit) in Self.limits { sqlite3_limit(opened.database, kind, limit) }
-    authorizer.watch(opened)
-    authorizer.allow(time)
     let made = try SQLStatement(text, on: opened, authorizer, diagnostics)
     columns = made.columns
+    self.tooLarge = tooLarge
+    sources = authorizer.viewsRead
     statement = made
     connection = opened
     self.authorizer = authorizer
     self.diagnostics = diagnostics
-    timeLeft = time
+    timeLeft = time - (ContinuousClock.now - start)
   }
 
   mutating func page() throws(SourceError) -> [[SQLValue]]? {
     // Stepping past the end would restart the statement.
     guard !isOver else { return nil }
+    guard timeLeft > .zero else { throw diagnostics.timedOut }
     let start = ContinuousClock.now
     authorizer.allow(timeLeft)
     defer { timeLeft -= ContinuousClock.now - start }
@@ -85,7 +101,7 @@ struct SQLCursor: ~Copyable {
 private struct SQLStatement: ~Copyable {
   let handle: OpaquePointer
 
-  /// Accepts exactly one statement that reads; throws `badUsage`, or the error of reading.
+  /// Accepts exactly one statement that reads; throws `invalidRequest`, or the error of reading.
   init(
     _ text: String, on connection: borrowing Connection, _ authorizer: SQLAuthorizer,
     _ diagnostics: SQLDiagnostics
@@ -129,7 +145,7 @@ private struct SQLStatement: ~Copyable {
       start = end
     }
     guard let first else { throw diagnostics.error("the query is empty") }
-    // Neither statements without rows, such as BEGIN, nor EXPLAIN.
+    // Reject EXPLAIN and statements that return no rows, such as BEGIN.
     guard sqlite3_stmt_readonly(first.handle) != 0, sqlite3_stmt_isexplain(first.handle) == 0,
       sqlite3_column_count(first.handle) > 0
     else { throw diagnostics.onlySelect }
@@ -166,26 +182,42 @@ extension Connection {
     }
   }
 
-  /// Makes the connection read-only too; the authorizer is not yet installed.
+  /// Makes the connection read-only too, and returns the number of records that are too large for a query
+  /// in each source that the query, in lower case, names.
   fileprivate mutating func define(
-    _ views: [SQLView], isEmpty: Bool
-  ) throws(SQLiteFailure) -> SQLAuthorizer {
+    _ views: [SQLView], for query: String, isEmpty: Bool, under authorizer: SQLAuthorizer
+  ) throws(SQLiteFailure) -> [String: Int] {
     try execute("PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4096")
     // The query sees a snapshot from here on.
     try execute("BEGIN")
-    let secret = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }.joined()
+    let randomPrefix = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }
+      .joined()
     var inner: [String] = []
+    var tooLarge: [String: Int] = [:]
     for (index, view) in views.enumerated() {
-      inner.append("\(secret)_\(index)")
+      inner.append("\(randomPrefix)_\(index)")
+      let number = isEmpty ? nil : try number(of: view.name)
+      // Checking all records takes time, and a query can only read a view that it names.
+      if let number, query.contains(view.name.lowercased()) {
+        try execute(
+          text: view.tooLarge(of: number, over: inner[index], maxSize: SQLCursor.maxValueSize))
+        let count = changeCount()
+        if count > 0 { tooLarge[view.name] = count }
+      }
+      // Tables and functions have names of their own, so the two may be the same.
+      try view.computed.define(as: inner[index], on: self)
       try execute(
-        text: view.definition(of: isEmpty ? nil : number(of: view.name), over: inner[index]))
+        text: view.definition(
+          of: number, over: inner[index], hasTooLarge: tooLarge[view.name] != nil,
+          computedBy: inner[index]))
     }
     let tables = try rows("SELECT name FROM main.sqlite_schema") { $0.text(0) ?? "" }
     // First use writes the schema of these virtual tables, which the authorizer would refuse.
     try execute("SELECT 1 FROM json_each('[]'), json_tree('[]')")
     try execute("PRAGMA query_only = 1")
     csqlite_switch(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)
-    return SQLAuthorizer(views: views.map(\.name), inner: inner, tables: tables)
+    authorizer.restrict(self, to: views.map(\.name), inner: inner, tables: tables)
+    return tooLarge
   }
 
   private borrowing func execute(text: String) throws(SQLiteFailure) {

@@ -1,5 +1,6 @@
 import AggregatorKit
 import CAggregatorSQLite
+import Foundation
 
 struct SQLDiagnostics {
   private let text: String
@@ -16,25 +17,31 @@ struct SQLDiagnostics {
     error("only SELECT is allowed", remedy: "the database is read-only; use a single SELECT")
   }
 
-  func error(_ message: String, remedy: Remedy? = nil, meaning word: String? = nil) -> SourceError {
-    SourceError(.badUsage, message, remedy: remedy, cause: word.map { SQLTypo(nearest: $0) })
+  var timedOut: SourceError {
+    SourceError(.timedOut, "the query timed out", remedy: "allow more time with --timeout")
   }
 
-  func mapErrors<Answer: ~Copyable>(
-    _ body: () throws(SQLiteFailure) -> Answer
-  ) throws(SourceError) -> Answer {
-    do { return try body() } catch { throw self.error(error) }
+  func error(_ message: String, remedy: Remedy? = nil, suggesting word: String? = nil)
+    -> SourceError
+  {
+    SourceError(.invalidRequest, message, remedy: remedy, cause: word.map { SQLTypo(nearest: $0) })
   }
 
-  /// `offset` is in bytes; the code is `badUsage`, `timedOut`, `cancelled`, `storage` or `busy`.
+  /// The failure of a statement that is not the query's.
+  func error(ofStore failure: SQLiteFailure) -> SourceError {
+    switch failure.primary {
+    case SQLITE_INTERRUPT, SQLITE_NOMEM: error(failure)
+    default: failure.error(of: path ?? "the query")
+    }
+  }
+
+  /// `offset` is in bytes; the code is `invalidRequest`, `timedOut`, `cancelled`, `storage` or `busy`.
   func error(
     _ failure: SQLiteFailure, _ refusal: SQLAuthorizer.Refusal? = nil, at offset: Int? = nil
   ) -> SourceError {
     switch failure.primary {
     case SQLITE_INTERRUPT where Task.isCancelled: return .cancelled
-    case SQLITE_INTERRUPT:
-      return SourceError(
-        .timedOut, "the query timed out", remedy: "allow more time with --timeout")
+    case SQLITE_INTERRUPT: return timedOut
     case SQLITE_TOOBIG:
       return error("the query or one of its values is too large (maximum 1 MB per value)")
     case SQLITE_NOMEM: return error("the query needs too much memory")
@@ -56,7 +63,7 @@ struct SQLDiagnostics {
   private func mistake(_ message: String, at offset: Int?) -> SourceError {
     if let name = message.following("no such table: ") {
       return error(
-        message, remedy: tables, meaning: nearest(to: name.lastPart, in: views.map(\.name)))
+        message, remedy: tables, suggesting: nearest(to: name.lastPart, in: views.map(\.name)))
     }
     // Every table of a query is a view.
     if message.hasPrefix("cannot modify "), message.hasSuffix(" because it is a view") {
@@ -66,8 +73,14 @@ struct SQLDiagnostics {
     guard let name = message.following("no such column: ") else {
       return error(message + position)
     }
-    let near = nearest(to: name.lastPart, in: views.flatMap(\.columns))
-    return error(message + position, meaning: near)
+    // A column of that name in another table is no correction.
+    let columns = named.flatMap(\.columns).filter { $0 != name.lastPart }
+    return error(message + position, suggesting: nearest(to: name.lastPart, in: columns))
+  }
+
+  /// The views whose names occur in the query.
+  private var named: [SQLView] {
+    views.filter { text.range(of: $0.name, options: .caseInsensitive) != nil }
   }
 
   private var tables: Remedy {

@@ -26,7 +26,7 @@ import Testing
   }
 
   static let offers: [(line: String, words: [String])] = [
-    ("her", ["heroes"]), ("heroes l", ["list"]),
+    ("hero", ["heroes"]), ("heroes l", ["list"]),
     ("config ", ["list", "get", "set", "unset", "path"]),
     ("heroes show ", ["1443", "1453"]), ("heroes show 144", ["1443"]),
     ("heroes show 1443 ", ["1453"]), ("heroes show -- ", ["1443", "1453", "-7"]),
@@ -44,16 +44,28 @@ import Testing
       "countries list --fields=name,code,",
       ["--fields=name,code,region", "--fields=name,code,capital"]
     ),
-    ("sources show h", ["heroes"]), ("sources check heroes ", ["countries", "products", "users"]),
-    ("search x --source h", ["heroes"]), ("search x --source=heroes,u", ["--source=heroes,users"]),
-    ("store clear u", ["users"]), ("store clear users h", []),
+    ("countries list --where ", ["code", "name", "region", "capital"]),
+    ("countries list --where=ca", ["--where=capital"]),
+    ("countries list --where 'na", ["name"]), ("countries list --where name=", []),
+    ("countries list --sort -n", ["-name"]),
+    ("countries list --sort -name,c", ["-name,code", "-name,capital"]),
+    (
+      "countries list --sort=name,-",
+      ["--sort=name,-code", "--sort=name,-region", "--sort=name,-capital"]
+    ),
+    ("heroes list --json --jq", ["--jq"]), ("heroes list --csv --jq", []),
+    ("sources show hero", ["heroes"]),
+    ("sources check heroes ", sourceNames.filter { $0 != "heroes" }),
+    ("search x --source hero", ["heroes"]),
+    ("search x --source=heroes,user", ["--source=heroes,users"]),
+    ("store clear user", ["users"]), ("store clear users h", []),
     ("config get COMIC_VINE_R", ["COMIC_VINE_RATE"]),
     ("config set COMIC_VINE_RATE ", ["1/s 200/h", "off"]), ("config set COMIC_VINE_API_KEY x", []),
     ("completions ", ["bash", "zsh", "fish"]), ("help exit", ["exit-codes"]),
     ("help heroes se", ["search"]), ("help heroes search ", []),
     ("heroes list --offl", ["--offline"]), ("heroes list --offline --offl", []),
     ("heroes list --offline --ref", []),
-    ("heroes list --json --c", ["--cursor", "--config", "--color"]),
+    ("heroes list --json --c", ["--count", "--cursor", "--config", "--color"]),
     ("heroes list --csv --csv", ["--csv-raw"]), ("heroes list --format csv --csv", ["--csv-raw"]),
     ("heroes list --format json --csv", []), ("heroes next --back --pe", []),
     ("heroes list --all --li", []), ("heroes list --limit $N --pe", []),

@@ -52,6 +52,12 @@ import Testing
     #expect(try await home.complete("products show -- ").lines == ["$(x)", "-rf", "a"])
   }
 
+  @Test func `fish is not offered an ID that it would read as a home directory`() async throws {
+    let home = try await PopulatedHome(["~root": "", "a~b": ""])
+    #expect(try await home.complete("products show ", in: "fish").lines == ["a~b"])
+    #expect(try await home.complete("products show ", in: "zsh").lines == ["a~b", "~root"])
+  }
+
   @Test func `bash receives literal words, and only their rest`() async throws {
     let home = try await PopulatedHome(["x@$(id)": "", "x@y": "", "k=;rm": "", "q'\"!": ""])
     #expect(try await home.complete("products show x@", in: "bash").lines == [#"@\$\(id\)"#, "@y"])

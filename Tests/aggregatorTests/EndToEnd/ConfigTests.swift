@@ -50,7 +50,6 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "the value is empty"), ("\n", "the value is empty"), (" \n \n", "the value is empty"),
     ("first\nsecond\n", "the value has more than one line"),
     (String(repeating: "x", count: 4097), "the value is longer than 4096 bytes"),
   ])
@@ -61,6 +60,19 @@ import Testing
       outcome.errors == """
         error: \(words); nothing was changed
         hint: aggregator help config set
+
+        """)
+    #expect(try outcome.sandbox.files(under: "home").isEmpty)
+  }
+
+  @Test(arguments: ["", "\n", " \n \n"])
+  func `standard input without a key changes nothing`(input: String) async throws {
+    let outcome = try await Binary.run("config set COMIC_VINE_API_KEY", input: input)
+    #expect(outcome.status == 64)
+    #expect(
+      outcome.errors == """
+        error: no value on standard input
+        hint: aggregator config set COMIC_VINE_API_KEY < key.txt
 
         """)
     #expect(try outcome.sandbox.files(under: "home").isEmpty)

@@ -38,7 +38,7 @@ import Testing
     #expect(try await home.run("countries restore --all").errors == "Restored 0 countries\n")
   }
 
-  @Test func `an unknown ID exits 1, some unknown IDs exit 3`() async throws {
+  @Test func `an unknown ID exits 1, an invalid one 64, some of both 3`() async throws {
     let unknown = try await home.run("countries delete XX --yes")
     #expect(unknown.status == 1)
     #expect(unknown.output == "")
@@ -48,6 +48,7 @@ import Testing
         hint: aggregator countries search QUERY
 
         """)
+    #expect(try await home.run("countries delete XX nonsense! --yes").status == 64)
     let mixed = try await home.run("countries delete XX AF nonsense! --yes")
     #expect(mixed.status == 3)
     #expect(

@@ -48,6 +48,47 @@ import Testing
     #expect(try await home.run("\(source.name) show \(id)").status == 0)
   }
 
+  @Test func `deleted records are listed, also those that only the bundle has`() async throws {
+    let none = try await home.run("heroes list --deleted")
+    #expect(none.status == 0)
+    #expect(none.output == "")
+    #expect(none.errors == "No deleted heroes\n")
+    #expect(try await home.run("heroes list --all").status == 0)
+    let ids = Array(NextTests.cast.prefix(30))
+    let typed = ids.map { "\($0)" }.joined(separator: " ")
+    #expect(try await home.run("heroes delete \(typed) --yes").status == 0)
+    let count = services.requestCount()
+
+    let some = try await home.run("heroes list --deleted --tsv")
+    #expect(some.status == 0)
+    #expect(some.ids.count == 20)
+    #expect(some.errors.contains("20 of 30 deleted heroes · more: --cursor "), "\(some)")
+    #expect(some.errors.hasSuffix("Restore: aggregator heroes restore ID\n"), "\(some)")
+    let all = try await home.run("heroes list --deleted --all --tsv --fields id")
+    #expect(all.ids.sorted() == ids.sorted())
+    let envelope = try await home.run("heroes list --deleted --limit 3 --json").envelope()
+    #expect(envelope.items.count == 3)
+    #expect(envelope.page.total == 30)
+    #expect(envelope.provenance?.origin == "cached")
+    let rest = try await home.run(
+      "heroes list --deleted --limit 100 --tsv --cursor \(try #require(envelope.page.next))")
+    #expect(Set(envelope.items.compactMap(\.id) + rest.ids) == Set(ids))
+    #expect(services.requestCount() == count)
+
+    // A deletion outlives its record.
+    #expect(try await home.run("heroes delete 1443 --yes").status == 0)
+    #expect(try await home.run("store clear heroes --yes").status == 0)
+    let left = try await home.run("heroes list --deleted --tsv --fields id,name")
+    #expect(left.lines.contains("1443\tSpider-Man"), "\(left)")
+    #expect(
+      left.errors.contains("warning: heroes: deleted, but not cached: "), "\(left)")
+    #expect(try await home.run("heroes restore --all").errors == "Restored 31 heroes\n")
+    #expect(try await home.run("heroes list --deleted").errors == "No deleted heroes\n")
+    for option in ["--refresh", "--session a", "--explain"] {
+      #expect(try await home.run("heroes list --deleted \(option)").status == 64, "\(option)")
+    }
+  }
+
   /// The ids of the records in a JSON document.
   private func jsonIDs(
     _ line: String, of source: (name: String, id: String)

@@ -66,6 +66,13 @@ import Testing
     #expect(strict.contains("fallback: none"), "\(strict)")
   }
 
+  @Test func `plans no request without a key`() async throws {
+    let outcome = try await Binary.run("heroes list --explain")
+    let words = explained(outcome)
+    #expect(words.contains("plan: no request (COMIC_VINE_API_KEY is not set)"), "\(words)")
+    #expect(!words.contains { $0.hasPrefix("plan: GET") || $0.hasPrefix("rate limit") })
+  }
+
   @Test(arguments: [
     "users next -L 3", "users list -L 3", "products search lamp", "countries next", "heroes sync",
   ])

@@ -107,7 +107,10 @@ import Testing
     #expect(envelope.items.map(\.id) == Array(0..<100))
     #expect(envelope.provenance?.origin == "live")
     #expect(envelope.warnings.map(\.code) == ["malformed"])
-    #expect(envelope.page.next == first.page.next)
+    // All but the tag of the generation, which begins with the first page.
+    let suffix = { (cursor: String?) in cursor?.split(separator: ".").dropFirst(2) }
+    #expect(suffix(envelope.page.next)?.isEmpty == false)
+    #expect(suffix(envelope.page.next) == suffix(first.page.next))
     #expect(outcome.errors.contains("warning: heroes: "))
   }
 

@@ -7,8 +7,16 @@ import Testing
 
 /// The recordings beside the tests of the sources, which `Scripts/record-fixtures` makes.
 @Suite struct FixtureTests {
-  static let fixtures = plugins.flatMap { plugin in
-    ["fair", "failing"].map { (plugin.name, recordings(of: plugin.name).appending(path: $0)) }
+  /// The existing ones: a new source has none.
+  static let fixtures = sourceNames.flatMap { source in
+    ["working", "failing"].map { (source, recordings(of: source).appending(path: $0)) }
+  }.filter { FileManager.default.fileExists(atPath: $1.path) }
+
+  @Test func `each fake service has recordings`() {
+    let recorded = Self.fixtures.map { "\($0) \($1.lastPathComponent)" }
+    for (source, _) in FourServices.sources {
+      for kind in ["working", "failing"] { #expect(recorded.contains("\(source) \(kind)")) }
+    }
   }
 
   private static func recordings(of source: String) -> URL {
@@ -36,15 +44,13 @@ import Testing
   ) async throws {
     let outcome = try await Binary.run(
       ["\(source)", "list", "--json", "--replay", directory.path],
-      environment: [
-        "COUNTRIES_URL": nil, "COMIC_VINE_URL": nil, "PRODUCTS_URL": nil, "RANDOM_USER_URL": nil,
-        "RANDOM_USER_PAGE_SIZE": "10",
-      ])
+      environment: Dictionary(sourceURLSettings.map { ($0, nil) }) { $1 }
+        .merging(["RANDOM_USER_PAGE_SIZE": "10"]) { $1 })
     #expect(outcome.status == 0)
-    let isFair = directory.lastPathComponent == "fair"
+    let isWorking = directory.lastPathComponent == "working"
     let answer = try JSONDecoder().decode(Answer.self, from: Data(outcome.output.utf8))
-    #expect(answer.provenance.origin == (isFair ? "live" : "bundled"))
-    if isFair { #expect(answer.provenance.fetchedAt?.hasPrefix("2026-11-20T10:10:") == true) }
+    #expect(answer.provenance.origin == (isWorking ? "live" : "bundled"))
+    if isWorking { #expect(answer.provenance.fetchedAt?.hasPrefix("2026-11-20T10:10:") == true) }
   }
 
   /// The metadata of a list of any source.

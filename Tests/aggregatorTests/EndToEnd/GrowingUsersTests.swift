@@ -41,15 +41,11 @@ import Testing
     #expect(service.requests.count == count)
   }
 
-  @Test func `a search with an empty store uses bundled data and sends no request`() async throws {
-    let found = try await home.run("users search aino.tormanen --fields email --tsv")
-    #expect(found.status == 0)
-    #expect(found.lines == ["aino.tormanen@example.com"])
-    #expect(
-      found.errors
-        == "warning: users: showing bundled sample data (no cached users match \"aino.tormanen\")\n",
-      "\(found)")
-    #expect(service.requests.isEmpty)
+  @Test func `a first search fetches a page, and its hits can be shown`() async throws {
+    let email = try #require(FakeRandomUser.people(onPages: 1..<2).first)
+    #expect(try await home.column("email", "users search \(email)") == [email])
+    #expect(try await home.column("email", "users show \(email)") == [email])
+    #expect(service.requests.count == 1)
   }
 
   @Test func `lists all cached users, however many`() async throws {

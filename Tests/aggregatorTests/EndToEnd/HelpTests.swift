@@ -39,7 +39,7 @@ import Testing
 
   @Test(arguments: [
     "-h heroes list --nonsense", "heroes list --limit 0 -h", "heroes list foo bar --help",
-    "heroes list --limit --help",
+    "heroes list --limit --help", "heroes list --limit -h", "heroes list -qh --nonsense",
   ])
   func `help takes precedence over errors`(line: String) async throws {
     let outcome = try await Binary.run(line)
@@ -66,6 +66,24 @@ import Testing
     #expect(outcome.status == 0)
     for word in ["countries", "heroes", "list", "search QUERY…", "config", "sources"] {
       #expect(outcome.output.contains("\n  \(word) "), "\(word)")
+    }
+  }
+
+  @Test(arguments: [
+    ("completions", "aggregator completions SHELL …"), ("completions", "\nShells:\n  bash "),
+    ("heroes restore", "aggregator heroes restore ID… | - | --all [OPTION…]"),
+    ("config set", "\n  aggregator config set COUNTRIES_URL https://example.com/countries.json"),
+    ("users load", "--refresh "), ("heroes list", "list all records (up to --max-pages)"),
+  ])
+  func `the help names what the command takes`(path: String, words: String) async throws {
+    #expect(try await Binary.run("help \(path)").output.contains(words))
+  }
+
+  @Test func `load has no options that would keep it from the service`() async throws {
+    for option in ["--offline", "--no-fallback"] {
+      let outcome = try await Binary.run("users load \(option)")
+      #expect(outcome.status == 64)
+      #expect(outcome.errors.hasPrefix("error: \"users load\" does not accept \(option)"))
     }
   }
 

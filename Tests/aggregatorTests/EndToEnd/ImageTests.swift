@@ -38,6 +38,29 @@ import Testing
     #expect(pictures.paths == [Self.drawn])
   }
 
+  @Test(arguments: [
+    ("-ohero.jpg", "hero.jpg"), ("-qohh", "hh"), ("-o -hero.jpg", "-hero.jpg"), ("-o=h", "h"),
+    ("-o \(String(repeating: "h", count: 255))", String(repeating: "h", count: 255)),
+  ])
+  func `the name of the file may contain an h, and be as long as a name can be`(
+    option: String, name: String
+  ) async throws {
+    let outcome = try await home.run("heroes image 1 \(option)")
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(outcome.output == "")
+    #expect(try written == [name])
+  }
+
+  @Test func `a name that is not UTF-8 is rejected before any request`() async throws {
+    let outcome = try await home.run(
+      "heroes image 1",
+      by: ["/bin/sh", "-c", #"exec "$@" -o "$(printf 'a\377b')""#, "sh"])
+    #expect(outcome.status == 64)
+    #expect(outcome.errors.hasPrefix("error: argument \"a\u{FFFD}b\" is not valid UTF-8\n"))
+    #expect(try written == [])
+    #expect(heroes.requests.isEmpty)
+  }
+
   @Test(arguments: ["small", "medium", "large"])
   func `each size has its own URL`(size: String) async throws {
     #expect(try await home.run("heroes image 1 --size \(size) -o -").status == 0)
@@ -142,12 +165,12 @@ import Testing
     #expect(try written == [])
   }
 
-  @Test func `a missing image or an unknown ID exits 1`() async throws {
+  @Test func `a missing image or an unknown ID exits 1, an invalid ID 64`() async throws {
     let blank = try await home.run("heroes image 2 -o a.png")
     #expect(blank.status == 1)
     #expect(blank.errors == "error: heroes: hero 2 has no image\n")
     #expect(try await home.run("heroes image 3 -o a.png").status == 1)
-    #expect(try await home.run("heroes image x -o a.png").status == 1)
+    #expect(try await home.run("heroes image x -o a.png").status == 64)
     #expect(try await home.run("heroes image").status == 64)
     #expect(try await home.run("heroes image 1 2 -o a.png").status == 64)
     #expect(try await home.run("heroes image 1 --size huge -o a.png").status == 64)

@@ -26,6 +26,51 @@ import Testing
     #expect(service.requests.count { $0.path.contains("/character/") } == 1)
   }
 
+  @Test func `fields that lists do not include are named, and fetched on request`() async throws {
+    let list = try await home.run("heroes list --limit 3 --fields id,powers --json")
+    #expect(list.status == 0)
+    #expect(
+      list.errors.contains(
+        "warning: heroes: lists do not include \"powers\": unknown for 3 of 3 heroes\n"
+          + "hint: --details fetches each record\n"), "\(list)")
+    #expect(list.output.contains(#""code":"unfetched""#))
+    for line in ["list --limit 3 --json", "list --limit 3 --fields id,name"] {
+      #expect(try await !home.run("heroes \(line)").errors.contains("do not include"), "\(line)")
+    }
+    let search = try await home.run("search spider --fields id,powers")
+    #expect(
+      search.errors.contains("hint: aggregator heroes search spider --details\n"), "\(search)")
+
+    let count = service.requests.count
+    let details = try await home.run("heroes list --limit 3 --fields id,powers --details --ndjson")
+    #expect(details.status == 0, "\(details)")
+    #expect(details.lines.count == 3)
+    #expect(!details.output.contains(#""powers":null"#), "\(details)")
+    #expect(!details.errors.contains("do not include"), "\(details)")
+    #expect(service.requests.count == count + 3)
+    // What is known is not fetched again, however old it is.
+    try home.file.age(byDays: 30)
+    let again = try await home.run("heroes list --limit 3 --fields id,powers --details --ndjson")
+    #expect(again.output == details.output)
+    #expect(service.requests.count == count + 4)
+    #expect(try await home.run("countries list --details").status == 64)
+  }
+
+  @Test func `the details end at the first failure, and the rest stays unknown`() async throws {
+    _ = try await home.run("heroes list --limit 5")
+    service.fail(with: .json("{}", status: 403), after: 2)
+    let count = service.requests.count
+    let outcome = try await home.run("heroes list --limit 5 --fields id,powers --details --ndjson")
+    #expect(outcome.status == 3, "\(outcome)")
+    #expect(outcome.lines.count { $0.contains(#""powers":null"#) } == 3)
+    #expect(service.requests.count == count + 3)
+    #expect(outcome.errors.contains("unknown for 3 of 5 heroes\n"), "\(outcome)")
+    let offline = try await home.run("heroes list --limit 5 --fields id,powers --details --offline")
+    #expect(offline.status == 0, "\(offline)")
+    #expect(offline.errors.contains("unknown for 3 of 5 heroes\n"), "\(offline)")
+    #expect(service.requests.count == count + 3)
+  }
+
   @Test func `an unchanged refresh writes no record`() async throws {
     _ = try await home.run("heroes show 1253")
     _ = try await home.run("heroes list --all")

@@ -99,10 +99,10 @@ import Testing
     #expect(part.status == 3)
     let envelope = try part.envelope()
     #expect(envelope.items.map(\.id) == [1253])
-    #expect(envelope.warnings.map(\.code) == ["notFound", "notFound"])
+    #expect(envelope.warnings.map(\.code) == ["notFound", "invalidRequest"])
     #expect(
       envelope.warnings.map(\.message) == [
-        "hero 99 not found", "invalid hero ID \"xx\"",
+        "hero 99 not found", "invalid hero ID \"xx\": must be a number",
       ])
   }
 

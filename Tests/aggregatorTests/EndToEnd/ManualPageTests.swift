@@ -69,7 +69,7 @@ import Testing
     let section = try #require(page.split(separator: ".SH EXAMPLES").last)
     let shown = section.matches(of: /\.TP\n\\fBaggregator (.+)\\fR\n/).map { match in
       String(match.1).replacing("\\-", with: "-").replacing("\\:", with: "")
-        .replacing("\\(dq", with: "\"")
+        .replacing("\\(dq", with: "\"").replacing("\\(ti", with: "~")
     }
     var examples: Set<String> = []
     CommandTree.standard.root.visit {

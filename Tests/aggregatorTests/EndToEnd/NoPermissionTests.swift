@@ -60,6 +60,41 @@ import Testing
   }
 
   @Test(.enabled("nobody cannot be played here", canBeNobody))
+  func `a store in an unreadable directory is not an empty one`() async throws {
+    #expect(try await home.run("users load 20").status == 0)
+    openDirectories()
+    chmod("home/.local/share/aggregator", 0)
+    let words = "store.sqlite: Permission denied"
+    try await expect("users list", status: 0, words, by: Self.nobody)
+    try await expect("users list --offline", status: 0, words, by: Self.nobody)
+    let lines = [
+      "store status", "users load 5", "store clear users --yes",
+    ]
+    for line in lines + ["sql SELECT/**/1", Self.deletion] {
+      try await expect(line, status: 74, words, by: Self.nobody)
+    }
+  }
+
+  @Test(
+    .enabled("nobody cannot be played here", canBeNobody), arguments: [0o644, 0o666] as [mode_t])
+  func `a store of an older version that cannot be upgraded is reported`(mode: mode_t) async throws
+  {
+    #expect(try await home.run("users load 20").status == 0)
+    try home.file.makeOlder()
+    openDirectories()
+    chmod(TestHome.store, mode)
+    let words = "store.sqlite was written by an older version and is read-only"
+    for line in ["users list", "users list --offline", "users search a"] {
+      try await expect(line, status: 0, words, by: Self.nobody)
+    }
+    for line in ["store status", "sql SELECT/**/count(*)/**/FROM/**/users", "users load 5"] {
+      let outcome = try await home.run(line, by: Self.nobody)
+      #expect(outcome.status == 74, "\(line): \(outcome)")
+      #expect(outcome.errors.contains("store.sqlite"), "\(outcome)")
+    }
+  }
+
+  @Test(.enabled("nobody cannot be played here", canBeNobody))
   func `a read-only store still answers and cannot be changed`() async throws {
     #expect(try await home.run("users load 20").status == 0)
     let id = try home.file.ids(of: "users")[0]

@@ -16,6 +16,7 @@ import Testing
       #expect(
         outcome.errors == """
           warning: heroes: showing bundled sample data (COMIC_VINE_API_KEY is not set)
+          hint: get a key at https://comicvine.gamespot.com/api
           hint: aggregator config set COMIC_VINE_API_KEY
 
           """)
@@ -37,11 +38,35 @@ import Testing
     #expect(service.connectionCount == 0)
   }
 
-  @Test func `no local data and no network exits 69`() async throws {
-    let outcome = try await Binary.run("heroes show 999999999 --offline")
+  @Test(arguments: [
+    ("heroes show 999999999", "heroes: hero 999999999"),
+    ("heroes open 999999999", "heroes: hero 999999999"),
+    ("heroes image 999999999 -o x", "heroes: hero 999999999"),
+    ("products show nothing", "products: product nothing"),
+    ("countries show XX", "countries: country XX"),
+  ])
+  func `without local data, --offline exits 69 and names the record`(
+    line: String, record: String
+  ) async throws {
+    let outcome = try await Binary.run("\(line) --offline")
     #expect(outcome.status == 69)
     #expect(outcome.output == "")
-    #expect(outcome.errors == "error: heroes: offline mode (ID 999999999)\n")
+    #expect(
+      outcome.errors == """
+        error: \(record) is neither cached nor bundled (offline mode)
+        hint: retry without --offline
+
+        """)
+  }
+
+  @Test func `a user can only be cached or bundled, with or without --offline`() async throws {
+    for option in ["--offline", ""] {
+      let outcome = try await Binary.run("users show nobody@example.com \(option)")
+      #expect(outcome.status == 69)
+      #expect(
+        outcome.errors
+          == "error: users: user nobody@example.com is neither cached nor bundled\n")
+    }
   }
 
   @Test func `no key and no fallback exits 77`() async throws {
@@ -51,6 +76,7 @@ import Testing
     #expect(
       outcome.errors == """
         error: heroes: COMIC_VINE_API_KEY is not set
+        hint: get a key at https://comicvine.gamespot.com/api
         hint: aggregator config set COMIC_VINE_API_KEY
 
         """)
@@ -79,7 +105,12 @@ import Testing
     let outcome = try await Binary.run("heroes search zzzz --offline")
     #expect(outcome.status == 0)
     #expect(outcome.output == "")
-    #expect(outcome.errors.hasPrefix("No heroes match \"zzzz\"\nwarning: "))
+    #expect(
+      outcome.errors == """
+        No heroes match "zzzz"
+        warning: heroes: only bundled sample data was available (offline mode)
+
+        """)
   }
 
   @Test(arguments: ["C", "C.UTF-8"])

@@ -32,7 +32,7 @@ import Testing
     #expect(try run.sandbox.text(of: path) == "COMIC_VINE_API_KEY = abc def-123\n")
   }
 
-  @Test(arguments: [SIGINT, SIGTERM])
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
   func `a signal at the prompt restores the terminal`(signal: Int32) async throws {
     let run = try await atPrompt()
     #expect(!terminal.showsTyping)

@@ -194,6 +194,9 @@ import Testing
     let file = try await run("heroes list --record file")
     #expect(file.status == 74)
     #expect(file.errors.hasPrefix("error: cannot write file: Not a directory"))
+    let impossible = try await run("heroes list --record /proc/x")
+    #expect(impossible.status == 74)
+    #expect(impossible.errors.hasSuffix("\nhint: choose a directory that you can create\n"))
     try sandbox.write("GET http://host/\n", to: "work/tape/1.http")
     let foreign = try await run("heroes list --replay tape")
     #expect(foreign.status == 76)
@@ -220,6 +223,37 @@ import Testing
     let variables = settings.merging(["AGGREGATOR_REPLAY": "tape"]) { $1 }
     #expect(try await run("countries delete FR --yes", variables).status == 0)
     #expect(try await run("countries show FR", settings).status == 1)
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGKILL])
+  func `nothing is left of the store of a recording that a signal ends`(signal: Int32) async throws
+  {
+    let service = try FakeComicVine()
+    let temporary = sandbox.root.appending(path: "tmp")
+    try FileManager.default.createDirectory(
+      at: temporary.appending(path: "aggregator-other"), withIntermediateDirectories: true)
+    let settings = service.settings.merging(["TMPDIR": temporary.path]) { $1 }
+    var environment: [String: String?] = settings.mapValues(Optional.some)
+    environment["COMIC_VINE_RATE"] = "off"
+    service.fail(with: .stalled, after: 2)
+    let left = { try FileManager.default.contentsOfDirectory(atPath: temporary.path).sorted() }
+    func start() throws -> Binary.Run {
+      try Binary.start(
+        "heroes sync --record tape --timeout 10m", environment: environment, in: sandbox)
+    }
+    let run = try start()
+    _ = await service.requests(atLeast: 3)
+    #expect(try left().count == 2)
+    // One that is at work stays, whatever others do.
+    #expect(try await self.run("countries list --replay tape", settings).status != 0)
+    #expect(try left().count == 2)
+    run.child.send(signal)
+    #expect(try await run.outcome().ending == .signal(signal))
+    if signal == SIGKILL {
+      #expect(try left().count == 2)
+      _ = try await self.run("countries list --replay tape", settings)
+    }
+    #expect(try left() == ["aggregator-other"])
   }
 
   @Test func `ages are relative to the time of the recording`() async throws {

@@ -1,4 +1,5 @@
 import AggregatorFakeServices
+import AggregatorSourceTesting
 import Foundation
 import Testing
 
@@ -39,6 +40,80 @@ import Testing
     #expect(try await home.run("heroes restore 1253").status == 0)
     #expect(try await sql("SELECT id FROM heroes WHERE id = 1253").output == "1253\n")
     #expect(try home.file.faults() == [])
+  }
+
+  @Test func `says how much of a source is missing`() async throws {
+    let none = try await sql("SELECT count(*) FROM countries")
+    #expect(none.output == "0\n")
+    #expect(none.errors == "note: no countries are cached · aggregator countries sync\n")
+    #expect(try await home.run("heroes list -L 2").status == 0)
+    let some = try await sql("SELECT 'x' AS name, count(*) FROM heroes", "--json")
+    #expect(some.status == 0)
+    #expect(some.errors == "note: 2 of 257 heroes are cached · aggregator heroes sync\n")
+    let warnings = try some.envelope().warnings
+    #expect(warnings.map(\.code) == ["incomplete"])
+    #expect(warnings.map(\.source) == ["heroes"])
+    #expect(warnings.map(\.message) == ["2 of 257 heroes are cached"])
+    // This service reports no total.
+    #expect(try await home.run("products list -L 2").status == 0)
+    #expect(
+      try await sql("SELECT id FROM products").errors
+        == "note: 2 products are cached, possibly not all · aggregator products sync\n")
+    #expect(
+      try await sql("SELECT count(*) FROM users").errors
+        == "note: no users are cached · aggregator users sync --max-pages 10\n")
+    // Neither is read.
+    #expect(try await sql("WITH users AS (SELECT 1) SELECT 'heroes' FROM users").errors == "")
+    // Lists of users show what is cached, too.
+    #expect(try await home.run("users list").status == 0)
+    #expect(try await sql("SELECT count(*) FROM users").errors == "")
+
+    for source in ["countries", "heroes", "products"] {
+      #expect(try await home.run("\(source) sync").status == 0)
+      #expect(try await sql("SELECT count(*) FROM \(source)").errors == "", "\(source)")
+    }
+    #expect(try await home.run("heroes list -L 2").status == 0)
+    #expect(try await home.run("heroes delete \(NextTests.cast[0]) --yes").status == 0)
+    #expect(try await sql("SELECT count(*) FROM heroes").errors == "")
+  }
+
+  @Test func `a list that ends completes a source without a total`() async throws {
+    #expect(try await home.run("products list --all").status == 0)
+    #expect(try await sql("SELECT count(*) FROM products").errors == "")
+  }
+
+  @Test func `--sync completes the sources of the query first`() async throws {
+    #expect(try await home.run("heroes list -L 2").status == 0)
+    let count = try await sql("SELECT count(*) FROM heroes", "--sync")
+    #expect(count.status == 0, "\(count)")
+    #expect(count.output == "257\n")
+    #expect(count.errors == "")
+    #expect(services.requestCount(of: "countries") == 0)
+    // What is complete is not downloaded again.
+    let requests = services.requestCount()
+    #expect(try await sql("SELECT count(*) FROM heroes", "--sync").output == "257\n")
+    #expect(services.requestCount() == requests)
+
+    services.products.fail(with: .json("{}", status: 403))
+    let failed = try await sql("SELECT 'x' AS name, count(*) FROM products", "--sync", "--json")
+    #expect(failed.status == 3, "\(failed)")
+    #expect(try failed.envelope().warnings.map(\.code) == ["syncFailed", "incomplete"])
+    #expect(failed.errors.contains("warning: products: "), "\(failed)")
+    #expect(failed.errors.contains("note: no products are cached"), "\(failed)")
+    // A mistake in the query sends no request.
+    #expect(try await sql("SELECT nam FROM countries", "--sync").status == 64)
+    #expect(services.requestCount(of: "countries") == 0)
+  }
+
+  @Test func `the default columns of every list are columns of its table`() async throws {
+    for (source, _) in FourServices.sources {
+      #expect(try await home.run("\(source) list").status == 0)
+      let listed = try await home.run("\(source) list -L 3 --csv --offline").output
+      let columns = try #require(listed.split(separator: "\r\n").first)
+      let outcome = try await sql("SELECT \(columns) FROM \(source) LIMIT 3", "--csv")
+      #expect(outcome.status == 0, "\(outcome)")
+      #expect(outcome.output == listed)
+    }
   }
 
   @Test(arguments: [
@@ -89,9 +164,15 @@ import Testing
         + "hint: aggregator help sql\n"
     ),
     (
+      // A column of another table is no correction.
+      "SELECT capital FROM heroes",
+      "error: no such column: capital (character 8)\n"
+        + "hint: aggregator help sql\n"
+    ),
+    (
       "SELECT * FROM hero",
       "error: no such table: hero\n\nDid you mean \"heroes\"?\n"
-        + "hint: available tables: countries, heroes, products, users\n"
+        + "hint: available tables: \(sourceNames.joined(separator: ", "))\n"
     ),
     (
       "DROP TABLE heroes",
@@ -147,7 +228,7 @@ import Testing
   @Test func `help names the tables and their columns`() async throws {
     let help = try await Binary.run("sql --help")
     #expect(help.output.contains("\ncountries: code, name, region, capital\n"))
-    #expect(help.output.contains("\nusers: email, title, "))
+    #expect(help.output.contains("\nusers: email, name, title, "))
   }
 
   @Test func `moves a damaged store aside like any other command`() async throws {
@@ -159,7 +240,8 @@ import Testing
     #expect(outcome.status == 0)
     #expect(outcome.output == "0\n")
     #expect(
-      outcome.errors == "warning: \(path) is damaged; moved to \(path).aside-1\n", "\(outcome)"
+      outcome.errors == "warning: \(path) is damaged; moved to \(path).aside-1\n"
+        + "note: no heroes are cached · aggregator heroes sync\n", "\(outcome)"
     )
     #expect(try Data(contentsOf: URL(filePath: path + ".aside-1")) == damaged)
   }

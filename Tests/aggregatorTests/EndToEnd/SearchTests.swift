@@ -41,21 +41,23 @@ import Testing
   @Test func `searches all sources and labels each hit with its source`() async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)
-    let outcome = try await home.run("search man --json")
+    let local = try document(try await home.run("search man --offline --json"))
+    #expect(Set(local.sources.keys) == Set(sourceNames))
+    let outcome = try await home.run("search man --source \(FourServices.names) --json")
     #expect(outcome.status == 0, "\(outcome)")
     let found = try document(outcome)
     #expect(found.source == nil && found.query == "man")
     #expect(found.items.map(\.source) == found.items.map(\.source).sorted())
     #expect(Set(found.items.map(\.source)).isSuperset(of: ["countries", "heroes"]))
-    #expect(Set(found.sources.keys) == ["countries", "heroes", "products", "users"])
     #expect(found.sources["heroes"]?.provenance?.origin == "live")
     #expect(found.sources["heroes"]?.page.count == 5)
-    #expect(found.sources["users"]?.provenance?.origin == "bundled")
-    #expect(found.provenance?.origin == "mixed")
+    #expect(found.sources["users"]?.provenance?.origin == "cached")
+    // The cached users have no hit, so they do not count.
+    #expect(found.provenance?.origin == "live")
     #expect(found.page.count == found.items.count)
     // One request each: the first few of each are a page.
     #expect(services.requestCount(of: "heroes") == 1)
-    #expect(services.requestCount(of: "users") == 0)
+    #expect(services.requestCount(of: "users") == 1)
   }
 
   @Test func `comes in every format, with the sources in order`() async throws {
@@ -69,7 +71,8 @@ import Testing
     #expect(lines.allSatisfy { $0.hasPrefix(#"{"source":""#) })
     let csv = try await home.run("search man -L 2 --csv --fields source,id,capital,realName")
     #expect(csv.output.hasPrefix("source,id,capital,realName\r\ncountries,"), "\(csv)")
-    let table = try await home.run("search man -L 2 --format table")
+    let table = try await home.run(
+      "search man -L 2 --format table --source \(FourServices.names)")
     let headings = table.lines.filter { line in
       FourServices.sources.contains { line.hasPrefix($0.name) }
     }
@@ -144,7 +147,8 @@ import Testing
     let (services, home) = try await badDay()
     defer { withExtendedLifetime(services) {} }
     let outcome = try await home.run("search an --timeout 5s --json")
-    #expect(outcome.status == 3, "\(outcome)")
+    // Every source answered, if only with local data.
+    #expect(outcome.status == 0, "\(outcome)")
     let found = try document(outcome)
     #expect(found.sources["heroes"]?.provenance?.origin == "bundled")
     #expect(found.sources["heroes"]?.provenance?.reason == "timedOut")
@@ -179,15 +183,48 @@ import Testing
     #expect(outcome.errors.contains("error: products: cannot connect"))
   }
 
+  @Test func `sources without hits affect neither the origin nor the warnings`() async throws {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    let outcome = try await home.run("search spider --source \(FourServices.names) --json")
+    #expect(outcome.status == 0, "\(outcome)")
+    let found = try document(outcome)
+    #expect(Set(found.items.map(\.source)) == ["heroes"])
+    #expect(found.provenance?.origin == "live")
+    #expect(found.provenance?.reason == nil)
+    #expect(found.warnings.map(\.code) == ["cachedOnly"])
+    #expect(!outcome.errors.contains("warning"), "\(outcome)")
+    // Each source still reports its own.
+    #expect(found.sources["users"]?.provenance?.origin == "cached")
+    let alone = try await home.run("users search xyzzy12345")
+    #expect(
+      alone.errors.hasPrefix(
+        "No users match \"xyzzy12345\"\nmore: aggregator users load\n"), "\(alone)")
+  }
+
+  @Test func `without a network, bundled hits are a success with warnings`() async throws {
+    let home = try TestHome(["COMIC_VINE_API_KEY": "x1y2z3w4"])
+    for line in ["search spider", "search spider --offline", "heroes search spider"] {
+      let outcome = try await home.run(line)
+      #expect(outcome.status == 0, "\(outcome)")
+      #expect(!outcome.lines.isEmpty)
+      #expect(outcome.errors.contains("heroes: showing bundled sample data ("), "\(outcome)")
+    }
+    let outcome = try await home.run("search spider")
+    // A source without a hit shows nothing, but its service could not be searched.
+    #expect(
+      outcome.errors.contains(/products, .*users.*: only bundled sample data was available \(/),
+      "\(outcome)")
+  }
+
   @Test func `no hits are not a failure`() async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)
     let outcome = try await home.run("search xyzzy12345")
     #expect(outcome.status == 0)
     #expect(outcome.output == "")
-    #expect(
-      outcome.errors.contains("No countries, heroes, products or users match \"xyzzy12345\"\n"),
-      "\(outcome)")
+    let names = sourceNames.dropLast().joined(separator: ", ") + " or \(sourceNames.last ?? "")"
+    #expect(outcome.errors.contains("No \(names) match \"xyzzy12345\"\n"), "\(outcome)")
   }
 
   @Test func `a source's name as the first word gets a hint`() async throws {

@@ -107,7 +107,7 @@ import Testing
       environment: home.merging(service.settings.mapValues(Optional.some)) { $1 }, in: sandbox)
     #expect(next.status == 74)
     #expect(next.output == "")
-    #expect(next.errors.contains("\nhint: check the free disk space"))
+    #expect(next.errors.contains("\nhint: choose a directory that you can create"))
     #expect(service.requests.isEmpty)
   }
 

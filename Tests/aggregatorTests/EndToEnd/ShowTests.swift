@@ -1,7 +1,10 @@
 import AggregatorFakeServices
+import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
 import Testing
+
+@testable import aggregator
 
 /// `show` and `open`.
 @Suite struct ShowTests {
@@ -12,8 +15,9 @@ import Testing
     #expect(
       none.errors == """
         error: heroes: COMIC_VINE_API_KEY is not set (IDs 999999998, 999999999)
+        hint: get a key at https://comicvine.gamespot.com/api
         hint: aggregator config set COMIC_VINE_API_KEY
-        error: heroes: invalid hero ID "abc"
+        error: heroes: invalid hero ID "abc": must be a number
         hint: aggregator heroes search abc
 
         """)
@@ -24,9 +28,24 @@ import Testing
     #expect(
       part.errors == """
         warning: heroes: COMIC_VINE_API_KEY is not set (IDs 999999998, 999999999)
+        hint: get a key at https://comicvine.gamespot.com/api
         hint: aggregator config set COMIC_VINE_API_KEY
         warning: heroes: showing bundled sample data (COMIC_VINE_API_KEY is not set)
+        hint: get a key at https://comicvine.gamespot.com/api
         hint: aggregator config set COMIC_VINE_API_KEY
+
+        """)
+  }
+
+  @Test(arguments: ["show", "open", "image -o x"])
+  func `an invalid ID exits 64`(verb: String) async throws {
+    let outcome = try await Binary.run("heroes \(verb) abc --offline")
+    #expect(outcome.status == 64)
+    #expect(outcome.output == "")
+    #expect(
+      outcome.errors == """
+        error: heroes: invalid hero ID "abc": must be a number
+        hint: aggregator heroes search abc
 
         """)
   }
@@ -75,7 +94,10 @@ import Testing
     }
   #endif
 
-  @Test(arguments: ["javascript:alert(1)", "file:///etc/passwd", "--help", "//x", "http://", ""])
+  @Test(arguments: [
+    "javascript:alert(1)", "file:///etc/passwd", "--help", "//x", "http://", "",
+    "https://user:pw@x.example/",
+  ])
   func `opens only web URLs`(link: String) async throws {
     let service = try FakeServer(
       .json(
@@ -85,6 +107,48 @@ import Testing
     #expect(outcome.status == 1)
     #expect(outcome.output == "")
     #expect(outcome.errors == "error: hero 1 has no web page\n")
+  }
+
+  @Test(arguments: aggregator.plugins.map(\.name))
+  func `show begins with the columns of list`(source: String) async throws {
+    let plugin = try #require(aggregator.plugins.first { $0.name == source })
+    let id = try await firstID(of: plugin)
+    for format in ["tsv", "csv"] {
+      func lastLine(_ line: String) async throws -> String {
+        let outcome = try await Binary.run("\(source) \(line) --offline --\(format)")
+        return String(try #require(outcome.output.split(whereSeparator: \.isNewline).last))
+      }
+      let (row, card) = (try await lastLine("list -L1"), try await lastLine("show \(id)"))
+      #expect(card.hasPrefix(row), "\(card)")
+    }
+  }
+
+  private func firstID(of plugin: some Plugin) async throws -> String {
+    let page = try await plugin.bundled.page(PageRequest(limit: 1))
+    return try #require(page.records.first).id.description
+  }
+
+  @Test func `on a terminal a long biography comes last and is shortened, unless --full is given`()
+    async throws
+  {
+    let biography = (1...1834).map { "<p>Line \($0)</p>" }.joined()
+    let service = try FakeServer(
+      .json(
+        #"{"error":"OK","status_code":1,"results":{"id":1,"name":"X","deck":"In short.","#
+          + #""description":"\#(biography)","site_detail_url":"https://x.example/1"}}"#))
+    let terminal = ["AGGREGATOR_FORCE_TTY": "80", "TERM": "dumb"]
+    let environment = service.settings.merging(terminal) { $1 }
+    let short = try await Binary.run("heroes show 1", environment: environment)
+    #expect(short.lines.count < 20)
+    #expect(short.lines.prefix(3).contains { $0.hasSuffix("In short.") })
+    #expect(short.lines.last?.hasSuffix(" more lines: --full") == true, "\(short)")
+    let link = try #require(short.lines.firstIndex { $0.hasSuffix("https://x.example/1") })
+    #expect(short.lines[link + 1].contains("Line 1"))
+    let full = try await Binary.run("heroes show 1 --full", environment: environment)
+    #expect(full.lines.last?.hasSuffix("Line 1834") == true)
+    let piped = try await Binary.run(
+      "heroes show 1 --format table", environment: service.settings)
+    #expect(piped.output == full.output)
   }
 
   @Test func `a deal is a random country, and the same for the same seed`() async throws {
@@ -105,7 +169,7 @@ import Testing
     let list = try await Binary.run("sources")
     #expect(list.status == 0)
     #expect(
-      list.lines.map { $0.prefix { $0 != "\t" } } == ["countries", "heroes", "products", "users"])
+      list.lines.map { String($0.prefix { $0 != "\t" }) } == sourceNames)
     let shown = try await Binary.run(
       "sources show heroes --fields chain --json", environment: ["COMIC_VINE_API_KEY": "x1y2z3w4"])
     for operation in [

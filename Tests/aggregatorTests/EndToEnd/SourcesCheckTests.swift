@@ -10,7 +10,8 @@ import Testing
   @Test func `reports healthy services with one request each`() async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)
-    let outcome = try await home.run("sources check \(Self.fields)")
+    let names = FourServices.sources.map(\.name).joined(separator: " ")
+    let outcome = try await home.run("sources check \(names) \(Self.fields)")
     #expect(outcome.status == 0, "\(outcome)")
     #expect(
       outcome.lines == [
@@ -24,6 +25,11 @@ import Testing
     #expect(laws.output.contains("field-stored: holds"))
     let latency = try await home.run("sources check users --fields milliseconds --tsv")
     #expect(try #require(latency.lines.first.flatMap { Int($0) }) >= 0)
+  }
+
+  @Test func `checks all sources unless some are named`() async throws {
+    let outcome = try await TestHome().run("sources check --fields source --tsv")
+    #expect(outcome.lines == sourceNames)
   }
 
   @Test func `reports each problem and exits with the worst code`() async throws {

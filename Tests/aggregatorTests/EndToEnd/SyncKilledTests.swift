@@ -69,12 +69,13 @@ import Testing
       #expect(try home.file.ids(of: "products") == (0..<195).map(FakeProduct.id), comment)
       #expect(try home.file.faults() == [], comment)
       let again = try await home.run("products sync")
-      #expect(again.lines == ["products\t0\t0\t195\t0\t20\ttrue"], comment)
+      #expect(again.lines == ["products\t0\t0\t195\t0\t21\ttrue"], comment)
       let skips = service.requests.map { request in
         String(decoding: request.body, as: UTF8.self)
       }
+      let starts = (0..<20).map { $0 * 10 } + [195]
       expectResumed(
-        skips.dropLast(20), (0..<20).map { #"{"skip":\#($0 * 10),"take":10}"# }, comment)
+        skips.dropLast(21), starts.map { #"{"skip":\#($0),"take":10}"# }, comment)
     }
   }
 }

@@ -2,7 +2,10 @@ import AggregatorFakeServices
 import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
+import ProductsSource
 import Testing
+
+@testable import AggregatorCommand
 
 /// `SOURCE sync`: stores all records of a service and prints the result in one line.
 @Suite struct SyncTests {
@@ -22,14 +25,15 @@ import Testing
   @Test func `stores all records of each source, which then answer offline`() async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)
-    let counts = ["countries": 249, "heroes": 257, "products": 30]
-    for (source, count) in counts.sorted(by: { $0.key < $1.key }) {
+    // Only an empty page ends the products.
+    let counts = [("countries", 249, pages: 1), ("heroes", 257, 3), ("products", 30, 2)]
+    for (source, count, pages) in counts {
       let first = try await home.run("\(source) sync")
       #expect(first.status == 0, "\(first)")
-      #expect(first.lines == ["\(source)\t\(count)\t0\t0\t0\t\(count > 249 ? 3 : 1)\ttrue"])
+      #expect(first.lines == ["\(source)\t\(count)\t0\t0\t0\t\(pages)\ttrue"])
       #expect(first.errors == "")
       let second = try await home.run("\(source) sync")
-      #expect(second.lines == ["\(source)\t0\t0\t\(count)\t0\t\(count > 249 ? 3 : 1)\ttrue"])
+      #expect(second.lines == ["\(source)\t0\t0\t\(count)\t0\t\(pages)\ttrue"])
       let listed = try await home.run("\(source) list --all --offline --tsv")
       #expect(listed.lines.count == count)
     }
@@ -49,13 +53,13 @@ import Testing
     let home = try TestHome(before.settings)
     #expect(try await home.run("products sync").status == 0)
     let records = try home.file.records()
-    let same = try await home.run("products sync --ndjson --fields same,changed")
-    #expect(same.output == "{\"same\":299,\"changed\":0}\n", "\(same)")
+    let again = try await home.run("products sync --ndjson --fields unchanged,changed")
+    #expect(again.output == "{\"unchanged\":299,\"changed\":0}\n", "\(again)")
     #expect(try home.file.records() == records)
 
     let after = try Self.products(0..<299, changed: [5, 77, 290])
     let changed = try await home.run("products sync", Self.settings(after))
-    #expect(changed.lines == ["products\t0\t3\t296\t0\t3\ttrue"], "\(changed)")
+    #expect(changed.lines == ["products\t0\t3\t296\t0\t4\ttrue"], "\(changed)")
     let written = zip(records, try home.file.records()).filter { $0 != $1 }
     #expect(written.count == 3)
     #expect(try home.file.faults() == [])
@@ -75,7 +79,7 @@ import Testing
     #expect(all.lines.count == 250)
 
     let complete = try await home.run("products sync", there)
-    #expect(complete.lines == ["products\t0\t0\t148\t2\t2\ttrue"], "\(complete)")
+    #expect(complete.lines == ["products\t0\t0\t148\t2\t3\ttrue"], "\(complete)")
     #expect(complete.errors == "Resumed after page 1\n")
     for line in ["list", "search thing"] {
       let listed = try await home.run("products \(line) --all --offline --fields id --tsv", there)
@@ -97,8 +101,103 @@ import Testing
 
     // It comes again.
     let back = try await home.run("products sync", Self.settings(before))
-    #expect(back.lines == ["products\t0\t2\t248\t0\t3\ttrue"], "\(back)")
+    #expect(back.lines == ["products\t0\t2\t248\t0\t4\ttrue"], "\(back)")
     #expect(try home.file.faults() == [])
+  }
+
+  @Test func `empty pages hide no products until a second sync agrees`() async throws {
+    let service = try Self.products(0..<500)
+    let home = try TestHome(service.settings)
+    #expect(try await home.run("products sync").status == 0)
+    let requests = service.requests.count
+    service.fail(with: .json(#"{"products":[]}"#), times: 1, after: 2)
+    let whole = try await home.run("products sync")
+    #expect(whole.lines == ["products\t0\t0\t500\t0\t6\ttrue"], "\(whole)")
+    #expect(service.requests.count == requests + 7)
+
+    service.fail(with: .json(#"{"products":[]}"#), times: .max, after: 2)
+    let odd = try await home.run("products sync")
+    #expect(odd.status == 3)
+    #expect(odd.lines == ["products\t0\t0\t200\t0\t3\ttrue"], "\(odd)")
+    #expect(
+      odd.errors == "warning: products: could not determine which records were removed upstream: "
+        + "300 of 500 known records are missing; sync again to confirm it\n")
+    #expect(try await home.column("id", "products list --all --offline").count == 500)
+
+    service.fail(with: .json(#"{"products":[]}"#), times: .max, after: 2)
+    let gone = try await home.run("products sync")
+    #expect(gone.lines == ["products\t0\t0\t200\t300\t3\ttrue"], "\(gone)")
+    #expect(gone.status == 0)
+  }
+
+  @Test func `a total of what was sent hides no heroes`() async throws {
+    let service = try FakeComicVine()
+    let home = try TestHome(service.settings)
+    #expect(try await home.run("heroes sync").status == 0)
+    let odd = try FakeComicVine(quirks: [.pageTotal])
+    let outcome = try await home.run("heroes sync", odd.settings.mapValues(Optional.some))
+    #expect(outcome.status == 3)
+    #expect(outcome.lines == ["heroes\t0\t0\t100\t0\t1\ttrue"], "\(outcome)")
+    #expect(try await home.column("id", "heroes list --all --offline").count == 257)
+  }
+
+  @Test func `synced products can be shown online, whatever their IDs`() async throws {
+    let ids = ["abc.def", "a;b", "50%"]
+    let products = ids.enumerated().map { number, id in
+      var product = FakeProduct(number, "Lamp")
+      product.id = .string(id)
+      return product
+    }
+    let service = try FakeProducts(products)
+    let home = try TestHome(service.settings)
+    #expect(try await home.run("products sync").status == 0)
+    for id in ids {
+      let shown = try await home.run("products show \(id) --fields id --tsv")
+      #expect(shown.status == 0, "\(shown)")
+      #expect(shown.lines.first == id)
+    }
+    #expect(service.requests.count { $0.method == "GET" } == 1)
+    #expect(try await home.run("products show c;d").status == 1)
+  }
+
+  @Test func `reports what lies beyond the depth of a service`() async throws {
+    let service = try Self.products(0..<500)
+    let plugin = LimitedProducts()
+    let environment = PluginEnvironment(
+      settings: Settings(service.settings), transport: HTTPTransport())
+    let sandbox = try Sandbox()
+    let store = SQLiteStore(at: sandbox.root.appending(path: "store.sqlite").path)
+    let result = try await plugin.sync(into: store, in: environment)
+      .run(upTo: nil, jobs: 1, waits: false) { _ in }
+    let report = SyncReport(result, of: plugin, isWaiting: false)
+    #expect(report.code == .partial)
+    #expect((report.entry.added, report.entry.pages, report.entry.isComplete) == (250, 3, false))
+    #expect(
+      report.warnings.map(\.warning.message) == [
+        "the service lists only the first 250 products: the others cannot be reached"
+      ])
+    #expect(service.requests.count == 3)
+  }
+
+  /// The products of a service that lists only 250 of them.
+  private struct LimitedProducts: Plugin {
+    let plugin = ProductsPlugin()
+    var name: String { plugin.name }
+    var summary: String { plugin.summary }
+    var example: PluginExample { plugin.example }
+    var settings: [Setting] { plugin.settings }
+    var fields: [Field<Product>] { plugin.fields }
+    var layout: Layout<Product> { plugin.layout }
+    var bundled: any DataSource<Product> { plugin.bundled }
+    var policy: Policy {
+      var policy = plugin.policy
+      policy.depthLimit = 250
+      return policy
+    }
+
+    func remote(
+      in environment: PluginEnvironment
+    ) throws(SourceError) -> any DataSource<Product> { try plugin.remote(in: environment) }
   }
 
   @Test func `reports unknown removals if rows cannot be read`() async throws {
@@ -195,6 +294,16 @@ import Testing
     first.child.send(SIGKILL)
     _ = try await first.outcome()
     #expect(try await home.run("heroes sync").status == 0)
+  }
+
+  @Test func `two concurrent loads fetch each page once`() async throws {
+    let service = try FakeRandomUser()
+    let home = try TestHome(service.settings)
+    let runs = try (0..<2).map { _ in try home.start("users load 100") }
+    for run in runs { #expect(try await run.outcome().status == 0) }
+    let pages = service.requests.compactMap { $0.query["page"].flatMap { Int($0) } }
+    #expect(pages == Array(1...pages.count))
+    #expect(try home.file.ids(of: "users").count >= 200)
   }
 
   @Test(arguments: [SIGINT, SIGTERM])

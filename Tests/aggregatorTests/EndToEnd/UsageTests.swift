@@ -30,7 +30,7 @@ import Testing
     ),
     (
       "list spider",
-      "\"list\" requires a source: aggregator SOURCE list\nhint: available sources: countries, heroes, products, users"
+      "\"list\" requires a source: aggregator SOURCE list\nhint: available sources: \(sourceNames.joined(separator: ", "))"
     ),
     (
       "--versoin",
@@ -51,6 +51,62 @@ import Testing
     (
       "heroes list --li 5",
       "unknown option \"--li\"\n\nDid you mean \"--limit\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list -n 5",
+      "unknown option \"-n\"\n\nDid you mean \"--limit\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes search spider -n5",
+      "unknown option \"-n5\"\n\nDid you mean \"--limit 5\"?\nhint: aggregator help heroes search"
+    ),
+    (
+      "heroes list -o json",
+      "\"heroes list\" does not accept -o\n\nDid you mean \"--format json\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list --json name,id",
+      "unexpected argument \"name,id\" after --json\n\nDid you mean \"--json --fields name,id\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes search spider --json name,id",
+      "unexpected argument \"name,id\" after --json\n\nDid you mean \"--json --fields name,id\"?\nhint: aggregator help heroes search"
+    ),
+    (
+      "heroes list --json=name,id",
+      "unexpected value \"name,id\" for --json\n\nDid you mean \"--json --fields name,id\"?"
+    ),
+    (
+      "heroes list --page 2",
+      "unknown option \"--page\"\n\nDid you mean \"heroes next\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list --filter publisher=Marvel",
+      "unknown option \"--filter\"\n\nDid you mean \"--where\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list --order-by name",
+      "unknown option \"--order-by\"\n\nDid you mean \"--sort\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list --reload",
+      "unknown option \"--reload\"\n\nDid you mean \"--refresh\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes delete 1443 --no-cache",
+      "unknown option \"--no-cache\"\nhint: aggregator help heroes delete"
+    ),
+    (
+      "countries list -o file",
+      "\"countries list\" does not accept -o; image does\nhint: redirect standard output: aggregator countries list > FILE"
+    ),
+    (
+      "man --help",
+      "unknown source or command \"man\"\n\nDid you mean \"help man\"?\nhint: aggregator help"
+    ),
+    (
+      "config show --help",
+      "unknown command \"show\" for config\nhint: available commands: list, get, set, unset, path"
     ),
     ("heroes list --re", "unknown option \"--re\"\nhint: aggregator help heroes list"),
     (
@@ -73,6 +129,8 @@ import Testing
     ("heroes list --limit 0", "invalid value \"0\" for --limit: must be a positive integer"),
     ("heroes list --limit -1", "invalid value \"-1\" for --limit: must be a positive integer"),
     ("heroes list -L-1", "invalid value \"-1\" for --limit: must be a positive integer"),
+    ("heroes list -Lhuge", "invalid value \"huge\" for --limit: must be a positive integer"),
+    ("heroes list -qLh", "invalid value \"h\" for --limit: must be a positive integer"),
     ("heroes list --limit=", "invalid value \"\" for --limit: must be a positive integer"),
     ("heroes list --limit abc", "invalid value \"abc\" for --limit: must be a positive integer"),
     (
@@ -150,7 +208,7 @@ import Testing
     (
       "sources show heros",
       "unknown source \"heros\"\n\nDid you mean \"heroes\"?\n"
-        + "hint: available sources: countries, heroes, products, users"
+        + "hint: available sources: \(sourceNames.joined(separator: ", "))"
     ),
     (
       "help serach",
@@ -188,7 +246,7 @@ import Testing
     (
       "ls",
       "unknown source or command \"ls\"\n\nDid you mean \"SOURCE list\"?\n"
-        + "hint: available sources: countries, heroes, products, users"
+        + "hint: available sources: \(sourceNames.joined(separator: ", "))"
     ),
     (
       "users pull",
@@ -200,8 +258,8 @@ import Testing
       "unknown command \"remove\" for config\n\nDid you mean \"config unset\"?\nhint: aggregator help config"
     ),
     (
-      "sources list",
-      "unknown command \"list\" for sources\n\nDid you mean \"sources\"?\nhint: aggregator help sources"
+      "store list",
+      "unknown command \"list\" for store\n\nDid you mean \"store\"?\nhint: aggregator help store"
     ),
     (
       "completions tcsh",

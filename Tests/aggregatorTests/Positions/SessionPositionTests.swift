@@ -173,11 +173,11 @@ import Testing
     let (part, other) = Self.damages[index]
     let text = Self.good.replacing(part, with: other)
     #expect(text != Self.good)
-    #expect(throws: SessionPosition.Fault.damaged) { try SessionPosition(Array(text.utf8)) }
+    #expect(throws: SessionPosition.FormatError.damaged) { try SessionPosition(Array(text.utf8)) }
   }
 
   @Test(arguments: [0, 2, -1]) func `detects other versions`(version: Int) {
-    #expect(throws: SessionPosition.Fault.otherVersion) {
+    #expect(throws: SessionPosition.FormatError.otherVersion) {
       try SessionPosition(Array(#"{"version":\#(version),"member":"of later versions"}"#.utf8))
     }
   }

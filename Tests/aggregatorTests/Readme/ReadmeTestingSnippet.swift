@@ -7,5 +7,5 @@ import Testing
 
 func testCountries(in environment: PluginEnvironment) async throws {
   try await expectLawsUnderFaults(of: CountriesPlugin(), in: environment)
-  await expectLaws(ofBundledOf: CountriesPlugin())
+  await expectLaws(ofBundledDataOf: CountriesPlugin())
 }

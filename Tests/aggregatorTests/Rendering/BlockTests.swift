@@ -23,7 +23,7 @@ import Testing
     let text = rendered([[Country.afghanistan]], as: .table, .countries, on: .plain(56))
     #expect(text == "Afghanistan, AS                                       AF\n  Kabul\n")
     let terminal = rendered([[Country.afghanistan]], as: .table, .countries, on: .terminal(56))
-    #expect(terminal == "Afghanistan, AS\u{1B}[55GAF\n  Kabul\n")
+    #expect(terminal == "Afghanistan, AS\u{1B}[55G\u{1B}[32mAF\u{1B}[0m\n  Kabul\n")
   }
 
   @Test(arguments: [1, 4], ["👩🏽‍🚀🇫🇷❤️ emoji", "日本 ❤️"])

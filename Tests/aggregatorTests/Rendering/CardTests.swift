@@ -18,6 +18,22 @@ import Testing
     #expect(rendered([[hero]], as: .table, .heroCards, on: .plain(80)) == "Name       X\n")
   }
 
+  @Test(arguments: [(12, nil), (13, nil), (14, 2), (1834, 1822)] as [(Int, Int?)])
+  func `cuts a long value, and says how much is missing`(count: Int, rest: Int?) {
+    let biography = (1...count).map { "line \($0)" }.joined(separator: "\n")
+    var listing = Listing.heroCards
+    listing.maxLines = 12
+    let hero = Hero(id: 1, name: "X", biography: biography)
+    let lines = rendered([[hero]], as: .table, listing, on: .plain(80)).split(separator: "\n")
+    #expect(lines.count == 1 + (rest == nil ? count : 13))
+    #expect(lines[1].hasSuffix("line 1"))
+    #expect(
+      lines.last?.hasSuffix(rest.map { "… \($0) more lines: --full" } ?? "line \(count)") == true)
+    listing.maxLines = nil
+    let all = rendered([[hero]], as: .table, listing, on: .plain(80))
+    #expect(all.split(separator: "\n").count == 1 + count)
+  }
+
   @Test func `separates records by a blank line, also across pages`() {
     let pages = [[Hero(id: 1, name: "X"), Hero(id: 2, name: "Y")], [Hero(id: 3, name: "Z")]]
     #expect(

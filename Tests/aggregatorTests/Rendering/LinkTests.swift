@@ -115,6 +115,7 @@ import Testing
   func `only terminals that support hyperlinks get them`(index: Int) {
     let (variables, hasLinks) = Self.terminals[index]
     let tty = ["AGGREGATOR_FORCE_TTY": "80"]
-    #expect(Terminal(tty.merging(variables) { $1 }).hasLinks == hasLinks)
+    #expect(
+      Terminal(tty.merging(variables) { $1 }, of: ProgramName("aggregator")).hasLinks == hasLinks)
   }
 }

@@ -27,6 +27,10 @@ import Testing
     ("=1+1", "'=1+1"), ("@x", "'@x"), ("+49 30", "'+49 30"), ("-x", "'-x"), ("\tx", "'\tx"),
     ("\rx", "\"'\rx\""), ("-3.5", "-3.5"), ("+1e-9", "+1e-9"), ("-inf", "'-inf"), ("-0x1", "'-0x1"),
     ("-1-1", "'-1-1"), ("\u{200B}=1", "'=1"), ("\u{1B}[m", "␛[m"), ("\u{202E}a", "a"), ("", ""),
+    ("\nx", "\"'\nx\""), ("\n=1", "\"'\n=1\""), (" =1", "' =1"),
+    ("\u{A0}\u{3000}@x", "'\u{A0}\u{3000}@x"),
+    ("＝1+1", "'＝1+1"), ("＋x", "'＋x"), ("－x", "'－x"), ("＠x", "'＠x"), (" -3.5", " -3.5"),
+    (" a=1", " a=1"),
   ])
   func `CSV quotes cells and defuses formulas`(text: String, cell: String) {
     #expect(text.csvCell(isRaw: false).unicodeScalars.elementsEqual(cell.unicodeScalars))
@@ -69,10 +73,10 @@ import Testing
       rendered([[Country.bouvet]], as: .csv, listing, on: .plain(80)) == "capital\r\n\"\"\r\n")
   }
 
-  @Test func `cards give the card's fields, rows the shown ones`() {
+  @Test func `cards begin with the shown fields of rows`() {
     let hero = Hero(id: 1, name: "X", powers: ["a", "b"])
     #expect(rendered([[hero]], as: .tsv, .heroes, on: .plain(80)) == "1\tX\t\t\t\n")
-    #expect(rendered([[hero]], as: .tsv, .heroCards, on: .plain(80)) == "X\t\t\ta, b\t\t\n")
+    #expect(rendered([[hero]], as: .tsv, .heroCards, on: .plain(80)) == "1\tX\t\t\t\ta, b\t\n")
   }
 }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import AggregatorCommand
 
 @Suite struct TableTests {
-  @Test(arguments: [200, 100, 56, 30])
+  @Test(arguments: [200, 120, 100, 80, 56, 40, 30])
   func `a table looks right at every width`(width: Int) throws {
     let text = rendered([Hero.motley], as: .table, .heroes, on: .plain(width))
     try expectGolden("heroes-\(width)", text)
@@ -60,18 +60,109 @@ import Testing
       ])
   }
 
-  @Test func `later pages keep the columns of the first`() {
+  @Test func `later pages keep the columns unless they need more room`() {
     let pages = [
       [], [Hero(id: 10, name: "Short", publisher: "DC", issues: 5)],
+      [Hero(id: 11, name: "Tiny", publisher: "DC", issues: 6)],
       [Hero(id: 123_456, name: "Much longer", publisher: "Marvel", issues: 12)],
+      [Hero(id: 12, name: "Short", publisher: "DC", issues: 7)],
     ]
     let lines = TerminalGrid(rendered(pages, as: .table, .heroes, on: .plain(80))).lines
     #expect(
       lines == [
         "ID  Name   Real name  Publisher  Issues",
         "10  Short             DC              5",
-        "123456  Much…         Marvel         12",
+        "11  Tiny              DC              6",
+        "    ID  Name         Real name  Publisher  Issues",
+        "123456  Much longer             Marvel         12",
+        "    12  Short                   DC              7",
       ])
+  }
+
+  @Test func `a longer cell in a column that is cut writes no new header`() {
+    let pages = (1...20).map { [Hero(id: $0, name: String(repeating: "word ", count: 20 + $0))] }
+    let lines = TerminalGrid(rendered(pages, as: .table, .heroes, on: .plain(60))).lines
+    #expect(lines.count { $0.contains("Name") } == 1 && lines.count == 21, "\(lines)")
+  }
+
+  @Test(arguments: [40, 56, 80])
+  func `no word is cut inside if it fits its column`(width: Int) {
+    let heroes = [
+      Hero(id: 1, name: "Paravane the Magnificent", realName: "Alexandra Papadopoulou Smith"),
+      Hero(id: 2, name: "Spider-Man", realName: "Peter Benjamin Parker", publisher: "Marvel"),
+    ]
+    let text = rendered([heroes], as: .table, .heroes, on: .plain(width))
+    let words = Set(
+      heroes.flatMap { [$0.name, $0.realName ?? ""] }.joined(separator: " ")
+        .split(separator: " "))
+    let cut = text.matches(of: /([^ \n…]+)…/).map { $0.1 }
+    #expect(cut.allSatisfy(words.contains), "\(text)")
+    #expect(width > 56 || !cut.isEmpty)
+  }
+
+  /// A record with a UUID and a page.
+  private struct Paper: Record {
+    let id: String
+    var title = "A title"
+
+    static func listing(_ chosen: [Field<Paper>]? = nil, query: String? = nil) -> Listing<Paper> {
+      Listing(
+        "list", of: "papers", query: query, fields: fields,
+        layout: Layout(card: ["title"], link: { "https://papers.example/\($0.id)" }),
+        chosen: chosen)
+    }
+    static let fields: [Field<Paper>] = [
+      Field("id", "ID", \.id, about: ""), Field("title", "Title", \.title, about: ""),
+    ]
+  }
+
+  @Test func `a terminal shows the shortest beginnings of UUIDs that differ`() {
+    let papers = [
+      Paper(id: "01234567-89ab-4def-8123-456789abcdef"),
+      Paper(id: "01234567-89ac-4def-8123-456789abcdef"),
+      Paper(id: "f1234567-89ac-4def-8123-456789abcdef"),
+    ]
+    func lines(_ papers: [Paper], _ layout: TerminalLayout, _ chosen: [Field<Paper>]? = nil)
+      -> [String]
+    { TerminalGrid(rendered([papers], as: .table, Paper.listing(chosen), on: layout)).lines }
+    #expect(
+      lines(papers, .terminal(80)) == [
+        "ID             Title", "01234567-89ab  A title", "01234567-89ac  A title",
+        "f1234567-89ac  A title",
+      ])
+    #expect(lines([papers[0], papers[2]], .terminal(80))[1] == "01234567  A title")
+    #expect(lines(papers, .plain(80))[1] == "\(papers[0].id)  A title")
+    #expect(lines(papers, .terminal(80), Paper.fields)[1] == "\(papers[0].id)  A title")
+    #expect(lines(papers + [Paper(id: "short")], .terminal(80))[1] == "\(papers[0].id)  A title")
+  }
+
+  @Test func `names are links to the page, IDs are green, and matches bold`() {
+    var layout = TerminalLayout.terminal(80)
+    layout.hasLinks = true
+    let paper = Paper(id: "7", title: "Über überall")
+    let text = rendered([[paper]], as: .table, Paper.listing(query: "uber"), on: layout)
+    let row = text.split(separator: "\n")[1]
+    #expect(row.hasPrefix("\u{1B}[32m7\u{1B}[0m"))
+    #expect(
+      row.contains(
+        ";https://papers.example/7\u{1B}\\\u{1B}[1mÜber\u{1B}[0m \u{1B}[1müber\u{1B}[0mall\u{1B}]8;;"
+      ))
+    #expect(
+      !rendered([[paper]], as: .table, Paper.listing(query: "uber"), on: .plain(80)).contains(
+        "\u{1B}"))
+  }
+
+  @Test func `cards replace a table that would leave out columns, if that is preferred`() {
+    var listing = Listing.heroes
+    listing.prefersCards = true
+    let wide = TerminalGrid(rendered([[Hero.spider]], as: .table, listing, on: .plain(100))).lines
+    #expect(wide.count == 2 && wide[0].contains("Publisher"))
+    let hero = Hero(
+      id: 1_234_567_890_123, name: "Extraordinary", realName: "Unpronounceable",
+      publisher: "Incomprehensible", issues: 3)
+    let lines = TerminalGrid(rendered([[hero, .spider]], as: .table, listing, on: .plain(40))).lines
+    #expect(lines.count == 11, "\(lines)")
+    #expect(lines.contains("Publisher  Incomprehensible") && lines.contains("Publisher  Marvel"))
   }
 
   @Test func `the header is bold in colour`() {

@@ -99,6 +99,7 @@ enum Binary {
         "COUNTRIES_URL": "\(nowhere)/countries.json", "COMIC_VINE_URL": "\(nowhere)/api",
         "PRODUCTS_URL": "\(nowhere)", "RANDOM_USER_URL": "\(nowhere)/api/",
       ]
+      for key in sourceURLSettings where variables[key] == nil { variables[key] = "\(nowhere)" }
       variables.merge(environment) { $1 }
       var opened: [Int32] = []
       defer { for descriptor in opened { close(descriptor) } }

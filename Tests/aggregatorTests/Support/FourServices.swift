@@ -2,7 +2,7 @@ import AggregatorFakeServices
 import AggregatorSourceTesting
 import Foundation
 
-/// All four services, each with its own server.
+/// The sources with a fake service, each with its own server.
 final class FourServices: Sendable {
   let countries: FakeCountries
   let heroes: FakeComicVine
@@ -14,6 +14,9 @@ final class FourServices: Sendable {
     (name: "countries", id: "code"), (name: "heroes", id: "id"), (name: "products", id: "id"),
     (name: "users", id: "email"),
   ]
+
+  /// Their names on a command line: `countries,heroes,products,users`.
+  static let names = sources.map(\.name).joined(separator: ",")
 
   init() throws {
     countries = try FakeCountries()

@@ -12,7 +12,7 @@ struct PopulatedHome: Sendable {
     let entries = products.map { id, title in
       let words = [id, title].map { JSON.string($0).text }
       let json = #"{"id":\#(words[0]),"images":[],"title":\#(words[1])}"#
-      return StoreEntry(id: id, json: Data(json.utf8)) { Folded(title) }
+      return StoreEntry(id: id, json: Data(json.utf8)) { FoldedText(title) }
     }
     _ = try await SQLiteStore(at: household.file.path).save(
       StoreBatch(entries), of: "products", at: Date(timeIntervalSince1970: 1_700_000_000))

@@ -39,9 +39,9 @@ final class PseudoTerminal: Sendable {
     return attributes.c_lflag & tcflag_t(ECHO) != 0
   }
 
-  /// Sets the width in cells.
-  func widen(to cells: UInt16) {
-    var size = winsize(ws_row: 60, ws_col: cells, ws_xpixel: 0, ws_ypixel: 0)
+  /// Sets the size in cells.
+  func widen(to cells: UInt16, rows: UInt16 = 60) {
+    var size = winsize(ws_row: rows, ws_col: cells, ws_xpixel: 0, ws_ypixel: 0)
     _ = ioctl(keyboard, UInt(TIOCSWINSZ), &size)
   }
 

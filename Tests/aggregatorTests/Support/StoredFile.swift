@@ -63,4 +63,19 @@ struct StoredFile {
     try Connection(path, busyTimeout: .seconds(5)).execute(
       "PRAGMA user_version = 99; PRAGMA wal_checkpoint(TRUNCATE)")
   }
+
+  /// Makes it a file of version 3.
+  func makeOlder() throws {
+    try Connection(path, busyTimeout: .seconds(5)).execute(
+      """
+      ALTER TABLE checkpoints RENAME TO places;
+      ALTER TABLE seen RENAME TO met;
+      ALTER TABLE met RENAME COLUMN reconciliation TO census;
+      ALTER TABLE records RENAME COLUMN removed_upstream TO vanished;
+      ALTER TABLE sources RENAME COLUMN removed_upstream TO vanished;
+      ALTER TABLE sources RENAME COLUMN last_fetched TO walked;
+      PRAGMA user_version = 3;
+      PRAGMA wal_checkpoint(TRUNCATE);
+      """)
+  }
 }

@@ -1,7 +1,7 @@
 import AggregatorKit
 
 /// The key of a session position: a session and a source.
-package struct SessionName: Hashable, Sendable {
+package struct SessionPositionKey: Hashable, Sendable {
   /// `default` without `--session`.
   let session: String
 

@@ -1,0 +1,342 @@
+import AggregatorFiles
+import AggregatorKit
+import DeclaredSource
+import Foundation
+
+extension Command {
+  private static let method = Option.Group.specific
+
+  static let header = Option(
+    "header", .text, "FIELD", about: "header field, such as 'Authorization: Bearer ${TOKEN}'")
+  static let body = Option(
+    "body", .text, "JSON", about: "JSON body, or @FILE; makes the requests POST")
+
+  /// The options whose values are keys of the manifest.
+  static let manifestKeys: [(option: Option, key: String)] = [
+    (Option("rows", .text, "PATH", about: "path of the list of records: data.items"), "rows"),
+    (Option("id", .list, "PATHS", about: "paths in a record that identify it: id"), "id"),
+    (
+      Option("page-param", .text, "PARAM=N", about: "parameter that counts pages, and its start"),
+      "page"
+    ),
+    (
+      Option(
+        "offset-param", .text, "PARAM=N", about: "parameter that counts records, and its start"),
+      "offset"
+    ),
+    (
+      Option(
+        "next", .text, "PATH", about: "where the next page is: links.next, header:Link, last.id"),
+      "next"
+    ),
+    (
+      Option("token-param", .text, "PARAM", about: "query parameter of the token at --next"),
+      "token"
+    ),
+    (
+      Option("page-size", .text, "PARAM=N", about: "parameter of the page size, and its value"),
+      "size"
+    ),
+    (Option("total", .text, "PATH", about: "where the number of all records is"), "total"),
+    (
+      Option("more", .text, "PATH", about: "path of the flag that says if there are more pages"),
+      "more"
+    ),
+    (Option("item", .text, "URL", about: "URL of one record, with {id}"), "item"),
+    (Option("search", .text, "PARAM", about: "query parameter of the search text"), "search"),
+    (Option("rate", .text, "RATE", about: "rate limit: 5/s (default), or off"), "rate"),
+    (Option("fresh", .text, "D", about: "how long cached pages are fresh: 10m (default)"), "fresh"),
+  ]
+
+  static let curl = Option("curl", about: "read the request, a curl command, from standard input")
+  static let allowHost = Option(
+    "allow-host", .text, "HOST", about: "other host of next pages; it gets no secrets")
+  static let single = Option("single", about: "the response has all records")
+  static let replace = Option("replace", about: "replace a source of this name")
+
+  static let addSource = Command(
+    "NAME URL | NAME --curl",
+    options: [curl, header, body] + manifestKeys.map(\.option) + [
+      single, allowHost, replace, .dryRun.with(about: "print what was found without saving it"),
+      .yes.with(about: "save it even if the paging could not be verified"), .json,
+      .timeout.with(about: "time limit per page: 500ms, 10s, 2m (default 15s)"),
+    ],
+    notes: [
+      "Infers the list of records, their IDs and the paging from the response, and verifies the paging by "
+        + "fetching a second page. Options override what is inferred. ${NAME} in a header field or in the "
+        + "URL is a secret: it is read from the environment or asked for, and sent to this host only.",
+      "A literal key, as in \"Authorization: Bearer …\", becomes a setting named after the source, and is "
+        + "saved in your settings file.",
+    ],
+    examples: [
+      ("sources add issues https://api.github.com/repos/swiftlang/swift/issues", "add a source"),
+      ("sources add issues --curl < command.txt", "add a source from a copied curl command"),
+    ],
+    run: addSource)
+
+  private static func addSource(
+    _ invocation: Invocation, _ context: CommandContext
+  ) async throws -> ExitCode {
+    guard let name = invocation.arguments.first else { throw CommandError.missingArgument("NAME") }
+    let folder = try context.manifestFolder()
+    try context.checkName(name, in: folder, mayReplace: invocation.has(replace))
+    var request = try request(invocation, context)
+    let literals = request.extractSecrets(
+      of: name, avoiding: Set(context.tree.settings(except: name).map(\.key)))
+    guard request.url.hasPrefix("https://") || request.url.hasPrefix("http://") else {
+      throw CommandError(
+        .usage, "invalid URL \"\(request.url)\": must begin with https:// or http://")
+    }
+    let hints = hints(invocation, request, literals)
+    do {
+      let replaced = Set(literals.map(\.setting))
+      let known = try declaredSecrets(of: name, in: hints, boundIn: folder, replacing: replaced)
+      var environment = try context.localEnvironment(knowing: known)
+      var secrets = Dictionary(literals.map { ($0.setting, $0.value) }) { first, _ in first }
+      environment.settings = environment.settings.replaced(secrets)
+      let mayAsk = !invocation.has(.noInput) && isatty(STDIN_FILENO) == 1
+      for secret in known where environment.settings.secret(secret) == nil {
+        secrets[secret.key] = try context.ask(for: secret, mayAsk: mayAsk)
+        environment.settings = environment.settings.replaced(secrets)
+      }
+      if let limit = invocation.duration(.timeout) {
+        environment.transport = LimitedTransport(base: environment.transport, limit: limit)
+      }
+      let host = URL(string: request.url)?.host() ?? name
+      context.progress.say { "Requesting \(host)…" }
+      let proposal = try await Proposal(
+        for: name, from: hints, isSingle: invocation.has(single), in: environment
+      ) { question, options in
+        mayAsk ? Confirmation.choose(question, among: options) : nil
+      }
+      let isWanted = proposal.isProved || proposal.isComplete && invocation.has(.yes)
+      let isSaved = isWanted && !invocation.has(.dryRun)
+      if isSaved {
+        try proposal.save(as: name, in: folder, rebinding: replaced)
+        let file = SettingsFile(
+          try context.userSettingsFile(), settings: context.tree.settings + known)
+        for (key, value) in secrets.sorted(by: { $0.key < $1.key }) { try file.set(key, to: value) }
+        context.note(literals, savedIn: file.path, areArguments: !invocation.has(curl))
+      }
+      if invocation.has(.json) {
+        try context.output.write("\(proposal.document.text)\n")
+      } else {
+        try context.output.write(proposal.table)
+        if isSaved { try context.output.write("saved   \(folder.file(of: name))\n") }
+      }
+      for warning in proposal.warnings { context.diagnostics.warning("\(name): \(warning)") }
+      guard proposal.isProved else {
+        if !isWanted {
+          context.diagnostics.error(
+            proposal.isComplete
+              ? CommandError(
+                .partial, "nothing was saved, because the paging is not proved",
+                hint: "name it by --page-param, --offset-param, --next or --single, or use --yes")
+              : CommandError(
+                .partial, "nothing was saved, because records have no ID",
+                hint: "name the members that identify a record by --id"))
+        }
+        return .partial
+      }
+      return .success
+    } catch let error as SourceError {
+      var failure = CommandError(error)
+      if let other = error.cause as? OtherHost {
+        failure.hint = .words("allow it with --allow-host \(other.host); it gets no secrets")
+      }
+      // An invalid option is a mistake on the command line, not in a file.
+      if error.code == .invalidSettings {
+        failure.code = .usage
+        failure.message = String(failure.message.trimmingPrefix("line 1: "))
+      }
+      throw failure
+    }
+  }
+
+  /// The request on the command line, or that of a curl command on standard input.
+  private static func request(
+    _ invocation: Invocation, _ context: CommandContext
+  ) throws(CommandError) -> SourceRequest {
+    var request = SourceRequest()
+    if invocation.has(curl) {
+      try invocation.refuseArguments(after: 1)
+      if isatty(STDIN_FILENO) == 1 {
+        context.diagnostics.note("Paste the curl command, then press Return and Ctrl-D")
+      }
+      let text = try StandardInput.read(atMost: CurlCommand.maxSize)
+      guard text.count < CurlCommand.maxSize else {
+        throw CommandError(
+          .usage, "the curl command is longer than \(CurlCommand.maxSize >> 10) KB")
+      }
+      let command = try CurlCommand(String(decoding: text, as: UTF8.self))
+      request = command.request
+      if !command.leftOut.isEmpty {
+        let names = command.leftOut.joined(separator: ", ")
+        context.diagnostics.note(
+          "Left out what browsers add: \(names). Use --header if the API needs one")
+      }
+    } else {
+      guard invocation.arguments.count > 1 else {
+        throw CommandError.missingArgument("URL", hint: .command("help sources add"))
+      }
+      try invocation.refuseArguments(after: 2)
+      request.url = invocation.arguments[1]
+    }
+    for field in invocation.texts(header) {
+      let header = try SourceRequest.Header(parsing: field)
+      request.headers.removeAll { $0.name.lowercased() == header.name.lowercased() }
+      request.headers.append(header)
+    }
+    if let text = invocation.text(body) { request.body = try json(in: text) }
+    for name in request.secretBodyMembers {
+      context.diagnostics.warning(
+        "the body contains \"\(name)\": it is kept in the manifest, which others may read")
+    }
+    return request
+  }
+
+  /// The JSON of `--body`: the text itself, or the contents of the file after `@`.
+  private static func json(in text: String) throws(CommandError) -> JSON {
+    var bytes = Array(text.utf8)
+    if text.hasPrefix("@") {
+      let path = String(text.dropFirst())
+      do throws(SourceError) {
+        guard let contents = try PrivateFile(path: path).contents(atMost: CurlCommand.maxSize)
+        else { throw SourceError(.storage, "cannot read \(path): no such file") }
+        bytes = contents
+      } catch {
+        throw CommandError(error)
+      }
+    }
+    guard let body = JSONText(Data(bytes)).map({ JSON($0) }) else {
+      throw CommandError(.usage, "invalid value for --body: must be JSON, or @ and a file of JSON")
+    }
+    return body
+  }
+
+  /// A manifest of what the command line says.
+  private static func hints(
+    _ invocation: Invocation, _ request: SourceRequest,
+    _ literals: [SourceRequest.LiteralSecret]
+  ) -> JSON {
+    var members = [JSON.Member("url", .string(request.url))]
+    if !request.headers.isEmpty {
+      let headers = request.headers.map { JSON.Member($0.name, .string($0.value)) }
+      members.append(JSON.Member("headers", .object(headers)))
+    }
+    if let body = request.body { members.append(JSON.Member("body", body)) }
+    for (option, key) in manifestKeys {
+      if key == "id" {
+        if let paths = invocation.list(option) {
+          members.append(JSON.Member(key, .array(paths.map(JSON.string))))
+        }
+      } else if var text = invocation.text(option) {
+        // URLs of records and searches may repeat the secrets.
+        for literal in literals where literal.value.utf8.count >= 8 {
+          for form in [literal.value, literal.value.percentEncoded] {
+            text = text.replacing(form, with: "${\(literal.setting)}")
+          }
+        }
+        members.append(JSON.Member(key, .string(text)))
+      }
+    }
+    if invocation.has(allowHost) {
+      let hosts = invocation.texts(allowHost).map(JSON.string)
+      members.append(JSON.Member("hosts", .array(hosts)))
+    }
+    if let limit = invocation.duration(.timeout) {
+      // A manifest has whole seconds.
+      let seconds = max((limit / .seconds(1)).rounded(.up), 1)
+      members.append(JSON.Member("timeout", .string("\(Int(seconds))s")))
+    }
+    return .object(members)
+  }
+}
+
+extension CommandContext {
+  fileprivate func checkName(
+    _ name: String, in folder: ManifestFolder, mayReplace: Bool
+  ) throws(CommandError) {
+    guard ManifestFolder.isName(name) else {
+      throw CommandError(
+        .usage, "invalid name \"\(name)\"",
+        hint: "use 1 to 32 lower-case letters, digits and hyphens, beginning with a letter")
+    }
+    if folder.names.contains(name) {
+      guard mayReplace else {
+        throw CommandError(
+          .usage, "there is a source \"\(name)\" already", hint: "use --replace, or another name")
+      }
+    } else if tree.root.children.contains(where: { $0.word == name })
+      || tree.plugins.filter({ !($0 is DeclaredPlugin) }).contains(where: { plugin in
+        plugin.node.children.contains { $0.word == name }
+      })
+    {
+      throw CommandError(
+        .usage, "\"\(name)\" is the name of a source, command or verb of \(tree.program)",
+        hint: "use another name")
+    }
+  }
+
+  /// The value of a secret that is not set.
+  fileprivate func ask(for secret: Setting, mayAsk: Bool) throws(CommandError) -> String {
+    guard mayAsk else {
+      throw CommandError(
+        .settings, "\(secret.key) is not set",
+        hint: .words("set the environment variable \(secret.key)"))
+    }
+    return try SecretInput.read(secret.key, mayAsk: true)
+  }
+
+  fileprivate func note(
+    _ literals: [SourceRequest.LiteralSecret], savedIn path: String, areArguments: Bool
+  ) {
+    guard !literals.isEmpty else { return }
+    let keys = literals.map(\.setting).joined(separator: ", ")
+    diagnostics.note(
+      "Set \(keys) in \(path)"
+        + (areArguments
+          ? "; other users can see arguments while a command runs, and the shell's history keeps them"
+          : ""))
+  }
+}
+
+/// Limits how long a request may take.
+private struct LimitedTransport: Transport {
+  let base: any Transport
+  let limit: Duration
+
+  func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
+    var request = request
+    request.limits.overall = limit
+    request.limits.idle = limit
+    request.limits.connect = min(request.limits.connect, limit)
+    return try await base.send(request)
+  }
+}
+
+extension Proposal {
+  /// The evidence as lines: what, its value, and why.
+  fileprivate var table: String {
+    // Fields are a list of any length.
+    let width = min(evidence.filter { $0.key != "fields" }.map(\.value.count).max() ?? 0, 40)
+    return evidence.map { line in
+      let key = line.key.padding(toLength: 8, withPad: " ", startingAt: 0)
+      let value = line.value.padding(
+        toLength: max(width, line.value.count), withPad: " ", startingAt: 0)
+      return "\(key)\(value)  \(line.reason)".trimmingCharacters(in: .whitespaces).safeLine + "\n"
+    }.joined()
+  }
+
+  fileprivate var document: JSON {
+    [
+      "schema": "aggregator/1", "manifest": json,
+      "evidence": .array(
+        evidence.map {
+          ["key": .string($0.key), "value": .string($0.value), "why": .string($0.reason)]
+        }),
+      "proved": .bool(isProved), "requests": .integer(requests),
+      "warnings": .array(warnings.map(JSON.string)),
+    ]
+  }
+}

@@ -1,0 +1,75 @@
+import AggregatorFiles
+import AggregatorKit
+import DeclaredSource
+import Foundation
+
+extension Command {
+  static let editSource = Command(
+    "NAME", words: CompletionSource.addedSource,
+    notes: [
+      "Opens a copy of the manifest in $VISUAL, $EDITOR or vi, and checks it before it replaces the manifest."
+    ],
+    examples: [("sources edit issues", "change the manifest of an added source")],
+    run: editSource)
+
+  private static func editSource(
+    _ invocation: Invocation, _ context: CommandContext
+  ) async throws -> ExitCode {
+    let name = try invocation.argument("NAME")
+    let folder = try context.manifestFolder(of: name)
+    let directory = FileManager.default.temporaryDirectory.path
+    let copy = PrivateFile(
+      path: "\(directory)/\(context.tree.program)-\(name)-\(UInt64.random(in: .min ... .max)).json")
+    let old = try storing { () throws(SourceError) in
+      let old = try folder.text(of: name)
+      try copy.write(old)
+      return old
+    }
+    while true {
+      try context.openEditor(copy.path)
+      let new = try storing { () throws(SourceError) in
+        try copy.contents(atMost: CurlCommand.maxSize) ?? old
+      }
+      guard new != old else {
+        context.diagnostics.note("Nothing changed")
+        break
+      }
+      do throws(SourceError) {
+        try folder.replace(name, with: new)
+        context.diagnostics.note("Changed \(folder.file(of: name))")
+        break
+      } catch {
+        let failure = CommandError(
+          ExitCode(error), "\(error.message); nothing was changed",
+          hint: .words("your version is in \(copy.path)"))
+        guard !invocation.has(.noInput), isatty(STDIN_FILENO) == 1 else { throw failure }
+        context.diagnostics.error(failure)
+        guard try Confirmation.ask("Edit it again", mayAsk: true) else { return failure.code }
+      }
+    }
+    unlink(copy.path)
+    return .success
+  }
+
+  private static func storing<Answer>(
+    _ body: () throws(SourceError) -> Answer
+  ) throws(CommandError) -> Answer {
+    do { return try body() } catch { throw CommandError(error) }
+  }
+}
+
+extension CommandContext {
+  /// Waits until the user's editor has ended.
+  fileprivate func openEditor(_ path: String) throws(CommandError) {
+    let editor =
+      ["VISUAL", "EDITOR"].lazy.compactMap { variables[$0]?.nonBlank }.first ?? "vi"
+    // The variable may hold options, as in `code --wait`.
+    let status = ExternalProgram.run(["/bin/sh", "-c", "\(editor) \"$@\"", "sh", path], variables)
+    guard status == 0 else {
+      unlink(path)
+      throw CommandError(
+        .io, "the editor \"\(editor)\" failed; nothing was changed",
+        hint: "set VISUAL or EDITOR to the command of your editor")
+    }
+  }
+}

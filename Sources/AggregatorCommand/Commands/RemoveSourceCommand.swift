@@ -1,0 +1,56 @@
+import AggregatorKit
+import DeclaredSource
+
+extension Command {
+  static let removeSource = Command(
+    "NAME", words: CompletionSource.addedSource,
+    options: [.data, .yes, .dryRun],
+    notes: ["Its cached records and images stay in the store, unless --data is given."],
+    examples: [
+      ("sources remove issues --yes", "remove an added source"),
+      ("sources remove issues --data --yes", "remove it and its cached records"),
+    ],
+    run: removeSource)
+
+  private static func removeSource(
+    _ invocation: Invocation, _ context: CommandContext
+  ) async throws -> ExitCode {
+    let name = try invocation.argument("NAME")
+    let folder = try context.manifestFolder(of: name)
+    let environment = try context.localEnvironment()
+    let files = try context.imageFiles(environment.settings)
+    var cached: CachedData?
+    do throws(SourceError) {
+      if let store = environment.store {
+        cached = try await CachedData(of: name, in: store, files, forgetsDeleted: true)
+      }
+    } catch {
+      // A source can be removed whatever the state of the store.
+      if invocation.has(.data) { throw CommandError(error) }
+    }
+    if cached?.isEmpty == true { cached = nil }
+    let data = invocation.has(.data) ? cached : nil
+    let subject = "the source \(name)" + (data.map { " and its \($0.text)" } ?? "")
+    guard !invocation.has(.dryRun) else {
+      context.diagnostics.note("Would remove \(subject)")
+      return .success
+    }
+    guard try invocation.confirms("Remove \(subject)") else {
+      context.diagnostics.note("Nothing removed")
+      return .success
+    }
+    do throws(SourceError) {
+      // The data first: afterwards the command would not find the source again.
+      try await data?.remove()
+      _ = try folder.remove(name)
+    } catch {
+      throw CommandError(error)
+    }
+    context.diagnostics.note("Removed \(subject)")
+    if data == nil, let cached {
+      let command = context.diagnostics.command("store clear \(name)")
+      context.diagnostics.note("Still in the store: \(cached.text). Remove with: \(command)")
+    }
+    return .success
+  }
+}

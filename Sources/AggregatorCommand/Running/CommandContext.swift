@@ -1,0 +1,162 @@
+import AggregatorKit
+import DeclaredSource
+import Foundation
+import Synchronization
+
+/// A run of the program: its command line, environment variables and output.
+struct CommandContext: Sendable {
+  let tree: CommandTree
+  let variables: [String: String]
+  let terminal: Terminal
+  private(set) var output: Output
+  /// Standard output for records.
+  private(set) var pagedOutput: PagedOutput
+  let diagnostics: Diagnostics
+  let progress: Progress
+
+  let currentDate = CurrentDate()
+
+  private let invocation: Invocation
+
+  init(_ invocation: Invocation, tree: CommandTree, variables: [String: String]) {
+    let terminal = Terminal(variables, of: tree.name)
+    self.tree = tree
+    self.variables = variables
+    self.terminal = terminal
+    self.invocation = invocation
+    output = Output(descriptor: STDOUT_FILENO)
+    pagedOutput = PagedOutput(
+      output,
+      through: terminal.height == nil || !terminal.obeysEscapes || invocation.has(.noPager)
+        || invocation.text(.jq) != nil
+        ? nil : Pager(variables, of: tree.name),
+      size: (terminal.height ?? 0, terminal.width))
+    progress = Progress(on: terminal, isQuiet: invocation.has(.quiet))
+    diagnostics = Diagnostics(
+      of: tree.name, isQuiet: invocation.has(.quiet),
+      hasColor: Self.hasColor(invocation, terminal, isTerminal: terminal.isError),
+      width: terminal.isError ? terminal.width : nil, after: pagedOutput)
+  }
+
+  /// This run with its output in a file.
+  func writing(to output: Output) -> CommandContext {
+    var context = self
+    context.output = output
+    context.pagedOutput = PagedOutput(output, through: nil, size: (0, 0))
+    return context
+  }
+
+  var terminalLayout: TerminalLayout {
+    // Without color the output is plain text, to be logged or searched: the cursor does not move.
+    let hasColor = Self.hasColor(invocation, terminal, isTerminal: terminal.isOutput)
+    return TerminalLayout(
+      width: terminal.width,
+      isTerminal: terminal.isOutput && terminal.obeysEscapes && hasColor,
+      hasColor: hasColor, hasLinks: terminal.hasLinks, shortensIDs: terminal.isOutput)
+  }
+
+  private static func hasColor(
+    _ invocation: Invocation, _ terminal: Terminal, isTerminal: Bool
+  ) -> Bool {
+    switch invocation.text(.color) {
+    case "always": true
+    case "never": false
+    default: isTerminal && terminal.wantsColor
+    }
+  }
+
+  var settingsLoader: SettingsLoader { settingsLoader(knowing: []) }
+
+  private func settingsLoader(knowing others: [Setting]) -> SettingsLoader {
+    SettingsLoader(
+      tree.settingGroups + [others], environment: variables,
+      workingDirectory: FileManager.default.currentDirectoryPath, build: Self.build,
+      program: tree.program)
+  }
+
+  /// The settings of this run, also those of a source that is being added; prints their warnings.
+  func settings(knowing others: [Setting] = []) throws(CommandError) -> Settings {
+    let loaded: SettingsLoader.Loaded
+    do {
+      loaded = try settingsLoader(knowing: others).load(configFile: invocation.text(.config))
+    } catch {
+      throw CommandError(error)
+    }
+    for warning in loaded.warnings { diagnostics.warning(warning.message) }
+    return loaded.settings
+  }
+
+  /// For commands that may send requests; recorded or replayed on demand.
+  func environment() throws(CommandError) -> PluginEnvironment {
+    let local = try localEnvironment()
+    let environment = try RecordingOptions(invocation, local.settings, of: tree.name).applied(
+      to: local, knowing: tree.settingGroups.flatMap(\.self))
+    currentDate.follow(environment.now)
+    return environment
+  }
+
+  /// The environment of plugins, for commands that use only the local store.
+  func localEnvironment(
+    knowing others: [Setting] = []
+  ) throws(CommandError) -> PluginEnvironment {
+    let settings = try settings(knowing: others)
+    return PluginEnvironment(
+      settings: settings, transport: HTTPTransport.standard,
+      store: try storePath(settings).map { path in
+        SelectionStore(
+          SQLiteStore(at: path, busyTimeout: busyTimeout) { [diagnostics] in
+            diagnostics.warning($0.message)
+          }
+        ) { [plugins = tree.plugins.compactMap { $0 as? DeclaredPlugin }] name in
+          plugins.first { $0.name == name }?.recordSelection(in: settings)
+        }
+      },
+      observer: (invocation.has(.verbose) ? Observer(tracing: diagnostics) : .silent)
+        .reporting(to: progress))
+  }
+
+  /// The longest wait for another process that uses the store.
+  private var busyTimeout: Duration {
+    min(.seconds(5), invocation.duration(.timeout) ?? .seconds(5))
+  }
+
+  func directories(_ settings: Settings) throws(CommandError) -> Directories {
+    try Directories(of: tree.name, settings, variables: variables)
+  }
+
+  /// The absolute path of the store; `nil` if there is no directory for it.
+  func storePath(_ settings: Settings) throws(CommandError) -> String? {
+    try directories(settings).storePath
+  }
+
+  func imageFiles(_ settings: Settings) throws(CommandError) -> ImageDiskCache? {
+    try directories(settings).cache.map { ImageDiskCache(in: "\($0)/images") }
+  }
+
+  func userSettingsFile() throws(CommandError) -> String {
+    guard let path = settingsLoader.userFile else {
+      // A relative directory.
+      _ = try directories(settings())
+      throw CommandError(
+        .settings, "no directory for a settings file", hint: "set HOME or XDG_CONFIG_HOME")
+    }
+    return path
+  }
+
+  private static var build: SettingsLoader.Build {
+    #if DEBUG
+      .debug
+    #else
+      .release
+    #endif
+  }
+}
+
+/// The date of a run: the system's, or that of the recording being replayed.
+final class CurrentDate: Sendable {
+  private let source = Mutex<@Sendable () -> Date>({ Date() })
+
+  var value: Date { source.withLock(\.self)() }
+
+  func follow(_ now: @escaping @Sendable () -> Date) { source.withLock { $0 = now } }
+}

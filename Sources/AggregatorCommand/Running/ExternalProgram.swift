@@ -1,0 +1,79 @@
+import Foundation
+
+enum ExternalProgram {
+  /// The path of an installed program, or `nil` if there is none; a name with a slash is a path.
+  static func path(of name: String, _ variables: [String: String]) -> String? {
+    // Relative directories would run programs of the working directory.
+    let directories = variables["PATH", default: ""].split(separator: ":").filter {
+      $0.hasPrefix("/")
+    }
+    return (name.contains("/") ? [name] : directories.map { "\($0)/\(name)" })
+      .first(where: FileManager.default.isExecutableFile)
+  }
+
+  /// Runs a program to its end with default signal handling: it would inherit the signals that this program
+  /// blocks or ignores.
+  ///
+  /// Its standard input, output and error are those of this program, or the given `descriptors`.
+  ///
+  /// - Returns: The status of `waitpid(2)`; -1 if it cannot be started.
+  static func run(
+    _ arguments: [String], _ variables: [String: String], descriptors: [Int32: Int32] = [:]
+  ) -> Int32 {
+    start(arguments, variables, descriptors: descriptors).map(status) ?? -1
+  }
+
+  /// Starts a program with default signal handling.
+  ///
+  /// - Parameter descriptors: Those of the program, instead of those of this program.
+  /// - Returns: Its process ID; `nil` if it cannot be started.
+  static func start(
+    _ arguments: [String], _ variables: [String: String], descriptors: [Int32: Int32] = [:]
+  ) -> pid_t? {
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+      var attributes: posix_spawnattr_t?
+    #else
+      var actions = posix_spawn_file_actions_t()
+      var attributes = posix_spawnattr_t()
+    #endif
+    posix_spawn_file_actions_init(&actions)
+    posix_spawnattr_init(&attributes)
+    defer {
+      posix_spawn_file_actions_destroy(&actions)
+      posix_spawnattr_destroy(&attributes)
+    }
+    for (standard, descriptor) in descriptors {
+      posix_spawn_file_actions_adddup2(&actions, descriptor, standard)
+    }
+    var none = sigset_t()
+    sigemptyset(&none)
+    var pipe = sigset_t()
+    sigemptyset(&pipe)
+    sigaddset(&pipe, SIGPIPE)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setsigdefault(&attributes, &pipe)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
+
+    var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+    var environment: [UnsafeMutablePointer<CChar>?] =
+      variables.map { strdup("\($0)=\($1)") } + [nil]
+    defer { for word in words + environment { free(word) } }
+    var child: pid_t = 0
+    guard posix_spawn(&child, arguments[0], &actions, &attributes, &words, &environment) == 0
+    else { return nil }
+    return child
+  }
+
+  /// Waits for the end of a program.
+  ///
+  /// - Returns: The status of `waitpid(2)`; -1 if there is none.
+  static func status(of child: pid_t) -> Int32 {
+    var status: Int32 = 0
+    while waitpid(child, &status, 0) < 0 {
+      guard errno == EINTR else { return -1 }
+    }
+    return status
+  }
+}

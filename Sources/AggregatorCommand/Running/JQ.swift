@@ -1,0 +1,110 @@
+import Foundation
+
+/// The `jq` program, which filters the JSON output of a command.
+///
+/// The output is filtered once it is complete: a failed command writes nothing.
+struct JQ {
+  private static let program = "jq"
+
+  private let path: String
+  private let expression: String
+  private let context: CommandContext
+
+  /// Fails with code `unavailable` if `jq` is not installed, and `usage` for an expression that it rejects.
+  init(_ expression: String, _ context: CommandContext) throws(CommandError) {
+    guard let path = ExternalProgram.path(of: Self.program, context.variables) else {
+      throw CommandError(
+        .unavailable, "\(Option.jq.spelling) requires jq, which is not installed",
+        hint: "install it with your package manager (apt install jq, brew install jq)")
+    }
+    self.path = path
+    self.expression = expression
+    self.context = context
+    // Without input it only compiles the expression.
+    let result = try run(on: TemporaryFile(), writingTo: TemporaryFile())
+    guard result.status == 0 else {
+      throw CommandError(
+        .usage,
+        "invalid value \"\(expression)\" for \(Option.jq.spelling): \(result.message)")
+    }
+  }
+
+  /// Runs a command, and passes its output through the program.
+  func filter(
+    _ command: (CommandContext) async throws -> ExitCode
+  ) async throws -> ExitCode {
+    let input = try TemporaryFile()
+    let code = try await command(
+      context.writing(to: Output(descriptor: input.descriptor, named: "a temporary file")))
+    let text = try context.terminal.isOutput ? TemporaryFile() : nil
+    let result = try run(on: input, writingTo: text)
+    if let text { try context.output.write(Self.safe(text.contents())) }
+    if result.status == 0 { return code }
+    // The reader closed the pipe.
+    guard result.status != SIGPIPE else { throw Output.ClosedPipe() }
+    throw CommandError(
+      .usage, "\(Self.program) failed with \(Self.ending(result.status)): \(result.message)",
+      hint: "see the input of \(Self.program) with \(Option.json.spelling)")
+  }
+
+  private func run(
+    on input: TemporaryFile, writingTo output: TemporaryFile?
+  ) throws(CommandError) -> (status: Int32, message: String) {
+    let errors = try TemporaryFile()
+    input.rewind()
+    var descriptors = [STDIN_FILENO: input.descriptor, STDERR_FILENO: errors.descriptor]
+    descriptors[STDOUT_FILENO] = output?.descriptor
+    // The space keeps an expression that begins with a dash from being an option.
+    let status = ExternalProgram.run(
+      [path, "-r", "-M", " " + expression], context.variables, descriptors: descriptors)
+    return (status, Self.message(errors.contents()))
+  }
+
+  /// The first line of the program's messages, without their beginning.
+  private static func message(_ text: String) -> String {
+    let line = text.split(separator: "\n").first ?? "no message"
+    let message = line.replacing(#/^jq: error(?: \(at [^)]*\))?: /#, with: "")
+    return String(message.last == ":" ? message.dropLast() : message)
+  }
+
+  private static func ending(_ status: Int32) -> String {
+    let signal = status & 0x7F
+    return signal == 0 ? "status \(status >> 8 & 0xFF)" : "signal \(signal)"
+  }
+
+  /// Unlike the JSON that it reads, the output of the program may have invisible characters.
+  private static func safe(_ text: String) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      line.split(separator: "\t", omittingEmptySubsequences: false)
+        .map { String($0).safeLine }.joined(separator: "\t")
+    }.joined(separator: "\n")
+  }
+}
+
+/// A file without a name, which goes with its last user.
+private final class TemporaryFile {
+  let descriptor: Int32
+
+  /// Fails with code `io`.
+  init() throws(CommandError) {
+    let directory = FileManager.default.temporaryDirectory.path
+    var path = Array("\(directory)/aggregator-XXXXXX".utf8CString)
+    descriptor = mkstemp(&path)
+    guard descriptor >= 0 else {
+      throw CommandError(
+        .io, "cannot create a file in \"\(directory)\": \(String(cString: strerror(errno)))")
+    }
+    unlink(path)
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+  }
+
+  deinit { close(descriptor) }
+
+  func rewind() { lseek(descriptor, 0, SEEK_SET) }
+
+  func contents() -> String {
+    rewind()
+    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+    return String(decoding: (try? handle.readToEnd()) ?? Data(), as: UTF8.self)
+  }
+}

@@ -1,0 +1,57 @@
+import AggregatorKit
+
+/// The conditions and the order of a listing, as typed.
+struct SelectionText: Hashable, Codable, Sendable {
+  var conditions: [String]
+  var order: String?
+}
+
+/// The records that a listing shows, and their order.
+struct Selection<Item: Record>: Sendable {
+  let text: SelectionText
+  let order: SortOrder<Item>?
+
+  private let conditions: [Condition<Item>]
+
+  /// Errors have the code `usage`.
+  init(_ text: SelectionText, _ fields: [Field<Item>]) throws(CommandError) {
+    self.text = text
+    var conditions: [Condition<Item>] = []
+    for typed in text.conditions {
+      for condition in try TypedCondition.all(in: typed) {
+        conditions.append(try Condition(condition, fields))
+      }
+    }
+    self.conditions = conditions
+    order = try text.order.map { text throws(CommandError) in
+      try SortOrder(text.split(separator: ",").map { $0.trimmed }, fields)
+    }
+  }
+
+  /// `nil` without an option that selects, sorts or counts records.
+  init?(_ invocation: Invocation, _ fields: [Field<Item>]) throws(CommandError) {
+    guard Option.selecting.contains(where: invocation.has) else { return nil }
+    try self.init(
+      SelectionText(conditions: invocation.texts(.condition), order: invocation.text(.order)),
+      fields)
+  }
+
+  static var note: String {
+    "--where compares a field with a value: = != ~ < <= > >=, where ~ means contains. Numbers and dates are "
+      + "compared as such, and FIELD= matches records without a value. \"and\" joins conditions, as does "
+      + "another --where; quote a value that contains it. --where, --sort and --count read cached records, "
+      + "with --all all records of the service."
+  }
+
+  var isFilter: Bool { !conditions.isEmpty }
+
+  /// The fields that it reads and lists do not include.
+  var detailFields: [String] {
+    let fields = conditions.map(\.field) + (order?.keys.map(\.field) ?? [])
+    return fields.filter(\.isDetail).map(\.name)
+  }
+
+  func matches(_ item: Item) -> Bool { conditions.allSatisfy { $0.matches(item) } }
+
+  func sorted(_ items: [Item]) -> [Item] { order?.sorted(items) ?? items }
+}

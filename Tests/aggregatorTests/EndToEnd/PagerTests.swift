@@ -1,0 +1,186 @@
+import AggregatorFakeServices
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+/// Listings that are longer than the screen, on a terminal of 24 rows.
+@Suite(.timeLimit(.minutes(3))) struct PagerTests {
+  private let terminal: PseudoTerminal
+  private let sandbox: Sandbox
+  /// A pager that marks its lines.
+  private let marker: String
+
+  init() throws {
+    terminal = try PseudoTerminal()
+    terminal.widen(to: 80, rows: 24)
+    sandbox = try Sandbox()
+    marker = try Self.program("exec sed -u 's/^/> /'", named: "marker", in: sandbox)
+  }
+
+  private static func program(
+    _ text: String, named name: String, in sandbox: Sandbox
+  ) throws -> String {
+    let path = try sandbox.write("#!/bin/sh\n\(text)\n", to: "bin/\(name)").path
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    return path
+  }
+
+  /// Starts a command line with all three descriptors on the terminal.
+  private func start(_ line: String, _ variables: [String: String?]) throws -> Binary.Run {
+    try Binary.start(
+      line, environment: ["TERM": "xterm"].merging(variables) { $1 },
+      terminal: terminal.descriptor, in: sandbox, output: .descriptor(terminal.descriptor),
+      isMerged: true)
+  }
+
+  /// Reads the screen until it contains the text.
+  private func read(until text: String) throws -> String {
+    var bytes: [UInt8] = []
+    let end = ContinuousClock.now + .seconds(30)
+    while ContinuousClock.now < end {
+      bytes += terminal.shown(within: 1000)
+      let screen = String(decoding: bytes, as: UTF8.self)
+      if screen.contains(text) { return screen }
+    }
+    Issue.record("'\(text)' is not in: \(String(decoding: bytes, as: UTF8.self))")
+    throw POSIXError(.ETIMEDOUT)
+  }
+
+  /// Reads what is left once the program has ended.
+  private func rest() -> String {
+    var bytes: [UInt8] = []
+    while case let more = terminal.shown(within: 100), !more.isEmpty { bytes += more }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  @Test(arguments: ["countries list --offline", "countries list --offline --json"])
+  func `a listing longer than the screen is paged, and notes follow`(line: String) async throws {
+    let run = try start(line, ["PAGER": marker])
+    let screen = try read(until: "20 of 250 countries")
+    #expect(try await run.outcome().status == 0)
+    let lines = screen.split(separator: "\r\n")
+    let paged = lines.prefix { $0.hasPrefix("> ") }
+    #expect(paged.count >= 24 && paged.contains { $0.contains("Afghanistan") }, "\(screen)")
+    #expect(paged.contains { $0.contains("Bahamas") })
+    #expect(lines.dropFirst(paged.count).first?.contains("20 of 250 countries") == true)
+    // Pagers show cursor movements as text.
+    #expect(!paged.contains { $0.contains(/\u{1B}\[[0-9]+G/) })
+  }
+
+  static let unpaged: [(String, [String: String?])] = [
+    ("countries list --offline --no-pager", [:]),
+    ("countries list --offline", ["AGGREGATOR_PAGER": ""]),
+    ("countries list --offline", ["AGGREGATOR_PAGER": "cat"]),
+    ("countries list --offline", ["AGGREGATOR_PAGER": "no-such-pager -x"]),
+    ("countries list --offline", ["TERM": "dumb"]),
+    ("countries list --offline -L 5", [:]),
+  ]
+
+  @Test(arguments: unpaged.indices)
+  func `other output is not paged`(index: Int) async throws {
+    let (line, variables) = Self.unpaged[index]
+    let run = try start(line, ["PAGER": marker].merging(variables) { $1 })
+    let screen = try read(until: " of 250 countries")
+    #expect(try await run.outcome().status == 0)
+    #expect(screen.contains("Afghanistan") && !screen.contains("> "), "\(screen)")
+  }
+
+  @Test func `the pager of the program precedes that of others, and may be a shell command`()
+    async throws
+  {
+    let run = try start(
+      "countries list --offline", ["AGGREGATOR_PAGER": "sed -u 's/^/<< /'", "PAGER": marker])
+    let screen = try read(until: "20 of 250 countries")
+    #expect(try await run.outcome().status == 0)
+    #expect(screen.hasPrefix("<< ") && !screen.contains("> "), "\(screen)")
+  }
+
+  @Test func `the first records show before the last arrive, without progress over them`()
+    async throws
+  {
+    let service = try FakeComicVine()
+    service.fail(with: .stalled, after: 1)
+    let run = try start(
+      "heroes list --all --timeout 10m", service.settings.merging(["PAGER": marker]) { $1 })
+    var screen = try read(until: "> ")
+    // Longer than it takes progress to show.
+    while case let more = terminal.shown(within: 600), !more.isEmpty {
+      screen += String(decoding: more, as: UTF8.self)
+    }
+    run.child.send(SIGINT)
+    #expect(try await run.outcome().ending == .signal(SIGINT))
+    screen += rest()
+    let start = try #require(screen.range(of: "> "))
+    #expect(!screen[start.lowerBound...].contains("Fetching"), "\(screen)")
+    #expect(!screen.contains("error:"))
+  }
+
+  @Test func `a reader who quits the pager ends the command and its requests`() async throws {
+    let service = try FakeComicVine()
+    service.fail(with: .stalled, after: 1)
+    let quitter = try Self.program("exec head -n 2", named: "quitter", in: sandbox)
+    let run = try start(
+      "heroes list --all --timeout 10m", service.settings.merging(["PAGER": quitter]) { $1 })
+    _ = try read(until: "\n")
+    #expect(try await run.outcome().ending == .exit(0))
+    #expect(!rest().contains(/error|warning/))
+    #expect(service.requests.count <= 3)
+  }
+
+  @Test func `an error in the middle follows the records`() async throws {
+    let service = try FakeComicVine()
+    service.fail(with: .status(500), after: 1)
+    let run = try start(
+      "heroes list --all --no-fallback",
+      service.settings.merging(["PAGER": marker]) { $1 })
+    let screen = try read(until: "warning:")
+    #expect(try await run.outcome().status == 3)
+    let last = try #require(screen.range(of: "> ", options: .backwards))
+    let warning = try #require(screen.range(of: "warning:"))
+    #expect(last.upperBound < warning.lowerBound, "\(screen)")
+  }
+
+  @Test func `the session continues after the page that was shown`() async throws {
+    let first = try start("countries list --offline", ["PAGER": marker])
+    _ = try read(until: "20 of 250 countries")
+    #expect(try await first.outcome().status == 0)
+    let second = try start("countries next --offline", ["PAGER": marker])
+    let screen = try read(until: " of 250 countries")
+    #expect(try await second.outcome().status == 0)
+    #expect(screen.contains("Belgium") && !screen.contains("Afghanistan"), "\(screen)")
+  }
+
+  @Test(arguments: ["countries", "heroes", "products"], [40, 80, 120, 200] as [UInt16])
+  func `the first page looks right at every width`(source: String, width: UInt16) async throws {
+    terminal.widen(to: width, rows: 60)
+    let run = try start("\(source) search s --offline -L 6", ["PAGER": marker])
+    // At the narrowest width the last line is broken.
+    var screen = try read(until: "sample")
+    #expect(try await run.outcome().status == 0)
+    screen += rest()
+    let grid = TerminalGrid(screen.replacing("\r\n", with: "\n"))
+    #expect(grid.refused.isEmpty && grid.width <= min(Int(width), 120))
+    try expectGolden("Screens/\(source)-\(width)", grid.lines.map { "\($0)\n" }.joined())
+  }
+
+  static let less = "/usr/bin/less"
+
+  @Test(.enabled("\(less) is not installed") { FileManager.default.fileExists(atPath: less) })
+  func `Ctrl-C in less stops the requests, and q leaves a sane terminal`() async throws {
+    let service = try FakeComicVine()
+    service.fail(with: .stalled, after: 1)
+    let variables = ["HOME": sandbox.home.path, "PATH": "/usr/bin:/bin", "TERM": "xterm"]
+    let child = try Child(
+      ["/usr/bin/setsid", "-c", "-w", Binary.path, "heroes", "list", "--all", "--timeout", "10m"],
+      environment: service.settings.merging(variables) { $1 }, directory: sandbox.work.path,
+      descriptors: [terminal.descriptor, terminal.descriptor, terminal.descriptor])
+    async let ending = child.ending()
+    _ = try read(until: "Publisher")
+    terminal.type("\u{3}")
+    _ = try read(until: ":")
+    terminal.type("q")
+    #expect(await ending == .signal(SIGINT))
+    #expect(terminal.showsTyping)
+    #expect(!rest().contains("error"))
+  }
+}

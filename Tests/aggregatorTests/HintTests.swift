@@ -1,0 +1,31 @@
+import AggregatorKit
+import Testing
+
+@testable import AggregatorCommand
+
+@Suite struct HintTests {
+  private let name = Setting("NOTES_USER", .text, about: "A name.")
+  private let key = Setting("NOTES_KEY", .secret, about: "A key.")
+  private let keyOfArchive = Setting("NOTES_KEY_2", .secret, about: "Another key.")
+
+  @Test func `a missing key is hinted at by its own name`() {
+    let settings = [name, key, keyOfArchive]
+    for setting in settings {
+      let error = SourceError(.missingKey, "\(setting.key) is not set")
+      guard case .command("config set \(setting.key)") = error.hint(settings: settings) else {
+        Issue.record("\(setting.key)")
+        continue
+      }
+    }
+  }
+
+  @Test func `a key that is not named is only guessed if there is one`() {
+    let error = SourceError(.invalidKey, "invalid API key", remedy: "get a new one")
+    guard case .command("config set NOTES_KEY") = error.hint(settings: [name, key]),
+      case .words("get a new one") = error.hint(settings: [name, key, keyOfArchive])
+    else {
+      Issue.record("another hint")
+      return
+    }
+  }
+}
