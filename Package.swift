@@ -59,8 +59,13 @@ let package = Package(
     .library("Laws", dependsOn: ["AggregatorKit"]),
     .library("SourceTesting", dependsOn: ["AggregatorKit", "AggregatorLaws"]),
     .target(
+      name: "DeclaredSource", dependencies: ["AggregatorFiles", "AggregatorKit"],
+      path: "Sources/Sources-Declared"),
+    .target(
       name: "AggregatorCommand",
-      dependencies: ["AggregatorFiles", "AggregatorKit", "AggregatorLaws", "CAggregatorSQLite"]),
+      dependencies: [
+        "AggregatorFiles", "AggregatorKit", "AggregatorLaws", "CAggregatorSQLite", "DeclaredSource",
+      ]),
     .executableTarget(
       name: "aggregator",
       dependencies: ["AggregatorCommand", "AggregatorKit"] + sourceModules),
@@ -77,6 +82,12 @@ let package = Package(
         "AggregatorLaws", "AggregatorSQLite", "AggregatorSettings", "AggregatorSourceTesting",
         "AggregatorStore", "AggregatorCommand", "CAggregatorSQLite",
       ]),
+    .testTarget(
+      name: "DeclaredTests",
+      dependencies: [
+        "AggregatorFakeServices", "AggregatorKit", "AggregatorLaws", "AggregatorSourceTesting",
+        "DeclaredSource",
+      ]),
     .sourceTests("Countries"),
     .sourceTests("Heroes"),
     .sourceTests("Products"),
@@ -90,6 +101,10 @@ let package = Package(
       exclude: ["Rendering/Golden"]),
 
     .executableTarget(
+      name: "aggregator-dialects",
+      dependencies: ["AggregatorKit", "AggregatorSourceTesting", "DeclaredSource"],
+      path: "Tests/DialectReport"),
+    .executableTarget(
       name: "aggregator-faults",
       dependencies: ["AggregatorFakeServices", "AggregatorKit", "AggregatorSourceTesting"]
         + sourceModules,
@@ -102,7 +117,7 @@ let package = Package(
       name: "AggregatorFuzzing",
       dependencies: [
         "AggregatorCommand", "AggregatorFiles", "AggregatorKit", "AggregatorLaws",
-        "AggregatorSourceTesting", "CAggregatorSQLite",
+        "AggregatorSourceTesting", "CAggregatorSQLite", "DeclaredSource",
       ] + sourceModules,
       path: "Tests/Fuzzing"),
     .executableTarget(

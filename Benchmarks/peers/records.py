@@ -5,12 +5,19 @@ import sqlite3
 import unicodedata
 
 
+PLAIN = str.maketrans(
+    {**dict.fromkeys("'´`‘’‛ʹʻʼ′-‐‑‒–—―−\u00AD.·,"),
+     "ø": "o", "ł": "l", "ı": "i", "đ": "d", "ð": "d", "æ": "ae", "œ": "oe", "þ": "th", "ħ": "h", "ŧ": "t",
+     "ŋ": "n", "ĳ": "ij", "ŀ": "l", "ĸ": "k"})
+
+
 def folded(text):
-    """Without case and diacritics."""
+    """Without case, diacritics and the punctuation that search ignores."""
     if text.isascii():
-        return text.lower()
+        return text.lower().translate(PLAIN)
     parts = unicodedata.normalize("NFD", text.casefold())
-    return unicodedata.normalize("NFC", "".join(c for c in parts if not unicodedata.combining(c)))
+    plain = "".join(c for c in parts if not unicodedata.combining(c)).translate(PLAIN)
+    return unicodedata.normalize("NFC", plain)
 
 
 def encoded(fields):

@@ -44,7 +44,7 @@ def search(bench, count):
         copy = rename_index(bench)
     gains = []
     for title, query in (
-        ("a sixteenth of all match", "aino"), ("a few match", "r777."), ("none matches", "xyzzy")):
+        ("a sixteenth of all match", "aino"), ("a few match", "r777"), ("none matches", "xyzzy")):
         progress(f"search: {query}")
         sql = (
             "SELECT r.json->>'email' FROM search JOIN records r ON r.position = search.rowid"

@@ -33,7 +33,7 @@ import UsersSource
     for source in all where names.isEmpty || names.contains(source.name) {
       let report = try await source.report()
       print(report.table)
-      if isVerbose { for fault in report.details { print("  \(fault)") } }
+      if isVerbose { for line in report.notApplicable + report.details { print("  \(line)") } }
       print()
       passed = passed && report.passed
     }

@@ -6,7 +6,7 @@ struct Report {
   private let options: Options
 
   /// The number of crashes after which the next parser gets its turn.
-  private static let mostCrashes = 3
+  private static let maxCrashes = 3
 
   init(_ options: Options) { self.options = options }
 
@@ -65,7 +65,7 @@ struct Report {
           Finding(
             target: target.name, number: isShape ? -1 - number : number, isShape: isShape,
             what: what, input: isShape ? [] : target.input(of: number, seed: options.seed)))
-        if isShape || options.number != nil || findings.count == Self.mostCrashes {
+        if isShape || options.number != nil || findings.count == Self.maxCrashes {
           var outcome = Campaign.Outcome()
           outcome.inputs = max(0, number)
           outcome.findings = findings

@@ -5,7 +5,7 @@ public struct GoodsPlugin: Plugin {
   public let name = "goods"
   public let summary = "goods from DummyJSON"
   public let example = PluginExample(query: "kettle", id: "1")
-  public let settings = [address]
+  public let settings = [url]
   public let fields: [Field<Good>] = [
     Field("id", "ID", \.id, about: "ID assigned by the shop."),
     Field("title", "Title", \.title, about: "Name of the product.", isSearchable: true),
@@ -16,7 +16,7 @@ public struct GoodsPlugin: Plugin {
   public let policy = Policy()
   public let bundled: any DataSource<Good>
 
-  private static let address = Setting(
+  private static let url = Setting(
     "GOODS_URL", .url, default: "https://dummyjson.com", about: "URL of DummyJSON")
 
   public init() { bundled = BundledSource("goods", json: bundledGoods, fields: fields) }
@@ -24,7 +24,7 @@ public struct GoodsPlugin: Plugin {
   public func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<Good>
   {
     DummyJSON(
-      url: try environment.settings.url(Self.address), transport: environment.transport,
+      url: try environment.settings.url(Self.url), transport: environment.transport,
       now: environment.now)
   }
 }

@@ -16,16 +16,19 @@ import Testing
       func number(_ name: String) -> Int? { request.query[name].flatMap { Int($0) } }
       // It sends 20 rows at most, and 10 by default.
       let (start, size) = (number("from") ?? 0, min(number("size") ?? 10, 20))
-      let rows = Self.rows.dropFirst(start).prefix(size)
+      let words = request.query["q"]
+      let found = Self.rows.filter { $0.lowercased().contains(words ?? "ridge") }
+      let rows = found.dropFirst(start).prefix(size)
       // A link without a host, and one with; none at the end.
       let host = start.isMultiple(of: 2) ? "" : "https://quakes.example"
-      let link = #""\#(host)/quakes?from=\#(rows.endIndex)&size=\#(size)""#
-      let next = rows.endIndex < Self.rows.count ? link : "null"
+      let search = words.map { "&q=\($0)" } ?? ""
+      let link = #""\#(host)/quakes?from=\#(rows.endIndex)&size=\#(size)\#(search)""#
+      let next = rows.endIndex < found.count ? link : "null"
       return .json(#"{"quakes": [\#(rows.joined(separator: ","))], "next": \#(next)}"#)
     }
   }
 
   @Test func `the bundled quakes satisfy the laws`() async {
-    await expectLaws(ofBundledOf: QuakesPlugin())
+    await expectLaws(ofBundledDataOf: QuakesPlugin())
   }
 }

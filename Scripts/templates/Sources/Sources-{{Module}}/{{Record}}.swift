@@ -7,4 +7,9 @@ public struct {{Record}}: Record {
 
   /// `nil` if unknown.
   public let name: String?
+{{if images}}
+
+  /// The URL of an image; `nil` if there is none.
+  public let image: String?
+{{end}}
 }
