@@ -30,7 +30,7 @@ extension Plugin {
       chain = backed(chain, by: bundled, for: reading).hidingDeleted(in: recordStore)
     case (.liveFirst(let freshness), let recordStore?):
       chain = remote.cached(
-        in: recordStore, freshFor: freshness, of: try scope(in: environment.settings),
+        in: recordStore, freshFor: freshness, of: try service(in: environment.settings),
         reading,
         now: environment.now)
       chain = try shaped(chain, in: environment)
@@ -174,7 +174,7 @@ extension Plugin {
   /// The state shared by all chains of the same service: in all processes with the same store, or, without
   /// a store, in this environment.
   func sharedState(in environment: PluginEnvironment) throws(SourceError) -> SharedState {
-    let service = "\(name) \(try scope(in: environment.settings))"
+    let service = "\(name) \(try service(in: environment.settings))"
     return environment.store.map { SharedState(of: service, in: $0, now: environment.now) }
       ?? environment.localStates.state(of: service, on: environment.clock)
   }
@@ -204,16 +204,16 @@ extension Plugin {
       }
     }
     let texts = selecting.map { "\($0.key)=\(settings.text($0) ?? "")" }
-    return hash(texts, selection(in: settings))
+    return hash(texts, scope(in: settings))
   }
 
   /// A hash of the service's URLs.
-  private func scope(in settings: Settings) throws(SourceError) -> String {
-    hash(try urls(in: settings), selection(in: settings))
+  private func service(in settings: Settings) throws(SourceError) -> String {
+    hash(try urls(in: settings), scope(in: settings))
   }
 
-  private func hash(_ texts: [String], _ selection: String) -> String {
-    let parts = selection.isEmpty ? texts : texts + [selection]
+  private func hash(_ texts: [String], _ scope: String) -> String {
+    let parts = scope.isEmpty ? texts : texts + [scope]
     return String(parts.joined(separator: " ").fnv1a, radix: 36)
   }
 

@@ -32,9 +32,9 @@ public protocol Plugin<Item>: Sendable {
 
   var verbs: [Verb<Item>] { get }
 
-  /// What selects the records of the service beside the settings, so that records of another selection are
-  /// not used for it; empty by default.
-  func selection(in settings: Settings) -> String
+  /// A text that differs if, with the same settings, the service would have other records, so that cached
+  /// ones are not used for it; empty by default.
+  func scope(in settings: Settings) -> String
 
   /// The URLs of the service that are not settings; none by default.
   ///
@@ -53,7 +53,7 @@ public protocol Plugin<Item>: Sendable {
 extension Plugin {
   public var verbs: [Verb<Item>] { [] }
 
-  public func selection(in settings: Settings) -> String { "" }
+  public func scope(in settings: Settings) -> String { "" }
 
   public var serviceURLs: [URL] { [] }
 }

@@ -32,18 +32,17 @@ public struct DeclaredPlugin: Plugin {
     } ?? manifest.url
   }
 
-  public func selection(in settings: Settings) -> String {
-    [manifest.selection, account(in: settings) ?? ""].joined(separator: " ")
+  public func scope(in settings: Settings) -> String {
+    [manifest.scope, account(in: settings) ?? ""].joined(separator: " ")
   }
 
-  /// What decides which records a store may have; `nil` if the manifest cannot be read.
+  /// The scope of the records in a store; `nil` if the manifest cannot be read.
   ///
   /// Records of another address, or with other IDs, are those of another source; with another secret they may
   /// be those of another account.
-  package func recordSelection(in settings: Settings) -> StoreSelection? {
+  package func recordScope(in settings: Settings) -> StoreScope? {
     (try? lazy.value().get()).map {
-      StoreSelection(
-        records: String($0.selection.fnv1a, radix: 36), account: account(in: settings))
+      StoreScope(records: String($0.scope.fnv1a, radix: 36), account: account(in: settings))
     }
   }
 
@@ -173,8 +172,8 @@ public struct DeclaredPlugin: Plugin {
 }
 
 extension Manifest {
-  /// What selects the records of the service.
-  fileprivate var selection: String {
+  /// A text that differs if other records, or other IDs, are read.
+  fileprivate var scope: String {
     let parts: [JSON] = [
       .string(url), body ?? .null, .string(rows?.description ?? ""),
       .array(id.map { .string($0.description) }),

@@ -315,20 +315,20 @@ import Testing
     #expect(Set(tokens).count == tokens.count)
   }
 
-  // MARK: - Another selection
+  // MARK: - Another scope
 
   @Test(arguments: [
     ("\"id\": \"id\"", "\"id\": [\"id\", \"name\"]"),
     ("\"rows\": \"lamps\"", "\"rows\": \"lamps.*\""),
     ("/lamps\", \"headers\"", "/lamps?lang=de\", \"headers\""),
   ])
-  func `what was stored of another selection is gone`(old: String, new: String) async throws {
-    let home = URL.temporaryDirectory.appending(path: "selection-\(UUID())")
+  func `what was stored of another scope is gone`(old: String, new: String) async throws {
+    let home = URL.temporaryDirectory.appending(path: "scope-\(UUID())")
     defer { try? FileManager.default.removeItem(at: home) }
     let service = try FakeAPI(.page)
     let file = SQLiteStore(at: home.appending(path: "store.sqlite").path)
     func store(of plugin: DeclaredPlugin) -> some Store {
-      SelectionStore(file) { $0 == plugin.name ? plugin.recordSelection(in: Settings()) : nil }
+      ScopedStore(file) { $0 == plugin.name ? plugin.recordScope(in: Settings()) : nil }
     }
     func offline(_ plugin: DeclaredPlugin) throws -> any DataSource<DeclaredRecord> {
       try plugin.source(
@@ -342,7 +342,7 @@ import Testing
     _ = await sync.run(upTo: nil, jobs: 1, waits: false) { _ in }
     _ = try await store(of: before).delete(["1003"], of: "lamps", at: Fixture.date)
     #expect(try await offline(before).page(PageRequest(limit: 100)).records.count == 59)
-    // The tombstones of a cleared store still belong to the same selection.
+    // The tombstones of a cleared store still belong to the same scope.
     #expect(try await store(of: before).status(of: "lamps").deleted == 1)
 
     let after = try service.plugin { text in
@@ -361,28 +361,28 @@ import Testing
     #expect(try await file.record("1005", of: "lamps") == nil)
   }
 
-  @Test func `deletions survive clearing the store, but not another selection`() async throws {
-    let home = URL.temporaryDirectory.appending(path: "selection-\(UUID())")
+  @Test func `deletions survive clearing the store, but not another scope`() async throws {
+    let home = URL.temporaryDirectory.appending(path: "scope-\(UUID())")
     defer { try? FileManager.default.removeItem(at: home) }
     let file = SQLiteStore(at: home.appending(path: "store.sqlite").path)
-    let first = SelectionStore(file) { _ in StoreSelection(records: "a") }
+    let first = ScopedStore(file) { _ in StoreScope(records: "a") }
     _ = try await first.delete(["7"], of: "lamps", at: Fixture.date)
     try await first.clear("lamps", forgetsDeleted: false)
     #expect(
-      try await SelectionStore(file) { _ in StoreSelection(records: "a") }.status(of: "lamps")
+      try await ScopedStore(file) { _ in StoreScope(records: "a") }.status(of: "lamps")
         .deleted == 1)
-    #expect(try await SelectionStore(file) { _ in nil }.status(of: "lamps").deleted == 1)
+    #expect(try await ScopedStore(file) { _ in nil }.status(of: "lamps").deleted == 1)
     #expect(
-      try await SelectionStore(file) { _ in StoreSelection(records: "b") }.status(of: "lamps")
+      try await ScopedStore(file) { _ in StoreScope(records: "b") }.status(of: "lamps")
         .deleted == 0)
   }
 
   @Test func `another account has no records of the first, but the same deletions`() async throws {
-    let home = URL.temporaryDirectory.appending(path: "selection-\(UUID())")
+    let home = URL.temporaryDirectory.appending(path: "scope-\(UUID())")
     defer { try? FileManager.default.removeItem(at: home) }
     let file = SQLiteStore(at: home.appending(path: "store.sqlite").path)
     func store(_ account: String?) -> some Store {
-      SelectionStore(file) { _ in StoreSelection(records: "a", account: account) }
+      ScopedStore(file) { _ in StoreScope(records: "a", account: account) }
     }
     let update = CheckpointUpdate("sync", from: nil, to: "page 2")
     _ = try await store("x").save(

@@ -55,8 +55,8 @@ extension Command {
     let environment =
       invocation.has(.sync) ? try context.environment() : try context.localEnvironment()
     let checkedStore = try environment.requiredStore()
-    let selected = checkedStore as? SelectionStore<SQLiteStore>
-    guard let store = selected?.base ?? checkedStore as? SQLiteStore else {
+    let scoped = checkedStore as? ScopedStore<SQLiteStore>
+    guard let store = scoped?.base ?? checkedStore as? SQLiteStore else {
       throw CommandError(.notFound, "this store does not support SQL")
     }
     let time = invocation.duration(.timeout) ?? defaultTime
@@ -64,7 +64,7 @@ extension Command {
     do {
       // A query reads the file itself.
       for view in views where text.lowercased().contains(view.name) {
-        try await selected?.prepare(view.name)
+        try await scoped?.prepare(view.name)
       }
       if invocation.has(.sync) {
         let names = try await store.query(text, over: views, within: time).sources

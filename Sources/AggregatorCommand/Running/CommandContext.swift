@@ -103,12 +103,12 @@ struct CommandContext: Sendable {
     return PluginEnvironment(
       settings: settings, transport: HTTPTransport.standard,
       store: try storePath(settings).map { path in
-        SelectionStore(
+        ScopedStore(
           SQLiteStore(at: path, busyTimeout: busyTimeout) { [diagnostics] in
             diagnostics.warning($0.message)
           }
         ) { [plugins = tree.plugins.compactMap { $0 as? DeclaredPlugin }] name in
-          plugins.first { $0.name == name }?.recordSelection(in: settings)
+          plugins.first { $0.name == name }?.recordScope(in: settings)
         }
       },
       observer: (invocation.has(.verbose) ? Observer(tracing: diagnostics) : .silent)

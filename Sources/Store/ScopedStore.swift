@@ -1,8 +1,8 @@
 package import AggregatorCore
 package import Foundation
 
-/// What a source selects: records of another selection must not be shown.
-package struct StoreSelection: Hashable, Sendable {
+/// The set of records that a source reads: records of another scope must not be shown.
+package struct StoreScope: Hashable, Sendable {
   /// A digest of what decides which records there are, and their IDs.
   let records: String
 
@@ -22,69 +22,69 @@ package struct StoreSelection: Hashable, Sendable {
   fileprivate var text: String { account.map { "\(records)/\($0)" } ?? records }
 }
 
-/// A store whose sources keep only the records of what they select now.
+/// A store whose sources keep only the records of their present scope.
 ///
-/// If a source selects something else than when its records were stored, such as after a change of the path
+/// If a source has another scope than when its records were stored, such as after a change of the path
 /// of its IDs, its records, pages, checkpoints and deletions are removed before anything is read or written.
 /// Deletions stay if only the account is another.
-package struct SelectionStore<Base: Store>: Store {
+package struct ScopedStore<Base: Store>: Store {
   package let base: Base
 
   private let checks: Checks
 
-  /// `selections` returns what a source selects; `nil` for a source whose records always stay.
+  /// `scopes` returns the scope of a source; `nil` for a source whose records always stay.
   package init(
-    _ base: Base, selections: @escaping @Sendable (_ source: String) -> StoreSelection?
+    _ base: Base, scopes: @escaping @Sendable (_ source: String) -> StoreScope?
   ) {
     self.base = base
-    checks = Checks(selections)
+    checks = Checks(scopes)
   }
 
-  private static var mark: String { "selection" }
+  private static var mark: String { "scope" }
 
-  /// Removes what belongs to another selection of this source.
+  /// Removes what belongs to another scope of this source.
   package func prepare(_ source: String) async throws(SourceError) {
     try await check(source, writes: false)
   }
 
   private func check(_ source: String, writes: Bool = false) async throws(SourceError) {
-    try await checks.once(for: source) { [base] selection async throws(SourceError) -> Bool in
+    try await checks.once(for: source) { [base] scope async throws(SourceError) -> Bool in
       let stored = try await base.checkpoint(Self.mark, of: source)
       guard let stored else {
         // Reading creates no file.
-        if writes { try await Self.mark(selection, of: source, in: base) }
+        if writes { try await Self.mark(scope, of: source, in: base) }
         return writes
       }
-      let old = StoreSelection(stored)
-      if old.records != selection.records {
+      let old = StoreScope(stored)
+      if old.records != scope.records {
         try await base.clear(source, forgetsDeleted: true)
-        try await Self.mark(selection, of: source, in: base)
-      } else if let account = selection.account, account != old.account {
+        try await Self.mark(scope, of: source, in: base)
+      } else if let account = scope.account, account != old.account {
         if old.account != nil { try await base.clear(source, forgetsDeleted: false) }
         let left = try await base.checkpoint(Self.mark, of: source)
-        try await Self.mark(selection, of: source, from: left, in: base)
+        try await Self.mark(scope, of: source, from: left, in: base)
       }
       return true
     }
   }
 
   private static func mark(
-    _ selection: StoreSelection, of source: String, from stored: String? = nil, in base: Base
+    _ scope: StoreScope, of source: String, from stored: String? = nil, in base: Base
   ) async throws(SourceError) {
-    let update = CheckpointUpdate(mark, from: stored, to: selection.text)
+    let update = CheckpointUpdate(mark, from: stored, to: scope.text)
     _ = try await base.save(StoreBatch([], page: nil, update: update), of: source, at: Date())
   }
 }
 
 /// Runs the check of each source once, however many calls wait for it.
 private actor Checks {
-  typealias Check = @Sendable (_ selection: StoreSelection) async throws(SourceError) -> Bool
+  typealias Check = @Sendable (_ scope: StoreScope) async throws(SourceError) -> Bool
 
-  private let selections: @Sendable (String) -> StoreSelection?
+  private let scopes: @Sendable (String) -> StoreScope?
   private var running: [String: Task<Result<Bool, SourceError>, Never>] = [:]
 
-  init(_ selections: @escaping @Sendable (String) -> StoreSelection?) {
-    self.selections = selections
+  init(_ scopes: @escaping @Sendable (String) -> StoreScope?) {
+    self.scopes = scopes
   }
 
   /// `check` returns true if it need not run again.
@@ -94,8 +94,8 @@ private actor Checks {
       if try await task.value.get() { return }
       if running[source] == task { running[source] = nil }
     }
-    guard let selection = selections(source) else { return }
-    let task = Task { await Result { () async throws(SourceError) in try await check(selection) } }
+    guard let scope = scopes(source) else { return }
+    let task = Task { await Result { () async throws(SourceError) in try await check(scope) } }
     running[source] = task
     let result = await task.value
     if case .success(true) = result { return }
@@ -106,7 +106,7 @@ private actor Checks {
   func forget(_ source: String) { running[source] = nil }
 }
 
-extension SelectionStore {
+extension ScopedStore {
   package func records(
     of source: String, matching words: [FoldedText], after position: Int64, limit: Int
   ) async throws(SourceError) -> StoredSlice {
@@ -194,7 +194,7 @@ extension SelectionStore {
   package func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError) {
     try await check(source)
     try await base.clear(source, forgetsDeleted: forgetsDeleted)
-    // Deletions that stay still belong to the selection.
+    // Deletions that stay still belong to the scope.
     await checks.forget(source)
     if try await base.status(of: source).deleted > 0 { try await check(source, writes: true) }
   }
