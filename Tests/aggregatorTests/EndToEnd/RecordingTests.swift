@@ -97,7 +97,7 @@ import Testing
     ("cut", .cut(after: Data("{\"a\":".utf8), of: 100), "in the middle of the response"),
     ("reset", .reset, "lost the connection"),
     ("closed", .closed, "without a response"),
-    ("stalled", .stalled, "no answer within 2 s"),
+    ("stalled", .stalled, "no answer within 5 s"),
     ("page", .html(title: "Comic Vine"), "sent an HTML page instead of JSON: Comic Vine"),
     ("not UTF-8", .ok(Data([0xFF, 0xFE, 0x00])), "something that is not JSON"),
   ]
@@ -108,7 +108,7 @@ import Testing
     let service = try FakeComicVine()
     service.fail(with: fault.reply)
     // Long enough for the request to get out, on the busiest machine: else there is nothing to replay.
-    let bound = fault.name == "stalled" ? "--timeout 2s" : ""
+    let bound = fault.name == "stalled" ? "--timeout 5s" : ""
     let (live, replay) = try await replayed(
       "heroes list \(bound) \(option)", service.settings, then: service.stop)
     #expect(live.errors.contains(fault.words), "\(live.errors)")
