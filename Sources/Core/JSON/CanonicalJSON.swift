@@ -41,6 +41,19 @@ private enum CanonicalValue {
   }
 }
 
+extension [JSON.Member] {
+  /// These members in alphabetical order; of several with one name the first, as in reading by name.
+  var canonical: [JSON.Member] {
+    if zip(self, dropFirst()).allSatisfy({ $0.name < $1.name }) { return self }
+    var sorted: [JSON.Member] = []
+    // The sort is stable.
+    for member in self.sorted(by: { $0.name < $1.name }) where sorted.last?.name != member.name {
+      sorted.append(member)
+    }
+    return sorted
+  }
+}
+
 extension JSON {
   fileprivate func writeCanonical(to writer: inout JSONWriter) {
     switch self {
@@ -58,14 +71,9 @@ extension JSON {
       writer.endArray()
     case .object(let members):
       writer.beginObject()
-      // Sorting is stable: of several members with one name the first counts, as in reading by name.
-      let isSorted = zip(members, members.dropFirst()).allSatisfy { $0.name < $1.name }
-      var last: String?
-      for member in isSorted ? members : members.sorted(by: { $0.name < $1.name })
-      where member.name != last {
+      for member in members.canonical {
         writer.beginMember(member.name)
         member.value.writeCanonical(to: &writer)
-        last = member.name
       }
       writer.endObject()
     }

@@ -115,7 +115,7 @@ extension JSON {
     case .number(let number): Self.canonical(number)
     case .array(let elements): .array(elements.map(\.canonical))
     case .object(let members):
-      Self.canonical(members.map { Member($0.name, $0.value.canonical) })
+      .object(members.map { Member($0.name, $0.value.canonical) }.canonical)
     }
   }
 
@@ -123,17 +123,6 @@ extension JSON {
     // From 2^53 on a fraction can no longer be detected.
     if number.magnitude < 0x1p53, let integer = Int(exactly: number) { return .integer(integer) }
     return number.isFinite ? .number(number) : .null
-  }
-
-  private static func canonical(_ members: [Member]) -> JSON {
-    let isAscending = zip(members, members.dropFirst()).allSatisfy { $0.name < $1.name }
-    if isAscending { return .object(members) }
-    var sorted: [Member] = []
-    // The sort is stable, so of several members with one name the first remains.
-    for member in members.sorted(by: { $0.name < $1.name }) where sorted.last?.name != member.name {
-      sorted.append(member)
-    }
-    return .object(sorted)
   }
 
   /// Reads a JSON text in its ``canonical`` form, in one pass.
@@ -165,7 +154,7 @@ extension JSON {
         guard let value = JSON(canonical: text, at: &index) else { return nil }
         members.append(Member(name, value))
       }
-      self = Self.canonical(members)
+      self = .object(members.canonical)
     default:
       self.init(text, at: &index)
       guard case .number(let number) = self else { return }
