@@ -1,13 +1,13 @@
 public import AggregatorCore
 import Foundation
 
-/// How the pages of a REST service follow one another.
+/// The paging of a REST service.
 ///
 /// ```swift
 /// let paging = RESTPaging(.page(.query("page"), start: 1), size: (.query("per_page"), 100))
 /// ```
 public struct RESTPaging: Sendable {
-  /// What distinguishes the request of a page from that of the first.
+  /// The difference between the request of a page and that of the first.
   public enum Step: Hashable, Sendable {
     /// Nothing: the service sends all records in one response.
     case single
@@ -66,6 +66,39 @@ public struct RESTPaging: Sendable {
   }
 }
 
+extension RESTPaging {
+  /// The request of the page that starts there; `first` is that of the first, without parameters of paging.
+  ///
+  /// - Throws: ``SourceError`` with code `invalidCursor` if the start is of another kind of paging.
+  package func request(
+    for start: RESTPosition.Start, after first: HTTPRequest
+  ) throws(SourceError) -> HTTPRequest {
+    switch (start, step) {
+    case (.first, .token(let parameter, let token?)): return first.setting(parameter, to: token)
+    case (.first, .page(let parameter, let number)), (.page(let number), .page(let parameter, _)),
+      (.first, .offset(let parameter, let number)),
+      (.offset(let number), .offset(let parameter, _)):
+      return first.setting(parameter, to: "\(number)")
+    case (.first, _): return first
+    case (.token(let token), .token(let parameter, _)): return first.setting(parameter, to: token)
+    case (.parameters(let parameters), .link):
+      return parameters.sorted { $0.key < $1.key }.reduce(first) {
+        $0.setting(.query($1.key), to: $1.value)
+      }
+    case (.link(let link), .link):
+      guard !link.isEmpty else {
+        throw SourceError(
+          .rejected, "the next page of \(first.endpoint) is on another host or invalid")
+      }
+      guard let request = first.following(storedLink: link, otherHosts: otherHosts) else {
+        throw .damaged(link)
+      }
+      return request
+    default: throw .damaged("\(start)")
+    }
+  }
+}
+
 /// A parameter of a REST service.
 public enum RESTParameter: Hashable, Sendable {
   /// A parameter of the query.
@@ -76,7 +109,7 @@ public enum RESTParameter: Hashable, Sendable {
 
 /// A decoded response of a REST service.
 public struct RESTResponse<Item: Record>: Sendable {
-  /// How the response says that it continues.
+  /// The next page, as a response names it.
   public enum Continuation: Hashable, Sendable {
     case token(String)
     /// An absolute or relative URL.

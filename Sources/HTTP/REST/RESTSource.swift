@@ -1,6 +1,5 @@
 public import AggregatorCore
 public import Foundation
-import Synchronization
 
 /// A data source over a usual REST service: lists in pages, single records, and a search.
 ///
@@ -295,39 +294,6 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
   }
 }
 
-extension RESTPaging {
-  /// The request of the page that starts there; `first` is that of the first, without parameters of paging.
-  ///
-  /// - Throws: ``SourceError`` with code `invalidCursor` if the start is of another kind of paging.
-  package func request(
-    for start: RESTPosition.Start, after first: HTTPRequest
-  ) throws(SourceError) -> HTTPRequest {
-    switch (start, step) {
-    case (.first, .token(let parameter, let token?)): return first.setting(parameter, to: token)
-    case (.first, .page(let parameter, let number)), (.page(let number), .page(let parameter, _)),
-      (.first, .offset(let parameter, let number)),
-      (.offset(let number), .offset(let parameter, _)):
-      return first.setting(parameter, to: "\(number)")
-    case (.first, _): return first
-    case (.token(let token), .token(let parameter, _)): return first.setting(parameter, to: token)
-    case (.parameters(let parameters), .link):
-      return parameters.sorted { $0.key < $1.key }.reduce(first) {
-        $0.setting(.query($1.key), to: $1.value)
-      }
-    case (.link(let link), .link):
-      guard !link.isEmpty else {
-        throw SourceError(
-          .rejected, "the next page of \(first.endpoint) is on another host or invalid")
-      }
-      guard let request = first.following(link, otherHosts: otherHosts) else {
-        throw .damaged(link)
-      }
-      return request
-    default: throw .damaged("\(start)")
-    }
-  }
-}
-
 extension Warning {
   fileprivate static func early(_ passed: Int, of total: Int) -> Warning {
     Warning(Warning.incomplete, "the service reports \(total) records but sent \(passed)")
@@ -362,78 +328,4 @@ extension SourceError {
 extension HTTPResponse {
   /// True for a status by which services refuse a token that they do not know any more.
   fileprivate var refusesToken: Bool { [400, 404, 409, 410, 422].contains(status) }
-}
-
-/// The reply to the request of a page.
-private struct RESTReply<Item: Record> {
-  let start: RESTPosition.Start
-  let query: Query?
-  let request: HTTPRequest
-  let response: RESTResponse<Item>
-  let fetchedAt: Date
-}
-
-/// The page that is being cut, and the pages that cannot be requested again.
-private final class RESTMemory<Item: Record>: Sendable {
-  private struct Start: Hashable {
-    let start: RESTPosition.Start
-    let query: String?
-  }
-
-  /// The oldest are forgotten: then the service refuses their tokens.
-  private static var maxLost: Int { 100 }
-
-  private let state = Mutex<(reply: RESTReply<Item>?, lost: [Start])>((nil, []))
-
-  func keep(_ reply: RESTReply<Item>) { state.withLock { $0.reply = reply } }
-
-  func kept(_ start: RESTPosition.Start, of query: Query?) -> RESTReply<Item>? {
-    state.withLock(\.reply).flatMap { $0.start == start && $0.query == query ? $0 : nil }
-  }
-
-  func lose(_ start: RESTPosition.Start, of query: Query?) {
-    state.withLock { state in
-      state.lost.append(Start(start: start, query: query?.text))
-      if state.lost.count > Self.maxLost { state.lost.removeFirst() }
-    }
-  }
-
-  func isLost(_ start: RESTPosition.Start, of query: Query?) -> Bool {
-    state.withLock { $0.lost.contains(Start(start: start, query: query?.text)) }
-  }
-}
-
-extension HTTPRequest {
-  /// The link as a cursor keeps it: without the service's own host, so that a forged one cannot lead
-  /// elsewhere; `nil` if it leads to a host that is not allowed.
-  package func storedLink(_ link: String, otherHosts: Set<String>) -> String? {
-    if let own = following(link), let address = Address(own) {
-      return address.path + (address.query.map { "?" + $0 } ?? "")
-    }
-    guard let other = URL(string: link, relativeTo: url)?.absoluteURL,
-      var address = Address(other), otherHosts.contains(address.host),
-      address.scheme == "https" || Address(url)?.scheme == "http"
-    else { return nil }
-    address.query = withoutSecrets(address.query)
-    return address.text
-  }
-
-  /// The request for a stored link: on the service's own host with its secrets, elsewhere without.
-  fileprivate func following(_ link: String, otherHosts: Set<String>) -> HTTPRequest? {
-    var request = self
-    if link.hasPrefix("/") {
-      guard let own = Address(url), let url = following("\(own.scheme)://\(own.authority)\(link)")
-      else { return nil }
-      request.url = url
-      request.query = query.filter(\.isSecret)
-      return request
-    }
-    guard let other = URL(string: link), let address = Address(other),
-      otherHosts.contains(address.host)
-    else { return nil }
-    request.url = other
-    request.query = []
-    request.headers = headers.filter { !$0.isSecret }
-    return request
-  }
 }
