@@ -32,6 +32,11 @@ public struct DeclaredPlugin: Plugin {
     } ?? manifest.url
   }
 
+  /// The method and the URL without its query: `GET https://api.example/things`.
+  package var endpoint: String {
+    "\(manifest.body == nil ? "GET" : "POST") \(manifest.url.prefix { $0 != "?" })"
+  }
+
   public func scope(in settings: Settings) -> String {
     [manifest.scope, account(in: settings) ?? ""].joined(separator: " ")
   }
@@ -69,7 +74,10 @@ public struct DeclaredPlugin: Plugin {
     let id = Field<DeclaredRecord>("id", "ID", \.id, about: "Identifier of the record.")
     // Columns of SQL are the same in upper and lower case.
     var names: Set<String> = ["id"]
-    let declared = manifest.fields.filter { names.insert($0.name.lowercased()).inserted }
+    var declared = manifest.fields.filter { names.insert($0.name.lowercased()).inserted }
+    if let title = declared.firstIndex(where: { $0.path == manifest.title }) {
+      declared.insert(declared.remove(at: title), at: 0)
+    }
     // The column `ID` has it already.
     let shown = declared.filter { [$0.path] != manifest.id }.prefix(Self.shownFields).map(\.name)
     return [id] + declared.map { field($0, isShown: shown.contains($0.name)) }
@@ -193,26 +201,19 @@ extension Manifest {
     let url = url.replacing(/([?&])([^=&]*)=([^&]*)/) { match in
       "\(match.1)\(match.2)=\(shown(String(match.3), of: String(match.2)))"
     }
-    var words = ["sources add", name, url.shellWord]
+    var words = ["sources add", name, url.shellQuoted]
     for header in headers {
       let value = shown(header.value, of: header.name)
-      words += ["--header", "\(header.name): \(value)".shellWord]
+      words += ["--header", "\(header.name): \(value)".shellQuoted]
     }
-    if let body { words += ["--body", body.text.shellWord] }
+    if let body { words += ["--body", body.text.shellQuoted] }
     return (words + ["--replace"]).joined(separator: " ")
   }
 
   /// `${NAME}` instead of a value that may be a secret.
   private func shown(_ value: String, of name: String) -> String {
-    let secret = ["auth", "cookie", "key", "password", "secret", "sig", "token"]
-    let isSecret = secret.contains { name.lowercased().contains($0) }
-    return isSecret && !value.contains("${") ? "${NAME}" : value
+    LikelySecret.isHeader(name, value: value) && !value.contains("${") ? "${NAME}" : value
   }
-}
-
-extension String {
-  /// This text as a word of a shell.
-  fileprivate var shellWord: String { "'\(replacing("'", with: #"'\''"#))'" }
 }
 
 extension JSONPath {

@@ -77,12 +77,12 @@ struct Manifest: Hashable, Sendable {
 }
 
 extension Manifest {
-  /// How the pages of a service follow one another.
+  /// The paging of a service.
   struct Paging: Hashable, Sendable {
-    /// How far the paging was verified by reading a second page.
+    /// The result of verifying the paging by reading a second page.
     enum Proof: String, Hashable, Sendable { case proved, unproved, single }
 
-    /// What distinguishes the request of a page from that of the first; `nil` if it must still be inferred,
+    /// The difference between the request of a page and that of the first; `nil` if it must still be inferred,
     /// and for a single response.
     var step: Step?
 

@@ -101,7 +101,7 @@ public struct ManifestFolder: Sendable {
 
   private static let maxBindingBytes = 64 << 10
 
-  /// What distinguishes the salt in the file of bound secrets, whose names have no lower-case letters.
+  /// The name of the salt in the file of bound secrets, whose own names have no lower-case letters.
   private static let saltName = "salt"
 
   /// A random text for digests of secrets; `nil` if none is bound.
@@ -190,15 +190,5 @@ public struct ManifestFolder: Sendable {
         return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
       }
     ) { first, _ in first }
-  }
-}
-
-extension DeclaredPlugin {
-  /// The rate limit of the manifest; `nil` for none.
-  package var rate: Rate? { manifest.rate }
-
-  /// The method and the URL without its query: `GET https://api.example/things`.
-  package var endpoint: String {
-    "\(manifest.body == nil ? "GET" : "POST") \(manifest.url.prefix { $0 != "?" })"
   }
 }

@@ -130,7 +130,11 @@ struct ProposalTests {
     let url = "\(server.baseURL)/list"
     return try await Proposal(
       for: "things",
-      from: .object([JSON.Member("url", .string(url)), JSON.Member("rate", "off")] + more),
+      from: .object(
+        [
+          JSON.Member("url", .string(url)), JSON.Member("rate", "off"),
+          JSON.Member("timeout", "10m"),
+        ] + more),
       isSingle: isSingle, in: PluginEnvironment(settings: Settings(), transport: HTTPTransport()))
   }
 

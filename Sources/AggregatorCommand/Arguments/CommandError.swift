@@ -89,7 +89,7 @@ extension String {
   var typed: String {
     let words = split(separator: " ")
     return !words.isEmpty && words.allSatisfy { String($0).isPlainWord }
-      ? self : "'\(replacing("'", with: #"'\''"#))'"
+      ? self : shellQuoted
   }
 
   var isPlainWord: Bool {

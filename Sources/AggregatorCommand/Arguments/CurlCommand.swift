@@ -278,7 +278,7 @@ private struct ShellReader {
     throw CurlCommand.invalid("a quote is not closed")
   }
 
-  /// What follows a `$`: `'…'` with escapes, or a variable.
+  /// Reads the text after a `$`: `'…'` with escapes, or a variable.
   private mutating func readDollar(inQuotes: Bool) throws(CommandError) {
     if !inQuotes, rest.first == "'" {
       rest.removeFirst()

@@ -99,9 +99,6 @@ extension Command {
         secrets[secret.key] = try context.ask(for: secret, mayAsk: mayAsk)
         environment.settings = environment.settings.replaced(secrets)
       }
-      if let limit = invocation.duration(.timeout) {
-        environment.transport = LimitedTransport(base: environment.transport, limit: limit)
-      }
       let host = URL(string: request.url)?.host() ?? name
       context.progress.say { "Requesting \(host)…" }
       let proposal = try await Proposal(
@@ -301,22 +298,8 @@ extension CommandContext {
   }
 }
 
-/// Limits how long a request may take.
-private struct LimitedTransport: Transport {
-  let base: any Transport
-  let limit: Duration
-
-  func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
-    var request = request
-    request.limits.overall = limit
-    request.limits.idle = limit
-    request.limits.connect = min(request.limits.connect, limit)
-    return try await base.send(request)
-  }
-}
-
 extension Proposal {
-  /// The evidence as lines: what, its value, and why.
+  /// The evidence as lines of a key, its value and the reason.
   fileprivate var table: String {
     // Fields are a list of any length.
     let width = min(evidence.filter { $0.key != "fields" }.map(\.value.count).max() ?? 0, 40)

@@ -1,6 +1,5 @@
 import AggregatorKit
 import AggregatorLaws
-import DeclaredSource
 import Synchronization
 
 extension Command {
@@ -10,18 +9,19 @@ extension Command {
     _ environment: PluginEnvironment, _ context: CommandContext
   ) async throws -> ExitCode {
     var entries: [LawEntry] = []
+    var isPassed = true
     for plugin in plugins {
       context.progress.say { "Checking \(plugin.name)…" }
       let (report, requests) = try await plugin.checkLaws(
         in: environment, within: invocation.duration(.timeout))
       entries += report.entries.map { LawEntry($0, of: plugin.name) }
+      isPassed = isPassed && report.violations.isEmpty && report.inconclusive.isEmpty
       context.diagnostics.note(
         "\(plugin.name): \(requests) of at most \(LawBudget.requests) requests")
     }
     try RecordPrinter.print(
       entries, as: output.plainListing("laws", LawEntry.self), output, in: context)
-    return entries.contains { $0.verdict != "pass" && $0.verdict != "not applicable" }
-      ? .partial : .success
+    return isPassed ? .success : .partial
   }
 }
 
@@ -61,8 +61,7 @@ extension Plugin {
   fileprivate func checkLaws(
     in environment: PluginEnvironment, within deadline: Duration?
   ) async throws(CommandError) -> (LawReport, requests: Int) {
-    let budget = LawBudget(
-      base: environment.transport, rate: (self as? DeclaredPlugin)?.rate, clock: environment.clock)
+    let budget = LawBudget(base: environment.transport)
     var environment = environment
     environment.transport = budget
     do {
@@ -82,20 +81,14 @@ extension Plugin {
   }
 }
 
-/// Sends a limited number of requests, at a rate.
+/// Sends a limited number of requests.
 final class LawBudget: Transport {
   static let requests = 60
 
   private let base: any Transport
-  private let rate: Rate?
-  private let clock: any Clock<Duration>
   private let sent = Mutex(0)
 
-  init(base: any Transport, rate: Rate?, clock: any Clock<Duration>) {
-    self.base = base
-    self.rate = rate
-    self.clock = clock
-  }
+  init(base: any Transport) { self.base = base }
 
   /// The number of requests so far.
   var count: Int { sent.withLock(\.self) }
@@ -108,9 +101,6 @@ final class LawBudget: Transport {
     guard number <= Self.requests else {
       sent.withLock { $0 = Self.requests }
       throw SourceError(.rejected, "the limit of \(Self.requests) requests is reached")
-    }
-    if number > 1, let bound = rate?.bounds.first {
-      do { try await clock.sleep(for: bound.period / bound.count) } catch { throw .cancelled }
     }
     return try await base.send(request)
   }

@@ -1,4 +1,5 @@
 package import AggregatorKit
+import DeclaredSource
 import Foundation
 
 /// The first request of a source that is being added, as it was typed.
@@ -27,47 +28,21 @@ extension SourceRequest.Header {
     value = parts[1].trimmingCharacters(in: .whitespaces)
   }
 
-  /// True for a literal secret.
-  fileprivate var isSecret: Bool {
-    let name = name.lowercased()
-    return ["auth", "cookie", "key", "token", "secret", "password", "session", "credential"]
-      .contains { name.contains($0) } || value.looksLikeKey
-  }
-
   /// The name of the scheme and a space, such as `Bearer `; empty for none.
   fileprivate var scheme: Substring {
     value.prefixMatch(of: /(?i)(bearer|basic|token|apikey) +/)?.output.0 ?? ""
   }
 }
 
-extension String {
-  /// True for a long text of letters and digits, as keys are.
-  fileprivate var looksLikeKey: Bool {
-    utf8.count >= 24 && contains(where: \.isNumber) && contains(where: \.isLetter)
-      && utf8.allSatisfy { byte in
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-        }
-      }
-  }
-}
-
 extension SourceRequest {
   /// The names of the members of the body that probably are secrets.
-  var secretBodyMembers: [String] { body?.secretMembers ?? [] }
+  var secretBodyMembers: [String] { body.map(LikelySecret.members) ?? [] }
 
   /// A secret that was typed, and the setting that takes its place.
   package struct LiteralSecret: Hashable, Sendable {
     package let setting: String
     package let value: String
   }
-
-  /// The parameters that carry keys, without `-` and `_`.
-  fileprivate static let secretParameters: Set<String> = [
-    "apikey", "key", "token", "accesstoken", "authtoken", "secret", "clientsecret", "appid",
-    "appkey", "subscriptionkey", "password", "auth", "signature",
-  ]
 
   /// Replaces the literal secrets in the header fields and in the query by settings, `${NAME}`.
   ///
@@ -90,7 +65,7 @@ extension SourceRequest {
       return "${\(name)}"
     }
     for (index, header) in headers.enumerated()
-    where header.isSecret && !header.value.contains("${") {
+    where LikelySecret.isHeader(header.name, value: header.value) && !header.value.contains("${") {
       let (name, scheme) = (header.name, header.scheme)
       let value = String(header.value.dropFirst(scheme.count))
       headers[index].value = scheme + placeholder(name, value)
@@ -99,8 +74,7 @@ extension SourceRequest {
     let (query, fragment) = url[url.index(after: start)...].divided(at: "#")
     let items = query.split(separator: "&", omittingEmptySubsequences: false).map { item in
       let (name, value) = item.divided(at: "=")
-      let plain = name.lowercased().filter { $0 != "-" && $0 != "_" }
-      guard Self.secretParameters.contains(plain), let value, !value.isEmpty,
+      guard LikelySecret.isParameter(name), let value, !value.isEmpty,
         !value.contains("${")
       else { return String(item) }
       let text = value.replacing("+", with: "%20")
@@ -116,27 +90,5 @@ extension Substring {
   fileprivate func divided(at separator: Character) -> (Substring, Substring?) {
     guard let mark = firstIndex(of: separator) else { return (self, nil) }
     return (self[..<mark], self[index(after: mark)...])
-  }
-}
-
-extension JSON {
-  fileprivate var secretMembers: [String] {
-    switch self {
-    case .array(let elements): elements.flatMap(\.secretMembers)
-    case .object(let members):
-      members.flatMap { member -> [String] in
-        guard case .string(let text) = member.value, !text.isEmpty else {
-          return member.value.secretMembers
-        }
-        let name = member.name.lowercased().filter { $0.isLetter || $0.isNumber }
-        // `key` and `token` have other meanings, too.
-        let isSecret =
-          name.count > 5
-          ? SourceRequest.secretParameters.contains(name)
-          : SourceRequest.secretParameters.contains(name) && text.looksLikeKey
-        return isSecret ? [member.name] : []
-      }
-    default: []
-    }
   }
 }

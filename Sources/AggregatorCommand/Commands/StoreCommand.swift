@@ -146,7 +146,7 @@ private struct StoreEntry: Entry {
 
 /// The cached records and images of a source.
 struct CachedData: Sendable {
-  /// What it is: `25 cached heroes and 3 images`.
+  /// The contents in words: `25 cached heroes and 3 images`.
   let text: String
   let isEmpty: Bool
 

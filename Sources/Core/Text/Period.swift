@@ -26,7 +26,8 @@ package struct Period: Hashable, Sendable {
       self.init(from: firstDay, to: nextMonth, isDate: false)
       return
     }
-    guard reader.skip(anyOf: "-"), let day = reader.number(digits: 2), 1...(nextMonth - firstDay) ~= day
+    guard reader.skip(anyOf: "-"), let day = reader.number(digits: 2),
+      1...(nextMonth - firstDay) ~= day
     else { return nil }
     let date = firstDay + day - 1
     guard !reader.rest.isEmpty else {
@@ -103,7 +104,9 @@ package struct Period: Hashable, Sendable {
       let sign: Double = skip(anyOf: "+") ? 1 : skip(anyOf: "-") ? -1 : 0
       guard sign != 0, let hours = number(digits: 2), 0...23 ~= hours else { return nil }
       _ = skip(anyOf: ":")
-      guard let minutes = rest.isEmpty ? 0 : number(digits: 2), 0...59 ~= minutes else { return nil }
+      guard let minutes = rest.isEmpty ? 0 : number(digits: 2), 0...59 ~= minutes else {
+        return nil
+      }
       return sign * Double(hours * 3600 + minutes * 60)
     }
   }

@@ -21,7 +21,7 @@ struct Exchange: Sendable {
     return items.map { ($0.name, $0.value ?? "") }
   }
 
-  /// What the records are probably called, in the singular: the last word of the path.
+  /// The probable name of a record, in the singular: the last word of the path.
   var noun: String? {
     let segments = url.path().split(separator: "/").map { segment in
       segment.split(separator: ".").first.map(String.init) ?? String(segment)

@@ -24,9 +24,12 @@ struct FieldInference {
     return best.map { Manifest.DeclaredField(name: $0.path.fieldName, path: $0.path) }
   }
 
-  /// The path of the first field with one of these last names and values that pass a test.
+  /// The path of the first field with one of these last names and values that pass a test; a value of the
+  /// record itself before one of something that it refers to.
   func path(named names: [String], where test: (JSON) -> Bool) -> JSONPath? {
-    let paths = rows.first?.scalars(depth: 2).map(\.path) ?? []
+    let paths = (rows.first?.scalars(depth: 2).map(\.path) ?? []).sorted {
+      $0.components.count < $1.components.count
+    }
     for name in names {
       let match = paths.first { path in
         guard normalized(path.lastName) == name || normalized(path.fieldName) == name else {

@@ -1,10 +1,10 @@
 import AggregatorKit
 
-/// Finds what identifies a row: a scalar that is present and different in all rows.
+/// Finds the ID of rows: a scalar that is present and different in all of them, or a combination.
 struct IDInference {
   let rows: [JSON]
 
-  /// What a record is called, in the singular, lower case.
+  /// The name of a record, in the singular, lower case.
   let noun: String?
 
   /// Words in the names of IDs of something else that belongs to a row.
@@ -28,11 +28,8 @@ struct IDInference {
     return composite(of: columns)
   }
 
-  /// All paths that identify a row alone, best first.
-  var alternatives: [JSONPath] {
-    columns.filter { $0.isUnique && $0.score >= Self.enough }.sorted { $0.score > $1.score }
-      .map(\.path)
-  }
+  /// The paths of the values that differ in all rows, in the order of the first row.
+  var unique: [JSONPath] { columns.filter(\.isUnique).map(\.path) }
 
   private struct Column {
     let path: JSONPath
@@ -59,7 +56,7 @@ struct IDInference {
     }
   }
 
-  /// How much a name and its values look like an identifier's, 0 to 100.
+  /// A score of a name and its values as an identifier's, 0 to 100.
   private func score(of path: JSONPath, _ values: [JSON], _ siblings: Set<String>) -> Int {
     let name = normalized(path.lastName)
     let words = words(of: path.lastName)

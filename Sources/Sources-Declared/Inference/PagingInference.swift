@@ -21,7 +21,7 @@ struct PagingInference {
 
   /// The ways to try, likeliest first; empty if there is nothing to try.
   ///
-  /// What the response says itself comes first, then what its names and the request resemble.
+  /// Candidates that the response names come first, then those that its names and the request suggest.
   var candidates: [PagingCandidate] {
     var candidates = said
     for candidate in guesses where !candidates.contains(where: { $0.step == candidate.step }) {

@@ -103,7 +103,7 @@ private struct RowsFinder {
       RowsCandidate(path: path, rows: rows, score: score, sharedNames: shared.count))
   }
 
-  /// How alike the names of the members of objects are, 0 to 1: those in all of them, over the average.
+  /// The similarity of the names of the members of objects, 0 to 1: those in all of them, over the average.
   private func similarity(of rows: [JSON]) -> Double {
     let names = rows.map(\.names)
     let average = Double(names.map(\.count).reduce(0, +)) / Double(max(names.count, 1))

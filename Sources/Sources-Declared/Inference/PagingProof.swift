@@ -1,0 +1,172 @@
+import AggregatorKit
+import Foundation
+
+extension Prober {
+  /// Tries the ways in which the list may continue, until one is proved by its second page.
+  ///
+  /// - Returns: The second page; `nil` if there is none, or none was found.
+  func choosePaging(
+    _ proposal: inout Proposal, _ first: Sample
+  ) async throws(SourceError) -> Sample? {
+    guard let rows = proposal.manifest.rows else { return nil }
+    let inference = PagingInference(
+      exchange: first.exchange, rows: rows.path, rowCount: first.rows.count,
+      id: IDInference(rows: first.rows, noun: proposal.manifest.noun).best.flatMap {
+        $0.count == 1 ? $0[0] : nil
+      })
+    var manifest = proposal.manifest
+    if manifest.paging.size == nil { manifest.paging.size = inference.size }
+    if manifest.paging.more == nil { manifest.paging.more = inference.more }
+    let isGiven = manifest.paging.step != nil
+    let candidates =
+      manifest.paging.step.map { [PagingCandidate(step: $0, evidence: "as told", isSaid: true)] }
+      ?? inference.candidates
+    var ignored = 0
+    var tried = 0
+    var refutation: String?
+    for candidate in candidates.prefix(Self.maxProbes) {
+      manifest.paging.step = candidate.step
+      tried += 1
+      switch try await verdict(on: candidate, manifest, first, &proposal) {
+      case .proved(let second, let step):
+        manifest.paging.step = step
+        manifest.paging.proof = .proved
+        if let size = manifest.paging.size, size.value > first.rows.count {
+          // Otherwise every page would look like the last.
+          manifest.paging.size?.value = first.rows.count
+          proposal.warnings.append(
+            "the service sends \(first.rows.count) rows a page instead of \(size.value)")
+        }
+        var reason = "page 2 fetched: \(second.rows.count) new rows, none repeated"
+        if manifest.repeatsToken(first.response, second.response) {
+          manifest.paging.tokenOnce = true
+          reason += "; the same token for every page"
+        }
+        proposal.manifest.paging = manifest.paging
+        proposal.note("paging", candidate.evidence, reason)
+        return second
+      case .ignored: ignored += 1
+      case .ended where candidate.isSaid:
+        // The response names its paging, and that this is the last page.
+        manifest.paging.proof = isGiven ? .unproved : .single
+        proposal.manifest.paging = manifest.paging
+        proposal.note("paging", candidate.evidence, "the first page is the last")
+        return nil
+      case .ended: break
+      case .refuted(let reason): refutation = refutation ?? reason
+      }
+    }
+    proposal.manifest.paging.more = nil
+    let total = first.exchange.totalPath(rowCount: first.rows.count, rows: rows.path).flatMap {
+      first.number(at: $0)
+    }
+    // A number that is called `count` may also be that of this page.
+    let isWhole = ignored == tried && total ?? 0 <= first.rows.count
+    let isSaid = total == first.rows.count && first.exchange.saysTotal(rows: rows.path)
+    if isSaid || isWhole && !inference.saysMore, !isGiven {
+      proposal.manifest.paging.proof = .single
+      proposal.note(
+        "paging", "single",
+        isSaid
+          ? "all \(first.rows.count) records are in one response"
+          : "\(tried) parameters were tried, and each repeated the first page")
+    } else {
+      if isGiven { proposal.manifest.paging = manifest.paging }
+      proposal.manifest.paging.proof = .unproved
+      let reason = refutation.map { ": \($0)" } ?? ""
+      proposal.note("paging", "–", "no second page was found with \(tried) requests\(reason)")
+      proposal.warnings.append("paging is not proved: name its parameter or its next link")
+    }
+    return nil
+  }
+
+  private enum Outcome {
+    case proved(Sample, Manifest.Paging.Step)
+    case ignored
+    /// The page after the first is empty, or there is none.
+    case ended
+    case refuted(String)
+  }
+
+  /// Requests the second page, and compares it with the first.
+  private func verdict(
+    on candidate: PagingCandidate, _ manifest: Manifest, _ first: Sample,
+    _ proposal: inout Proposal
+  ) async throws(SourceError) -> Outcome {
+    let service = manifest.authority ?? name
+    // Rows without an ID still have to be compared, so any value will do.
+    guard let reply = try? manifest.decode(first.response, by: service) else { return .ended }
+    let start: RESTPosition.Start
+    switch candidate.step {
+    case .page(let parameter): start = .page(parameter.value + 1)
+    case .offset(let parameter): start = .offset(parameter.value + first.rows.count)
+    case .token:
+      guard case .token(let token)? = reply.next else { return .ended }
+      start = .token(token)
+    case .link:
+      switch reply.next {
+      case .link(let link)?:
+        let known = DeclaredPlugin(name, manifest).settings
+        let list = try manifest.request(manifest.url, in: environment.settings, knowing: known)
+        guard let stored = list.storedLink(link, otherHosts: Set(manifest.paging.hosts)) else {
+          throw SourceError(
+            .rejected, "the next link leads to another host: \(link.oneLine(atMost: 80))",
+            cause: URL(string: link)?.host().map(OtherHost.init))
+        }
+        start = .link(stored)
+      case .parameters(let parameters)?: start = .parameters(parameters)
+      default: return .ended
+      }
+    }
+    let second: Sample
+    switch try await fetch(manifest, at: start, &proposal) {
+    case .success(let sample): second = sample
+    case .failure(let error):
+      // It may be past the end, so this proves nothing.
+      return .refuted(error.message)
+    }
+    if second.rows.isEmpty { return .ended }
+    let (one, two) = (first.texts, second.texts)
+    if one == two { return .ignored }
+    let repeated = Set(one).intersection(two).count
+    switch candidate.step {
+    case .offset(var parameter)
+    where repeated == 1 && parameter.value == 0 && one.last == two.first:
+      // Rows are counted from 1.
+      parameter.value = 1
+      var next = manifest
+      next.paging.step = .offset(parameter)
+      let again = try await fetch(next, at: .offset(1 + first.rows.count), &proposal)
+      guard case .success(let sample) = again, Set(one).isDisjoint(with: sample.texts) else {
+        return .refuted("rows are repeated")
+      }
+      return .proved(sample, .offset(parameter))
+    case .page(var parameter) where repeated == 0 && !candidate.isSaid:
+      // Pages may be counted from 0: then `page=1` is not the first.
+      guard
+        case .success(let start) = try await fetch(manifest, at: .page(parameter.value), &proposal)
+      else { return .refuted("the first page cannot be requested by its number") }
+      if start.texts == one { return .proved(second, candidate.step) }
+      guard parameter.value == 1, Set(one).isDisjoint(with: start.texts) else {
+        return .refuted("the first page is another by its number")
+      }
+      parameter.value = 0
+      return .proved(start, .page(parameter))
+    default: break
+    }
+    return repeated == 0
+      ? .proved(second, candidate.step) : .refuted("\(repeated) rows are repeated")
+  }
+}
+
+extension Manifest {
+  /// True if a service sends one token for different pages: then it counts the requests, and one that is
+  /// repeated would skip a page.
+  fileprivate func repeatsToken(_ first: HTTPResponse, _ second: HTTPResponse) -> Bool {
+    let tokens = [first, second].map { response -> String? in
+      guard case .token(let token)? = (try? decode(response, by: ""))?.next else { return nil }
+      return token
+    }
+    return tokens[0] != nil && tokens[0] == tokens[1]
+  }
+}

@@ -1,0 +1,248 @@
+import AggregatorKit
+import Foundation
+
+/// Finds out what a manifest does not say, and proves the paging by reading a second page.
+struct Prober: Sendable {
+  let name: String
+  let environment: PluginEnvironment
+
+  /// Decides what the responses leave open.
+  let choose: Proposal.Choice
+
+  private static let maxOptions = 9
+  static let maxProbes = 6
+
+  /// Completes a manifest that has at least a URL.
+  ///
+  /// - Throws: ``SourceError`` of the first request, `malformed` if the response has no list of objects, and
+  ///   `rateLimited` of any request.
+  func complete(_ hints: Manifest, isSingle: Bool = false) async throws(SourceError) -> Proposal {
+    var proposal = Proposal(manifest: hints)
+    var first = try await fetch(hints, at: .first, &proposal).get()
+    try chooseRows(&proposal, first)
+    guard let rows = proposal.manifest.rows else { return proposal }
+    first.rows = rows.rows(in: first.exchange.document) ?? []
+    var second: Sample?
+    if isSingle {
+      proposal.manifest.paging.proof = .single
+      proposal.note("paging", "single", "as told")
+    } else {
+      second = try await choosePaging(&proposal, first)
+    }
+    chooseID(&proposal, first.rows + (second?.rows ?? []))
+    chooseTotal(&proposal, first, second)
+    chooseFields(&proposal, first.rows + (second?.rows ?? []))
+    return proposal
+  }
+
+  // MARK: - Requests
+
+  /// A response and its rows.
+  struct Sample {
+    var exchange: Exchange
+    var response: HTTPResponse
+    var rows: [JSON] = []
+
+    /// The rows as text, to compare pages.
+    var texts: [String] { rows.map(\.text) }
+  }
+
+  func fetch(
+    _ manifest: Manifest, at start: RESTPosition.Start, _ proposal: inout Proposal
+  ) async throws(SourceError) -> Result<Sample, SourceError> {
+    let known = DeclaredPlugin(name, manifest).settings
+    let list = try manifest.request(manifest.url, in: environment.settings, knowing: known)
+    let paging = manifest.restPaging
+    var request: HTTPRequest
+    do {
+      var sized = list
+      if let size = paging.size { sized = sized.setting(size.parameter, to: "\(size.rows)") }
+      request = try paging.request(for: start, after: sized)
+    } catch { return .failure(error) }
+    request.limits.overall = manifest.timeout
+    request.limits.idle = manifest.timeout
+    if proposal.requests > 0, let bound = manifest.rate?.bounds.first {
+      // The rate of the manifest holds for probes, too.
+      do { try await environment.clock.sleep(for: bound.period / bound.count) } catch {
+        throw .cancelled
+      }
+    }
+    proposal.requests += 1
+    do {
+      let service = manifest.authority ?? name
+      let response = try await environment.transport.send(request).checked(
+        by: service, wantsKey: !known.isEmpty, now: environment.now())
+      let document = try response.document(by: service)
+      let exchange = Exchange(
+        url: URL(string: request.shownAddress) ?? request.url,
+        body: request.body.flatMap { JSON(inOrder: $0) },
+        headers: response.headers, document: document)
+      let rows = manifest.rows?.rows(in: document) ?? []
+      return .success(Sample(exchange: exchange, response: response, rows: rows))
+    } catch {
+      // More requests would make a rate limit worse.
+      if error.code == .rateLimited { throw error }
+      return .failure(error)
+    }
+  }
+
+  // MARK: - Rows, ID, total, fields
+
+  private func chooseRows(_ proposal: inout Proposal, _ first: Sample) throws(SourceError) {
+    let document = first.exchange.document
+    if let given = proposal.manifest.rows {
+      guard let rows = given.rows(in: document) else {
+        throw SourceError(
+          .malformed, "there is no list at \"\(given.description.oneLine(atMost: 80))\"")
+      }
+      proposal.note("rows", given.description, "as told; \(rows.count) rows")
+      return
+    }
+    let candidates = first.exchange.rowsCandidates()
+    guard var best = candidates.first else {
+      throw SourceError(
+        .malformed, "the response has no list of objects",
+        remedy: "name the list, or use the URL of a list")
+    }
+    let rivals = candidates.filter { best.score - $0.score < 1 }.prefix(Self.maxOptions)
+    let chosen =
+      rivals.count < 2
+      ? nil
+      : choose(
+        "Which list has the records?",
+        rivals.map { "\($0.path): \($0.rows.count) objects, \($0.sharedNames) keys in common" })
+    if let chosen { best = rivals[chosen] }
+    proposal.manifest.rows = best.path
+    proposal.note(
+      "rows", best.path.description,
+      "\(best.rows.count) objects, \(best.sharedNames) keys in common")
+    if chosen == nil, let rival = rivals.dropFirst().first {
+      proposal.warnings.append("the rows may also be at \"\(rival.path)\"")
+    }
+  }
+
+  private func chooseID(_ proposal: inout Proposal, _ rows: [JSON]) {
+    if let path = proposal.manifest.rows, path.isEntries {
+      proposal.note("id", "id", "the names of the members")
+      return
+    }
+    let isGiven = !proposal.manifest.id.isEmpty
+    let inference = IDInference(rows: rows, noun: proposal.manifest.noun)
+    let paths = isGiven ? proposal.manifest.id : inference.best ?? chooseID(inference) ?? []
+    defer {
+      if proposal.manifest.id.isEmpty {
+        proposal.warnings.append("nothing identifies a row: name the members that do")
+      }
+    }
+    guard !paths.isEmpty else {
+      return proposal.note("id", "–", "no member is different in all rows")
+    }
+    proposal.manifest.id = paths
+    let ids = rows.compactMap { try? DeclaredRecord($0, id: paths).id }
+    let distinct = Set(ids).count
+    proposal.note(
+      "id", paths.map(\.description).joined(separator: ", "),
+      distinct == rows.count
+        ? "unique in all \(rows.count) rows" : "\(distinct) different in \(rows.count) rows")
+    if distinct * 2 < rows.count {
+      proposal.manifest.id = []
+    } else if distinct < rows.count {
+      proposal.warnings.append("\(rows.count - distinct) rows have no ID of their own")
+    }
+  }
+
+  /// Asks which of the members that differ in all rows identifies a row.
+  private func chooseID(_ inference: IDInference) -> [JSONPath]? {
+    guard let first = inference.rows.first else { return nil }
+    let paths = inference.unique.prefix(Self.maxOptions)
+    let options = paths.map { "\($0): \($0.value(in: first)?.idText.oneLine(atMost: 40) ?? "")" }
+    guard !options.isEmpty, let index = choose("What identifies a record?", options) else {
+      return nil
+    }
+    return [paths[index]]
+  }
+
+  private func chooseTotal(_ proposal: inout Proposal, _ first: Sample, _ second: Sample?) {
+    if let total = proposal.manifest.total {
+      let number = first.number(at: total)
+      proposal.note("total", total.description, number.map { "\($0) records" } ?? "as told")
+      if number == nil { proposal.warnings.append("there is no number at \"\(total)\"") }
+      return
+    }
+    guard let rows = proposal.manifest.rows,
+      // A number of records that is smaller than what was read is of something else.
+      let path = first.exchange.totalPath(
+        rowCount: first.rows.count + (second?.rows.count ?? 0), rows: rows.path)
+    else {
+      proposal.note("total", "–", "not given by this API")
+      return
+    }
+    proposal.manifest.total = path
+    let samples = [first, second].compactMap(\.self)
+    let values = samples.compactMap { $0.number(at: path) }
+    proposal.note(
+      "total", path.description,
+      values.count > 1 && Set(values).count > 1
+        ? "changes from page to page" : "\(values.first ?? 0) records")
+  }
+
+  private func chooseFields(_ proposal: inout Proposal, _ rows: [JSON]) {
+    let inference = FieldInference(rows: rows, id: proposal.manifest.id)
+    if proposal.manifest.fields.isEmpty { proposal.manifest.fields = inference.fields }
+    let names = proposal.manifest.fields.map(\.name)
+    proposal.note(
+      "fields", names.prefix(5).joined(separator: ", "),
+      names.count > 5 ? "\(names.count - 5) more" : "")
+    let manifest = proposal.manifest
+    if manifest.title == nil {
+      proposal.manifest.title = inference.path(
+        named: ["title", "name", "displayname", "label", "fullname"]) { $0.isIdentifying }
+    }
+    if manifest.link == nil {
+      proposal.manifest.link = inference.path(
+        named: ["htmlurl", "weburl", "permalink", "link", "pageurl", "homepage", "url"]
+      ) { [host = URL(string: manifest.url)?.host()] value in
+        // A URL of the API itself is no page for people.
+        value.isURL && !value.isImageURL && URL(string: value.idText)?.host() != host
+      }
+    }
+    if manifest.image == nil {
+      proposal.manifest.image = inference.path(
+        named: [
+          "image", "imageurl", "thumbnail", "thumbnailurl", "avatarurl", "picture", "photo",
+          "cover",
+          "icon", "logo", "poster", "thumb", "smallimage",
+        ]
+      ) { $0.isURL }
+    }
+  }
+}
+
+extension Prober.Sample {
+  func number(at path: Manifest.ResponsePath) -> Int? {
+    switch path {
+    case .header(let name): exchange.header(name).flatMap { Int($0) }
+    case .body(let path):
+      path.value(in: exchange.document).flatMap { Scalar(path: path, value: $0).integer }
+    case .lastRow: nil
+    }
+  }
+}
+
+extension Manifest {
+  /// The probable name of a record, in the singular.
+  var noun: String? {
+    if let name = rows?.path.lastName, !name.isEmpty { return words(of: name).last.map(singular) }
+    return URL(string: url).flatMap {
+      Exchange(url: $0, body: nil, headers: [], document: .null).noun
+    }
+  }
+}
+
+extension JSON {
+  fileprivate var isImageURL: Bool {
+    guard case .string(let text) = self else { return false }
+    let path = text.prefix { $0 != "?" }.lowercased()
+    return [".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg"].contains { path.hasSuffix($0) }
+  }
+}
