@@ -239,7 +239,7 @@ extension Option.Value {
       }
     case .duration:
       guard Duration(typed: text) != nil else {
-        throw invalid("a duration such as 500ms, 10s or 2m")
+        throw invalid("a duration such as 10, 500ms or 2m")
       }
     case .choice(let words):
       guard words.contains(text) else {

@@ -49,9 +49,9 @@ package struct Invocation: Sendable {
 }
 
 extension Duration {
-  /// Parses a number and `ms`, `s`, `m` or `h`, from 1 ms to one day.
+  /// Parses a number and `ms`, `s`, `m` or `h`, or a number of seconds, from 1 ms to one day.
   package init?(typed text: String) {
-    guard let match = text.wholeMatch(of: /([0-9]{1,8})(\.[0-9]{1,3})?(ms|s|m|h)/),
+    guard let match = text.wholeMatch(of: /([0-9]{1,8})(\.[0-9]{1,3})?(ms|s|m|h)?/),
       let number = Double(match.1 + (match.2 ?? ""))
     else { return nil }
     let unit: Double =

@@ -159,7 +159,7 @@ extension Option {
   // MARK: - Network
 
   static let timeout = Option(
-    "timeout", .duration, "D", in: .network, about: "time limit per page: 500ms, 10s, 2m")
+    "timeout", .duration, "D", in: .network, about: "time limit per page: 10 (seconds), 500ms, 2m")
   static let jobs = Option(
     "jobs", .count(1...16), "N", in: .network, about: "pages to fetch concurrently (default 1)")
   static let wait = Option(
@@ -193,6 +193,7 @@ extension Option {
   // MARK: - Of single commands
 
   static let yes = Option("yes", letter: "y", about: "do not ask for confirmation")
+  static let noVerify = Option("no-verify", about: "save a key without trying it")
   static let dryRun = Option("dry-run", about: "show what would happen without doing it")
   static let forgetDeleted = Option(
     "forget-deleted", about: "also clear the list of deleted records")
@@ -217,7 +218,8 @@ extension Option {
   static let reading: [Option] = [offline, refresh, noFallback, timeout, record, replay]
 
   static let lookup = reading.map { option in
-    option == timeout ? timeout.with(about: "time limit per record: 500ms, 10s, 2m") : option
+    option == timeout
+      ? timeout.with(about: "time limit per record: 10 (seconds), 500ms, 2m") : option
   }
 
   /// Options of commands that always contact the service.

@@ -59,7 +59,7 @@ extension Command {
     options: [curl, header, body] + manifestKeys.map(\.option) + [
       single, allowHost, replace, .dryRun.with(about: "print what was found without saving it"),
       .yes.with(about: "save it even if the paging could not be verified"), .json,
-      .timeout.with(about: "time limit per page: 500ms, 10s, 2m (default 15s)"),
+      .timeout.with(about: "time limit per page: 10 (seconds), 500ms, 2m (default 15s)"),
     ],
     notes: [
       "Infers the list of records, their IDs and the paging from the response, and verifies the paging by "

@@ -68,10 +68,11 @@ extension Command {
       ("config set \($0.key)", "set an API key; prompts for it")
     }
     return Command(
-      "KEY [VALUE]", words: valueWords,
+      "KEY [VALUE]", words: valueWords, options: [.noVerify],
       notes: [
         "Secrets are read from a prompt or standard input, so that they do not appear in the shell's "
-          + "history. The file is readable only by you."
+          + "history. The file is readable only by you. A key is tried with one request first, and not "
+          + "saved if the service rejects it."
       ], examples: examples + secrets, run: setSetting)
   }
 
@@ -112,24 +113,35 @@ extension Command {
     }
     let path = try context.userSettingsFile()
     let host: String?
+    let environment = try context.localEnvironment()
+    var unverified: SourceError?
+    let mayVerify = !invocation.has(.noVerify) && setting.isSecret
+    let source = mayVerify ? context.tree.plugins.first { $0.settings.contains(setting) } : nil
     do throws(SourceError) {
       host = try context.tree.bind(setting)
+      if let source {
+        context.progress.say { "Verifying \(setting.key)…" }
+        unverified = try await source.verify(value, of: setting, in: environment)
+      }
       try SettingsFile(path, settings: context.tree.settings).set(setting.key, to: value)
     } catch {
       var failure = CommandError(error)
       // The invalid value comes from the command line, not from a file.
       if error.code == .invalidSettings { failure.code = .usage }
+      if error.code == .invalidKey {
+        failure.message += "; nothing was changed"
+        failure.hint = .words("check the key, or save it anyway with --no-verify")
+      }
       throw failure
     }
     context.diagnostics.note("Set \(setting.key) in \(path)")
     if let host {
       context.diagnostics.note("It is sent to \(host) only")
     }
-    if setting.isSecret,
-      let source = context.tree.plugins.first(where: { $0.settings.contains(setting) })
-    {
-      let check = context.diagnostics.command("sources check \(source.name)")
-      context.diagnostics.note("Verify it with: \(check)")
+    if let unverified {
+      context.diagnostics.warning("the key could not be verified: \(unverified.message)")
+    } else if source != nil {
+      context.diagnostics.note("Verified with one request")
     }
     return .success
   }
@@ -240,4 +252,25 @@ private struct SettingEntry: Entry {
     Field("origin", "Origin", \.origin, about: "The file, variable or default."),
     Field("about", "Description", \.about, about: "The description."),
   ]
+}
+
+extension Plugin {
+  /// Sends one request with a secret that is about to be saved.
+  ///
+  /// - Returns: The failure of a service that said nothing about the secret.
+  /// - Throws: ``SourceError`` with code `invalidKey` if the service rejects the secret.
+  fileprivate func verify(
+    _ value: String, of setting: Setting, in environment: PluginEnvironment
+  ) async throws(SourceError) -> SourceError? {
+    var environment = environment
+    environment.settings = environment.settings.replaced([setting.key: value])
+    do throws(SourceError) {
+      let remote = try remote(in: environment).timeout(.seconds(10), clock: environment.clock)
+      _ = try await remote.page(PageRequest(limit: 1))
+      return nil
+    } catch {
+      guard error.code == .invalidKey else { return error }
+      throw error
+    }
+  }
 }

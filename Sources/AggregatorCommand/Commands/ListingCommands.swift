@@ -3,7 +3,7 @@ import AggregatorKit
 extension Plugin {
   var listCommand: Command {
     Command(
-      options: Option.listing + [.deleted] + detailOptions + Option.reading + Option.formatting,
+      options: Option.listing + [.deleted] + detailOptions + readingOptions + Option.formatting,
       fields: fields,
       notes: [Selection<Item>.note],
       examples: [
@@ -27,7 +27,7 @@ extension Plugin {
 
   var searchCommand: Command {
     Command(
-      "QUERY…", options: Option.listing + detailOptions + Option.reading + Option.formatting,
+      "QUERY…", options: Option.listing + detailOptions + readingOptions + Option.formatting,
       fields: fields,
       notes: [
         "Arguments are joined with spaces. Searches of cached or bundled data ignore case, accents, "
@@ -39,6 +39,11 @@ extension Plugin {
       let query = try invocation.query(example: "\(name) search \(example.query.typed)")
       return try await list("search", matching: query, invocation, context)
     }
+  }
+
+  /// Records that are read from the store first are never requested again.
+  var readingOptions: [Option] {
+    policy.readOrder == .localFirst ? Option.reading.filter { $0 != .refresh } : Option.reading
   }
 
   private func list(

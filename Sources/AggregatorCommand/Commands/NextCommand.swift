@@ -3,7 +3,7 @@ import AggregatorKit
 extension Plugin {
   var nextCommand: Command {
     Command(
-      options: Option.position + detailOptions + Option.reading + Option.formatting, fields: fields,
+      options: Option.position + detailOptions + readingOptions + Option.formatting, fields: fields,
       notes: [
         "Continues the last list or search shown on a terminal or with --session. The position is saved "
           + "after the whole page is written; concurrent processes never get the same page."

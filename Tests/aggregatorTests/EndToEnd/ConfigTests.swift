@@ -11,13 +11,12 @@ import Testing
   @Test func `a key from standard input is saved privately, used and never shown`() async throws {
     let sandbox = try Sandbox()
     let set = try await Binary.run(
-      "config set COMIC_VINE_API_KEY", input: "  \(Self.secret)\n", in: sandbox)
+      "config set COMIC_VINE_API_KEY --no-verify", input: "  \(Self.secret)\n", in: sandbox)
     #expect(set.status == 0)
     #expect(set.output == "")
     #expect(
       set.errors
-        == "Set COMIC_VINE_API_KEY in \(sandbox.root.appending(path: Self.userFile).path)\n"
-        + "Verify it with: aggregator sources check heroes\n")
+        == "Set COMIC_VINE_API_KEY in \(sandbox.root.appending(path: Self.userFile).path)\n")
     #expect(try sandbox.permissions(of: Self.userFile) == 0o600)
     #expect(try sandbox.permissions(of: "home/.config/aggregator") == 0o700)
     #expect(try sandbox.text(of: Self.userFile).contains("= \(Self.secret)\n"))
@@ -36,6 +35,37 @@ import Testing
     settings["COMIC_VINE_API_KEY"] = .some(nil)
     #expect(try await Binary.run("heroes list", environment: settings, in: sandbox).status == 0)
     #expect(service.requests.map { $0.query["api_key"] } == [Self.secret])
+  }
+
+  @Test func `a key is verified with one request, and not saved if it is rejected`() async throws {
+    let service = try FakeComicVine()
+    let sandbox = try Sandbox()
+    var environment: [String: String?] = service.settings.mapValues(Optional.some)
+    environment["COMIC_VINE_API_KEY"] = .some(nil)
+    func set(_ key: String) async throws -> Outcome {
+      try await Binary.run(
+        "config set COMIC_VINE_API_KEY", environment: environment, input: "\(key)\n", in: sandbox)
+    }
+    let wrong = try await set("wrong-key-of-a-test")
+    #expect(wrong.status == 77)
+    #expect(
+      wrong.errors == """
+        error: invalid API key; nothing was changed
+        hint: check the key, or save it anyway with --no-verify
+
+        """)
+    #expect(try sandbox.files(under: "home").isEmpty)
+    let right = try await set(FakeComicVine.key)
+    #expect(right.status == 0)
+    #expect(right.errors.hasSuffix("\nVerified with one request\n"), "\(right)")
+    #expect(service.requests.count == 2)
+    #expect(try sandbox.text(of: Self.userFile).contains("= \(FakeComicVine.key)\n"))
+    // A service that does not answer says nothing about the key.
+    service.stop()
+    let unknown = try await set("another-key-of-a-test")
+    #expect(unknown.status == 0)
+    #expect(unknown.errors.contains("\nwarning: the key could not be verified: "), "\(unknown)")
+    #expect(try sandbox.text(of: Self.userFile).contains("= another-key-of-a-test\n"))
   }
 
   @Test(arguments: [

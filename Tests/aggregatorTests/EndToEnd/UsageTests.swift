@@ -138,12 +138,12 @@ import Testing
       "invalid value \"9999999999999999999999\" for --limit: must be at most 1000000000"
     ),
     (
-      "heroes list --timeout 5",
-      "invalid value \"5\" for --timeout: must be a duration such as 500ms, 10s or 2m"
+      "heroes list --timeout 5d",
+      "invalid value \"5d\" for --timeout: must be a duration such as 10, 500ms or 2m"
     ),
     (
       "heroes list --timeout 0s",
-      "invalid value \"0s\" for --timeout: must be a duration such as 500ms, 10s or 2m"
+      "invalid value \"0s\" for --timeout: must be a duration such as 10, 500ms or 2m"
     ),
     (
       "heroes list --format yaml",
