@@ -108,6 +108,7 @@ package struct CommandTree: Sendable {
           Node(lazily: "search") { .search(plugins) },
           Node(lazily: "sources") { .sources(plugins) },
           Node(lazily: "sql") { .sql(plugins, program) },
+          Node(lazily: "export") { .export(plugins) },
         ]
       ),
       (

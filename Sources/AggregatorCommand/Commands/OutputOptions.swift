@@ -30,6 +30,14 @@ struct OutputOptions {
     guard !isRaw || format == .csv else { throw CommandError(.usage, "--csv-raw requires --csv") }
   }
 
+  /// The output of all fields, or of those of `--fields`, to a file.
+  init(_ format: Format, _ invocation: Invocation) {
+    self.format = format
+    fields = invocation.list(.fields)
+    isRaw = invocation.has(.csvRaw)
+    maxLines = nil
+  }
+
   /// These options with the fields of an earlier listing, as far as they exist, unless others were given.
   func continuing<Item>(_ fields: [String]?, of all: [Field<Item>]) -> OutputOptions {
     var options = self

@@ -167,7 +167,7 @@ extension Plugin {
   var syncArguments: String { "\(name) sync\(policy.isEndless ? " --max-pages 10" : "")" }
 
   /// Downloads missing records, one page of an endless source; what was fetched before a failure stays.
-  fileprivate func complete(
+  func complete(
     in environment: PluginEnvironment, _ store: any Store, _ context: CommandContext
   ) async -> CommandError? {
     do {

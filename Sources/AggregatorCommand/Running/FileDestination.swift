@@ -44,43 +44,23 @@ enum FileDestination: Hashable {
 
   private func write(_ bytes: Data, to path: String) throws {
     var status = stat()
-    guard stat(path, &status) == 0 else { return try replace(path, by: bytes, mode: nil) }
-    if status.st_mode & S_IFMT == S_IFREG {
-      // Even if its directory allows replacing it.
-      guard access(path, W_OK) == 0 else {
-        throw Self.failure(path, SystemFailure(code: errno).words)
-      }
-      let target = URL(filePath: path).resolvingSymlinksInPath().path
-      try replace(target, by: bytes, mode: status.st_mode & 0o777)
-    } else {
-      let file: OpenFile
-      do throws(SystemFailure) { file = try OpenFile(path, O_WRONLY | O_NOCTTY) } catch {
-        throw Self.failure(path, error.words)
-      }
-      guard isatty(file.descriptor) == 0 else {
-        throw CommandError(
-          .usage, "refusing to write binary data to a terminal", hint: "use another file")
-      }
-      try Output(descriptor: file.descriptor, named: path).write(bytes)
+    guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+      return try write(bytes, toDevice: path)
     }
+    let file = try NewFile(replacing: path)
+    try file.output.write(bytes)
+    try file.finish()
   }
 
-  private func replace(_ path: String, by bytes: Data, mode: mode_t?) throws(CommandError) {
-    do throws(SystemFailure) {
-      // In the same directory, and short: the file's own name may be as long as a name can be.
-      let scalars = path.unicodeScalars
-      let directory = scalars.lastIndex(of: "/").map { String(scalars[...$0]) } ?? ""
-      let new = "\(directory).new-\(UInt64.random(in: .min ... .max))"
-      try OpenFile.replace(path, with: Array(bytes), mode: 0o666, via: new, isDurable: false) {
-        file throws(SystemFailure) in
-        if let mode { try SystemFailure.check { fchmod(file.descriptor, mode) } }
-      }
-    } catch {
-      throw Self.failure(path, error.words)
+  private func write(_ bytes: Data, toDevice path: String) throws {
+    let file: OpenFile
+    do throws(SystemFailure) { file = try OpenFile(path, O_WRONLY | O_NOCTTY) } catch {
+      throw CommandError(.io, "cannot write to \(path): \(error.words)")
     }
-  }
-
-  private static func failure(_ path: String, _ reason: String) -> CommandError {
-    CommandError(.io, "cannot write to \(path): \(reason)")
+    guard isatty(file.descriptor) == 0 else {
+      throw CommandError(
+        .usage, "refusing to write binary data to a terminal", hint: "use another file")
+    }
+    try Output(descriptor: file.descriptor, named: path).write(bytes)
   }
 }

@@ -164,9 +164,9 @@ package struct SQLView: Sendable {
 }
 
 extension String {
-  fileprivate var sqlName: String { "\"\(replacing("\"", with: "\"\""))\"" }
+  var sqlName: String { "\"\(replacing("\"", with: "\"\""))\"" }
 
-  fileprivate var sqlText: String { "'\(replacing("'", with: "''"))'" }
+  var sqlText: String { "'\(replacing("'", with: "''"))'" }
 }
 
 package enum SQLValue: Hashable, Codable, Sendable {

@@ -105,6 +105,17 @@ struct SelectedSource<Item: Record>: DataSource {
   }
 }
 
+/// The records of a source on this machine.
+struct LocalRecords<Item: Record>: Sendable {
+  let source: any DataSource<Item>
+
+  /// False if the store has no records, so that the source has bundled ones.
+  let isCached: Bool
+
+  /// The records that the store lacks; `nil` for none.
+  let gap: CacheGap?
+}
+
 extension Plugin {
   /// The selected records of the store, or of the bundled data while the store is empty.
   ///
@@ -120,25 +131,36 @@ extension Plugin {
         hint: "--all reads all records of the service")
     }
     outcome.select(isFilter: selection.isFilter)
-    var base: any DataSource<Item> = bundled
-    var isEmpty = true
+    let local: LocalRecords<Item>
+    do throws(SourceError) {
+      local = try await localRecords(in: environment, mayBeBundled: !invocation.has(.noFallback))
+    } catch {
+      throw CommandError(error, of: self)
+    }
+    if let gap = local.gap { outcome.add(gap) }
+    if environment.store != nil { outcome.syncHint = .command(syncArguments) }
+    return SelectedSource(
+      name, of: local.source, selection, mayBeEmpty: local.isCached, lacksDetails: lacksDetails)
+  }
+
+  /// The records of the store, or the bundled ones while the store is empty.
+  func localRecords(
+    in environment: PluginEnvironment, mayBeBundled: Bool = true
+  ) async throws(SourceError) -> LocalRecords<Item> {
+    var source: any DataSource<Item> = bundled
+    var gap: CacheGap?
+    var isCached = false
     if let store = environment.store {
       let recordStore = recordStore(in: store)
-      base = recordStore.records
-      do throws(SourceError) {
-        isEmpty = try await store.status(of: name).isEmpty
-        if isEmpty, !invocation.has(.noFallback) {
-          base = base.fallback(to: bundled).hidingDeleted(in: recordStore)
-        } else if let gap = try await gap(in: store), !isEmpty {
-          outcome.add(gap)
-        }
-      } catch {
-        throw CommandError(error, of: self)
+      source = recordStore.records
+      isCached = try await !store.status(of: name).isEmpty
+      if isCached {
+        gap = try await self.gap(in: store)
+      } else if mayBeBundled {
+        source = source.fallback(to: bundled).hidingDeleted(in: recordStore)
       }
-      outcome.syncHint = .command(syncArguments)
     }
-    return SelectedSource(
-      name, of: base.observed(by: environment.observer, as: name), selection,
-      mayBeEmpty: !isEmpty, lacksDetails: lacksDetails)
+    return LocalRecords(
+      source: source.observed(by: environment.observer, as: name), isCached: isCached, gap: gap)
   }
 }

@@ -1,0 +1,132 @@
+import AggregatorKit
+import Foundation
+
+extension CommandTree.Node {
+  static func export(_ plugins: [any Plugin]) -> CommandTree.Node {
+    CommandTree.Node("export", "Save all cached records of a source to a file", .export(plugins))
+  }
+}
+
+extension Command {
+  private static let file = Option.outputFile.with(
+    about: "file to write: .csv, .tsv, .json, .ndjson, .db or .parquet")
+
+  fileprivate static func export(_ plugins: [any Plugin]) -> Command {
+    let first = plugins.first?.name ?? "SOURCE"
+    return Command(
+      "SOURCE",
+      words: CompletionSource.one(.choice(plugins.map { Candidate($0.name, $0.summary) })),
+      options: [
+        file, .sync.with(about: "first sync the source, if incomplete"), .fields, .csvRaw,
+      ],
+      notes: [
+        "Saves the cached records, or bundled ones if none are cached, with all their fields. The ending of "
+          + "the file's name is its format; an existing file is replaced. A .db file is an SQLite database with "
+          + "a table named after the source. A .parquet file requires the duckdb program.",
+        "No service is contacted unless --sync is given; a note says if records are missing.",
+      ],
+      examples: [
+        ("export \(first) -o \(first).csv", "all cached \(first) as CSV"),
+        ("export \(first) --sync -o \(first).db", "download missing \(first) first"),
+      ], run: export)
+  }
+
+  private static func export(
+    _ invocation: Invocation, _ context: CommandContext
+  ) async throws -> ExitCode {
+    let plugin = try context.tree.plugin(named: invocation.argument("SOURCE"))
+    guard let path = invocation.text(file) else {
+      throw CommandError(
+        .usage, "missing option \(file.spelling)",
+        hint: .command("export \(plugin.name) -o \(plugin.name).csv"))
+    }
+    let format = try ExportFormat(ofFileNamed: path)
+    guard !invocation.has(.csvRaw) || format == .text(.csv) else {
+      throw CommandError(.usage, "--csv-raw requires a .csv file")
+    }
+    return try await plugin.export(to: path, as: format, invocation, context)
+  }
+}
+
+/// The format of an exported file.
+enum ExportFormat: Hashable {
+  case text(Format)
+  case sqlite
+  case parquet
+
+  /// Fails with code `usage` for an unknown ending.
+  init(ofFileNamed path: String) throws(CommandError) {
+    switch URL(filePath: path).pathExtension.lowercased() {
+    case "csv": self = .text(.csv)
+    case "tsv": self = .text(.tsv)
+    case "json": self = .text(.json)
+    case "ndjson", "jsonl": self = .text(.ndjson)
+    case "db", "sqlite", "sqlite3": self = .sqlite
+    case "parquet": self = .parquet
+    default:
+      throw CommandError(
+        .usage, "unknown format of \"\(path)\"",
+        hint: "end the file's name in .csv, .tsv, .json, .ndjson, .db or .parquet")
+    }
+  }
+}
+
+extension Plugin {
+  fileprivate func export(
+    to path: String, as format: ExportFormat, _ invocation: Invocation, _ context: CommandContext
+  ) async throws -> ExitCode {
+    let duckDB = try format == .parquet ? DuckDB(context.variables) : nil
+    let textFormat = if case .text(let format) = format { format } else { Format.ndjson }
+    let output = OutputOptions(textFormat, invocation)
+    var listing = try output.listing("export", of: name, fields: fields, layout: layout)
+    let columns = listing.chosen ?? fields
+    listing.chosen = columns
+    let environment =
+      try invocation.has(.sync) ? context.environment() : context.localEnvironment()
+    var failure: CommandError?
+    if invocation.has(.sync) {
+      failure = await complete(in: environment, try environment.requiredStore(), context)
+      if let failure { context.diagnostics.warning(failure.message, hint: failure.hint) }
+    }
+    var outcome = ListingOutcome(of: self, at: environment.now())
+    do {
+      let local = try await localRecords(in: environment)
+      if let gap = local.gap { outcome.add(gap) }
+      let file = try NewFile(replacing: path)
+      context.progress.say { "Exporting \(name)…" }
+      switch format {
+      case .text:
+        try await write(local.source, listing, output, context.writing(to: file.output), &outcome)
+      case .sqlite:
+        let table = try SQLiteTable(name, in: file.path, columns: columns)
+        for try await step in local.source.pages(size: 1000) {
+          outcome.add(step)
+          try table.insert(step.items)
+        }
+        try table.finish()
+      case .parquet:
+        let rows = try NewFile(replacing: "\(file.path).ndjson")
+        try await write(local.source, listing, output, context.writing(to: rows.output), &outcome)
+        try duckDB?.convert(rows.path, to: file.path, columns: columns)
+      }
+      try file.finish()
+    } catch let error as SourceError {
+      throw CommandError(error, of: self)
+    }
+    outcome.reportCount(to: context.diagnostics)
+    context.diagnostics.note("Saved \(path) (\(noun.count(outcome.count)))")
+    return failure == nil && !outcome.isPartial ? .success : .partial
+  }
+
+  private func write(
+    _ source: any DataSource<Item>, _ listing: Listing<Item>, _ output: OutputOptions,
+    _ context: CommandContext, _ outcome: inout ListingOutcome
+  ) async throws {
+    var printer = RecordPrinter(listing, output, in: context)
+    for try await step in source.pages(size: 1000) {
+      outcome.add(step)
+      try printer.print(step.items)
+    }
+    try printer.finish(outcome.summary)
+  }
+}
