@@ -11,6 +11,23 @@ enum ExternalProgram {
       .first(where: FileManager.default.isExecutableFile)
   }
 
+  /// The path of a program that an action requires; fails with code `unavailable` if it is not installed.
+  ///
+  /// - Parameter alternative: The words of the hint for those who do without it.
+  static func path(
+    of name: String, requiredBy action: String, or alternative: String = "",
+    _ variables: [String: String]
+  ) throws(CommandError) -> String {
+    guard let path = path(of: name, variables) else {
+      throw CommandError(
+        .unavailable, "\(action) requires \(name), which is not installed",
+        hint:
+          "install it with your package manager (apt install \(name), brew install \(name))\(alternative)"
+      )
+    }
+    return path
+  }
+
   /// Runs a program to its end with default signal handling: it would inherit the signals that this program
   /// blocks or ignores.
   ///
@@ -75,5 +92,23 @@ enum ExternalProgram {
       guard errno == EINTR else { return -1 }
     }
     return status
+  }
+
+  /// Waits for the end of a program, which is killed if that takes longer or the task is cancelled.
+  ///
+  /// - Returns: The status of `waitpid(2)`; -1 if there is none, `nil` if it was killed.
+  static func status(of child: pid_t, within limit: Duration) async -> Int32? {
+    let end = ContinuousClock.now + limit
+    var status: Int32 = 0
+    while true {
+      let ended = waitpid(child, &status, WNOHANG)
+      if ended == child { return status }
+      if ended < 0, errno != EINTR { return -1 }
+      guard ContinuousClock.now < end, (try? await Task.sleep(for: .milliseconds(5))) != nil else {
+        kill(child, SIGKILL)
+        _ = self.status(of: child)
+        return nil
+      }
+    }
   }
 }

@@ -12,12 +12,8 @@ struct JQ {
 
   /// Fails with code `unavailable` if `jq` is not installed, and `usage` for an expression that it rejects.
   init(_ expression: String, _ context: CommandContext) throws(CommandError) {
-    guard let path = ExternalProgram.path(of: Self.program, context.variables) else {
-      throw CommandError(
-        .unavailable, "\(Option.jq.spelling) requires jq, which is not installed",
-        hint: "install it with your package manager (apt install jq, brew install jq)")
-    }
-    self.path = path
+    path = try ExternalProgram.path(
+      of: Self.program, requiredBy: Option.jq.spelling, context.variables)
     self.expression = expression
     self.context = context
     // Without input it only compiles the expression.
@@ -38,7 +34,7 @@ struct JQ {
       context.writing(to: Output(descriptor: input.descriptor, named: "a temporary file")))
     let text = try context.terminal.isOutput ? TemporaryFile() : nil
     let result = try run(on: input, writingTo: text)
-    if let text { try context.output.write(Self.safe(text.contents())) }
+    if let text { try context.output.write(Self.safe(String(decoding: text.data, as: UTF8.self))) }
     if result.status == 0 { return code }
     // The reader closed the pipe.
     guard result.status != SIGPIPE else { throw Output.ClosedPipe() }
@@ -57,7 +53,7 @@ struct JQ {
     // The space keeps an expression that begins with a dash from being an option.
     let status = ExternalProgram.run(
       [path, "-r", "-M", " " + expression], context.variables, descriptors: descriptors)
-    return (status, Self.message(errors.contents()))
+    return (status, Self.message(String(decoding: errors.data, as: UTF8.self)))
   }
 
   /// The first line of the program's messages, without their beginning.
@@ -78,33 +74,5 @@ struct JQ {
       line.split(separator: "\t", omittingEmptySubsequences: false)
         .map { String($0).safeLine }.joined(separator: "\t")
     }.joined(separator: "\n")
-  }
-}
-
-/// A file without a name, which goes with its last user.
-private final class TemporaryFile {
-  let descriptor: Int32
-
-  /// Fails with code `io`.
-  init() throws(CommandError) {
-    let directory = FileManager.default.temporaryDirectory.path
-    var path = Array("\(directory)/aggregator-XXXXXX".utf8CString)
-    descriptor = mkstemp(&path)
-    guard descriptor >= 0 else {
-      throw CommandError(
-        .io, "cannot create a file in \"\(directory)\": \(String(cString: strerror(errno)))")
-    }
-    unlink(path)
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-  }
-
-  deinit { close(descriptor) }
-
-  func rewind() { lseek(descriptor, 0, SEEK_SET) }
-
-  func contents() -> String {
-    rewind()
-    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
-    return String(decoding: (try? handle.readToEnd()) ?? Data(), as: UTF8.self)
   }
 }

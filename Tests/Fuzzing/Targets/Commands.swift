@@ -124,7 +124,34 @@ extension FuzzTarget {
 
 /// CSV and TSV output, parsed strictly.
 extension FuzzTarget {
-  static let output = [csv, tsv]
+  static let output = [csv, tsv, picture]
+
+  /// The output of the program that draws pictures.
+  private static let picture = FuzzTarget(
+    "picture",
+    texts: [
+      "\u{1B}[0m\u{1B}[38;5;1;48;5;2m▀▄ \u{1B}[0m\n\u{1B}[7m▟█▘\u{1B}[0m\n",
+      "\u{1B}_Ga=T,f=32,s=3,v=2,c=15,r=10,m=1\u{1B}\\\u{1B}_Gm=1;AAA+/w==\u{1B}\\\u{1B}_Gm=0\u{1B}\\",
+      "\u{1B}]1337;File=inline=1;width=5;height=4;preserveAspectRatio=0:AAA=\u{7}",
+      "\u{1B}P0;1;0q\"1;1;17;33#0;2;4;3;24#0!8?AB$-\u{1B}\\",
+    ],
+    tokens: ["\u{1B}", "\u{1B}[", "\u{1B}\\", "\u{7}", "m", "▀", "\n", "=", ",", ";", "t=f", "9"]
+  ) { text in
+    let limit = Picture.Size(columns: 20, rows: 10)
+    for format in Picture.Format.allCases {
+      let picture = Picture(Array(text.utf8), as: format, within: limit, cell: (8, 16))
+      guard let picture else { continue }
+      try expect(
+        1...20 ~= picture.size.columns && 1...10 ~= picture.size.rows, "it is \(picture.size)")
+      let again = Picture(
+        Array(picture.lines.joined(separator: "\n").utf8), as: format, within: limit, cell: (8, 16))
+      try expect(again?.size == picture.size, "its lines are another picture")
+      for scalar in picture.lines.joined().unicodeScalars
+      where scalar.value < 0x20 && scalar != "\u{1B}" && scalar != "\u{7}" {
+        throw BrokenInvariant("it has U+\(String(scalar.value, radix: 16))")
+      }
+    }
+  }
 
   private static let cells = [
     "a,b", "say \"x\"\r\n", "=1+1", "-3.5", "日本\te\u{301}", "\\t\\x41", "'",

@@ -1,0 +1,30 @@
+import Foundation
+
+/// A file without a name, which goes with its last user.
+final class TemporaryFile: Sendable {
+  let descriptor: Int32
+
+  /// Fails with code `io`.
+  init() throws(CommandError) {
+    let directory = FileManager.default.temporaryDirectory.path
+    var path = Array("\(directory)/aggregator-XXXXXX".utf8CString)
+    descriptor = mkstemp(&path)
+    guard descriptor >= 0 else {
+      throw CommandError(
+        .io, "cannot create a file in \"\(directory)\": \(String(cString: strerror(errno)))")
+    }
+    unlink(path)
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+  }
+
+  deinit { close(descriptor) }
+
+  func rewind() { lseek(descriptor, 0, SEEK_SET) }
+
+  /// All of it, from the beginning.
+  var data: Data {
+    rewind()
+    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+    return (try? handle.readToEnd()) ?? Data()
+  }
+}
