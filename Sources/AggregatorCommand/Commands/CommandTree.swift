@@ -210,7 +210,7 @@ enum StandardVerb: String, CaseIterable {
     case .delete: "Hide \(noun.plural) locally until restored"
     case .restore: "Restore deleted \(noun.plural)"
     case .open: "Open \(noun.withArticle)'s page in the browser"
-    case .image: "Save \(noun.withArticle)'s image"
+    case .image: "Show or save \(noun.withArticle)'s image"
     }
   }
 }

@@ -134,7 +134,7 @@ extension Invocation {
   private static let maxIDs = 100_000
 
   /// The IDs in the arguments, or on standard input.
-  fileprivate func ids(of plugin: some Plugin) throws(CommandError) -> [String] {
+  func ids(of plugin: some Plugin) throws(CommandError) -> [String] {
     guard !arguments.isEmpty else {
       throw CommandError.missingArgument("ID", hint: .command("\(plugin.name) search QUERY"))
     }
@@ -144,7 +144,7 @@ extension Invocation {
       let id = line.trimmingCharacters(in: .whitespaces)
       if !id.isEmpty { ids.append(id) }
       guard ids.count <= Self.maxIDs else {
-        throw CommandError(.usage, "more than \(Self.maxIDs) IDs; nothing changed")
+        throw CommandError(.usage, "more than \(Self.maxIDs) IDs; nothing was done")
       }
     }
     guard !ids.isEmpty else { throw CommandError(.usage, "standard input contains no ID") }

@@ -176,7 +176,7 @@ struct ListingOutcome {
     var counted = self
     counted.next = nil
     counted.reportAmount(to: diagnostics)
-    reportRemarks(to: diagnostics)
+    counted.reportRemarks(to: diagnostics)
   }
 
   private func reportRemarks(to diagnostics: Diagnostics) {

@@ -5,7 +5,7 @@ extension Plugin {
   var showCommand: Command {
     Command(
       "ID…", words: CompletionSource.severalIDs(of: name),
-      options: Option.lookup + Option.formatting + [.full],
+      options: Option.lookup + Option.formatting + [.full] + pictureOptions,
       fields: fields,
       examples: [
         ("\(name) show \(example.id)", "show full details"),
@@ -18,16 +18,21 @@ extension Plugin {
       let output = try OutputOptions(invocation, in: context)
       let listing = try output.listing(
         "show", of: name, fields: fields, layout: layout, shape: .cards)
+      let drawing = try drawing(invocation, output, context)
       let environment = try context.environment()
       environment.warnIfNoStore(context.diagnostics)
       let source = try SourceOptions(invocation).source(of: self, in: environment)
+      let pictures = try drawing.map { chafa throws(CommandError) in
+        try RecordPictures(of: self, drawnBy: chafa, environment, invocation, context)
+      }
       var ids: [String] = []
       for text in invocation.arguments {
         ids.append(try await completed(text, environment, context))
       }
       return try await show(
-        ids, of: source, RecordPrinter(listing, output, in: context),
-        ListingOutcome(of: self, at: environment.now()), context)
+        ids, of: source,
+        RecordPrinter(listing, output, in: context, on: pictures?.card.textLayout),
+        ListingOutcome(of: self, at: environment.now()), pictures, context)
     }
   }
 
@@ -56,45 +61,26 @@ extension Plugin {
 
   private func show(
     _ ids: [String], of source: any DataSource<Item>, _ printer: consuming RecordPrinter<Item>,
-    _ outcome: consuming ListingOutcome, _ context: CommandContext
+    _ outcome: consuming ListingOutcome, _ pictures: RecordPictures<Self>?,
+    _ context: CommandContext
   ) async throws -> ExitCode {
     var printer = printer
     var outcome = outcome
-    var failures: [(error: SourceError, ids: [String])] = []
+    var failures = LookupFailures()
     for text in ids {
       switch await find(text, in: source) {
       case .success(let found):
         outcome.add(found)
-        try printer.print([found.item])
-      case .failure(let error):
-        let same = failures.firstIndex {
-          $0.error.code == error.code && $0.error.message == error.message
-        }
-        if let same { failures[same].ids.append(text) } else { failures.append((error, [text])) }
+        let picture = await pictures?.picture(of: found.item, &outcome, context.diagnostics)
+        try printer.print([found.item]) { pictures?.card.text(picture, $0) ?? $0 }
+      case .failure(let error): failures.add(error, of: text)
       }
     }
-    let errors = failures.map { failure -> SourceError in
-      guard !failure.error.namesID else { return failure.error }
-      var error = failure.error
-      error.message +=
-        " (\(failure.ids.count == 1 ? "ID" : "IDs") \(failure.ids.joined(separator: ", ")))"
-      return error
-    }
-    if outcome.hasAnswer {
-      for error in errors { outcome.fail(error) }
-      try printer.finish(outcome.summary)
-      outcome.report(to: context.diagnostics)
-      return outcome.isPartial ? .partial : .success
-    }
-    for (error, ids) in zip(errors, failures.map(\.ids)) {
-      var failure = CommandError(error, of: self)
-      if error.cause is DeletedRecord, let id = ids.first, id.isPlainWord {
-        failure.hint = .command("\(name) restore \(id)")
-      }
-      context.diagnostics.error(failure)
-    }
-    // Any other failure takes precedence over a record that was not found.
-    return errors.map(ExitCode.init).first { $0 != .notFound } ?? .notFound
+    guard outcome.hasAnswer else { return failures.report(of: self, to: context.diagnostics) }
+    for error in failures.errors { outcome.fail(error) }
+    try printer.finish(outcome.summary)
+    outcome.report(to: context.diagnostics)
+    return outcome.isPartial ? .partial : .success
   }
 
   /// Looks up a record; `invalidRequest` if the text is not a valid ID.
@@ -156,109 +142,11 @@ extension Plugin {
   }
 }
 
-extension Plugin {
-  var imageCommand: Command {
-    let hasImages = layout.images != nil
-    return Command(
-      "ID", words: CompletionSource.one(.ids(of: name)),
-      options: [.size, .outputFile] + Option.lookup,
-      notes: hasImages
-        ? [
-          "Without -o the image is written to standard output; on a terminal, -o is required. If "
-            + "FILE is a directory, the file is named after the ID. Images are cached."
-        ] : ["\(name) have no images."],
-      examples: hasImages
-        ? [
-          ("\(name) image \(example.id) -o .", "save to this directory, named after the ID"),
-          ("\(name) image \(example.id) --size large -o large.jpg", "the largest size"),
-        ] : []
-    ) { invocation, context in
-      let id = try invocation.argument("ID")
-      guard hasImages else {
-        throw CommandError(
-          .usage, "\(name) have no images",
-          hint: .command("\(name) show \(id.isPlainWord ? id : "ID")"))
-      }
-      let destination = try FileDestination(invocation.text(.outputFile), context.terminal)
-      let environment = try context.environment()
-      let options = SourceOptions(invocation)
-      let isRecorded = try RecordingOptions(
-        invocation, environment.settings, of: context.tree.name
-      ).isOn
-      let images = options.images(
-        of: self, in: environment,
-        cachedIn: isRecorded ? nil : try context.imageFiles(environment.settings))
-      let source = try options.source(of: self, in: environment)
-      let size = invocation.text(.size).flatMap(ImageSize.init) ?? .medium
-      let found: LookupResult<Item>
-      let loaded: LookupResult<LoadedImage>
-      do throws(SourceError) {
-        found = try await find(id, in: source).get()
-        var outcome = ListingOutcome(of: self, at: environment.now())
-        outcome.add(found)
-        outcome.report(to: context.diagnostics)
-        guard let address = try imageAddress(of: found.item, size, in: environment.settings) else {
-          throw SourceError(.notFound, "\(noun.singular) \(found.item.id) has no image")
-        }
-        loaded = try await images.image(at: address)
-      } catch {
-        throw CommandError(error, of: self)
-      }
-      report(loaded, environment, context.diagnostics)
-      let image = loaded.item
-      let file = "\(name)-\(found.item.id.description.fileName).\(image.type.fileExtension)"
-      if let path = try destination.write(image.bytes, named: file, context.output) {
-        let facts = [
-          image.type.mediaType, image.pixels?.description,
-          image.bytes.count.byteCount,
-        ]
-        let summary = facts.compactMap(\.self).joined(separator: ", ")
-        context.diagnostics.note("Saved \(path) (\(summary))")
-      }
-      return .success
-    }
-  }
-
-  private func report(
-    _ loaded: LookupResult<LoadedImage>, _ environment: PluginEnvironment,
-    _ diagnostics: Diagnostics
-  ) {
-    for warning in loaded.warnings { diagnostics.warning("\(name): \(warning.message)") }
-    guard let date = loaded.provenance.fetchedAt, loaded.provenance.origin == .cached else {
-      return
-    }
-    let origin = "cached image, fetched \(date.age(at: environment.now()))"
-    if let reason = loaded.provenance.reason {
-      diagnostics.warning(
-        "\(name): \(origin) (\(reason.message))", hint: reason.hint(settings: settings))
-    } else {
-      diagnostics.note("note: \(origin)")
-    }
-  }
-}
-
-extension String {
-  fileprivate var fileName: String {
-    String(
-      prefix(100).map {
-        $0.isASCII && ($0.isLetter || $0.isNumber) || "-_.@".contains($0) ? $0 : "_"
-      })
-  }
-}
-
 struct InvalidRecordID: Error {
   let search: String
 }
 
 extension SourceError {
-  /// True if the message of a failed lookup names the ID.
-  fileprivate var namesID: Bool {
-    switch code {
-    case .notFound, .unsupported, .invalidRequest, .offline, .nothingCached: true
-    default: false
-    }
-  }
-
   /// The text is not a valid ID, so no record can have it.
   static func invalidID<P: Plugin>(_ text: String, of plugin: P) -> SourceError {
     let rule = P.Item.ID.self is any BinaryInteger.Type ? ": must be a number" : ""

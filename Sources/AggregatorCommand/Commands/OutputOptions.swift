@@ -72,10 +72,10 @@ struct OutputOptions {
       isRaw: isRaw)
   }
 
-  func writer<Item>(for listing: Listing<Item>, in context: CommandContext) -> any RecordWriter<
-    Item
-  > {
-    format.writer(for: listing, on: context.terminalLayout)
+  func writer<Item>(
+    for listing: Listing<Item>, on layout: TerminalLayout
+  ) -> any RecordWriter<Item> {
+    format.writer(for: listing, on: layout)
   }
 
   var isForPeople: Bool { format == .table }
@@ -97,17 +97,24 @@ struct RecordPrinter<Item: Record> {
   private let output: PagedOutput
   private var hasBegun = false
 
-  init(_ listing: Listing<Item>, _ options: OutputOptions, in context: CommandContext) {
-    writer = options.writer(for: listing, in: context)
+  /// - Parameter layout: That of the terminal, unless something else takes a part of it.
+  init(
+    _ listing: Listing<Item>, _ options: OutputOptions, in context: CommandContext,
+    on layout: TerminalLayout? = nil
+  ) {
+    writer = options.writer(for: listing, on: layout ?? context.terminalLayout)
     output = context.pagedOutput
   }
 
-  mutating func print(_ records: [Item]) throws {
+  /// - Parameter arrange: Adds to the text of the records.
+  mutating func print(
+    _ records: [Item], arrangedBy arrange: (String) -> String = { $0 }
+  ) throws {
     if !hasBegun {
       hasBegun = true
       try output.write(writer.begin())
     }
-    try output.write(writer.append(records))
+    try output.write(arrange(writer.append(records)))
   }
 
   mutating func finish(_ summary: ListingSummary) throws {

@@ -28,7 +28,7 @@ struct CommandContext: Sendable {
     pagedOutput = PagedOutput(
       output,
       through: terminal.height == nil || !terminal.obeysEscapes || invocation.has(.noPager)
-        || invocation.text(.jq) != nil
+        || invocation.text(.jq) != nil || invocation.has(.image)
         ? nil : Pager(variables, of: tree.name),
       size: (terminal.height ?? 0, terminal.width))
     progress = Progress(on: terminal, isQuiet: invocation.has(.quiet))

@@ -181,7 +181,7 @@ import Testing
       return
     }
     // Bundled data has no images, and no image is bundled.
-    if invocation.has(.noFallback) || words.contains("image") { return }
+    if invocation.has(.noFallback) || words.contains("image") || invocation.has(.image) { return }
     // Recording and replaying depend on each other; RecordingTests run them.
     if words.contains("--record") || words.contains("--replay") { return }
     // It needs a program; JQTests run it if it is installed.

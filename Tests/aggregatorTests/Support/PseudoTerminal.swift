@@ -39,9 +39,10 @@ final class PseudoTerminal: Sendable {
     return attributes.c_lflag & tcflag_t(ECHO) != 0
   }
 
-  /// Sets the size in cells.
-  func widen(to cells: UInt16, rows: UInt16 = 60) {
-    var size = winsize(ws_row: rows, ws_col: cells, ws_xpixel: 0, ws_ypixel: 0)
+  /// Sets the size in cells, and that of a cell in pixels.
+  func widen(to cells: UInt16, rows: UInt16 = 60, cell: (width: UInt16, height: UInt16) = (0, 0)) {
+    var size = winsize(
+      ws_row: rows, ws_col: cells, ws_xpixel: cells * cell.width, ws_ypixel: rows * cell.height)
     _ = ioctl(keyboard, UInt(TIOCSWINSZ), &size)
   }
 

@@ -1,0 +1,175 @@
+import AggregatorKit
+import Foundation
+
+/// Saves the images of several records in a directory, a few at a time.
+///
+/// One that fails does not stop the others. Images that are already there are skipped, which resumes an
+/// interrupted download.
+struct ImageDownload<P: Plugin>: Sendable {
+  static var jobs: Int { 4 }
+
+  private enum Target: Sendable {
+    case id(String)
+    case record(P.Item)
+  }
+
+  private let plugin: P
+  private let invocation: Invocation
+  private let context: CommandContext
+  private let directory: String
+  private let destination: FileDestination
+
+  /// Creates the directory; fails with code `usage` or `io`.
+  init(
+    of plugin: P, _ invocation: Invocation, _ context: CommandContext
+  ) throws(CommandError) {
+    guard let path = invocation.text(.outputFile), path != "-" else {
+      throw CommandError(
+        .usage, "several images require a directory", hint: "add -o DIR")
+    }
+    self.plugin = plugin
+    self.invocation = invocation
+    self.context = context
+    directory = path
+    destination = .directory(path)
+    var isDirectory: ObjCBool = false
+    if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) {
+      guard isDirectory.boolValue else {
+        throw CommandError(.usage, "\"\(path)\" is not a directory", hint: "add -o DIR")
+      }
+    } else {
+      do {
+        try FileManager.default.createDirectory(
+          atPath: path, withIntermediateDirectories: true)
+      } catch {
+        throw CommandError(.io, "cannot create the directory \"\(path)\"")
+      }
+    }
+  }
+
+  /// Saves the images of the records with these IDs.
+  func run(_ ids: [String]) async throws -> ExitCode {
+    let finder = try ImageFinder(of: plugin, in: context.environment(), invocation, context)
+    var tally = ImageTally(of: finder)
+    tally.total = ids.count
+    var rest = ids[...]
+    return try await run(&tally, finder) { _ in rest.popFirst().map(Target.id) }
+  }
+
+  /// Saves the images of all records.
+  func run() async throws -> ExitCode {
+    let environment = try context.environment()
+    let finder = try ImageFinder(of: plugin, in: environment, invocation, context)
+    var details = DetailLoader(of: plugin, finder.source, in: environment, invocation, context)
+    let bounds = try ListingOptions(
+      invocation, plugin.policy, hasStore: environment.store != nil, isSearch: false)
+    let pages = finder.source.pages(
+      matching: nil, after: nil, size: bounds.pageSize, upTo: bounds.bound
+    ).makeAsyncIterator()
+    var tally = ImageTally(of: finder)
+    var records: ArraySlice<P.Item> = []
+    return try await run(&tally, finder) { tally in
+      while records.isEmpty {
+        let step: PaginationStep<P.Item>?
+        do throws(SourceError) { step = try await pages.next() } catch {
+          guard tally.outcome.hasAnswer else { throw CommandError(error, of: plugin) }
+          tally.outcome.fail(error)
+          return nil
+        }
+        guard let step else { return nil }
+        tally.outcome.add(step)
+        tally.total = step.page.total
+        if let end = step.end, end != .pageLimit || bounds.isCapped { tally.outcome.end(end) }
+        let items = step.items
+        records = try await details?.completed(items, &tally.outcome)[...] ?? items[...]
+      }
+      return records.popFirst().map(Target.record)
+    }
+  }
+
+  private func run(
+    _ tally: inout ImageTally<P>, _ finder: ImageFinder<P>,
+    _ next: (inout ImageTally<P>) async throws -> Target?
+  ) async throws -> ExitCode {
+    let jobs = invocation.count(.jobs) ?? Self.jobs
+    let existing = Set(
+      invocation.has(.refresh)
+        ? [] : (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [])
+    let interruption = Interruption.atEnd { [diagnostics = context.diagnostics] in
+      diagnostics.note("Interrupted. Resume with the same command.")
+    }
+    defer {
+      interruption.cancel()
+      context.progress.say(nil)
+    }
+    try await withThrowingTaskGroup(of: ImageResult<P.Item>.self) { group in
+      var running = 0
+      while let target = try await next(&tally) {
+        if existing.isDisjoint(with: fileName(of: target).candidates) {
+          if running == jobs, let result = try await group.next() {
+            tally.add(result)
+            running -= 1
+          }
+          group.addTask { try await load(target, finder) }
+          running += 1
+        } else {
+          tally.skipped += 1
+        }
+        show(tally.progress)
+      }
+      for try await result in group {
+        tally.add(result)
+        show(tally.progress)
+      }
+    }
+    return tally.report(to: context.diagnostics, directory)
+  }
+
+  private func show(_ line: String) {
+    context.progress.say { [progress = context.progress] in
+      [line, progress.pause].compactMap(\.self).joined(separator: " · ")
+    }
+  }
+
+  private func fileName(of target: Target) -> ImageFileName {
+    switch target {
+    case .id(let text): ImageFileName(P.Item.ID(text)?.description ?? text, of: plugin.name)
+    case .record(let record): ImageFileName(record.id.description, of: plugin.name)
+    }
+  }
+
+  /// Fails only if the file cannot be written: neither can the others.
+  private func load(
+    _ target: Target, _ finder: ImageFinder<P>
+  ) async throws -> ImageResult<P.Item> {
+    var result: ImageResult<P.Item>
+    let loaded: LookupResult<LoadedImage>
+    switch target {
+    case .id(let id): result = ImageResult(id: id, isListed: false)
+    case .record(let record): result = ImageResult(id: record.id.description, isListed: true)
+    }
+    do throws(SourceError) {
+      let record: P.Item
+      switch target {
+      case .id(let id):
+        let found = try await finder.record(id)
+        result.record = found
+        record = found.item
+      case .record(let listed): record = listed
+      }
+      loaded = try await finder.image(of: record)
+    } catch {
+      result.bytes = .failure(error)
+      return result
+    }
+    result.warnings = loaded.warnings
+    if let reason = loaded.provenance.reason {
+      result.warnings.append(Warning("cached", "cached images were used (\(reason.message))"))
+    }
+    let bytes = loaded.item.bytes
+    let name = fileName(of: target).text(loaded.item.type)
+    _ = try destination.write(bytes, named: name, context.output)
+    result.bytes = .success(bytes.count)
+    return result
+  }
+}

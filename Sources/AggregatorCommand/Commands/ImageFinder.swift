@@ -1,0 +1,60 @@
+import AggregatorKit
+
+/// Looks up records of a source and loads their images.
+struct ImageFinder<P: Plugin>: Sendable {
+  let plugin: P
+  let environment: PluginEnvironment
+  let source: any DataSource<P.Item>
+
+  private let images: ImageLoader
+  private let size: ImageSize
+
+  init(
+    of plugin: P, in environment: PluginEnvironment, _ invocation: Invocation,
+    _ context: CommandContext
+  ) throws(CommandError) {
+    self.plugin = plugin
+    self.environment = environment
+    let options = SourceOptions(invocation)
+    let isRecorded = try RecordingOptions(
+      invocation, environment.settings, of: context.tree.name
+    ).isOn
+    images = options.images(
+      of: plugin, in: environment,
+      cachedIn: isRecorded ? nil : try context.imageFiles(environment.settings))
+    source = try options.source(of: plugin, in: environment)
+    size = invocation.text(.size).flatMap(ImageSize.init) ?? .medium
+  }
+
+  func record(_ id: String) async throws(SourceError) -> LookupResult<P.Item> {
+    try await plugin.find(id, in: source).get()
+  }
+
+  /// Fails with the cause ``MissingImage`` if the record has none.
+  func image(of record: P.Item) async throws(SourceError) -> LookupResult<LoadedImage> {
+    let address = try plugin.imageAddress(of: record, size, in: environment.settings)
+    guard let address else {
+      throw SourceError(
+        .notFound, "\(plugin.noun.singular) \(record.id) has no image", cause: MissingImage())
+    }
+    return try await images.image(at: address)
+  }
+
+  /// Prints the age of a cached image, and why it was not loaded again.
+  func report(_ loaded: LookupResult<LoadedImage>, to diagnostics: Diagnostics) {
+    for warning in loaded.warnings { diagnostics.warning("\(plugin.name): \(warning.message)") }
+    guard let date = loaded.provenance.fetchedAt, loaded.provenance.origin == .cached else {
+      return
+    }
+    let origin = "cached image, fetched \(date.age(at: environment.now()))"
+    if let reason = loaded.provenance.reason {
+      diagnostics.warning(
+        "\(plugin.name): \(origin) (\(reason.message))",
+        hint: reason.hint(settings: plugin.settings))
+    } else {
+      diagnostics.note("note: \(origin)")
+    }
+  }
+}
+
+struct MissingImage: Error {}
