@@ -205,7 +205,8 @@ extension Option {
   static let outputFile = Option(
     "output", letter: "o", .file, "FILE",
     about: "write to a file or directory; - is standard output")
-  static let image = Option("image", about: "show the image beside the record, on a terminal")
+  static let image = Option(
+    "image", about: "show the image beside the record on a terminal; requires chafa")
   static let sync = Option(
     "sync", about: "first sync the sources that the query reads, if incomplete")
   static let printURL = Option("print-url", about: "print the URL instead of opening it")

@@ -109,6 +109,8 @@ extension Plugin {
       finder.report(loaded, to: context.diagnostics)
     }
     if count == 0, !failures.isEmpty {
+      // Bundled records, for one, have no images.
+      outcome.reportCount(to: context.diagnostics)
       return failures.report(of: self, to: context.diagnostics)
     }
     for error in failures.errors { outcome.fail(error) }

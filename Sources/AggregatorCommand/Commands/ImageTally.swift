@@ -60,6 +60,7 @@ struct ImageTally<P: Plugin> {
 
   func report(to diagnostics: Diagnostics, _ directory: String) -> ExitCode {
     if saved + skipped + missing == 0, !failures.isEmpty {
+      outcome.reportCount(to: diagnostics)
       return failures.report(of: plugin, to: diagnostics)
     }
     var outcome = outcome

@@ -116,6 +116,15 @@ import Testing
     #expect(pets.server.mostInFlight == 2)
   }
 
+  @Test func `says that bundled records have no images`() async throws {
+    let outcome = try await TestHome().run(
+      "heroes image 1443 1453 -o pics --offline")
+    #expect(outcome.status == 1)
+    #expect(
+      outcome.errors.contains("warning: heroes: showing bundled sample data (offline mode)\n"))
+    #expect(outcome.errors.contains("error: heroes: hero 1453 has no image\n"))
+  }
+
   @Test func `heroes without an image are no failure`() async throws {
     let home = try TestHome()
     let outcome = try await home.run("heroes image --all --offline -o pics --max-pages 0")
