@@ -89,6 +89,7 @@ extension Plugin {
       if let failure { context.diagnostics.warning(failure.message, hint: failure.hint) }
     }
     var outcome = ListingOutcome(of: self, at: environment.now())
+    outcome.syncHint = .command(syncArguments)
     do {
       let local = try await localRecords(in: environment)
       if let gap = local.gap { outcome.add(gap) }

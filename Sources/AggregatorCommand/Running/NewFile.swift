@@ -20,7 +20,7 @@ final class NewFile {
     guard !isThere || status.st_mode & S_IFMT == S_IFREG else {
       throw Self.failure(path, status.st_mode & S_IFMT == S_IFDIR ? EISDIR : EINVAL)
     }
-    target = isThere ? URL(filePath: path).resolvingSymlinksInPath().path : path
+    let target = isThere ? URL(filePath: path).resolvingSymlinksInPath().path : path
     // Short: the file's own name may be as long as a name can be.
     let directory = target.unicodeScalars.lastIndex(of: "/").map { String(target[...$0]) } ?? ""
     let new = "\(directory).new-\(UInt64.random(in: .min ... .max))"
@@ -28,6 +28,7 @@ final class NewFile {
     guard descriptor >= 0 else { throw Self.failure(path, errno) }
     if isThere { fchmod(descriptor, status.st_mode & 0o777) }
     self.path = new
+    self.target = target
     cleanUp = Interruption.atEnd { unlink(new) }
   }
 
