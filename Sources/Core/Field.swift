@@ -125,10 +125,19 @@ extension Optional: FieldValue where Wrapped: FieldValue {
 }
 
 extension Sequence {
-  /// The folded text that local search looks into: each searchable field of a record on its own line.
-  public func searchableText<Item>(of item: Item) -> FoldedText where Element == Field<Item> {
+  /// The folded text that local search looks into: each searchable field of a record on a line of its own.
+  ///
+  /// The first line counts as the name of the record, so its ID comes last.
+  public func searchableText<Item: Record>(of item: Item) -> FoldedText
+  where Element == Field<Item> {
     var lines = SearchableLines()
-    for field in self where field.isSearchable { lines.add(field[item]) }
+    let id = item.id.description
+    var isID = false
+    for field in self where field.isSearchable {
+      let value = field[item]
+      if case .string(let text) = value, text == id { isID = true } else { lines.add(value) }
+    }
+    if isID { lines.add(.string(id)) }
     return FoldedText(lines.text)
   }
 }
@@ -136,7 +145,6 @@ extension Sequence {
 /// Appends lines in place: for each new record of a sync, joining them would take as long as folding.
 private struct SearchableLines {
   private(set) var text = ""
-  private var isEmpty = true
 
   mutating func add(_ value: JSON) {
     switch value {
@@ -148,7 +156,7 @@ private struct SearchableLines {
   }
 
   private mutating func add(_ line: String) {
-    if isEmpty { isEmpty = false } else { text += "\n" }
     text += line
+    text += "\n"
   }
 }

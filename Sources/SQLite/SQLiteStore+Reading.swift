@@ -26,14 +26,9 @@ extension SQLiteStore {
       let hasMore = records.count > limit
       if hasMore { records.removeLast() }
       var total: Int?
-      if !search.isEverything, position <= range.start {
-        let count =
-          hasMore
-          ? try connection.count(search, of: number, in: range, atMost: Self.maxCounted + 1)
-          : records.count
-        total = count > Self.maxCounted ? nil : count
-      } else if search.isEverything {
-        total = try connection.recordCount(of: number)
+      if position <= range.start || search.isEverything {
+        total = try connection.total(
+          of: search, found: records.count, hasMore: hasMore, of: number, in: range)
       }
       return StoredSlice(records: records, hasMore: hasMore, total: total)
     } ?? .empty
@@ -186,6 +181,8 @@ struct StoredSearch: Sendable {
   let scanned: String?
   /// Further such words, as a JSON array.
   let furtherScanned: String?
+  /// All words, as a JSON array.
+  let words: String
 
   var isEverything: Bool { match == nil && scanned == nil }
 
@@ -204,13 +201,16 @@ struct StoredSearch: Sendable {
       : indexed.map { "\"\($0.replacing("\"", with: "\"\""))\"" }.joined(separator: " AND ")
     scanned = others.first
     furtherScanned = others.count > 1 ? others.dropFirst().jsonArray : nil
+    self.words = words.jsonArray
   }
 }
 
 extension Connection {
-  /// Records in the order of their positions, without deleted ones and ones removed upstream.
-  fileprivate mutating func records(
-    _ search: StoredSearch, of source: Int64, after start: Int64, to end: Int64, limit: Int
+  /// Records in the order of their positions, without deleted ones and ones removed upstream, the one with
+  /// `id` and those whose text begins with `beginning`.
+  mutating func records(
+    _ search: StoredSearch, of source: Int64, after start: Int64, to end: Int64,
+    withoutID id: String? = nil, withoutBeginning beginning: String? = nil, limit: Int
   ) throws(SQLiteFailure) -> [StoredRecord] {
     if let match = search.match {
       try rows(
@@ -223,8 +223,9 @@ extension Connection {
           AND (?5 IS NULL OR NOT EXISTS
             (SELECT 1 FROM json_each(?5) w WHERE instr(r.folded, w.value) = 0))
           AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?6 AND t.id = r.id)
+          AND r.id IS NOT ?8 AND (?9 IS NULL OR substr(r.folded, 1, length(?9)) <> ?9)
         ORDER BY search.rowid LIMIT ?7
-        """, match, start, end, search.scanned, search.furtherScanned, source, limit,
+        """, match, start, end, search.scanned, search.furtherScanned, source, limit, id, beginning,
         read: StoredRecord.init)
     } else {
       try rows(
@@ -235,10 +236,21 @@ extension Connection {
           AND (?4 IS NULL OR NOT EXISTS
             (SELECT 1 FROM json_each(?4) w WHERE instr(r.folded, w.value) = 0))
           AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?5 AND t.id = r.id)
+          AND r.id IS NOT ?7 AND (?8 IS NULL OR substr(r.folded, 1, length(?8)) <> ?8)
         ORDER BY r.position LIMIT ?6
-        """, start, end, search.scanned, search.furtherScanned, source, limit,
+        """, start, end, search.scanned, search.furtherScanned, source, limit, id, beginning,
         read: StoredRecord.init)
     }
+  }
+
+  /// The number of all matches, of which the first page has `found`; `nil` where counting takes too long.
+  mutating func total(
+    of search: StoredSearch, found: Int, hasMore: Bool, of source: Int64, in range: PositionRange
+  ) throws(SQLiteFailure) -> Int? {
+    if search.isEverything { return try recordCount(of: source) }
+    let most = SQLiteStore.maxCounted
+    let count = hasMore ? try count(search, of: source, in: range, atMost: most + 1) : found
+    return count > most ? nil : count
   }
 
   /// The number of matches, counted by the index alone and at most up to `bound`; `bound` where the
@@ -267,7 +279,7 @@ extension Connection {
   /// The number of records of a source, without deleted ones and ones removed upstream.
   ///
   /// Only the deleted ones, which are few, are counted; the rest is a stored count.
-  fileprivate mutating func recordCount(of source: Int64) throws(SQLiteFailure) -> Int {
+  mutating func recordCount(of source: Int64) throws(SQLiteFailure) -> Int {
     let count = try row(
       """
       SELECT records - removed_upstream - (
@@ -314,7 +326,7 @@ extension Int64 {
 
 extension StoredRecord {
   /// The row `position, saved, json, removed_upstream`.
-  fileprivate init(_ row: borrowing Statement) {
+  init(_ row: borrowing Statement) {
     self.init(
       position: row.integer(0), json: row.bytes(2), savedAt: row.date(1) ?? .distantPast,
       removedUpstreamAt: row.date(3))

@@ -20,7 +20,8 @@ public struct CountriesPlugin: Plugin {
   public let settings = [url]
 
   public let fields: [Field<Country>] = [
-    Field("code", "Code", \.code, about: "Two-letter ISO 3166-1 code."),
+    Field(
+      "code", "Code", \.code, about: "Two-letter ISO 3166-1 code.", isSearchable: true),
     Field("name", "Name", \.name, about: "Name of the country.", isSearchable: true),
     Field("region", "Region", \.region, about: "Two-letter continent code."),
     Field("capital", "Capital", \.capital, about: "Name of the capital.", isSearchable: true),

@@ -114,6 +114,13 @@ extension ScopedStore {
     return try await base.records(of: source, matching: words, after: position, limit: limit)
   }
 
+  package func records(
+    of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int
+  ) async throws(SourceError) -> (slice: StoredSlice, last: SearchRank) {
+    try await check(source)
+    return try await base.records(of: source, matching: search, after: start, limit: limit)
+  }
+
   package func record(
     _ id: String, of source: String
   ) async throws(SourceError) -> StoredRecord? {

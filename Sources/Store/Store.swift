@@ -22,6 +22,13 @@ public protocol Store: Sendable {
     of source: String, matching words: [FoldedText], after position: Int64, limit: Int
   ) async throws(SourceError) -> StoredSlice
 
+  /// Records as of the search above, but by rank first, and the rank of the last one.
+  ///
+  /// By default all have the same rank. The slice has a total only at the start, `nil`.
+  func records(
+    of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int
+  ) async throws(SourceError) -> (slice: StoredSlice, last: SearchRank)
+
   /// A record, even if it is deleted or removed upstream; `nil` if it was never stored.
   func record(_ id: String, of source: String) async throws(SourceError) -> StoredRecord?
 

@@ -42,10 +42,14 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
 
   @concurrent public func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
     guard !Task.isCancelled else { throw .cancelled }
-    let seal = CursorSeal(description, for: request.query)
+    let seal = seal(request)
     let offset = try seal.openOffset(request.cursor)
     var matches = try entries.value()
-    if let words = request.query?.words { matches.removeAll { !$0.text.containsAll(words) } }
+    if let query = request.query {
+      let search = RankedSearch(query, for: Item.self)
+      matches.removeAll { !$0.text.containsAll(search.words) }
+      matches = search.sorted(matches) { search.rank($0.item.id.description, $0.text) }
+    }
     let records = matches.dropFirst(offset).prefix(request.limit).map(\.item)
     let total = matches.count
     let end = offset + records.count
@@ -65,7 +69,12 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
   }
 
   public func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
-    CursorSeal(description, for: request.query).offset(skipping: count, from: request.cursor)
+    seal(request).offset(skipping: count, from: request.cursor)
+  }
+
+  /// Offsets of searches count in their order, the closest matches first.
+  private func seal(_ request: PageRequest) -> CursorSeal {
+    CursorSeal(request.query == nil ? description : "\(description).ranked", for: request.query)
   }
 
   /// The source's name and tier: `heroes.bundled`.

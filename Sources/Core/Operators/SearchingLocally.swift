@@ -5,7 +5,7 @@ extension DataSource {
   ///
   /// A record matches if every word of the query occurs in its text. One call scans at most `bound`
   /// records; a page that ends there may be short, or empty, has a `next` to continue, and a warning with
-  /// the number of records scanned.
+  /// the number of records scanned. If the source has a single page, the closest matches come first.
   ///
   /// - Parameters:
   ///   - bound: The maximum number of records per call, rounded down to whole pages of `size`.
@@ -32,7 +32,7 @@ private struct SearchingLocally<Base: DataSource>: Decorator {
     let seal = CursorSeal("\(name).scan", for: query)
     var search = LocalSearch<Base.Item>(
       from: try seal.open(request.cursor) ?? LocalSearchPosition(), limit: request.limit,
-      words: query.words, text: text)
+      RankedSearch(query, for: Base.Item.self), text: text)
     var answer: Page<Base.Item>?
     for try await step in base.pages(after: search.cursor, size: size, upTo: bounds, ahead: 0) {
       search.scan(step)
@@ -115,16 +115,16 @@ private struct LocalSearch<Item: Record> {
 
   private let start: LocalSearchPosition
   private let limit: Int
-  private let words: [FoldedText]
+  private let search: RankedSearch
   private let text: @Sendable (Item) -> FoldedText
 
   init(
-    from start: LocalSearchPosition, limit: Int, words: [FoldedText],
+    from start: LocalSearchPosition, limit: Int, _ search: RankedSearch,
     text: @escaping @Sendable (Item) -> FoldedText
   ) {
     self.start = start
     self.limit = limit
-    self.words = words
+    self.search = search
     self.text = text
     next = start
   }
@@ -140,22 +140,39 @@ private struct LocalSearch<Item: Record> {
     guard let position = next else { return }
     let page = step.page
     let skip = Int(position.skip)
+    let isRanked = position.isRanked == true || position.isStart && page.next == nil
     if skip == 0 {
       unreadable = unreadable + page.unreadable
       warnings += page.warnings
       hidden += page.hidden
     }
-    let found = page.records.indices.dropFirst(skip).filter {
-      text(page.records[$0]).containsAll(words)
+    var found = page.records.indices.dropFirst(isRanked ? 0 : skip).filter {
+      text(page.records[$0]).containsAll(search.words)
+    }
+    let others = page.records.count - found.count
+    if isRanked {
+      found = search.sorted(found) { [text, search] index in
+        search.rank(page.records[index].id.description, text(page.records[index]))
+      }
+      found.removeFirst(min(skip, found.count))
     }
     let taken = found.prefix(limit - matches.count)
     matches += taken.map { page.records[$0] }
     // The next call starts at the first match that does not fit, so that it finds something.
     let rest = found.dropFirst(taken.count).first
-    hidden += max((rest ?? page.records.count) - skip, 0) - taken.count
+    if !isRanked {
+      hidden += max((rest ?? page.records.count) - skip, 0) - taken.count
+    } else if skip == 0 {
+      hidden += others
+    }
     let continuation = step.end?.isWithoutProgress == true ? nil : page.next
     let following = continuation.flatMap { position.following($0, after: page.records.count) }
-    if let rest { next?.skip = UInt32(clamping: rest) } else { next = following }
+    if let rest {
+      next?.skip = UInt32(clamping: isRanked ? skip + taken.count : rest)
+      next?.isRanked = isRanked ? true : nil
+    } else {
+      next = following
+    }
     if following == nil && page.next != nil {
       isWithoutProgress = rest == nil
     } else if position.isStart && following == nil {
@@ -179,8 +196,11 @@ private struct LocalSearchPosition: Codable {
   /// The cursor of the upstream page.
   private(set) var cursor: Cursor?
 
-  /// The number of its records that have been scanned.
+  /// The number of its records that have been scanned, or of its matches that were returned if they are ranked.
   var skip: UInt32 = 0
+
+  /// True if the matches of the page are in the order of their ranks; `nil` for the page's own order.
+  var isRanked: Bool?
 
   /// The number of records scanned before this page.
   private var passed: UInt32 = 0
@@ -192,7 +212,7 @@ private struct LocalSearchPosition: Codable {
   private var mark: UInt32?
 
   private enum CodingKeys: String, CodingKey {
-    case cursor = "c", skip = "s", passed = "n", pages = "p", mark = "m"
+    case cursor = "c", skip = "s", passed = "n", pages = "p", mark = "m", isRanked = "r"
   }
 
   /// The start.

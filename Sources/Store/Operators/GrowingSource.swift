@@ -31,12 +31,12 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
   @concurrent func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
     let seal = CursorSeal("\(recordStore.source).stored", for: request.query)
     let start = try seal.open(request.cursor, as: StoredPosition.self)
-    var slice = try await slice(of: request, after: start)
+    var (slice, last) = try await recordStore.slice(request, after: start)
     if let query = request.query {
       if slice.records.isEmpty, growth != .never, try await isEmpty() {
-        slice = try await searchable(for: request, after: start)
+        (slice, last) = try await searchable(for: request, after: start)
       }
-      return try await searchPage(slice, matching: query, start, seal)
+      return try await searchPage(slice, before: last, matching: query, start, seal)
     }
     guard slice.records.isEmpty else {
       return try await page(slice, seal)
@@ -68,14 +68,6 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
 
   // MARK: - Reading the store
 
-  private func slice(
-    of request: PageRequest, after start: StoredPosition?
-  ) async throws(SourceError) -> StoredSlice {
-    try await recordStore.store.records(
-      of: recordStore.source, matching: request.query?.words ?? [], after: start?.position ?? 0,
-      limit: request.limit)
-  }
-
   /// A page of stored records, with a next one if the store has more or upstream may be fetched.
   private func page(
     _ slice: StoredSlice, _ seal: CursorSeal
@@ -100,11 +92,11 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
   }
 
   private func searchPage(
-    _ slice: StoredSlice, matching query: Query, _ start: StoredPosition?, _ seal: CursorSeal
+    _ slice: StoredSlice, before last: StoredPosition?, matching query: Query,
+    _ start: StoredPosition?, _ seal: CursorSeal
   ) async throws(SourceError) -> Page<Item> {
     if slice.records.isEmpty { try await throwIfEmpty(matching: query) }
-    var page = try recordStore.page(
-      slice, next: slice.hasMore ? slice.records.last.map { StoredPosition($0) } : nil, seal)
+    var page = try recordStore.page(slice, next: slice.hasMore ? last : nil, seal)
     if start == nil {
       let count = try await recordStore.store.status(of: recordStore.source).records
       page.warnings.append(
@@ -129,10 +121,10 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
   /// Fetches the first records, of which a search finds some: bundled ones are for a failure only.
   private func searchable(
     for request: PageRequest, after start: StoredPosition?
-  ) async throws(SourceError) -> StoredSlice {
+  ) async throws(SourceError) -> (StoredSlice, StoredPosition?) {
     let result = await upstreamLoader.take(1) { _ in }
     if result.added == 0, let failure = result.failure { throw failure }
-    return try await slice(of: request, after: start)
+    return try await recordStore.slice(request, after: start)
   }
 
   private func loadMorePage(
@@ -145,7 +137,7 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
     repeat {
       let known = slice.records.count
       result.add(await upstreamLoader.take(request.limit - known) { _ in })
-      slice = try await self.slice(of: request, after: start)
+      slice = try await recordStore.slice(request, after: start).slice
       emptyPages = slice.records.count > known ? 0 : emptyPages + 1
       // A forged cursor may point past every record; stop then.
       if emptyPages == UpstreamLoader<Item>.maxEmptyPages {

@@ -15,14 +15,11 @@ struct StoredSource<Item: Record>: DataSource, CustomStringConvertible {
   @concurrent func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
     let seal = CursorSeal(description, for: request.query)
     let start = try seal.open(request.cursor, as: StoredPosition.self)
-    let slice = try await recordStore.store.records(
-      of: recordStore.source, matching: request.query?.words ?? [], after: start?.position ?? 0,
-      limit: request.limit)
+    let (slice, last) = try await recordStore.slice(request, after: start)
     guard start != nil || !slice.records.isEmpty else {
       throw .nothingCached(of: recordStore.source, matching: request.query)
     }
-    return try recordStore.page(
-      slice, next: slice.hasMore ? slice.records.last.map { StoredPosition($0) } : nil, seal)
+    return try recordStore.page(slice, next: slice.hasMore ? last : nil, seal)
   }
 
   func item(_ id: Item.ID) async throws(SourceError) -> LookupResult<Item> {
@@ -37,13 +34,17 @@ struct StoredSource<Item: Record>: DataSource, CustomStringConvertible {
   var description: String { "\(recordStore.source).stored" }
 }
 
-/// A position in the first-seen order of a source's records.
+/// A position in the first-seen order of a source's records, or of the matches of one rank.
 struct StoredPosition: Codable {
   let position: Int64
+  let rank: SearchRank?
 
-  init(_ record: StoredRecord) { position = record.position }
+  init(_ record: StoredRecord, rank: SearchRank? = nil) {
+    position = record.position
+    self.rank = rank
+  }
 
-  private enum CodingKeys: String, CodingKey { case position = "p" }
+  private enum CodingKeys: String, CodingKey { case position = "p", rank = "r" }
 }
 
 extension RecordStore {

@@ -49,7 +49,7 @@ struct FieldTests {
   }
 
   @Test func `searchable text has a line for each text and number`() {
-    #expect(fields.searchableText(of: Thing()) == FoldedText("7\nÜnö\nÄnte\nb"))
+    #expect(fields.searchableText(of: Thing()) == FoldedText("7\nÜnö\nÄnte\nb\n"))
     #expect(fields.searchableText(of: Thing(alias: "x")).contains(FoldedText("uno\nx")))
   }
 

@@ -1,0 +1,92 @@
+public import AggregatorCore
+public import AggregatorStore
+
+extension SQLiteStore {
+  /// Each rank is a query of its own, in first-seen order, so a page begins anywhere without reading those
+  /// before it.
+  public func records(
+    of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int
+  ) async throws(SourceError) -> (slice: StoredSlice, last: SearchRank) {
+    let stored = StoredSearch(search.words)
+    let name = search.name.map(StoredName.init)
+    return try await read { connection throws(SQLiteFailure) in
+      guard let number = try connection.number(of: source) else { return (.empty, .other) }
+      let range = PositionRange(of: number)
+      let wanted = min(limit, .max - 1) + 1
+      var records: [StoredRecord] = []
+      var last = start?.rank ?? .id
+      for rank in SearchRank.allCases where rank >= start?.rank ?? .id {
+        guard records.count < wanted else { break }
+        let position = rank == start?.rank ? start?.position ?? 0 : 0
+        let found = try connection.records(
+          of: rank, stored, id: search.id, name, of: number,
+          after: min(max(position, range.start), range.end), to: range.end,
+          limit: wanted - records.count)
+        // The record that only shows that there are more has no part in the position.
+        if !found.isEmpty, records.count < limit { last = rank }
+        records += found
+      }
+      let hasMore = records.count > limit
+      if hasMore { records.removeLast() }
+      var total: Int?
+      if start == nil {
+        total = try connection.total(
+          of: stored, found: records.count, hasMore: hasMore, of: number, in: range)
+      }
+      return (StoredSlice(records: records, hasMore: hasMore, total: total), last)
+    } ?? (.empty, .other)
+  }
+}
+
+/// A name to look for at the beginning of a record's text, where its name is.
+private struct StoredName: Sendable {
+  let text: String
+  /// The expressions for the index: the text begins with the name, or with it as a line.
+  let beginning: String
+  let line: String
+
+  init(_ text: String) {
+    self.text = text
+    let quoted = text.replacing("\"", with: "\"\"")
+    beginning = "^ \"\(quoted)\""
+    line = "^ \"\(quoted)\n\""
+  }
+}
+
+extension Connection {
+  /// The matches of one rank.
+  fileprivate mutating func records(
+    of rank: SearchRank, _ search: StoredSearch, id: String?, _ name: StoredName?,
+    of source: Int64, after start: Int64, to end: Int64, limit: Int
+  ) throws(SQLiteFailure) -> [StoredRecord] {
+    switch rank {
+    case .id:
+      guard let id else { return [] }
+      // A match as any other: it contains all words.
+      return try rows(
+        """
+        SELECT r.position, r.saved, r.json, NULL FROM records r
+        WHERE r.source = ?1 AND r.id = ?2 AND r.position > ?3 AND r.removed_upstream IS NULL
+          AND NOT EXISTS (SELECT 1 FROM json_each(?4) w WHERE instr(r.folded, w.value) = 0)
+          AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = r.source AND t.id = r.id)
+        """, source, id, start, search.words, read: StoredRecord.init)
+    case .name, .beginning:
+      guard let name else { return [] }
+      return try rows(
+        """
+        SELECT r.position, r.saved, r.json, NULL
+        FROM search JOIN records r ON r.position = search.rowid
+        WHERE search MATCH ?1 AND search.rowid > ?2 AND search.rowid <= ?3
+          AND r.removed_upstream IS NULL AND r.id IS NOT ?4
+          AND (?5 IS NULL OR substr(r.folded, length(?5) + 1, 1) IS NOT char(10))
+          AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?6 AND t.id = r.id)
+        ORDER BY search.rowid LIMIT ?7
+        """, rank == .name ? name.line : name.beginning, start, end, id,
+        rank == .name ? nil : name.text, source, limit, read: StoredRecord.init)
+    case .other:
+      return try records(
+        search, of: source, after: start, to: end, withoutID: id, withoutBeginning: name?.text,
+        limit: limit)
+    }
+  }
+}

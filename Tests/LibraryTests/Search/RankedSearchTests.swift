@@ -1,0 +1,99 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+/// The order of local searches: ID, name, beginning of a name, others.
+@Suite(.timeLimit(.minutes(5)))
+struct RankedSearchTests {
+  private static let titles = [
+    "a spider web", "spiderling", "spider", "the spider", "Spider-Man", "SPIDER", "x",
+    "spider web", "man spider",
+  ]
+  private static let notes = titles.enumerated().map { Note($0 + 1, $1) }
+  private static let text: @Sendable (Note) -> FoldedText = {
+    Note.fields.searchableText(of: $0)
+  }
+
+  private func source(_ tier: String, in directory: StoreDirectory) async throws
+    -> any DataSource<Note>
+  {
+    let bundled = BundledSource("notes", items: Self.notes, fields: Note.fields)
+    switch tier {
+    case "bundled": return bundled
+    case "scanned":
+      return bundled.withoutSearch.searchingLocally(
+        upTo: 1000, by: 1000, as: "notes", text: Self.text)
+    default:
+      let recordStore = RecordStore<Note>("notes", in: directory.store(), text: Self.text)
+      _ = try await recordStore.store.save(
+        StoreBatch(
+          Self.notes.map { note in
+            StoreEntry(id: "\(note.id)", json: try JSONEncoder().encode(note)) { Self.text(note) }
+          }), of: "notes", at: Date(timeIntervalSince1970: 0))
+      return recordStore.records
+    }
+  }
+
+  @Test(
+    arguments: ["bundled", "scanned", "stored"],
+    [
+      ("spider", [3, 6, 2, 5, 8, 1, 4, 9]), ("SPIDER man", [5, 9]), ("spiderman", [5]),
+      ("spider web", [8, 1]), ("web", [1, 8]), ("x", [7]), ("an", [5, 9]),
+    ] as [(String, [Int])])
+  func `the closest matches come first, whatever the page size`(
+    tier: String, search: (query: String, ids: [Int])
+  ) async throws {
+    let directory = try StoreDirectory()
+    let source = try await source(tier, in: directory)
+    let query = try Query(search.query)
+    let expected = search.ids
+    for limit in [1, 2, 3, 7, 100] {
+      #expect(try await source.everyID(matching: query, limit: limit) == expected, "\(limit)")
+    }
+    #expect(try await source.page(PageRequest(matching: query, limit: 2)).total == expected.count)
+  }
+
+  @Test func `an ID comes before names, if the record matches`() throws {
+    let search = RankedSearch(try Query("12"), for: Note.self)
+    #expect(search.id == "12")
+    #expect(search.rank("12", FoldedText("a 12")) == .id)
+    #expect(search.rank("1", FoldedText("12")) == .other)
+  }
+
+  @Test func `a deleted record and one removed upstream are left out of every rank`() async throws {
+    let directory = try StoreDirectory()
+    let source = try await source("stored", in: directory)
+    _ = try await directory.store().delete(["3", "2", "1"], of: "notes", at: Date())
+    #expect(try await source.everyID(matching: Query("spider"), limit: 2) == [6, 5, 8, 4, 9])
+  }
+
+  @Test func `a cursor of an earlier version goes on in its order`() async throws {
+    let directory = try StoreDirectory()
+    let source = try await source("stored", in: directory)
+    let query = try Query("spider")
+    let first = try await source.page(PageRequest(limit: 4))
+    let position = try CursorSeal("notes.stored", for: nil).open(
+      first.next, as: [String: Int64].self)
+    let old = try CursorSeal("notes.stored", for: query).close(position)
+    let rest = try await source.page(PageRequest(matching: query, after: old, limit: 9))
+    #expect(rest.records.map(\.id) == [5, 6, 8, 9])
+  }
+}
+
+extension BundledSource {
+  /// A source that lists its records on one page, as a service without search does.
+  fileprivate var withoutSearch: some DataSource<Item> { Unsearchable(base: self) }
+}
+
+private struct Unsearchable<Base: DataSource>: DataSource {
+  let base: Base
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
+    try await base.page(PageRequest(after: request.cursor, limit: request.limit))
+  }
+
+  func item(_ id: Base.Item.ID) async throws(SourceError) -> LookupResult<Base.Item> {
+    try await base.item(id)
+  }
+}
