@@ -64,7 +64,7 @@ indirect enum Hint: ExpressibleByStringInterpolation, Sendable {
 
 extension SourceError {
   func hint(settings: [Setting]) -> Hint? {
-    if let invalid = cause as? InvalidRecordID { return .command(invalid.search) }
+    if let advice = cause as? LookupAdvice { return advice.hint }
     let words = remedy.map(Hint.init)
     return switch code {
     case .missingKey, .invalidKey:

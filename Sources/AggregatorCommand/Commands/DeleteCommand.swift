@@ -18,14 +18,18 @@ extension Plugin {
       let environment = try context.localEnvironment()
       let store = try environment.requiredStore()
       let choice = try await choose(texts, in: store)
+      let finder = RecordFinder(self, bundled, environment, context)
       for text in choice.unknown {
-        context.diagnostics.error(
-          CommandError(
-            .notFound,
-            Item.ID(text) == nil
-              ? SourceError.invalidID(text, of: self).message
-              : "\(noun.singular) \(text) not found",
-            hint: .command("\(name) search QUERY")))
+        let error =
+          Item.ID(text) == nil
+          ? SourceError.invalidID(text, of: self)
+          : SourceError(.notFound, "\(noun.singular) \(text) not found")
+        var failure = CommandError(.notFound, error.message, hint: .command("\(name) search QUERY"))
+        // Of many IDs on standard input, each would be searched for.
+        if choice.unknown.count <= 10, let hint = await finder.advice(about: text) {
+          failure.hint = hint
+        }
+        context.diagnostics.error(failure)
       }
       if !choice.ids.isEmpty {
         guard !invocation.has(.dryRun) else {

@@ -7,6 +7,11 @@ extension Plugin {
       "ID…", words: CompletionSource.severalIDs(of: name),
       options: Option.lookup + Option.formatting + [.full] + pictureOptions,
       fields: fields,
+      notes: [
+        "An ID may also be a name, or the beginning of a name or an ID, if only one cached or bundled record "
+          + "has it; a note says which. If none has it, the search of the service is asked once. Other verbs "
+          + "accept complete IDs only."
+      ],
       examples: [
         ("\(name) show \(example.id)", "show full details"),
         ("\(name) show \(example.id) --json", "the same as JSON"),
@@ -25,42 +30,15 @@ extension Plugin {
       let pictures = try drawing.map { chafa throws(CommandError) in
         try RecordPictures(of: self, drawnBy: chafa, environment, invocation, context)
       }
-      var ids: [String] = []
-      for text in invocation.arguments {
-        ids.append(try await completed(text, environment, context))
-      }
       return try await show(
-        ids, of: source,
+        invocation.arguments, by: RecordFinder(self, source, environment, context),
         RecordPrinter(listing, output, in: context, on: pictures?.card.textLayout),
         ListingOutcome(of: self, at: environment.now()), pictures, context)
     }
   }
 
-  /// The UUID that a listing on a terminal shortened: the only cached or bundled one that begins so.
-  private func completed(
-    _ text: String, _ environment: PluginEnvironment, _ context: CommandContext
-  ) async throws(CommandError) -> String {
-    guard text.wholeMatch(of: /[0-9a-fA-F-]{8,35}/) != nil else { return text }
-    var ids =
-      try context.storePath(environment.settings).map {
-        SQLiteStore(at: $0, busyTimeout: .zero).readWithoutWaiting(
-          name, idsFrom: text, areDeleted: false, atMost: 10)
-      }?.map(\.id) ?? []
-    if ids.isEmpty, let page = try? await bundled.page(PageRequest(limit: policy.largestPage)) {
-      ids = page.records.map(\.id.description).filter { $0.hasPrefix(text) }
-    }
-    ids = ids.filter { UUID(uuidString: $0) != nil }
-    guard let id = ids.first else { return text }
-    guard ids.count == 1 else {
-      throw CommandError(
-        .usage, "ambiguous \(noun.singular) ID \"\(text)\"",
-        hint: .words("IDs that begin with it: \(ids.prefix(3).joined(separator: ", "))"))
-    }
-    return id
-  }
-
   private func show(
-    _ ids: [String], of source: any DataSource<Item>, _ printer: consuming RecordPrinter<Item>,
+    _ ids: [String], by finder: RecordFinder<Self>, _ printer: consuming RecordPrinter<Item>,
     _ outcome: consuming ListingOutcome, _ pictures: RecordPictures<Self>?,
     _ context: CommandContext
   ) async throws -> ExitCode {
@@ -68,8 +46,9 @@ extension Plugin {
     var outcome = outcome
     var failures = LookupFailures()
     for text in ids {
-      switch await find(text, in: source) {
-      case .success(let found):
+      switch await finder.find(text) {
+      case .success(let (found, note)):
+        if let note { context.diagnostics.note(note) }
         outcome.add(found)
         let picture = await pictures?.picture(of: found.item, &outcome, context.diagnostics)
         try printer.print([found.item]) { pictures?.card.text(picture, $0) ?? $0 }
@@ -124,7 +103,8 @@ extension Plugin {
       let source = try SourceOptions(invocation).source(of: self, in: environment)
       let found: LookupResult<Item>
       do throws(SourceError) { found = try await find(id, in: source).get() } catch {
-        throw CommandError(error, of: self)
+        let finder = RecordFinder(self, source, environment, context)
+        throw CommandError(await finder.advising(error, about: id), of: self)
       }
       var outcome = ListingOutcome(of: self, at: environment.now())
       outcome.add(found)
@@ -142,8 +122,9 @@ extension Plugin {
   }
 }
 
-struct InvalidRecordID: Error {
-  let search: String
+/// The cause of a failed lookup whose remedy is a command line of this source.
+struct LookupAdvice: Error {
+  let hint: Hint
 }
 
 extension SourceError {
@@ -152,7 +133,6 @@ extension SourceError {
     let rule = P.Item.ID.self is any BinaryInteger.Type ? ": must be a number" : ""
     return SourceError(
       .invalidRequest, "invalid \(plugin.noun.singular) ID \"\(text)\"\(rule)",
-      cause: InvalidRecordID(
-        search: "\(plugin.name) search \(text.isPlainWord ? text : "QUERY")"))
+      cause: LookupAdvice(hint: plugin.searchHint(text)))
   }
 }

@@ -102,12 +102,7 @@ extension Plugin {
     return records.compactMap { record in
       guard Item.ID(record.id)?.description == record.id else { return nil }
       let item = record.json.flatMap { try? JSONText($0)?.read(Item.self) }
-      for field in names {
-        if let item, case .string(let text) = field[item], text != record.id {
-          return Candidate(record.id, text)
-        }
-      }
-      return Candidate(record.id)
+      return Candidate(record.id, item.flatMap(names.name(of:)) ?? "")
     }
   }
 }

@@ -17,7 +17,7 @@ import Testing
         error: heroes: COMIC_VINE_API_KEY is not set (IDs 999999998, 999999999)
         hint: get a key at https://comicvine.gamespot.com/api
         hint: aggregator config set COMIC_VINE_API_KEY
-        error: heroes: invalid hero ID "abc": must be a number
+        error: heroes: hero "abc" is neither cached nor bundled (COMIC_VINE_API_KEY is not set)
         hint: aggregator heroes search abc
 
         """)
@@ -37,7 +37,7 @@ import Testing
         """)
   }
 
-  @Test(arguments: ["show", "open", "image -o x"])
+  @Test(arguments: ["open", "image -o x"])
   func `an invalid ID exits 64`(verb: String) async throws {
     let outcome = try await Binary.run("heroes \(verb) abc --offline")
     #expect(outcome.status == 64)

@@ -1,0 +1,253 @@
+import AggregatorKit
+import Foundation
+
+/// Finds the record that a person means: by its ID, its name, or the beginning of either.
+///
+/// Text that may be an ID is looked up as such first, as if there were no names. Names are those of cached and
+/// bundled records, so a name costs no request, unless no local record has it: then the service's own search is
+/// asked once.
+struct RecordFinder<P: Plugin> {
+  private let plugin: P
+  private let source: any DataSource<P.Item>
+  private let store: (any Store)?
+  private let idStore: SQLiteStore?
+
+  /// The shortest beginning of an ID.
+  private static var minLength: Int { 3 }
+
+  init(
+    _ plugin: P, _ source: any DataSource<P.Item>, _ environment: PluginEnvironment,
+    _ context: CommandContext
+  ) {
+    self.plugin = plugin
+    self.source = source
+    store = environment.store
+    idStore = (try? context.storePath(environment.settings)).flatMap(\.self).map {
+      SQLiteStore(at: $0, busyTimeout: .zero)
+    }
+  }
+
+  /// Returns the record, and a note that names it unless `text` is its ID.
+  func find(
+    _ text: String
+  ) async -> Result<(found: LookupResult<P.Item>, note: String?), SourceError> {
+    var failure: SourceError?
+    if mayBeID(text) {
+      switch await plugin.find(text, in: source) {
+      case .success(let found): return .success((found, nil))
+      case .failure(let error):
+        // Any other failure leaves open whether this is an ID.
+        guard error.isUnknownRecord else { return .failure(error) }
+        failure = error
+      }
+    }
+    var matches = await localMatches(text)
+    if matches.best.isEmpty, failure == nil {
+      do throws(SourceError) {
+        guard let found = try await searchMatches(text, besides: matches) else {
+          // A valid ID, though no known one looks like it.
+          if P.Item.ID(text) != nil {
+            return await plugin.find(text, in: source).map { ($0, nil) }.mapError { error in
+              var error = error
+              if error.isUnknownRecord { error.remedy = nil }
+              return unknown(text, error, matches)
+            }
+          }
+          return .failure(
+            unknown(text, SourceError(.notFound, message(text, "not found")), matches))
+        }
+        matches = found
+      } catch {
+        return .failure(unknown(text, error, matches))
+      }
+    }
+    guard let match = matches.best.first else {
+      return .failure(unknown(text, failure ?? .notFound(text, in: plugin.name), matches))
+    }
+    guard matches.best.count == 1 else { return .failure(ambiguous(text, matches.best)) }
+    let id = match.id.description
+    return await plugin.find(id, in: source).map { found in
+      let name = plugin.fields.name(of: found.item).map { " (\($0))" } ?? ""
+      return (found, "note: showing \(plugin.noun.singular) \(id)\(name) for \"\(text)\"")
+    }
+  }
+
+  /// Adds to the failure of a lookup which record is called so, if it is known.
+  func advising(_ error: SourceError, about text: String) async -> SourceError {
+    guard error.code == .invalidRequest || error.isUnknownRecord,
+      let hint = await advice(about: text)
+    else { return error }
+    var error = error
+    error.cause = LookupAdvice(hint: hint)
+    return error
+  }
+
+  /// The IDs of the local records that are called so; `nil` if there are none.
+  func advice(about text: String) async -> Hint? {
+    let matches = await localMatches(text).best
+    guard let match = matches.first else { return nil }
+    guard matches.count == 1, let name = plugin.fields.name(of: match) else {
+      return candidates(matches)
+    }
+    return .words("the ID of \(name.fitted(to: 80)) is \(match.id)")
+  }
+
+  // MARK: - IDs
+
+  /// False for text that is no ID, or has another form than the known ones.
+  ///
+  /// Any text may be an ID of some sources, but if the known ones are numbers or UUIDs, others are as well.
+  private func mayBeID(_ text: String) -> Bool {
+    guard P.Item.ID(text) != nil else { return false }
+    guard P.Item.ID.self == String.self, !text.isNumberOrUUID else { return true }
+    return knownIDs(from: "", atMost: 1).first?.isNumberOrUUID != true
+  }
+
+  private func knownIDs(from beginning: String, atMost limit: Int) -> [String] {
+    idStore?.readWithoutWaiting(
+      plugin.name, idsFrom: beginning, areDeleted: false, atMost: limit
+    ).map(\.id) ?? []
+  }
+
+  // MARK: - Names
+
+  private struct Matches {
+    /// The records with the best rank, several if `text` is ambiguous.
+    var best: [P.Item] = []
+    /// Records that contain the words elsewhere.
+    var others: [P.Item] = []
+  }
+
+  private func localMatches(_ text: String) async -> Matches {
+    var records: [P.Item] = []
+    if let query = try? Query(text) {
+      let request = PageRequest(matching: query, limit: 20)
+      if let store {
+        records += await page(request, of: plugin.recordStore(in: store).records)
+      }
+      let known = Set(records.map(\.id))
+      records += await page(request, of: bundled).filter { !known.contains($0.id) }
+    }
+    return matches(of: text, among: records, and: await recordsWithID(from: text))
+  }
+
+  /// Records whose ID begins with the text; a number is complete.
+  private func recordsWithID(from text: String) async -> [P.Item] {
+    guard text.utf8.count >= Self.minLength, Int(text) == nil else { return [] }
+    var records: [P.Item] = []
+    for id in knownIDs(from: text, atMost: 6) {
+      guard let id = P.Item.ID(id), let store,
+        let item = try? await plugin.recordStore(in: store).records.item(id).item
+      else { continue }
+      records.append(item)
+    }
+    let known = Set(records.map(\.id))
+    return records
+      + (await page(PageRequest(limit: 10_000), of: bundled)).filter {
+        $0.id.description.hasPrefix(text) && !known.contains($0.id)
+      }
+  }
+
+  private var bundled: any DataSource<P.Item> {
+    store.map { plugin.bundled.hidingDeleted(in: plugin.recordStore(in: $0)) } ?? plugin.bundled
+  }
+
+  /// None if they cannot be read: then only the ID is known.
+  private func page(_ request: PageRequest, of source: any DataSource<P.Item>) async -> [P.Item] {
+    ((try? await source.page(request))?.records) ?? []
+  }
+
+  private func matches(
+    of text: String, among records: [P.Item], and beginnings: [P.Item] = []
+  ) -> Matches {
+    var ranked: [SearchRank: [P.Item]] = [:]
+    if let query = try? Query(text) {
+      let search = RankedSearch(query, for: P.Item.self)
+      let fields = plugin.fields.filter(\.isSearchable)
+      ranked = Dictionary(grouping: records) {
+        search.rank($0.id.description, fields.searchableText(of: $0))
+      }
+    }
+    let known = Set(ranked[.beginning, default: []].map(\.id))
+    ranked[.beginning, default: []] += beginnings.filter { !known.contains($0.id) }
+    let best = [SearchRank.id, .name, .beginning].lazy.compactMap { ranked[$0] }
+    return Matches(best: best.first { !$0.isEmpty } ?? [], others: ranked[.other] ?? [])
+  }
+
+  /// The records that the service's own search finds by name, with one request; `nil` if there is no such
+  /// search, or it finds none.
+  private func searchMatches(
+    _ text: String, besides local: Matches
+  ) async throws(SourceError) -> Matches? {
+    guard plugin.policy.localSearchBound == nil, plugin.policy.readOrder != .localFirst,
+      let query = try? Query(text)
+    else { return nil }
+    let page = try await source.page(PageRequest(matching: query, limit: 20))
+    let found = matches(of: text, among: page.records)
+    if !found.best.isEmpty { return found }
+    guard let reason = page.provenance.reason else { return nil }
+    throw SourceError(
+      .nothingCached, message(text, "is neither cached nor bundled (\(reason.message))"))
+  }
+
+  // MARK: - Failures
+
+  private func message(_ text: String, _ words: String) -> String {
+    "\(plugin.noun.singular) \"\(text.oneLine(atMost: 80))\" \(words)"
+  }
+
+  private func ambiguous(_ text: String, _ records: [P.Item]) -> SourceError {
+    SourceError(
+      .invalidRequest, "ambiguous \(plugin.noun.singular) \"\(text.oneLine(atMost: 80))\"",
+      cause: LookupAdvice(hint: candidates(records)))
+  }
+
+  private func unknown(_ text: String, _ error: SourceError, _ matches: Matches) -> SourceError {
+    guard error.isUnknownRecord, error.remedy == nil else { return error }
+    var error = error
+    let isNear = 1...5 ~= matches.others.count
+    error.cause = LookupAdvice(
+      hint: isNear ? candidates(matches.others) : plugin.searchHint(text))
+    return error
+  }
+
+  private func candidates(_ records: [P.Item]) -> Hint {
+    let shown = records.prefix(5).map { record in
+      let id = record.id.description.oneLine(atMost: 80)
+      return plugin.fields.name(of: record).map { "\(id) (\($0.oneLine(atMost: 40)))" } ?? id
+    }
+    let more = records.count > shown.count ? ", …" : ""
+    return .words("candidates: \(shown.joined(separator: ", "))\(more)")
+  }
+}
+
+extension Plugin {
+  func searchHint(_ text: String) -> Hint {
+    .command("\(name) search \(text.isPlainWord ? text : "QUERY")")
+  }
+}
+
+extension Sequence {
+  /// The name of a record: its first shown text other than its ID; `nil` if there is none.
+  func name<Item: Record>(of item: Item) -> String? where Element == Field<Item> {
+    let id = item.id.description
+    for field in self where field.isShown {
+      if case .string(let text) = field[item], text != id, !text.isEmpty { return text }
+    }
+    return nil
+  }
+}
+
+extension SourceError {
+  /// True if no record with the ID is known.
+  fileprivate var isUnknownRecord: Bool {
+    switch code {
+    case .notFound, .nothingCached, .offline, .unsupported: !(cause is DeletedRecord)
+    default: false
+    }
+  }
+}
+
+extension String {
+  fileprivate var isNumberOrUUID: Bool { Int(self) != nil || UUID(uuidString: self) != nil }
+}
