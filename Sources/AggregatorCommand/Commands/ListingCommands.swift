@@ -87,9 +87,15 @@ extension Plugin {
       in: context,
       hasNamedSession: invocation.has(.session))
     let details = DetailLoader(of: self, source, in: environment, invocation, context)
-    let page = try await show(
-      listed, matching: query, bounds, RecordPrinter(listing, output, in: context), &outcome,
-      details, chosen: output.fields, selecting: rest)
+    let page: ShownPage
+    do {
+      page = try await show(
+        listed, matching: query, bounds, RecordPrinter(listing, output, in: context), &outcome,
+        details, chosen: output.fields, selecting: rest)
+    } catch var failure as CommandError where failure.code == .unavailable {
+      if let query { failure.suggestion = await suggestion(for: query, in: environment) }
+      throw failure
+    }
     let limit = bounds.bound.items ?? max(page.count, 1)
     if let command = await keeper?.keep(
       NextPageRequest.beginning(
@@ -97,6 +103,9 @@ extension Plugin {
       ).position(after: page, limit: limit))
     {
       outcome.continuation = .listing(command)
+    }
+    if let query, outcome.count == 0, !outcome.isPartial {
+      outcome.suggestion = await suggestion(for: query, in: environment)
     }
     outcome.report(to: context.diagnostics, query: query)
     return outcome.isPartial ? .partial : .success

@@ -18,6 +18,9 @@ struct ListingOutcome {
   var restart: Hint?
   var canGrow = false
 
+  /// A query that has results, if this one has none.
+  var suggestion: String?
+
   /// The command that completes the cache, if only cached records are listed.
   var syncHint: Hint?
 
@@ -165,7 +168,8 @@ struct ListingOutcome {
   func report(to diagnostics: Diagnostics, query: Query? = nil) {
     if count == 0, !isPartial, restart == nil {
       diagnostics.note(
-        query.map { "No \(source) match \"\($0.text.fitted(to: 80))\"" } ?? "No \(subject)")
+        query.map { "No \(source) match \"\($0.text.fitted(to: 80))\"\(suggestion.didYouMean)" }
+          ?? "No \(subject)")
     }
     if let grown = growth(query, diagnostics) { diagnostics.note(grown) }
     reportAmount(to: diagnostics)
@@ -284,6 +288,11 @@ struct ListingOutcome {
       // A growing source always mixes both.
       isNote: isLocalFirst && cached.reason == nil)
   }
+}
+
+extension String? {
+  /// The suggestion as the end of a note; empty without one.
+  var didYouMean: String { map { ". Did you mean \"\($0.fitted(to: 80))\"?" } ?? "" }
 }
 
 extension Warning {

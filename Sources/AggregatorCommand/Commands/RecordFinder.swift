@@ -9,7 +9,7 @@ import Foundation
 struct RecordFinder<P: Plugin> {
   private let plugin: P
   private let source: any DataSource<P.Item>
-  private let store: (any Store)?
+  private let local: LocalRecords<P>
   private let idStore: SQLiteStore?
 
   /// The shortest beginning of an ID.
@@ -21,7 +21,7 @@ struct RecordFinder<P: Plugin> {
   ) {
     self.plugin = plugin
     self.source = source
-    store = environment.store
+    local = LocalRecords(of: plugin, in: environment)
     idStore = (try? context.storePath(environment.settings)).flatMap(\.self).map {
       SQLiteStore(at: $0, busyTimeout: .zero)
     }
@@ -119,15 +119,9 @@ struct RecordFinder<P: Plugin> {
   }
 
   private func localMatches(_ text: String) async -> Matches {
-    var records: [P.Item] = []
-    if let query = try? Query(text) {
-      let request = PageRequest(matching: query, limit: 20)
-      if let store {
-        records += await page(request, of: plugin.recordStore(in: store).records)
-      }
-      let known = Set(records.map(\.id))
-      records += await page(request, of: bundled).filter { !known.contains($0.id) }
-    }
+    let query = try? Query(text)
+    let records =
+      if let query { await local.records(matching: query, limit: 20) } else { [P.Item]() }
     return matches(of: text, among: records, and: await recordsWithID(from: text))
   }
 
@@ -136,25 +130,14 @@ struct RecordFinder<P: Plugin> {
     guard text.utf8.count >= Self.minLength, Int(text) == nil else { return [] }
     var records: [P.Item] = []
     for id in knownIDs(from: text, atMost: 6) {
-      guard let id = P.Item.ID(id), let store,
+      guard let id = P.Item.ID(id), let store = local.store,
         let item = try? await plugin.recordStore(in: store).records.item(id).item
       else { continue }
       records.append(item)
     }
     let known = Set(records.map(\.id))
     return records
-      + (await page(PageRequest(limit: 10_000), of: bundled)).filter {
-        $0.id.description.hasPrefix(text) && !known.contains($0.id)
-      }
-  }
-
-  private var bundled: any DataSource<P.Item> {
-    store.map { plugin.bundled.hidingDeleted(in: plugin.recordStore(in: $0)) } ?? plugin.bundled
-  }
-
-  /// None if they cannot be read: then only the ID is known.
-  private func page(_ request: PageRequest, of source: any DataSource<P.Item>) async -> [P.Item] {
-    ((try? await source.page(request))?.records) ?? []
+      + (await local.bundledRecords(withIDFrom: text)).filter { !known.contains($0.id) }
   }
 
   private func matches(

@@ -91,7 +91,20 @@ extension Command {
         if writer.isComplete { return }
       }
     }
-    return try writer.finish()
+    return try writer.finish(
+      suggesting: writer.hasHits ? nil : await suggestion(for: query, plugins, environment))
+  }
+
+  /// The suggestion of the first source that has one.
+  private static func suggestion(
+    for query: Query, _ plugins: [any Plugin], _ environment: PluginEnvironment
+  ) async -> String? {
+    for plugin in plugins {
+      if let suggestion = await plugin.suggestion(for: query, in: environment) {
+        return suggestion
+      }
+    }
+    return nil
   }
 
   /// Suggests the source's own search if the first word is the name of a source.
@@ -146,6 +159,8 @@ struct SearchWriter {
 
   var isComplete: Bool { shown.count == names.count }
 
+  var hasHits: Bool { shown.values.contains { !$0.hits.isEmpty } }
+
   mutating func take(_ search: SourceSearch, at index: Int) throws {
     waiting[index] = search
     try showReady()
@@ -158,7 +173,7 @@ struct SearchWriter {
     if isHurried { try context.pagedOutput.release() }
   }
 
-  mutating func finish() throws -> ExitCode {
+  mutating func finish(suggesting suggestion: String?) throws -> ExitCode {
     let searches = shown.sorted { $0.key < $1.key }.map(\.value)
     let failures = searches.compactMap(\.failure)
     guard failures.count < searches.count || failures.isEmpty else {
@@ -184,7 +199,7 @@ struct SearchWriter {
     let empty = searches.filter { $0.hits.isEmpty && $0.failure == nil }.map(\.source)
     if !empty.isEmpty {
       context.diagnostics.note(
-        "No \(empty.alternatives) match \"\(query.text.fitted(to: 80))\"")
+        "No \(empty.alternatives) match \"\(query.text.fitted(to: 80))\"\(suggestion.didYouMean)")
     }
     reportRemarks(searches)
     for failure in failures {

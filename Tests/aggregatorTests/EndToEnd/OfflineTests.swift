@@ -64,8 +64,11 @@ import Testing
       let outcome = try await Binary.run("users show nobody@example.com \(option)")
       #expect(outcome.status == 69)
       #expect(
-        outcome.errors
-          == "error: users: user nobody@example.com is neither cached nor bundled\n")
+        outcome.errors == """
+          error: users: user nobody@example.com is neither cached nor bundled
+          hint: aggregator users search nobody@example.com
+
+          """)
     }
   }
 

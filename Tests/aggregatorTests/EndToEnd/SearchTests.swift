@@ -38,6 +38,33 @@ import Testing
     try JSONDecoder().decode(Document.self, from: Data(outcome.output.utf8))
   }
 
+  @Test(arguments: [
+    ("heroes search spidr", "No heroes match \"spidr\". Did you mean \"spider\"?\n"),
+    (
+      "heroes search Jesica Drew",
+      "No heroes match \"Jesica Drew\". Did you mean \"jessica drew\"?\n"
+    ),
+    ("countries search frnace", "No countries match \"frnace\". Did you mean \"france\"?\n"),
+    ("heroes search zzyzxq", "No heroes match \"zzyzxq\"\n"),
+    ("heroes search spider paris", "No heroes match \"spider paris\"\n"),
+  ])
+  func `a search without results suggests near words of local records`(
+    line: String, note: String
+  ) async throws {
+    let outcome = try await Binary.run("\(line) --offline")
+    #expect(outcome.status == 0)
+    #expect(outcome.output == "")
+    #expect(outcome.errors.hasPrefix(note), "\(outcome.errors)")
+  }
+
+  @Test func `a search of all sources suggests a word if none has a match`() async throws {
+    let outcome = try await Binary.run("search spidr --source heroes,countries --offline")
+    #expect(
+      outcome.errors.hasPrefix(
+        "No countries or heroes match \"spidr\". Did you mean \"spider\"?\n"),
+      "\(outcome.errors)")
+  }
+
   @Test func `searches all sources and labels each hit with its source`() async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)

@@ -12,8 +12,6 @@ import Testing
 
   static let united = [
     100: """
-    Tanzania, United Republic of, AF                                                                  TZ
-      Dodoma
     United Arab Emirates, AS                                                                          AE
       Abu Dhabi
     United Kingdom, EU                                                                                GB
@@ -21,11 +19,11 @@ import Testing
     United States, NA                                                                                 US
       Washington
     United States Minor Outlying Islands, OC                                                          UM
+    Tanzania, United Republic of, AF                                                                  TZ
+      Dodoma
 
     """,
     56: """
-    Tanzania, United Republic of, AF                      TZ
-      Dodoma
     United Arab Emirates, AS                              AE
       Abu Dhabi
     United Kingdom, EU                                    GB
@@ -33,12 +31,11 @@ import Testing
     United States, NA                                     US
       Washington
     United States Minor Outlying Islands, OC              UM
+    Tanzania, United Republic of, AF                      TZ
+      Dodoma
 
     """,
     30: """
-    Tanzania, United Republic   TZ
-    of, AF
-      Dodoma
     United Arab Emirates, AS    AE
       Abu Dhabi
     United Kingdom, EU          GB
@@ -47,6 +44,9 @@ import Testing
       Washington
     United States Minor         UM
     Outlying Islands, OC
+    Tanzania, United Republic   TZ
+    of, AF
+      Dodoma
 
     """,
   ]
