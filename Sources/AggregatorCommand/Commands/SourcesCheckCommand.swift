@@ -1,6 +1,7 @@
 import AggregatorKit
 import AggregatorLaws
 import Foundation
+import Synchronization
 
 extension Command {
   static func checkSources(_ plugins: [any Plugin]) -> Command {
@@ -10,8 +11,9 @@ extension Command {
         .laws, .timeout.with(about: "time limit per source (default 10s)"), .record, .replay,
       ] + Option.formatting, fields: SourceHealth.fields,
       notes: [
-        "Requests one page from each service and checks its records. The exit code is that of the most "
-          + "severe failure.",
+        "Requests one page from each service and checks its records, and prints a line for each: the "
+          + "response time, the origin of a list now, and the number of cached records; with --verbose all "
+          + "that is known. The exit code is that of the most severe failure.",
         "With --laws, checks the laws of paging, search and lookup: at most \(LawBudget.requests) requests to each "
           + "service, at its rate limit. The exit code is 3 if one is violated.",
       ],
@@ -37,18 +39,29 @@ extension Command {
       return try await checkLaws(of: plugins, invocation, output, environment, context)
     }
     let time = invocation.duration(.timeout) ?? defaultTimeOfAll
+    let left = Mutex(plugins.map(\.name))
+    context.progress.say { "Checking \(left.withLock { $0.joined(separator: ", ") })…" }
     let checks = await withTaskGroup(of: (Int, SourceCheck).self) { group in
       for (index, plugin) in plugins.enumerated() {
         group.addTask { (index, await plugin.check(in: environment, within: time)) }
       }
       var checks: [(Int, SourceCheck)] = []
-      for await check in group { checks.append(check) }
+      for await check in group {
+        checks.append(check)
+        left.withLock { $0.removeAll { $0 == check.1.health.id } }
+      }
       return checks.sorted { $0.0 < $1.0 }.map(\.1)
     }
-    try RecordPrinter.print(
-      checks.map(\.health), as: output.plainListing("check", SourceHealth.self, shape: .cards),
-      output,
-      in: context)
+    let health = checks.map(\.health)
+    if output.isForPeople, output.fields == nil, !invocation.has(.verbose) {
+      try context.pagedOutput.write(
+        health.rows(on: context.terminalLayout, hasUTF8: context.terminal.hasUTF8))
+      try context.pagedOutput.flush()
+    } else {
+      try RecordPrinter.print(
+        health, as: output.plainListing("check", SourceHealth.self, shape: .cards), output,
+        in: context)
+    }
     for (check, plugin) in zip(checks, plugins) {
       guard let error = check.failure else { continue }
       context.diagnostics.warning(

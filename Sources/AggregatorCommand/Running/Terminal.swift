@@ -9,6 +9,8 @@ struct Terminal: Sendable {
   /// `nil` if unknown, or if standard output is no terminal.
   let height: Int?
   let obeysEscapes: Bool
+  /// False if the locale names another encoding; output in a minimal environment without one is UTF-8, too.
+  let hasUTF8: Bool
   let wantsColor: Bool
   let hasLinks: Bool
 
@@ -27,6 +29,9 @@ struct Terminal: Sendable {
       forced == nil && isOutput
       ? Self.measuredSize.flatMap { $0.rows > 0 ? $0.rows : nil } : nil
     obeysEscapes = variables["TERM"] != "dumb"
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { variables[$0] }
+      .first { !$0.isEmpty }
+    hasUTF8 = locale.map { $0.lowercased().contains(/utf-?8/) } ?? true
     wantsColor = obeysEscapes && variables["NO_COLOR", default: ""].isEmpty
     hasLinks =
       Self.forcesHyperlinks(variables)

@@ -27,6 +27,28 @@ import Testing
     #expect(try #require(latency.lines.first.flatMap { Int($0) }) >= 0)
   }
 
+  @Test func `prints one line for each source, marked as the terminal allows`() async throws {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    services.products.stop()
+    let line = "sources check products users --timeout 2s --format table"
+    let table = try await home.run(line, ["LC_ALL": "en_US.UTF-8"])
+    #expect(table.status == 69, "\(table)")
+    #expect(table.lines.count == 2, "\(table)")
+    #expect(table.lines.first?.hasPrefix("✗ products  failed  bundled") == true, "\(table)")
+    let users = try #require(table.lines.last)
+    #expect(try #/✓ users +[0-9.]+ m?s  live/#.wholeMatch(in: users) != nil, "\(table)")
+    #expect(table.errors.contains("warning: products: "))
+    let ascii = try await home.run(line)
+    #expect(ascii.lines.map(\.first) == ["x", "+"], "\(ascii)")
+    let colored = try await home.run("\(line) --color always")
+    #expect(colored.output.hasPrefix("\u{1B}[31mx\u{1B}[0m"), "\(colored)")
+    let cards = try await home.run("\(line) --verbose")
+    #expect(cards.output.contains("Exit code"), "\(cards)")
+    let narrow = try await home.run(line, ["COLUMNS": "20"])
+    #expect(narrow.lines.allSatisfy { $0.count <= 20 }, "\(narrow)")
+  }
+
   @Test func `checks all sources unless some are named`() async throws {
     let outcome = try await TestHome().run("sources check --fields source --tsv")
     #expect(outcome.lines == sourceNames)
@@ -70,7 +92,7 @@ import Testing
   @Test func `shows no secret and rejects an unknown source`() async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)
-    for format in ["--json", "--tsv", "--format table"] {
+    for format in ["--json", "--tsv", "--format table --verbose"] {
       let outcome = try await home.run("sources check heroes \(format)")
       #expect(outcome.output.contains("COMIC_VINE_API_KEY = set (…"), "\(outcome)")
       #expect(!outcome.output.contains(FakeComicVine.key))
