@@ -47,7 +47,7 @@ struct DetailLoader<P: Plugin> {
       let (progress, count) = (context.progress, items.count)
       progress.say { [name = plugin.name] in
         let line = "Fetching details of \(name)… \(index + 1) of \(count)"
-        return ([line] + [progress.pause].compactMap(\.self)).joined(separator: " · ")
+        return ([line] + [progress.status].compactMap(\.self)).joined(separator: " · ")
       }
       do {
         let found = try await source.item(item.id)

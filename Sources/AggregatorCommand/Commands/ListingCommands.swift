@@ -91,7 +91,8 @@ extension Plugin {
     do {
       page = try await show(
         listed, matching: query, bounds, RecordPrinter(listing, output, in: context), &outcome,
-        details, chosen: output.fields, selecting: rest)
+        details, chosen: output.fields, selecting: rest,
+        progress: invocation.has(.all) ? context.progress : nil)
     } catch var failure as CommandError where failure.code == .unavailable {
       if let query { failure.suggestion = await suggestion(for: query, in: environment) }
       throw failure
@@ -178,7 +179,7 @@ extension Plugin {
     _ source: any DataSource<Item>, matching query: Query?, _ bounds: ListingOptions,
     _ printer: RecordPrinter<Item>?, _ outcome: inout ListingOutcome,
     _ details: DetailLoader<Self>? = nil, chosen: [String]? = nil,
-    selecting selection: Selection<Item>? = nil
+    selecting selection: Selection<Item>? = nil, progress: Progress? = nil
   ) async throws -> ShownPage {
     var printer = printer
     var details = details
@@ -200,6 +201,7 @@ extension Plugin {
       }
       guard let step else { break }
       outcome.add(step)
+      progress?.expect(outcome.total)
       shown.add(step)
       // The service has counted them.
       if printer == nil, outcome.total != nil, selection?.isFilter != true { return shown }

@@ -143,16 +143,17 @@ final class SyncProgress: Sendable {
 
   func show(_ result: SyncResult) { self.result.withLock { $0 = result } }
 
-  /// The line: `heroes: page 12, 1200 of 4005 heroes, 96/s`, counting earlier runs of the same pass.
+  /// The bar, or without a total `heroes: page 12, 1200 heroes, 96/s`; both count earlier runs of the same pass.
   private var text: String {
     let result = result.withLock(\.self)
-    let amount = result.total.map { "\(result.passed) of \($0)" } ?? "\(result.passed)"
-    let rate = context.progress.rate(result.added + result.changed + result.unchanged)
+    let count = result.added + result.changed + result.unchanged
     let line =
       result.pages == 0
       ? "Fetching \(name)…"
-      : "\(name): page \(result.earlierPages + result.pages), \(amount) \(name), \(rate)"
-    return ([line] + [context.progress.pause].compactMap(\.self)).joined(separator: " · ")
+      : result.total.map { context.progress.bar(name, result.passed, of: $0, after: count) }
+        ?? "\(name): page \(result.earlierPages + result.pages), \(result.passed) \(name), "
+        + context.progress.rate(count)
+    return ([line] + [context.progress.status].compactMap(\.self)).joined(separator: " · ")
   }
 }
 

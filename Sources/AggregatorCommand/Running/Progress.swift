@@ -10,15 +10,24 @@ final class Progress: Sendable {
     var pages = 0
     var records = 0
     var waiting: (end: ContinuousClock.Instant, reason: String)?
+    /// The host whose response is awaited.
+    var host: String?
+    /// The number of retries of the running call.
+    var retries = 0
+    /// The number of all records, if known.
+    var total: Int?
     var text: (@Sendable () -> String)?
 
     mutating func finish(_ source: String) {
       calls[source, default: 1] -= 1
       if calls[source, default: 0] <= 0 { calls[source] = nil }
+      retries = 0
+      host = nil
     }
   }
 
   private let width: Int?
+  private let hasUTF8: Bool
   private let start = ContinuousClock.now
   private let state = Mutex(State())
 
@@ -27,6 +36,7 @@ final class Progress: Sendable {
 
   /// Progress on standard error, if that is a terminal with escape sequences.
   init(on terminal: Terminal, isQuiet: Bool) {
+    hasUTF8 = terminal.hasUTF8
     width = terminal.isError && terminal.obeysEscapes && !isQuiet ? terminal.width : nil
   }
 
@@ -57,18 +67,36 @@ final class Progress: Sendable {
         state.pages += 1
         state.records += count
       case .failed(let source, _, _): state.finish(source)
-      case .received: state.responses += 1
+      case .sent(_, let address): state.host = URL(string: address)?.host()
+      case .received:
+        state.responses += 1
+        state.host = nil
+      case .lost: state.host = nil
+      case .retrying: state.retries += 1
       case .waiting(let time, let reason): state.waiting = (.now + time, reason)
       default: break
       }
     }
   }
 
-  var pause: String? {
-    state.withLock(\.waiting).flatMap { waiting in
-      let left = waiting.end - .now
-      return left > .zero ? "\(waiting.reason): waiting \(left.text)" : nil
+  /// Sets the number of all records; `nil` if it is unknown.
+  func expect(_ total: Int?) { state.withLock { $0.total = total } }
+
+  /// The reason for a pause, or the host that was sent the first request, or a repeated one.
+  var status: String? { Self.status(state.withLock(\.self)) }
+
+  private static func status(_ state: State) -> String? {
+    if let (end, reason) = state.waiting, case let left = end - .now, left > .zero {
+      return "\(reason): waiting \(left.text)"
     }
+    guard let host = state.host, state.retries > 0 || state.responses == 0 else { return nil }
+    return "waiting for \(host)" + (state.retries > 0 ? ", retry \(state.retries)" : "")
+  }
+
+  /// The share of a known total; see ``ProgressBar``.
+  func bar(_ name: String, _ done: Int, of total: Int, after count: Int) -> String {
+    ProgressBar(width: width ?? Terminal.defaultWidth, hasUTF8: hasUTF8)
+      .line(name, done, of: total, after: count, in: ContinuousClock.now - start)
   }
 
   /// A number per second of the run.
@@ -85,13 +113,15 @@ final class Progress: Sendable {
       "\(number) \(noun)\(number == 1 ? "" : "s")"
     }
     var line = "Fetching \(names)…"
-    if state.pages > 0 {
+    if state.pages > 0, let total = state.total {
+      line = bar(names, state.records, of: total, after: state.records)
+    } else if state.pages > 0 {
       line +=
-        " \(count(state.pages, "page")), \(count(state.records, "record")), \(rate(state.records))"
+        " page \(state.pages + 1), \(count(state.records, "record")), \(rate(state.records))"
     } else if state.responses > 0 {
       line += " \(count(state.responses, "response"))"
     }
-    return ([line] + [pause].compactMap(\.self)).joined(separator: " · ")
+    return ([line] + [Self.status(state)].compactMap(\.self)).joined(separator: " · ")
   }
 }
 

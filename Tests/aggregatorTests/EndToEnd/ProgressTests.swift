@@ -57,6 +57,30 @@ import Testing
     #expect(left == "" || left.contains("Interrupted; progress saved"), "\(all)")
   }
 
+  @Test func `names the host that is awaited`() async throws {
+    let service = try FakeComicVine()
+    service.fail(with: .stalled)
+    let home = try TestHome(service.settings)
+    let (run, pipe, _) = try await start(
+      "heroes list --timeout 10m", in: home,
+      until: "Fetching heroes… · waiting for 127.0.0.1")
+    run.child.send(SIGINT)
+    #expect(try await run.outcome().ending == .signal(SIGINT))
+    _ = await rest(of: pipe)
+  }
+
+  @Test func `shows the share of a known total`() async throws {
+    let service = try FakeComicVine()
+    service.fail(with: .stalled, after: 2)
+    let home = try TestHome(service.settings)
+    let (run, pipe, written) = try await start(
+      "heroes sync --timeout 10m", in: home, ["COMIC_VINE_PAGE_SIZE": "5"], until: "%")
+    #expect(written.contains(try Regex(#"heroes: #*\.* [0-9]+%"#)), "\(written)")
+    run.child.send(SIGINT)
+    #expect(try await run.outcome().ending == .signal(SIGINT))
+    _ = await rest(of: pipe)
+  }
+
   @Test func `erases the line before the answer`() async throws {
     let service = try FakeComicVine()
     service.fail(with: .stalled)
