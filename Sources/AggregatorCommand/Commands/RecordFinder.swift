@@ -153,8 +153,19 @@ struct RecordFinder<P: Plugin> {
     }
     let known = Set(ranked[.beginning, default: []].map(\.id))
     ranked[.beginning, default: []] += beginnings.filter { !known.contains($0.id) }
-    let best = [SearchRank.id, .name, .beginning].lazy.compactMap { ranked[$0] }
-    return Matches(best: best.first { !$0.isEmpty } ?? [], others: ranked[.other] ?? [])
+    var best =
+      [SearchRank.id, .name, .beginning].lazy.compactMap { ranked[$0] }
+      .first { !$0.isEmpty } ?? []
+    let others = ranked[.other] ?? []
+    if best.isEmpty {
+      // "spider man" is Spider-Man, which folds to one word.
+      let typed = FoldedText(text).text.filter { $0 != " " }
+      best = others.filter { record in
+        let lines = plugin.fields.searchableText(of: record).text
+        return lines.prefix { $0 != "\n" }.filter { $0 != " " } == typed
+      }
+    }
+    return Matches(best: best, others: others)
   }
 
   /// The records that the service's own search finds by name, with one request; `nil` if there is no such

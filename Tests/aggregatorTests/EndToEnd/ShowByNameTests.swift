@@ -128,6 +128,12 @@ import Testing
     #expect(outcome.errors.hasSuffix("\nhint: the ID of Spider-Man is 1443\n"), "\(outcome.errors)")
   }
 
+  @Test func `a name may be typed with a space for a hyphen`() async throws {
+    let outcome = try await Binary.run(
+      ["heroes", "show", "spider man", "--offline", "--fields", "id", "--tsv"])
+    #expect(outcome.output == "1443\n", "\(outcome)")
+  }
+
   @Test func `JSON is that of the ID`() async throws {
     let named = try await Binary.run("heroes show spider-man --offline --json")
     let exact = try await Binary.run("heroes show 1443 --offline --json")
