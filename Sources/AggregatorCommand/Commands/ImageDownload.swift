@@ -127,7 +127,7 @@ struct ImageDownload<P: Plugin>: Sendable {
 
   private func show(_ line: String) {
     context.progress.say { [progress = context.progress] in
-      [line, progress.pause].compactMap(\.self).joined(separator: " · ")
+      [line, progress.status].compactMap(\.self).joined(separator: " · ")
     }
   }
 

@@ -9,7 +9,7 @@ import Foundation
 struct RecordFinder<P: Plugin> {
   private let plugin: P
   private let source: any DataSource<P.Item>
-  private let local: LocalRecords<P>
+  private let local: LocalCandidates<P>
   private let idStore: SQLiteStore?
 
   /// The shortest beginning of an ID.
@@ -21,7 +21,7 @@ struct RecordFinder<P: Plugin> {
   ) {
     self.plugin = plugin
     self.source = source
-    local = LocalRecords(of: plugin, in: environment)
+    local = LocalCandidates(of: plugin, in: environment)
     idStore = (try? context.storePath(environment.settings)).flatMap(\.self).map {
       SQLiteStore(at: $0, busyTimeout: .zero)
     }

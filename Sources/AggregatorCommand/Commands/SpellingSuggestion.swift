@@ -6,7 +6,7 @@ extension Plugin {
   /// The index finds records that share three letters with a misspelled word, and a scan some with its first two,
   /// so that the time depends on the query and hardly on the number of records.
   func suggestion(for query: Query, in environment: PluginEnvironment) async -> String? {
-    let records = LocalRecords(of: self, in: environment)
+    let records = LocalCandidates(of: self, in: environment)
     let typed = query.words
     guard typed.count <= 6 else { return nil }
     let fields = fields.filter(\.isSearchable)
@@ -29,7 +29,7 @@ extension Plugin {
   }
 }
 
-extension LocalRecords {
+extension LocalCandidates {
   private static var maxPieces: Int { 10 }
   private static var recordsPerPiece: Int { 100 }
 

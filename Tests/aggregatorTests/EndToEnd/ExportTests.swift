@@ -78,7 +78,7 @@ import Testing
     let outcome = try await run(line)
     #expect(outcome.status == status, "\(outcome)")
     #expect(outcome.errors.hasPrefix("error: \(words)"), "\(outcome)")
-    #expect(try sandbox.files(under: "work").isEmpty)
+    #expect(try sandbox.files(under: "work") == ["directory.csv"])
   }
 
   @Test func `a failure leaves the file that was there`() async throws {
@@ -113,7 +113,7 @@ import Testing
       "-init", "/dev/null", "-noheader", "-csv", "-c",
       "SELECT count(*), typeof(any_value(powers)) FROM 'it''s.parquet'",
     ]
-    let pipe = Pipe()
+    let pipe = Foundation.Pipe()
     reading.standardOutput = pipe
     try reading.run()
     reading.waitUntilExit()

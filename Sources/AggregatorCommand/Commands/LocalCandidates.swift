@@ -3,7 +3,7 @@ import AggregatorKit
 /// The cached records of a source, and bundled ones that are not cached, without deleted ones.
 ///
 /// Records that cannot be read are left out: no command depends on them.
-struct LocalRecords<P: Plugin>: Sendable {
+struct LocalCandidates<P: Plugin>: Sendable {
   let plugin: P
   let store: (any Store)?
 
