@@ -166,6 +166,7 @@ extension SQLiteStore {
       status.pages = row.pages
       status.fetchedAt = row.at
       status.lastPosition = row.last
+      status.history = try connection.history(of: number)
       return status
     } ?? StoreStatus()
   }

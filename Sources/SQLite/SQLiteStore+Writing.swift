@@ -9,9 +9,9 @@ extension SQLiteStore {
   public func save(
     _ batch: StoreBatch, of source: String, at date: Date
   ) async throws(SourceError) -> StoreChanges {
-    try await write { connection throws(SQLiteFailure) in
+    try await write { [history] connection throws(SQLiteFailure) in
       let number = try connection.numbered(source)
-      var save = BatchSave(source: number, date: date)
+      var save = BatchSave(source: number, date: date, history: history)
       for (index, entry) in batch.entries.enumerated() {
         try save.save(entry, index, in: &connection)
       }
@@ -32,6 +32,9 @@ extension SQLiteStore {
           }
         }
       }
+      let isOutdated = batch.update != nil && !save.changes.didMoveCheckpoint
+      if batch.completesSync, !isOutdated { try save.log.completeSync(in: &connection) }
+      try save.log.finish(in: &connection)
       return save.changes
     }
   }
@@ -94,7 +97,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Removes a source's records, pages and checkpoints, and returns their space to the disk.
+  /// Removes a source's records, pages, checkpoints and history, and returns their space to the disk.
   public func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError) {
     try await write { connection throws(SQLiteFailure) in
       guard let number = try connection.number(of: source) else { return }
@@ -111,6 +114,7 @@ extension SQLiteStore {
       try connection.run("DELETE FROM pages WHERE source = ?1", number)
       try connection.run("DELETE FROM checkpoints WHERE source = ?1", number)
       try connection.run("DELETE FROM seen WHERE source = ?1", number)
+      try connection.clearHistory(of: number)
       if forgetsDeleted {
         try connection.run("DELETE FROM tombstones WHERE source = ?1", number)
       }
@@ -131,13 +135,15 @@ private struct BatchSave {
   let date: Date
   var changes = StoreChanges()
   var positions: [Int64] = []
+  var log: ChangeLog
 
   /// The last positions assigned before this batch and by now; `nil` until one is needed.
   private var last: (before: Int64, now: Int64)?
 
-  init(source: Int64, date: Date) {
+  init(source: Int64, date: Date, history: HistoryLimit) {
     self.source = source
     self.date = date
+    log = ChangeLog(of: source, at: date, keeping: history)
   }
 
   mutating func save(
@@ -154,7 +160,10 @@ private struct BatchSave {
     }
     guard let known else { return try insert(entry, index, in: &connection) }
     positions.append(known.position)
-    if known.isRemovedUpstream { try connection.unmarkRemoved(known.position, of: source) }
+    if known.isRemovedUpstream {
+      try connection.unmarkRemoved(known.position, of: source)
+      try log.add(.returned, of: known.position, in: &connection)
+    }
     let merged = known.json.flatMap(entry.mergedWithStored)
     changes.merged[index] = merged?.json
     guard let old = known.json, old != merged?.json else {
@@ -162,10 +171,14 @@ private struct BatchSave {
       return
     }
     changes.changed += 1
+    // False for a record that this batch has twice.
+    let isEarlier = last.map { known.position <= $0.before } ?? true
+    if isEarlier, entry.isChange(old) {
+      try log.add(.changed, of: known.position, from: old, in: &connection)
+    }
     try connection.replace(
       known.position, json: merged?.json ?? entry.json,
-      text: (merged?.text ?? entry.text()).stored, at: date,
-      isIndexed: last.map { known.position <= $0.before } ?? true)
+      text: (merged?.text ?? entry.text()).stored, at: date, isIndexed: isEarlier)
   }
 
   private mutating func insert(
@@ -195,8 +208,9 @@ private struct BatchSave {
 
   /// Adds the new records to the search index, all at once: one by one, or by a trigger, takes more than
   /// twice as long.
-  func indexNewRecords(in connection: inout Connection) throws(SQLiteFailure) {
+  mutating func indexNewRecords(in connection: inout Connection) throws(SQLiteFailure) {
     guard let last else { return }
+    try log.begin(in: &connection)
     try connection.run(
       """
       INSERT INTO search (rowid, folded)
@@ -243,6 +257,7 @@ private struct BatchSave {
       changes.unconfirmedRemovals = .init(missing: missing.count, known: known)
     } else {
       try connection.markRemoved(missing, of: source, at: date)
+      for position in missing { try log.add(.removed, of: position, in: &connection) }
       changes.removedUpstream = missing.count
     }
   }

@@ -13,18 +13,21 @@ public final class SQLiteStore: Store {
   public let path: String
 
   package let file: StoreFile
+  let history: HistoryLimit
   private let writer: StoreConnection
   private let reader: StoreConnection
 
   /// Creates a store without touching its file.
   ///
   /// Missing directories of the absolute path are created with mode 0700. The longest wait for another
-  /// process is 5 s by default. `report` receives a warning when a file is moved aside.
+  /// process is 5 s by default. `history` bounds the changes kept of each source. `report` receives a warning
+  /// when a file is moved aside.
   public init(
-    at path: String, busyTimeout: Duration = .seconds(5),
+    at path: String, busyTimeout: Duration = .seconds(5), history: HistoryLimit = .standard,
     report: @escaping @Sendable (Warning) -> Void = { _ in }
   ) {
     self.path = path
+    self.history = history
     file = StoreFile(path: path, busyTimeout: busyTimeout, report: report)
     writer = StoreConnection(to: file, for: .writing)
     // Readers never wait for a writer if they have a connection of their own.

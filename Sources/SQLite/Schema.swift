@@ -105,6 +105,31 @@ package enum Schema {
     INSERT INTO search (search) VALUES ('rebuild');
     PRAGMA user_version = 5;
     """,
+    """
+    CREATE TABLE history (
+      source INTEGER PRIMARY KEY,
+      start INTEGER,             -- time since which changes are known, null for never
+      trimmed INTEGER NOT NULL,  -- number of the last change that was removed
+      last INTEGER NOT NULL      -- number given last
+    ) STRICT;
+    CREATE TABLE changes (
+      number INTEGER PRIMARY KEY,  -- the source's number, shifted, plus a count
+      position INTEGER NOT NULL,
+      kind TEXT NOT NULL,          -- changed, removed or returned
+      changed INTEGER NOT NULL,
+      json TEXT                    -- the record before the change
+    ) STRICT;
+    CREATE INDEX changes_by_record ON changes (position, number);
+    CREATE TABLE syncs (
+      number INTEGER PRIMARY KEY,
+      source INTEGER NOT NULL,
+      position INTEGER NOT NULL,   -- the last one at its end
+      change INTEGER NOT NULL,
+      completed INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX syncs_by_source ON syncs (source, number);
+    PRAGMA user_version = 6;
+    """,
   ]
 
   /// The version of the files that this program writes.

@@ -27,6 +27,9 @@ extension Connection {
       SELECT source, name, value FROM checkpoints LIMIT 0;
       SELECT key, value FROM shared LIMIT 0;
       SELECT number, source, reconciliation, positions FROM seen LIMIT 0;
+      SELECT source, start, trimmed, last FROM history LIMIT 0;
+      SELECT number, position, kind, changed, json FROM changes LIMIT 0;
+      SELECT number, source, position, change, completed FROM syncs LIMIT 0;
       SELECT id, block FROM search_data LIMIT 0;
       SELECT segid, term, pgno FROM search_idx LIMIT 0;
       SELECT id, sz FROM search_docsize LIMIT 0;

@@ -10,6 +10,8 @@ public struct Setting: Hashable, Sendable {
     case url
     /// A rate such as `1/s 200/h`, or `off`; see ``Rate``.
     case rate
+    /// An age and a number of changes such as `30d 5000`, or `off`; see ``HistoryLimit``.
+    case history
     /// A whole number in this range.
     case count(ClosedRange<Int>)
     /// A local directory; never taken from a file in the working directory.
@@ -166,6 +168,19 @@ public struct Settings: Sendable {
     return rate
   }
 
+  /// The value of a setting of the form `history`; the standard one if it is not set.
+  ///
+  /// - Throws: ``SourceError`` with code `invalidSettings` if the value is invalid.
+  public func history(_ setting: Setting) throws(SourceError) -> HistoryLimit {
+    guard let text = text(setting) else { return .standard }
+    guard let limit = HistoryLimit(text) else {
+      throw invalid(
+        setting, text,
+        "must be an age, a number of changes, or both, such as \"30d 5000\", or \"off\"")
+    }
+    return limit
+  }
+
   /// The value of a setting of the form `count`, in the setting's range.
   ///
   /// - Throws: ``SourceError`` with code `invalidSettings` if the value is invalid.
@@ -200,6 +215,7 @@ public struct Settings: Sendable {
     switch setting.form {
     case .url: _ = try url(setting)
     case .rate: _ = try rate(setting)
+    case .history: _ = try history(setting)
     case .count: _ = try count(setting)
     case .directory: _ = try directory(setting)
     case .text, .secret, .contact: break

@@ -29,10 +29,11 @@ public struct RecordStore<Item: Record>: Sendable {
 
   func save(
     encoded records: [EncodedRecord<Item>], page: (key: String, page: FetchedPage)? = nil,
-    update: CheckpointUpdate?, at date: Date
+    update: CheckpointUpdate?, completesSync: Bool = false, at date: Date
   ) async throws(SourceError) -> StoreChanges {
     try await store.save(
-      StoreBatch(records.map(entry), page: page, update: update), of: source, at: date)
+      StoreBatch(records.map(entry), page: page, update: update, completesSync: completesSync),
+      of: source, at: date)
   }
 
   /// - Throws: ``SourceError`` with code `malformed`.
@@ -52,6 +53,10 @@ public struct RecordStore<Item: Record>: Sendable {
       let merged = item.merged(over: known)
       guard merged != item else { return nil }
       return (try? CanonicalJSON.bytes(of: merged)).map { ($0, text(merged)) }
+    } isChange: { known in
+      // If each form completes the other to the same record, they differ only in what they leave out.
+      guard let known = try? JSONText(known)?.read(Item.self) else { return false }
+      return known.merged(over: item) != item.merged(over: known)
     }
   }
 

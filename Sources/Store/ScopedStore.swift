@@ -193,6 +193,18 @@ extension ScopedStore {
     _ key: String, _ body: @escaping @Sendable (String?) -> String?
   ) async throws(SourceError) { try await base.change(key, body) }
 
+  package func changes(
+    of source: String, since start: HistoryStart, after position: Int64, limit: Int
+  ) async throws(SourceError) -> StoredChanges? {
+    try await check(source)
+    return try await base.changes(of: source, since: start, after: position, limit: limit)
+  }
+
+  package func clearHistory(of source: String) async throws(SourceError) {
+    try await check(source)
+    try await base.clearHistory(of: source)
+  }
+
   package func status(of source: String) async throws(SourceError) -> StoreStatus {
     try await check(source)
     return try await base.status(of: source)

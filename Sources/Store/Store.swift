@@ -81,9 +81,20 @@ public protocol Store: Sendable {
     _ key: String, _ body: @escaping @Sendable (String?) -> String?
   ) async throws(SourceError)
 
+  /// The records that may have changed since a point of their history, without deleted ones; `nil` if
+  /// nothing is known of it, as by default.
+  ///
+  /// The slice begins after `position`, 0 for the start, and has at most `limit` records, 1 or more.
+  func changes(
+    of source: String, since start: HistoryStart, after position: Int64, limit: Int
+  ) async throws(SourceError) -> StoredChanges?
+
+  /// Removes the history of a source: all its changes, but no record.
+  func clearHistory(of source: String) async throws(SourceError)
+
   func status(of source: String) async throws(SourceError) -> StoreStatus
 
-  /// Removes a source's records, pages and checkpoints. Their positions are never reused.
+  /// Removes a source's records, pages, checkpoints and history. Their positions are never reused.
   ///
   /// `forgetsDeleted` also clears the marks of deletion.
   func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError)
@@ -93,6 +104,12 @@ extension Store {
   public func pageKeys(
     of source: String, startingWith prefix: String
   ) async throws(SourceError) -> [String] { [] }
+
+  public func changes(
+    of source: String, since start: HistoryStart, after position: Int64, limit: Int
+  ) async throws(SourceError) -> StoredChanges? { nil }
+
+  public func clearHistory(of source: String) async throws(SourceError) {}
 }
 
 extension SharedState {

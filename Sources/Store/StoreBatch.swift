@@ -11,13 +11,17 @@ public struct StoreBatch: Sendable {
 
   public var update: CheckpointUpdate?
 
+  /// True if it completes a sync, with which later states are compared.
+  public var completesSync: Bool
+
   public init(
     _ entries: [StoreEntry], page: (key: String, page: FetchedPage)? = nil,
-    update: CheckpointUpdate? = nil
+    update: CheckpointUpdate? = nil, completesSync: Bool = false
   ) {
     self.entries = entries
     self.page = page
     self.update = update
+    self.completesSync = completesSync
   }
 }
 
@@ -34,16 +38,22 @@ public struct StoreEntry: Sendable {
   /// Merges this record over its stored form, if the two differ; `nil` to save it as it is.
   public var mergedWithStored: @Sendable (_ known: Data) -> (json: Data, text: FoldedText)?
 
+  /// True if the service has changed the record, rather than sent other details of it; called only if the
+  /// stored form is replaced.
+  public var isChange: @Sendable (_ known: Data) -> Bool
+
   public init(
     id: String, json: Data, text: @escaping @Sendable () -> FoldedText,
     mergedWithStored: @escaping @Sendable (_ known: Data) -> (json: Data, text: FoldedText)? = {
       _ in nil
-    }
+    },
+    isChange: @escaping @Sendable (_ known: Data) -> Bool = { _ in true }
   ) {
     self.id = id
     self.json = json
     self.text = text
     self.mergedWithStored = mergedWithStored
+    self.isChange = isChange
   }
 }
 

@@ -120,6 +120,9 @@ public struct StoreStatus: Hashable, Sendable {
   /// The position of the record first seen last, even if it is no longer stored; 0 for none.
   public var lastPosition: Int64 = 0
 
+  /// The history of changes; `nil` if none is kept.
+  public var history: StoredHistory?
+
   public init() {}
 
   /// The number of records not marked as removed upstream, including deleted ones.

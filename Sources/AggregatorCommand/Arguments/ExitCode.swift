@@ -15,6 +15,9 @@ enum ExitCode: Int32, CaseIterable, Sendable {
   case settings = 78
   case interrupted = 130
 
+  /// The code of `diff --exit-code` if there are differences, as in `git diff`.
+  static let different = ExitCode.notFound
+
   init(_ error: SourceError) {
     self =
       switch error.code {
@@ -37,7 +40,8 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     switch self {
     case .success: "success, including empty lists, cached or bundled data, and a closed pipe"
     case .notFound:
-      "record not found, or lookup not supported; for next: end of list or invalid position"
+      "record not found, or lookup not supported; for next: end of list or invalid position; for "
+        + "diff --exit-code: differences"
     case .partial: "partial result: some sources failed, or the listing was cut short"
     case .usage: "invalid command line, record ID or --cursor, or blank query"
     case .unavailable:

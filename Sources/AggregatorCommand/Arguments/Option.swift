@@ -209,6 +209,17 @@ extension Option {
     "image", about: "show the image beside the record on a terminal; requires chafa")
   static let sync = Option(
     "sync", about: "first sync the sources that the query reads, if incomplete")
+  static let since = Option(
+    "since", .text, "WHEN",
+    about: "compare with sync (default), yesterday, a date such as 2026-01-31, or a span such as 2h"
+  )
+  static let exitCode = Option("exit-code", about: "exit with 1 if there are differences")
+  static let every = Option(
+    "every", .duration, "D", about: "pause between syncs: 30s, 10m, 2h (default 10m)")
+  static let exec = Option(
+    "exec", .text, "CMD", about: "run a command after each sync that found changes")
+  static let history = Option(
+    "history", about: "remove only the history of changes, and keep the records")
   static let printURL = Option("print-url", about: "print the URL instead of opening it")
 
   // MARK: - Sets
@@ -240,7 +251,7 @@ extension Option {
     [
       [limit, all], [offline, refresh], [offline, noFallback], [record, replay],
       [reset, back, peek],
-      [deleted, details],
+      [deleted, details], [history, forgetDeleted],
     ] + [limit, cursor, session, order, fields, details].map { [count, $0] }
     + [refresh, record, replay, session, explain].map { [deleted, $0] }
 

@@ -68,7 +68,8 @@ package struct CommandTree: Sendable {
   }
 
   private var ownSettings: [Setting] {
-    [Directories.home(of: name)] + RecordingOptions.settings(of: name)
+    [Directories.home(of: name), Directories.history(of: name)]
+      + RecordingOptions.settings(of: name)
   }
 
   private var compiled: [any Plugin] { plugins.filter { !($0 is DeclaredPlugin) } }
@@ -109,6 +110,7 @@ package struct CommandTree: Sendable {
           Node(lazily: "sources") { .sources(plugins) },
           Node(lazily: "sql") { .sql(plugins, program) },
           Node(lazily: "export") { .export(plugins) },
+          Node(lazily: "watch") { .watch(plugins) },
         ]
       ),
       (
@@ -195,7 +197,7 @@ extension CommandTree.Node {
 }
 
 enum StandardVerb: String, CaseIterable {
-  case list, next, search, show, sync, delete, restore, open, image
+  case list, next, search, show, sync, diff, delete, restore, open, image
 
   func summary(_ noun: RecordNoun, isEndless: Bool = false) -> String {
     switch self {
@@ -207,6 +209,7 @@ enum StandardVerb: String, CaseIterable {
       isEndless
         ? "Download the next pages of \(noun.plural)"
         : "Download all records; resumes if interrupted"
+    case .diff: "Show changes since a sync or a date"
     case .delete: "Hide \(noun.plural) locally until restored"
     case .restore: "Restore deleted \(noun.plural)"
     case .open: "Open \(noun.withArticle)'s page in the browser"
@@ -242,6 +245,7 @@ extension Plugin {
     case .search: searchCommand
     case .show: showCommand
     case .sync: syncCommand
+    case .diff: diffCommand
     case .delete: deleteCommand
     case .restore: restoreCommand
     case .open: openCommand

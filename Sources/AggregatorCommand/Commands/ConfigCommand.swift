@@ -83,7 +83,7 @@ extension Command {
     else { return .none }
     if setting.form == .directory { return .directory }
     let standard = setting.defaultValue.map { [Candidate($0, "the default")] } ?? []
-    return .choice(standard + (setting.form == .rate ? [Candidate("off", "no limit")] : []))
+    return .choice(standard + setting.offWord)
   }
 
   private static func setSetting(
@@ -204,6 +204,16 @@ extension CommandContext {
         guard !isAnywhere else { continue }
         diagnostics.warning(error.message, hint: error.remedy.map(Hint.init))
       }
+    }
+  }
+}
+
+extension Setting {
+  fileprivate var offWord: [Candidate] {
+    switch form {
+    case .rate: [Candidate("off", "no limit")]
+    case .history: [Candidate("off", "no history")]
+    default: []
     }
   }
 }

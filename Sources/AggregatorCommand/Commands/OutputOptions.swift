@@ -80,6 +80,9 @@ struct OutputOptions {
 
   var isForPeople: Bool { format == .table }
 
+  /// True for one document, which has an end.
+  var isDocument: Bool { format == .json }
+
   private func choose<Item>(from all: [Field<Item>]) throws(CommandError) -> [Field<Item>]? {
     guard let fields else { return nil }
     guard !fields.isEmpty else { throw CommandError(.usage, "missing value for --fields") }

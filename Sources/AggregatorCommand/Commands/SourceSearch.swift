@@ -110,10 +110,8 @@ struct SearchHit: Record {
 
   init<P: Plugin>(_ record: P.Item, of plugin: P, from origin: Provenance.Origin) {
     source = plugin.name
-    let id = record.id.description
-    self.id = id
-    let shown = plugin.fields.lazy.filter(\.isShown).map { $0[record].cell }
-    label = shown.first { !$0.isEmpty && $0 != id } ?? ""
+    id = record.id.description
+    label = plugin.label(of: record)
     self.origin = origin.rawValue
     guard case .object(let members) = plugin.fields.object(of: record) else {
       object = .null
@@ -147,5 +145,12 @@ struct SearchHit: Record {
 }
 
 extension Plugin {
+  /// The name or title of a record: the first field in a row that is not its ID; empty if there is none.
+  func label(of record: Item) -> String {
+    let id = record.id.description
+    let shown = fields.lazy.filter(\.isShown).map { $0[record].cell }
+    return shown.first { !$0.isEmpty && $0 != id } ?? ""
+  }
+
   fileprivate var fieldEntries: [FieldEntry] { fields.map { FieldEntry($0) } }
 }

@@ -55,9 +55,10 @@ extension Command {
 
   fileprivate static func clearStore(_ plugins: [any Plugin]) -> Command {
     Command(
-      "SOURCE", words: CompletionSource.source(plugins), options: [.forgetDeleted, .yes, .dryRun],
+      "SOURCE", words: CompletionSource.source(plugins),
+      options: [.forgetDeleted, .history, .yes, .dryRun],
       notes: [
-        "Cached images are removed too. Deleted records stay deleted unless --forget-deleted is given. "
+        "The history of changes and cached images are removed too. Deleted records stay deleted unless --forget-deleted is given. "
           + "Positions of next are kept."
       ],
       examples: plugins.prefix(1).map {
@@ -72,6 +73,9 @@ extension Command {
     let plugin = context.tree.plugins.first { $0.name == name }
     let environment = try context.localEnvironment()
     let store = try environment.requiredStore()
+    guard !invocation.has(.history) else {
+      return try await clearHistory(of: name, in: store, invocation, context)
+    }
     let files = try context.imageFiles(environment.settings)
     func failure(_ error: SourceError) -> CommandError {
       plugin.map { CommandError(error, of: $0) } ?? CommandError(error)
@@ -100,6 +104,30 @@ extension Command {
     return .success
   }
 
+  private static func clearHistory(
+    of name: String, in store: any Store, _ invocation: Invocation, _ context: CommandContext
+  ) async throws -> ExitCode {
+    do {
+      let count = try await store.status(of: name).history?.count ?? 0
+      // A source that was removed may have left changes.
+      if count == 0 { _ = try context.tree.plugin(named: name) }
+      let subject = "\(count.of("change")) of \(name)"
+      guard !invocation.has(.dryRun) else {
+        context.diagnostics.note("Would remove \(subject)")
+        return .success
+      }
+      guard try invocation.confirms("Remove \(subject)") else {
+        context.diagnostics.note("Nothing removed")
+        return .success
+      }
+      try await store.clearHistory(of: name)
+      context.diagnostics.note("Removed \(subject)")
+      return .success
+    } catch let error as SourceError {
+      throw CommandError(error)
+    }
+  }
+
   fileprivate static let storePath = Command(
     examples: [("store path", "print the path of the store")]
   ) { invocation, context in
@@ -118,6 +146,7 @@ private struct StoreEntry: Entry {
   let removedUpstream: Int
   let pages: Int
   let fetchedAt: String?
+  let changes: Int
 
   init(_ name: String, _ status: StoreStatus) {
     id = name
@@ -126,6 +155,7 @@ private struct StoreEntry: Entry {
     removedUpstream = status.removedUpstream
     pages = status.pages
     fetchedAt = status.fetchedAt?.iso8601
+    changes = status.history?.count ?? 0
   }
 
   static let fields: [Field<StoreEntry>] = [
@@ -141,6 +171,7 @@ private struct StoreEntry: Entry {
     Field("pages", "Pages", \.pages, about: "The number of cached pages."),
     Field(
       "fetchedAt", "Last fetched", \.fetchedAt, about: "Time of the newest fetched page."),
+    Field("changes", "Changes", \.changes, about: "The number of changes in the history."),
   ]
 }
 

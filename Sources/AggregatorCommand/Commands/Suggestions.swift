@@ -19,6 +19,8 @@ extension CommandTree {
     "undelete": ["restore"], "unhide": ["restore"], "recover": ["restore"], "undo": ["restore"],
     "more": ["next"], "continue": ["next"], "browse": ["open"], "web": ["open"], "visit": ["open"],
     "fetch": ["sync", "load"], "pull": ["sync", "load"], "update": ["sync", "load", "set"],
+    "changes": ["diff"], "changelog": ["diff"], "changed": ["diff"], "log": ["diff"],
+    "compare": ["diff"], "poll": ["watch"], "monitor": ["watch"], "follow": ["watch"],
     "download": ["image", "sync", "load"], "picture": ["image"], "random": ["deal"],
     "pick": ["deal"], "delete": ["unset", "clear"], "reset": ["unset", "clear"],
     "empty": ["clear"], "add": ["set"], "edit": ["set"], "where": ["path"], "file": ["path"],
@@ -31,7 +33,7 @@ extension CommandTree {
   private static let optionSynonyms = [
     "reload": "refresh", "no-cache": "refresh", "force": "refresh", "cached": "offline",
     "local": "offline", "top": "limit", "per-page": "limit", "columns": "fields", "filter": "where",
-    "order": "sort", "order-by": "sort", "sort-by": "sort",
+    "interval": "every", "from": "since", "order": "sort", "order-by": "sort", "sort-by": "sort",
   ]
 
   private static let letterSynonyms: [Character: String] = ["n": "limit"]

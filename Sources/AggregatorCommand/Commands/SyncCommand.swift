@@ -33,7 +33,7 @@ extension Plugin {
   }
 
   private func sync(_ invocation: Invocation, _ context: CommandContext) async throws -> ExitCode {
-    let pages = try maxPages(invocation)
+    let pages = try maxPages(invocation, for: "\(name) sync")
     let output = try OutputOptions(invocation, in: context)
     var listing = try output.plainListing("sync", SyncEntry.self)
     listing.source = name
@@ -77,12 +77,12 @@ extension Plugin {
   }
 
   /// The maximum number of pages; `nil` for all.
-  private func maxPages(_ invocation: Invocation) throws(CommandError) -> Int? {
+  func maxPages(_ invocation: Invocation, for command: String) throws(CommandError) -> Int? {
     let pages = invocation.count(.maxPages).flatMap { $0 == 0 ? nil : $0 }
     guard pages != nil || !policy.isEndless else {
       throw CommandError(
         .usage, "\(name) is unbounded: specify --max-pages",
-        hint: .command("\(name) sync --max-pages 10"))
+        hint: .command("\(command) --max-pages 10"))
     }
     return pages
   }
@@ -160,7 +160,7 @@ final class SyncProgress: Sendable {
 struct SyncReport {
   let entry: SyncEntry
   let failure: CommandError?
-  private let remarks: [Warning]
+  let remarks: [Warning]
 
   private let source: String
   private let result: SyncResult

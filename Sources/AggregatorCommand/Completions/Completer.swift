@@ -95,6 +95,8 @@ struct Completer {
     switch option.value {
     case .choice(let words): candidates = words.map { Candidate($0) }
     case .session: candidates = context.sessions().map { Candidate($0) }
+    case .text where option == .since:
+      candidates = HistoryStart.words.map { Candidate($0.word, $0.about) }
     case .text where option == .condition:
       // An operator follows.
       return .words(

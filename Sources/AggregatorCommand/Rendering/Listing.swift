@@ -20,6 +20,11 @@ struct Listing<Item: Record>: Sendable {
   /// The JSON object of a record without `--fields`; `nil` for all ``fields``.
   var object: (@Sendable (Item) -> JSON)?
 
+  /// The paragraph of a record in a table without `--fields`; `nil` for columns.
+  ///
+  /// It receives the record's ID as it is shown.
+  var paragraph: (@Sendable (Item, _ id: String) -> Paragraph)?
+
   /// `true` to leave CSV cells that look like formulas as they are.
   var isRaw: Bool
 
@@ -66,7 +71,10 @@ struct Listing<Item: Record>: Sendable {
   }
 
   func tableWriter(on terminalLayout: TerminalLayout) -> any RecordWriter<Item> {
-    switch (shape, layout.row, chosen) {
+    if let paragraph, chosen == nil {
+      return ParagraphWriter(on: terminalLayout, paragraph)
+    }
+    return switch (shape, layout.row, chosen) {
     case (.cards, _, _):
       CardWriter(fields: fieldsForPeople, terminalLayout: terminalLayout, maxLines: maxLines)
     case (.rows, .block(let heading, let badge, let detail), nil):

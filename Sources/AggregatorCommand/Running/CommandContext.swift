@@ -100,11 +100,17 @@ struct CommandContext: Sendable {
     knowing others: [Setting] = []
   ) throws(CommandError) -> PluginEnvironment {
     let settings = try settings(knowing: others)
+    let history: HistoryLimit
+    do throws(SourceError) {
+      history = try settings.history(Directories.history(of: tree.name))
+    } catch {
+      throw CommandError(error)
+    }
     return PluginEnvironment(
       settings: settings, transport: HTTPTransport.standard,
       store: try storePath(settings).map { path in
         ScopedStore(
-          SQLiteStore(at: path, busyTimeout: busyTimeout) { [diagnostics] in
+          SQLiteStore(at: path, busyTimeout: busyTimeout, history: history) { [diagnostics] in
             diagnostics.warning($0.message)
           }
         ) { [plugins = tree.plugins.compactMap { $0 as? DeclaredPlugin }] name in

@@ -13,6 +13,12 @@ struct Directories: Hashable, Sendable {
       about: "directory for all program data, instead of the XDG directories")
   }
 
+  static func history(of program: ProgramName) -> Setting {
+    Setting(
+      program.variable("HISTORY"), .history, default: "90d 100000",
+      about: "age and number of the changes kept per source, or off")
+  }
+
   /// For `store.sqlite`; an absolute path, `nil` if unknown.
   let data: String?
   var storePath: String? { data.map { "\($0)/store.sqlite" } }

@@ -28,6 +28,18 @@ enum ExternalProgram {
     return path
   }
 
+  /// The words that start a command line; `nil` if it is blank or its program is not installed.
+  ///
+  /// As with `git`: a line with special characters of the shell is run by it.
+  static func words(of line: String, _ variables: [String: String]) -> [String]? {
+    let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
+    guard let name = words.first else { return nil }
+    if line.contains(where: { "|&;<>()$`\\\"'*?[#~=%{}\n".contains($0) }) {
+      return ["/bin/sh", "-c", line]
+    }
+    return path(of: name, variables).map { [$0] + words.dropFirst() }
+  }
+
   /// Runs a program to its end with default signal handling: it would inherit the signals that this program
   /// blocks or ignores.
   ///
@@ -81,6 +93,12 @@ enum ExternalProgram {
     guard posix_spawn(&child, arguments[0], &actions, &attributes, &words, &environment) == 0
     else { return nil }
     return child
+  }
+
+  /// The end of a program in words: `status 1` or `signal 9`.
+  static func ending(_ status: Int32) -> String {
+    let signal = status & 0x7F
+    return signal == 0 ? "status \(status >> 8 & 0xFF)" : "signal \(signal)"
   }
 
   /// Waits for the end of a program.

@@ -31,7 +31,7 @@ struct JQ {
   ) async throws -> ExitCode {
     let input = try TemporaryFile()
     let code = try await command(
-      context.writing(to: Output(descriptor: input.descriptor, named: "a temporary file")))
+      context.writing(to: input.output))
     let text = try context.terminal.isOutput ? TemporaryFile() : nil
     let result = try run(on: input, writingTo: text)
     if let text { try context.output.write(Self.safe(String(decoding: text.data, as: UTF8.self))) }
@@ -39,7 +39,8 @@ struct JQ {
     // The reader closed the pipe.
     guard result.status != SIGPIPE else { throw Output.ClosedPipe() }
     throw CommandError(
-      .usage, "\(Self.program) failed with \(Self.ending(result.status)): \(result.message)",
+      .usage,
+      "\(Self.program) failed with \(ExternalProgram.ending(result.status)): \(result.message)",
       hint: "see the input of \(Self.program) with \(Option.json.spelling)")
   }
 
@@ -61,11 +62,6 @@ struct JQ {
     let line = text.split(separator: "\n").first ?? "no message"
     let message = line.replacing(#/^jq: error(?: \(at [^)]*\))?: /#, with: "")
     return String(message.last == ":" ? message.dropLast() : message)
-  }
-
-  private static func ending(_ status: Int32) -> String {
-    let signal = status & 0x7F
-    return signal == 0 ? "status \(status >> 8 & 0xFF)" : "signal \(signal)"
   }
 
   /// Unlike the JSON that it reads, the output of the program may have invisible characters.

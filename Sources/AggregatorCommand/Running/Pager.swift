@@ -11,19 +11,14 @@ struct Pager: Hashable, Sendable {
 
   /// The pager that these variables choose; `nil` for none, or if it is not installed.
   ///
-  /// As with `git`: a pager with special characters of the shell is run by it, and `less` quits at
-  /// the end of a text of one screen, keeps colors and leaves the text on the screen.
+  /// As with `git`, `less` quits at the end of a text of one screen, keeps colors and leaves the text on the
+  /// screen.
   init?(_ variables: [String: String], of program: ProgramName) {
     let text = variables[program.variable("PAGER")] ?? variables["PAGER"] ?? "less"
-    let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
-    guard let name = words.first, words != ["cat"] else { return nil }
-    if text.contains(where: { "|&;<>()$`\\\"'*?[#~=%{}\n".contains($0) }) {
-      self.words = ["/bin/sh", "-c", text]
-    } else if let path = ExternalProgram.path(of: name, variables) {
-      self.words = [path] + words.dropFirst()
-    } else {
-      return nil
-    }
+    guard text.split(whereSeparator: \.isWhitespace) != ["cat"],
+      let words = ExternalProgram.words(of: text, variables)
+    else { return nil }
+    self.words = words
     self.variables = ["LESS": "FRX", "LV": "-c"].merging(variables) { $1 }
   }
 }

@@ -19,6 +19,8 @@ final class TemporaryFile: Sendable {
 
   deinit { close(descriptor) }
 
+  var output: Output { Output(descriptor: descriptor, named: "a temporary file") }
+
   func rewind() { lseek(descriptor, 0, SEEK_SET) }
 
   /// All of it, from the beginning.

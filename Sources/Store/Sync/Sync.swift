@@ -59,7 +59,13 @@ public struct Sync<Item: Record>: Sendable {
       do throws(SourceError) {
         guard bound.map({ $0 > 0 }) ?? true,
           try await fetch(upTo: bound, jobs, &result, progress)
-        else { return result }
+        else {
+          // A full pass ends with its last batch.
+          if !isFull, result.pages > 0 {
+            _ = try await recordStore.save(encoded: [], update: nil, completesSync: true, at: now())
+          }
+          return result
+        }
       } catch {
         guard waits, error.code == .rateLimited else {
           result.failure = error
@@ -107,7 +113,8 @@ public struct Sync<Item: Record>: Sendable {
       if batch.pages > 0 {
         let update = update(from: stored, checkpoint, to: batch.checkpoint, isLast: batch.isLast)
         let changes = try await recordStore.save(
-          encoded: batch.records, update: update, at: batch.checkpoint.date)
+          encoded: batch.records, update: update, completesSync: isFull && batch.isLast,
+          at: batch.checkpoint.date)
         result.add(batch, changes)
         guard changes.didMoveCheckpoint else { return true }
         (stored, checkpoint) = (update.to, batch.checkpoint)

@@ -249,6 +249,7 @@ struct StoreDamageTests {
   /// Damage that SQLite reports by codes that other failures share.
   @Test(arguments: [
     "DROP TABLE seen", "DROP TABLE tombstones", "DROP TABLE pages", "DROP TABLE checkpoints",
+    "DROP TABLE history", "DROP TABLE changes", "DROP TABLE syncs",
     "DROP TABLE shared", "DROP TABLE search", "ALTER TABLE records DROP COLUMN first_seen",
     "UPDATE seen SET positions = '[1,'", "PRAGMA user_version = 1", "PRAGMA user_version = 3",
     "UPDATE sources SET last = number << 40", "DELETE FROM sources WHERE name = 'things'",

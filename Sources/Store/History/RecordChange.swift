@@ -1,0 +1,80 @@
+public import AggregatorCore
+public import Foundation
+
+/// A difference between a record and an earlier state of it.
+public enum RecordChange<Item: Record>: Hashable, Sendable {
+  /// The service has the record, and did not have it before.
+  case added(Item)
+  case changed(from: Item, to: Item)
+  /// A sync found that the service no longer has the record.
+  case removed(Item)
+
+  /// The record as it is now, or was when it was removed.
+  public var item: Item {
+    switch self {
+    case .added(let item), .changed(_, let item), .removed(let item): item
+    }
+  }
+}
+
+/// A page of changes.
+public struct RecordChanges<Item: Record>: Sendable {
+  /// The point with which the records are compared.
+  public var start: HistoryMark
+
+  /// The date of the start; `nil` for a mark.
+  public var date: Date?
+
+  /// The date before which changes are no longer known, if it is after the start; `nil` if all are known.
+  public var knownSince: Date?
+
+  /// The changes in first-seen order, each with the time at which it was found.
+  public var changes: [(change: RecordChange<Item>, date: Date)] = []
+
+  public var unreadable = UnreadableRows.none
+
+  /// The position after which the next page begins; `nil` after the last.
+  public var next: Int64?
+}
+
+extension RecordStore {
+  /// The records that differ from an earlier state, at most `limit`, 1 or more, after a position; `nil` if
+  /// nothing is known of that state.
+  ///
+  /// Differences are net: a value that has changed back is none. Details that only one of two forms of a
+  /// record has, such as those of a single record and of a list, are not a difference; see
+  /// ``Record/merged(over:)``.
+  @concurrent public func changes(
+    since start: HistoryStart, after position: Int64 = 0, limit: Int
+  ) async throws(SourceError) -> RecordChanges<Item>? {
+    let stored = try await store.changes(
+      of: source, since: start, after: position, limit: limit)
+    guard let stored else { return nil }
+    var page = RecordChanges<Item>(
+      start: stored.start, date: stored.date, knownSince: stored.knownSince,
+      next: stored.hasMore ? stored.changes.last?.record.position : nil)
+    for stored in stored.changes {
+      let (items, unreadable) = decoded([stored.record])
+      page.unreadable = page.unreadable + unreadable
+      guard let item = items.first, let change = change(of: item, stored) else { continue }
+      page.changes.append((change, stored.date))
+    }
+    return page
+  }
+
+  /// `nil` if the record is as it was.
+  private func change(of item: Item, _ stored: StoredChange) -> RecordChange<Item>? {
+    switch (stored.wasListed, stored.record.removedUpstreamAt == nil) {
+    case (false, false): return nil
+    case (false, true): return .added(item)
+    case (true, false): return .removed(item)
+    case (true, true):
+      // An unreadable form was written by another version.
+      guard let json = stored.before, let before = try? JSONText(json)?.read(Item.self) else {
+        return nil
+      }
+      let (old, new) = (before.merged(over: item), item.merged(over: before))
+      return old == new ? nil : .changed(from: old, to: new)
+    }
+  }
+}
