@@ -30,7 +30,7 @@ public struct HistoryLimit: Hashable, Sendable {
     guard 1...2 ~= words.count else { return nil }
     var (age, count): (Duration?, Int?)
     for word in words {
-      if count == nil, word.utf8.count < 10, let number = Int(word), number > 0 {
+      if count == nil, word.first != "+", word.utf8.count < 10, let number = Int(word), number > 0 {
         count = number
       } else if age == nil, let span = Duration(span: word) {
         age = span

@@ -75,9 +75,10 @@ extension Plugin {
     var printer = RecordPrinter(listing, output, in: context)
     // Changes are printed as they are found.
     try context.pagedOutput.release()
+    let resuming = "watch \(name) --every \(invocation.text(.every) ?? "10m")"
     var isFirst = true
     try await Watch(recordStore(in: store), every: interval, on: ContinuousClock()).run {
-      let failure = await syncForWatch(lock, context) { progress in
+      let failure = await syncForWatch(resuming, lock, context) { progress in
         await sync.run(
           upTo: pages, jobs: invocation.count(.jobs) ?? 1, waits: false, progress: progress)
       }
@@ -119,12 +120,12 @@ extension Plugin {
 
   /// Syncs once, and prints the remarks; returns the failure.
   private func syncForWatch(
-    _ lock: SyncLock, _ context: CommandContext,
+    _ resuming: String, _ lock: SyncLock, _ context: CommandContext,
     _ sync: (_ progress: @escaping @Sendable (SyncResult) -> Void) async -> SyncResult
   ) async -> CommandError? {
     do throws(CommandError) {
       let result = try await lock.holding {
-        let progress = SyncProgress(of: name, resumingWith: "watch \(name)", in: context)
+        let progress = SyncProgress(of: name, resumingWith: resuming, in: context)
         defer { progress.end() }
         return await sync(progress.show)
       }

@@ -116,6 +116,10 @@ extension FuzzTarget {
     if let duration = Duration(typed: text) {
       try expect(duration > .zero && duration <= .seconds(86_400), "\(duration)")
     }
+    if let span = Duration(span: text) { try expect(span > .zero, "\(span)") }
+    if let limit = HistoryLimit(text) {
+      try expect(limit.isOff || limit.age > .zero && limit.count > 0, "\(limit)")
+    }
     if SessionPositionKey.isSession(text) {
       try expect(text.utf8.allSatisfy { 0x21...0x7E ~= $0 && $0 != 0x2F }, "a session is a path")
     }

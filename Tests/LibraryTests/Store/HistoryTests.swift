@@ -224,7 +224,7 @@ struct HistoryTests {
   }
 
   @Test(arguments: [
-    "", " ", "0", "-1", "3x", "d", "0d", "+3d", "1d 2d", "1 2", "1d 2 3", "1e3", "٣d",
+    "", " ", "0", "-1", "3x", "d", "0d", "+3d", "1d 2d", "1 2", "1d 2 3", "1e3", "+5", "٣d",
   ])
   func `refuses an invalid limit`(text: String) { #expect(HistoryLimit(text) == nil) }
 }

@@ -70,6 +70,7 @@ import Testing
     let shown = section.matches(of: /\.TP\n\\fBaggregator (.+)\\fR\n/).map { match in
       String(match.1).replacing("\\-", with: "-").replacing("\\:", with: "")
         .replacing("\\(dq", with: "\"").replacing("\\(ti", with: "~")
+        .replacing("\\(aq", with: "'")
     }
     var examples: Set<String> = []
     CommandTree.standard.root.visit {

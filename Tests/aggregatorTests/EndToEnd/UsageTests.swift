@@ -38,7 +38,7 @@ import Testing
     ),
     (
       "heroes fly",
-      "unknown verb \"fly\" for heroes\nhint: available verbs: list, next, search, show, sync, delete, restore, open, image"
+      "unknown verb \"fly\" for heroes\nhint: available verbs: list, next, search, show, sync, diff, delete, restore, open, image"
     ),
     (
       "heroes list spider",
@@ -120,7 +120,7 @@ import Testing
     ),
     (
       "heroes show 1 --limit 5",
-      "\"heroes show\" does not accept --limit; list, next and search do\nhint: aggregator help heroes show"
+      "\"heroes show\" does not accept --limit; list, next, search and diff do\nhint: aggregator help heroes show"
     ),
     ("--limit 5", "--limit requires a source or command\nhint: aggregator help"),
     ("heroes list --limit", "missing value for --limit"),
