@@ -31,6 +31,9 @@ let package = Package(
   targets: [
     .target(
       name: "CAggregatorCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .target(
+      name: "CAggregatorLineEditor",
+      linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .systemLibrary(
       name: "CAggregatorSQLite",
       providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]),
@@ -64,7 +67,8 @@ let package = Package(
     .target(
       name: "AggregatorCommand",
       dependencies: [
-        "AggregatorFiles", "AggregatorKit", "AggregatorLaws", "CAggregatorSQLite", "DeclaredSource",
+        "AggregatorFiles", "AggregatorKit", "AggregatorLaws", "CAggregatorLineEditor",
+        "CAggregatorSQLite", "DeclaredSource",
       ]),
     .executableTarget(
       name: "aggregator",

@@ -26,6 +26,10 @@ public struct Field<Item>: Sendable {
   /// SQL queries read stored fields at their paths and compute the others.
   public private(set) var path: String?
 
+  /// The SQLite expression that computes the value from the record's stored JSON, named `json`, so that the
+  /// store shows the field to other programs; `nil` if it has a ``path``, or only Swift can compute it.
+  public private(set) var sqlExpression: String?
+
   /// True if services send the field only with a single record: in a list, null may mean not fetched.
   public private(set) var isDetail = false
 
@@ -61,6 +65,13 @@ public struct Field<Item>: Sendable {
   public func stored(at path: String?) -> Field {
     var field = self
     field.path = path
+    return field
+  }
+
+  /// Returns this field with another ``sqlExpression``, which must compute the same value.
+  public func computed(inSQL expression: String) -> Field {
+    var field = self
+    field.sqlExpression = expression
     return field
   }
 

@@ -4,7 +4,8 @@ import Foundation
 
 /// A connection to a database, closed when it goes out of scope.
 ///
-/// Statements are prepared once. Their text is a literal, so no untrusted text can get into it.
+/// Statements are prepared once. Their text is a literal, so no untrusted text can get into it, but for
+/// ``execute(quoted:)``.
 package struct Connection: ~Copyable {
   package let database: OpaquePointer
   /// The wait between two attempts to lock the file.
@@ -91,6 +92,12 @@ package struct Connection: ~Copyable {
   /// Runs statements, separated by semicolons, that return no rows.
   package borrowing func execute(_ sql: StaticString) throws(SQLiteFailure) {
     let text = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
+    let code = sqlite3_exec(database, text, nil, nil, nil)
+    guard code == SQLITE_OK else { throw SQLiteFailure(code, on: database) }
+  }
+
+  /// Runs statements that contain names, which must be quoted; see ``Swift/String/sqlName``.
+  package borrowing func execute(quoted text: String) throws(SQLiteFailure) {
     let code = sqlite3_exec(database, text, nil, nil, nil)
     guard code == SQLITE_OK else { throw SQLiteFailure(code, on: database) }
   }

@@ -14,6 +14,7 @@ public final class SQLiteStore: Store {
 
   package let file: StoreFile
   let history: HistoryLimit
+  private let views: SourceViews?
   private let writer: StoreConnection
   private let reader: StoreConnection
 
@@ -22,12 +23,23 @@ public final class SQLiteStore: Store {
   /// Missing directories of the absolute path are created with mode 0700. The longest wait for another
   /// process is 5 s by default. `history` bounds the changes kept of each source. `report` receives a warning
   /// when a file is moved aside.
-  public init(
+  public convenience init(
     at path: String, busyTimeout: Duration = .seconds(5), history: HistoryLimit = .standard,
+    report: @escaping @Sendable (Warning) -> Void = { _ in }
+  ) {
+    self.init(
+      at: path, busyTimeout: busyTimeout, history: history, showing: nil, report: report)
+  }
+
+  /// Creates a store that keeps these views of its sources up to date in the file; `nil` leaves them alone.
+  package init(
+    at path: String, busyTimeout: Duration = .seconds(5), history: HistoryLimit = .standard,
+    showing views: SourceViews?,
     report: @escaping @Sendable (Warning) -> Void = { _ in }
   ) {
     self.path = path
     self.history = history
+    self.views = views
     file = StoreFile(path: path, busyTimeout: busyTimeout, report: report)
     writer = StoreConnection(to: file, for: .writing)
     // Readers never wait for a writer if they have a connection of their own.
@@ -47,8 +59,12 @@ public final class SQLiteStore: Store {
   package func write<Answer: Sendable>(
     _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer
   ) async throws(SourceError) -> Answer {
-    let answer = try await writer.perform { connection throws(SQLiteFailure) in
-      try connection.transaction(body)
+    let answer = try await writer.perform { [views] connection throws(SQLiteFailure) in
+      try connection.transaction { connection throws(SQLiteFailure) in
+        // Here and not when the file is opened, so that it waits for the lock once.
+        if let views { try connection.update(views) }
+        return try body(&connection)
+      }
     }
     guard let answer else {
       throw SourceError(

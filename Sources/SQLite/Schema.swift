@@ -15,6 +15,14 @@ package enum Schema {
   /// The highest number of a source whose positions fit.
   static let maxSources: Int64 = 1 << (62 - positionBits)
 
+  /// The tables whose names a source could have, too.
+  ///
+  /// Names of later tables must have an underscore, which no name of a source has: the file has a view
+  /// of each source.
+  static let tables: Set<String> = [
+    "sources", "records", "search", "tombstones", "pages", "checkpoints", "shared", "seen",
+  ]
+
   /// Statements that upgrade a file from one version to the next; append only.
   static let migrations: [StaticString] = [
     """

@@ -90,7 +90,10 @@ public struct DeclaredPlugin: Plugin {
     let computed = Field<DeclaredRecord>(
       field.name, field.name, .any, about: "The value at \(path).", isShown: isShown,
       isSearchable: field.isSearchable, read: { path.value(in: $0.row) ?? .null })
-    return computed.stored(at: path.members.map { (["row"] + $0).joined(separator: ".") })
+    guard let members = path.members else {
+      return computed.computed(inSQL: path.sqlExpression(below: "row"))
+    }
+    return computed.stored(at: (["row"] + members).joined(separator: "."))
   }
 
   private static let shownFields = 5
@@ -223,7 +226,7 @@ extension JSONPath {
     var names: [String] = []
     for component in components {
       guard case .member(let name) = component, Int(name) == nil, !name.isEmpty,
-        !name.contains(where: { ".\"\\".contains($0) })
+        !name.contains(where: { ".\"\\\0".contains($0) })
       else { return nil }
       names.append(name)
     }

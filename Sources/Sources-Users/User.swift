@@ -91,6 +91,24 @@ extension User {
   }
 }
 
+extension User {
+  /// ``name`` in SQL.
+  static let nameInSQL = """
+    coalesce(json_extract(json, '$.title') || ' ', '') || json_extract(json, '$.firstName')
+    || ' ' || json_extract(json, '$.lastName')
+    """
+
+  /// ``age(at:)`` today in SQL.
+  static let ageInSQL = """
+    (SELECT CASE WHEN years BETWEEN 0 AND 150 THEN years END FROM (
+      SELECT strftime('%Y', 'now') - substr(born, 1, 4)
+        - (strftime('%m-%d', 'now') < substr(born, 6)) AS years
+      FROM (SELECT json_extract(json, '$.birthDate') AS born)
+      WHERE born GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'
+        AND substr(born, 6, 2) BETWEEN '01' AND '12' AND substr(born, 9) BETWEEN '01' AND '31'))
+    """
+}
+
 extension String {
   /// True for a day such as `1967-07-23`.
   ///

@@ -220,6 +220,9 @@ extension Option {
     "exec", .text, "CMD", about: "run a command after each sync that found changes")
   static let history = Option(
     "history", about: "remove only the history of changes, and keep the records")
+  static let attach = Option(
+    "attach", .file, "[NAME=]FILE",
+    about: "also query a .csv or .tsv file as a table, or a .sqlite or .db file as a database")
   static let printURL = Option("print-url", about: "print the URL instead of opening it")
 
   // MARK: - Sets

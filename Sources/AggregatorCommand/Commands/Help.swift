@@ -191,7 +191,10 @@ enum HelpTopic: String, CaseIterable {
       (program.variable("CONFIG"), "additional settings file, like --config"),
       ("XDG_CONFIG_HOME", "parent of \(program.text)/config.xcconfig (default ~/.config)"),
       ("XDG_DATA_HOME", "parent of \(program.text)/store.sqlite (default ~/.local/share)"),
-      ("XDG_STATE_HOME", "parent of \(program.text)/positions (default ~/.local/state)"),
+      (
+        "XDG_STATE_HOME",
+        "parent of \(program.text), for positions and history (default ~/.local/state)"
+      ),
       ("XDG_CACHE_HOME", "parent of \(program.text)/images (default ~/.cache)"),
       ("http_proxy, https_proxy, no_proxy", "proxies, as in curl"),
       ("COLUMNS", "output width"),

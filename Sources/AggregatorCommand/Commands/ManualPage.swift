@@ -86,6 +86,10 @@ struct ManualPage {
         ("~/.config/\(tree.program)/config.xcconfig", "your settings"),
         ("~/.local/share/\(tree.program)/store.sqlite", "cached records and deletions"),
         ("~/.local/state/\(tree.program)/positions", "saved positions of next"),
+        (
+          "~/.local/state/\(tree.program)/\(ConsoleHistory.name)",
+          "lines typed at the console of sql"
+        ),
         ("~/.cache/\(tree.program)/images", "cached images, up to 256 MiB"),
       ].flatMap { item(italic($0.0), $0.1) }
   }

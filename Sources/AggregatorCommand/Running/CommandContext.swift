@@ -38,6 +38,11 @@ struct CommandContext: Sendable {
       width: terminal.isError ? terminal.width : nil, after: pagedOutput)
   }
 
+  /// This run with a new pager, and the size that the terminal has now.
+  func renewed() -> CommandContext {
+    CommandContext(invocation, tree: tree, variables: variables)
+  }
+
   /// This run with its output in a file.
   func writing(to output: Output) -> CommandContext {
     var context = self
@@ -110,9 +115,14 @@ struct CommandContext: Sendable {
       settings: settings, transport: HTTPTransport.standard,
       store: try storePath(settings).map { path in
         ScopedStore(
-          SQLiteStore(at: path, busyTimeout: busyTimeout, history: history) { [diagnostics] in
-            diagnostics.warning($0.message)
-          }
+          SQLiteStore(
+            at: path, busyTimeout: busyTimeout, history: history,
+            // A run with other added sources does not know all of those of the store.
+            showing: SourceViews(keepingOthers: invocation.has(.manifests)) {
+              [plugins = tree.plugins] in
+              plugins.map { SQLView($0).source }
+            }
+          ) { [diagnostics] in diagnostics.warning($0.message) }
         ) { [plugins = tree.plugins.compactMap { $0 as? DeclaredPlugin }] name in
           plugins.first { $0.name == name }?.recordScope(in: settings)
         }

@@ -82,7 +82,7 @@ extension SQLiteStore {
 }
 
 /// A directory that is removed at the end of the run; after `kill -9`, by the next run that needs one.
-private final class TemporaryDirectory: Sendable {
+final class TemporaryDirectory: Sendable {
   let path: String
 
   /// Locked as long as its process lives.

@@ -35,8 +35,17 @@ enum Interruption {
 
   /// Registers an action that runs before the clean-ups and may take as long as it needs, such as waiting
   /// for the reader of a pager; all signals but Ctrl-C end the program meanwhile.
-  static func first(_ run: @escaping @Sendable (Int32) -> Void) {
+  ///
+  /// `nil` removes it.
+  static func first(_ run: (@Sendable (Int32) -> Void)?) {
     firstAction.withLock { $0 = run }
+  }
+
+  private static let interrupt = Mutex<(@Sendable () -> Void)?>(nil)
+
+  /// Registers an action for Ctrl-C, which then does not end the program; `nil` removes it.
+  static func onInterrupt(_ run: (@Sendable () -> Void)?) {
+    interrupt.withLock { $0 = run }
   }
 
   /// Call it before any thread is created, because threads inherit the signal mask.
@@ -51,8 +60,10 @@ enum Interruption {
     let thread = Thread { [watched] in
       var watched = watched
       var signal: Int32 = 0
-      guard sigwait(&watched, &signal) == 0 else { return }
-      die(of: signal)
+      while sigwait(&watched, &signal) == 0 {
+        guard signal == SIGINT, let run = interrupt.withLock(\.self) else { return die(of: signal) }
+        run()
+      }
     }
     thread.stackSize = 64 << 10
     thread.start()

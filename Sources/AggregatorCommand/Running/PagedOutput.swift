@@ -131,6 +131,8 @@ final class PagedOutput: Sendable {
     }
     // The thread of the signal ends the program.
     while isInterrupted { pause() }
+    // Its process ID may be another program's by now.
+    Interruption.first(nil)
     for message in messages { message() }
   }
 

@@ -4,8 +4,8 @@ import CAggregatorSQLite
 /// SQLite's authorizer and progress handler for queries: permissions at compile time, the time
 /// limit at run time.
 ///
-/// Queries may read the views of the sources and table-valued JSON functions, and call functions without
-/// side effects (https://sqlite.org/c3ref/set_authorizer.html).
+/// Queries may read the views of the sources, attached files and table-valued JSON functions, and call functions
+/// without side effects (https://sqlite.org/c3ref/set_authorizer.html).
 final class SQLAuthorizer {
   enum Refusal {
     case table(String)
@@ -25,6 +25,8 @@ final class SQLAuthorizer {
   private var inner: [String: Int] = [:]
   private var innerRead: Set<Int> = []
   private var tables: Set<String> = []
+  /// The schemas of attached files.
+  private var schemas: Set<String> = []
 
   /// Functions with side effects; some exist only in other builds of SQLite.
   private static let functions: Set<String> = [
@@ -54,20 +56,22 @@ final class SQLAuthorizer {
   /// Installs the permissions: only `inner`, the views below `views`, may read `tables`, all those of the
   /// store.
   func restrict(
-    _ connection: borrowing Connection, to views: [String], inner: [String], tables: [String]
+    _ connection: borrowing Connection, to views: [String], inner: [String], tables: [String],
+    and attached: [SQLAttachment]
   ) {
-    self.views = Set(views.map { $0.lowercased() })
+    schemas = Set(attached.map { $0.schema.lowercased() })
+    self.views = Set((views + attached.compactMap(\.table)).map { $0.lowercased() })
     self.inner = Dictionary(zip(inner, inner.indices)) { first, _ in first }
     names = views
     self.tables = Set(tables.map { $0.lowercased() }).subtracting(self.views)
     let context = Unmanaged.passUnretained(self).toOpaque()
     sqlite3_set_authorizer(
       connection.database,
-      { context, action, first, second, _, reader in
+      { context, action, first, second, schema, reader in
         guard let context else { return SQLITE_DENY }
         let text = { (pointer: UnsafePointer<CChar>?) in pointer.map { String(cString: $0) } }
         return Unmanaged<SQLAuthorizer>.fromOpaque(context).takeUnretainedValue()
-          .allows(action, text(first), text(second), reader: text(reader))
+          .allows(action, text(first), text(second), in: text(schema), reader: text(reader))
           ? SQLITE_OK : SQLITE_DENY
       }, context)
   }
@@ -78,7 +82,7 @@ final class SQLAuthorizer {
   func allow(_ time: Duration) { deadline = .now + time }
 
   private func allows(
-    _ action: Int32, _ first: String?, _ second: String?, reader: String?
+    _ action: Int32, _ first: String?, _ second: String?, in schema: String?, reader: String?
   ) -> Bool {
     switch action {
     case SQLITE_SELECT, SQLITE_RECURSIVE: return true
@@ -87,22 +91,28 @@ final class SQLAuthorizer {
       return !Self.functions.contains(name) || refuse(.function(name))
     case SQLITE_READ:
       let table = first ?? ""
-      return mayRead(table.lowercased(), isCounting: second?.isEmpty ?? true, reader: reader)
-        || refuse(.table(table))
+      return mayRead(
+        table.lowercased(), in: schema?.lowercased() ?? "", isCounting: second?.isEmpty ?? true,
+        reader: reader) || refuse(.table(table))
     default: return refuse(.action)
     }
   }
 
   /// If no column is read (`isCounting`), SQLite also asks about a query's own `WITH` tables;
   /// `table` is in lower case, and `reader` is a view, or the query's own name for a subquery.
-  private func mayRead(_ table: String, isCounting: Bool, reader: String?) -> Bool {
+  private func mayRead(
+    _ table: String, in schema: String, isCounting: Bool, reader: String?
+  ) -> Bool {
     if let index = inner[table] ?? reader.flatMap({ inner[$0] }) {
       innerRead.insert(index)
       return true
     }
-    if views.contains(table) || Self.jsonTables.contains(table) { return true }
+    // A table of the store may have the name of a view. Counting, SQLite passes the schema as typed.
+    let isView = views.contains(table) && (schema == "temp" || isCounting && schema.isEmpty)
+    if isView || Self.jsonTables.contains(table) { return true }
     let isSystem =
       table.hasPrefix("sqlite_") || table.hasPrefix("pragma_") || Self.builtIn.contains(table)
+    if schemas.contains(schema) { return !isSystem }
     return isCounting && !isSystem && !tables.contains(table)
   }
 

@@ -12,6 +12,9 @@ struct SQLCursor: ~Copyable {
   /// The names of the views that the query reads.
   let sources: [String]
 
+  /// The tables of attached files.
+  let attached: [SQLTable]
+
   private let connection: Connection
   private let authorizer: SQLAuthorizer
   private let statement: SQLStatement
@@ -27,7 +30,7 @@ struct SQLCursor: ~Copyable {
 
   /// Time is checked only between steps, and one step may compare every position of one value with
   /// another: with two values of 1 MB that takes seconds, with 16 MB half an hour.
-  fileprivate static let maxValueSize = 1 << 20
+  static let maxValueSize = 1 << 20
 
   private static let limits: [(Int32, Int32)] = [
     (SQLITE_LIMIT_LENGTH, Int32(maxValueSize)), (SQLITE_LIMIT_SQL_LENGTH, Int32(maxTextSize)),
@@ -41,20 +44,21 @@ struct SQLCursor: ~Copyable {
   /// Without `path` the tables are empty; `time` limits all pages together; throws `invalidRequest`,
   /// `timedOut`, `cancelled`, `storage` or `busy`.
   init(
-    _ text: String, over views: [SQLView], in path: String?, busyTimeout: Duration,
-    within time: Duration
+    _ text: String, over views: [SQLView], and attached: [SQLAttachment], in path: String?,
+    busyTimeout: Duration, within time: Duration
   ) throws(SourceError) {
     let start = ContinuousClock.now
-    let diagnostics = SQLDiagnostics(text, views: views, path: path)
+    var diagnostics = SQLDiagnostics(text, views: views, path: path)
     var opened: Connection
     do { opened = try Connection.forQueries(path, busyTimeout: min(busyTimeout, time)) } catch {
       throw diagnostics.error(ofStore: error)
     }
     let authorizer = SQLAuthorizer(limiting: opened, to: time)
+    for file in attached { diagnostics.attached += try opened.attach(file, diagnostics) }
     let tooLarge: [String: Int]
     do {
       tooLarge = try opened.define(
-        views, for: text.lowercased(), isEmpty: path == nil, under: authorizer)
+        views, and: attached, for: text.lowercased(), isEmpty: path == nil, under: authorizer)
     } catch {
       throw diagnostics.error(ofStore: error)
     }
@@ -63,6 +67,7 @@ struct SQLCursor: ~Copyable {
     columns = made.columns
     self.tooLarge = tooLarge
     sources = authorizer.viewsRead
+    self.attached = diagnostics.attached
     statement = made
     connection = opened
     self.authorizer = authorizer
@@ -169,10 +174,13 @@ extension Connection {
     _ path: String?, busyTimeout: Duration
   ) throws(SQLiteFailure) -> Connection {
     guard let path else {
-      return try Connection(":memory:", busyTimeout: busyTimeout, flags: SQLITE_OPEN_READWRITE)
+      return try Connection(
+        ":memory:", busyTimeout: busyTimeout, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI)
     }
     do throws(SQLiteFailure) {
-      let connection = try Connection(path, busyTimeout: busyTimeout, flags: SQLITE_OPEN_READONLY)
+      // The path is absolute, so it is no URI; those of attached files are.
+      let connection = try Connection(
+        path, busyTimeout: busyTimeout, flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
       // SQLite reads the file only when a statement needs it.
       try connection.execute("SELECT count(*) FROM sqlite_schema")
       return connection
@@ -185,7 +193,8 @@ extension Connection {
   /// Makes the connection read-only too, and returns the number of records that are too large for a query
   /// in each source that the query, in lower case, names.
   fileprivate mutating func define(
-    _ views: [SQLView], for query: String, isEmpty: Bool, under authorizer: SQLAuthorizer
+    _ views: [SQLView], and attached: [SQLAttachment], for query: String, isEmpty: Bool,
+    under authorizer: SQLAuthorizer
   ) throws(SQLiteFailure) -> [String: Int] {
     try execute("PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4096")
     // The query sees a snapshot from here on.
@@ -200,28 +209,25 @@ extension Connection {
       // Checking all records takes time, and a query can only read a view that it names.
       if let number, query.contains(view.name.lowercased()) {
         try execute(
-          text: view.tooLarge(of: number, over: inner[index], maxSize: SQLCursor.maxValueSize))
+          quoted: view.tooLarge(of: number, over: inner[index], maxSize: SQLCursor.maxValueSize))
         let count = changeCount()
         if count > 0 { tooLarge[view.name] = count }
       }
       // Tables and functions have names of their own, so the two may be the same.
       try view.computed.define(as: inner[index], on: self)
       try execute(
-        text: view.definition(
+        quoted: view.definition(
           of: number, over: inner[index], hasTooLarge: tooLarge[view.name] != nil,
           computedBy: inner[index]))
     }
+    for file in attached { if let view = file.view { try execute(quoted: view) } }
     let tables = try rows("SELECT name FROM main.sqlite_schema") { $0.text(0) ?? "" }
     // First use writes the schema of these virtual tables, which the authorizer would refuse.
     try execute("SELECT 1 FROM json_each('[]'), json_tree('[]')")
     try execute("PRAGMA query_only = 1")
     csqlite_switch(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)
-    authorizer.restrict(self, to: views.map(\.name), inner: inner, tables: tables)
+    authorizer.restrict(
+      self, to: views.map(\.name), inner: inner, tables: tables, and: attached)
     return tooLarge
-  }
-
-  private borrowing func execute(text: String) throws(SQLiteFailure) {
-    let code = sqlite3_exec(database, text, nil, nil, nil)
-    guard code == SQLITE_OK else { throw SQLiteFailure(code, on: database) }
   }
 }

@@ -7,6 +7,9 @@ struct SQLDiagnostics {
   private let views: [SQLView]
   private let path: String?
 
+  /// The tables of attached files.
+  var attached: [SQLTable] = []
+
   init(_ text: String, views: [SQLView], path: String?) {
     self.text = text
     self.views = views
@@ -32,6 +35,15 @@ struct SQLDiagnostics {
     switch failure.primary {
     case SQLITE_INTERRUPT, SQLITE_NOMEM: error(failure)
     default: failure.error(of: path ?? "the query")
+    }
+  }
+
+  /// The failure of an attached file.
+  func error(of failure: SQLiteFailure, attached file: SQLAttachment) -> SourceError {
+    switch failure.primary {
+    case SQLITE_INTERRUPT, SQLITE_NOMEM: error(failure)
+    case SQLITE_NOTADB, SQLITE_CORRUPT: error("\(file.path) is damaged: \(failure.words)")
+    default: failure.error(of: file.path)
     }
   }
 
@@ -63,7 +75,7 @@ struct SQLDiagnostics {
   private func mistake(_ message: String, at offset: Int?) -> SourceError {
     if let name = message.following("no such table: ") {
       return error(
-        message, remedy: tables, suggesting: nearest(to: name.lastPart, in: views.map(\.name)))
+        message, remedy: tables, suggesting: nearest(to: name.lastPart, in: tableNames))
     }
     // Every table of a query is a view.
     if message.hasPrefix("cannot modify "), message.hasSuffix(" because it is a view") {
@@ -84,8 +96,10 @@ struct SQLDiagnostics {
   }
 
   private var tables: Remedy {
-    Remedy("available tables: \(views.map(\.name).joined(separator: ", "))")
+    Remedy("available tables: \(tableNames.joined(separator: ", "))")
   }
+
+  private var tableNames: [String] { views.map(\.name) + attached.map(\.text) }
 
   /// The number of the character at a byte, counted from 1.
   private func character(at offset: Int) -> Int {

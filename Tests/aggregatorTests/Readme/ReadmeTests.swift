@@ -48,6 +48,7 @@ import Testing
     }
     #expect(commands.count > 8)
     let directory = try Sandbox()
+    try directory.write("code,sold\nFR,7\n", to: "work/sales.csv")
     for words in commands { try await Self.expectToWork(words, in: directory) }
   }
 
@@ -96,7 +97,10 @@ import Testing
     CommandTree.standard.root.visit { examples += $0.command?.examples.map(\.arguments) ?? [] }
     #expect(examples.count > 20)
     for example in examples {
-      try await Self.expectToWork(#require(Self.commandLine("aggregator \(example)")))
+      let directory = try Sandbox()
+      try directory.write("code,sold\nFR,7\n", to: "work/sales.csv")
+      try await Self.expectToWork(
+        #require(Self.commandLine("aggregator \(example)")), in: directory)
     }
   }
 

@@ -1,0 +1,118 @@
+import AggregatorKit
+import Foundation
+
+/// The tables and options of the queries of a run.
+struct SQLSession: Sendable {
+  let views: [SQLView]
+  let attached: AttachedFiles
+  let invocation: Invocation
+
+  private static let defaultTime = Duration.seconds(30)
+
+  /// The memory limit of SQLite in bytes, enough for sorting and a few large values.
+  private static let maxMemory = 64 << 20
+
+  init(_ invocation: Invocation, in context: CommandContext) throws(CommandError) {
+    views = context.tree.plugins.map { SQLView($0) }
+    attached = try AttachedFiles(
+      invocation.texts(.attach), beside: views.map(\.name), in: context)
+    self.invocation = invocation
+  }
+
+  /// The tables of sources and attached files.
+  func tables(in context: CommandContext) async throws(CommandError) -> [SQLTable] {
+    let sources = views.map { SQLTable(schema: nil, name: $0.name, columns: $0.columns) }
+    guard !attached.files.isEmpty else { return sources }
+    let (store, _) = try store(in: try context.localEnvironment())
+    do {
+      let query = try await store.query(
+        "SELECT 1", over: [], and: attached.files, within: Self.defaultTime)
+      return sources + (await query.attachedTables)
+    } catch {
+      throw CommandError(error)
+    }
+  }
+
+  private func store(
+    in environment: PluginEnvironment
+  ) throws(CommandError) -> (SQLiteStore, ScopedStore<SQLiteStore>?) {
+    let store = try environment.requiredStore()
+    let scoped = store as? ScopedStore<SQLiteStore>
+    guard let base = scoped?.base ?? store as? SQLiteStore else {
+      throw CommandError(.notFound, "this store does not support SQL")
+    }
+    return (base, scoped)
+  }
+
+  /// Prints the rows of a query.
+  func run(_ text: String, in context: CommandContext) async throws -> ExitCode {
+    let output = try OutputOptions(invocation, in: context)
+    let environment =
+      invocation.has(.sync) ? try context.environment() : try context.localEnvironment()
+    let (store, scoped) = try store(in: environment)
+    let time = invocation.duration(.timeout) ?? Self.defaultTime
+    var failures: [SourceWarning] = []
+    do {
+      // A query reads the file itself.
+      for view in views where text.lowercased().contains(view.name) {
+        try await scoped?.prepare(view.name)
+      }
+      if invocation.has(.sync) {
+        let names = try await store.query(
+          text, over: views, and: attached.files, within: time
+        ).sources
+        for plugin in context.tree.plugins where names.contains(plugin.name) {
+          guard let failure = await plugin.complete(in: environment, store, context) else {
+            continue
+          }
+          context.diagnostics.warning(failure.message, hint: failure.hint)
+          failures.append(SourceWarning(plugin.name, Warning("syncFailed", failure.message)))
+        }
+      }
+      SQLiteStore.boundMemory(to: Self.maxMemory)
+      context.progress.say { "Running query…" }
+      let query = try await store.query(
+        text, over: views, and: attached.files, within: time)
+      let gaps = try await context.tree.plugins.gaps(of: query.sources, in: store)
+      let columns = await query.columns
+      let omissions = await query.tooLarge.sorted { $0.key < $1.key }.map { name, count in
+        SourceWarning(
+          name,
+          Warning("tooLarge", "\(count.of("record")) larger than 1 MB left out of the query"))
+      }
+      for omission in omissions {
+        context.diagnostics.warning("\(omission.source ?? ""): \(omission.warning.message)")
+      }
+      var rows = try await query.page()
+      var listing = output.listing(of: text, SQLRow.fields(columns, like: rows ?? []))
+      listing.prefersCards = true
+      var printer = RecordPrinter(listing, output, in: context)
+      var count = 0
+      do {
+        while let page = rows {
+          try printer.print(page.map { SQLRow($0) })
+          count += page.count
+          rows = try await query.page()
+        }
+      } catch let error as SourceError {
+        // The document is complete even if the records are not.
+        let warning = SourceWarning(nil, Warning(error.code.description, error.message))
+        try printer.finish(
+          ListingSummary(
+            count: count, warnings: omissions + failures + gaps.map(\.warning) + [warning]))
+        throw error
+      }
+      try printer.finish(
+        ListingSummary(
+          count: count, total: count, warnings: omissions + failures + gaps.map(\.warning)))
+      if count == 0, output.isForPeople { context.diagnostics.note("No rows") }
+      for gap in gaps {
+        context.diagnostics.note(
+          "note: \(gap.warning.warning.message) · \(context.diagnostics.command(gap.command))")
+      }
+    } catch let error as SourceError {
+      throw CommandError(error, suggestion: (error.cause as? SQLTypo)?.nearest)
+    }
+    return failures.isEmpty ? .success : .partial
+  }
+}

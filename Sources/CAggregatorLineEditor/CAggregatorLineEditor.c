@@ -1,0 +1,100 @@
+#include "CAggregatorLineEditor.h"
+
+#include <dlfcn.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef char *generator(const char *word, int index);
+
+static struct {
+  char *(*readline)(const char *);
+  int (*rl_initialize)(void);
+  int (*rl_add_defun)(const char *, int (*)(int, int), int);
+  char **(*rl_completion_matches)(const char *, generator *);
+  void (*add_history)(const char *);
+  void (*stifle_history)(int);
+  char ***rl_attempted_completion_function;
+  const char **rl_completer_word_break_characters;
+  const char **rl_readline_name;
+  int *rl_attempted_completion_over;
+  int *rl_catch_signals;
+  int *rl_completion_append_character;
+  int *rl_done;
+} line;
+
+static cline_completion completion;
+static bool isInterrupted;
+
+static char *next(const char *word, int index) {
+  static int count;
+  if (index == 0) count = 0;
+  return completion(word, count++);
+}
+
+static char **complete(const char *word, int start, int end) {
+  (void)start, (void)end;
+  // Not names of files.
+  *line.rl_attempted_completion_over = 1;
+  return line.rl_completion_matches(word, next);
+}
+
+static int interrupt(int count, int key) {
+  (void)count, (void)key;
+  isInterrupted = true;
+  *line.rl_done = 1;
+  return 0;
+}
+
+static bool resolve(void *library) {
+#define BIND(name) \
+  if (!(*(void **)&line.name = dlsym(library, #name))) return false
+  BIND(readline);
+  BIND(rl_initialize);
+  BIND(rl_add_defun);
+  BIND(rl_completion_matches);
+  BIND(add_history);
+  BIND(stifle_history);
+  BIND(rl_attempted_completion_function);
+  BIND(rl_completer_word_break_characters);
+  BIND(rl_readline_name);
+  BIND(rl_attempted_completion_over);
+  BIND(rl_catch_signals);
+  BIND(rl_completion_append_character);
+  BIND(rl_done);
+#undef BIND
+  return true;
+}
+
+bool cline_load(const char *name, cline_completion words) {
+  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (!library || !resolve(library)) return false;
+  // Without the locale every byte would be a character.
+  if (!setlocale(LC_CTYPE, "") || strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
+    setlocale(LC_CTYPE, "C.UTF-8");
+  const int maxHistory = 1000;
+  const int controlC = 3;
+  completion = words;
+  // The program has its own thread for signals.
+  *line.rl_catch_signals = 0;
+  *line.rl_readline_name = "aggregator";
+  line.rl_initialize();
+  *line.rl_completer_word_break_characters = " \t\n'`();,=<>+*/%|";
+  *line.rl_completion_append_character = 0;
+  *line.rl_attempted_completion_function = (char **)complete;
+  line.rl_add_defun("clear-statement", interrupt, controlC);
+  line.stifle_history(maxHistory);
+  return true;
+}
+
+char *cline_read(const char *prompt, bool *isCleared) {
+  isInterrupted = false;
+  char *text = line.readline(prompt);
+  *isCleared = isInterrupted;
+  if (!isInterrupted) return text;
+  free(text);
+  return NULL;
+}
+
+void cline_remember(const char *text) { line.add_history(text); }
