@@ -26,7 +26,7 @@ public struct Field<Item>: Sendable {
   /// SQL queries read stored fields at their paths and compute the others.
   public private(set) var path: String?
 
-  /// The SQLite expression that computes the value from the record's stored JSON, named `json`, so that the
+  /// The SQLite expression that computes the value from the record's stored JSON, `records.json`, so that the
   /// store shows the field to other programs; `nil` if it has a ``path``, or only Swift can compute it.
   public private(set) var sqlExpression: String?
 

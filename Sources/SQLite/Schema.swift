@@ -19,7 +19,7 @@ package enum Schema {
   ///
   /// Names of later tables must have an underscore, which no name of a source has: the file has a view
   /// of each source.
-  static let tables: Set<String> = [
+  package static let tables: Set<String> = [
     "sources", "records", "search", "tombstones", "pages", "checkpoints", "shared", "seen",
   ]
 

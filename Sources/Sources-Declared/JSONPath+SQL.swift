@@ -1,7 +1,8 @@
 import AggregatorKit
 
 extension JSONPath {
-  /// The SQLite expression of ``value(in:)`` for a member of the JSON document `json`.
+  /// The SQLite expression of ``value(in:)`` for a member of a record's stored JSON, `records.json`:
+  /// tables of `json_each` have a column `json`, too.
   ///
   /// `json_extract` has no paths to several values, and quotes in a name confuse some of its versions.
   func sqlExpression(below member: String) -> String {
@@ -12,7 +13,7 @@ extension JSONPath {
       let table = "e\(index)"
       tables.append(
         parent.isEmpty
-          ? "json_each(json) \(table)"
+          ? "json_each(records.json) \(table)"
           : "json_each(iif(\(parent).type IN ('array', 'object'), \(parent).value, '[]')) \(table)")
       if case .member(let name) = component {
         // The key of an array's element is an integer.

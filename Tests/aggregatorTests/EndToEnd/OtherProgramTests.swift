@@ -109,7 +109,6 @@ import Testing
 
   @Test(.enabled(if: datasette != nil, "datasette is not installed"))
   func `datasette shows the sources`() async throws {
-    #expect(try await home.run("users delete nobody@example.com --yes").status == 0)
     let plugin = try #require(aggregator.plugins.first { $0.name == "countries" })
     try await compare(plugin)
     let outcome = try await run(
