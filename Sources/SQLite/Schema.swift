@@ -20,7 +20,8 @@ package enum Schema {
   /// Names of later tables must have an underscore, which no name of a source has: the file has a view
   /// of each source.
   package static let tables: Set<String> = [
-    "sources", "records", "search", "tombstones", "pages", "checkpoints", "shared", "seen",
+    "changes", "checkpoints", "history", "pages", "records", "search", "seen", "shared", "sources",
+    "syncs", "tombstones",
   ]
 
   /// Statements that upgrade a file from one version to the next; append only.

@@ -67,9 +67,11 @@ struct OutputOptions {
   }
 
   func listing(of text: String, _ columns: [Field<SQLRow>]) -> Listing<SQLRow> {
-    Listing(
+    var listing = Listing(
       "sql", of: nil, query: text, fields: columns, layout: Layout(card: columns.map(\.name)),
       isRaw: isRaw)
+    listing.matched = nil
+    return listing
   }
 
   func writer<Item>(

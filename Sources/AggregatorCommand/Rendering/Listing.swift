@@ -10,6 +10,8 @@ struct Listing<Item: Record>: Sendable {
   var verb: String
 
   var query: String?
+  /// The words to highlight on a terminal; `nil` for none.
+  var matched: String?
   var fields: [Field<Item>]
   var layout: Layout<Item>
   var shape: Shape
@@ -41,6 +43,7 @@ struct Listing<Item: Record>: Sendable {
     self.source = source
     self.verb = verb
     self.query = query
+    matched = query
     self.fields = fields
     self.layout = layout
     self.shape = shape

@@ -138,7 +138,7 @@ struct TableWriter<Item: Record>: RecordWriter {
       let slack = numeric.contains(index) ? max(0, width - text.displayWidth) : 0
       if !text.isEmpty {
         line.move(to: start + slack)
-        line.add(text, as: role, link: link, matching: role == .heading ? nil : listing.query)
+        line.add(text, as: role, link: link, matching: role == .heading ? nil : listing.matched)
       }
       start += width + Columns.gap
     }
@@ -149,7 +149,7 @@ struct TableWriter<Item: Record>: RecordWriter {
     let others = row.indices.filter { $0 != id && !row[$0].isEmpty }.map { row[$0] }
     return Block(
       heading: others.first ?? "", badge: id.map { row[$0] } ?? "",
-      details: [others.dropFirst().joined(separator: " · ")], link: link, query: listing.query)
+      details: [others.dropFirst().joined(separator: " · ")], link: link, query: listing.matched)
   }
 
   private func link(of record: Item) -> String? {

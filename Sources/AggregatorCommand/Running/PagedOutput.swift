@@ -110,7 +110,11 @@ final class PagedOutput: Sendable {
     guard pager != nil else { return try await body() }
     let task = Task { try await body() }
     state.withLock { $0.cancel = { task.cancel() } }
-    let result = await task.result
+    let result = await withTaskCancellationHandler {
+      await task.result
+    } onCancel: {
+      task.cancel()
+    }
     let isDropped = state.withLock { $0.isDropped || $0.isInterrupted }
     if case .success = result, !isDropped { try flush() }
     if case .failure = result, !isDropped { try? release() }

@@ -36,9 +36,7 @@ final class ConsoleInput: Sendable {
 
   /// Reads a line; `first` is the prompt of a new statement.
   func read(_ prompt: String, first: String) throws -> Line {
-    defer { Interruption.onInterrupt(nil) }
     guard hasEditor else { return try readPlainly(prompt, first: first) }
-    Interruption.onInterrupt {}
     var shown = termios()
     tcgetattr(STDIN_FILENO, &shown)
     var editing = shown
@@ -70,6 +68,7 @@ final class ConsoleInput: Sendable {
 
   private func readPlainly(_ prompt: String, first: String) throws -> Line {
     // The terminal drops the line itself, and reading goes on.
+    defer { Interruption.onInterrupt {} }
     Interruption.onInterrupt { [self] in
       isCleared.withLock { $0 = true }
       try? output.write("\n\(first)")

@@ -38,6 +38,9 @@ struct SQLConsole {
   }
 
   func run() async throws -> ExitCode {
+    // Never none meanwhile: Ctrl-C would end the console.
+    Interruption.onInterrupt {}
+    defer { Interruption.onInterrupt(nil) }
     let tables = try await session.tables(in: context)
     let input = ConsoleInput(
       on: context.terminal, context.output,
@@ -84,7 +87,7 @@ struct SQLConsole {
     }
     Interruption.onInterrupt { task.cancel() }
     let result = await task.result
-    Interruption.onInterrupt(nil)
+    Interruption.onInterrupt {}
     drawing?.cancel()
     ProgressLine.erase()
     do { _ = try result.get() } catch let error as CommandError {

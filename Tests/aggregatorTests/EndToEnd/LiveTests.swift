@@ -92,17 +92,19 @@ import Testing
     let none = try await Binary.run("heroes show 99", environment: service.settings)
     #expect(none.status == 1)
     #expect(none.output == "")
-    #expect(none.errors == "error: heroes: hero 99 not found\n")
+    #expect(
+      none.errors == "error: heroes: hero 99 not found\nhint: candidates: 49617 (Spider-Boy 2099)\n"
+    )
     #expect(service.requests.count == 1)
 
     let part = try await Binary.run("heroes show 99 1253 xx --json", environment: service.settings)
     #expect(part.status == 3)
     let envelope = try part.envelope()
     #expect(envelope.items.map(\.id) == [1253])
-    #expect(envelope.warnings.map(\.code) == ["notFound", "invalidRequest"])
+    #expect(envelope.warnings.map(\.code) == ["notFound", "notFound"])
     #expect(
       envelope.warnings.map(\.message) == [
-        "hero 99 not found", "invalid hero ID \"xx\": must be a number",
+        "hero 99 not found", "hero \"xx\" not found",
       ])
   }
 

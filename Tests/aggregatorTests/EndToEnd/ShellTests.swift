@@ -21,11 +21,11 @@ import Testing
   ) async throws {
     let home = try await PopulatedHome(
       Dictionary(uniqueKeysWithValues: Self.hostile.map { ($0, "Lamp") }))
-    let terminal = try ShellAtTerminal(shell, in: home)
+    let terminal = try await ShellAtTerminal(shell, in: home)
     var expected: [String] = []
     for id in Self.hostile where !id.contains("\n") {
       expected += ["products", "show", id]
-      try terminal.run("aggregator products show \(quote)\(id.prefix(1))\t")
+      try await terminal.run("aggregator products show \(quote)\(id.prefix(1))\t")
     }
     #expect(try terminal.typed() == expected)
     #expect(try home.household.sandbox.files(under: "work") == ["typed"])
@@ -55,9 +55,9 @@ import Testing
     for file in ["mine.xcconfig", "my own", "tape/0001.http", "tap.txt"] {
       try home.household.sandbox.write("", to: "work/\(file)")
     }
-    let terminal = try ShellAtTerminal(shell, in: home)
+    let terminal = try await ShellAtTerminal(shell, in: home)
     for (keys, arguments) in Self.lines {
-      try terminal.run("aggregator \(keys)")
+      try await terminal.run("aggregator \(keys)")
       let typed = try terminal.typed().joined(separator: " ")
       // Zsh takes back the slash that it has added to a directory.
       #expect(typed.hasSuffix(arguments) || typed.hasSuffix("\(arguments)/"), "\(keys)")
@@ -88,9 +88,10 @@ import Testing
 
   @Test(arguments: Shell.installed)
   func `shows the candidates with their descriptions`(shell: Shell) async throws {
-    let terminal = try ShellAtTerminal(
+    let terminal = try await ShellAtTerminal(
       shell, in: try await PopulatedHome(["a1": "Lamp", "a2": "Sofa"]))
     // The first key completes the common prefix.
-    try terminal.type("aggregator products show \t\t\t", until: shell == .bash ? "a2" : "Sofa")
+    try await terminal.type(
+      "aggregator products show \t\t\t", until: shell == .bash ? "a2" : "Sofa")
   }
 }

@@ -30,17 +30,6 @@ import Testing
       descriptors: [terminal.descriptor, terminal.descriptor, terminal.descriptor])
   }
 
-  private func read(until text: String) throws -> String {
-    var screen = ""
-    let end = ContinuousClock.now + .seconds(60)
-    while ContinuousClock.now < end {
-      screen += String(decoding: terminal.shown(within: 1000), as: UTF8.self)
-      if screen.contains(text) { return screen }
-    }
-    Issue.record("'\(text)' is not in: \(screen)")
-    throw POSIXError(.ETIMEDOUT)
-  }
-
   private var format: String {
     get throws { try home.sandbox.text(of: "arguments").split(separator: "\n")[1].description }
   }
@@ -52,11 +41,11 @@ import Testing
     ) async throws {
       terminal.widen(to: 80, rows: 24, cell: (9, 18))
       let child = try start()
-      _ = try read(until: Self.question)
+      _ = try await terminal.read(until: Self.question)
       #expect(!terminal.showsTyping)
       terminal.type(answer)
       // The fake program draws symbols in any case.
-      let screen = try read(until: expected == "sixels" ? "something else" : "▀▀▀")
+      let screen = try await terminal.read(until: expected == "sixels" ? "something else" : "▀▀▀")
       #expect(!screen.contains("62;"), "\(screen)")
       #expect(await child.ending() == .exit(expected == "sixels" ? 76 : 0))
       #expect(try format == expected)
@@ -66,7 +55,7 @@ import Testing
     @Test func `a terminal that does not answer gets symbols`() async throws {
       terminal.widen(to: 80, rows: 24, cell: (9, 18))
       let child = try start()
-      _ = try read(until: "▀▀▀")
+      _ = try await terminal.read(until: "▀▀▀")
       #expect(await child.ending() == .exit(0))
       #expect(try format == "symbols")
       #expect(terminal.showsTyping)
@@ -76,7 +65,7 @@ import Testing
       terminal.widen(to: 80, rows: 24, cell: (9, 18))
       terminal.type("next\n")
       let child = try start(then: #"read line; echo "got $line""#)
-      let screen = try read(until: "got next")
+      let screen = try await terminal.read(until: "got next")
       #expect(!screen.contains(Self.question) && screen.contains("▀▀▀"))
       #expect(await child.ending() == .exit(0))
     }
@@ -84,7 +73,7 @@ import Testing
     @Test func `a terminal without the size of a cell is not asked`() async throws {
       terminal.widen(to: 80, rows: 24)
       let child = try start()
-      let screen = try read(until: "▀▀▀")
+      let screen = try await terminal.read(until: "▀▀▀")
       #expect(!screen.contains(Self.question))
       #expect(await child.ending() == .exit(0))
     }
@@ -98,7 +87,8 @@ import Testing
         output: .descriptor(terminal.descriptor))
       #expect(outcome.status == 0, "\(outcome)")
       #expect(try format == "symbols")
-      #expect(try !read(until: "▀▀▀").contains(Self.question))
+      let screen = try await terminal.read(until: "▀▀▀")
+      #expect(!screen.contains(Self.question))
     }
   #endif
 }

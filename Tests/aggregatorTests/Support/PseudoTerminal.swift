@@ -1,4 +1,6 @@
 import Foundation
+import Synchronization
+import Testing
 
 /// A terminal under control of the test.
 final class PseudoTerminal: Sendable {
@@ -6,6 +8,7 @@ final class PseudoTerminal: Sendable {
   let descriptor: Int32
 
   private let keyboard: Int32
+  private let unread = Mutex<[UInt8]>([])
 
   init() throws {
     #if os(Linux)
@@ -49,11 +52,61 @@ final class PseudoTerminal: Sendable {
   /// Waits for output, which may end in the middle of a character.
   ///
   /// - Returns: Nothing if the time limit, in milliseconds, has passed.
-  func shown(within milliseconds: Int32) -> [UInt8] {
+  func shown(within milliseconds: Int32) async -> [UInt8] {
+    await Self.blocking { [self] in read(within: milliseconds) }
+  }
+
+  /// Reads the output until it contains these texts, one after another; what follows them is read next.
+  ///
+  /// - Throws: `POSIXError` after two minutes.
+  @discardableResult func read(until texts: String...) async throws -> String {
+    let (screen, isThere) = await Self.blocking { [self] in
+      var bytes: [UInt8] = []
+      let end = ContinuousClock.now + .seconds(120)
+      while ContinuousClock.now < end {
+        bytes += read(within: 1000)
+        if let count = Self.end(of: texts, in: bytes) {
+          unread.withLock { $0 = Array(bytes[count...]) }
+          return (String(decoding: bytes[..<count], as: UTF8.self), true)
+        }
+      }
+      return (String(decoding: bytes, as: UTF8.self), false)
+    }
+    guard isThere else {
+      Issue.record("'\(texts)' is not in: \(screen)")
+      throw POSIXError(.ETIMEDOUT)
+    }
+    return screen
+  }
+
+  private static func end(of texts: [String], in bytes: [UInt8]) -> Int? {
+    var rest = bytes[...]
+    for text in texts {
+      guard let place = rest.firstRange(of: Array(text.utf8)) else { return nil }
+      rest = rest[place.upperBound...]
+    }
+    return rest.startIndex
+  }
+
+  /// Runs on a thread of its own: blocked ones of Swift's few would stop all other tests.
+  private static func blocking<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async
+    -> Value
+  {
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread { continuation.resume(returning: body()) }
+    }
+  }
+
+  private func read(within milliseconds: Int32) -> [UInt8] {
+    let early = unread.withLock { unread in
+      defer { unread = [] }
+      return unread
+    }
+    guard early.isEmpty else { return early }
     var awaited = pollfd(fd: keyboard, events: Int16(POLLIN), revents: 0)
     guard poll(&awaited, 1, milliseconds) == 1 else { return [] }
     var bytes = [UInt8](repeating: 0, count: 4096)
-    let count = read(keyboard, &bytes, bytes.count)
+    let count = Foundation.read(keyboard, &bytes, bytes.count)
     return Array(bytes.prefix(max(count, 0)))
   }
 

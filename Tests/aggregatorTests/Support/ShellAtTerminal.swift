@@ -31,7 +31,7 @@ final class ShellAtTerminal: Sendable {
   /// Starts a shell, and waits until it is ready.
   ///
   /// - Throws: `POSIXError` if it cannot be started or prints nothing.
-  init(_ shell: Shell, in home: PopulatedHome) throws {
+  init(_ shell: Shell, in home: PopulatedHome) async throws {
     sandbox = home.household.sandbox
     terminal = try PseudoTerminal()
     terminal.widen(to: 200)
@@ -52,7 +52,7 @@ final class ShellAtTerminal: Sendable {
       ],
       directory: sandbox.work.path,
       descriptors: [terminal.descriptor, terminal.descriptor, terminal.descriptor])
-    try waits(for: Self.prompt)
+    try await terminal.read(until: Self.prompt)
   }
 
   private static func setup(of shell: Shell) -> String {
@@ -81,38 +81,20 @@ final class ShellAtTerminal: Sendable {
   }
 
   /// Types a command line, and waits until it has run.
-  func run(_ keys: String) throws {
+  func run(_ keys: String) async throws {
     terminal.type("\(keys)\n")
     // The prompt may be redrawn before that.
-    try waits(for: "noted\r\n", Self.prompt)
+    try await terminal.read(until: "noted\r\n", Self.prompt)
   }
 
   /// Types keys, and waits for some text.
-  func type(_ keys: String, until text: String) throws {
+  func type(_ keys: String, until text: String) async throws {
     terminal.type(keys)
-    try waits(for: text)
+    try await terminal.read(until: text)
   }
 
   /// The arguments of all runs of the program, in one list.
   func typed() throws -> [String] {
     try sandbox.text(of: "work/typed").split(separator: "\n").map(String.init)
-  }
-
-  /// Waits for texts, one after another.
-  private func waits(for texts: String...) throws {
-    var bytes: [UInt8] = []
-    let end = ContinuousClock.now + .seconds(30)
-    while ContinuousClock.now < end {
-      bytes += terminal.shown(within: 1000)
-      var rest = Substring(String(decoding: bytes, as: UTF8.self))
-      let isAllThere = texts.allSatisfy { text in
-        guard let place = rest.firstRange(of: text) else { return false }
-        rest = rest[place.upperBound...]
-        return true
-      }
-      if isAllThere { return }
-    }
-    Issue.record("'\(texts)' is not in: \(String(decoding: bytes, as: UTF8.self))")
-    throw POSIXError(.ETIMEDOUT)
   }
 }
