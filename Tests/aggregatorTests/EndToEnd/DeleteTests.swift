@@ -33,7 +33,8 @@ import Testing
 
     let without = before.filter { $0 != id }
     // Fresh cached data answers, and the service.
-    for way in ["", " --refresh"] {
+    // Users are never requested again.
+    for way in source.name == "users" ? [""] : ["", " --refresh"] {
       try await expectNowhere(id, word, without, source, way)
     }
     // Stale cached data answers.

@@ -77,7 +77,7 @@ import Testing
     let row = try #require(rows.map { $0.split(separator: "\t") }.first { $0.count == 2 })
     let (wanted, name) = (String(row[0]), String(row[1]))
     services.stop()
-    for line in ["--refresh", "--offline"] {
+    for line in source == "users" ? ["--offline"] : ["--refresh", "--offline"] {
       let found = try await Binary.run(
         [source, "search", name, "--json", line], environment: home.environment, in: home.sandbox)
       #expect(found.status == 0)

@@ -82,7 +82,7 @@ import Testing
     ]
     for (variables, sources, code, rows) in lines {
       let outcome = try await home.run(
-        "sources check \(sources) --timeout 1m \(Self.fields)", variables)
+        "sources check \(sources) --timeout 10s \(Self.fields)", variables)
       #expect(outcome.status == code, "\(sources): \(outcome)")
       #expect(outcome.lines == rows, "\(sources): \(outcome)")
       #expect(outcome.errors.contains("warning: "), "\(outcome)")

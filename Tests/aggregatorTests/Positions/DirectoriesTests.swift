@@ -66,7 +66,10 @@ import Testing
     #expect(try own.userSettingsFile() == "/one/config/config.xcconfig")
     #expect(own.terminal.width == 50)
     let keys = tree.settings.map(\.key).filter { !$0.hasPrefix("COUNTRIES_") }
-    #expect(keys == ["MY_PLANETS_HOME", "MY_PLANETS_RECORD", "MY_PLANETS_REPLAY"])
+    #expect(
+      keys == [
+        "MY_PLANETS_HOME", "MY_PLANETS_HISTORY", "MY_PLANETS_RECORD", "MY_PLANETS_REPLAY",
+      ])
   }
 
   @Test func `no help of a program of another name mentions aggregator's files and variables`() {
