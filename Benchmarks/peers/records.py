@@ -24,6 +24,11 @@ def encoded(fields):
     return json.dumps(fields, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
+def lines(*texts):
+    """Each text on a line of its own: the name first, and the ID last."""
+    return "".join(f"{text}\n" for text in texts)
+
+
 def person(sent):
     """The key, the text that is searched, and the JSON of a person."""
     name, location, login = sent["name"], sent["location"], sent["login"]
@@ -46,14 +51,12 @@ def person(sent):
         "username": login["username"],
         "uuid": login["uuid"],
     }
-    text = "\n".join((email, name["first"], name["last"]))
-    return email, folded(text), encoded(fields)
+    return email, folded(lines(name["first"], name["last"], email)), encoded(fields)
 
 
 def product(sent):
     """The key, the text that is searched, and the JSON of a product."""
-    text = "\n".join((sent["title"], sent["merchant"]))
-    return sent["id"], folded(text), encoded(sent)
+    return sent["id"], folded(lines(sent["title"], sent["merchant"])), encoded(sent)
 
 
 SCHEMA = """

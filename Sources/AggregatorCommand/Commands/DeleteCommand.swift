@@ -37,9 +37,10 @@ extension Plugin {
             "Would delete \(noun.count(choice.ids.count)): \(choice.ids.joined(separator: ", "))")
           return choice.code
         }
-        let question =
-          "Delete \(choice.ids.count == 1 ? choice.ids[0] : noun.count(choice.ids.count))"
-        guard try invocation.confirms(question) else {
+        let subject =
+          choice.ids.count == 1
+          ? await shown(choice.ids[0], in: store) : noun.count(choice.ids.count)
+        guard try invocation.confirms("Delete \(subject)") else {
           context.diagnostics.note("Nothing deleted")
           return .success
         }
@@ -85,6 +86,14 @@ extension Plugin {
       }
       return .success
     }
+  }
+
+  /// A record as the question names it: `Spider-Man (1443)`.
+  private func shown(_ id: String, in store: any Store) async -> String {
+    guard let key = Item.ID(id) else { return id }
+    let stored = try? await recordStore(in: store).records.item(key).item
+    let record = if let stored { stored as Item? } else { try? await bundled.item(key).item }
+    return record.flatMap(fields.name(of:)).map { "\($0.oneLine(atMost: 60)) (\(id))" } ?? id
   }
 
   private func choose(

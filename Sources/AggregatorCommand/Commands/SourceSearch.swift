@@ -147,9 +147,7 @@ struct SearchHit: Record {
 extension Plugin {
   /// The name or title of a record: the first field in a row that is not its ID; empty if there is none.
   func label(of record: Item) -> String {
-    let id = record.id.description
-    let shown = fields.lazy.filter(\.isShown).map { $0[record].cell }
-    return shown.first { !$0.isEmpty && $0 != id } ?? ""
+    fields.name(of: record) ?? ""
   }
 
   fileprivate var fieldEntries: [FieldEntry] { fields.map { FieldEntry($0) } }

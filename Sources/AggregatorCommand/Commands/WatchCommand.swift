@@ -77,6 +77,7 @@ extension Plugin {
     try context.pagedOutput.release()
     let resuming = "watch \(name) --every \(invocation.text(.every) ?? "10m")"
     var isFirst = true
+    var failures: Set<ExitCode> = []
     try await Watch(recordStore(in: store), every: interval, on: ContinuousClock()).run {
       let failure = await syncForWatch(resuming, lock, context) { progress in
         await sync.run(
@@ -84,7 +85,12 @@ extension Plugin {
       }
       // Waiting does not mend these.
       if isFirst, let failure, [.key, .settings].contains(failure.code) { throw failure }
-      if let failure { context.diagnostics.warning(failure.message, hint: failure.hint) }
+      // A service that stays down is reported once.
+      if let failure, failures.insert(failure.code).inserted {
+        context.diagnostics.warning(failure.message, hint: failure.hint)
+      } else if failure == nil {
+        failures = []
+      }
     } report: { news in
       if isFirst {
         isFirst = false

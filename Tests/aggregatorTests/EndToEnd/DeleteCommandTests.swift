@@ -105,7 +105,7 @@ import Testing
       "countries delete AF", terminal: terminal.descriptor, in: home.sandbox,
       output: .descriptor(pipe.writeEnd), isMerged: true)
     let question = await pipe.firstBytes(atMost: 100)
-    #expect(String(decoding: question, as: UTF8.self) == "Delete AF? [y/N] ")
+    #expect(String(decoding: question, as: UTF8.self) == "Delete Afghanistan (AF)? [y/N] ")
     terminal.type(typed)
     #expect(try await run.outcome().status == 0)
     let answer = String(decoding: await pipe.firstBytes(atMost: 100), as: UTF8.self)
