@@ -84,7 +84,7 @@ enum Interruption {
   private static func end() {
     let actions = cleanUps.withLock(\.self)
     // Without clean-up nothing may block: a pager may hold up the output.
-    guard !actions.isEmpty else { return ProgressLine.erase() }
+    guard !actions.isEmpty else { return ProgressLine.closeWithoutBlocking() }
     let isDone = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
       ProgressLine.close()

@@ -156,6 +156,15 @@ enum ProgressLine {
     isShown.withLockIfAvailable { erase(&$0) }
   }
 
+  /// Erases the line for good, unless other output blocks for a tenth of a second.
+  static func closeWithoutBlocking() {
+    isClosed.withLock { $0 = true }
+    for _ in 0..<100 {
+      guard isShown.withLockIfAvailable({ erase(&$0) }) == nil else { return }
+      usleep(1000)
+    }
+  }
+
   /// Erases the line for good.
   static func close() {
     isClosed.withLock { $0 = true }
