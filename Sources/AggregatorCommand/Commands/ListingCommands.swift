@@ -190,7 +190,9 @@ extension Plugin {
     if let selection { outcome.select(isFilter: selection.isFilter) }
     var shown = ShownPage(from: bounds.cursor)
     let pages = source.pages(
-      matching: query, after: bounds.cursor, size: bounds.pageSize, upTo: bounds.bound
+      matching: query, after: bounds.cursor, size: bounds.pageSize, upTo: bounds.bound,
+      // A count may end after the first page.
+      ahead: printer == nil && selection?.isFilter != true ? 0 : 1
     ).makeAsyncIterator()
     while true {
       let step: PaginationStep<Item>?
