@@ -114,17 +114,17 @@ package struct OpenFile: ~Copyable {
   /// The bytes are written to a temporary file in the same directory, which is then renamed. If any step
   /// fails, the temporary file is deleted and the old file is unchanged.
   ///
-  /// A symbolic link is itself replaced; `mode` is reduced by the umask; `temporaryPath` must not exist.
+  /// A symbolic link is itself replaced; only its owner may read the file; `temporaryPath` must not exist.
   /// A process that is killed leaves the temporary file behind; see ``removeAbandoned(_:)``.
   /// With `isDurable` the bytes are on the disk before renaming; a caller that also wants the new name
   /// to survive a crash synchronizes the directory. `prepare` may change times or permissions.
   package static func replace(
-    _ path: String, with bytes: [UInt8], mode: UInt32 = 0o600, via temporaryPath: String? = nil,
+    _ path: String, with bytes: [UInt8], via temporaryPath: String? = nil,
     isDurable: Bool = true,
     prepare: (borrowing OpenFile) throws(SystemFailure) -> Void = { _ throws(SystemFailure) in }
   ) throws(SystemFailure) {
     let new = temporaryPath ?? "\(path).\(UInt64.random(in: .min ... .max))\(temporaryEnding)"
-    let file = try OpenFile(new, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+    let file = try OpenFile(new, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
     do throws(SystemFailure) {
       try file.write(bytes)
       try prepare(file)

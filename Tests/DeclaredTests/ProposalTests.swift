@@ -6,7 +6,7 @@ import Testing
 
 @testable import DeclaredSource
 
-/// What is found out about made-up services, and whether all of their records are then read.
+/// The inference about made-up services, and the reading of all of their records by its result.
 struct ProposalTests {
   private static let count = 47
 

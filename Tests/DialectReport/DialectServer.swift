@@ -8,7 +8,7 @@ import Foundation
 ///
 /// The rows are those of the recording, repeated with other values where they differ.
 struct Dialect: Sendable {
-  /// How the service pages.
+  /// The paging of the service.
   enum Behavior: Sendable {
     /// All rows in every response.
     case single

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Deinitialisation stops it.
 public final class FakeAPI: FakeService {
-  /// How pages follow one another.
+  /// The paging of the service.
   public enum Paging: String, CaseIterable, Sendable {
     case offset, page, token, tokenOnce, lastID, link, linkHeader
     /// The parameters are members of a JSON body.

@@ -118,7 +118,7 @@ import Testing
     #expect(service.requests.isEmpty)
   }
 
-  /// What a service of three records says after the last, and the warnings of the list then.
+  /// The responses of a service of three records after the last, and the warnings of the list then.
   @Test(arguments: [
     (204, "", false, []), (400, "{}", true, []), (404, "{}", true, []),
     (200, #"{"error": "no page 4"}"#, true, []),

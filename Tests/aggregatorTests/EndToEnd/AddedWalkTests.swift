@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// What a listing of an added source, and adding one, does when the service misbehaves.
+/// Listings of added sources, and adding them, while the service misbehaves.
 @Suite struct AddedWalkTests {
   private let home: TestHome
   private let lamps: FakeLamps
