@@ -18,6 +18,7 @@ let package = Package(
   products: [
     .executable(name: "aggregator", targets: ["aggregator"]),
     .library(name: "AggregatorKit", targets: ["AggregatorKit"]),
+    .library(name: "AggregatorPostgres", targets: ["AggregatorPostgres"]),
     .library(name: "AggregatorCommand", targets: ["AggregatorCommand"]),
     .library(name: "AggregatorSourceTesting", targets: ["AggregatorSourceTesting"]),
     .plugin(name: "AggregatorEmbedJSON", targets: ["AggregatorEmbedJSON"]),
@@ -33,6 +34,9 @@ let package = Package(
       name: "CAggregatorCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .target(
       name: "CAggregatorLineEditor",
+      linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .target(
+      name: "CAggregatorPostgres",
       linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .systemLibrary(
       name: "CAggregatorSQLite",
@@ -53,6 +57,9 @@ let package = Package(
     .library(
       "SQLite",
       dependsOn: ["AggregatorCore", "AggregatorFiles", "AggregatorStore", "CAggregatorSQLite"]),
+    .library(
+      "Postgres",
+      dependsOn: ["AggregatorCore", "AggregatorStore", "CAggregatorPostgres"]),
     .target(
       name: "AggregatorKit",
       dependencies: [
@@ -67,8 +74,8 @@ let package = Package(
     .target(
       name: "AggregatorCommand",
       dependencies: [
-        "AggregatorFiles", "AggregatorKit", "AggregatorLaws", "CAggregatorLineEditor",
-        "CAggregatorSQLite", "DeclaredSource",
+        "AggregatorFiles", "AggregatorKit", "AggregatorLaws", "AggregatorPostgres",
+        "CAggregatorLineEditor", "CAggregatorSQLite", "DeclaredSource",
       ]),
     .executableTarget(
       name: "aggregator",
@@ -83,8 +90,9 @@ let package = Package(
       name: "LibraryTests",
       dependencies: [
         "AggregatorCore", "AggregatorFiles", "AggregatorHTTP", "AggregatorImages", "AggregatorKit",
-        "AggregatorLaws", "AggregatorSQLite", "AggregatorSettings", "AggregatorSourceTesting",
-        "AggregatorStore", "AggregatorCommand", "CAggregatorSQLite",
+        "AggregatorLaws", "AggregatorPostgres", "AggregatorPostgresServer", "AggregatorSQLite",
+        "AggregatorSettings", "AggregatorSourceTesting", "AggregatorStore", "AggregatorCommand",
+        "CAggregatorSQLite",
       ]),
     .testTarget(
       name: "DeclaredTests",
@@ -100,7 +108,8 @@ let package = Package(
       name: "aggregatorTests",
       dependencies: [
         "AggregatorCommand", "AggregatorFakeServices", "AggregatorFiles", "AggregatorKit",
-        "AggregatorLaws", "AggregatorSourceTesting", "aggregator",
+        "AggregatorLaws", "AggregatorPostgres", "AggregatorPostgresServer",
+        "AggregatorSourceTesting", "aggregator",
       ] + sourceModules,
       exclude: ["Rendering/Golden"]),
 
@@ -113,6 +122,7 @@ let package = Package(
       dependencies: ["AggregatorFakeServices", "AggregatorKit", "AggregatorSourceTesting"]
         + sourceModules,
       path: "Tests/FaultReport"),
+    .target(name: "AggregatorPostgresServer", path: "Tests/PostgresServer"),
     .target(
       name: "AggregatorFakeServices",
       dependencies: ["AggregatorKit", "AggregatorSourceTesting"], path: "Tests/FakeServices"),

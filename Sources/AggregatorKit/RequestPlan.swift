@@ -36,13 +36,14 @@ extension Plugin {
     }
     let cost = try cost(in: environment)
     let sharedState = try sharedState(in: environment)
-    let now = sharedState.now
     // A copy, so that the call is not counted.
-    var state = await sharedState.admission.update { $0 }
-    let left = rate.map { state.limiter.left(kind, cost: cost, by: $0, at: now()) }
+    var (state, now) = await sharedState.admission.update { [now = sharedState.now] state, time in
+      (state, time ?? now())
+    }
+    let left = rate.map { state.limiter.left(kind, cost: cost, by: $0, at: now) }
     let turn = state.limiter.reserve(
-      kind, cost: cost, by: rate, at: now(), maxWait: RateLimiterState.maxWait)
-    let pause = policy.breaker.map { state.circuit.pause($0, at: now()) } ?? .zero
+      kind, cost: cost, by: rate, at: now, maxWait: RateLimiterState.maxWait)
+    let pause = policy.breaker.map { state.circuit.pause($0, at: now) } ?? .zero
     let scanned = try scannedPages(kind, in: environment)
     return RequestPlan(
       addresses: addresses, rate: rate, left: left, wait: turn.wait, pause: pause,

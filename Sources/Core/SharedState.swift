@@ -3,14 +3,15 @@ import Synchronization
 
 /// State of a source that processes share: the times of the last calls, the end of a pause, failures.
 ///
-/// Its times are those of the system clock, which all processes read.
+/// Its times are those of the clock that all processes share: the store's, if it has one of its own, such as a
+/// server's, or else the system's.
 public struct SharedState: Sendable {
-  /// Changes the text under a key, as ``Store/change(_:_:)`` does.
+  /// Changes the text under a key, as ``Store/change(_:timed:)`` does.
   package typealias Change =
-    @Sendable (_ key: String, _ body: @escaping @Sendable (String?) -> String?)
+    @Sendable (_ key: String, _ body: @escaping @Sendable (String?, Date?) -> String?)
     async throws(SourceError) -> Void
 
-  /// The time since a start common to all users of this state.
+  /// The time since a start common to all users of this state, unless the storage has a clock of its own.
   package let now: @Sendable () -> Duration
   private let source: String
   private let storage: Storage
@@ -28,10 +29,7 @@ public struct SharedState: Sendable {
   package init(
     of source: String, now: @escaping @Sendable () -> Date, change: @escaping Change
   ) {
-    self.now = {
-      // A date is a fraction of seconds: digits below a microsecond are noise.
-      .microseconds((now().timeIntervalSince1970 * 1_000_000).rounded())
-    }
+    self.now = { now().sinceStart }
     self.source = source
     storage = .texts(change)
   }
@@ -67,9 +65,10 @@ public struct SharedState: Sendable {
 /// Rate limits and circuit breakers must not make a call fail: if the store fails, such as on a full
 /// disk, the value continues in the memory of this process.
 package final class SharedValue<Value: Codable & Equatable & Sendable>: Sendable {
-  /// Changes the shared text, as ``Store/change(_:_:)`` does.
+  /// Changes the shared text, as ``Store/change(_:timed:)`` does.
   typealias Change =
-    @Sendable (_ body: @escaping @Sendable (String?) -> String?) async throws(SourceError) -> Void
+    @Sendable (_ body: @escaping @Sendable (String?, Date?) -> String?) async throws(SourceError)
+    -> Void
 
   private struct Memory: Sendable {
     var value: Value
@@ -93,20 +92,21 @@ package final class SharedValue<Value: Codable & Equatable & Sendable>: Sendable
   /// The update completes even if the task is cancelled, because callers release their turns with it.
   ///
   /// - Parameter body: Changes the value; it must be quick, because it blocks other callers. It may be
-  ///   called more than once; the last call counts.
+  ///   called more than once; the last call counts. It receives the storage's time, `nil` if it has no clock of
+  ///   its own.
   @discardableResult
-  package func update<Answer: Sendable>(_ body: @escaping @Sendable (inout Value) -> Answer) async
-    -> Answer
-  {
+  package func update<Answer: Sendable>(
+    _ body: @escaping @Sendable (inout Value, _ time: Duration?) -> Answer
+  ) async -> Answer {
     guard let change, !memory.withLock(\.isDetached) else { return updateMemory(body) }
     let outcome = Outcome<Answer>()
     // An unstructured task is not cancelled with this one; it is awaited, so it ends here.
     let isDone = await Task {
       do throws(SourceError) {
-        try await change { [self] text in
+        try await change { [self] text, time in
           var value = text.flatMap(Self.decoded) ?? initial
           let before = value
-          outcome.answer.withLock { $0 = body(&value) }
+          outcome.answer.withLock { $0 = body(&value, time?.sinceStart) }
           memory.withLock { [value] in $0.value = value }
           return value == before ? nil : Self.encoded(value)
         }
@@ -120,8 +120,17 @@ package final class SharedValue<Value: Codable & Equatable & Sendable>: Sendable
     return outcome.answer.withLock(\.self) ?? updateMemory(body)
   }
 
-  private func updateMemory<Answer: Sendable>(_ body: (inout Value) -> Answer) -> Answer {
-    memory.withLock { body(&$0.value) }
+  /// Updates the value by a change that needs no time.
+  @discardableResult
+  package func update<Answer: Sendable>(
+    _ body: @escaping @Sendable (inout Value) -> Answer
+  ) async -> Answer {
+    await update { value, _ in body(&value) }
+  }
+
+  private func updateMemory<Answer: Sendable>(_ body: (inout Value, Duration?) -> Answer) -> Answer
+  {
+    memory.withLock { body(&$0.value, nil) }
   }
 
   private static func decoded(_ text: String) -> Value? {
@@ -130,6 +139,13 @@ package final class SharedValue<Value: Codable & Equatable & Sendable>: Sendable
 
   private static func encoded(_ value: Value) -> String? {
     try? CanonicalJSON.text(of: value)
+  }
+}
+
+extension Date {
+  /// The time since 1970, in microseconds: a date is a fraction of seconds, whose further digits are noise.
+  fileprivate var sinceStart: Duration {
+    .microseconds((timeIntervalSince1970 * 1_000_000).rounded())
   }
 }
 

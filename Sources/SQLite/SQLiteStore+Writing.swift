@@ -78,17 +78,17 @@ extension SQLiteStore {
   }
 
   public func change(
-    _ key: String, _ body: @escaping @Sendable (String?) -> String?
+    _ key: String, timed body: @escaping @Sendable (String?, Date?) -> String?
   ) async throws(SourceError) {
     // Most callers change nothing, and need not wait for writers.
     let isChanged = try await read { connection throws(SQLiteFailure) in
       let old = try connection.sharedText(key)
-      return body(old).map { $0 != old } ?? false
+      return body(old, nil).map { $0 != old } ?? false
     }
     guard isChanged ?? true else { return }
     try await write { connection throws(SQLiteFailure) in
       let old = try connection.sharedText(key)
-      guard let new = body(old), new != old else { return }
+      guard let new = body(old, nil), new != old else { return }
       try connection.run(
         """
         INSERT INTO shared (key, value) VALUES (?1, ?2)

@@ -190,8 +190,8 @@ extension ScopedStore {
   }
 
   package func change(
-    _ key: String, _ body: @escaping @Sendable (String?) -> String?
-  ) async throws(SourceError) { try await base.change(key, body) }
+    _ key: String, timed body: @escaping @Sendable (String?, Date?) -> String?
+  ) async throws(SourceError) { try await base.change(key, timed: body) }
 
   package func changes(
     of source: String, since start: HistoryStart, after position: Int64, limit: Int

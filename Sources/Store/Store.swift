@@ -76,9 +76,10 @@ public protocol Store: Sendable {
   /// Atomically updates a string shared by all processes.
   ///
   /// `body` receives the text, `nil` at first, and returns the new one; `nil` to leave it unchanged.
-  /// It may be called more than once; the last call counts.
+  /// It may be called more than once; the last call counts. Its second argument is the store's own time, by
+  /// which different machines agree; `nil` if the store has no clock of its own.
   func change(
-    _ key: String, _ body: @escaping @Sendable (String?) -> String?
+    _ key: String, timed body: @escaping @Sendable (String?, Date?) -> String?
   ) async throws(SourceError)
 
   /// The records that may have changed since a point of their history, without deleted ones; `nil` if
@@ -112,13 +113,22 @@ extension Store {
   public func clearHistory(of source: String) async throws(SourceError) {}
 }
 
+extension Store {
+  /// Atomically updates a string shared by all processes, by a change that needs no time.
+  public func change(
+    _ key: String, _ body: @escaping @Sendable (String?) -> String?
+  ) async throws(SourceError) {
+    try await change(key) { text, _ in body(text) }
+  }
+}
+
 extension SharedState {
   /// The state of a source that all processes share through a store.
   public init(
     of source: String, in store: any Store, now: @escaping @Sendable () -> Date = { Date() }
   ) {
     self.init(of: source, now: now) { key, body throws(SourceError) in
-      try await store.change(key, body)
+      try await store.change(key, timed: body)
     }
   }
 }

@@ -81,8 +81,8 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
       }
       guard turn.wait > .zero else { break }
       // Meanwhile the service may have demanded a pause.
-      let isClosed = await state.update { [now] state in
-        guard state.limiter.isClosed(at: now()) else { return false }
+      let isClosed = await state.update { [now] state, time in
+        guard state.limiter.isClosed(at: time ?? now()) else { return false }
         state.limiter.giveBack(turn, of: kind, cost: limit.cost)
         return true
       }
@@ -97,22 +97,24 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
     _ kind: CallKind, _ admitted: Admitted, checksCircuit: Bool
   ) async throws(SourceError) -> Admitted {
     let maxWait = Deadline.current?.remaining() ?? RateLimiterState.maxWait
-    let verdict: Result<Admitted, SourceError> = await state.update { [limit, breaker, now] state in
+    let verdict: Result<Admitted, SourceError> = await state.update {
+      [limit, breaker, now] state, time in
+      let now = time ?? now()
       var admitted = admitted
       admitted.isClean = state.circuit.isClean
       do throws(SourceError) {
         if let breaker, checksCircuit {
-          admitted.probe = try state.circuit.enter(breaker, at: now())
+          admitted.probe = try state.circuit.enter(breaker, at: now)
         }
         if let limit {
           let turn = state.limiter.reserve(
-            kind, cost: limit.cost, by: limit.rate, at: now(), maxWait: maxWait)
+            kind, cost: limit.cost, by: limit.rate, at: now, maxWait: maxWait)
           guard turn.isTaken else { throw limit.refusal(of: turn) }
           admitted.turn = turn
         }
         return .success(admitted)
       } catch {
-        if let breaker { state.circuit.leave(admitted.probe, after: .unknown, breaker, at: now()) }
+        if let breaker { state.circuit.leave(admitted.probe, after: .unknown, breaker, at: now) }
         return .failure(error)
       }
     }
@@ -121,11 +123,12 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
 
   /// Gives back the turn and the probe of a call that is not made.
   private func release(_ admitted: Admitted, _ kind: CallKind) async {
-    await state.update { [limit, breaker, now] state in
+    await state.update { [limit, breaker, now] state, time in
+      let now = time ?? now()
       if let limit, let turn = admitted.turn {
         state.limiter.giveBack(turn, of: kind, cost: limit.cost)
       }
-      if let breaker { state.circuit.leave(admitted.probe, after: .unknown, breaker, at: now()) }
+      if let breaker { state.circuit.leave(admitted.probe, after: .unknown, breaker, at: now) }
     }
   }
 
@@ -142,9 +145,10 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
       }
     let pause = demandedPause(in: result)
     guard breaker != nil && changesCircuit || pause != nil else { return }
-    await state.update { [breaker, now] state in
-      if let breaker { state.circuit.leave(admitted.probe, after: outcome, breaker, at: now()) }
-      if let pause { state.limiter.close(for: pause, at: now()) }
+    await state.update { [breaker, now] state, time in
+      let now = time ?? now()
+      if let breaker { state.circuit.leave(admitted.probe, after: outcome, breaker, at: now) }
+      if let pause { state.limiter.close(for: pause, at: now) }
     }
   }
 

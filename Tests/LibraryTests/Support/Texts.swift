@@ -40,7 +40,7 @@ final class Texts: Sendable {
   func set(_ key: String, _ text: String?) { state.withLock { $0.texts[key] = text } }
 
   func change(
-    _ key: String, _ body: @escaping @Sendable (String?) -> String?
+    _ key: String, _ body: @escaping @Sendable (String?, Date?) -> String?
   ) async throws(SourceError) {
     // Other tasks may interfere here, as with a real store.
     await Task.yield()
@@ -49,10 +49,10 @@ final class Texts: Sendable {
       switch state.fault {
       case .busy: return .because(.busy)
       case .cancellable where Task.isCancelled: return .cancelled
-      case .twice: _ = body("text of a writer who gave up")
+      case .twice: _ = body("text of a writer who gave up", nil)
       default: break
       }
-      guard let text = body(state.texts[key]) else { return nil }
+      guard let text = body(state.texts[key], nil) else { return nil }
       if state.fault == .full { return .because(.storage) }
       state.texts[key] = text
       state.writes += 1

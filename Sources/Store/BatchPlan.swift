@@ -1,0 +1,132 @@
+package import AggregatorCore
+package import Foundation
+
+/// The effect of a ``StoreBatch`` on the records of a source, decided before anything is written.
+package struct BatchPlan: Sendable {
+  /// A stored record that a batch may change.
+  package struct Known: Sendable {
+    package var position: Int64
+    /// The stored form; `nil` if it is that of the batch's entry.
+    package var json: Data?
+    package var isRemovedUpstream: Bool
+
+    package init(position: Int64, json: Data?, isRemovedUpstream: Bool) {
+      self.position = position
+      self.json = json
+      self.isRemovedUpstream = isRemovedUpstream
+    }
+  }
+
+  /// The form in which a record is saved.
+  package struct Form: Sendable {
+    package let position: Int64
+    package let id: String
+    package let json: Data
+    package let text: FoldedText
+  }
+
+  /// A change for the history.
+  package struct Change: Sendable {
+    package enum Kind: String, Sendable { case changed, removed, returned }
+
+    package let kind: Kind
+    package let position: Int64
+    /// The record before it was changed.
+    package let before: Data?
+
+    package init(_ kind: Kind, of position: Int64, from before: Data? = nil) {
+      self.kind = kind
+      self.position = position
+      self.before = before
+    }
+  }
+
+  /// The new records; their positions follow the last known one.
+  package private(set) var insertions: [Form] = []
+
+  /// The records whose JSON, and maybe text, is replaced.
+  package private(set) var replacements: [Form] = []
+
+  /// The positions of records that were removed upstream, and that the service has again.
+  package private(set) var returned: [Int64] = []
+
+  /// The changes for the history, in order.
+  package private(set) var history: [Change] = []
+
+  /// The positions of all entries, in their order.
+  package private(set) var positions: [Int64] = []
+
+  package private(set) var changes = StoreChanges()
+
+  /// A record after the entries so far, and where its form is.
+  private struct State {
+    enum Place { case insertion(Int), replacement(Int), unwritten }
+
+    var position: Int64
+    var json: Data
+    var place: Place
+  }
+
+  /// - Parameters:
+  ///   - last: The position of the record first seen last.
+  ///   - known: Returns the stored record of an entry; `nil` if it is new.
+  package init<Failure: Error>(
+    _ entries: [StoreEntry], after last: Int64, known: (StoreEntry) throws(Failure) -> Known?
+  ) throws(Failure) {
+    // A page, and so a batch, may have a record twice.
+    var states: [String: State] = [:]
+    for (index, entry) in entries.enumerated() {
+      if let state = states[entry.id] {
+        let known = Known(
+          position: state.position, json: state.json == entry.json ? nil : state.json,
+          isRemovedUpstream: false)
+        states[entry.id] = update(known, by: entry, index, at: state.place)
+      } else if let known = try known(entry) {
+        states[entry.id] = update(known, by: entry, index, at: .unwritten)
+      } else {
+        let position = last + Int64(insertions.count) + 1
+        states[entry.id] = State(
+          position: position, json: entry.json, place: .insertion(insertions.count))
+        insertions.append(
+          Form(position: position, id: entry.id, json: entry.json, text: entry.text()))
+        positions.append(position)
+        changes.added.append(index)
+      }
+    }
+  }
+
+  /// Plans an entry whose record is known, and has its form at `place`.
+  private mutating func update(
+    _ known: Known, by entry: StoreEntry, _ index: Int, at place: State.Place
+  ) -> State {
+    positions.append(known.position)
+    if known.isRemovedUpstream {
+      returned.append(known.position)
+      history.append(Change(.returned, of: known.position))
+    }
+    let merged = known.json.flatMap(entry.mergedWithStored)
+    changes.merged[index] = merged?.json
+    guard let old = known.json, old != merged?.json else {
+      if known.isRemovedUpstream { changes.changed += 1 } else { changes.unchanged += 1 }
+      return State(position: known.position, json: known.json ?? entry.json, place: place)
+    }
+    changes.changed += 1
+    let form = Form(
+      position: known.position, id: entry.id, json: merged?.json ?? entry.json,
+      text: merged?.text ?? entry.text())
+    var place = place
+    if case .insertion(let slot) = place {
+      insertions[slot] = form
+    } else {
+      // Of a record that is new in this batch, no earlier state is known.
+      if entry.isChange(old) { history.append(Change(.changed, of: known.position, from: old)) }
+      if case .replacement(let slot) = place {
+        replacements[slot] = form
+      } else {
+        place = .replacement(replacements.count)
+        replacements.append(form)
+      }
+    }
+    return State(position: form.position, json: form.json, place: place)
+  }
+}
