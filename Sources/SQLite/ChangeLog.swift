@@ -1,12 +1,11 @@
 import AggregatorCore
+import AggregatorStore
 import Foundation
 
 /// Writes the changes of one transaction into the history of a source.
 ///
 /// It touches the history only once something is written: saving unchanged records stays free.
 struct ChangeLog {
-  enum Kind: String { case changed, removed, returned }
-
   private let source: Int64
   private let date: Date
   private let limit: HistoryLimit
@@ -40,9 +39,8 @@ struct ChangeLog {
     }
   }
 
-  /// - Parameter json: The record before it was changed.
   mutating func add(
-    _ kind: Kind, of position: Int64, from json: Data? = nil, in connection: inout Connection
+    _ change: BatchPlan.Change, in connection: inout Connection
   ) throws(SQLiteFailure) {
     try begin(in: &connection)
     guard !limit.isOff, let last = numbers?.last else { return }
@@ -50,7 +48,7 @@ struct ChangeLog {
     hasChanges = true
     try connection.run(
       "INSERT INTO changes (number, position, kind, changed, json) VALUES (?1, ?2, ?3, ?4, ?5)",
-      last + 1, position, kind.rawValue, date, json)
+      last + 1, change.position, change.kind.rawValue, date, change.before)
   }
 
   /// Notes that a sync is complete; the last two such notes are kept.

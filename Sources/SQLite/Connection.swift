@@ -1,4 +1,5 @@
 package import AggregatorCore
+import AggregatorStore
 import CAggregatorSQLite
 import Foundation
 

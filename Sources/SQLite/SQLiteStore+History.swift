@@ -150,7 +150,9 @@ extension Connection {
       """
       SELECT kind, changed, json FROM changes WHERE position = ?1 AND number > ?2 ORDER BY number
       """, position, mark.change
-    ) { (kind: ChangeLog.Kind(rawValue: $0.text(0) ?? ""), date: $0.date(1), json: $0.bytes(2)) }
+    ) {
+      (kind: BatchPlan.Change.Kind(rawValue: $0.text(0) ?? ""), date: $0.date(1), json: $0.bytes(2))
+    }
     let listing = earlier.first { $0.kind == .removed || $0.kind == .returned }
     let isListed = found.record.removedUpstreamAt == nil
     let isNew = position > mark.position

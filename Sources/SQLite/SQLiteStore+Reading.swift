@@ -5,13 +5,6 @@ import CAggregatorSQLite
 package import Foundation
 
 extension SQLiteStore {
-  /// More matches than these are not counted.
-  static let maxCounted = 1000
-
-  /// Among more records than these, matches of several words are not counted: each word may be
-  /// frequent and their intersection nearly empty.
-  static let maxIntersected = 100_000
-
   public func records(
     of source: String, matching words: [FoldedText], after position: Int64, limit: Int
   ) async throws(SourceError) -> StoredSlice {
@@ -249,7 +242,7 @@ extension Connection {
     of search: StoredSearch, found: Int, hasMore: Bool, of source: Int64, in range: PositionRange
   ) throws(SQLiteFailure) -> Int? {
     if search.isEverything { return try recordCount(of: source) }
-    let most = SQLiteStore.maxCounted
+    let most = StoreLimit.countedMatches
     let count = hasMore ? try count(search, of: source, in: range, atMost: most + 1) : found
     return count > most ? nil : count
   }
@@ -261,7 +254,7 @@ extension Connection {
   ) throws(SQLiteFailure) -> Int {
     guard let match = search.match, search.scanned == nil else { return bound }
     if search.hasSeveralWords {
-      guard try recordCount(of: source) <= SQLiteStore.maxIntersected else { return bound }
+      guard try recordCount(of: source) <= StoreLimit.intersectedRecords else { return bound }
     }
     let count = try row(
       """

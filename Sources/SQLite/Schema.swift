@@ -187,12 +187,6 @@ extension Connection {
   }
 }
 
-extension FoldedText {
-  /// The text in the form of the `folded` column: with a visible sign for zero bytes, which would end it in
-  /// SQLite.
-  var stored: String { text.utf8.contains(0) ? text.replacing("\0", with: "\u{2400}") : text }
-}
-
 extension Sequence<String> {
   /// A JSON array, for SQLite's `json_each`.
   var jsonArray: String { JSON.array(map(JSON.string)).text }

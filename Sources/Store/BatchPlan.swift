@@ -74,7 +74,7 @@ package struct BatchPlan: Sendable {
     _ entries: [StoreEntry], after last: Int64, known: (StoreEntry) throws(Failure) -> Known?
   ) throws(Failure) {
     // A page, and so a batch, may have a record twice.
-    var states: [String: State] = [:]
+    var states = [String: State](minimumCapacity: entries.count)
     for (index, entry) in entries.enumerated() {
       if let state = states[entry.id] {
         let known = Known(

@@ -1,0 +1,42 @@
+package import AggregatorCore
+
+/// The bounds that all implementations of ``Store`` share.
+package enum StoreLimit {
+  /// The most pages cached per source; the oldest are dropped first.
+  package static let pages = 2000
+
+  /// More matches than these are not counted.
+  package static let countedMatches = 1000
+
+  /// Among more records than these, matches of several words are not counted: each word may be frequent and
+  /// their intersection nearly empty.
+  package static let intersectedRecords = 100_000
+}
+
+extension FoldedText {
+  /// The text in which a store searches, and for which it searches: with a visible sign for zero bytes,
+  /// which end a text in SQLite and which PostgreSQL refuses.
+  package var stored: String {
+    text.utf8.contains(0) ? text.replacing("\0", with: "\u{2400}") : text
+  }
+}
+
+extension StoreChanges.Unconfirmed {
+  /// Judges the records that a complete ``Reconciliation`` has not seen; `nil` if they count as removed
+  /// upstream.
+  ///
+  /// They need another pass if nothing was seen, or if those that the last pass did not miss are suspiciously
+  /// many.
+  ///
+  /// - Parameters:
+  ///   - missing: The positions of the records not seen, up to the last one when the pass began.
+  ///   - noted: Those that the last pass missed without removing them.
+  ///   - known: The number of records up to that last one, without ones removed upstream.
+  ///   - seen: The number of different records seen.
+  package init?(missing: [Int64], noted: Set<Int64>, known: Int, seen: Int) {
+    let unexpected = missing.count { !noted.contains($0) }
+    let isNothingSeen = seen == 0 && !missing.isEmpty
+    guard isNothingSeen || unexpected > 10 && unexpected > known / 10 else { return nil }
+    self.init(missing: missing.count, known: known)
+  }
+}
