@@ -16,13 +16,13 @@ public struct PostgresAddress: Hashable, Sendable {
   /// The URI without its password.
   public let description: String
 
-  /// True if the URI itself contains a password.
-  public let hasPassword: Bool
-
   /// True for a text that begins like a connection URI.
   public static func isAddress(_ text: String) -> Bool {
     ["postgresql://", "postgres://"].contains { text.hasPrefix($0) }
   }
+
+  /// The parts of the URI that are left out of ``description``.
+  private let passwords: [Secret]
 
   /// - Throws: ``SourceError`` with code `invalidRequest` for a text that is not a connection URI.
   public init(_ text: String) throws(SourceError) {
@@ -31,29 +31,53 @@ public struct PostgresAddress: Hashable, Sendable {
         .invalidRequest, "the address of a PostgreSQL database begins with postgresql://",
         remedy: "write postgresql://USER@HOST/DATABASE")
     }
+    let (visible, passwords) = Self.separated(text)
     uri = Secret(text)
-    let visible = Self.withoutPassword(text)
     description = visible
-    hasPassword = visible != text
+    self.passwords = passwords.map(Secret.init)
   }
 
-  /// The URI without the password of its user, and without the parameters that carry one.
-  private static func withoutPassword(_ uri: String) -> String {
+  /// True if the URI itself contains a password.
+  public var hasPassword: Bool { !passwords.isEmpty }
+
+  /// The URI without the password of its user and the parameters that carry one, and these passwords.
+  private static func separated(_ uri: String) -> (visible: String, passwords: [String]) {
     let parts = uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     var address = String(parts[0])
+    var passwords: [String] = []
     // libpq takes everything before the first "@" for the user, unless a slash comes first.
     if let start = address.range(of: "://")?.upperBound,
       let at = address[start...].firstIndex(where: { $0 == "@" || $0 == "/" }),
       address[at] == "@", let colon = address[start..<at].firstIndex(of: ":")
     {
+      passwords.append(String(address[colon..<at].dropFirst()))
       address.removeSubrange(colon..<at)
     }
-    guard parts.count > 1 else { return address }
-    let parameters = parts[1].split(separator: "&").filter { parameter in
+    guard parts.count > 1 else { return (address, passwords) }
+    var parameters: [Substring] = []
+    for parameter in parts[1].split(separator: "&") {
       let name = parameter.prefix { $0 != "=" }
-      return !["password", "sslpassword"].contains(name.removingPercentEncoding ?? "")
+      if ["password", "sslpassword"].contains(name.removingPercentEncoding ?? "") {
+        passwords.append(String(parameter.dropFirst(name.count + 1)))
+      } else {
+        parameters.append(parameter)
+      }
     }
-    return parameters.isEmpty ? address : "\(address)?\(parameters.joined(separator: "&"))"
+    let query = parameters.isEmpty ? "" : "?\(parameters.joined(separator: "&"))"
+    return (address + query, passwords)
+  }
+
+  /// A message of libpq without the passwords that it may repeat.
+  func redacted(_ message: String) -> String {
+    let secrets = passwords + [password].compactMap(\.self)
+    return secrets.reduce(uri.reveal { message.replacing($0, with: description) }) {
+      message, secret in
+      secret.reveal { secret in
+        guard !secret.isEmpty else { return message }
+        let decoded = secret.removingPercentEncoding ?? secret
+        return message.replacing(secret, with: "…").replacing(decoded, with: "…")
+      }
+    }
   }
 }
 

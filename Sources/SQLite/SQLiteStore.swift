@@ -1,7 +1,6 @@
 public import AggregatorCore
 public import AggregatorStore
 import CAggregatorSQLite
-import Dispatch
 import Foundation
 
 /// A store in one SQLite file (https://sqlite.org), shared by any number of processes.
@@ -136,20 +135,5 @@ actor StoreConnection {
       if !open.hasMoved { return open }
     }
     return try file.open(for: purpose)
-  }
-}
-
-/// Runs an actor on a dispatch queue of its own.
-///
-/// SQLite's calls block, and a blocked thread of the concurrency pool is lost to everybody: with two
-/// cores there are two of them.
-package final class QueueExecutor: SerialExecutor {
-  private let queue: DispatchQueue
-
-  package init(_ label: String) { queue = DispatchQueue(label: label) }
-
-  package func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
   }
 }

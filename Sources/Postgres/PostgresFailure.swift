@@ -1,0 +1,103 @@
+import AggregatorCore
+import CAggregatorPostgres
+
+/// A call to PostgreSQL that failed.
+package struct PostgresFailure: Error {
+  package enum Kind: Hashable, Sendable {
+    /// The server refused a statement, for the reason of this SQLSTATE
+    /// (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+    case refused(state: String)
+    /// No connection could be made.
+    case unreachable
+    /// The connection broke, so that the outcome of a statement is unknown.
+    case broken
+    case timedOut
+    case cancelled
+    /// The server is none that this store can use.
+    case unsuitable(remedy: String)
+  }
+
+  package let kind: Kind
+
+  /// The server's message: one line, without secrets.
+  package let message: String
+
+  /// The position of a mistake in the statement, in characters from 1; `nil` if it has none.
+  package var position: Int?
+
+  package init(_ kind: Kind, _ message: String) {
+    self.kind = kind
+    self.message = message.oneLine(atMost: 300)
+  }
+
+  package var state: String? { if case .refused(let state) = kind { state } else { nil } }
+
+  /// True if the same transaction may succeed when it is repeated at once: another one was in its way.
+  var isConflict: Bool { state == "40001" || state == "40P01" }
+
+  /// True if the server is starting or stopping, or has no connection to spare.
+  var isPassing: Bool {
+    if let state { return ["57P01", "57P02", "57P03", "53300"].contains(state) }
+    // A refused connection has no SQLSTATE.
+    let reasons = ["starting up", "shutting down", "too many clients", "connection slots"]
+    return kind == .unreachable && reasons.contains(where: message.contains)
+  }
+
+  /// True if the store's schema or a part of it is missing.
+  var isSchemaMissing: Bool {
+    state.map { ["3F000", "42P01", "42883"].contains($0) } ?? false
+  }
+
+  /// An error with code `storage`, `busy` or `cancelled`.
+  func error(of address: PostgresAddress) -> SourceError {
+    let cannot = "cannot use the store \(address)"
+    switch kind {
+    case .cancelled: return .cancelled
+    case .timedOut:
+      return SourceError(
+        .storage, "\(cannot): the server does not answer", remedy: "try again later")
+    case .unreachable:
+      let isAnswer = message.contains("FATAL:")
+      return SourceError(
+        isPassing ? .busy : .storage, "\(cannot): \(message)",
+        remedy: isPassing
+          ? "try again in a moment"
+          : isAnswer
+            ? "check the user, the password and the database of the address"
+            : "check that the server runs and can be reached")
+    case .broken:
+      return SourceError(
+        .storage, "\(cannot): the connection was lost (\(message))", remedy: "try again later")
+    case .unsuitable(let remedy):
+      return SourceError(.storage, "\(cannot): \(message)", remedy: Remedy(remedy))
+    case .refused(let state):
+      return refusal(state, cannot)
+    }
+  }
+
+  private func refusal(_ state: String, _ cannot: String) -> SourceError {
+    switch state {
+    // Locked, cancelled by a timeout, a deadlock or a conflict, no connection left, or about to stop.
+    case "55P03", "57014", "40001", "40P01", "53300", "57P01", "57P02", "57P03":
+      SourceError(.busy, "\(cannot): \(message)", remedy: "try again in a moment")
+    case "53100":
+      SourceError(
+        .storage, "\(cannot): the disk of the server is full",
+        remedy: "free some space there and try again")
+    case "25006":
+      SourceError(
+        .storage, "\(cannot): the server is read-only, as a standby is",
+        remedy: "use the address of the primary server")
+    case "42501":
+      SourceError(
+        .storage, "\(cannot): \(message)", remedy: "grant the role the rights of the store's owner")
+    case "54000":
+      SourceError(
+        .storage, "\(cannot): an ID or a key is longer than an index allows (\(message))",
+        remedy: "use a store in a file for this source")
+    default:
+      SourceError(
+        .storage, "\(cannot): \(message)", remedy: "see the log of the server")
+    }
+  }
+}

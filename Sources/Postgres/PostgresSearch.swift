@@ -1,0 +1,151 @@
+import AggregatorCore
+import AggregatorStore
+import Foundation
+
+/// A search in SQL: words that the index of trigrams can find, and others.
+struct PostgresSearch: Sendable {
+  /// The words that the index finds, as patterns for `LIKE`.
+  private let patterns: [String]
+  /// The words to look for in every text.
+  private let scanned: [String]
+
+  var isEverything: Bool { patterns.isEmpty && scanned.isEmpty }
+
+  init(_ words: [FoldedText], by index: PostgresSearchIndex) {
+    let words = words.map(\.stored).filter { !$0.isEmpty }
+    let indexed = words.filter { Self.isIndexed($0, by: index) }
+    patterns = indexed.map { "%\($0.likePattern)%" }
+    scanned = words.filter { !indexed.contains($0) }
+  }
+
+  /// True if the index has trigrams of the word: three letters or digits in a row.
+  ///
+  /// A forced use of the index for fewer reads all of it.
+  private static func isIndexed(_ word: String, by index: PostgresSearchIndex) -> Bool {
+    guard index != .none else { return false }
+    var run = 0
+    for scalar in word.unicodeScalars {
+      let isLetter =
+        index == .asciiTrigrams
+        ? scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+        : scalar.properties.isAlphabetic || scalar.properties.numericType == .decimal
+      run = isLetter ? run + 1 : 0
+      if run == 3 { return true }
+    }
+    return false
+  }
+
+  private static let isShown = """
+    r.removed_upstream IS NULL AND NOT EXISTS (
+      SELECT 1 FROM aggregator_store.tombstones t WHERE t.source = r.source AND t.id = r.id)
+    """
+
+  /// The conditions on a record's text, with parameters from `$first` on.
+  private func conditions(from first: Int) -> (sql: String, values: [PostgresValue]) {
+    var sql = ""
+    for index in patterns.indices { sql += " AND r.folded LIKE $\(first + index)" }
+    for index in scanned.indices {
+      sql += " AND strpos(r.folded, $\(first + patterns.count + index)) > 0"
+    }
+    return (sql, (patterns + scanned).map { .utf8(Data($0.utf8)) })
+  }
+
+  /// Records in the order of their positions, without deleted ones and ones removed upstream.
+  ///
+  /// `condition` is a further one, with parameters from `$4` on.
+  func select(
+    of source: Int64, after start: Int64, to end: Int64, limit: Int, where condition: String = "",
+    _ others: [PostgresValue] = []
+  ) -> PostgresStatement {
+    let words = conditions(from: 4 + others.count)
+    return PostgresStatement(
+      """
+      SELECT r.position, r.saved, r.json, NULL::bigint FROM aggregator_store.records r
+      WHERE r.position > $1 AND r.position <= $2 AND \(Self.isShown)\(condition)\(words.sql)
+      ORDER BY r.position LIMIT $3
+      """,
+      [.integer(start), .integer(end), .integer(Int64(limit))] + others + words.values)
+  }
+
+  /// The matches of one rank; `nil` if it can have none.
+  func select(
+    _ rank: SearchRank, of search: RankedSearch, in source: Int64, after start: Int64,
+    to end: Int64, limit: Int
+  ) -> PostgresStatement? {
+    var conditions: [String] = []
+    var values: [PostgresValue] = []
+    func parameter(_ value: PostgresValue) -> String {
+      values.append(value)
+      return "$\(3 + values.count)"
+    }
+    func text(_ text: String) -> PostgresValue { .utf8(Data(text.utf8)) }
+    if rank == .id {
+      guard let id = search.id else { return nil }
+      conditions.append("r.source = \(source) AND r.id = \(parameter(.text(id)))")
+    } else {
+      if let id = search.id { conditions.append("r.id <> \(parameter(.text(id)))") }
+      switch (rank, search.name) {
+      case (.other, nil): break
+      case (_, nil): return nil
+      case (.other, let name?):
+        conditions.append("NOT starts_with(r.folded, \(parameter(text(name))))")
+      case (_, let name?):
+        let pattern = parameter(text("\(name.likePattern)%"))
+        let line = parameter(text("\(name)\n"))
+        let whole = parameter(text(name))
+        let isName = "(starts_with(r.folded, \(line)) OR r.folded = \(whole))"
+        conditions.append("r.folded LIKE \(pattern) AND \(rank == .name ? "" : "NOT ")\(isName)")
+      }
+    }
+    return select(
+      of: source, after: start, to: end, limit: limit,
+      where: conditions.map { " AND \($0)" }.joined(), values)
+  }
+
+  /// Counts the matches, up to the bound above which they are not; `nil` where that takes too long, because
+  /// every record would have to be scanned.
+  func count(of source: Int64) -> PostgresStatement? {
+    let range = PositionRange(of: source)
+    if isEverything {
+      return PostgresStatement(
+        """
+        SELECT s.records - s.removed_upstream - (
+          SELECT count(*) FROM aggregator_store.tombstones t
+            JOIN aggregator_store.records r ON r.source = t.source AND r.id = t.id
+          WHERE t.source = s.number AND r.removed_upstream IS NULL)
+        FROM aggregator_store.sources s WHERE s.number = $1
+        """, [.integer(source)])
+    }
+    guard scanned.isEmpty else { return nil }
+    let words = conditions(from: 3)
+    return PostgresStatement(
+      """
+      SELECT count(*) FROM (
+        SELECT 1 FROM aggregator_store.records r
+        WHERE r.position > $1 AND r.position <= $2 AND \(Self.isShown)\(words.sql)
+        LIMIT \(StoreLimit.countedMatches + 1)) matches
+      """, [.integer(range.start), .integer(range.end)] + words.values)
+  }
+
+  /// The number of all matches, of which the first page has `found`; `nil` if they were not all counted.
+  ///
+  /// `counted` is the result of ``count(of:)``.
+  func total(_ counted: Int64?, found: Int, hasMore: Bool) -> Int? {
+    if !isEverything, !hasMore { return found }
+    return counted.flatMap {
+      isEverything || $0 <= StoreLimit.countedMatches ? Int(max(0, $0)) : nil
+    }
+  }
+}
+
+extension String {
+  /// This as a pattern of `LIKE` that matches it alone.
+  fileprivate var likePattern: String {
+    var pattern = ""
+    for scalar in unicodeScalars {
+      if ["%", "_", "\\"].contains(scalar) { pattern.unicodeScalars.append("\\") }
+      pattern.unicodeScalars.append(scalar)
+    }
+    return pattern
+  }
+}

@@ -1,0 +1,255 @@
+public import AggregatorCore
+public import AggregatorStore
+import Foundation
+
+extension PostgresStore {
+  public func records(
+    of source: String, matching words: [FoldedText], after position: Int64, limit: Int
+  ) async throws(SourceError) -> StoredSlice {
+    try await inspect { connection, database throws(PostgresFailure) in
+      guard database.storeVersion != nil else { return .empty }
+      let search = PostgresSearch(words, by: database.searchIndex)
+      connection.beginSnapshot()
+      guard let number = try connection.number(of: source) else {
+        try connection.commit()
+        return .empty
+      }
+      let range = PositionRange(of: number)
+      let isStart = position <= range.start
+      // One more than requested shows whether there are more. Positions outside are other sources'.
+      let bound = min(limit, .max - 1) + 1
+      let rows = connection.enqueue(
+        search.select(of: number, after: range.clamped(position), to: range.end, limit: bound))
+      let hasTotal = isStart || search.isEverything
+      let count = hasTotal ? search.count(of: number).map { connection.enqueue($0) } : nil
+      connection.enqueue("COMMIT")
+      let results = try connection.run()
+      var records = results[rows].rows { StoredRecord(results[rows], $0) }
+      let hasMore = records.count > limit
+      if hasMore { records.removeLast() }
+      let counted = count.map { results[$0].integer(0, 0) }
+      let total = hasTotal ? search.total(counted, found: records.count, hasMore: hasMore) : nil
+      return StoredSlice(records: records, hasMore: hasMore, total: total)
+    }
+  }
+
+  public func records(
+    of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int
+  ) async throws(SourceError) -> (slice: StoredSlice, last: SearchRank) {
+    try await inspect { connection, database throws(PostgresFailure) in
+      guard database.storeVersion != nil else { return (.empty, .other) }
+      let words = PostgresSearch(search.words, by: database.searchIndex)
+      connection.beginSnapshot()
+      guard let number = try connection.number(of: source) else {
+        try connection.commit()
+        return (.empty, .other)
+      }
+      let range = PositionRange(of: number)
+      let bound = min(limit, .max - 1) + 1
+      // Each rank is a query of its own, in first-seen order, so a page begins anywhere without reading those
+      // before it; all are sent together.
+      var queries: [(rank: SearchRank, index: Int)] = []
+      for rank in SearchRank.allCases where rank >= start?.rank ?? .id {
+        let position = rank == start?.rank ? start?.position ?? 0 : 0
+        let statement = words.select(
+          rank, of: search, in: number, after: range.clamped(position), to: range.end, limit: bound)
+        if let statement { queries.append((rank, connection.enqueue(statement))) }
+      }
+      let count = start == nil ? words.count(of: number).map { connection.enqueue($0) } : nil
+      connection.enqueue("COMMIT")
+      let results = try connection.run()
+      var records: [StoredRecord] = []
+      var last = start?.rank ?? .id
+      for (rank, index) in queries where records.count <= limit {
+        let found = results[index].rows { StoredRecord(results[index], $0) }
+        // The record that only shows that there are more has no part in the position.
+        if !found.isEmpty, records.count < limit { last = rank }
+        records += found.prefix(bound - records.count)
+      }
+      let hasMore = records.count > limit
+      if hasMore { records.removeLast() }
+      let counted = count.map { results[$0].integer(0, 0) }
+      let total = start == nil ? words.total(counted, found: records.count, hasMore: hasMore) : nil
+      return (StoredSlice(records: records, hasMore: hasMore, total: total), last)
+    }
+  }
+
+  public func record(
+    _ id: String, of source: String
+  ) async throws(SourceError) -> StoredRecord? {
+    let found = try await read { connection throws(PostgresFailure) in
+      let result = try connection.rows(
+        """
+        SELECT r.position, r.saved, r.json, r.removed_upstream
+        FROM aggregator_store.sources s JOIN aggregator_store.records r ON r.source = s.number
+        WHERE s.name = $1 AND r.id = $2
+        """, .text(source), .text(id))
+      return result.rows { StoredRecord(result, $0) }.first
+    }
+    return found ?? nil
+  }
+
+  public func page(_ key: String, of source: String) async throws(SourceError) -> StoredPage? {
+    let found = try await read { connection throws(PostgresFailure) -> StoredPage? in
+      let page = connection.enqueue(
+        """
+        SELECT p.page, p.fetched
+        FROM aggregator_store.sources s JOIN aggregator_store.pages p ON p.source = s.number
+        WHERE s.name = $1 AND p.key = $2
+        """, .text(source), .text(key))
+      // A record that has been removed since is left out, so a page may be another one than its records.
+      let records = connection.enqueue(
+        """
+        SELECT r.position, r.saved, r.json, r.removed_upstream
+        FROM aggregator_store.sources s JOIN aggregator_store.pages p ON p.source = s.number,
+          json_array_elements_text(p.positions::json) WITH ORDINALITY e (position, place)
+          JOIN aggregator_store.records r ON r.position = e.position::bigint
+        WHERE s.name = $1 AND p.key = $2 AND r.removed_upstream IS NULL ORDER BY e.place
+        """, .text(source), .text(key))
+      let results = try connection.snapshot()
+      // An unreadable page was written by another version: it counts as missing.
+      guard results[page].count > 0, let fetched = results[page].date(0, 1),
+        let read = try? JSONText(results[page].data(0, 0))?.read(FetchedPage.self)
+      else { return nil }
+      return StoredPage(
+        records: results[records].rows { StoredRecord(results[records], $0) }, page: read,
+        fetchedAt: fetched)
+    }
+    return found ?? nil
+  }
+
+  public func pageKeys(
+    of source: String, startingWith prefix: String
+  ) async throws(SourceError) -> [String] {
+    try await read { connection throws(PostgresFailure) in
+      let result = try connection.rows(
+        """
+        SELECT p.key
+        FROM aggregator_store.sources s JOIN aggregator_store.pages p ON p.source = s.number
+        WHERE s.name = $1 AND starts_with(p.key, $2)
+        """, .text(source), .text(prefix))
+      return result.rows { result.text($0, 0) ?? "" }
+    } ?? []
+  }
+
+  public func fetchedPages(
+    of source: String
+  ) async throws(SourceError) -> [(key: String, page: FetchedPage)] {
+    let rows = try await read { connection throws(PostgresFailure) in
+      let result = try connection.rows(
+        """
+        SELECT p.key, p.page
+        FROM aggregator_store.sources s JOIN aggregator_store.pages p ON p.source = s.number
+        WHERE s.name = $1 ORDER BY p.fetched DESC
+        """, .text(source))
+      return result.rows { (key: result.text($0, 0) ?? "", page: result.data($0, 1)) }
+    }
+    // An unreadable page was written by another version: it counts as missing.
+    return (rows ?? []).compactMap { row in
+      (try? JSONText(row.page)?.read(FetchedPage.self)).map { (row.key, $0) }
+    }
+  }
+
+  public func checkpoint(_ name: String, of source: String) async throws(SourceError) -> String? {
+    let found = try await read { connection throws(PostgresFailure) in
+      let result = try connection.rows(
+        """
+        SELECT c.value
+        FROM aggregator_store.sources s JOIN aggregator_store.checkpoints c ON c.source = s.number
+        WHERE s.name = $1 AND c.name = $2
+        """, .text(source), .text(name))
+      return result.count > 0 ? result.text(0, 0) : nil
+    }
+    return found ?? nil
+  }
+
+  public func deleted(
+    among ids: [String], of source: String
+  ) async throws(SourceError) -> Set<String> {
+    try await read { connection throws(PostgresFailure) in
+      let result = try connection.rows(
+        """
+        SELECT t.id
+        FROM aggregator_store.sources s JOIN aggregator_store.tombstones t ON t.source = s.number
+        WHERE s.name = $1 AND t.id = ANY ($2)
+        """, .text(source), .texts(ids))
+      return Set(result.rows { result.text($0, 0) ?? "" })
+    } ?? []
+  }
+
+  public func deletions(
+    of source: String, after id: String?, limit: Int
+  ) async throws(SourceError) -> [StoredDeletion] {
+    try await read { connection throws(PostgresFailure) in
+      let result = try connection.rows(
+        """
+        SELECT r.position, r.saved, r.json, r.removed_upstream, t.id
+        FROM aggregator_store.sources s JOIN aggregator_store.tombstones t ON t.source = s.number
+          LEFT JOIN aggregator_store.records r ON r.source = t.source AND r.id = t.id
+        WHERE s.name = $1 AND ($2::text IS NULL OR t.id > $2) ORDER BY t.id LIMIT $3
+        """, .text(source), .text(id), .integer(Int64(limit)))
+      return result.rows { row in
+        StoredDeletion(
+          id: result.text(row, 4) ?? "",
+          record: result.isNull(row, 0) ? nil : StoredRecord(result, row))
+      }
+    } ?? []
+  }
+
+  public func status(of source: String) async throws(SourceError) -> StoreStatus {
+    try await read { connection throws(PostgresFailure) in
+      let facts = connection.enqueue(
+        """
+        SELECT s.records, s.removed_upstream, s.last,
+          (SELECT count(*) FROM aggregator_store.tombstones t WHERE t.source = s.number),
+          (SELECT count(*) FROM aggregator_store.pages p WHERE p.source = s.number),
+          greatest(s.last_fetched,
+            (SELECT max(fetched) FROM aggregator_store.pages p WHERE p.source = s.number)),
+          (SELECT count(*) FROM aggregator_store.tombstones t
+            JOIN aggregator_store.records r ON r.source = t.source AND r.id = t.id
+            WHERE t.source = s.number AND r.removed_upstream IS NULL)
+        FROM aggregator_store.sources s WHERE s.name = $1
+        """, .text(source))
+      let history = connection.enqueue(PostgresHistory.query(named: source))
+      let results = try connection.snapshot()
+      var status = StoreStatus()
+      let row = results[facts]
+      guard row.count > 0 else { return status }
+      func count(_ column: Int) -> Int { Int(max(0, row.integer(0, column))) }
+      status.hidden = count(6)
+      status.removedUpstream = count(1)
+      status.records = max(0, count(0) - count(1) - count(6))
+      status.deleted = count(3)
+      status.pages = count(4)
+      status.fetchedAt = row.date(0, 5)
+      status.lastPosition = row.integer(0, 2)
+      status.history = PostgresHistory(results[history])?.stored
+      return status
+    } ?? StoreStatus()
+  }
+}
+
+extension PostgresConnection {
+  /// Begins a transaction that reads one state of the store, with the next round trip.
+  mutating func beginSnapshot() {
+    enqueue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+  }
+
+  /// Runs the collected statements on one state of the store, and returns their results.
+  mutating func snapshot() throws(PostgresFailure) -> [PostgresResult] {
+    let statements = takeQueue()
+    beginSnapshot()
+    for statement in statements { enqueue(statement) }
+    enqueue("COMMIT")
+    return Array(try run().dropFirst().dropLast())
+  }
+}
+
+extension StoredRecord {
+  /// The row `position, saved, json, removed_upstream`.
+  init(_ result: PostgresResult, _ row: Int) {
+    self.init(
+      position: result.integer(row, 0), json: result.data(row, 2),
+      savedAt: result.date(row, 1) ?? .distantPast, removedUpstreamAt: result.date(row, 3))
+  }
+}

@@ -1,0 +1,61 @@
+public import AggregatorCore
+public import AggregatorStore
+import Foundation
+
+/// A store in a PostgreSQL database (https://www.postgresql.org), shared by any number of machines.
+///
+/// PostgreSQL 13 or later and libpq 14 or later are needed; libpq is loaded at the first use. The tables are in
+/// the schema `aggregator_store`, which the first write creates, and views of the sources in the schema
+/// `aggregator`. No state is kept in a session, so it works behind a connection pool, too.
+///
+/// A call whose connection breaks is repeated on another one if that is safe: one that reads, and one that
+/// writes if its transaction was not committed, which the server is asked for.
+public final class PostgresStore: Store {
+  public let address: PostgresAddress
+
+  let history: HistoryLimit
+  private let writer: PostgresSession
+  private let reader: PostgresSession
+
+  /// Creates a store without connecting to its server.
+  ///
+  /// The longest wait for a lock, or for a server that restarts, is 5 s by default. `history` bounds the changes
+  /// kept of each source.
+  public init(
+    at address: PostgresAddress, busyTimeout: Duration = .seconds(5),
+    history: HistoryLimit = .standard
+  ) {
+    self.address = address
+    self.history = history
+    let reachability = Reachability()
+    writer = PostgresSession(to: address, "write", busyTimeout, reachability)
+    // Readers never wait for a writer of this process if they have a connection of their own.
+    reader = PostgresSession(to: address, "read", busyTimeout, reachability)
+  }
+
+  /// Reads, unless the task is cancelled; `nil` if there is no store yet.
+  func read<Answer: Sendable>(
+    _ body: @Sendable (inout PostgresConnection) throws(PostgresFailure) -> Answer
+  ) async throws(SourceError) -> Answer? {
+    guard !Task.isCancelled else { throw .cancelled }
+    return try await reader.read { connection, database throws(PostgresFailure) in
+      guard let version = database.storeVersion, version > 0 else { return nil }
+      guard version <= PostgresSchema.version else { throw .newer }
+      return try body(&connection)
+    }
+  }
+
+  /// Writes in a transaction, and repeats it after a conflict.
+  ///
+  /// Statements that `body` leaves in the queue are sent with the commit, in the same round trip.
+  func write<Answer: Sendable>(
+    _ body: @Sendable (inout PostgresConnection) throws(PostgresFailure) -> Answer
+  ) async throws(SourceError) -> Answer {
+    try await writer.write(body)
+  }
+
+  /// Runs `body` once the server is known, even if there is no store yet.
+  func inspect<Answer: Sendable>(
+    _ body: @Sendable (inout PostgresConnection, PostgresDatabase) throws(PostgresFailure) -> Answer
+  ) async throws(SourceError) -> Answer { try await reader.read(body) }
+}

@@ -1,0 +1,114 @@
+package import Foundation
+
+/// A parameter of a statement, in PostgreSQL's binary format.
+package enum PostgresValue: Sendable {
+  case integer(Int64?)
+  case bool(Bool)
+  /// A text that may contain any character; see ``Swift/String/stored``.
+  case text(String?)
+  /// UTF-8 without zero bytes.
+  case utf8(Data?)
+  case integers([Int64])
+  case texts([String])
+  /// UTF-8 without zero bytes.
+  case utf8s([Data?])
+
+  package static func date(_ date: Date) -> PostgresValue {
+    let milliseconds = (date.timeIntervalSince1970 * 1000).rounded(.down)
+    return .integer(Int64(exactly: milliseconds) ?? 0)
+  }
+
+  /// The object ID of its type (`pg_type.dat` of PostgreSQL).
+  var type: UInt32 {
+    switch self {
+    case .integer: Self.bigint
+    case .bool: 16
+    case .text, .utf8: Self.text
+    case .integers: 1016
+    case .texts, .utf8s: 1009
+    }
+  }
+
+  private static let bigint: UInt32 = 20
+  private static let text: UInt32 = 25
+
+  /// Appends the value to `bytes`; `false` for null.
+  func append(to bytes: inout [UInt8]) -> Bool {
+    switch self {
+    case .integer(nil), .text(nil), .utf8(nil): return false
+    case .integer(let value?): bytes.append(bigEndian: value)
+    case .bool(let value): bytes.append(value ? 1 : 0)
+    case .text(let value?): bytes.append(contentsOf: value.stored.utf8)
+    case .utf8(let value?): bytes.append(contentsOf: value)
+    case .integers(let values):
+      Self.append(values, of: Self.bigint, to: &bytes) { value, bytes in
+        bytes.append(bigEndian: Int32(8))
+        bytes.append(bigEndian: value)
+      }
+    case .texts(let values):
+      Self.append(values, of: Self.text, to: &bytes) { value, bytes in
+        let utf8 = value.stored.utf8
+        bytes.append(bigEndian: Int32(utf8.count))
+        bytes.append(contentsOf: utf8)
+      }
+    case .utf8s(let values):
+      Self.append(values, of: Self.text, to: &bytes) { value, bytes in
+        bytes.append(bigEndian: value.map { Int32($0.count) } ?? -1)
+        if let value { bytes.append(contentsOf: value) }
+      }
+    }
+    return true
+  }
+
+  /// The format of `array_recv`: the number of dimensions, whether there are nulls, the type, the size and first
+  /// index of the dimension, and each element with its length.
+  private static func append<Element>(
+    _ values: [Element], of type: UInt32, to bytes: inout [UInt8],
+    _ append: (Element, inout [UInt8]) -> Void
+  ) {
+    bytes.append(bigEndian: Int32(values.isEmpty ? 0 : 1))
+    bytes.append(bigEndian: Int32(1))
+    bytes.append(bigEndian: type)
+    guard !values.isEmpty else { return }
+    bytes.append(bigEndian: Int32(values.count))
+    bytes.append(bigEndian: Int32(1))
+    for value in values { append(value, &bytes) }
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func append<Number: FixedWidthInteger>(bigEndian number: Number) {
+    Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
+  }
+}
+
+extension String {
+  /// The form in which PostgreSQL keeps a text: its texts cannot contain NUL.
+  ///
+  /// NUL becomes U+0001 and `0`, U+0001 becomes U+0001 and `1`: different texts stay different and in the same
+  /// order.
+  var stored: String {
+    guard utf8.contains(where: { $0 <= 1 }) else { return self }
+    let bytes = utf8.flatMap { $0 <= 1 ? [1, UInt8(ascii: "0") + $0] : [$0] }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Decodes ``stored``.
+  init(stored bytes: UnsafeRawBufferPointer) {
+    guard bytes.contains(1) else {
+      self.init(decoding: bytes, as: UTF8.self)
+      return
+    }
+    var decoded: [UInt8] = []
+    var isEscaped = false
+    for byte in bytes {
+      if isEscaped {
+        decoded.append(byte &- UInt8(ascii: "0"))
+      } else if byte != 1 {
+        decoded.append(byte)
+      }
+      isEscaped = byte == 1 && !isEscaped
+    }
+    self.init(decoding: decoded, as: UTF8.self)
+  }
+}
