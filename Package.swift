@@ -122,7 +122,9 @@ let package = Package(
       dependencies: ["AggregatorFakeServices", "AggregatorKit", "AggregatorSourceTesting"]
         + sourceModules,
       path: "Tests/FaultReport"),
-    .target(name: "AggregatorPostgresServer", path: "Tests/PostgresServer"),
+    .target(
+      name: "AggregatorPostgresServer", dependencies: ["AggregatorKit", "AggregatorSourceTesting"],
+      path: "Tests/PostgresServer"),
     .target(
       name: "AggregatorFakeServices",
       dependencies: ["AggregatorKit", "AggregatorSourceTesting"], path: "Tests/FakeServices"),

@@ -1,4 +1,4 @@
-import AggregatorKit
+package import AggregatorKit
 import Foundation
 import Synchronization
 
@@ -87,34 +87,19 @@ struct LoopbackConnection: ~Copyable {
   }
 
   private borrowing func send(_ data: Data) -> Bool {
-    data.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) -> Bool in
-      var rest = bytes[...]
-      while !rest.isEmpty {
-        guard shutdownSignal.wait(for: socket.descriptor, POLLOUT) != nil else { return false }
-        let piece = UnsafeRawBufferPointer(rebasing: rest)
-        #if canImport(Darwin)
-          let count = Darwin.send(socket.descriptor, piece.baseAddress, piece.count, 0)
-        #else
-          let count = Glibc.send(
-            socket.descriptor, piece.baseAddress, piece.count, Int32(MSG_NOSIGNAL))
-        #endif
-        if count < 0, errno == EAGAIN || errno == EINTR { continue }
-        guard count > 0 else { return false }
-        requestLog.noteSent(count)
-        rest = rest.dropFirst(count)
-      }
-      return true
+    data.withUnsafeBytes {
+      shutdownSignal.send($0, on: socket.descriptor) { requestLog.noteSent($0) }
     }
   }
 }
 
 /// Signals all threads of a server to stop: a pipe whose write end is closed.
-final class ShutdownSignal: Sendable {
+package final class ShutdownSignal: Sendable {
   /// Readable after ``send()``.
   let descriptor: Int32
   private let writeEnd: Mutex<Int32?>
 
-  init() throws(SourceError) {
+  package init() throws(SourceError) {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw .noSocket }
     descriptor = ends[0]
@@ -127,7 +112,7 @@ final class ShutdownSignal: Sendable {
   }
 
   /// Idempotent.
-  func send() {
+  package func send() {
     writeEnd.withLock { end in
       if let end { close(end) }
       end = nil
@@ -136,7 +121,7 @@ final class ShutdownSignal: Sendable {
 
   /// `true` if the socket (-1 for none) is ready, `false` after the timeout, `nil` if the server
   /// stops; `events` is `POLLIN`, `POLLOUT`, or 0 to wait for the client to leave.
-  func wait(for socket: Int32, _ events: Int32, atMost time: Duration? = nil) -> Bool? {
+  package func wait(for socket: Int32, _ events: Int32, atMost time: Duration? = nil) -> Bool? {
     let deadline = time.map { ContinuousClock.now + $0 }
     while true {
       var polled = [
@@ -149,6 +134,29 @@ final class ShutdownSignal: Sendable {
       if count < 0 || polled[0].revents != 0 { return nil }
       return count > 0
     }
+  }
+
+  /// Sends bytes on a socket, and reports the count of each piece that was sent.
+  ///
+  /// - Returns: False if the peer has left or the server stops.
+  package func send(
+    _ bytes: UnsafeRawBufferPointer, on socket: Int32, didSend: (Int) -> Void = { _ in }
+  ) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      guard wait(for: socket, POLLOUT) != nil else { return false }
+      let piece = UnsafeRawBufferPointer(rebasing: rest)
+      #if canImport(Darwin)
+        let count = Darwin.send(socket, piece.baseAddress, piece.count, 0)
+      #else
+        let count = Glibc.send(socket, piece.baseAddress, piece.count, Int32(MSG_NOSIGNAL))
+      #endif
+      if count < 0, errno == EAGAIN || errno == EINTR { continue }
+      guard count > 0 else { return false }
+      didSend(count)
+      rest = rest.dropFirst(count)
+    }
+    return true
   }
 }
 

@@ -2,8 +2,8 @@ public import AggregatorKit
 public import Foundation
 
 /// A socket, closed when its owner ends.
-struct LoopbackSocket: ~Copyable {
-  let descriptor: Int32
+package struct LoopbackSocket: ~Copyable {
+  package let descriptor: Int32
 
   private init(owning descriptor: Int32) { self.descriptor = descriptor }
 
@@ -24,7 +24,7 @@ struct LoopbackSocket: ~Copyable {
   }
 
   /// `port` is that of another socket, which this one keeps, or 0 for any; throws `unreachable`.
-  static func listening(
+  package static func listening(
     on port: Int = 0, queue: Int32 = 512
   ) throws(SourceError) -> LoopbackSocket {
     let socket = try bound(to: port)
@@ -32,7 +32,7 @@ struct LoopbackSocket: ~Copyable {
     return socket
   }
 
-  static func connecting(to port: Int) throws(SourceError) -> LoopbackSocket {
+  package static func connecting(to port: Int) throws(SourceError) -> LoopbackSocket {
     let socket = try LoopbackSocket()
     let result = withLoopback(port: port) { connect(socket.descriptor, $0, $1) }
     guard result == 0 || errno == EINPROGRESS else { throw .noSocket }
@@ -65,7 +65,7 @@ struct LoopbackSocket: ~Copyable {
     }
   }
 
-  var port: Int {
+  package var port: Int {
     var address = sockaddr_in()
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     _ = withUnsafeMutablePointer(to: &address) {
@@ -75,7 +75,7 @@ struct LoopbackSocket: ~Copyable {
   }
 
   /// The next client; `nil` if it has disconnected.
-  borrowing func accepted() -> LoopbackSocket? {
+  package borrowing func accepted() -> LoopbackSocket? {
     let client = accept(descriptor, nil, nil)
     guard client >= 0 else { return nil }
     let socket = LoopbackSocket(owning: client)
