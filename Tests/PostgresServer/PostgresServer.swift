@@ -80,7 +80,9 @@ public final class PostgresServer: Sendable {
     let settings = [
       "autovacuum": "off", "fsync": "off", "full_page_writes": "off",
       "listen_addresses": "127.0.0.1", "max_connections": "100", "port": "\(reservation.port)",
-      "shared_buffers": "16MB", "unix_socket_directories": directory,
+      // More than a small disk, or anyone who needs a buffer gets its errors.
+      "shared_buffers": diskMegabytes == nil ? "16MB" : "64MB",
+      "unix_socket_directories": directory,
     ].merging(settings) { $1 }
     command += [programs.path(of: "postgres"), "-D", data]
     command += settings.flatMap { ["-c", "\($0)=\($1)"] }
