@@ -3,6 +3,8 @@ public import AggregatorStore
 public import Foundation
 
 extension PostgresStore {
+  public var isShared: Bool { true }
+
   public func save(
     _ batch: StoreBatch, of source: String, at date: Date
   ) async throws(SourceError) -> StoreChanges {
@@ -20,10 +22,15 @@ extension PostgresStore {
         SELECT c.value
         FROM aggregator_store.sources s JOIN aggregator_store.checkpoints c ON c.source = s.number
         WHERE s.name = $1 AND c.name = $2
-        """, .text(source), .text(batch.update?.name ?? ""))
+        """, .text(source), .text(batch.checkpointName ?? ""))
+      let time = connection.enqueue("SELECT \(Self.serverTime)")
       let log = connection.enqueue(PostgresHistory.query(named: source))
       let results = try connection.run()
       let locked = try connection.locked(source, results[state])
+      let stored = results[checkpoint].count > 0 ? results[checkpoint].text(0, 0) : nil
+      guard let batch = batch.decided(on: stored, at: results[time].date(0, 0)) else {
+        return StoreChanges()
+      }
       let known = KnownRecords(results[records])
       let plan = BatchPlan(batch.entries, after: locked.last, known: known.record)
       var changes = plan.changes
@@ -34,10 +41,9 @@ extension PostgresStore {
         connection.savePage(key, page, positions: plan.positions, of: locked.number, at: date)
       }
       if let update = batch.update {
-        let stored = results[checkpoint].count > 0 ? results[checkpoint].text(0, 0) : nil
         changes.didMoveCheckpoint = stored == update.from
         if changes.didMoveCheckpoint {
-          connection.apply(update, of: locked.number, at: date)
+          connection.apply(update, of: locked.number, fetchedAt: batch.isFetched ? date : nil)
           if let reconciliation = update.reconciliation {
             try connection.reconcile(
               reconciliation, seeing: plan.positions, at: update, of: locked.number, at: date,
@@ -278,7 +284,9 @@ extension PostgresConnection {
   // MARK: Checkpoints
 
   /// Moves or deletes a checkpoint.
-  fileprivate mutating func apply(_ update: CheckpointUpdate, of source: Int64, at date: Date) {
+  fileprivate mutating func apply(
+    _ update: CheckpointUpdate, of source: Int64, fetchedAt date: Date?
+  ) {
     if let to = update.to {
       enqueue(
         """
@@ -290,6 +298,7 @@ extension PostgresConnection {
         "DELETE FROM aggregator_store.checkpoints WHERE source = $1 AND name = $2",
         .integer(source), .text(update.name))
     }
+    guard let date else { return }
     enqueue(
       "UPDATE aggregator_store.sources SET last_fetched = $2 WHERE number = $1", .integer(source),
       .date(date))

@@ -8,6 +8,10 @@ extension SQLiteStore {
   ) async throws(SourceError) -> StoreChanges {
     try await write { [history] connection throws(SQLiteFailure) in
       let number = try connection.numbered(source)
+      let stored = try batch.checkpointName.flatMap { name throws(SQLiteFailure) in
+        try connection.checkpoint(name, of: number)
+      }
+      guard let batch = batch.decided(on: stored, at: nil) else { return StoreChanges() }
       let last = try connection.lastPosition(of: number)
       let plan = try BatchPlan(batch.entries, after: last) { entry throws(SQLiteFailure) in
         try connection.known(entry, of: number)
@@ -25,10 +29,13 @@ extension SQLiteStore {
         try connection.savePage(key, page, positions: plan.positions, of: number, at: date)
       }
       if let update = batch.update {
-        changes.didMoveCheckpoint = try connection.apply(update, of: number)
+        changes.didMoveCheckpoint = stored == update.from
         if changes.didMoveCheckpoint {
-          try connection.run(
-            "UPDATE sources SET last_fetched = ?2 WHERE number = ?1", number, date)
+          try connection.apply(update, of: number)
+          if batch.isFetched {
+            try connection.run(
+              "UPDATE sources SET last_fetched = ?2 WHERE number = ?1", number, date)
+          }
           if let step = update.reconciliation {
             let reconciler = Reconciler(by: update, of: number, at: date)
             try reconciler.perform(
@@ -217,24 +224,27 @@ extension Connection {
       """, source, StoreLimit.pages)
   }
 
-  /// Moves or deletes a checkpoint; `false` if another process has moved it.
+  fileprivate mutating func checkpoint(
+    _ name: String, of source: Int64
+  ) throws(SQLiteFailure) -> String? {
+    try row("SELECT value FROM checkpoints WHERE source = ?1 AND name = ?2", source, name) {
+      $0.text(0)
+    } ?? nil
+  }
+
+  /// Moves or deletes a checkpoint.
   fileprivate mutating func apply(
     _ update: CheckpointUpdate, of source: Int64
-  ) throws(SQLiteFailure) -> Bool {
-    let found = try row(
-      "SELECT value FROM checkpoints WHERE source = ?1 AND name = ?2", source, update.name
-    ) { $0.text(0) }
-    guard (found ?? nil) == update.from else { return false }
+  ) throws(SQLiteFailure) {
     guard let to = update.to else {
       try run("DELETE FROM checkpoints WHERE source = ?1 AND name = ?2", source, update.name)
-      return true
+      return
     }
     try run(
       """
       INSERT INTO checkpoints (source, name, value) VALUES (?1, ?2, ?3)
       ON CONFLICT (source, name) DO UPDATE SET value = excluded.value
       """, source, update.name, to)
-    return true
   }
 
   /// Takes the mark away: the service has the record again.

@@ -36,6 +36,15 @@ public struct RecordStore<Item: Record>: Sendable {
       of: source, at: date)
   }
 
+  /// Saves records unless the decision refuses them.
+  func save(
+    encoded records: [EncodedRecord<Item>], deciding decision: CheckpointDecision, at date: Date
+  ) async throws(SourceError) -> StoreChanges {
+    var batch = StoreBatch(records.map(entry))
+    batch.decision = decision
+    return try await store.save(batch, of: source, at: date)
+  }
+
   /// - Throws: ``SourceError`` with code `malformed`.
   func encoded(_ records: [Item]) throws(SourceError) -> [EncodedRecord<Item>] {
     do { return try records.map(EncodedRecord.init) } catch {

@@ -154,6 +154,8 @@ extension ScopedStore {
     return try await base.checkpoint(name, of: source)
   }
 
+  package var isShared: Bool { base.isShared }
+
   package func save(
     _ batch: StoreBatch, of source: String, at date: Date
   ) async throws(SourceError) -> StoreChanges {

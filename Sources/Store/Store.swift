@@ -50,7 +50,12 @@ public protocol Store: Sendable {
   /// The text of a checkpoint; `nil` if there is none.
   func checkpoint(_ name: String, of source: String) async throws(SourceError) -> String?
 
-  /// Saves a batch in one transaction.
+  /// True if the programs that use the store may run on different machines; `false` by default.
+  ///
+  /// A sync then shares its work with those of other machines.
+  var isShared: Bool { get }
+
+  /// Saves a batch in one transaction, unless its ``StoreBatch/decision`` refuses it.
   func save(
     _ batch: StoreBatch, of source: String, at date: Date
   ) async throws(SourceError) -> StoreChanges
@@ -102,6 +107,8 @@ public protocol Store: Sendable {
 }
 
 extension Store {
+  public var isShared: Bool { false }
+
   public func pageKeys(
     of source: String, startingWith prefix: String
   ) async throws(SourceError) -> [String] { [] }

@@ -11,6 +11,9 @@ public struct StoreBatch: Sendable {
 
   public var update: CheckpointUpdate?
 
+  /// A change of a checkpoint instead of ``update``, decided when the batch is saved.
+  public var decision: CheckpointDecision?
+
   /// True if it completes a sync, with which later states are compared.
   public var completesSync: Bool
 
@@ -22,6 +25,48 @@ public struct StoreBatch: Sendable {
     self.page = page
     self.update = update
     self.completesSync = completesSync
+  }
+}
+
+/// A change of a checkpoint that is decided in the transaction that saves a batch.
+///
+/// Workers that share a checkpoint decide one after another, by the time of the store.
+public struct CheckpointDecision: Sendable {
+  public var name: String
+
+  /// Receives the text of the checkpoint, `nil` for none, and the store's own time, `nil` if it has no clock of
+  /// its own; returns the change, and whether it completes a sync.
+  ///
+  /// `nil` refuses the batch: nothing of it is saved. It may be called more than once; the last call counts.
+  public var decide:
+    @Sendable (_ text: String?, _ time: Date?) -> (update: CheckpointUpdate, completesSync: Bool)?
+
+  public init(
+    _ name: String,
+    decide:
+      @escaping @Sendable (_ text: String?, _ time: Date?)
+      -> (update: CheckpointUpdate, completesSync: Bool)?
+  ) {
+    self.name = name
+    self.decide = decide
+  }
+}
+
+extension StoreBatch {
+  /// The name of the checkpoint that it may change.
+  package var checkpointName: String? { decision?.name ?? update?.name }
+
+  /// True if it comes from the service, so that its time is that of a fetch.
+  package var isFetched: Bool { decision == nil || !entries.isEmpty }
+
+  /// This batch with its ``decision`` made; `nil` if it is refused.
+  package func decided(on text: String?, at time: Date?) -> StoreBatch? {
+    guard let decision else { return self }
+    guard let (update, completesSync) = decision.decide(text, time) else { return nil }
+    var batch = self
+    batch.update = update
+    batch.completesSync = completesSync
+    return batch
   }
 }
 

@@ -14,6 +14,9 @@ public struct Sync<Item: Record>: Sendable {
   let now: @Sendable () -> Date
   let observer: Observer
 
+  /// The name under which other machines see this one in a store that they share.
+  let worker: String
+
   /// The waits if the service is rate-limited and does not say for how long; each one doubles the last.
   private static var firstWait: Duration { .seconds(60) }
   private static var maxWait: Duration { .seconds(15 * 60) }
@@ -21,7 +24,7 @@ public struct Sync<Item: Record>: Sendable {
   package init(
     base: any DataSource<Item>, recordStore: RecordStore<Item>, size: Int, mode: SyncMode,
     depth: Int? = nil, clock: any Clock<Duration>, now: @escaping @Sendable () -> Date,
-    observer: Observer
+    observer: Observer, worker: String = SyncWorker.name
   ) {
     self.base = base
     self.recordStore = recordStore
@@ -31,9 +34,10 @@ public struct Sync<Item: Record>: Sendable {
     self.clock = clock
     self.now = now
     self.observer = observer
+    self.worker = worker
   }
 
-  private var checkpointName: String {
+  var checkpointName: String {
     switch mode {
     case .full(let collection): "sync \(collection)"
     case .incremental(let collection): UpstreamLoader<Item>.checkpoint(of: collection)
@@ -48,15 +52,46 @@ public struct Sync<Item: Record>: Sendable {
   /// Up to `pages`, `nil` for all, are fetched, up to `jobs` at once where later cursors can be computed,
   /// and stored in order; both are 1 or more. At a rate limit, local or upstream, it `waits` or ends with
   /// `rateLimited`. `progress` is called after each transaction.
+  ///
+  /// In a store that machines share, all that sync the source at the same time divide its pages among them, each
+  /// with its own `jobs` and bound. If later cursors cannot be computed, one of them fetches, and the others wait
+  /// for it if they `wait`, or end with `busy`.
   public func run(
     upTo pages: Int?, jobs: Int, waits: Bool, progress: @Sendable (SyncResult) -> Void
   ) async -> SyncResult {
+    guard recordStore.store.isShared else {
+      return await run(upTo: pages, jobs: jobs, waits: waits, isDivided: false, progress).result
+    }
+    if isDivisible {
+      let (result, isOver) = await run(
+        upTo: pages, jobs: jobs, waits: waits, isDivided: true, progress)
+      if isOver { return result }
+    }
+    return await holdingLease(waits: waits) {
+      await run(upTo: pages, jobs: jobs, waits: waits, isDivided: false, progress).result
+    }
+  }
+
+  /// True if the pages of a pass can be requested in any order.
+  private var isDivisible: Bool {
+    isFull && base.readsAhead && base.cursor(skipping: size, from: PageRequest(limit: size)) != nil
+  }
+
+  /// Runs alone, or as one of several workers; `isOver` is false if the pages turn out not to be divisible.
+  private func run(
+    upTo pages: Int?, jobs: Int, waits: Bool, isDivided: Bool,
+    _ progress: @Sendable (SyncResult) -> Void
+  ) async -> (result: SyncResult, isOver: Bool) {
     var result = SyncResult()
     var nextWait = Self.firstWait
     while true {
       let before = result.pages
       let bound = pages.map { $0 - result.pages }
       do throws(SourceError) {
+        if isDivided {
+          let end = try await fetchDivided(upTo: bound, jobs, &result, progress)
+          return (result, end)
+        }
         guard bound.map({ $0 > 0 }) ?? true,
           try await fetch(upTo: bound, jobs, &result, progress)
         else {
@@ -64,12 +99,12 @@ public struct Sync<Item: Record>: Sendable {
           if !isFull, result.pages > 0 {
             _ = try await recordStore.save(encoded: [], update: nil, completesSync: true, at: now())
           }
-          return result
+          return (result, true)
         }
       } catch {
         guard waits, error.code == .rateLimited else {
           result.failure = error
-          return result
+          return (result, true)
         }
         // Many services send 429 without Retry-After.
         if result.pages > before { nextWait = Self.firstWait }
@@ -79,10 +114,32 @@ public struct Sync<Item: Record>: Sendable {
         observer(.waiting(wait, reason: error.message))
         do { try await clock.sleep(for: wait) } catch {
           result.failure = .cancelled
-          return result
+          return (result, true)
         }
       }
     }
+  }
+
+  /// Fetches as one of several workers; returns false if the pages turn out not to be divisible.
+  private func fetchDivided(
+    upTo bound: Int?, _ jobs: Int, _ result: inout SyncResult, _ progress: (SyncResult) -> Void
+  ) async throws(SourceError) -> Bool {
+    let status = try await recordStore.store.status(of: recordStore.source)
+    let shared = SharedSync(self, startingAfter: status.lastPosition)
+    switch await shared.run(upTo: bound, jobs, &result, progress) {
+    case .complete:
+      result.isComplete = result.reachedDepth == nil && result.incompleteReason == nil
+      if result.isComplete, result.inconclusiveReason == nil { try await noteCompletion() }
+    case .bounded: break
+    case .unpredictable: return false
+    case .failed(let error): throw error
+    }
+    return true
+  }
+
+  /// The number of records that the service was known to have, deleted ones too.
+  func knownUpstream() async throws(SourceError) -> Int {
+    try await recordStore.store.status(of: recordStore.source).knownUpstream
   }
 
   /// Fetches from the checkpoint on; returns true if another process has moved it meanwhile, so that this
@@ -112,9 +169,7 @@ public struct Sync<Item: Record>: Sendable {
       let end = await fill(&batch, from: pages, of: source)
       if batch.pages > 0 {
         let update = update(from: stored, checkpoint, to: batch.checkpoint, isLast: batch.isLast)
-        let changes = try await recordStore.save(
-          encoded: batch.records, update: update, completesSync: isFull && batch.isLast,
-          at: batch.checkpoint.date)
+        let changes = try await save(batch, update, completesSync: isFull && batch.isLast)
         result.add(batch, changes)
         guard changes.didMoveCheckpoint else { return true }
         (stored, checkpoint) = (update.to, batch.checkpoint)
@@ -127,11 +182,7 @@ public struct Sync<Item: Record>: Sendable {
             result.isComplete = false
             result.inconclusiveReason = reason
           } else if isFull {
-            result.inconclusiveReason =
-              checkpoint.inconclusiveReason ?? changes.incompleteSeenCount.map(
-                checkpoint.inconclusiveReason(seen:))
-              ?? changes.unconfirmedRemovals.map(checkpoint.inconclusiveReason)
-            result.needsConfirmation = changes.unconfirmedRemovals != nil
+            result.take(changes, of: checkpoint)
             if result.inconclusiveReason == nil { try await noteCompletion() }
           }
         }
@@ -149,6 +200,21 @@ public struct Sync<Item: Record>: Sendable {
       case .failure(let error): throw error
       }
     }
+  }
+
+  /// Saves a batch; in a store that machines share, not if another one has moved the checkpoint.
+  private func save(
+    _ batch: SyncBatch<Item>, _ update: CheckpointUpdate, completesSync: Bool
+  ) async throws(SourceError) -> StoreChanges {
+    let date = batch.checkpoint.date
+    guard recordStore.store.isShared else {
+      return try await recordStore.save(
+        encoded: batch.records, update: update, completesSync: completesSync, at: date)
+    }
+    let decision = CheckpointDecision(update.name) { text, _ in
+      text == update.from ? (update, completesSync) : nil
+    }
+    return try await recordStore.save(encoded: batch.records, deciding: decision, at: date)
   }
 
   /// Adds the next page, and those after it that have already arrived; returns how the sequence ended,
@@ -183,11 +249,10 @@ public struct Sync<Item: Record>: Sendable {
     guard isFull, page.records.isEmpty, page.unreadable.count == 0, page.next == nil else {
       return false
     }
-    let status = try await recordStore.store.status(of: recordStore.source)
-    return status.knownUpstream > checkpoint.records
+    return try await knownUpstream() > checkpoint.records
   }
 
-  private var isFull: Bool { if case .full = mode { true } else { false } }
+  var isFull: Bool { if case .full = mode { true } else { false } }
 
   private func decoded(_ stored: String?) async throws(SourceError) -> SyncCheckpoint {
     let status = try await recordStore.store.status(of: recordStore.source)
@@ -293,13 +358,52 @@ public struct SyncResult: Sendable {
 
   public internal(set) var failure: SourceError?
 
+  /// The other workers that fetched pages of the same pass meanwhile.
+  public internal(set) var otherWorkers: Set<String> = []
+
+  /// Why the list ended early, if its source says so.
+  var incompleteReason: String?
+
   public init() {}
 
-  mutating func add(_ batch: SyncBatch<some Record>, _ changes: StoreChanges) {
+  /// Adds what one of several workers has saved of a pass, and what the pass came to if it is complete.
+  mutating func add(
+    _ pages: [Page<some Record>], _ changes: StoreChanges, of pass: SharedPass
+  ) {
+    add(changes)
+    self.pages += pages.count
+    total = pass.progress.total ?? total
+    passed = pass.progress.records
+    for page in pages {
+      unreadable = unreadable + page.unreadable
+      incompleteReason = incompleteReason ?? page.incompleteReason
+    }
+    guard pass.isComplete else { return }
+    if pass.progress.isCut {
+      reachedDepth = pass.progress.rows
+    } else {
+      take(changes, of: pass.progress)
+      inconclusiveReason = incompleteReason ?? inconclusiveReason
+    }
+  }
+
+  private mutating func add(_ changes: StoreChanges) {
     added += changes.added.count
     changed += changes.changed
     unchanged += changes.unchanged
     removedUpstream += changes.removedUpstream
+  }
+
+  /// Takes note of what a complete pass found out about removed records.
+  mutating func take(_ changes: StoreChanges, of pass: SyncCheckpoint) {
+    inconclusiveReason =
+      pass.inconclusiveReason ?? changes.incompleteSeenCount.map(pass.inconclusiveReason(seen:))
+      ?? changes.unconfirmedRemovals.map(pass.inconclusiveReason)
+    needsConfirmation = changes.unconfirmedRemovals != nil
+  }
+
+  mutating func add(_ batch: SyncBatch<some Record>, _ changes: StoreChanges) {
+    add(changes)
     pages += batch.pages
     total = batch.checkpoint.total ?? total
     unreadable = unreadable + batch.unreadable

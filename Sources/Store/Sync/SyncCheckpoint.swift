@@ -44,11 +44,15 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// Decodes a stored checkpoint; `nil` if it is invalid or has expired.
   init?(_ text: String, at now: Date) {
     guard let checkpoint = try? JSONText(Data(text.utf8))?.read(SyncCheckpoint.self),
-      checkpoint.cursor != nil, Self.counts ~= checkpoint.pages, checkpoint.pages > 0,
-      Self.counts ~= checkpoint.records, Self.counts ~= checkpoint.unreadable,
-      now.timeIntervalSince(checkpoint.date) < Self.lifetime / .seconds(1)
+      checkpoint.cursor != nil, checkpoint.pages > 0, checkpoint.isPlausible(at: now)
     else { return nil }
     self = checkpoint
+  }
+
+  /// False if it has expired, or only damage explains it.
+  func isPlausible(at now: Date) -> Bool {
+    Self.counts ~= pages && Self.counts ~= records && Self.counts ~= unreadable
+      && now.timeIntervalSince(date) < Self.lifetime / .seconds(1)
   }
 
   var text: String {
@@ -59,16 +63,21 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   func after(_ page: Page<some Record>, at date: Date) -> SyncCheckpoint {
     var checkpoint = self
     checkpoint.cursor = page.next
-    checkpoint.pages += 1
-    checkpoint.records += page.records.count
-    checkpoint.unreadable += page.unreadable.count
-    if page.unreadable.count > 0 { checkpoint.isCertain = false }
-    if let total = page.total {
-      if let known = self.total, known != total { checkpoint.isCertain = false }
-      checkpoint.total = total
-    }
-    checkpoint.date = date
+    checkpoint.add(SharedPass.PageSummary(page), at: date)
     return checkpoint
+  }
+
+  /// Adds a page to the sums, in any order.
+  mutating func add(_ page: SharedPass.PageSummary, at date: Date) {
+    pages += 1
+    records += page.records
+    unreadable += page.unreadable
+    if page.unreadable > 0 || page.isIncomplete { isCertain = false }
+    if let total = page.total {
+      if let known = self.total, known != total { isCertain = false }
+      self.total = total
+    }
+    self.date = date
   }
 
   /// The number of rows before the cursor.
@@ -78,8 +87,11 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   mutating func cut(at depth: Int?) {
     guard let depth, rows >= depth else { return }
     cursor = nil
-    isCut = total.map { $0 > rows } ?? true
+    endAtDepth()
   }
+
+  /// Ends the pass at a service that lists no more, although it may have more.
+  mutating func endAtDepth() { isCut = total.map { $0 > rows } ?? true }
 
   /// The reason that a pass that ends here cannot determine which records were removed upstream; `nil` if
   /// it can, unless it has seen fewer than ``minRecordCount``.
@@ -136,11 +148,23 @@ struct SyncBatch<Item: Record> {
     records += page.records
     unreadable = unreadable + page.unreadable
     checkpoint = checkpoint.after(page, at: date)
-    if let warning = page.warnings.first(where: { $0.code == Warning.incomplete }) {
-      incompleteReason = warning.message
-      checkpoint.isCertain = false
-    }
+    incompleteReason = page.incompleteReason ?? incompleteReason
     checkpoint.cut(at: depth)
     pages += 1
+  }
+}
+
+extension SharedPass.PageSummary {
+  init(_ page: Page<some Record>) {
+    self.init(
+      records: page.records.count, unreadable: page.unreadable.count, total: page.total,
+      isLast: page.next == nil, isIncomplete: page.incompleteReason != nil)
+  }
+}
+
+extension Page {
+  /// Why the list ends early, if its source says so; see ``Warning/incomplete``.
+  var incompleteReason: String? {
+    warnings.first { $0.code == Warning.incomplete }?.message
   }
 }

@@ -1,0 +1,342 @@
+import AggregatorCore
+import Foundation
+import Synchronization
+
+/// One worker's part in a full pass that several workers share, on one machine or on many.
+///
+/// Each leases pages that can be requested in any order, fetches them, and saves them in one transaction with
+/// the news that they are done; in the same one it leases the next.
+struct SharedSync<Item: Record>: Sendable {
+  /// Why a worker stops.
+  enum End: Sendable {
+    case complete
+    /// The worker has fetched as many pages as it may.
+    case bounded
+    case failed(SourceError)
+    /// The service's pages are not where they were expected.
+    case unpredictable
+  }
+
+  typealias FetchedPage = (lease: SharedPass.Lease, page: Page<EncodedRecord<Item>>)
+
+  /// A transaction: pages to save, leases to take and to renew.
+  struct Step: Sendable {
+    var pages: [FetchedPage] = []
+    var count = 0
+    var held: [SharedPass.Lease] = []
+    var releases = false
+    /// The pass that the worker takes part in; `nil` before it has joined one.
+    var pass: String?
+  }
+
+  /// What a transaction found and did.
+  struct Outcome: Sendable {
+    /// The pass after it; `nil` if the one that the worker had joined is over.
+    var pass: SharedPass?
+    var taken: [SharedPass.Lease] = []
+    /// The pages whose lease had expired, so that nothing was saved.
+    var lost: Set<Int64> = []
+    var changes = StoreChanges()
+  }
+
+  enum Event: Sendable {
+    case fetched(SharedPass.Lease, Result<Page<EncodedRecord<Item>>, SourceError>)
+    case saved(Step, Result<Outcome, SourceError>)
+    case pollIsDue
+    case renewalIsDue
+  }
+
+  /// A lease that is not renewed for this long is given to another worker.
+  static var leaseTime: Duration { .seconds(60) }
+
+  /// The pause after which a worker looks again whether there is something for it to do.
+  private static var pollInterval: Duration { .milliseconds(500) }
+
+  let sync: Sync<Item>
+  /// The last position when this worker began.
+  let lastPosition: Int64
+  private let source: EncodingSource<Item>
+
+  init(_ sync: Sync<Item>, startingAfter lastPosition: Int64) {
+    self.sync = sync
+    self.lastPosition = lastPosition
+    source = EncodingSource(base: sync.base, recordStore: sync.recordStore)
+  }
+
+  /// Takes part until the pass is complete, or this worker has fetched `bound` pages.
+  func run(
+    upTo bound: Int?, _ jobs: Int, _ result: inout SyncResult, _ progress: (SyncResult) -> Void
+  ) async -> End {
+    var work = SharedWork<Item>(jobs: jobs, bound: bound)
+    let end = await withTaskGroup(of: Event.self) { group in
+      defer { group.cancelAll() }
+      group.addTask { await pause(Self.leaseTime / 3, then: .renewalIsDue) }
+      while true {
+        while let lease = work.nextToFetch() {
+          group.addTask { [size = work.size ?? sync.size] in await fetch(lease, size) }
+        }
+        if let step = work.nextStep() {
+          group.addTask {
+            await .saved(step, Result { () async throws(SourceError) in try await perform(step) })
+          }
+        } else if work.isIdle {
+          if let end = work.end { return end }
+          if work.startsWaiting() {
+            group.addTask { await pause(Self.pollInterval, then: .pollIsDue) }
+          }
+        }
+        guard !Task.isCancelled, let event = await group.next() else { return .failed(.cancelled) }
+        if case .renewalIsDue = event {
+          group.addTask { await pause(Self.leaseTime / 3, then: .renewalIsDue) }
+        }
+        if work.take(event, &result, isPredicted: isPredicted) { progress(result) }
+      }
+    }
+    // Also if the task is cancelled: otherwise the others wait until the leases expire.
+    if !work.held.isEmpty {
+      let step = Step(held: work.held, releases: true, pass: work.pass)
+      await Task { _ = try? await perform(step) }.value
+    }
+    return end
+  }
+
+  private func pause(_ time: Duration, then event: Event) async -> Event {
+    try? await sync.clock.sleep(for: time)
+    return event
+  }
+
+  // MARK: - Pages
+
+  /// The request of a page; `nil` if its cursor cannot be computed.
+  private func request(_ page: Int, _ size: Int) -> PageRequest? {
+    let first = PageRequest(limit: size)
+    guard page > 0 else { return first }
+    guard let cursor = sync.base.cursor(skipping: page * size, from: first) else { return nil }
+    return PageRequest(after: cursor, limit: size)
+  }
+
+  /// True if the page after this one is where it was expected.
+  private func isPredicted(_ page: Page<EncodedRecord<Item>>, at index: Int, size: Int) -> Bool {
+    page.next == nil || page.next == request(index + 1, size)?.cursor
+  }
+
+  private func fetch(_ lease: SharedPass.Lease, _ size: Int) async -> Event {
+    let page = await Result { () async throws(SourceError) in
+      guard let request = request(lease.page, size) else { throw SourceError.cancelled }
+      let page = try await source.page(request)
+      guard page.records.isEmpty, page.unreadable.count == 0, page.next == nil,
+        try await sync.knownUpstream() > lease.page * size
+      else { return page }
+      // An empty page ends the list, although more records are known: it may be a fault of the moment.
+      return try await source.page(request)
+    }
+    return .fetched(lease, page)
+  }
+
+  // MARK: - Transactions
+
+  private func perform(_ step: Step) async throws(SourceError) -> Outcome {
+    let outcome = Mutex(Outcome())
+    let id = String(UInt64.random(in: .min ... .max), radix: 36)
+    let decision = CheckpointDecision(sync.checkpointName) { text, time in
+      let (update, found) = decide(step, text, at: time ?? sync.now(), newID: id)
+      outcome.withLock { $0 = found }
+      return update
+    }
+    let changes = try await sync.recordStore.save(
+      encoded: step.pages.flatMap(\.page.records), deciding: decision, at: sync.now())
+    return outcome.withLock { outcome in
+      outcome.changes = changes
+      return outcome
+    }
+  }
+
+  private func decide(
+    _ step: Step, _ text: String?, at now: Date, newID id: String
+  ) -> (update: (CheckpointUpdate, Bool)?, Outcome) {
+    let stored = text.flatMap { SharedPass($0, at: now) }
+    var outcome = Outcome()
+    guard step.pass == nil || step.pass == stored?.id else { return (nil, outcome) }
+    var pass = stored ?? SharedPass(id: id, size: sync.size, after: lastPosition, at: now)
+    outcome.pass = pass
+    outcome.lost = Set(step.pages.map(\.lease).filter { !pass.holds($0, at: now) }.map(\.fence))
+    guard outcome.lost.isEmpty else { return (nil, outcome) }
+    for (lease, page) in step.pages {
+      pass.finish(lease, SharedPass.PageSummary(page), depth: sync.depth, at: now)
+    }
+    if step.releases {
+      pass.release(step.held)
+    } else {
+      pass.renew(step.held, at: now, for: Self.leaseTime)
+    }
+    outcome.taken = pass.lease(
+      step.count, to: sync.worker, at: now, for: Self.leaseTime, depth: sync.depth)
+    outcome.pass = pass
+    var update = CheckpointUpdate(sync.checkpointName, from: text, to: pass.text)
+    let isTrusted = pass.isComplete && pass.progress.isCertain && !pass.progress.isCut
+    if !step.pages.isEmpty || stored == nil {
+      update.reconciliation = Reconciliation(
+        begins: stored == nil,
+        completion: isTrusted
+          ? .init(
+            lastPosition: pass.progress.start, minRecordCount: pass.progress.minRecordCount) : nil)
+    }
+    if pass.isComplete {
+      update.to = nil
+      update.replacesPages = true
+    }
+    return ((update, pass.isComplete), outcome)
+  }
+}
+
+/// What one worker has leased, fetched and saved so far.
+private struct SharedWork<Item: Record> {
+  private let jobs: Int
+  /// The number of pages that may still be leased; `nil` for any.
+  private var left: Int?
+
+  private var queue: [SharedPass.Lease] = []
+  private var fetching = 0
+  private var fetched: [SharedSync<Item>.FetchedPage] = []
+  private(set) var held: [SharedPass.Lease] = []
+
+  private(set) var pass: String?
+  private(set) var size: Int?
+  private var isSaving = false
+  private var isWaiting = false
+  private var needsRenewal = false
+  private var isComplete = false
+  private var isUnpredictable = false
+  private var failure: SourceError?
+
+  /// The first records of the pages so far: a service that repeats one page for ever must not be read for ever.
+  private var firstIDs: Set<String> = []
+  private var repetitions = 0
+  private static var maxRepetitions: Int { 3 }
+
+  /// A transaction with this many records takes no further page.
+  private static var maxRecords: Int { 1000 }
+
+  init(jobs: Int, bound: Int?) {
+    self.jobs = jobs
+    left = bound
+  }
+
+  private var isStopping: Bool { failure != nil || isComplete || isUnpredictable }
+
+  var isIdle: Bool { fetching == 0 && !isSaving && (fetched.isEmpty || isStopping) }
+
+  /// Why there is nothing more to do; `nil` if there may be something later.
+  var end: SharedSync<Item>.End? {
+    if isUnpredictable { return .unpredictable }
+    if let failure { return .failed(failure) }
+    if isComplete { return .complete }
+    return left.map { $0 <= 0 } ?? false && held.isEmpty ? .bounded : nil
+  }
+
+  /// True if the pause before the next look begins now.
+  mutating func startsWaiting() -> Bool {
+    defer { isWaiting = true }
+    return !isWaiting
+  }
+
+  mutating func nextToFetch() -> SharedPass.Lease? {
+    guard !isStopping, fetching < jobs, !queue.isEmpty else { return nil }
+    fetching += 1
+    return queue.removeFirst()
+  }
+
+  mutating func nextStep() -> SharedSync<Item>.Step? {
+    guard !isSaving, !isComplete, !isUnpredictable else { return nil }
+    var step = SharedSync<Item>.Step(held: held, pass: pass)
+    if failure == nil {
+      // One page ahead of each job, so that none waits for a transaction.
+      step.count = max(0, min(2 * jobs - queue.count - fetching, left ?? .max))
+    }
+    var count = 0
+    while let next = fetched.first, count == 0 || count < Self.maxRecords {
+      count += max(1, next.page.records.count)
+      step.pages.append(fetched.removeFirst())
+    }
+    let isHungry = step.count > 0 && queue.isEmpty && fetching < jobs && !isWaiting
+    guard !step.pages.isEmpty || isHungry || needsRenewal else { return nil }
+    needsRenewal = false
+    isSaving = true
+    return step
+  }
+
+  /// Takes note of an event; returns true if something was saved.
+  mutating func take(
+    _ event: SharedSync<Item>.Event, _ result: inout SyncResult,
+    isPredicted: (Page<EncodedRecord<Item>>, Int, Int) -> Bool
+  ) -> Bool {
+    switch event {
+    case .pollIsDue: isWaiting = false
+    case .renewalIsDue: needsRenewal = !held.isEmpty
+    case .fetched(let lease, .success(let page)):
+      fetching -= 1
+      take(page, lease, isPredicted: isPredicted)
+    case .fetched(_, .failure(.invalidCursor)):
+      fetching -= 1
+      isUnpredictable = true
+    case .fetched(_, .failure(let error)):
+      fetching -= 1
+      failure = failure ?? error
+    case .saved(let step, let outcome):
+      isSaving = false
+      switch outcome {
+      case .success(let outcome): return take(outcome, of: step, &result)
+      case .failure(let error): failure = failure ?? error
+      }
+    }
+    return false
+  }
+
+  private mutating func take(
+    _ page: Page<EncodedRecord<Item>>, _ lease: SharedPass.Lease,
+    isPredicted: (Page<EncodedRecord<Item>>, Int, Int) -> Bool
+  ) {
+    guard let size, isPredicted(page, lease.page, size) else {
+      isUnpredictable = true
+      return
+    }
+    // Going on would lose these records for good.
+    guard !page.isUnreadable else {
+      failure = failure ?? .unreadable(page.unreadable)
+      return
+    }
+    if let first = page.records.first?.id.description {
+      repetitions = firstIDs.insert(first).inserted ? 0 : repetitions + 1
+      if repetitions >= Self.maxRepetitions {
+        failure = failure ?? .noProgress(.nothingNew(pages: repetitions))
+        return
+      }
+    }
+    fetched.append((lease, page))
+  }
+
+  private mutating func take(
+    _ outcome: SharedSync<Item>.Outcome, of step: SharedSync<Item>.Step, _ result: inout SyncResult
+  ) -> Bool {
+    guard let state = outcome.pass else {
+      // Another worker has completed the pass.
+      (isComplete, held, queue, fetched) = (true, [], [], [])
+      return true
+    }
+    if pass == nil { result.earlierPages = state.pages }
+    (pass, size) = (state.id, state.size)
+    if !outcome.lost.isEmpty {
+      held.removeAll { outcome.lost.contains($0.fence) }
+      fetched = step.pages.filter { !outcome.lost.contains($0.lease.fence) } + fetched
+      return false
+    }
+    let done = Set(step.pages.map(\.lease.fence))
+    held.removeAll { done.contains($0.fence) }
+    held += outcome.taken
+    queue += outcome.taken
+    left = left.map { $0 - outcome.taken.count }
+    result.add(step.pages.map(\.page), outcome.changes, of: state)
+    isComplete = state.isComplete
+    return !step.pages.isEmpty
+  }
+}

@@ -1,0 +1,135 @@
+import AggregatorCore
+import Foundation
+import Synchronization
+
+/// The name of this process among the workers of a store.
+enum SyncWorker {
+  static let name: String = {
+    var bytes = [CChar](repeating: 0, count: 256)
+    let isKnown = gethostname(&bytes, bytes.count - 1) == 0
+    let host = bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+    return "\(isKnown ? String(decoding: host, as: UTF8.self) : "?"):\(getpid())"
+  }()
+}
+
+/// The right to sync a source alone, which expires if it is not renewed; the text of a checkpoint.
+struct SyncLease: Hashable, Codable, Sendable {
+  let worker: String
+  /// Tells the leases of one worker apart.
+  let id: String
+  /// In milliseconds since 1970.
+  var expires: Int64
+
+  private enum CodingKeys: String, CodingKey { case worker = "w", id = "i", expires = "e" }
+
+  /// The name of the checkpoint that keeps it, given that of the sync.
+  static func checkpoint(of sync: String) -> String { "lease \(sync)" }
+
+  init(worker: String, id: String, until date: Date) {
+    self.worker = worker
+    self.id = id
+    expires = Int64(date.timeIntervalSince1970 * 1000)
+  }
+
+  init?(_ text: String?) {
+    guard let text, let lease = try? JSONText(Data(text.utf8))?.read(SyncLease.self) else {
+      return nil
+    }
+    self = lease
+  }
+
+  var text: String { (try? CanonicalJSON.text(of: self)) ?? "" }
+
+  func isValid(at now: Date) -> Bool { Double(expires) > now.timeIntervalSince1970 * 1000 }
+}
+
+extension Sync {
+  private static var leaseTime: Duration { SharedSync<Item>.leaseTime }
+
+  /// Runs `body` as the only worker, or waits until the other one has finished.
+  func holdingLease(
+    waits: Bool, _ body: () async -> SyncResult
+  ) async -> SyncResult {
+    let id = String(UInt64.random(in: .min ... .max), radix: 36)
+    var hasWaited = false
+    while true {
+      do throws(SourceError) {
+        guard let other = try await takeLease(id) else {
+          // The other worker has fetched all that there was.
+          if hasWaited, try await isFinished() {
+            await releaseLease(id)
+            var result = SyncResult()
+            result.isComplete = isFull
+            return result
+          }
+          return await renewingLease(id, body)
+        }
+        guard waits else {
+          throw SourceError(
+            .busy, "\(recordStore.source) is being synced by \(other.worker)",
+            remedy: "wait for it: its pages can only be fetched one after another")
+        }
+        hasWaited = true
+        observer(.waiting(.seconds(1), reason: "\(other.worker) is syncing"))
+        do { try await clock.sleep(for: .seconds(1)) } catch { throw SourceError.cancelled }
+      } catch {
+        var result = SyncResult()
+        result.failure = error
+        return result
+      }
+    }
+  }
+
+  /// True if no sync is under way.
+  private func isFinished() async throws(SourceError) -> Bool {
+    let checkpoint = try await recordStore.store.checkpoint(checkpointName, of: recordStore.source)
+    return checkpoint == nil || checkpoint == UpstreamLoader<Item>.end
+  }
+
+  private func renewingLease(_ id: String, _ body: () async -> SyncResult) async -> SyncResult {
+    let result = await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        while (try? await clock.sleep(for: Self.leaseTime / 3)) != nil {
+          // If the store cannot be reached, the lease expires, and another worker goes on.
+          _ = try? await takeLease(id)
+        }
+      }
+      defer { group.cancelAll() }
+      return await body()
+    }
+    await releaseLease(id)
+    return result
+  }
+
+  /// Takes the lease or renews it; returns that of another worker, if it is valid.
+  private func takeLease(_ id: String) async throws(SourceError) -> SyncLease? {
+    let other = Mutex<SyncLease?>(nil)
+    try await changeLease { text, now in
+      let found = SyncLease(text)
+      let valid = found.flatMap { $0.id != id && $0.isValid(at: now) ? $0 : nil }
+      other.withLock { $0 = valid }
+      guard valid == nil else { return nil }
+      let end = now.addingTimeInterval(Self.leaseTime / .seconds(1))
+      return .some(SyncLease(worker: worker, id: id, until: end).text)
+    }
+    return other.withLock(\.self)
+  }
+
+  /// Gives the lease back, also if the task is cancelled.
+  private func releaseLease(_ id: String) async {
+    await Task {
+      try? await changeLease { text, _ in SyncLease(text)?.id == id ? .some(nil) : nil }
+    }.value
+  }
+
+  /// `change` returns the new text in an optional; `nil` to leave it.
+  private func changeLease(
+    _ change: @escaping @Sendable (_ text: String?, _ now: Date) -> String??
+  ) async throws(SourceError) {
+    let name = SyncLease.checkpoint(of: checkpointName)
+    let decision = CheckpointDecision(name) { text, time in
+      change(text, time ?? now()).map { (CheckpointUpdate(name, from: text, to: $0), false) }
+    }
+    _ = try await recordStore.save(encoded: [], deciding: decision, at: now())
+  }
+}
