@@ -44,6 +44,8 @@ struct SharedPass: Hashable, Codable, Sendable {
 
   /// The index of the last page, once a worker has seen it.
   private var last: Int?
+  /// The index of the page furthest on that has records, or another page after it.
+  private var highest: Int?
   /// All pages before this one are done.
   private var done = 0
   /// The pages after it that are done, too.
@@ -56,7 +58,7 @@ struct SharedPass: Hashable, Codable, Sendable {
 
   private enum CodingKeys: String, CodingKey {
     case id = "i", size = "z", progress = "s", leases = "l", last = "e", done = "d",
-      doneAhead = "a", next = "n", fence = "f", hasReachedDepth = "x"
+      doneAhead = "a", next = "n", fence = "f", hasReachedDepth = "x", highest = "h"
   }
 
   init(id: String, size: Int, after position: Int64, at date: Date) {
@@ -144,14 +146,15 @@ struct SharedPass: Hashable, Codable, Sendable {
   mutating func finish(_ lease: Lease, _ page: PageSummary, depth: Int?, at date: Date) {
     leases.removeAll { $0.fence == lease.fence }
     progress.add(page, at: date)
-    // Pages that contradict each other: the list has changed.
-    if let last, lease.page > last, page.records > 0 || !page.isLast { progress.isCertain = false }
+    if page.records > 0 || !page.isLast { highest = max(highest ?? 0, lease.page) }
     let isCut = depth.map { (lease.page + 1) * size >= $0 } ?? false
     if page.isLast || isCut {
       if !page.isLast { hasReachedDepth = true }
       last = min(last ?? lease.page, lease.page)
       leases.removeAll { $0.page > lease.page }
     }
+    // Pages that contradict each other: the list has changed.
+    if let last, let highest, highest > last { progress.isCertain = false }
     doneAhead.append(lease.page)
     doneAhead.sort()
     while doneAhead.first.map({ $0 <= done }) ?? false {

@@ -1,0 +1,191 @@
+import AggregatorKit
+import AggregatorPostgres
+import AggregatorPostgresServer
+import AggregatorSourceTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import AggregatorStore
+
+/// Several stores on one database stand for several machines.
+@Suite(.requiresPostgres, .timeLimit(.minutes(5)))
+struct SharedSyncTests {
+  /// Notes with these numbers, in pages whose cursors are predictable; the total is known.
+  private func service(
+    _ ids: some Sequence<Int>, held gate: Gate? = nil
+  ) -> ScriptedSource<Note> {
+    ScriptedSource(
+      over: BundledSource("notes", items: ids.map { Note($0) }, fields: Note.fields), held: gate)
+  }
+
+  /// The same without predictable cursors.
+  private func chained(
+    _ ids: some Sequence<Int>, held gate: Gate? = nil
+  ) -> ScriptedSource<Note> {
+    let all = service(ids)
+    return ScriptedSource(held: gate) { request throws(SourceError) in try await all.page(request) }
+  }
+
+  private func sync(
+    _ base: any DataSource<Note>, into store: any Store, as worker: String = "one",
+    at seconds: Double = 0
+  ) -> Sync<Note> {
+    Sync(
+      base: base,
+      recordStore: NotesPlugin(over: base, .liveFirst(freshFor: .seconds(60))).recordStore(
+        in: store),
+      size: 10, mode: .full(of: "all"), clock: PollingClock(), now: { .day(seconds) },
+      observer: .silent, worker: worker)
+  }
+
+  private func machines(_ database: PostgresDatabase, _ count: Int) throws -> [PostgresStore] {
+    try (0..<count).map { _ in PostgresStore(at: try PostgresAddress(database.uri)) }
+  }
+
+  private func ids(in store: any Store) async throws -> [Int] {
+    try await store.found(of: "notes").map { json in
+      try JSONDecoder().decode(Note.self, from: Data(json.utf8)).id
+    }
+  }
+
+  @Test(arguments: [1, 3])
+  func `divides the pages among machines`(jobs: Int) async throws {
+    try await withDatabase { database in
+      let stores = try machines(database, 3)
+      for (ids, added, removed) in [(1...295, 295, 0), (11...300, 5, 10)] {
+        let base = service(ids)
+        let results = await withTaskGroup(of: SyncResult.self) { group in
+          for (index, store) in stores.enumerated() {
+            group.addTask {
+              await sync(base, into: store, as: "\(index)").run(upTo: nil, jobs: jobs, waits: false)
+              { _ in }
+            }
+          }
+          return await group.reduce(into: []) { $0.append($1) }
+        }
+        let failures = results.compactMap(\.failure)
+        #expect(failures.isEmpty)
+        #expect(results.allSatisfy(\.isComplete))
+        // Each page was fetched once, whoever did it.
+        let starts = base.requests.map { $0.cursor?.description ?? "" }
+        #expect(Set(starts).count == starts.count)
+        #expect(results.reduce(0) { $0 + $1.pages } == (ids.count + 9) / 10)
+        #expect(results.reduce(0) { $0 + $1.added } == added)
+        #expect(results.reduce(0) { $0 + $1.removedUpstream } == removed)
+        #expect(try await self.ids(in: stores[0]).sorted() == Array(ids))
+      }
+      let status = try await stores[0].status(of: "notes")
+      #expect((status.records, status.removedUpstream) == (290, 10))
+    }
+  }
+
+  @Test func `takes over what a lost machine has leased, and refuses what it still saves`()
+    async throws
+  {
+    try await withDatabase { database in
+      let stores = try machines(database, 2)
+      let gate = Gate()
+      let slow = service(1...30, held: gate)
+      let lost = Task {
+        await sync(slow, into: stores[0], as: "lost").run(upTo: nil, jobs: 1, waits: false) { _ in }
+      }
+      await gate.holds(1)
+      // As if a minute had passed by the clock of the server.
+      _ = try await database.run(
+        """
+        UPDATE aggregator_store.checkpoints
+        SET value = regexp_replace(value, '"e":[0-9]{13}', '"e":1000', 'g')
+        """)
+      let base = service(1...30)
+      let result = await sync(base, into: stores[1], as: "new").run(
+        upTo: nil, jobs: 2, waits: false
+      ) { _ in }
+      #expect(result.isComplete && result.added == 30 && result.pages == 3)
+      gate.open()
+      let late = await lost.value
+      #expect(late.added == 0 && late.unchanged == 0 && late.pages == 0)
+      #expect(try await ids(in: stores[0]).sorted() == Array(1...30))
+    }
+  }
+
+  @Test func `lets one machine fetch pages that cannot be requested in any order`() async throws {
+    try await withDatabase { database in
+      let stores = try machines(database, 2)
+      let gate = Gate()
+      let slow = chained(1...30, held: gate)
+      let first = Task {
+        await sync(slow, into: stores[0], as: "first").run(upTo: nil, jobs: 1, waits: false) { _ in
+        }
+      }
+      await gate.holds(1)
+      let second = await sync(chained(1...30), into: stores[1], as: "second").run(
+        upTo: nil, jobs: 1, waits: false
+      ) { _ in }
+      #expect(second.failure?.code == .busy)
+      #expect(second.failure?.message == "notes is being synced by first")
+      gate.open()
+      #expect(await first.value.added == 30)
+      // The lease has been given back.
+      let third = await sync(chained(1...30), into: stores[1], as: "third").run(
+        upTo: nil, jobs: 1, waits: false
+      ) { _ in }
+      #expect(third.failure == nil && third.unchanged == 30)
+    }
+  }
+
+  @Test func `leaves nothing leased when a machine stops at its bound or fails`() async throws {
+    try await withDatabase { database in
+      let stores = try machines(database, 2)
+      let bounded = await sync(service(1...95), into: stores[0]).run(upTo: 3, jobs: 2, waits: false)
+      { _ in }
+      #expect((bounded.pages, bounded.isComplete) == (3, false))
+      let failing = ScriptedSource<Note>(
+        page: { _ throws(SourceError) in throw .because(.serverError) },
+        skip: { service(1...95).cursor(skipping: $0, from: $1) })
+      let failed = await sync(failing, into: stores[0]).run(upTo: nil, jobs: 4, waits: false) { _ in
+      }
+      #expect(failed.failure?.code == .serverError && failed.pages == 0)
+      let base = service(1...95)
+      let rest = await sync(base, into: stores[1]).run(upTo: nil, jobs: 2, waits: false) { _ in }
+      #expect(rest.isComplete && rest.pages == 7 && rest.earlierPages == 3)
+      #expect(base.callCount == 7)
+      #expect(try await ids(in: stores[0]).sorted() == Array(1...95))
+    }
+  }
+
+  @Test func `keeps one rate over machines whose clocks differ by a minute`() async throws {
+    try await withDatabase { database in
+      let stores = try machines(database, 2)
+      let rate = try #require(Rate("3/h"))
+      let base = service(1...10)
+      let sources = [-30.0, 30].enumerated().map { index, skew in
+        let state = SharedState(
+          of: "notes", in: stores[index], now: { Date().addingTimeInterval(skew) })
+        return base.rateLimited(by: rate, sharing: state).timeout(.seconds(15))
+      }
+      for call in 0..<3 { #expect(await sources[call % 2].failure() == nil) }
+      for source in sources {
+        let failure = await source.failure()
+        #expect(failure?.message == "local rate limit 3/h reached")
+        // The first call was a moment ago, by either clock.
+        let wait = try #require(failure?.retryAfter)
+        #expect(wait > .seconds(3600 - 300) && wait <= .seconds(3600))
+      }
+      #expect(base.callCount == 3)
+    }
+  }
+}
+
+/// Short waits, between two looks at a store, take no time; long ones last until they are cancelled.
+private struct PollingClock: Clock {
+  private let base = ContinuousClock()
+
+  var now: ContinuousClock.Instant { base.now }
+  var minimumResolution: Duration { .zero }
+
+  func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+    if base.now.duration(to: deadline) < .seconds(5) { return await Task.yield() }
+    try await ContinuousClock().sleep(for: .seconds(3600))
+  }
+}
