@@ -78,6 +78,7 @@ public struct Program: Sendable {
         return .success
       case .run(let command):
         context.warnOfHiddenSources(at: line.path)
+        context.warnOfVisiblePassword()
         let drawing = context.progress.begin()
         defer {
           drawing?.cancel()

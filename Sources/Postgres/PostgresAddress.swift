@@ -31,6 +31,13 @@ public struct PostgresAddress: Hashable, Sendable {
         .invalidRequest, "the address of a PostgreSQL database begins with postgresql://",
         remedy: "write postgresql://USER@HOST/DATABASE")
     }
+    // Otherwise libpq takes a part of the password for the host, and names it in its messages.
+    guard Self.isEncoded(text) else {
+      throw SourceError(
+        .invalidRequest,
+        "a user, password or database name with a special character is not encoded",
+        remedy: "write @ as %40, / as %2F and ? as %3F")
+    }
     let (visible, passwords) = Self.separated(text)
     uri = Secret(text)
     description = visible
@@ -39,6 +46,14 @@ public struct PostgresAddress: Hashable, Sendable {
 
   /// True if the URI itself contains a password.
   public var hasPassword: Bool { !passwords.isEmpty }
+
+  /// False if an `@`, `/` or `?` is where only an encoded one can be.
+  private static func isEncoded(_ uri: String) -> Bool {
+    let parts = uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let path = parts[0].split(separator: "/", omittingEmptySubsequences: false).dropFirst(3)
+    return parts[0].count { $0 == "@" } < 2 && !path.contains { $0.contains("@") }
+      && parts.dropFirst().allSatisfy { $0.split(separator: "&").allSatisfy { $0.contains("=") } }
+  }
 
   /// The URI without the password of its user and the parameters that carry one, and these passwords.
   private static func separated(_ uri: String) -> (visible: String, passwords: [String]) {

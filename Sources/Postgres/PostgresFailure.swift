@@ -57,7 +57,7 @@ package struct PostgresFailure: Error {
       return SourceError(
         .storage, "\(cannot): the server does not answer", remedy: "try again later")
     case .unreachable:
-      let isAnswer = message.contains("FATAL:")
+      let isAnswer = ["FATAL:", "no password supplied"].contains(where: message.contains)
       return SourceError(
         isPassing ? .busy : .storage, "\(cannot): \(message)",
         remedy: isPassing

@@ -89,6 +89,24 @@ extension PostgresStore {
     return found ?? nil
   }
 
+  public func ids(
+    of source: String, startingWith prefix: String, limit: Int
+  ) async throws(SourceError) -> [String] {
+    try await read { connection throws(PostgresFailure) in
+      // The last text in byte order that begins with the prefix.
+      let result = try connection.rows(
+        """
+        SELECT r.id
+        FROM aggregator_store.sources s JOIN aggregator_store.records r ON r.source = s.number
+        WHERE s.name = $1 AND r.id >= $2 AND r.id < $3 AND r.removed_upstream IS NULL
+          AND NOT EXISTS (
+            SELECT 1 FROM aggregator_store.tombstones t WHERE t.source = r.source AND t.id = r.id)
+        ORDER BY r.id LIMIT $4
+        """, .text(source), .text(prefix), .text("\(prefix)\u{10FFFF}"), .integer(Int64(limit)))
+      return result.rows { result.text($0, 0) ?? "" }
+    } ?? []
+  }
+
   public func page(_ key: String, of source: String) async throws(SourceError) -> StoredPage? {
     let found = try await read { connection throws(PostgresFailure) -> StoredPage? in
       let page = connection.enqueue(

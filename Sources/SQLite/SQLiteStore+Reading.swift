@@ -47,6 +47,14 @@ extension SQLiteStore {
     return found ?? nil
   }
 
+  public func ids(
+    of source: String, startingWith prefix: String, limit: Int
+  ) async throws(SourceError) -> [String] {
+    try await read { connection throws(SQLiteFailure) in
+      try connection.ids(of: source, from: prefix, areDeleted: false, atMost: limit).map(\.id)
+    } ?? []
+  }
+
   public func pageKeys(
     of source: String, startingWith prefix: String
   ) async throws(SourceError) -> [String] {

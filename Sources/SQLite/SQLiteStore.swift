@@ -31,15 +31,18 @@ public final class SQLiteStore: Store {
   }
 
   /// Creates a store that keeps these views of its sources up to date in the file; `nil` leaves them alone.
+  ///
+  /// With `keepsForeignFile` a file of another program is an error instead of being moved aside.
   package init(
     at path: String, busyTimeout: Duration = .seconds(5), history: HistoryLimit = .standard,
-    showing views: SourceViews?,
+    showing views: SourceViews?, keepsForeignFile: Bool = false,
     report: @escaping @Sendable (Warning) -> Void = { _ in }
   ) {
     self.path = path
     self.history = history
     self.views = views
-    file = StoreFile(path: path, busyTimeout: busyTimeout, report: report)
+    file = StoreFile(
+      path: path, busyTimeout: busyTimeout, keepsForeignFile: keepsForeignFile, report: report)
     writer = StoreConnection(to: file, for: .writing)
     // Readers never wait for a writer if they have a connection of their own.
     reader = StoreConnection(to: file, for: .reading)

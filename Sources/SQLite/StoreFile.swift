@@ -12,6 +12,9 @@ package struct StoreFile: Sendable {
   /// The longest wait for a lock.
   package let busyTimeout: Duration
 
+  /// True if a file that is not a store of this version is an error; otherwise it is moved aside.
+  var keepsForeignFile = false
+
   /// Receives a warning when a file is moved aside.
   let report: @Sendable (Warning) -> Void
 
@@ -76,6 +79,10 @@ package struct StoreFile: Sendable {
         throw SourceError(
           .storage, "\(path) was written by an older version and is read-only",
           remedy: Remedy("make it writable to upgrade it", .moveStore))
+      }
+      guard !keepsForeignFile else {
+        throw SourceError(
+          .storage, "\(path) \(fault)", remedy: "name another file, or move it away")
       }
       try moveAside(fault, if: { (try? identity()) == found })
     }

@@ -16,6 +16,9 @@ public struct Setting: Hashable, Sendable {
     case count(ClosedRange<Int>)
     /// A local directory; never taken from a file in the working directory.
     case directory
+    /// The place of a store: an absolute path, or the URL of a database, which may contain a password; never
+    /// taken from a file in the working directory.
+    case store
     /// An API key or password; see ``Secret``.
     case secret
     /// Identifies the user to a service, such as an email address in `User-Agent`: it selects no records and
@@ -34,6 +37,9 @@ public struct Setting: Hashable, Sendable {
 
   /// `true` if the value must never be shown.
   public var isSecret: Bool { form == .secret }
+
+  /// `true` if the value may contain a secret.
+  package var isConfidential: Bool { isSecret || form == .store }
 
   public init(_ key: String, _ form: Form, default defaultValue: String? = nil, about: String) {
     self.key = key
@@ -103,14 +109,14 @@ public struct Settings: Sendable {
   /// The origin of a setting's value; `.standard` if it is not set.
   public func origin(of setting: Setting) -> Origin { entries[setting.key]?.origin ?? .standard }
 
-  /// The value of a setting or its default; `nil` for an empty value, and for a secret, see
+  /// The value of a setting or its default; `nil` for an empty value, and for a secret or a store, see
   /// ``secret(_:)``.
   public func text(_ setting: Setting) -> String? {
-    guard !setting.isSecret else { return nil }
+    guard !setting.isConfidential else { return nil }
     return raw(setting)
   }
 
-  /// The value of a secret setting; `nil` if it is not set, empty, or the placeholder of an example file.
+  /// The value of a secret setting, or of a store; `nil` if it is not set, empty, or the placeholder of an example file.
   public func secret(_ setting: Setting) -> Secret? {
     raw(setting).flatMap { Self.isPlaceholder($0) ? nil : Secret($0) }
   }
@@ -218,7 +224,7 @@ public struct Settings: Sendable {
     case .history: _ = try history(setting)
     case .count: _ = try count(setting)
     case .directory: _ = try directory(setting)
-    case .text, .secret, .contact: break
+    case .text, .secret, .contact, .store: break
     }
   }
 
@@ -229,7 +235,7 @@ public struct Settings: Sendable {
   }
 
   /// An error with the location where the setting is set.
-  private func failure(
+  package func failure(
     _ message: String, _ setting: Setting, remedy: Remedy? = nil
   ) -> SourceError {
     let origin = origin(of: setting)
@@ -272,7 +278,7 @@ extension Settings {
   /// A setting's value without secrets; see also ``origin(of:)``.
   package func shown(_ setting: Setting) -> Shown {
     if isPlaceholder(setting) { return .placeholder }
-    if setting.isSecret { return secret(setting).map(Shown.secret) ?? .notSet }
+    if setting.isConfidential { return secret(setting).map(Shown.secret) ?? .notSet }
     return text(setting).map(Shown.text) ?? .notSet
   }
 }

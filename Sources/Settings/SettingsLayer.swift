@@ -201,9 +201,12 @@ package struct SettingsExpansion {
     open.append(index)
     defer { open.removeLast() }
     if assignments[index].statement.isCut {
+      // Not quoted: the line may contain a secret.
+      let isStore = assignments[index].statement.value.lowercased().contains("postgres")
+      let scheme = isStore ? "postgresql:" : "https:"
       throw diagnostic(
         index, "the URL in \(key) is cut off, because // starts a comment",
-        "write https:/$()/host for https://host")
+        "write \(scheme)/$()/host for \(scheme)//host")
     }
     var value = ""
     for piece in try pieces(index) {
@@ -224,7 +227,7 @@ package struct SettingsExpansion {
     _ name: String, from index: Int
   ) throws(SettingsLayer.Diagnostic) -> String {
     let key = assignments[index].statement.key
-    if isConfidential(name), settings[key].map({ !$0.isSecret }) ?? !isConfidential(key) {
+    if isConfidential(name), settings[key].map({ !$0.isConfidential }) ?? !isConfidential(key) {
       throw diagnostic(
         index, "\(key) must not refer to the secret $(\(name))",
         "write the value itself instead of $(\(name))")
@@ -243,7 +246,7 @@ package struct SettingsExpansion {
     _ name: String, for index: Int
   ) throws(SettingsLayer.Diagnostic) -> String {
     guard let setting = settings[name] else { return "" }
-    guard !setting.isSecret else {
+    guard !setting.isConfidential else {
       throw diagnostic(
         index, "$(\(name)) is not set in this file; secrets are not inherited from other files",
         "remove the line: \(name) keeps the value that is set elsewhere")
@@ -280,7 +283,7 @@ package struct SettingsExpansion {
       }
     }
     var keys: Set<String> = []
-    var open = settings.values.filter(\.isSecret).map { $0.key.uppercased() }
+    var open = settings.values.filter(\.isConfidential).map { $0.key.uppercased() }
     while let key = open.popLast() {
       if keys.insert(key).inserted { open += references[key] ?? [] }
     }

@@ -14,7 +14,7 @@ public import AggregatorCore
 /// `SettingsExpansion`.
 ///
 /// The working directory may be a cloned repository, whose author must not get a key. So its file never
-/// sets the URL of a source that has a secret, nor a directory; it reads nothing outside
+/// sets the URL of a source that has a secret, nor a directory or the store; it reads nothing outside
 /// `Configuration`; and its errors are warnings, because it may belong to an app. The same holds for a
 /// *relative* `AGGREGATOR_CONFIG`, which is another file in each directory.
 public struct SettingsLoader: Sendable {
@@ -61,7 +61,9 @@ public struct SettingsLoader: Sendable {
     byKey = Dictionary(settings.map { ($0.key, $0) }) { first, _ in first }
     guarded = groups.reduce(into: [:]) { guarded, group in
       guard let secret = group.first(where: \.isSecret) else { return }
-      for setting in group where setting.form == .url { guarded[setting.key] = secret }
+      for setting in group where [.url, .store].contains(setting.form) {
+        guarded[setting.key] = secret
+      }
     }
     variables = byKey.keys.reduce(into: [:]) { $0[$1] = environment[$1].map(Secret.init) }
     namedFile = environment[program.variable("CONFIG")].flatMap { $0.isEmpty ? nil : $0 }
@@ -102,7 +104,7 @@ extension SettingsLoader {
   struct File {
     let path: String
     let reader: SettingsReader
-    /// `true` if it is not trusted: it sets no guarded URL and no directory.
+    /// `true` if it is not trusted: it sets no guarded URL, no store and no directory.
     let isGuarded: Bool
     /// `true` if it may belong to an app: errors are warnings.
     let isLenient: Bool
@@ -265,7 +267,7 @@ struct SettingsLoading {
     if let secret = loader.guarded[setting.key] {
       return "the working directory must not choose where \(secret.key) is sent (\(elsewhere))"
     }
-    guard setting.form == .directory else { return nil }
+    guard [.directory, .store].contains(setting.form) else { return nil }
     return "the working directory must not choose where files are written (\(elsewhere))"
   }
 
@@ -301,9 +303,9 @@ extension SettingsLoading {
   private mutating func warnOfOpenFiles(_ layer: SettingsLayer, _ expansion: SettingsExpansion) {
     for assignment in layer.assignments where assignment.isOpenToOthers {
       let (key, value) = (assignment.statement.key, assignment.statement.value)
-      guard expansion.isConfidential(key), !value.isEmpty, !Settings.isPlaceholder(value) else {
-        continue
-      }
+      guard expansion.isConfidential(key), !value.isEmpty, !Settings.isPlaceholder(value),
+        loader.byKey[key]?.form != .store || value.mayContainPassword
+      else { continue }
       let file = assignment.location.file
       warn(
         "exposed", "\(file) contains a secret and is open to other users (run: chmod 600 \(file))")
@@ -331,6 +333,11 @@ extension Xcconfig.Assignment {
     value.utf8.contains(UInt8(ascii: "$"))
       && (try? Xcconfig.pieces(of: value))?.contains(.reference(key)) == true
   }
+}
+
+extension String {
+  /// True for a URL such as `postgresql://user:password@host/`.
+  fileprivate var mayContainPassword: Bool { contains(/:[^\/@]+@|password/) }
 }
 
 extension SettingsLayer.Location {

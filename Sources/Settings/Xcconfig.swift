@@ -38,7 +38,9 @@ package struct Xcconfig: Sendable {
     /// `true` if the value is a URL whose `//` starts a comment: `https:`.
     package var isCut: Bool {
       !commentRange.isEmpty && valueRange.upperBound == commentRange.lowerBound
-        && ["http:", "https:"].contains { value.lowercased().hasSuffix($0) }
+        && ["http:", "https:", "postgres:", "postgresql:"].contains {
+          value.lowercased().hasSuffix($0)
+        }
     }
   }
 

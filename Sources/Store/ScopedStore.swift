@@ -128,6 +128,13 @@ extension ScopedStore {
     return try await base.record(id, of: source)
   }
 
+  package func ids(
+    of source: String, startingWith prefix: String, limit: Int
+  ) async throws(SourceError) -> [String] {
+    try await check(source)
+    return try await base.ids(of: source, startingWith: prefix, limit: limit)
+  }
+
   package func page(_ key: String, of source: String) async throws(SourceError) -> StoredPage? {
     try await check(source)
     return try await base.page(key, of: source)

@@ -32,6 +32,14 @@ public protocol Store: Sendable {
   /// A record, even if it is deleted or removed upstream; `nil` if it was never stored.
   func record(_ id: String, of source: String) async throws(SourceError) -> StoredRecord?
 
+  /// The IDs of records that start with `prefix`, without deleted ones and ones removed upstream; none by default.
+  ///
+  /// They are the first in the order of their UTF-8 bytes, at most `limit`, 1 or more. With them the beginning
+  /// of an ID names a record.
+  func ids(
+    of source: String, startingWith prefix: String, limit: Int
+  ) async throws(SourceError) -> [String]
+
   /// A page of the service with its records as they are now; `nil` if it is not cached.
   func page(_ key: String, of source: String) async throws(SourceError) -> StoredPage?
 
@@ -108,6 +116,10 @@ public protocol Store: Sendable {
 
 extension Store {
   public var isShared: Bool { false }
+
+  public func ids(
+    of source: String, startingWith prefix: String, limit: Int
+  ) async throws(SourceError) -> [String] { [] }
 
   public func pageKeys(
     of source: String, startingWith prefix: String

@@ -168,7 +168,7 @@ import Testing
     for path in Self.paths {
       let groups = Dictionary(
         grouping: node(path).command?.options ?? [], by: \.group)
-      #expect(groups[.general]?.count == (path.isEmpty ? 8 : 7), "\(path)")
+      #expect(groups[.general]?.count == (path.isEmpty ? 9 : 8), "\(path)")
     }
   }
 
@@ -224,6 +224,7 @@ extension Option {
     case .count(let range): [spelling, "\(range.lowerBound)"]
     case .duration: [spelling, "1s"]
     case .choice(let words): [spelling, words[0]]
+    case .store: [spelling, "/x"]
     case .list, .text, .session, .file, .directory: [spelling, "x"]
     }
   }

@@ -216,8 +216,11 @@ struct ArgumentScan {
       tree.command(meantBy: name, at: node)
       ?? (isLetter ? tree.option(meantByLetter: name, among: names) : nil)
       ?? tree.option(meant: name, among: names).map { "--\($0)" }
+    // The value may be a secret.
+    let shown =
+      isLetter ? argument : argument.prefix { $0 != "=" } + (argument.contains("=") ? "=…" : "")
     return CommandError(
-      .usage, "unknown option \"\(argument)\"",
+      .usage, "unknown option \"\(shown)\"",
       suggestion: suggestion,
       hint: node.command?.takesArguments == true && isLetter && suggestion == nil
         ? "put -- before arguments that begin with a dash"
@@ -246,6 +249,10 @@ extension Option.Value {
         throw invalid(
           "\(words.dropLast().joined(separator: ", ")) or \(words.last ?? "")",
           suggestion: nearest(to: text, in: words).map { "\(option.spelling) \($0)" })
+      }
+    case .store:
+      do throws(SourceError) { _ = try StoreLocation(text, for: option.spelling) } catch {
+        throw CommandError(error)
       }
     case .list, .text, .session, .file, .directory:
       guard text.contains(where: { !$0.isWhitespace }) else {

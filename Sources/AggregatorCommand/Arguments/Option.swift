@@ -12,6 +12,8 @@ struct Option: Sendable {
     case session
     case file
     case directory
+    /// An absolute path, or the URL of a database.
+    case store
     /// Any text that is not blank.
     case text
   }
@@ -180,6 +182,9 @@ extension Option {
     "config", .file, "FILE", in: .general, about: "read additional settings from FILE")
   static let manifests = Option(
     "manifests", .directory, "DIR", in: .general, about: "read added sources from DIR")
+  static let store = Option(
+    "store", .store, "URL", in: .general,
+    about: "use this store: an absolute path or a postgresql:// URL")
   static let color = Option(
     "color", .choice(["auto", "always", "never"]), "WHEN", in: .general,
     about: "use color: auto, always or never (default auto)")
@@ -227,7 +232,7 @@ extension Option {
 
   // MARK: - Sets
 
-  static let common: [Option] = [config, manifests, color, quiet, verbose, noInput, help]
+  static let common: [Option] = [config, manifests, store, color, quiet, verbose, noInput, help]
 
   static let formatting: [Option] = [format, json, ndjson, csv, tsv, csvRaw, fields, jq, noPager]
 

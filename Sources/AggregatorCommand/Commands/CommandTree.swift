@@ -67,9 +67,12 @@ package struct CommandTree: Sendable {
     compiled.map(\.settings) + [manifests?.boundSecrets ?? [], ownSettings]
   }
 
-  private var ownSettings: [Setting] {
-    [Directories.home(of: name), Directories.history(of: name)]
-      + RecordingOptions.settings(of: name)
+  /// The settings of the program.
+  var ownSettings: [Setting] {
+    [
+      Directories.home(of: name), StoreLocation.setting(of: name),
+      StoreLocation.password(of: name), Directories.history(of: name),
+    ] + RecordingOptions.settings(of: name)
   }
 
   private var compiled: [any Plugin] { plugins.filter { !($0 is DeclaredPlugin) } }

@@ -57,7 +57,7 @@ extension Command {
       throw CommandError(
         .notFound, "\(setting.key) \(state)", hint: .command("config set \(setting.key)"))
     }
-    try context.output.write("\(shown.description.safeLine)\n")
+    try context.output.write("\(settings.visible(setting).safeLine)\n")
     return .success
   }
 
@@ -111,15 +111,17 @@ extension Command {
       throw CommandError.missingArgument(
         "VALUE", hint: .command("config set \(setting.key) VALUE"))
     }
+    if setting.form == .store { try context.checkStore(value, for: setting) }
     let path = try context.userSettingsFile()
     let host: String?
-    let environment = try context.localEnvironment()
     var unverified: SourceError?
     let mayVerify = !invocation.has(.noVerify) && setting.isSecret
     let source = mayVerify ? context.tree.plugins.first { $0.settings.contains(setting) } : nil
+    // Only here, so that an invalid setting can be mended.
+    let environment = try source.map { _ throws(CommandError) in try context.localEnvironment() }
     do throws(SourceError) {
       host = try context.tree.bind(setting)
-      if let source {
+      if let source, let environment {
         context.progress.say { "Verifying \(setting.key)…" }
         unverified = try await source.verify(value, of: setting, in: environment)
       }
@@ -193,8 +195,21 @@ extension Command {
 }
 
 extension CommandContext {
+  /// Fails with code `usage` for an invalid location, and warns of a password in it.
+  fileprivate func checkStore(_ value: String, for setting: Setting) throws(CommandError) {
+    let location: StoreLocation
+    do throws(SourceError) { location = try StoreLocation(value, for: setting.key) } catch {
+      throw CommandError(error)
+    }
+    guard location.hasPassword else { return }
+    warnOfVisiblePassword("the password may be in the history of your shell now")
+  }
+
   /// Warns of invalid values, which are errors only when they are used.
   fileprivate func warnOfInvalidValues(in settings: Settings) {
+    do throws(CommandError) { _ = try chosenLocation(settings) } catch {
+      diagnostics.warning(error.message, hint: error.hint)
+    }
     let recording = RecordingOptions.settings(of: tree.name)
     for setting in tree.settings {
       // A variable may be relative to the working directory.
@@ -221,8 +236,9 @@ extension Setting {
 extension CommandTree {
   /// Binds a secret of added sources to their host; `nil` for any other setting.
   fileprivate func bind(_ setting: Setting) throws(SourceError) -> String? {
-    // A manifest cannot have the secret of another source by naming it.
+    // A manifest cannot have the secret of another source, or of the program, by naming it.
     guard let manifests, setting.isSecret,
+      !ownSettings.contains(where: { $0.key == setting.key }),
       plugins.allSatisfy({ $0 is DeclaredPlugin || !$0.settings.contains { $0.key == setting.key } }
       )
     else { return nil }
@@ -231,7 +247,8 @@ extension CommandTree {
 
   /// The setting with this key, ignoring case.
   fileprivate func setting(named key: String) throws(CommandError) -> Setting {
-    guard let setting = settings.first(where: { $0.key == key.uppercased() }) else {
+    // The program's own first: a manifest may name one of them as its secret.
+    guard let setting = (ownSettings + settings).first(where: { $0.key == key.uppercased() }) else {
       // `KEY=VALUE`: the value may be a secret.
       let name = key.prefix { $0 != "=" }
       throw CommandError(
@@ -251,7 +268,7 @@ private struct SettingEntry: Entry {
 
   init(_ setting: Setting, _ settings: Settings) {
     id = setting.key
-    value = settings.shown(setting).description
+    value = settings.visible(setting)
     origin = settings.origin(of: setting).description
     about = setting.about
   }

@@ -18,7 +18,7 @@ extension Plugin {
       let environment = try context.localEnvironment()
       let store = try environment.requiredStore()
       let choice = try await choose(texts, in: store)
-      let finder = RecordFinder(self, bundled, environment, context)
+      let finder = RecordFinder(self, bundled, environment)
       for text in choice.unknown {
         let error =
           Item.ID(text) == nil

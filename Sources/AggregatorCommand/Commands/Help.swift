@@ -211,8 +211,8 @@ enum HelpTopic: String, CaseIterable {
   static func order(_ program: ProgramName) -> String {
     let home = program.variable("HOME")
     return
-      "A setting is looked up in this order: the environment variable of the same name; the file given "
-      + "by --config or \(program.variable("CONFIG")); Configuration/Debug.xcconfig or Release.xcconfig in the "
+      "A setting is looked up in this order: the option that sets it; the environment variable of the same "
+      + "name; the file given by --config or \(program.variable("CONFIG")); Configuration/Debug.xcconfig or Release.xcconfig in the "
       + "working directory, depending on the build; ~/.config/\(program.text)/config.xcconfig, or "
       + "config/config.xcconfig in the directory of the environment variable \(home); the "
       + "default. \"\(program.text) config\" shows all values and their origins."

@@ -31,7 +31,7 @@ extension Plugin {
         try RecordPictures(of: self, drawnBy: chafa, environment, invocation, context)
       }
       return try await show(
-        invocation.arguments, by: RecordFinder(self, source, environment, context),
+        invocation.arguments, by: RecordFinder(self, source, environment),
         RecordPrinter(listing, output, in: context, on: pictures?.card.textLayout),
         ListingOutcome(of: self, at: environment.now()), pictures, context)
     }
@@ -103,7 +103,7 @@ extension Plugin {
       let source = try SourceOptions(invocation).source(of: self, in: environment)
       let found: LookupResult<Item>
       do throws(SourceError) { found = try await find(id, in: source).get() } catch {
-        let finder = RecordFinder(self, source, environment, context)
+        let finder = RecordFinder(self, source, environment)
         throw CommandError(await finder.advising(error, about: id), of: self)
       }
       var outcome = ListingOutcome(of: self, at: environment.now())

@@ -10,21 +10,16 @@ struct RecordFinder<P: Plugin> {
   private let plugin: P
   private let source: any DataSource<P.Item>
   private let local: LocalCandidates<P>
-  private let idStore: SQLiteStore?
 
   /// The shortest beginning of an ID.
   private static var minLength: Int { 3 }
 
   init(
-    _ plugin: P, _ source: any DataSource<P.Item>, _ environment: PluginEnvironment,
-    _ context: CommandContext
+    _ plugin: P, _ source: any DataSource<P.Item>, _ environment: PluginEnvironment
   ) {
     self.plugin = plugin
     self.source = source
     local = LocalCandidates(of: plugin, in: environment)
-    idStore = (try? context.storePath(environment.settings)).flatMap(\.self).map {
-      SQLiteStore(at: $0, busyTimeout: .zero)
-    }
   }
 
   /// Returns the record, and a note that names it unless `text` is its ID.
@@ -32,7 +27,7 @@ struct RecordFinder<P: Plugin> {
     _ text: String
   ) async -> Result<(found: LookupResult<P.Item>, note: String?), SourceError> {
     var failure: SourceError?
-    if mayBeID(text) {
+    if await mayBeID(text) {
       switch await plugin.find(text, in: source) {
       case .success(let found): return .success((found, nil))
       case .failure(let error):
@@ -97,16 +92,14 @@ struct RecordFinder<P: Plugin> {
   /// False for text that is no ID, or has another form than the known ones.
   ///
   /// Any text may be an ID of some sources, but if the known ones are numbers or UUIDs, others are as well.
-  private func mayBeID(_ text: String) -> Bool {
+  private func mayBeID(_ text: String) async -> Bool {
     guard P.Item.ID(text) != nil else { return false }
     guard P.Item.ID.self == String.self, !text.isNumberOrUUID else { return true }
-    return knownIDs(from: "", atMost: 1).first?.isNumberOrUUID != true
+    return await knownIDs(from: "", atMost: 1).first?.isNumberOrUUID != true
   }
 
-  private func knownIDs(from beginning: String, atMost limit: Int) -> [String] {
-    idStore?.readWithoutWaiting(
-      plugin.name, idsFrom: beginning, areDeleted: false, atMost: limit
-    ).map(\.id) ?? []
+  private func knownIDs(from beginning: String, atMost limit: Int) async -> [String] {
+    (try? await local.store?.ids(of: plugin.name, startingWith: beginning, limit: limit)) ?? []
   }
 
   // MARK: - Names
@@ -129,7 +122,7 @@ struct RecordFinder<P: Plugin> {
   private func recordsWithID(from text: String) async -> [P.Item] {
     guard text.utf8.count >= Self.minLength, Int(text) == nil else { return [] }
     var records: [P.Item] = []
-    for id in knownIDs(from: text, atMost: 6) {
+    for id in await knownIDs(from: text, atMost: 6) {
       guard let id = P.Item.ID(id), let store = local.store,
         let item = try? await plugin.recordStore(in: store).records.item(id).item
       else { continue }

@@ -1,4 +1,5 @@
 import AggregatorKit
+import AggregatorPostgres
 import Foundation
 
 extension CommandTree.Node {
@@ -8,7 +9,7 @@ extension CommandTree.Node {
       children: [
         .init("store status", "Show the number of cached records per source", .storeStatus),
         .init("store clear", "Remove the cached records of a source", .clearStore(plugins)),
-        .init("store path", "Print the path of the store", .storePath),
+        .init("store path", "Print the path of the store, or its URL", .storePath),
       ])
   }
 }
@@ -32,8 +33,8 @@ extension Command {
     }
     try RecordPrinter.print(
       entries, as: output.plainListing("store", StoreEntry.self), output, in: context)
-    if let path = try context.storePath(environment.settings) {
-      context.diagnostics.note("\(path), \(Self.size(of: path))")
+    if let location = try context.storeLocation(environment.settings) {
+      for note in try await notes(on: location, store) { context.diagnostics.note(note) }
     }
     if let files = try context.imageFiles(environment.settings) {
       let usage = await files.usage()
@@ -43,6 +44,25 @@ extension Command {
       }
     }
     return .success
+  }
+
+  /// The location of the store, its size and its state.
+  private static func notes(
+    on location: StoreLocation, _ store: any Store
+  ) async throws(CommandError) -> [String] {
+    switch location {
+    case .file(let path): return ["\(path), \(size(of: path))"]
+    case .postgres(let address):
+      guard let store = (store as? ScopedStore<PostgresStore>)?.base else { return [] }
+      do throws(SourceError) {
+        let status = try await store.serverStatus()
+        let size = status.searchIndex == nil ? "no store yet" : Int(status.bytes).byteCount
+        return ["\(address), PostgreSQL \(status.serverVersion), \(size)"]
+          + [status.searchIndex?.note].compactMap(\.self)
+      } catch {
+        throw CommandError(error)
+      }
+    }
   }
 
   private static func size(of path: String) -> String {
@@ -134,8 +154,21 @@ extension Command {
     try invocation.refuseArguments()
     let environment = try context.localEnvironment()
     _ = try environment.requiredStore()
-    try context.output.write("\(context.storePath(environment.settings) ?? "")\n")
+    let location = try context.storeLocation(environment.settings)
+    try context.output.write("\(location?.description ?? "")\n")
     return .success
+  }
+}
+
+extension PostgresSearchIndex {
+  fileprivate var note: String {
+    switch self {
+    case .trigrams: "search: by an index of trigrams (pg_trgm)"
+    case .asciiTrigrams:
+      "search: by an index of trigrams (pg_trgm) for ASCII letters only, because LC_CTYPE of the "
+        + "database is C; other words are searched in all records"
+    case .none: "search: in all records, because the extension pg_trgm is not installed"
+    }
   }
 }
 

@@ -105,7 +105,7 @@ struct Completer {
       return .words(
         list(typed, of: entries(of: option, at: position))
           .map { Candidate(head + $0.word, $0.about) }, isPart: true)
-    case .file: return .file
+    case .file, .store: return .file
     case .directory: return .directory
     default: return .words([])
     }

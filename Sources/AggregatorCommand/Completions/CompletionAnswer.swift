@@ -27,7 +27,7 @@ package struct CompletionAnswer {
     line = TypedLine(arguments[2], in: shell, breaks: breaks)
     let options = ArgumentParser(tree).options(of: Array(line.words.dropFirst()))
     offer = Completer(
-      tree, .local(CommandContext(options, tree: tree, variables: variables), options)
+      tree, .local(CommandContext(options, tree: tree, variables: variables))
     )
     .offer(line)
   }
@@ -74,21 +74,20 @@ extension Completer.CompletionContext {
   private static let maxCount = 200
 
   /// Cached records and session names, read without waiting for locks; none if they cannot be read.
-  static func local(_ context: CommandContext, _ invocation: Invocation) -> Self {
-    func directories() -> Directories? {
-      let loader = context.settingsLoader
-      guard let loaded = try? loader.load(configFile: invocation.text(.config)) else { return nil }
-      return try? context.directories(loaded.settings)
-    }
+  static func local(_ context: CommandContext) -> Self {
+    func settings() -> Settings? { try? context.loadSettings().settings }
     return Self { source, beginning, areDeleted in
       guard let plugin = try? context.tree.plugin(named: source),
-        let path = directories()?.storePath
+        // Nobody waits for a server at the press of a key.
+        let settings = settings(), case .file(let path)? = try? context.storeLocation(settings)
       else { return [] }
       let records = SQLiteStore(at: path, busyTimeout: .zero).readWithoutWaiting(
         source, idsFrom: beginning, areDeleted: areDeleted, atMost: maxCount)
       return plugin.candidates(records)
     } sessions: {
-      guard let state = directories()?.state else { return [] }
+      guard let settings = settings(), let state = try? context.directories(settings).state else {
+        return []
+      }
       let names = try? FileManager.default.contentsOfDirectory(atPath: "\(state)/positions")
       return (names ?? []).filter(SessionPositionKey.isSession).sorted().prefix(maxCount).map(
         \.self)

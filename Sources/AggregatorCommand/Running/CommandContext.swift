@@ -1,5 +1,4 @@
 import AggregatorKit
-import DeclaredSource
 import Foundation
 import Synchronization
 
@@ -16,7 +15,7 @@ struct CommandContext: Sendable {
 
   let currentDate = CurrentDate()
 
-  private let invocation: Invocation
+  let invocation: Invocation
 
   init(_ invocation: Invocation, tree: CommandTree, variables: [String: String]) {
     let terminal = Terminal(variables, of: tree.name)
@@ -79,12 +78,20 @@ struct CommandContext: Sendable {
       program: tree.program)
   }
 
+  /// The settings of this run, also those of a source that is being added, and warnings about them.
+  func loadSettings(
+    knowing others: [Setting] = []
+  ) throws(SourceError) -> SettingsLoader.Loaded {
+    let store = StoreLocation.setting(of: tree.name).key
+    return try settingsLoader(knowing: others).load(
+      options: invocation.text(.store).map { [store: $0] } ?? [:],
+      configFile: invocation.text(.config))
+  }
+
   /// The settings of this run, also those of a source that is being added; prints their warnings.
   func settings(knowing others: [Setting] = []) throws(CommandError) -> Settings {
     let loaded: SettingsLoader.Loaded
-    do {
-      loaded = try settingsLoader(knowing: others).load(configFile: invocation.text(.config))
-    } catch {
+    do throws(SourceError) { loaded = try loadSettings(knowing: others) } catch {
       throw CommandError(error)
     }
     for warning in loaded.warnings { diagnostics.warning(warning.message) }
@@ -105,44 +112,15 @@ struct CommandContext: Sendable {
     knowing others: [Setting] = []
   ) throws(CommandError) -> PluginEnvironment {
     let settings = try settings(knowing: others)
-    let history: HistoryLimit
-    do throws(SourceError) {
-      history = try settings.history(Directories.history(of: tree.name))
-    } catch {
-      throw CommandError(error)
-    }
     return PluginEnvironment(
       settings: settings, transport: HTTPTransport.standard,
-      store: try storePath(settings).map { path in
-        ScopedStore(
-          SQLiteStore(
-            at: path, busyTimeout: busyTimeout, history: history,
-            // A run with other added sources does not know all of those of the store.
-            showing: SourceViews(keepingOthers: invocation.has(.manifests)) {
-              [plugins = tree.plugins] in
-              plugins.map { SQLView($0).source }
-            }
-          ) { [diagnostics] in diagnostics.warning($0.message) }
-        ) { [plugins = tree.plugins.compactMap { $0 as? DeclaredPlugin }] name in
-          plugins.first { $0.name == name }?.recordScope(in: settings)
-        }
-      },
+      store: try store(settings),
       observer: (invocation.has(.verbose) ? Observer(tracing: diagnostics) : .silent)
         .reporting(to: progress))
   }
 
-  /// The longest wait for another process that uses the store.
-  private var busyTimeout: Duration {
-    min(.seconds(5), invocation.duration(.timeout) ?? .seconds(5))
-  }
-
   func directories(_ settings: Settings) throws(CommandError) -> Directories {
     try Directories(of: tree.name, settings, variables: variables)
-  }
-
-  /// The absolute path of the store; `nil` if there is no directory for it.
-  func storePath(_ settings: Settings) throws(CommandError) -> String? {
-    try directories(settings).storePath
   }
 
   func imageFiles(_ settings: Settings) throws(CommandError) -> ImageDiskCache? {

@@ -1,4 +1,5 @@
 import AggregatorKit
+import AggregatorPostgres
 import Foundation
 
 /// The tables and options of the queries of a run.
@@ -33,15 +34,20 @@ struct SQLSession: Sendable {
     }
   }
 
+  /// The store as queries read it.
   private func store(
     in environment: PluginEnvironment
   ) throws(CommandError) -> (SQLiteStore, ScopedStore<SQLiteStore>?) {
     let store = try environment.requiredStore()
-    let scoped = store as? ScopedStore<SQLiteStore>
-    guard let base = scoped?.base ?? store as? SQLiteStore else {
-      throw CommandError(.notFound, "this store does not support SQL")
+    switch store {
+    case let scoped as ScopedStore<SQLiteStore>: return (scoped.base, scoped)
+    case let store as SQLiteStore: return (store, nil)
+    case is ScopedStore<PostgresStore>:
+      throw CommandError(
+        .notFound, "sql does not read a store in PostgreSQL",
+        hint: .words("use psql or another client of PostgreSQL"))
+    default: throw CommandError(.notFound, "this store does not support SQL")
     }
-    return (base, scoped)
   }
 
   /// Prints the rows of a query.

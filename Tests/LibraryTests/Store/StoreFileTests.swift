@@ -52,6 +52,23 @@ struct StoreFileTests {
     #expect(directory.warnings.isEmpty)
   }
 
+  @Test func `finds IDs by their beginning, in the order of their bytes`() async throws {
+    #expect(try await store.ids(of: "things", startingWith: "", limit: 3) == [])
+    let ids = ["b", "ab", "é", "a", "aé", "A", "ac", "a%"]
+    try await store.save(ids.map { StoreEntry($0) })
+    _ = try await store.delete(["ac"], of: "things", at: .now)
+    func found(_ prefix: String, _ limit: Int = 10) async throws -> [String] {
+      try await store.ids(of: "things", startingWith: prefix, limit: limit)
+    }
+    #expect(try await found("a") == ["a", "a%", "ab", "aé"])
+    #expect(try await found("a", 2) == ["a", "a%"])
+    #expect(try await found("a%") == ["a%"])
+    #expect(try await found("é") == ["é"])
+    #expect(try await found("", 1) == ["A"])
+    #expect(try await found("x") == [])
+    #expect(try await store.ids(of: "others", startingWith: "a", limit: 3) == [])
+  }
+
   @Test func `sees a file that another process creates later`() async throws {
     #expect(try await store.ids().isEmpty)
     try await directory.store().save([StoreEntry("a")])

@@ -68,7 +68,8 @@ import Testing
     let keys = tree.settings.map(\.key).filter { !$0.hasPrefix("COUNTRIES_") }
     #expect(
       keys == [
-        "MY_PLANETS_HOME", "MY_PLANETS_HISTORY", "MY_PLANETS_RECORD", "MY_PLANETS_REPLAY",
+        "MY_PLANETS_HOME", "MY_PLANETS_STORE", "MY_PLANETS_STORE_PASSWORD", "MY_PLANETS_HISTORY",
+        "MY_PLANETS_RECORD", "MY_PLANETS_REPLAY",
       ])
   }
 

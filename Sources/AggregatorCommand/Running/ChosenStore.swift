@@ -1,0 +1,86 @@
+import AggregatorKit
+import AggregatorPostgres
+import AggregatorSQLite
+import DeclaredSource
+
+extension CommandContext {
+  /// The location of the store; `nil` if there is no directory for its file.
+  ///
+  /// Fails with code `settings`.
+  func storeLocation(_ settings: Settings) throws(CommandError) -> StoreLocation? {
+    if let chosen = try chosenLocation(settings) { return chosen }
+    return try directories(settings).storePath.map(StoreLocation.file)
+  }
+
+  /// The location in the settings; `nil` for the default.
+  ///
+  /// Fails with code `settings`.
+  func chosenLocation(_ settings: Settings) throws(CommandError) -> StoreLocation? {
+    do throws(SourceError) {
+      return try StoreLocation(chosenBy: settings, of: tree.name)
+    } catch {
+      throw CommandError(error)
+    }
+  }
+
+  /// The store of this run, which is opened on first use; `nil` if there is no directory for its file.
+  ///
+  /// Fails with code `settings`.
+  func store(_ settings: Settings) throws(CommandError) -> (any Store)? {
+    guard let location = try storeLocation(settings) else { return nil }
+    let history: HistoryLimit
+    do throws(SourceError) {
+      history = try settings.history(Directories.history(of: tree.name))
+    } catch {
+      throw CommandError(error)
+    }
+    // A run with other added sources does not know all of those of the store.
+    let views = SourceViews(keepingOthers: invocation.has(.manifests)) { [plugins = tree.plugins] in
+      plugins.map { SQLView($0).source }
+    }
+    let report = { @Sendable [diagnostics] (warning: Warning) in
+      diagnostics.warning(warning.message)
+    }
+    switch location {
+    case .file(let path):
+      return scoped(
+        SQLiteStore(
+          at: path, busyTimeout: busyTimeout, history: history, showing: views,
+          // A path in the settings may be that of another program's file.
+          keepsForeignFile: try chosenLocation(settings) != nil, report: report), settings)
+    case .postgres(let address):
+      return scoped(
+        PostgresStore(at: address, busyTimeout: busyTimeout, history: history),
+        settings)
+    }
+  }
+
+  private func scoped(_ store: some Store, _ settings: Settings) -> any Store {
+    ScopedStore(store) { [plugins = tree.plugins.compactMap { $0 as? DeclaredPlugin }] name in
+      plugins.first { $0.name == name }?.recordScope(in: settings)
+    }
+  }
+
+  /// The longest wait for another process that uses the store, or for its server.
+  private var busyTimeout: Duration {
+    min(.seconds(5), invocation.duration(.timeout) ?? .seconds(5))
+  }
+
+  /// Warns of a password in `--store`.
+  func warnOfVisiblePassword() {
+    let name = Option.store.spelling
+    guard let text = invocation.text(.store),
+      (try? StoreLocation(text, for: name))?.hasPassword == true
+    else { return }
+    warnOfVisiblePassword("\(name) has a password, which other users can see in the process list")
+  }
+
+  func warnOfVisiblePassword(_ message: String) {
+    let setting = StoreLocation.password(of: tree.name)
+    diagnostics.warning(
+      message,
+      hint: .steps(
+        .words("leave it out of the URL, and run this command, which prompts for it"),
+        .command("config set \(setting.key)")))
+  }
+}
