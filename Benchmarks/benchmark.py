@@ -14,7 +14,7 @@ from works import WORKS, Bench, server_cost
 ENVIRONMENTS = {
     "peers": ("requirements.txt", {
         "with_aiohttp": "python", "with_httpx": "python", "with_dlt": "python",
-        "sqlite-utils": "sqlite-utils"}),
+        "with_psycopg": "python", "sqlite-utils": "sqlite-utils"}),
     "singer": ("singer-requirements.txt", {"target-sqlite": "target-sqlite"}),
 }
 
@@ -93,7 +93,7 @@ def main():
         if options.small:
             installed = {}
             report.note("Skipped with --small: aiohttp, httpx, curl | jq | sqlite-utils, dlt,"
-                        " Singer, do-nothing, chain-cost.")
+                        " psycopg, Singer, do-nothing, chain-cost.")
         else:
             installed = install(report)
         report.programs = versions(installed)

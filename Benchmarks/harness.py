@@ -82,15 +82,15 @@ class Place:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         return self / name
 
-    def run(self, *command, longest=None, **settings):
+    def run(self, *command, longest=None, name="run", **settings):
         """Runs a program in this place; stops it after so many seconds.
 
-        Raises Failure if it fails.
+        Runs at the same time have different names. Raises Failure if it fails.
         """
         environment = self.environment | {k: str(v) for k, v in settings.items()}
-        with open(self / "words", "wb") as words:
+        with open(self / f"{name}.words", "wb") as words:
             with subprocess.Popen(
-                [self / "measure", self / "report", *map(str, command)], cwd=self.path,
+                [self / "measure", self / f"{name}.report", *map(str, command)], cwd=self.path,
                 env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=words,
                 start_new_session=True) as process:
                 try:
@@ -102,23 +102,25 @@ class Place:
                     with contextlib.suppress(ProcessLookupError):
                         os.killpg(process.pid, signal.SIGKILL)
         if process.returncode != 0:
-            said = (self / "words").read_text(errors="replace")[-2000:]
+            said = (self / f"{name}.words").read_text(errors="replace")[-2000:]
             raise Failure(f"{command[0]} {command[1:]} ended with {process.returncode}:\n{said}")
-        return Measured((self / "report").read_text(), output.decode())
+        return Measured((self / f"{name}.report").read_text(), output.decode())
 
 
 class Server:
     """The loopback service, for as long as the `with` block runs."""
 
-    def __init__(self, place, people, products, latency=0):
-        self.command = [place / "server", place / people, place / products, str(latency)]
+    def __init__(self, place, people, products, latency=0, address="127.0.0.1"):
+        self.address = address
+        self.command = [
+            place / "server", place / people, place / products, str(latency), address]
 
     def __enter__(self):
         self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, text=True)
         port = self.process.stdout.readline().strip()
         if not port:
             raise Failure("the server did not start")
-        self.url = f"http://127.0.0.1:{port}"
+        self.url = f"http://{self.address}:{port}"
         return self
 
     def __exit__(self, *_):
@@ -173,7 +175,10 @@ class Rows:
 
     def expect(self, path, columns, table="records"):
         """Raises Failure if there are other rows in a file than these."""
-        found = Rows.stored(path, columns, table)
+        self.compare(Rows.stored(path, columns, table), path)
+
+    def compare(self, found, path):
+        """Raises Failure if the rows that were found in a place are other ones than these."""
         if (found.count, found.keys, found.digest) != (self.count, self.keys, self.digest):
             raise Failure(
                 f"{path} has other rows: {found.count} ({found.keys} keys, {found.digest[:8]})"

@@ -1,7 +1,7 @@
-// server PEOPLE PRODUCTS LATENCY: a service on 127.0.0.1 that costs its clients hardly anything.
+// server PEOPLE PRODUCTS LATENCY ADDRESS: a service that costs its clients hardly anything.
 //
 // The files have one JSON row a line and stay in memory; a page is a part of them, sent as it is.
-// LATENCY is in milliseconds. The port is written to standard output.
+// LATENCY is in milliseconds, ADDRESS is one of this machine. The port is written to standard output.
 //
 //   GET  /api/?seed=S&page=P&results=N         people, as randomuser.me sends them
 //   POST /products/offset {"skip":S,"take":N}  products; GET /products/offset?skip=S&take=N too
@@ -9,6 +9,7 @@
 //   GET  /stats                                requests, the server's own processor time, arrivals
 //   …/stall…                                   is never answered
 //   …/fail…                                    is answered by 500
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -273,7 +274,7 @@ static void take_in(struct connection *client) {
 }
 
 int main(int count, char **arguments) {
-  if (count != 4) return 64;
+  if (count != 5) return 64;
   signal(SIGPIPE, SIG_IGN);
   people = load(arguments[1]);
   products = load(arguments[2]);
@@ -282,7 +283,7 @@ int main(int count, char **arguments) {
   for (int i = 0; i < most_connections; i++) connections[i].socket = -1;
 
   int listener = socket(AF_INET, SOCK_STREAM, 0);
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = inet_addr(arguments[4])};
   socklen_t size = sizeof address;
   if (bind(listener, (struct sockaddr *)&address, size) < 0 || listen(listener, 128) < 0 ||
       getsockname(listener, (struct sockaddr *)&address, &size) < 0)

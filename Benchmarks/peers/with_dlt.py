@@ -1,4 +1,4 @@
-"""dlt's rest_api source into SQLite: with_dlt.py append|merge|keyed, then as for plain.py.
+"""dlt's rest_api source into SQLite or PostgreSQL: with_dlt.py append|merge|keyed, then as for plain.py.
 
 As dlt makes tables by default, merging compares each row with each: `keyed` merges into tables with
 primary keys. It makes no search index, which is work that it is not asked to do.
@@ -33,8 +33,14 @@ source = rest_api_source({
     }],
 })
 source.max_table_nesting = 0
+if work.path.startswith("postgresql:"):
+    # It insists on a password, which the server does not ask for.
+    directory = "postgres-dlt"
+    destination = dlt.destinations.postgres(work.path.replace("@", ":none@", 1))
+else:
+    directory = f"{work.path}-dlt"
+    destination = dlt.destinations.sqlalchemy(
+        f"sqlite:///{work.path}", create_primary_keys=mode == "keyed")
 pipeline = dlt.pipeline(
-    "bench", dataset_name="main", pipelines_dir=f"{work.path}-dlt",
-    destination=dlt.destinations.sqlalchemy(
-        f"sqlite:///{work.path}", create_primary_keys=mode == "keyed"))
+    "bench", dataset_name="main", pipelines_dir=directory, destination=destination)
 pipeline.run(source).raise_on_failed_jobs()

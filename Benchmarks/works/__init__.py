@@ -4,10 +4,12 @@ from .again import again
 from .bench import Bench
 from .declared import declared
 from .fetching import fetch, latency, server_cost
+from .postgres import postgres
 from .searching import memory
 from .small import chain, fallback, start
 
 WORKS = {
     "start": start, "fallback": fallback, "chain": chain, "latency": latency, "fetch": fetch,
     "again": again, "declared": declared, "memory": memory,
+    "postgres": postgres,
 }
