@@ -7,8 +7,8 @@ import Synchronization
 /// directory.
 final class Guardian: Sendable {
   private static let script = #"""
-    directory=$1 ready=$2 server=
-    shift 2
+    directory=$1 ready=$2 last=$3 server=
+    shift 3
     trap '' INT TERM HUP
     exec 3<&0
     # True once the server is ready; false if it ends before.
@@ -39,7 +39,7 @@ final class Guardian: Sendable {
       esac
       echo $result
     done
-    end QUIT
+    end "$last"
     rm -rf "$directory"
     """#
 
@@ -53,13 +53,16 @@ final class Guardian: Sendable {
   ///   - command: The server, in the foreground.
   ///   - isReady: A command of the shell that succeeds when the server `$server` accepts
   ///     connections.
+  ///   - lastSignal: The signal by which the server ends at once.
   ///   - directory: The server's directory, which also gets its `log`.
-  init(_ command: [String], isReady: String, in directory: String) throws {
+  init(
+    _ command: [String], isReady: String, lastSignal: String, in directory: String
+  ) throws {
     self.directory = directory
     let (ours, theirs) = try Self.socketPair()
     socket = ours
     process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = ["-c", Self.script, "sh", directory, isReady] + command
+    process.arguments = ["-c", Self.script, "sh", directory, isReady, lastSignal] + command
     let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
     process.environment = ["PATH": "\(path):/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C"]
     process.currentDirectoryURL = URL(filePath: "/")
@@ -67,7 +70,7 @@ final class Guardian: Sendable {
     process.standardInput = handle
     process.standardOutput = handle
     process.standardError = FileHandle.nullDevice
-    try process.run()
+    try Program.start(process)
   }
 
   deinit { close(socket) }

@@ -40,7 +40,8 @@ public final class PgBouncer: Sendable {
     try Data("\"\(database.name)\" \"\"\n".utf8).write(to: URL(filePath: "\(directory)/users"))
     guardian = try Guardian(
       ServerUser.prefix + [path, "\(directory)/ini"],
-      isReady: #"grep -q 'process up' "$directory/log""#, in: directory)
+      isReady: #"grep -q 'process up' "$directory/log""#, lastSignal: "TERM",
+      in: directory)
     #if os(Linux)
       self.reservation = reservation
     #else

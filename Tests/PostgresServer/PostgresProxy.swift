@@ -11,7 +11,7 @@ public final class PostgresProxy: Sendable {
   }
 
   public enum Fault: Hashable, Sendable {
-    /// Cuts a connection after this many bytes of one side have been forwarded.
+    /// Cuts a connection, once, after this many bytes of one side have been forwarded.
     case cut(after: Int, from: Side)
     /// Forwards nothing more of one side after this many bytes, until the fault is another one.
     case hold(after: Int, from: Side)
@@ -132,8 +132,10 @@ public final class PostgresProxy: Sendable {
       case .cut(let limit, _):
         let allowed = min(count, max(0, limit - before))
         state.forwarded[side] = before + allowed
-        if allowed < count || before + allowed == limit { state.faultsInjected += 1 }
-        return (allowed, nil, before + allowed >= limit)
+        guard before + allowed >= limit else { return (allowed, nil, false) }
+        state.faultsInjected += 1
+        state.fault = nil
+        return (allowed, nil, true)
       case .hold(let limit, _):
         let allowed = min(count, max(0, limit - before))
         state.forwarded[side] = before + allowed

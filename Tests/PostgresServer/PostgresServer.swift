@@ -79,7 +79,9 @@ public final class PostgresServer: Sendable {
     }
     let settings = [
       "autovacuum": "off", "fsync": "off", "full_page_writes": "off",
-      "listen_addresses": "127.0.0.1", "max_connections": "100", "port": "\(reservation.port)",
+      "listen_addresses": "127.0.0.1", "max_connections": "100",
+      // A prepared transaction holds its locks without a session.
+      "max_prepared_transactions": "20", "port": "\(reservation.port)",
       // More than a small disk, or anyone who needs a buffer gets its errors.
       "shared_buffers": diskMegabytes == nil ? "16MB" : "64MB",
       "unix_socket_directories": directory,
@@ -94,7 +96,7 @@ public final class PostgresServer: Sendable {
       isReady: """
         [ "$(sed -n '1p;8p' "$directory/data/postmaster.pid" 2>/dev/null | tr -d ' \\n')" \
         = "${server}ready" ]
-        """, in: directory)
+        """, lastSignal: "QUIT", in: directory)
     #if os(Linux)
       self.reservation = reservation
     #else

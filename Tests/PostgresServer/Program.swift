@@ -26,7 +26,7 @@ enum Program {
     let (output, errors) = (try Captured(), try Captured())
     process.standardOutput = output.handle
     process.standardError = errors.handle
-    try process.run()
+    try start(process)
     process.waitUntilExit()
     guard process.terminationReason == .exit, process.terminationStatus == 0 else {
       throw Failure(
@@ -34,6 +34,16 @@ enum Program {
           "\(words.joined(separator: " ")): status \(process.terminationStatus)\n\(errors.text)")
     }
     return output.text
+  }
+
+  /// Starts a process that has no signals blocked, as this thread may have.
+  static func start(_ process: Process) throws {
+    var none = sigset_t()
+    var blocked = sigset_t()
+    sigemptyset(&none)
+    pthread_sigmask(SIG_SETMASK, &none, &blocked)
+    defer { pthread_sigmask(SIG_SETMASK, &blocked, nil) }
+    try process.run()
   }
 
   /// Its standard output; a thread of its own waits for it.
