@@ -30,6 +30,10 @@ public struct Field<Item>: Sendable {
   /// store shows the field to other programs; `nil` if it has a ``path``, or only Swift can compute it.
   public private(set) var sqlExpression: String?
 
+  /// The PostgreSQL expression that computes the value as text from the record's stored JSON, `json` of the type
+  /// `json`; `nil` as for ``sqlExpression``.
+  public private(set) var postgresExpression: String?
+
   /// True if services send the field only with a single record: in a list, null may mean not fetched.
   public private(set) var isDetail = false
 
@@ -68,10 +72,14 @@ public struct Field<Item>: Sendable {
     return field
   }
 
-  /// Returns this field with another ``sqlExpression``, which must compute the same value.
-  public func computed(inSQL expression: String) -> Field {
+  /// Returns this field with expressions for SQLite and PostgreSQL, which must compute the same value; see
+  /// ``sqlExpression`` and ``postgresExpression``.
+  ///
+  /// A store in a database whose expression is missing does not show the field to other programs.
+  public func computed(inSQL expression: String, inPostgres postgres: String? = nil) -> Field {
     var field = self
     field.sqlExpression = expression
+    field.postgresExpression = postgres
     return field
   }
 

@@ -1,4 +1,5 @@
 import AggregatorCore
+import AggregatorStore
 import CAggregatorPostgres
 import Foundation
 
@@ -32,6 +33,12 @@ package struct PostgresConnection: ~Copyable {
 
   /// The ID of the present or last transaction that writes; `nil` until its first round trip.
   private(set) var transactionID: String?
+
+  /// The index in the queue of the statement that returns the marks of the views.
+  private var viewMarkIndex: Int?
+
+  /// The marks of the views, see ``StoredViews``; `nil` until the first round trip of a transaction that writes.
+  private(set) var viewMark: String?
 
   /// True while a transaction is being committed: it ends even if the task is cancelled.
   private var isCommitting = false
@@ -146,7 +153,9 @@ package struct PostgresConnection: ~Copyable {
   package mutating func run() throws(PostgresFailure) -> [PostgresResult] {
     let statements = queue
     queue = []
-    defer { if cpq_is_idle(handle) { transactionIndex = nil } }
+    defer {
+      if cpq_is_idle(handle) { (transactionIndex, viewMarkIndex) = (nil, nil) }
+    }
     guard !statements.isEmpty else { return [] }
     for statement in statements { try send(statement) }
     guard cpq_pipeline_sync(handle) else { throw broken }
@@ -161,6 +170,10 @@ package struct PostgresConnection: ~Copyable {
         if let index = transactionIndex {
           transactionID = results[index].text(0, 0)
           transactionIndex = nil
+        }
+        if let index = viewMarkIndex {
+          viewMark = results[index].count > 0 ? results[index].text(0, 0) ?? "" : ""
+          viewMarkIndex = nil
         }
         return results
       case Int32(CPQ_COMMAND_OK), Int32(CPQ_TUPLES_OK): results.append(result)
@@ -180,6 +193,13 @@ package struct PostgresConnection: ~Copyable {
     transactionIndex = enqueue(
       "SELECT aggregator_store.begin($1, $2)", .integer(PostgresSchema.version),
       .integer(Int64(lockWait / .milliseconds(1))))
+  }
+
+  /// Reads the marks of the views with the next round trip.
+  mutating func enqueueViewMark() {
+    viewMark = nil
+    viewMarkIndex = enqueue(
+      "SELECT value FROM aggregator_store.shared WHERE key = $1", .text(StoredViews.key))
   }
 
   /// Sends the collected statements and commits.
@@ -227,6 +247,20 @@ package struct PostgresConnection: ~Copyable {
       return nil
     }
     return PostgresResult(result)
+  }
+
+  /// Asks the server to stop what it does for this connection; waits for at most 2 s.
+  package func cancel() {
+    guard let request = cpq_get_cancel(handle) else { return }
+    let isSent = DispatchSemaphore(value: 0)
+    // Sending it blocks, and nobody waits for a server that does not answer.
+    nonisolated(unsafe) let sent = request
+    Thread.detachNewThread {
+      _ = cpq_cancel_now(sent)
+      cpq_free_cancel(sent)
+      isSent.signal()
+    }
+    _ = isSent.wait(timeout: .now() + 2)
   }
 
   private func wait(for events: some BinaryInteger) throws(PostgresFailure) {

@@ -311,22 +311,3 @@ extension PostgresFailure {
       "it was written by a newer version of this program")
   }
 }
-
-extension String {
-  /// This as a quoted name in SQL: a name of more than 63 bytes, which PostgreSQL would cut, ends in a digest.
-  package var postgresName: String {
-    var name = replacing("\0", with: "\u{2400}")
-    if name.utf8.count > 63 {
-      let digest = "~\(String(name.fnv1a, radix: 36))"
-      while name.utf8.count + digest.utf8.count > 63 { name.removeLast() }
-      name += digest
-    }
-    return "\"\(name.replacing("\"", with: "\"\""))\""
-  }
-
-  /// This as a literal in SQL.
-  package var postgresText: String {
-    let text = replacing("\0", with: "\u{2400}").replacing("'", with: "''")
-    return text.contains("\\") ? "E'\(text.replacing("\\", with: "\\\\"))'" : "'\(text)'"
-  }
-}

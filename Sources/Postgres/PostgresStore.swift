@@ -1,6 +1,7 @@
 public import AggregatorCore
 public import AggregatorStore
 import Foundation
+import Synchronization
 
 /// A store in a PostgreSQL database (https://www.postgresql.org), shared by any number of machines.
 ///
@@ -14,6 +15,9 @@ public final class PostgresStore: Store {
   public let address: PostgresAddress
 
   let history: HistoryLimit
+  private let views: StoredViews?
+  /// The marks of the views that an update has left: those that the server refused are not tried again.
+  private let settledViews = Mutex<String?>(nil)
   private let writer: PostgresSession
   private let reader: PostgresSession
 
@@ -21,12 +25,19 @@ public final class PostgresStore: Store {
   ///
   /// The longest wait for a lock, or for a server that restarts, is 5 s by default. `history` bounds the changes
   /// kept of each source.
-  public init(
+  public convenience init(
     at address: PostgresAddress, busyTimeout: Duration = .seconds(5),
     history: HistoryLimit = .standard
+  ) { self.init(at: address, busyTimeout: busyTimeout, history: history, showing: nil) }
+
+  /// Creates a store that keeps these views of its sources up to date in the database; `nil` leaves them alone.
+  package init(
+    at address: PostgresAddress, busyTimeout: Duration = .seconds(5),
+    history: HistoryLimit = .standard, showing views: SourceViews?
   ) {
     self.address = address
     self.history = history
+    self.views = views.map(StoredViews.init(inDatabase:))
     let reachability = Reachability()
     writer = PostgresSession(to: address, "write", busyTimeout, reachability)
     // Readers never wait for a writer of this process if they have a connection of their own.
@@ -51,7 +62,21 @@ public final class PostgresStore: Store {
   func write<Answer: Sendable>(
     _ body: @Sendable (inout PostgresConnection) throws(PostgresFailure) -> Answer
   ) async throws(SourceError) -> Answer {
-    try await writer.write(body)
+    try await writer.write { [self] connection throws(PostgresFailure) in
+      guard let views else { return try body(&connection) }
+      connection.enqueueViewMark()
+      let answer = try body(&connection)
+      let settled = settledViews.withLock(\.self)
+      if let mark = try connection.update(views, unless: settled) {
+        settledViews.withLock { $0 = mark }
+      }
+      return answer
+    }
+  }
+
+  /// Brings the views up to date, which every write does, too.
+  package func updateViews() async throws(SourceError) {
+    try await write { _ throws(PostgresFailure) in }
   }
 
   /// Runs `body` once the server is known, even if there is no store yet.

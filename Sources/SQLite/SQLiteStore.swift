@@ -13,7 +13,7 @@ public final class SQLiteStore: Store {
 
   package let file: StoreFile
   let history: HistoryLimit
-  private let views: SourceViews?
+  private let views: StoredViews?
   private let writer: StoreConnection
   private let reader: StoreConnection
 
@@ -40,7 +40,7 @@ public final class SQLiteStore: Store {
   ) {
     self.path = path
     self.history = history
-    self.views = views
+    self.views = views.map(StoredViews.init(inFile:))
     file = StoreFile(
       path: path, busyTimeout: busyTimeout, keepsForeignFile: keepsForeignFile, report: report)
     writer = StoreConnection(to: file, for: .writing)

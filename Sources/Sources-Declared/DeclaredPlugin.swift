@@ -91,7 +91,8 @@ public struct DeclaredPlugin: Plugin {
       field.name, field.name, .any, about: "The value at \(path).", isShown: isShown,
       isSearchable: field.isSearchable, read: { path.value(in: $0.row) ?? .null })
     guard let members = path.members else {
-      return computed.computed(inSQL: path.sqlExpression(below: "row"))
+      return computed.computed(
+        inSQL: path.sqlExpression(below: "row"), inPostgres: path.postgresExpression(below: "row"))
     }
     return computed.stored(at: (["row"] + members).joined(separator: "."))
   }

@@ -1,0 +1,162 @@
+import AggregatorCore
+package import AggregatorStore
+
+extension StoredViews {
+  /// The views in the database, in the schema ``PostgresSchema/viewSchema``.
+  init(inDatabase views: SourceViews) {
+    self.init(views) { ($0.postgresName, $0.postgresDefinition) }
+  }
+}
+
+extension SourceView {
+  /// The name of the view, in lower case as all names that are not quoted.
+  package var postgresName: String { name.foldedInPostgres.postgresIdentifier }
+
+  /// The fields that are columns, each under another name.
+  package var postgresColumns: [Column] {
+    var names: Set<String> = []
+    return fields.filter {
+      ($0.path ?? $0.postgresExpression) != nil
+        && names.insert($0.name.foldedInPostgres.postgresIdentifier).inserted
+    }
+  }
+
+  /// The escape of a zero byte in JSON, which PostgreSQL refuses to decode, with the backslashes before it.
+  private static let nul = #"(?<!\\)((?:\\\\)*)\\u0000"#
+  private static let nulSymbol = "\\1\u{2400}"
+
+  /// The view for people, who may not read the tables of the store.
+  ///
+  /// A barrier: no condition of a query sees records that the view leaves out.
+  fileprivate var postgresDefinition: String {
+    let columns = postgresColumns.map { field in
+      let value =
+        field.path.map { path in
+          let members = path.split(separator: ".").map { String($0).postgresText }
+          return "json #>> ARRAY[\(members.joined(separator: ", "))]"
+        } ?? field.postgresExpression ?? "NULL"
+      return "\(field.kind.cast(value)) AS \(field.name.foldedInPostgres.postgresName)"
+    }
+    return """
+      CREATE VIEW \(PostgresSchema.viewSchema).\(postgresName.postgresName)
+      WITH (security_barrier) AS SELECT \(columns.joined(separator: ", "))
+      FROM (
+        SELECT CASE strpos(r.json, \(#"\u0000"#.postgresText)) WHEN 0 THEN r.json::json
+          ELSE regexp_replace(r.json, \(Self.nul.postgresText), \(Self.nulSymbol.postgresText), 'g')::json
+          END AS json
+        FROM aggregator_store.records r
+        WHERE r.source = (
+            SELECT number FROM aggregator_store.sources WHERE name = \(name.stored.postgresText))
+          AND r.removed_upstream IS NULL AND NOT EXISTS (
+            SELECT 1 FROM aggregator_store.tombstones t WHERE t.source = r.source AND t.id = r.id)
+        OFFSET 0) records
+      """
+  }
+}
+
+extension String {
+  /// This with ASCII letters in lower case, as PostgreSQL reads a name that is not quoted.
+  package var foldedInPostgres: String {
+    String(decoding: utf8.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }, as: UTF8.self)
+  }
+}
+
+extension FieldKind {
+  /// A text as this kind, and null for one that is none: a cast that fails would fail the query.
+  fileprivate func cast(_ text: String) -> String {
+    switch self {
+    case .text, .list, .any: text
+    case .bool: "CASE \(text) WHEN 'true' THEN true WHEN 'false' THEN false END"
+    case .integer:
+      """
+      (SELECT CASE WHEN t ~ '^-?[0-9]{1,19}$' THEN CASE
+        WHEN t::numeric BETWEEN \(Int64.min) AND \(Int64.max) THEN t::bigint END END
+      FROM (SELECT \(text) AS t) value)
+      """
+    case .number:
+      // Beyond these bounds the cast fails.
+      """
+      (SELECT CASE WHEN length(t) < 400 AND t ~ '^-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{1,3})?$' THEN CASE
+        WHEN abs(t::numeric) BETWEEN 5e-324 AND 1.7976931348623157e308 THEN t::float8
+        WHEN abs(t::numeric) < 5e-324 THEN 0 END END
+      FROM (SELECT \(text) AS t) value)
+      """
+    }
+  }
+}
+
+extension PostgresConnection {
+  /// The longest wait for readers of a view: a query may read it for half a minute.
+  private static let viewWait = "200"
+
+  /// Writes the views that differ from those in the database, in the transaction of another write, unless their
+  /// marks are `settled`; returns the marks that are left, `nil` if nothing was tried.
+  mutating func update(
+    _ views: StoredViews, unless settled: String?
+  ) throws(PostgresFailure) -> String? {
+    if viewMark == nil { _ = try run() }
+    guard let found = viewMark, found != views.mark, found != settled else { return nil }
+    enqueue("SELECT set_config('lock_timeout', $1, true)", .text(Self.viewWait))
+    let lock = enqueue(
+      "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))", .text(StoredViews.key))
+    // Read again behind the lock.
+    enqueueViewMark()
+    let relations = enqueue(
+      """
+      SELECT c.relname, c.relkind = 'v' FROM pg_catalog.pg_class c
+      WHERE c.relnamespace = to_regnamespace($1)
+      """, .text(PostgresSchema.viewSchema))
+    let results = try run()
+    // Another process is at it.
+    guard results[lock].integer(0, 0) != 0, let mark = viewMark else { return nil }
+    let kinds = results[relations]
+    var isView = Dictionary(
+      kinds.rows { (kinds.name($0, 0), kinds.integer($0, 1) != 0) }, uniquingKeysWith: { $1 })
+    var changes = views.changes(from: mark)
+    for view in changes.outdated {
+      let statement = "DROP VIEW \(PostgresSchema.viewSchema).\(view.name.postgresName)"
+      if isView[view.name] == true {
+        // It may be part of a view of somebody else.
+        guard try attempt(statement) else { continue }
+        isView[view.name] = nil
+      }
+      changes.marks.remove(view.mark)
+    }
+    for view in changes.missing where isView[view.name] == nil {
+      // Records are more important than a view that the server does not accept.
+      if try attempt(view.definition) { changes.marks.insert(view.mark) }
+    }
+    let new = changes.text
+    if new != mark {
+      enqueue(
+        """
+        INSERT INTO aggregator_store.shared (key, value) VALUES ($1, $2)
+        ON CONFLICT (key) DO UPDATE SET value = excluded.value
+        """, .text(StoredViews.key), .text(new))
+    }
+    return new
+  }
+
+  /// Runs a statement that may fail without the transaction; returns false if it did.
+  private mutating func attempt(_ statement: String) throws(PostgresFailure) -> Bool {
+    enqueue("SAVEPOINT aggregator_view")
+    enqueue(PostgresStatement(statement))
+    enqueue("RELEASE SAVEPOINT aggregator_view")
+    do throws(PostgresFailure) {
+      _ = try run()
+      return true
+    } catch {
+      guard error.state != nil else { throw error }
+      enqueue("ROLLBACK TO SAVEPOINT aggregator_view")
+      _ = try run()
+      return false
+    }
+  }
+}
+
+extension PostgresResult {
+  /// The name in a column, which is never null and, unlike a text of the store, not encoded.
+  func name(_ row: Int, _ column: Int) -> String {
+    String(decoding: bytes(row, column), as: UTF8.self)
+  }
+}

@@ -1,0 +1,120 @@
+package import AggregatorCore
+
+/// A source as a table of its fields, without records that are deleted or removed upstream.
+package struct SourceView: Sendable {
+  package struct Column: Sendable {
+    package let name: String
+    package let kind: FieldKind
+    /// The path of the value in the record's JSON; `nil` for a computed field.
+    package let path: String?
+    /// The expressions of a computed field, in each dialect; `nil` if only Swift can compute it.
+    package let sqlExpression: String?
+    package let postgresExpression: String?
+  }
+
+  package let name: String
+  package let fields: [Column]
+  package var columns: [String] { fields.map(\.name) }
+
+  package init<Item>(_ name: String, _ fields: [Field<Item>]) {
+    self.name = name
+    self.fields = fields.map {
+      Column(
+        name: $0.name, kind: $0.kind, path: $0.path, sqlExpression: $0.sqlExpression,
+        postgresExpression: $0.postgresExpression)
+    }
+  }
+}
+
+/// The views that a store shows to other programs.
+package struct SourceViews: Sendable {
+  fileprivate let keepsOthers: Bool
+  fileprivate let make: @Sendable () -> [SourceView]
+
+  /// - Parameters:
+  ///   - keepsOthers: True to keep the views of sources that are not among these.
+  ///   - views: Called at the first write.
+  package init(
+    keepingOthers keepsOthers: Bool = false, _ views: @escaping @Sendable () -> [SourceView]
+  ) {
+    self.keepsOthers = keepsOthers
+    make = views
+  }
+}
+
+/// The views of a store, in its dialect of SQL.
+package struct StoredViews: Sendable {
+  package struct View: Sendable {
+    package let name: String
+    package let definition: String
+    /// The name and a digest of the definition.
+    package let mark: String
+  }
+
+  /// The key of the shared value with the marks of the views that a store has created.
+  package static let key = "views"
+
+  private let keepsOthers: Bool
+  private let stored: Lazy<(views: [View], mark: String), Never>
+
+  /// `define` returns the name of a view and the statement that creates it.
+  package init(
+    _ views: SourceViews, define: @escaping @Sendable (SourceView) -> (name: String, sql: String)
+  ) {
+    keepsOthers = views.keepsOthers
+    stored = Lazy {
+      let stored = views.make().map { view in
+        let (name, definition) = define(view)
+        let mark = "\(Self.escaped(name)):\(String(definition.fnv1a, radix: 36))"
+        return View(name: name, definition: definition, mark: mark)
+      }
+      return (stored, Self.text(of: Set(stored.map(\.mark))))
+    }
+  }
+
+  /// The text of the marks if the views of the store are these.
+  package var mark: String { stored.value().mark }
+
+  /// The changes that a store needs whose marks are `text`.
+  ///
+  /// Only views that a store has created are replaced or removed: other programs may have added their own.
+  package func changes(from text: String) -> StoredViewChanges {
+    let known = Set(text.split(separator: " ").map(String.init))
+    let views = stored.value().views
+    let (current, names) = (Set(views.map(\.mark)), Set(views.map(\.name)))
+    let outdated = known.subtracting(current).sorted().map { mark in
+      (name: Self.unescaped(mark.prefix { $0 != ":" }), mark: mark)
+    }
+    return StoredViewChanges(
+      marks: known,
+      outdated: outdated.filter { names.contains($0.name) || !keepsOthers },
+      missing: views.filter { !known.contains($0.mark) })
+  }
+
+  fileprivate static func text(of marks: Set<String>) -> String {
+    marks.sorted().joined(separator: " ")
+  }
+
+  /// The characters that separate names and marks.
+  private static let special = [("%", "%25"), (" ", "%20"), (":", "%3A")]
+
+  private static func escaped(_ name: String) -> String {
+    special.reduce(name) { $0.replacing($1.0, with: $1.1) }
+  }
+
+  private static func unescaped(_ name: Substring) -> String {
+    special.reversed().reduce(String(name)) { $0.replacing($1.1, with: $1.0) }
+  }
+}
+
+/// The difference between the views of a store and those that it should have.
+package struct StoredViewChanges: Sendable {
+  /// The marks of the views that the store has, to be changed along with them.
+  package var marks: Set<String>
+  /// The views to drop.
+  package let outdated: [(name: String, mark: String)]
+  /// The views to create.
+  package let missing: [StoredViews.View]
+
+  package var text: String { StoredViews.text(of: marks) }
+}
