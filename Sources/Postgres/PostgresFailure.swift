@@ -1,4 +1,4 @@
-import AggregatorCore
+package import AggregatorCore
 import CAggregatorPostgres
 
 /// A call to PostgreSQL that failed.
@@ -15,6 +15,10 @@ package struct PostgresFailure: Error {
     case cancelled
     /// The server is none that this store can use.
     case unsuitable(remedy: String)
+    /// The role has rights that a query of people must not have.
+    case unsafe
+    /// A row is too large.
+    case tooLarge
   }
 
   package let kind: Kind
@@ -49,7 +53,7 @@ package struct PostgresFailure: Error {
   }
 
   /// An error with code `storage`, `busy` or `cancelled`.
-  func error(of address: PostgresAddress) -> SourceError {
+  package func error(of address: PostgresAddress) -> SourceError {
     let cannot = "cannot use the store \(address)"
     switch kind {
     case .cancelled: return .cancelled
@@ -70,6 +74,10 @@ package struct PostgresFailure: Error {
         .storage, "\(cannot): the connection was lost (\(message))", remedy: "try again later")
     case .unsuitable(let remedy):
       return SourceError(.storage, "\(cannot): \(message)", remedy: Remedy(remedy))
+    case .unsafe:
+      return SourceError(
+        .storage, "a query cannot be confined: \(message)", remedy: "use another role for queries")
+    case .tooLarge: return SourceError(.invalidRequest, message)
     case .refused(let state):
       return refusal(state, cannot)
     }
@@ -90,7 +98,8 @@ package struct PostgresFailure: Error {
         remedy: "use the address of the primary server")
     case "42501":
       SourceError(
-        .storage, "\(cannot): \(message)", remedy: "grant the role the rights of the store's owner")
+        .storage, "\(cannot): \(message)", remedy: "grant the role the rights of the store's owner",
+        cause: self)
     case "54000":
       SourceError(
         .storage, "\(cannot): an ID or a key is longer than an index allows (\(message))",

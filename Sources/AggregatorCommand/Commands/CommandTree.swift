@@ -71,7 +71,7 @@ package struct CommandTree: Sendable {
   var ownSettings: [Setting] {
     [
       Directories.home(of: name), StoreLocation.setting(of: name),
-      StoreLocation.password(of: name), Directories.history(of: name),
+      StoreLocation.password(of: name), Directories.history(of: name), SQLAddress.setting(of: name),
     ] + RecordingOptions.settings(of: name)
   }
 

@@ -10,6 +10,9 @@ extension CommandTree.Node {
         .init("store status", "Show the number of cached records per source", .storeStatus),
         .init("store clear", "Remove the cached records of a source", .clearStore(plugins)),
         .init("store path", "Print the path of the store, or its URL", .storePath),
+        .init(
+          "store init-sql-role", "Create a PostgreSQL role for sql that may only read", .initSQLRole
+        ),
       ])
   }
 }

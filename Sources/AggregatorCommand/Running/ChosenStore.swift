@@ -50,7 +50,7 @@ extension CommandContext {
           keepsForeignFile: try chosenLocation(settings) != nil, report: report), settings)
     case .postgres(let address):
       return scoped(
-        PostgresStore(at: address, busyTimeout: busyTimeout, history: history),
+        PostgresStore(at: address, busyTimeout: busyTimeout, history: history, showing: views),
         settings)
     }
   }

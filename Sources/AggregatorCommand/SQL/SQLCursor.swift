@@ -78,7 +78,7 @@ struct SQLCursor: ~Copyable {
   mutating func page() throws(SourceError) -> [[SQLValue]]? {
     // Stepping past the end would restart the statement.
     guard !isOver else { return nil }
-    guard timeLeft > .zero else { throw diagnostics.timedOut }
+    guard timeLeft > .zero else { throw SQLDiagnostics.timedOut }
     let start = ContinuousClock.now
     authorizer.allow(timeLeft)
     defer { timeLeft -= ContinuousClock.now - start }
@@ -153,7 +153,7 @@ private struct SQLStatement: ~Copyable {
     // Reject EXPLAIN and statements that return no rows, such as BEGIN.
     guard sqlite3_stmt_readonly(first.handle) != 0, sqlite3_stmt_isexplain(first.handle) == 0,
       sqlite3_column_count(first.handle) > 0
-    else { throw diagnostics.onlySelect }
+    else { throw SQLDiagnostics.onlySelect }
     self = first
   }
 

@@ -16,13 +16,12 @@ struct SQLDiagnostics {
     self.path = path
   }
 
-  var onlySelect: SourceError {
-    error("only SELECT is allowed", remedy: "the database is read-only; use a single SELECT")
-  }
+  static let onlySelect = SourceError(
+    .invalidRequest, "only SELECT is allowed",
+    remedy: "the database is read-only; use a single SELECT")
 
-  var timedOut: SourceError {
-    SourceError(.timedOut, "the query timed out", remedy: "allow more time with --timeout")
-  }
+  static let timedOut = SourceError(
+    .timedOut, "the query timed out", remedy: "allow more time with --timeout")
 
   func error(_ message: String, remedy: Remedy? = nil, suggesting word: String? = nil)
     -> SourceError
@@ -53,12 +52,12 @@ struct SQLDiagnostics {
   ) -> SourceError {
     switch failure.primary {
     case SQLITE_INTERRUPT where Task.isCancelled: return .cancelled
-    case SQLITE_INTERRUPT: return timedOut
+    case SQLITE_INTERRUPT: return Self.timedOut
     case SQLITE_TOOBIG:
       return error("the query or one of its values is too large (maximum 1 MB per value)")
     case SQLITE_NOMEM: return error("the query needs too much memory")
     case _ where refusal != nil: return refused(refusal)
-    case SQLITE_AUTH, SQLITE_READONLY: return onlySelect
+    case SQLITE_AUTH, SQLITE_READONLY: return Self.onlySelect
     case SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_RANGE: return mistake(failure.words, at: offset)
     default: return failure.error(of: path ?? "the query")
     }
@@ -68,7 +67,7 @@ struct SQLDiagnostics {
     switch refusal {
     case .table(let name): error("access to table \"\(name)\" is not allowed", remedy: tables)
     case .function(let name): error("function \(name)() is not allowed")
-    case .action, nil: onlySelect
+    case .action, nil: Self.onlySelect
     }
   }
 
@@ -79,7 +78,7 @@ struct SQLDiagnostics {
     }
     // Every table of a query is a view.
     if message.hasPrefix("cannot modify "), message.hasSuffix(" because it is a view") {
-      return onlySelect
+      return Self.onlySelect
     }
     let position = offset.map { " (character \(character(at: $0)))" } ?? ""
     guard let name = message.following("no such column: ") else {

@@ -3,14 +3,12 @@ import CAggregatorSQLite
 import Foundation
 
 /// A running query, read one page of rows at a time on a thread of its own.
-package actor SQLQuery {
-  /// The names of the columns, as SQLite gives them; they need not be unique.
+package actor SQLQuery: SQLResult {
   package private(set) var columns: [String] = []
 
-  /// The number of records of each source that are larger than 1 MB, and left out.
+  /// Those larger than 1 MB.
   package private(set) var tooLarge: [String: Int] = [:]
 
-  /// The names of the sources that it reads.
   package private(set) var sources: [String] = []
 
   /// The tables of attached files.
@@ -47,8 +45,6 @@ package actor SQLQuery {
     cursor = consume made
   }
 
-  /// `nil` after the last; throws `invalidRequest` for a mistake that only the data reveals, `timedOut`,
-  /// `cancelled` or `storage`.
   package func page() throws(SourceError) -> [[SQLValue]]? {
     guard !Task.isCancelled else { throw .cancelled }
     return try cursor?.page()

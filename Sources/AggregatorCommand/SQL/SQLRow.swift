@@ -35,7 +35,7 @@ extension SQLValue {
   fileprivate var isNumber: Bool {
     switch self {
     case .integer, .number: true
-    case .null, .text: false
+    case .null, .bool, .text: false
     }
   }
 }

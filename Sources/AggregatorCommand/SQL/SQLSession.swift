@@ -8,6 +8,8 @@ struct SQLSession: Sendable {
   let attached: AttachedFiles
   let invocation: Invocation
 
+  private let program: ProgramName
+
   private static let defaultTime = Duration.seconds(30)
 
   /// The memory limit of SQLite in bytes, enough for sorting and a few large values.
@@ -18,13 +20,14 @@ struct SQLSession: Sendable {
     attached = try AttachedFiles(
       invocation.texts(.attach), beside: views.map(\.name), in: context)
     self.invocation = invocation
+    program = context.tree.name
   }
 
   /// The tables of sources and attached files.
   func tables(in context: CommandContext) async throws(CommandError) -> [SQLTable] {
-    let sources = views.map { SQLTable(schema: nil, name: $0.name, columns: $0.columns) }
-    guard !attached.files.isEmpty else { return sources }
-    let (store, _) = try store(in: try context.localEnvironment())
+    let database = try database(in: try context.localEnvironment())
+    let sources = database.tables(of: views)
+    guard case .file(let store, _) = database, !attached.files.isEmpty else { return sources }
     do {
       let query = try await store.query(
         "SELECT 1", over: [], and: attached.files, within: Self.defaultTime)
@@ -34,20 +37,17 @@ struct SQLSession: Sendable {
     }
   }
 
-  /// The store as queries read it.
-  private func store(
-    in environment: PluginEnvironment
-  ) throws(CommandError) -> (SQLiteStore, ScopedStore<SQLiteStore>?) {
-    let store = try environment.requiredStore()
-    switch store {
-    case let scoped as ScopedStore<SQLiteStore>: return (scoped.base, scoped)
-    case let store as SQLiteStore: return (store, nil)
-    case is ScopedStore<PostgresStore>:
+  private func database(in environment: PluginEnvironment) throws(CommandError) -> SQLDatabase {
+    let database = try SQLDatabase(
+      environment.requiredStore(),
+      queriesTo: SQLAddress.chosen(by: environment.settings, of: program))
+    if case .server = database, !attached.files.isEmpty {
       throw CommandError(
-        .notFound, "sql does not read a store in PostgreSQL",
-        hint: .words("use psql or another client of PostgreSQL"))
-    default: throw CommandError(.notFound, "this store does not support SQL")
+        .usage, "\(Option.attach.spelling) does not work with a store in PostgreSQL",
+        hint: .words(
+          "copy the file into a table of its database, or export the source and use DuckDB"))
     }
+    return database
   }
 
   /// Prints the rows of a query.
@@ -55,20 +55,20 @@ struct SQLSession: Sendable {
     let output = try OutputOptions(invocation, in: context)
     let environment =
       invocation.has(.sync) ? try context.environment() : try context.localEnvironment()
-    let (store, scoped) = try store(in: environment)
+    let database = try database(in: environment)
     let time = invocation.duration(.timeout) ?? Self.defaultTime
     var failures: [SourceWarning] = []
     do {
       // A query reads the file itself.
       for view in views where text.lowercased().contains(view.name) {
-        try await scoped?.prepare(view.name)
+        try await database.prepare(view.name)
       }
       if invocation.has(.sync) {
-        let names = try await store.query(
+        let names = try await database.query(
           text, over: views, and: attached.files, within: time
         ).sources
         for plugin in context.tree.plugins where names.contains(plugin.name) {
-          guard let failure = await plugin.complete(in: environment, store, context) else {
+          guard let failure = await plugin.complete(in: environment, database.store, context) else {
             continue
           }
           context.diagnostics.warning(failure.message, hint: failure.hint)
@@ -77,9 +77,9 @@ struct SQLSession: Sendable {
       }
       SQLiteStore.boundMemory(to: Self.maxMemory)
       context.progress.say { "Running query…" }
-      let query = try await store.query(
+      let query = try await database.query(
         text, over: views, and: attached.files, within: time)
-      let gaps = try await context.tree.plugins.gaps(of: query.sources, in: store)
+      let gaps = try await database.gaps(of: query.sources, among: context.tree.plugins)
       let columns = await query.columns
       let omissions = await query.tooLarge.sorted { $0.key < $1.key }.map { name, count in
         SourceWarning(

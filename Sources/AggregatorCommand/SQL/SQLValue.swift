@@ -3,6 +3,8 @@ import CAggregatorSQLite
 
 package enum SQLValue: Hashable, Codable, Sendable {
   case null
+  /// Only of PostgreSQL; SQLite has 1 and 0.
+  case bool(Bool)
   case integer(Int)
   case number(Double)
   /// Text, or a blob as hexadecimal digits.
@@ -32,6 +34,7 @@ package enum SQLValue: Hashable, Codable, Sendable {
   package var json: JSON {
     switch self {
     case .null: .null
+    case .bool(let bool): .bool(bool)
     case .integer(let integer): .integer(integer)
     case .number(let number): .number(number)
     case .text(let text): .string(text)

@@ -1,0 +1,216 @@
+import AggregatorCore
+import AggregatorStore
+
+/// A query of people, which may be hostile, on a connection of its own.
+///
+/// It is the body of a cursor, so it is one `SELECT`, in a transaction that cannot write and is never committed.
+/// That keeps a role within its rights, but no superuser: `set_config` undoes `SET ROLE`, and functions start
+/// programs and write files. So it runs only for roles that cannot do that.
+package struct PostgresCursor: ~Copyable {
+  /// A column, with the object ID of its type.
+  package typealias Column = (name: String, type: UInt32)
+
+  package let columns: [Column]
+
+  /// The names of the views that the query reads.
+  package let views: [String]
+
+  private var connection: PostgresConnection
+  private var timeLeft: Duration
+  private var isOver: Bool
+  private var pageRows = 50
+
+  package static let maxTextSize = 100_000
+  /// Of a row as text: a fetched row is in memory as a whole.
+  package static let maxRowSize = 1 << 20
+
+  /// A page has at most this many rows, and about this many bytes.
+  private static let maxPageRows = 200
+  private static let pageBytes = 256 << 10
+
+  private static let name = "aggregator_query"
+  private static let declare = "DECLARE \(name) NO SCROLL CURSOR FOR "
+
+  /// Compiles a query; `time` limits all pages together.
+  ///
+  /// - Throws: ``PostgresFailure``, whose position is that in the text.
+  package static func open(
+    _ text: String, at address: PostgresAddress, within time: Duration
+  ) throws(PostgresFailure) -> PostgresCursor {
+    let start = ContinuousClock.now
+    do throws(SourceError) { try Libpq.load() } catch {
+      throw PostgresFailure(.unsuitable(remedy: error.remedy?.text ?? ""), error.message)
+    }
+    var connection = try PostgresConnection.open(address, within: time)
+    connection.deadline = start + time
+    let found: (columns: [Column], views: [String])
+    do throws(PostgresFailure) {
+      try connection.beginQuery()
+      found = try connection.examine(declare + text, name)
+      if !found.columns.isEmpty {
+        connection.enqueue(PostgresStatement(declare + limited(text, found.columns.count)))
+        _ = try connection.run()
+      }
+    } catch {
+      if error.hasLeftServerWorking { connection.cancel() }
+      throw error.moved(by: declare.count)
+    }
+    return PostgresCursor(
+      connection, found.columns, found.views, within: time - (ContinuousClock.now - start))
+  }
+
+  private init(
+    _ connection: consuming PostgresConnection, _ columns: [Column], _ views: [String],
+    within time: Duration
+  ) {
+    self.connection = connection
+    self.columns = columns
+    self.views = views
+    timeLeft = time
+    isOver = columns.isEmpty
+  }
+
+  /// The query, a complete statement, with the size of each row as its first column, and without the values of
+  /// rows that are too large.
+  private static func limited(_ text: String, _ count: Int) -> String {
+    let names = (0..<count).map { "c\($0)" }
+    let values = names.map { "CASE WHEN s.size <= \(maxRowSize) THEN q.\($0) END" }
+    var text = text[...]
+    while let last = text.last, last == ";" || last.isWhitespace { text.removeLast() }
+    return """
+      SELECT s.size, \(values.joined(separator: ", ")) FROM (
+      \(text)
+      ) AS q (\(names.joined(separator: ", "))),
+      LATERAL (SELECT octet_length(q::text) AS size OFFSET 0) AS s
+      """
+  }
+
+  /// The texts of the next rows; `nil` after the last.
+  ///
+  /// - Throws: ``PostgresFailure``, of kind `tooLarge` for a row that is.
+  package mutating func page() throws(PostgresFailure) -> [[String?]]? {
+    guard !isOver else { return nil }
+    guard timeLeft > .zero else { throw PostgresFailure(.timedOut, "timed out") }
+    let start = ContinuousClock.now
+    defer { timeLeft -= ContinuousClock.now - start }
+    connection.deadline = start + timeLeft
+    do throws(PostgresFailure) {
+      connection.enqueueTimeout(timeLeft)
+      let index = connection.enqueue(
+        PostgresStatement("FETCH FORWARD \(pageRows) FROM \(Self.name)", hasTextResult: true))
+      let result = try connection.run()[index]
+      var size = 0
+      let rows = try result.texts(countingInto: &size)
+      if rows.count < pageRows {
+        isOver = true
+        try connection.endQuery()
+      } else {
+        pageRows = max(1, min(Self.maxPageRows, Self.pageBytes / max(1, size / rows.count)))
+      }
+      return rows.isEmpty ? nil : rows
+    } catch {
+      isOver = true
+      // The server would go on until it has a row to send.
+      if error.hasLeftServerWorking { connection.cancel() }
+      throw error
+    }
+  }
+}
+
+extension PostgresResult {
+  /// The rows of a page: the first column is their size.
+  fileprivate func texts(countingInto size: inout Int) throws(PostgresFailure) -> [[String?]] {
+    var rows: [[String?]] = []
+    for row in 0..<count {
+      let length = Int(name(row, 0)) ?? 0
+      guard length <= PostgresCursor.maxRowSize else {
+        throw PostgresFailure(.tooLarge, "a row of the result is larger than 1 MB")
+      }
+      size += length
+      rows.append((1..<columns.count).map { isNull(row, $0) ? nil : name(row, $0) })
+    }
+    return rows
+  }
+}
+
+extension PostgresFailure {
+  fileprivate var hasLeftServerWorking: Bool { kind == .timedOut || kind == .cancelled }
+
+  /// This failure with the position in the last part of a statement.
+  fileprivate func moved(by count: Int) -> PostgresFailure {
+    var failure = self
+    failure.position = position.map { max(1, $0 - count) }
+    return failure
+  }
+}
+
+extension PostgresConnection {
+  fileprivate mutating func enqueueTimeout(_ time: Duration) {
+    let milliseconds = max(1, Int64(min(time, .seconds(86400)) / .milliseconds(1)))
+    enqueue("SELECT set_config('statement_timeout', $1, true)", .text("\(milliseconds)"))
+  }
+
+  /// Begins a transaction for a query of a role that has no rights beyond its database.
+  fileprivate mutating func beginQuery() throws(PostgresFailure) {
+    beginSnapshot()
+    enqueueTimeout(deadline - .now)
+    enqueue(
+      """
+      SELECT set_config(name, value, true) FROM (VALUES
+        ('search_path', '\(PostgresSchema.viewSchema)'), ('lock_timeout', '5000'),
+        ('idle_in_transaction_session_timeout', '600000'), ('datestyle', 'ISO'),
+        ('intervalstyle', 'postgres'), ('bytea_output', 'hex'), ('extra_float_digits', '1'),
+        ('standard_conforming_strings', 'on')) settings (name, value)
+      """)
+    // So that a query ends with its client, where the server can notice that.
+    enqueue(
+      """
+      SELECT set_config(name, '1000', true) FROM pg_catalog.pg_settings
+      WHERE name = 'client_connection_check_interval' AND version() LIKE '%linux%'
+      """)
+    // Membership counts, inherited or not: a query may change its role.
+    let roles = enqueue(
+      """
+      SELECT session_user::text, u.rolsuper, (
+        SELECT r.rolname::text FROM pg_catalog.pg_roles r
+        WHERE (r.rolsuper OR r.rolreplication OR r.rolname IN (
+            'pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files'))
+          AND pg_has_role(session_user, r.oid, 'MEMBER')
+        ORDER BY r.rolname <> session_user, r.rolname LIMIT 1)
+      FROM pg_catalog.pg_roles u WHERE u.rolname = session_user
+      """)
+    let result = try run()[roles]
+    guard result.count == 1 else { throw PostgresFailure(.broken, "no answer") }
+    guard !result.isNull(0, 2) else { return }
+    let (user, role) = (result.name(0, 0), result.name(0, 2))
+    let words =
+      result.integer(0, 1) != 0
+      ? "a superuser" : user == role ? "a replication role" : "a member of \(role)"
+    throw PostgresFailure(.unsafe, "\(user) is \(words)")
+  }
+
+  /// The columns of a query, and the names of the views that it reads.
+  fileprivate mutating func examine(
+    _ declaration: String, _ cursor: String
+  ) throws(PostgresFailure) -> (columns: [PostgresCursor.Column], views: [String]) {
+    enqueue(PostgresStatement(declaration))
+    let row = enqueue("FETCH FORWARD 0 FROM \(cursor)")
+    // Compiling a query locks what it reads.
+    let locks = enqueue(
+      """
+      SELECT c.relname FROM pg_catalog.pg_locks l JOIN pg_catalog.pg_class c ON c.oid = l.relation
+      WHERE l.pid = pg_backend_pid() AND l.locktype = 'relation' AND c.relkind = 'v'
+        AND c.relnamespace = to_regnamespace($1) ORDER BY c.relname
+      """, .text(PostgresSchema.viewSchema))
+    enqueue("CLOSE \(cursor)")
+    let results = try run()
+    return (results[row].columns, results[locks].rows { results[locks].name($0, 0) })
+  }
+
+  /// Undoes all that functions of the query have done; locks of the session would stay in a connection pool.
+  fileprivate mutating func endQuery() throws(PostgresFailure) {
+    enqueue("ROLLBACK")
+    enqueue("SELECT pg_advisory_unlock_all()")
+    _ = try run()
+  }
+}
