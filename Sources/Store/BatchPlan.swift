@@ -74,18 +74,19 @@ package struct BatchPlan: Sendable {
     _ entries: [StoreEntry], after last: Int64, known: (StoreEntry) throws(Failure) -> Known?
   ) throws(Failure) {
     // A page, and so a batch, may have a record twice.
-    var states = [String: State](minimumCapacity: entries.count)
+    var states = [StoreKey: State](minimumCapacity: entries.count)
     for (index, entry) in entries.enumerated() {
-      if let state = states[entry.id] {
+      let key = StoreKey(entry.id)
+      if let state = states[key] {
         let known = Known(
           position: state.position, json: state.json == entry.json ? nil : state.json,
           isRemovedUpstream: false)
-        states[entry.id] = update(known, by: entry, index, at: state.place)
+        states[key] = update(known, by: entry, index, at: state.place)
       } else if let known = try known(entry) {
-        states[entry.id] = update(known, by: entry, index, at: .unwritten)
+        states[key] = update(known, by: entry, index, at: .unwritten)
       } else {
         let position = last + Int64(insertions.count) + 1
-        states[entry.id] = State(
+        states[key] = State(
           position: position, json: entry.json, place: .insertion(insertions.count))
         insertions.append(
           Form(position: position, id: entry.id, json: entry.json, text: entry.text()))

@@ -1,0 +1,134 @@
+public import AggregatorCore
+public import Foundation
+import Synchronization
+
+/// A store in memory, for tests, previews, and apps that keep nothing.
+///
+/// Nothing is durable: everything goes away with the object, which all who share its data must share. It
+/// keeps no history, and has no clock of its own.
+///
+/// A record is found by its ID or position at once, a page of a list takes time proportional to its records,
+/// and saving to those of the batch. A search looks at every record that follows its position, and a search
+/// by rank at all.
+public final class InMemoryStore: Store {
+  private struct Contents {
+    var sources: [StoreKey: StoredContents] = [:]
+    var shared: [StoreKey: String] = [:]
+  }
+
+  private let contents = Mutex(Contents())
+
+  public init() {}
+
+  private func read<Answer: Sendable>(
+    _ source: String, _ body: (StoredContents) -> sending Answer
+  ) -> Answer {
+    contents.withLock { body($0.sources[StoreKey(source)] ?? StoredContents()) }
+  }
+
+  private func write<Answer: Sendable>(
+    _ source: String, _ body: (inout StoredContents) -> sending Answer
+  ) -> Answer {
+    contents.withLock { body(&$0.sources[StoreKey(source), default: StoredContents()]) }
+  }
+
+  public func records(
+    of source: String, matching words: [FoldedText], after position: Int64, limit: Int
+  ) async throws(SourceError) -> StoredSlice {
+    read(source) { $0.records(matching: words, after: position, limit: limit) }
+  }
+
+  public func records(
+    of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int
+  ) async throws(SourceError) -> (slice: StoredSlice, last: SearchRank) {
+    read(source) { $0.records(matching: search, after: start, limit: limit) }
+  }
+
+  public func record(_ id: String, of source: String) async throws(SourceError) -> StoredRecord? {
+    read(source) { $0.row(of: id)?.record }
+  }
+
+  public func page(_ key: String, of source: String) async throws(SourceError) -> StoredPage? {
+    read(source) { $0.page(StoreKey(key)) }
+  }
+
+  public func pageKeys(
+    of source: String, startingWith prefix: String
+  ) async throws(SourceError) -> [String] {
+    read(source) { $0.pages.keys.map(\.text).filter { $0.utf8.starts(with: prefix.utf8) } }
+  }
+
+  public func fetchedPages(
+    of source: String
+  ) async throws(SourceError) -> [(key: String, page: FetchedPage)] {
+    read(source) { contents in
+      contents.pages.sorted { $0.value.fetchedAt > $1.value.fetchedAt }
+        .map { (key: $0.key.text, page: $0.value.page) }
+    }
+  }
+
+  public func checkpoint(_ name: String, of source: String) async throws(SourceError) -> String? {
+    read(source) { $0.checkpoints[StoreKey(name)] }
+  }
+
+  public func save(
+    _ batch: StoreBatch, of source: String, at date: Date
+  ) async throws(SourceError) -> StoreChanges {
+    write(source) { $0.save(batch, at: date) }
+  }
+
+  public func delete(
+    _ ids: [String], of source: String, at date: Date
+  ) async throws(SourceError) -> [String] {
+    write(source) { contents in
+      ids.filter { contents.tombstones.insert(StoreKey($0)).inserted }
+    }
+  }
+
+  public func restore(_ ids: [String]?, of source: String) async throws(SourceError) -> [String] {
+    write(source) { contents in
+      (ids ?? contents.tombstones.map(\.text)).filter {
+        contents.tombstones.remove(StoreKey($0)) != nil
+      }
+    }
+  }
+
+  public func deleted(
+    among ids: [String], of source: String
+  ) async throws(SourceError) -> Set<String> {
+    read(source) { contents in Set(ids.filter { contents.tombstones.contains(StoreKey($0)) }) }
+  }
+
+  public func deletions(
+    of source: String, after id: String?, limit: Int
+  ) async throws(SourceError) -> [StoredDeletion] {
+    read(source) { contents in
+      let start = id.map(StoreKey.init)
+      return contents.tombstones.filter { key in start.map { key > $0 } ?? true }
+        .sorted().prefix(limit)
+        .map { StoredDeletion(id: $0.text, record: contents.row(of: $0.text)?.record) }
+    }
+  }
+
+  public func change(
+    _ key: String, timed body: @escaping @Sendable (String?, Date?) -> String?
+  ) async throws(SourceError) {
+    contents.withLock { contents in
+      if let text = body(contents.shared[StoreKey(key)], nil) {
+        contents.shared[StoreKey(key)] = text
+      }
+    }
+  }
+
+  public func status(of source: String) async throws(SourceError) -> StoreStatus {
+    read(source) { $0.status }
+  }
+
+  public func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError) {
+    write(source) { contents in
+      // Positions are never reused: an old cursor must not point at new records.
+      contents = StoredContents(
+        start: contents.lastPosition, tombstones: forgetsDeleted ? [] : contents.tombstones)
+    }
+  }
+}

@@ -1,0 +1,193 @@
+import AggregatorCore
+import Foundation
+
+/// The contents of one source in an ``InMemoryStore``.
+struct StoredContents {
+  struct Row {
+    let id: StoreKey
+    var record: StoredRecord
+    var text: FoldedText
+  }
+
+  struct Page {
+    let page: FetchedPage
+    let positions: [Int64]
+    let fetchedAt: Date
+  }
+
+  /// The position before that of the first row; positions have no gaps.
+  private let start: Int64
+  private var rows: [Row] = []
+  private var positions: [StoreKey: Int64] = [:]
+  private var removedCount = 0
+  private(set) var pages: [StoreKey: Page] = [:]
+  private(set) var checkpoints: [StoreKey: String] = [:]
+  private var fetchedAt: Date?
+  var tombstones: Set<StoreKey>
+
+  /// The positions seen by reconciliations, and those that the last complete one missed.
+  private var seen: [StoreKey: Set<Int64>] = [:]
+  private var missed: [StoreKey: Set<Int64>] = [:]
+
+  init(start: Int64 = 0, tombstones: Set<StoreKey> = []) {
+    self.start = start
+    self.tombstones = tombstones
+  }
+
+  var lastPosition: Int64 { start + Int64(rows.count) }
+
+  private func index(_ position: Int64) -> Int { Int(position - start) - 1 }
+
+  func row(of id: String) -> Row? { positions[StoreKey(id)].map { rows[index($0)] } }
+
+  var status: StoreStatus {
+    var status = StoreStatus()
+    let hidden = tombstones.compactMap { positions[$0] }.map { rows[index($0)] }
+    status.hidden = hidden.count { $0.record.removedUpstreamAt == nil }
+    status.removedUpstream = removedCount
+    status.records = rows.count - removedCount - status.hidden
+    status.deleted = tombstones.count
+    status.pages = pages.count
+    status.fetchedAt = (pages.values.map(\.fetchedAt) + [fetchedAt].compactMap(\.self)).max()
+    status.lastPosition = lastPosition
+    return status
+  }
+}
+
+// MARK: - Reading
+
+extension StoredContents {
+  /// The rows after a position that are listed, if all words occur in them.
+  private func rows(
+    matching words: [FoldedText], after position: Int64
+  ) -> some Sequence<Row> {
+    let next = max(position, start) - start
+    return rows.dropFirst(Int(clamping: next)).lazy.filter { row in
+      row.record.removedUpstreamAt == nil && !tombstones.contains(row.id)
+        && row.text.containsAll(words)
+    }
+  }
+
+  func records(
+    matching words: [FoldedText], after position: Int64, limit: Int
+  ) -> StoredSlice {
+    let matches = rows(matching: words, after: position)
+    guard words.contains(where: { !$0.text.isEmpty }) else {
+      return StoredSlice(matches, limit: limit, total: status.records)
+    }
+    guard position <= start else { return StoredSlice(matches, limit: limit, total: nil) }
+    let all = Array(matches)
+    return StoredSlice(all, limit: limit, total: all.count)
+  }
+
+  func records(
+    matching search: RankedSearch, after start: RankedPosition?, limit: Int
+  ) -> (slice: StoredSlice, last: SearchRank) {
+    let matches = rows(matching: search.words, after: 0).map { row in
+      (row: row, rank: search.rank(row.id.text, row.text))
+    }
+    let ranked = SearchRank.allCases.flatMap { rank in matches.filter { $0.rank == rank } }
+    let rest = ranked.filter { match in
+      guard let start else { return true }
+      return (match.rank, match.row.record.position) > (start.rank, start.position)
+    }
+    let slice = StoredSlice(
+      rest.lazy.map(\.row), limit: limit, total: start == nil ? matches.count : nil)
+    return (slice, rest.prefix(limit).last?.rank ?? start?.rank ?? .id)
+  }
+
+  func page(_ key: StoreKey) -> StoredPage? {
+    pages[key].map { page in
+      let records = page.positions.map { rows[index($0)].record }
+      return StoredPage(
+        records: records.filter { $0.removedUpstreamAt == nil }, page: page.page,
+        fetchedAt: page.fetchedAt)
+    }
+  }
+}
+
+extension StoredSlice {
+  /// The first of `rows`.
+  fileprivate init(_ rows: some Sequence<StoredContents.Row>, limit: Int, total: Int?) {
+    // One more than requested shows whether there are more.
+    let found = rows.prefix(min(limit, .max - 1) + 1).map(\.record)
+    self.init(records: Array(found.prefix(limit)), hasMore: found.count > limit, total: total)
+  }
+}
+
+// MARK: - Saving
+
+extension StoredContents {
+  mutating func save(_ batch: StoreBatch, at date: Date) -> StoreChanges {
+    let plan = BatchPlan(batch.entries, after: lastPosition) { entry in
+      row(of: entry.id)?.record.known(for: entry)
+    }
+    for form in plan.insertions {
+      let id = StoreKey(form.id)
+      positions[id] = form.position
+      let record = StoredRecord(position: form.position, json: form.json, savedAt: date)
+      rows.append(Row(id: id, record: record, text: form.text))
+    }
+    for form in plan.replacements {
+      rows[index(form.position)].record.json = form.json
+      rows[index(form.position)].record.savedAt = date
+      rows[index(form.position)].text = form.text
+    }
+    for position in plan.returned { rows[index(position)].record.removedUpstreamAt = nil }
+    removedCount -= plan.returned.count
+    if let (key, page) = batch.page {
+      pages[StoreKey(key)] = Page(page: page, positions: plan.positions, fetchedAt: date)
+      let oldest =
+        pages.count > StoreLimit.pages
+        ? pages.min { $0.value.fetchedAt < $1.value.fetchedAt } : nil
+      if let oldest { pages[oldest.key] = nil }
+    }
+    var changes = plan.changes
+    if let update = batch.update, checkpoints[StoreKey(update.name)] == update.from {
+      changes.didMoveCheckpoint = true
+      checkpoints[StoreKey(update.name)] = update.to
+      fetchedAt = date
+      if let step = update.reconciliation {
+        reconcile(step, at: update, seeing: plan.positions, on: date, &changes)
+      }
+      if update.replacesPages { pages = [:] }
+    }
+    return changes
+  }
+
+  private mutating func reconcile(
+    _ step: Reconciliation, at update: CheckpointUpdate, seeing positions: [Int64], on date: Date,
+    _ changes: inout StoreChanges
+  ) {
+    let name = StoreKey(update.name)
+    let seen = (step.begins ? [] : self.seen[name] ?? []).union(positions)
+    self.seen[name] = update.to == nil ? nil : seen
+    guard let completion = step.completion else { return }
+    guard seen.count >= completion.minRecordCount else {
+      changes.incompleteSeenCount = seen.count
+      return
+    }
+    let known = rows.lazy.map(\.record)
+      .filter { $0.position <= completion.lastPosition && $0.removedUpstreamAt == nil }
+      .map(\.position)
+    let missing = Array(known.filter { !seen.contains($0) })
+    changes.unconfirmedRemovals = StoreChanges.Unconfirmed(
+      missing: missing, noted: missed.removeValue(forKey: name) ?? [], known: known.count,
+      seen: seen.count)
+    if changes.unconfirmedRemovals != nil {
+      missed[name] = Set(missing)
+    } else {
+      for position in missing { rows[index(position)].record.removedUpstreamAt = date }
+      removedCount += missing.count
+      changes.removedUpstream = missing.count
+    }
+  }
+}
+
+extension StoredRecord {
+  fileprivate func known(for entry: StoreEntry) -> BatchPlan.Known {
+    BatchPlan.Known(
+      position: position, json: json == entry.json ? nil : json,
+      isRemovedUpstream: removedUpstreamAt != nil)
+  }
+}
