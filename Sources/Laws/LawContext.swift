@@ -11,7 +11,7 @@ package struct LawContext {
   private var notApplicableReason: String?
 
   /// Redacts `secrets`, because a faulty source may have leaked them.
-  init(of law: String, hiding secrets: [Secret]) {
+  package init(of law: String, hiding secrets: [Secret]) {
     self.law = law
     scanner = SecretScanner(secrets)
   }
@@ -27,13 +27,13 @@ package struct LawContext {
   /// Marks the law as not applicable; violations found so far stand.
   package mutating func notApplicable(_ reason: String) { notApplicableReason = reason }
 
-  var verdict: Verdict {
+  package var verdict: Verdict {
     if !violations.isEmpty { return .violated(violations) }
     return notApplicableReason.map(Verdict.notApplicable) ?? .holds
   }
 
   /// Violations found so far stand.
-  func verdict(after failure: SourceError) -> Verdict {
+  package func verdict(after failure: SourceError) -> Verdict {
     violations.isEmpty ? .inconclusive(scanner.redacted(failure)) : .violated(violations)
   }
 }

@@ -41,15 +41,12 @@ extension SQLiteStore {
 /// A name to look for at the beginning of a record's text, where its name is.
 private struct StoredName: Sendable {
   let text: String
-  /// The expressions for the index: the text begins with the name, or with it as a line.
+  /// The expression for the index: the text begins with the name.
   let beginning: String
-  let line: String
 
   init(_ text: String) {
     self.text = text
-    let quoted = text.replacing("\"", with: "\"\"")
-    beginning = "^ \"\(quoted)\""
-    line = "^ \"\(quoted)\n\""
+    beginning = "^ \"\(text.replacing("\"", with: "\"\""))\""
   }
 }
 
@@ -78,11 +75,11 @@ extension Connection {
         FROM search JOIN records r ON r.position = search.rowid
         WHERE search MATCH ?1 AND search.rowid > ?2 AND search.rowid <= ?3
           AND r.removed_upstream IS NULL AND r.id IS NOT ?4
-          AND (?5 IS NULL OR substr(r.folded, length(?5) + 1, 1) IS NOT char(10))
+          AND (substr(r.folded, length(?5) + 1, 1) IN ('', char(10))) = ?8
           AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?6 AND t.id = r.id)
         ORDER BY search.rowid LIMIT ?7
-        """, rank == .name ? name.line : name.beginning, start, end, id,
-        rank == .name ? nil : name.text, source, limit, read: StoredRecord.init)
+        """, name.beginning, start, end, id, name.text, source, limit, rank == .name ? 1 : 0,
+        read: StoredRecord.init)
     case .other:
       return try records(
         search, of: source, after: start, to: end, withoutID: id, withoutBeginning: name?.text,

@@ -166,7 +166,7 @@ extension SQLiteStore {
       status.deleted = row.deleted
       status.pages = row.pages
       status.fetchedAt = row.at
-      status.lastPosition = row.last
+      if row.last > PositionRange(of: number).start { status.lastPosition = row.last }
       status.history = try connection.history(of: number)
       return status
     } ?? StoreStatus()

@@ -1,0 +1,183 @@
+import AggregatorKit
+import AggregatorLaws
+import Foundation
+
+extension StoreLaw {
+  static let firstSeenOrder = StoreLaw(
+    "first-seen-order", "A record keeps its position in first-seen order, whatever happens to it."
+  ) { trial throws(SourceError) in
+    let (store, source) = (trial.store, trial.source)
+    try await store.save([StoreEntry("c"), StoreEntry("a")], of: source)
+    let first = try await store.all(of: source)
+    try await store.save([StoreEntry("b"), StoreEntry("c", 1), StoreEntry("0")], of: source, at: 1)
+    let all = try await store.all(of: source)
+    let positions = all.map(\.position)
+    trial.expect(all.map(\.id), ["c", "a", "b", "0"], at: "records")
+    trial.expect(Array(positions.prefix(2)), first.map(\.position), at: "positions of the first")
+    trial.expect(
+      positions.allSatisfy { $0 >= 1 } && zip(positions, positions.dropFirst()).allSatisfy(<),
+      "ascending positions, 1 or more", at: "records, with \(positions)")
+    trial.expect(
+      try await store.status(of: source).lastPosition, positions.last ?? 0,
+      at: "status: lastPosition")
+    _ = try await store.delete(["c"], of: source, at: .law(2))
+    trial.expect(
+      try await store.record("c", of: source)?.position, positions.first,
+      at: "record(\"c\"), deleted")
+    _ = try await store.restore(["c"], of: source)
+    // A pass that sees only the last record, so that the others are removed, and come back.
+    _ = try await store.pass(["0"], of: source, upTo: positions.last ?? 0)
+    try await store.save(["a", "b", "c"].map { StoreEntry($0, 2) }, of: source, at: 3)
+    let kept = try await store.all(of: source)
+    trial.expect(kept.map(\.id), ["c", "a", "b", "0"], at: "records that were away")
+    trial.expect(kept.map(\.position), positions, at: "positions of records that were away")
+  }
+
+  static let noRecordMissed = StoreLaw(
+    "no-record-missed",
+    "Whoever reads on after the last position misses no record, while several write."
+  ) { trial throws(SourceError) in
+    let (stores, source) = ([trial.store, trial.other], trial.source)
+    let reader = try await trial.open()
+    var found: [StoredRecord] = []
+    try await StoreTrial.read { () async throws(SourceError) in
+      var slice = StoredSlice.empty
+      repeat {
+        slice = try await reader.records(
+          of: source, matching: [], after: found.last?.position ?? 0, limit: 5)
+        found += slice.records
+      } while slice.hasMore && !slice.records.isEmpty
+    } while: { () async throws(SourceError) in
+      _ = try await StoreTrial.concurrently(4) { writer throws(SourceError) in
+        for batch in 0..<12 {
+          let ids = (0..<3).map { "\(writer) \(batch) \($0)" }
+          try await stores[writer % 2].save(ids.map { StoreEntry($0) }, of: source)
+        }
+      }
+    }
+    let all = (0..<4).flatMap { writer in
+      (0..<12).flatMap { batch in (0..<3).map { "\(writer) \(batch) \($0)" } }
+    }
+    let ids = found.map(\.id)
+    trial.expect(
+      Set(all).subtracting(ids).sorted(), [], at: "records missed while others were saved")
+    trial.expect(ids.count, Set(ids).count, at: "records while others were saved")
+    trial.expect(
+      found.map(\.position), found.map(\.position).sorted(), at: "positions read one after another")
+    // The records of a batch follow one another.
+    for (index, id) in ids.enumerated() where id.hasSuffix(" 0") {
+      let batch = ids[index...].prefix(3).map { String($0.dropLast(2)) }
+      trial.expect(Set(batch).count, 1, at: "records of one batch, \(batch)")
+    }
+  }
+
+  static let anyPageSize = StoreLaw(
+    "any-page-size",
+    "Slices of any size have every record once, in order, and tell if there are more."
+  ) { trial throws(SourceError) in
+    let (store, source) = (trial.store, trial.source)
+    let ids = (0..<26).map { "r\($0)" }
+    try await store.save(ids.map { StoreEntry($0) }, of: source)
+    try await store.save((0..<9).map { StoreEntry("other \($0)") }, of: "\(source), another")
+    _ = try await store.delete(["r0", "r7", "r8", "unknown"], of: source, at: .law())
+    _ = try await store.pass(ids.filter { $0 != "r25" && $0 != "r9" }, of: source, upTo: .max)
+    let listed = ids.filter { !["r0", "r7", "r8", "r9", "r25"].contains($0) }
+    for words in [[], [FoldedText("text of")], [FoldedText("r")]] {
+      for limit in [1, 2, 3, 7, 20, 21, 22, 100, .max] {
+        var found: [StoredRecord] = []
+        var isWhole = true
+        for number in 0..<30 {
+          let slice = try await store.records(
+            of: source, matching: words, after: found.last?.position ?? 0, limit: limit)
+          found += slice.records
+          isWhole = isWhole && (!slice.hasMore || slice.records.count == limit)
+          let call = "records(matching: \(words.map(\.text)), limit: \(limit)), slice \(number + 1)"
+          if words.isEmpty || number == 0, let total = slice.total {
+            trial.expect(total, listed.count, at: "\(call): total")
+          }
+          if words.isEmpty, number == 0 {
+            trial.expect(slice.total != nil, "the number of all records", at: "\(call): total")
+          }
+          trial.expect(slice.hasMore, found.count < listed.count, at: "\(call): hasMore")
+          guard slice.hasMore, !slice.records.isEmpty else { break }
+        }
+        let call = "records(matching: \(words.map(\.text)), limit: \(limit))"
+        trial.expect(found.map(\.id), listed, at: call)
+        trial.expect(isWhole, "\(limit) records in every slice but the last", at: call)
+      }
+    }
+    let end = try await store.records(of: source, matching: [], after: .max, limit: 9)
+    trial.expect(end.records.map(\.id) + [end.hasMore ? "more" : "no more"], ["no more"], at: "end")
+  }
+
+  static let sourcesSeparate = StoreLaw(
+    "sources-separate", "Sources do not see each other, whatever they are called."
+  ) { trial throws(SourceError) in
+    let (store, source) = (trial.store, trial.source)
+    let names = hostileTexts.map { source + $0 }
+    for (number, name) in names.enumerated() {
+      let update = CheckpointUpdate("at", from: nil, to: "\(number)")
+      try await store.save(
+        [StoreEntry("same", number), StoreEntry("\(number)")], of: name, page: "page",
+        update: update, at: number)
+      _ = try await store.delete(["gone \(number)"], of: name, at: .law())
+    }
+    for (number, name) in names.enumerated() {
+      let call = "source \(name.debugDescription)"
+      trial.expect(
+        try await store.all(of: name).map(\.text), ["same \(number)", "\(number) 0"], at: call)
+      trial.expect(try await store.ids("text", of: name), ["same", "\(number)"], at: call)
+      trial.expect(try await store.record("same", of: name)?.number, number, at: call)
+      trial.expect(try await store.page("page", of: name)?.page.total, number, at: call)
+      trial.expect(try await store.checkpoint("at", of: name), "\(number)", at: call)
+      trial.expect(
+        try await store.deletions(of: name, after: nil, limit: 9).map(\.id), ["gone \(number)"],
+        at: call)
+    }
+    for name in names.dropFirst() { try await store.clear(name, forgetsDeleted: true) }
+    trial.expect(
+      try await store.ids(of: names[0]), ["same", "0"], at: "records after others were cleared")
+    for name in names.dropFirst() + ["\(source), unknown"] {
+      trial.expect(
+        try await store.status(of: name).isEmpty, "no records",
+        at: "status of \(name.debugDescription)")
+    }
+  }
+
+  static let textsExact = StoreLaw(
+    "texts-exact", "IDs, keys, names and values are any texts, compared byte by byte."
+  ) { trial throws(SourceError) in
+    let (store, source) = (trial.store, trial.source)
+    for (number, text) in hostileTexts.enumerated() {
+      let key = source + text
+      let update = CheckpointUpdate(text, from: nil, to: text)
+      try await store.save([StoreEntry(text, number)], of: source, page: text, update: update)
+      _ = try await store.delete([text], of: source, at: .law())
+      try await store.change(key) { _ in text }
+    }
+    for (number, text) in hostileTexts.enumerated() {
+      let call = text.debugDescription
+      trial.expect(try await store.record(text, of: source)?.number, number, at: "record(\(call))")
+      let page = try await store.page(text, of: source)
+      trial.expect(page?.records.map(\.number), [number], at: "page(\(call))")
+      let bytes = Array(text.utf8)
+      let checkpoint = try await store.checkpoint(text, of: source)
+      trial.expect(checkpoint.map { Array($0.utf8) }, bytes, at: "checkpoint(\(call))")
+      let shared = try await store.shared(source + text)
+      trial.expect(shared.map { Array($0.utf8) }, bytes, at: "change(\(call))")
+      let deleted = try await store.deleted(among: [text], of: source)
+      trial.expect(deleted.map { Array($0.utf8) }, [bytes], at: "deleted(among: [\(call)])")
+      trial.expect(try await store.restore([text], of: source).count, 1, at: "restore([\(call)])")
+    }
+    trial.expect(
+      try await store.all(of: source).map(\.number), Array(hostileTexts.indices), at: "records")
+  }
+
+  /// Texts that are nothing special, but could be; no two of them have the same bytes.
+  static let hostileTexts = [
+    "", "x", "X", "x%", "x_", "x\\", "x'; DROP TABLE records; --", "x\"y", "$1", "?1", "x\u{0}",
+    "x\u{0}y", "x\u{1}", "x\u{1}0", "x\u{1}1", "x\u{2400}", "x\n", "é", "e\u{301}", "字", "😀",
+    "\u{FFFF}",
+    "\u{FFFD}", "[\"x\",null]", " ", "nil",
+  ]
+}

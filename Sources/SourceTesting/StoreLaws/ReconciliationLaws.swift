@@ -1,0 +1,119 @@
+import AggregatorKit
+import AggregatorLaws
+
+extension StoreLaw {
+  static let removalsFound = StoreLaw(
+    "removals-found", "A record that a complete pass does not see is removed, until it is back."
+  ) { trial throws(SourceError) in
+    let (store, other, source) = (trial.store, trial.other, trial.source)
+    try await store.save(["a", "b", "c", "d"].map { StoreEntry($0) }, of: source)
+    let last = try await store.status(of: source).lastPosition
+    func step(
+      _ ids: [String], in store: any Store, from: String?, to: String?, isLast: Bool = false,
+      at second: Int
+    ) async throws(SourceError) -> StoreChanges {
+      let reconciliation = Reconciliation(
+        begins: from == nil,
+        completion: isLast ? .init(lastPosition: last, minRecordCount: 3) : nil)
+      return try await store.save(
+        ids.map { StoreEntry($0) }, of: source,
+        update: CheckpointUpdate("sync", from: from, to: to, reconciliation: reconciliation),
+        at: second)
+    }
+    // Seen by a pass that was given up, so that it counts for nothing.
+    _ = try await step(["b"], in: store, from: nil, to: "x", at: 1)
+    try await store.save([], of: source, update: CheckpointUpdate("sync", from: "x", to: nil))
+    _ = try await step(["a"], in: store, from: nil, to: "1", at: 2)
+    // First seen by another caller while the pass goes on.
+    try await other.save([StoreEntry("late")], of: source, at: 2)
+    _ = try await step(["c", "new"], in: other, from: "1", to: "2", at: 3)
+    let changes = try await step(["d"], in: store, from: "2", to: nil, isLast: true, at: 4)
+    trial.expect(changes.removedUpstream, 1, at: "a pass that missed \"b\": removedUpstream")
+    trial.expect(changes.unconfirmedRemovals, nil, at: "a pass that missed \"b\": unconfirmed")
+    trial.expect(changes.incompleteSeenCount, nil, at: "a pass that missed \"b\": incomplete")
+    trial.expect(try await store.ids(of: source), ["a", "c", "d", "late", "new"], at: "records")
+    trial.expect(
+      try await store.ids("text", of: source), ["a", "c", "d", "late", "new"], at: "search")
+    trial.expect(
+      try await other.record("b", of: source)?.removedUpstreamAt, .law(4),
+      at: "record(\"b\"), removed upstream")
+    let back = try await other.save([StoreEntry("b")], of: source, at: 5)
+    trial.expect([back.changed, back.unchanged], [1, 0], at: "save of a record that is back")
+    let record = try await store.record("b", of: source)
+    trial.expect(record?.removedUpstreamAt, nil, at: "record(\"b\"), back: removedUpstreamAt")
+    trial.expect(
+      try await store.ids(of: source), ["a", "b", "c", "d", "late", "new"], at: "records, all back")
+    trial.expect(try await store.status(of: source).removedUpstream, 0, at: "status, all back")
+  }
+
+  static let removalsConfirmed = StoreLaw(
+    "removals-confirmed",
+    "If suspiciously many records are missing, or all, only a second pass proves it."
+  ) { trial throws(SourceError) in
+    let store = trial.store
+    let ids = (0..<150).map { "r\($0)" }
+    // The number of records, of those that a pass misses, and true if they are too many.
+    for (count, missing, isSuspicious) in [
+      (40, 10, false), (40, 11, true), (150, 15, false), (150, 16, true), (20, 20, true),
+      (1, 1, true),
+    ] {
+      let source = "\(trial.source), \(missing) of \(count)"
+      let call = "a pass that misses \(missing) of \(count)"
+      let known = Array(ids.prefix(count))
+      try await store.save(known.map { StoreEntry($0) }, of: source)
+      let seen = Array(known.dropFirst(missing))
+      let first = try await store.pass(seen, of: source, upTo: .max)
+      trial.expect(
+        first.unconfirmedRemovals, isSuspicious ? .init(missing: missing, known: count) : nil,
+        at: call)
+      trial.expect(first.removedUpstream, isSuspicious ? 0 : missing, at: "\(call): removed")
+      trial.expect(
+        try await store.ids(of: source), isSuspicious ? known : seen, at: "records after \(call)")
+      let second = try await store.pass(seen, of: source, upTo: .max, at: 1)
+      // Where nothing was seen, nothing proves it.
+      let isProven = isSuspicious && missing < count
+      trial.expect(
+        second.removedUpstream, isProven ? missing : 0, at: "a second pass after \(call): removed")
+      trial.expect(
+        try await store.status(of: source).removedUpstream,
+        isProven || !isSuspicious ? missing : 0, at: "status after a second pass")
+    }
+    // Other records are missing the second time.
+    let source = "\(trial.source), others"
+    let known = ids.prefix(40)
+    try await store.save(known.map { StoreEntry($0) }, of: source)
+    for seen in [known.prefix(20), known.suffix(20)] {
+      let changes = try await store.pass(Array(seen), of: source, upTo: .max)
+      trial.expect(changes.removedUpstream, 0, at: "a pass that misses others than the one before")
+    }
+  }
+
+  static let removalsNeedCompletePass = StoreLaw(
+    "removals-need-complete-pass", "A pass that saw too few different records removes none."
+  ) { trial throws(SourceError) in
+    let (store, source) = (trial.store, trial.source)
+    try await store.save(["a", "b", "c", "d"].map { StoreEntry($0) }, of: source)
+    let changes = try await store.pass(["a", "b", "a", "b", "a"], of: source, upTo: .max, min: 3)
+    trial.expect(changes.incompleteSeenCount, 2, at: "a pass that saw 2 of at least 3")
+    trial.expect(changes.removedUpstream, 0, at: "a pass that saw 2 of at least 3: removed")
+    trial.expect(try await store.ids(of: source), ["a", "b", "c", "d"], at: "records")
+    let whole = try await store.pass(["a", "b", "c"], of: source, upTo: .max, min: 3)
+    trial.expect(whole.incompleteSeenCount, nil, at: "a pass that saw 3 of at least 3")
+    trial.expect(whole.removedUpstream, 1, at: "a pass that saw 3 of at least 3: removed")
+  }
+}
+
+extension Store {
+  /// A complete pass in one batch, which sees these records with their numbers, 0 by default.
+  func pass(
+    _ ids: [String], number numbers: [String: Int] = [:], of source: String, upTo last: Int64,
+    min: Int = 0, at second: Int = 0
+  ) async throws(SourceError) -> StoreChanges {
+    let reconciliation = Reconciliation(
+      begins: true, completion: .init(lastPosition: last, minRecordCount: min))
+    return try await save(
+      ids.map { StoreEntry($0, numbers[$0] ?? 0) }, of: source,
+      update: CheckpointUpdate("sync", from: nil, to: nil, reconciliation: reconciliation),
+      at: second)
+  }
+}

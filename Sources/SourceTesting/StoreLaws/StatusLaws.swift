@@ -1,0 +1,165 @@
+import AggregatorKit
+import AggregatorLaws
+
+extension StoreLaw {
+  static let statusCounts = StoreLaw(
+    "status-counts", "The status counts records, deletions, removals and pages."
+  ) { trial throws(SourceError) in
+    let (store, source) = (trial.store, trial.source)
+    var empty = StoreStatus()
+    trial.expect(try await store.status(of: source), empty, at: "status of an unknown source")
+    _ = try await store.delete(["never"], of: source, at: .law())
+    empty.deleted = 1
+    trial.expect(
+      try await store.status(of: source).withoutHistory, empty, at: "status of one deletion")
+    let ids = ["a", "b", "c", "d", "e", "f"]
+    try await store.save(ids.map { StoreEntry($0) }, of: source, page: "1", at: 7)
+    try await store.save([], of: source, page: "2", at: 3)
+    _ = try await store.delete(["b", "c", "x"], of: source, at: .law(8))
+    // Of the two that are removed, one is deleted.
+    _ = try await store.pass(["a", "b", "d", "e"], of: source, upTo: .max, at: 5)
+    var expected = StoreStatus()
+    (expected.records, expected.hidden, expected.deleted) = (3, 1, 4)
+    (expected.removedUpstream, expected.pages, expected.fetchedAt) = (2, 2, .law(7))
+    expected.lastPosition = try await store.record("f", of: source)?.position ?? -1
+    trial.expect(try await trial.other.status(of: source).withoutHistory, expected, at: "status")
+    _ = try await store.restore(["b", "c"], of: source)
+    try await store.save([StoreEntry("f")], of: source)
+    (expected.records, expected.hidden, expected.deleted) = (5, 0, 2)
+    expected.removedUpstream = 1
+    trial.expect(
+      try await store.status(of: source).withoutHistory, expected, at: "status after restoring")
+    let update = CheckpointUpdate("at", from: nil, to: "1")
+    try await store.save([], of: source, update: update, at: 9)
+    trial.expect(
+      try await store.status(of: source).fetchedAt, .law(9),
+      at: "status after a checkpoint has moved: fetchedAt")
+  }
+
+  static let clearForgets = StoreLaw(
+    "clear-forgets", "Clearing a source removes all but its deletions, and reuses no position."
+  ) { trial throws(SourceError) in
+    let (store, source) = (trial.store, trial.source)
+    try await store.clear(source, forgetsDeleted: true)
+    let ids = (0..<20).map { "r\($0)" }
+    let update = CheckpointUpdate("at", from: nil, to: "1")
+    try await store.save(ids.map { StoreEntry($0) }, of: source, page: "1", update: update)
+    // A pass that saw too little, whose notes must go as well.
+    _ = try await store.pass(["r0"], of: source, upTo: .max)
+    _ = try await store.delete(["r1", "x"], of: source, at: .law())
+    let last = try await store.status(of: source).lastPosition
+    try await store.clear(source, forgetsDeleted: false)
+    var expected = StoreStatus()
+    (expected.deleted, expected.lastPosition) = (2, last)
+    trial.expect(try await trial.other.status(of: source), expected, at: "status, cleared")
+    trial.expect(try await store.ids(of: source), [], at: "records, cleared")
+    trial.expect(try await store.ids("text", of: source), [], at: "search, cleared")
+    trial.expect(try await store.record("r0", of: source), nil, at: "record(\"r0\"), cleared")
+    trial.expect(try await store.page("1", of: source), nil, at: "page(\"1\"), cleared")
+    trial.expect(try await store.checkpoint("at", of: source), nil, at: "checkpoint, cleared")
+    try await store.save(ids.map { StoreEntry($0, 1) }, of: source)
+    let records = try await store.all(of: source)
+    trial.expect(
+      records.map(\.text), ids.filter { $0 != "r1" }.map { "\($0) 1" }, at: "records, saved again")
+    trial.expect(
+      (records.first?.position ?? 0) > last, "positions after \(last)",
+      at: "records, saved again, from \(records.first?.position ?? 0)")
+    let pass = try await store.pass(["r0"], number: ["r0": 1], of: source, upTo: .max)
+    trial.expect(pass.removedUpstream, 0, at: "the first pass that misses many, after clearing")
+    try await store.clear(source, forgetsDeleted: true)
+    trial.expect(try await store.status(of: source).deleted, 0, at: "deletions, cleared")
+    try await store.save([StoreEntry("r1")], of: source)
+    trial.expect(try await store.ids(of: source), ["r1"], at: "a record that was deleted once")
+  }
+
+  static let historyTells = StoreLaw(
+    "history-tells", "A history, if one is kept, tells what has changed since a point of it."
+  ) { trial throws(SourceError) in
+    let (store, source) = (trial.store, trial.source)
+    try await store.save(["a", "b", "c", "d", "e"].map { StoreEntry($0, 1) }, of: source, at: 1)
+    guard let start = try await store.status(of: source).history else {
+      return trial.context.notApplicable("no history is kept")
+    }
+    trial.expect(start.count, 0, at: "status: history.count")
+    func sync(_ numbers: [(String, Int)], at second: Int) async throws(SourceError) {
+      let reconciliation = Reconciliation(
+        begins: true, completion: .init(lastPosition: .max, minRecordCount: 0))
+      let update = CheckpointUpdate("sync", from: nil, to: nil, reconciliation: reconciliation)
+      _ = try await store.save(
+        StoreBatch(
+          numbers.map { StoreEntry($0.0, $0.1) }, update: update, completesSync: true),
+        of: source, at: .law(second))
+    }
+    // "b" is removed and comes back, "c" changes twice, "d" is removed.
+    try await sync([("a", 1), ("c", 2), ("d", 1), ("e", 1)], at: 2)
+    let middle = try await store.status(of: source).history
+    try await sync([("a", 1), ("b", 1), ("c", 3), ("e", 2), ("f", 1)], at: 3)
+    var details = StoreEntry("a", 8)
+    details.isChange = { _ in false }
+    try await store.save([details], of: source, at: 4)
+    _ = try await store.delete(["e"], of: source, at: .law(4))
+    let sinceStart = ["b as before", "c from 1", "d removed", "f added"]
+    let sinceMiddle = ["b added", "c from 2", "d removed", "f added"]
+    for (point, expected) in [
+      (HistoryStart.mark(start.mark), sinceStart), (.date(.law(1)), sinceStart),
+      (.mark(middle?.mark ?? start.mark), sinceMiddle), (.sync, sinceMiddle),
+      (.date(.law(2)), sinceMiddle),
+      (.date(.law(4)), []),
+    ] {
+      for limit in [1, 2, 100] {
+        trial.expect(
+          try await trial.other.changes(of: source, since: point, by: limit), expected,
+          at: "changes(since: \(point), limit: \(limit))")
+      }
+    }
+    let end = try await store.status(of: source).history
+    trial.expect(end?.syncedAt, .law(3), at: "status: history.syncedAt")
+    trial.expect((end?.count ?? 0) >= 5, "5 changes or more", at: "status: history.count")
+    try await store.clearHistory(of: source)
+    trial.expect(try await store.status(of: source).history, nil, at: "status, history cleared")
+    trial.expect(
+      try await store.changes(of: source, since: .mark(start.mark), by: 9), nil,
+      at: "changes, history cleared")
+    trial.expect(
+      try await store.ids(of: source), ["a", "b", "c", "f"], at: "records, history cleared")
+    try await store.save([StoreEntry("a", 9)], of: source, at: 5)
+    let next = try await store.status(of: source).history
+    trial.expect(
+      (next?.mark.change ?? 0) > (end?.mark.change ?? 0), "numbers go on",
+      at: "history, begun again")
+  }
+}
+
+extension StoreStatus {
+  fileprivate var withoutHistory: StoreStatus {
+    var status = self
+    status.history = nil
+    return status
+  }
+}
+
+extension Store {
+  /// The changes as text, by slices of `limit`: `a added`, `b from 1`, `c removed`, `d as before`.
+  fileprivate func changes(
+    of source: String, since start: HistoryStart, by limit: Int
+  ) async throws(SourceError) -> [String]? {
+    var texts: [String] = []
+    var (start, position) = (start, Int64(0))
+    for _ in 0..<100 {
+      let slice = try await changes(of: source, since: start, after: position, limit: limit)
+      guard let slice else { return nil }
+      texts += slice.changes.map { change in
+        let before = change.before.map { StoredRecord(position: 1, json: $0, savedAt: .law()) }
+        return switch (change.wasListed, change.record.removedUpstreamAt == nil) {
+        case (false, true): "\(change.id) added"
+        case (true, false): "\(change.id) removed"
+        case (true, true): "\(change.id) \(before.map { "from \($0.number)" } ?? "as before")"
+        case (false, false): "\(change.id) never there"
+        }
+      }
+      guard slice.hasMore, let last = slice.changes.last else { break }
+      (start, position) = (.mark(slice.start), last.record.position)
+    }
+    return texts
+  }
+}
