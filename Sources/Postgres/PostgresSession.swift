@@ -14,6 +14,8 @@ actor PostgresSession {
   private var connection: PostgresConnection?
   /// What the open connection, or an earlier one, has found out; `nil` before the first.
   private var database: PostgresDatabase?
+  /// True once the server has accepted a connection: if it refuses one later, it may be restarting.
+  private var hasConnected = false
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -111,15 +113,10 @@ actor PostgresSession {
 
   private func take() throws(PostgresFailure) -> PostgresConnection {
     if let open = connection.take(), open.isUsable { return open }
-    if let failure = reachability.failure { throw failure }
-    do throws(PostgresFailure) {
-      let open = try PostgresConnection.open(address, within: busyTimeout)
-      database = nil
-      return open
-    } catch {
-      if error.kind != .cancelled, !error.isPassing { reachability.note(error) }
-      throw error
-    }
+    let open = try PostgresConnection.open(address, within: busyTimeout)
+    database = nil
+    hasConnected = true
+    return open
   }
 
   /// Examines the server of a new connection, and creates or upgrades the store.
@@ -135,7 +132,6 @@ actor PostgresSession {
       found = try PostgresDatabase(&open)
     }
     if let version = found.storeVersion, version > PostgresSchema.version { throw .newer }
-    reachability.note(nil)
     database = found
     return found
   }
@@ -145,14 +141,14 @@ actor PostgresSession {
   private func repeated<Answer>(
     _ body: (isolated PostgresSession) throws(PostgresFailure) -> Answer
   ) throws(SourceError) -> Answer {
-    do throws(SourceError) { try Libpq.load() } catch { throw error }
+    try Libpq.load()
+    if let failure = reachability.failure { throw failure.error(of: address) }
     let end = ContinuousClock.now + busyTimeout
     var wait = Duration.milliseconds(20)
     var mayExamine = true
     do throws(PostgresFailure) {
       while true {
         do throws(PostgresFailure) { return try body(self) } catch {
-          let hasConnected = database != nil
           if error.isSchemaMissing || error.state == PostgresSchema.otherVersionState {
             // Another process has changed the store since the connection was opened.
             guard mayExamine else { throw error }
@@ -169,6 +165,7 @@ actor PostgresSession {
         }
       }
     } catch {
+      if error.kind == .unreachable || error.kind == .timedOut { reachability.note(error) }
       throw error.error(of: address)
     }
   }
@@ -188,12 +185,12 @@ actor PostgresSession {
 final class Reachability: Sendable {
   private let state = Mutex<(failure: PostgresFailure, until: ContinuousClock.Instant)?>(nil)
 
-  /// The failure of an attempt a moment ago.
+  /// The failure of a call that gave up a moment ago.
   var failure: PostgresFailure? {
     state.withLock { state in state.flatMap { $0.until > .now ? $0.failure : nil } }
   }
 
-  func note(_ failure: PostgresFailure?) {
-    state.withLock { $0 = failure.map { ($0, .now + .seconds(5)) } }
+  func note(_ failure: PostgresFailure) {
+    state.withLock { $0 = (failure, .now + .seconds(5)) }
   }
 }

@@ -225,7 +225,7 @@ extension PostgresStore {
             (SELECT max(fetched) FROM aggregator_store.pages p WHERE p.source = s.number)),
           (SELECT count(*) FROM aggregator_store.tombstones t
             JOIN aggregator_store.records r ON r.source = t.source AND r.id = t.id
-            WHERE t.source = s.number AND r.removed_upstream IS NULL)
+            WHERE t.source = s.number AND r.removed_upstream IS NULL), s.number
         FROM aggregator_store.sources s WHERE s.name = $1
         """, .text(source))
       let history = connection.enqueue(PostgresHistory.query(named: source))
@@ -240,7 +240,8 @@ extension PostgresStore {
       status.deleted = count(3)
       status.pages = count(4)
       status.fetchedAt = row.date(0, 5)
-      status.lastPosition = row.integer(0, 2)
+      let last = row.integer(0, 2)
+      if last > PositionRange(of: row.integer(0, 7)).start { status.lastPosition = last }
       status.history = PostgresHistory(results[history])?.stored
       return status
     } ?? StoreStatus()

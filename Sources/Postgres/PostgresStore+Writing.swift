@@ -9,7 +9,7 @@ extension PostgresStore {
     _ batch: StoreBatch, of source: String, at date: Date
   ) async throws(SourceError) -> StoreChanges {
     try await write { [history] connection throws(PostgresFailure) in
-      let ids = Array(Set(batch.entries.map(\.id)))
+      let ids = batch.entries.map(\.id)
       let state = connection.enqueueLock(of: source)
       let records = connection.enqueue(
         """
@@ -73,7 +73,7 @@ extension PostgresStore {
         INSERT INTO aggregator_store.tombstones (source, id, deleted)
         SELECT $1, id, $3 FROM unnest($2::text[]) id ON CONFLICT DO NOTHING RETURNING id
         """, .integer(number), .texts(ids), .date(date))
-      return ids.inOrder(Set(result.rows { result.text($0, 0) ?? "" }))
+      return ids.inOrder(result.rows { result.text($0, 0) ?? "" })
     }
   }
 
@@ -86,7 +86,7 @@ extension PostgresStore {
         """, .text(source), .texts(ids ?? []), .bool(ids == nil))
       let results = try connection.run()
       let restored = results[result].rows { results[result].text($0, 0) ?? "" }
-      return ids?.inOrder(Set(restored)) ?? restored
+      return ids?.inOrder(restored) ?? restored
     }
   }
 
@@ -158,16 +158,17 @@ extension PostgresStore {
 /// The records of a batch that are stored already.
 private struct KnownRecords {
   private let result: PostgresResult
-  private let rows: [String: Int]
+  private let rows: [StoreKey: Int]
 
   init(_ result: PostgresResult) {
     self.result = result
     rows = Dictionary(
-      result.rows { (result.text($0, 0) ?? "", $0) }, uniquingKeysWith: { first, _ in first })
+      result.rows { (StoreKey(result.text($0, 0) ?? ""), $0) },
+      uniquingKeysWith: { first, _ in first })
   }
 
   func record(of entry: StoreEntry) -> BatchPlan.Known? {
-    guard let row = rows[entry.id] else { return nil }
+    guard let row = rows[StoreKey(entry.id)] else { return nil }
     let isSame = entry.json.withUnsafeBytes { $0.elementsEqual(result.bytes(row, 2)) }
     return BatchPlan.Known(
       position: result.integer(row, 1), json: isSame ? nil : result.data(row, 2),
@@ -177,9 +178,9 @@ private struct KnownRecords {
 
 extension [String] {
   /// Those of `found`, each once, in this order.
-  fileprivate func inOrder(_ found: Set<String>) -> [String] {
-    var rest = found
-    return filter { rest.remove($0) != nil }
+  fileprivate func inOrder(_ found: [String]) -> [String] {
+    var rest = Set(found.map(StoreKey.init))
+    return filter { rest.remove(StoreKey($0)) != nil }
   }
 }
 

@@ -27,15 +27,20 @@ extension Command {
     let environment = try context.localEnvironment()
     let store = try environment.requiredStore()
     var entries: [StoreEntry] = []
+    var activities: [String] = []
     for plugin in context.tree.plugins {
       do throws(SourceError) {
         entries.append(StoreEntry(plugin.name, try await store.status(of: plugin.name)))
+        if store.isShared, let activity = try await plugin.activity(in: environment, store) {
+          activities.append(activity)
+        }
       } catch {
         throw CommandError(error)
       }
     }
     try RecordPrinter.print(
       entries, as: output.plainListing("store", StoreEntry.self), output, in: context)
+    for activity in activities { context.diagnostics.note(activity) }
     if let location = try context.storeLocation(environment.settings) {
       for note in try await notes(on: location, store) { context.diagnostics.note(note) }
     }
@@ -172,6 +177,24 @@ extension PostgresSearchIndex {
         + "database is C; other words are searched in all records"
     case .none: "search: in all records, because the extension pg_trgm is not installed"
     }
+  }
+}
+
+extension Plugin {
+  /// Who syncs this source now: `products: web1:4711 fetches 3 pages, web2:99 2 pages · 40 of 1000 pages done`.
+  fileprivate func activity(
+    in environment: PluginEnvironment, _ store: any Store
+  ) async throws(SourceError) -> String? {
+    // A source that cannot be set up is not being synced from here, but nothing is wrong with the store.
+    guard let sync = try? sync(into: store, in: environment), let activity = try await sync.activity()
+    else { return nil }
+    let workers = activity.workers.sorted { $0.key < $1.key }.enumerated().map { index, worker in
+      let verb = index == 0 ? " fetches" : ""
+      return "\(worker.key)\(verb)\(worker.value.map { " \($0.of("page"))" } ?? " alone")"
+    }
+    let total = activity.pageCount.map { " of \($0)" } ?? ""
+    let done = activity.pages.map { " · \($0)\(total) pages done" } ?? ""
+    return "\(name): \(workers.joined(separator: ", "))\(done)"
   }
 }
 

@@ -20,7 +20,9 @@ extension Plugin {
           : "Prints the numbers of added (+), changed (~), unchanged (=) and removed (−) records. "
             + "An interrupted sync resumes after the last saved page, even after kill -9. Records "
             + "missing from a complete sync are no longer listed; if more than ten and more than a "
-            + "tenth are missing, only after a second complete sync confirms it."
+            + "tenth are missing, only after a second complete sync confirms it.",
+        "Machines that share a store and sync at the same time divide the pages among them; if a service's "
+          + "pages can only be fetched one after another, one machine does, and the others wait with --wait.",
       ],
       examples: [
         ("\(name) sync\(bound)", "download \(policy.isEndless ? "ten pages" : "all \(name)")"),
@@ -40,7 +42,8 @@ extension Plugin {
     let explanation = Explanation(invocation, context)
     let environment = try context.environment().explained(by: explanation)
     let sync = try SourceOptions(invocation).sync(of: self, in: environment)
-    let lock = try SyncLock(of: name, environment.settings, context)
+    let lock = try SyncLock(
+      of: name, environment.settings, context, isNeeded: environment.store?.isShared == false)
     do throws(SourceError) {
       try await explanation?.planService(of: self, .list, pages: pages, in: environment)
     } catch {
@@ -93,12 +96,14 @@ struct SyncLock {
   private let name: String
   private let lock: FileLock?
 
-  /// The lock of a source; without a state directory there is none.
-  init(of name: String, _ settings: Settings, _ context: CommandContext) throws(CommandError) {
+  /// The lock of a source; without a state directory there is none, and a store that machines share divides
+  /// the work itself.
+  init(
+    of name: String, _ settings: Settings, _ context: CommandContext, isNeeded: Bool = true
+  ) throws(CommandError) {
     self.name = name
-    lock = try context.directories(settings).state.map {
-      FileLock(path: "\($0)/sync-\(name).lock")
-    }
+    let state = isNeeded ? try context.directories(settings).state : nil
+    lock = state.map { FileLock(path: "\($0)/sync-\(name).lock") }
   }
 
   /// Fails with code `tryLater` if another process holds the lock for longer, and with `io` if it cannot be
@@ -218,6 +223,9 @@ struct SyncReport {
       diagnostics.note("Restarted: the checkpoint is too old or no longer valid")
     } else if result.earlierPages > 0 {
       diagnostics.note("Resumed after page \(result.earlierPages)")
+    }
+    if !result.otherWorkers.isEmpty {
+      diagnostics.note("Divided with \(result.otherWorkers.sorted().joined(separator: ", "))")
     }
     for remark in remarks { diagnostics.warning("\(source): \(remark.message)") }
     if let failure {

@@ -119,6 +119,8 @@ extension StoredSlice {
 
 extension StoredContents {
   mutating func save(_ batch: StoreBatch, at date: Date) -> StoreChanges {
+    let stored = batch.checkpointName.flatMap { checkpoints[StoreKey($0)] }
+    guard let batch = batch.decided(on: stored, at: nil) else { return StoreChanges() }
     let plan = BatchPlan(batch.entries, after: lastPosition) { entry in
       row(of: entry.id)?.record.known(for: entry)
     }
@@ -143,10 +145,10 @@ extension StoredContents {
       if let oldest { pages[oldest.key] = nil }
     }
     var changes = plan.changes
-    if let update = batch.update, checkpoints[StoreKey(update.name)] == update.from {
+    if let update = batch.update, stored == update.from {
       changes.didMoveCheckpoint = true
       checkpoints[StoreKey(update.name)] = update.to
-      fetchedAt = date
+      if batch.isFetched { fetchedAt = date }
       if let step = update.reconciliation {
         reconcile(step, at: update, seeing: plan.positions, on: date, &changes)
       }

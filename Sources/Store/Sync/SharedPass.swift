@@ -135,6 +135,12 @@ struct SharedPass: Hashable, Codable, Sendable {
     }
   }
 
+  /// The workers that hold leases, and how many pages each of them fetches.
+  func workers(at now: Date) -> [String: Int] {
+    let valid = leases.filter { $0.expires > Timestamp(now) }
+    return Dictionary(valid.map { ($0.worker, 1) }, uniquingKeysWith: +)
+  }
+
   /// Gives leases back, so that another worker need not wait until they expire.
   mutating func release(_ held: [Lease]) {
     for index in leases.indices where held.contains(where: { $0.fence == leases[index].fence }) {

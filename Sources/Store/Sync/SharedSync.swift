@@ -36,6 +36,7 @@ struct SharedSync<Item: Record>: Sendable {
     var taken: [SharedPass.Lease] = []
     /// The pages whose lease had expired, so that nothing was saved.
     var lost: Set<Int64> = []
+    var otherWorkers: Set<String> = []
     var changes = StoreChanges()
   }
 
@@ -172,6 +173,7 @@ struct SharedSync<Item: Record>: Sendable {
     outcome.taken = pass.lease(
       step.count, to: sync.worker, at: now, for: Self.leaseTime, depth: sync.depth)
     outcome.pass = pass
+    outcome.otherWorkers = Set(pass.workers(at: now).keys).subtracting([sync.worker])
     var update = CheckpointUpdate(sync.checkpointName, from: text, to: pass.text)
     let isTrusted = pass.isComplete && pass.progress.isCertain && !pass.progress.isCut
     if !step.pages.isEmpty || stored == nil {
@@ -330,6 +332,7 @@ private struct SharedWork<Item: Record> {
       fetched = step.pages.filter { !outcome.lost.contains($0.lease.fence) } + fetched
       return false
     }
+    result.otherWorkers.formUnion(outcome.otherWorkers)
     let done = Set(step.pages.map(\.lease.fence))
     held.removeAll { done.contains($0.fence) }
     held += outcome.taken

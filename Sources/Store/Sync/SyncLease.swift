@@ -1,4 +1,4 @@
-import AggregatorCore
+public import AggregatorCore
 import Foundation
 import Synchronization
 
@@ -43,7 +43,37 @@ struct SyncLease: Hashable, Codable, Sendable {
   func isValid(at now: Date) -> Bool { Double(expires) > now.timeIntervalSince1970 * 1000 }
 }
 
+/// What is under way in a store that machines share.
+public struct SyncActivity: Hashable, Sendable {
+  /// The machines and processes that fetch now, and the number of pages that each of them has leased; `nil` for
+  /// one that fetches alone.
+  public let workers: [String: Int?]
+
+  /// The number of pages that are stored; `nil` if one worker fetches alone.
+  public let pages: Int?
+
+  /// The number of pages of the whole pass, if it is known.
+  public let pageCount: Int?
+}
+
 extension Sync {
+  /// Who works on this source in a store that machines share; `nil` if nobody does.
+  public func activity() async throws(SourceError) -> SyncActivity? {
+    let (store, source) = (recordStore.store, recordStore.source)
+    let pass = try await store.checkpoint(checkpointName, of: source)
+      .flatMap { SharedPass($0, at: now()) }
+    if let pass {
+      let workers = pass.workers(at: now())
+      guard !workers.isEmpty else { return nil }
+      return SyncActivity(
+        workers: workers, pages: pass.pages,
+        pageCount: pass.progress.total.map { ($0 + pass.size - 1) / pass.size })
+    }
+    let lease = try await store.checkpoint(SyncLease.checkpoint(of: checkpointName), of: source)
+    guard let lease = SyncLease(lease), lease.isValid(at: now()) else { return nil }
+    return SyncActivity(workers: [lease.worker: nil], pages: nil, pageCount: nil)
+  }
+
   private static var leaseTime: Duration { SharedSync<Item>.leaseTime }
 
   /// Runs `body` as the only worker, or waits until the other one has finished.

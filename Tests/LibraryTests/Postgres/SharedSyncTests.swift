@@ -66,7 +66,7 @@ struct SharedSyncTests {
         }
         let failures = results.compactMap(\.failure)
         #expect(failures.isEmpty)
-        #expect(results.allSatisfy(\.isComplete))
+        #expect(results.allSatisfy { $0.isComplete })
         // Each page was fetched once, whoever did it.
         let starts = base.requests.map { $0.cursor?.description ?? "" }
         #expect(Set(starts).count == starts.count)
