@@ -65,6 +65,9 @@ public final class PostgresProxy: Sendable {
   /// The number of times that bytes were held, or a connection cut, for a fault.
   public var faultsInjected: Int { state.withLock(\.faultsInjected) }
 
+  /// The number of bytes of a side since the last fault was injected.
+  public func bytes(from side: Side) -> Int { state.withLock { $0.forwarded[side, default: 0] } }
+
   /// Disturbs the connections from now on, with the bytes counted from here; `nil` to stop.
   public func inject(_ fault: Fault?) {
     state.withLock { state in
@@ -125,8 +128,11 @@ public final class PostgresProxy: Sendable {
   /// The bytes of a piece that may go on, and when.
   private func admit(_ count: Int, from side: Side) -> (count: Int, delay: Duration?, isCut: Bool) {
     state.withLock { state in
-      guard let fault = state.fault, fault.side == side else { return (count, nil, false) }
       let before = state.forwarded[side, default: 0]
+      guard let fault = state.fault, fault.side == side else {
+        state.forwarded[side] = before + count
+        return (count, nil, false)
+      }
       switch fault {
       case .delay(let time, _): return (count, time, false)
       case .cut(let limit, _):

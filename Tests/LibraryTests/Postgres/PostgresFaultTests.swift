@@ -61,6 +61,24 @@ import Testing
     }
   }
 
+  @Test func `a batch is saved once if the end of the answer to its commit is lost`() async throws {
+    try await withDatabase { database in
+      let proxy = try PostgresProxy(before: database.server)
+      let store = try store(in: database, at: proxy.port)
+      try await store.save([StoreEntry("first")])
+      let ids = ["a", "b", "c"]
+      for id in ids {
+        // The answer to the batch before is as long.
+        let length = proxy.bytes(from: .server)
+        proxy.inject(id == "c" ? .cut(after: length - 3, from: .server) : nil)
+        let changes = try await store.save([StoreEntry(id)])
+        #expect(changes.added == [0])
+      }
+      #expect(proxy.faultsInjected == 1)
+      try await expect(["first"] + ids, in: database)
+    }
+  }
+
   @Test func `a shared value is changed once when the connection is cut`() async throws {
     try await withDatabase { database in
       let proxy = try PostgresProxy(before: database.server)
