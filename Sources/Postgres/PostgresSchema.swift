@@ -211,10 +211,19 @@ struct PostgresDatabase: Sendable {
 
   static let oldestServer = 13_0000
 
+  /// The condition that a table or an index of the store exists.
+  ///
+  /// `to_regclass` remembers that a schema did not exist until the next transaction.
+  static func exists(_ name: String) -> String {
+    """
+    EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE n.nspname = '\(PostgresSchema.schema)' AND c.relname = '\(name)')
+    """
+  }
+
   private static let facts = """
     SELECT version(), pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on',
-      to_regclass('aggregator_store.meta') IS NOT NULL,
-      to_regclass('aggregator_store.records_by_trigram') IS NOT NULL,
+      \(exists("meta")), \(exists("records_by_trigram")),
       EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm'),
       'é' COLLATE "default" ~ '^[[:alpha:]]$'
     """
@@ -274,7 +283,7 @@ extension PostgresConnection {
       "SELECT set_config('lock_timeout', $1, true)",
       .text("\(Int64(lockWait / .milliseconds(1)))"))
     enqueue("SELECT pg_advisory_xact_lock(\(PostgresSchema.lock))")
-    let exists = enqueue("SELECT to_regclass('aggregator_store.meta') IS NOT NULL")
+    let exists = enqueue("SELECT \(PostgresDatabase.exists("meta"))")
     let results = try run()
     var version: Int64 = 0
     if results[exists].integer(0, 0) != 0 {

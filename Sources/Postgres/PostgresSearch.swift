@@ -116,14 +116,17 @@ struct PostgresSearch: Sendable {
         FROM aggregator_store.sources s WHERE s.number = $1
         """, [.integer(source)])
     }
-    guard scanned.isEmpty else { return nil }
+    guard scanned.allSatisfy({ $0.unicodeScalars.count >= 3 }) else { return nil }
     let words = conditions(from: 3)
+    let bound = scanned.isEmpty ? "" : " AND s.records <= \(StoreLimit.intersectedRecords)"
     return PostgresStatement(
       """
-      SELECT count(*) FROM (
-        SELECT 1 FROM aggregator_store.records r
-        WHERE r.position > $1 AND r.position <= $2 AND \(Self.isShown)\(words.sql)
-        LIMIT \(StoreLimit.countedMatches + 1)) matches
+      SELECT (
+        SELECT count(*) FROM (
+          SELECT 1 FROM aggregator_store.records r
+          WHERE r.position > $1 AND r.position <= $2 AND \(Self.isShown)\(words.sql)
+          LIMIT \(StoreLimit.countedMatches + 1)) matches)
+      FROM aggregator_store.sources s WHERE s.number = \(source)\(bound)
       """, [.integer(range.start), .integer(range.end)] + words.values)
   }
 

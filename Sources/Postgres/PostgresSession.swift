@@ -123,7 +123,7 @@ actor PostgresSession {
   private func prepared(
     _ open: inout PostgresConnection, mayCreate: Bool
   ) throws(PostgresFailure) -> PostgresDatabase {
-    if let database, !mayCreate || database.storeVersion != nil { return database }
+    if let database, database.storeVersion != nil { return database }
     var found = try PostgresDatabase(&open)
     let isOlder = found.storeVersion.map { $0 < PostgresSchema.version } ?? mayCreate
     if isOlder || mayCreate && found.lacksIndex {

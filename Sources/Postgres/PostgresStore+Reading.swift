@@ -27,7 +27,7 @@ extension PostgresStore {
       var records = results[rows].rows { StoredRecord(results[rows], $0) }
       let hasMore = records.count > limit
       if hasMore { records.removeLast() }
-      let counted = count.map { results[$0].integer(0, 0) }
+      let counted = count.flatMap { results[$0].count > 0 ? results[$0].integer(0, 0) : nil }
       let total = hasTotal ? search.total(counted, found: records.count, hasMore: hasMore) : nil
       return StoredSlice(records: records, hasMore: hasMore, total: total)
     }
@@ -68,7 +68,7 @@ extension PostgresStore {
       }
       let hasMore = records.count > limit
       if hasMore { records.removeLast() }
-      let counted = count.map { results[$0].integer(0, 0) }
+      let counted = count.flatMap { results[$0].count > 0 ? results[$0].integer(0, 0) : nil }
       let total = start == nil ? words.total(counted, found: records.count, hasMore: hasMore) : nil
       return (StoredSlice(records: records, hasMore: hasMore, total: total), last)
     }

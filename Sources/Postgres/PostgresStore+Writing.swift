@@ -9,33 +9,17 @@ extension PostgresStore {
     _ batch: StoreBatch, of source: String, at date: Date
   ) async throws(SourceError) -> StoreChanges {
     try await write { [history] connection throws(PostgresFailure) in
-      let ids = batch.entries.map(\.id)
-      let state = connection.enqueueLock(of: source)
-      let records = connection.enqueue(
-        """
-        SELECT r.id, r.position, r.json, r.removed_upstream IS NOT NULL
-        FROM aggregator_store.sources s JOIN aggregator_store.records r ON r.source = s.number
-        WHERE s.name = $1 AND r.id = ANY ($2)
-        """, .text(source), .texts(ids))
-      let checkpoint = connection.enqueue(
-        """
-        SELECT c.value
-        FROM aggregator_store.sources s JOIN aggregator_store.checkpoints c ON c.source = s.number
-        WHERE s.name = $1 AND c.name = $2
-        """, .text(source), .text(batch.checkpointName ?? ""))
-      let time = connection.enqueue("SELECT \(Self.serverTime)")
-      let log = connection.enqueue(PostgresHistory.query(named: source))
-      let results = try connection.run()
-      let locked = try connection.locked(source, results[state])
-      let stored = results[checkpoint].count > 0 ? results[checkpoint].text(0, 0) : nil
-      guard let batch = batch.decided(on: stored, at: results[time].date(0, 0)) else {
+      let found = try connection.state(of: batch, in: source)
+      let locked = found.source
+      let stored = found.checkpoint
+      guard let batch = batch.decided(on: stored, at: found.time) else {
         return StoreChanges()
       }
-      let known = KnownRecords(results[records])
+      let known = KnownRecords(found.records)
       let plan = BatchPlan(batch.entries, after: locked.last, known: known.record)
       var changes = plan.changes
       var history = PostgresHistory(
-        of: locked.number, at: date, keeping: history, known: results[log])
+        of: locked.number, at: date, keeping: history, known: found.history)
       connection.write(plan, of: locked.number, at: date, &history)
       if let (key, page) = batch.page {
         connection.savePage(key, page, positions: plan.positions, of: locked.number, at: date)
@@ -122,7 +106,7 @@ extension PostgresStore {
   }
 
   /// The server's clock in milliseconds since 1970, which all machines share.
-  private static let serverTime = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+  fileprivate static let serverTime = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
   public func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError) {
     try await write { connection throws(PostgresFailure) in
@@ -153,6 +137,15 @@ extension PostgresStore {
       if result.count > 0 { connection.clearHistory(of: result.integer(0, 0)) }
     }
   }
+}
+
+/// What a batch depends on.
+private struct BatchState {
+  let source: (number: Int64, last: Int64)
+  let records: PostgresResult
+  let checkpoint: String?
+  let time: Date?
+  let history: PostgresResult
 }
 
 /// The records of a batch that are stored already.
@@ -186,6 +179,37 @@ extension [String] {
 
 extension PostgresConnection {
   // MARK: The lock of a source
+
+  /// Locks the source of a batch, and reads what the batch depends on.
+  fileprivate mutating func state(
+    of batch: StoreBatch, in source: String
+  ) throws(PostgresFailure) -> BatchState {
+    let state = enqueueLock(of: source)
+    let records = enqueue(
+      """
+      SELECT r.id, r.position, r.json, r.removed_upstream IS NOT NULL
+      FROM aggregator_store.sources s JOIN aggregator_store.records r ON r.source = s.number
+      WHERE s.name = $1 AND r.id = ANY ($2)
+      """, .text(source), .texts(batch.entries.map(\.id)))
+    let checkpoint = enqueue(
+      """
+      SELECT c.value
+      FROM aggregator_store.sources s JOIN aggregator_store.checkpoints c ON c.source = s.number
+      WHERE s.name = $1 AND c.name = $2
+      """, .text(source), .text(batch.checkpointName ?? ""))
+    let time = enqueue("SELECT \(PostgresStore.serverTime)")
+    let history = enqueue(PostgresHistory.query(named: source))
+    let results = try run()
+    guard results[state].count > 0 else {
+      // Only what was read under the lock counts: another machine may have saved the source meanwhile.
+      _ = try locked(source, results[state])
+      return try self.state(of: batch, in: source)
+    }
+    return BatchState(
+      source: try locked(source, results[state]), records: results[records],
+      checkpoint: results[checkpoint].count > 0 ? results[checkpoint].text(0, 0) : nil,
+      time: results[time].date(0, 0), history: results[history])
+  }
 
   /// Locks a source until the commit, so that its positions are visible in the order in which they are given.
   fileprivate mutating func enqueueLock(of source: String) -> Int {

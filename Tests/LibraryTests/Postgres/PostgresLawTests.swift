@@ -7,7 +7,7 @@ import Testing
 /// Two stores on one database stand for two machines.
 @Suite(.requiresPostgres, .timeLimit(.minutes(5)))
 struct PostgresLawTests {
-  @Test(arguments: PostgresDatabase.Characters.allCases)
+  @Test(arguments: [PostgresDatabase.Characters.all, .ascii])
   func `keeps the promises of a store`(characters: PostgresDatabase.Characters) async throws {
     try await withDatabase(.init(characters: characters)) { database in
       let address = try PostgresAddress(database.uri)
