@@ -186,7 +186,8 @@ extension Plugin {
     in environment: PluginEnvironment, _ store: any Store
   ) async throws(SourceError) -> String? {
     // A source that cannot be set up is not being synced from here, but nothing is wrong with the store.
-    guard let sync = try? sync(into: store, in: environment), let activity = try await sync.activity()
+    guard let sync = try? sync(into: store, in: environment),
+      let activity = try await sync.activity()
     else { return nil }
     let workers = activity.workers.sorted { $0.key < $1.key }.enumerated().map { index, worker in
       let verb = index == 0 ? " fetches" : ""
