@@ -249,18 +249,9 @@ package struct PostgresConnection: ~Copyable {
     return PostgresResult(result)
   }
 
-  /// Asks the server to stop what it does for this connection; waits for at most 2 s.
-  package func cancel() {
-    guard let request = cpq_get_cancel(handle) else { return }
-    let isSent = DispatchSemaphore(value: 0)
-    // Sending it blocks, and nobody waits for a server that does not answer.
-    nonisolated(unsafe) let sent = request
-    Thread.detachNewThread {
-      _ = cpq_cancel_now(sent)
-      cpq_free_cancel(sent)
-      isSent.signal()
-    }
-    _ = isSent.wait(timeout: .now() + 2)
+  /// A request to stop what the server does for this connection.
+  var cancellation: PostgresCancellation? {
+    cpq_get_cancel(handle).map(PostgresCancellation.init)
   }
 
   private func wait(for events: some BinaryInteger) throws(PostgresFailure) {

@@ -15,6 +15,9 @@ package struct PostgresCursor: ~Copyable {
   /// The names of the views that the query reads.
   package let views: [String]
 
+  /// A request to stop the query, for a process that ends.
+  package var cancellation: PostgresCancellation? { connection.cancellation }
+
   private var connection: PostgresConnection
   private var timeLeft: Duration
   private var isOver: Bool
@@ -48,11 +51,10 @@ package struct PostgresCursor: ~Copyable {
       try connection.beginQuery()
       found = try connection.examine(declare + text, name)
       if !found.columns.isEmpty {
-        connection.enqueue(PostgresStatement(declare + limited(text, found.columns.count)))
-        _ = try connection.run()
+        try connection.declare(declare + limited(text, found.columns.count))
       }
     } catch {
-      if error.hasLeftServerWorking { connection.cancel() }
+      if error.hasLeftServerWorking { connection.cancellation?.sendBriefly() }
       throw error.moved(by: declare.count)
     }
     return PostgresCursor(
@@ -111,7 +113,7 @@ package struct PostgresCursor: ~Copyable {
     } catch {
       isOver = true
       // The server would go on until it has a row to send.
-      if error.hasLeftServerWorking { connection.cancel() }
+      if error.hasLeftServerWorking { connection.cancellation?.sendBriefly() }
       throw error
     }
   }
@@ -205,6 +207,15 @@ extension PostgresConnection {
     enqueue("CLOSE \(cursor)")
     let results = try run()
     return (results[row].columns, results[locks].rows { results[locks].name($0, 0) })
+  }
+
+  /// Declares the cursor of a query that was examined, so that a mistake is not in it.
+  fileprivate mutating func declare(_ declaration: String) throws(PostgresFailure) {
+    enqueue(PostgresStatement(declaration))
+    do throws(PostgresFailure) { _ = try run() } catch {
+      guard error.state == "42601" else { throw error }
+      throw PostgresFailure(.refused(state: "42601"), "a comment follows the semicolon: remove it")
+    }
   }
 
   /// Undoes all that functions of the query have done; locks of the session would stay in a connection pool.

@@ -27,6 +27,9 @@ extension Command {
         "Lists are stored as JSON text; expand them with json_each. Booleans are 1 and 0; blobs are "
           + "shown in hexadecimal. With - the query is read from standard input. The SQL dialect is "
           + "that of SQLite, with all its functions except those that access files or load extensions.",
+        "A store in PostgreSQL is queried in its own dialect: columns have types, Booleans are true and "
+          + "false, and values of added sources are text. Superusers are refused: \"\(program) store "
+          + "init-sql-role\" creates a role that may only read.",
       ] + views(of: plugins).map { "\($0.name): \($0.columns.joined(separator: ", "))" },
       examples: [
         ("sql \"SELECT count(*) FROM \(first)\"", "the number of cached \(first)"),

@@ -34,8 +34,11 @@ extension Command {
       }
       do { try await store.create(role) } catch let error as SourceError where error.isLackOfRights
       {
+        let reason = (error.cause as? PostgresFailure)?.message ?? error.message
         context.diagnostics.error(
-          CommandError(.io, error.message, hint: "run these statements as an administrator"))
+          CommandError(
+            .io, "cannot create the role \"\(name)\": \(reason)",
+            hint: "run these statements as an administrator"))
         try context.output.write(role.script)
         return .io
       }

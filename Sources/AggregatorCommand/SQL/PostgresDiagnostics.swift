@@ -42,9 +42,13 @@ struct PostgresDiagnostics: Sendable {
     case _ where Task.isCancelled: return .cancelled
     // Cancelled: there is no other reason.
     case "57014": return SQLDiagnostics.timedOut
+    case "55P03": return failure.error(of: address)
     case "25006": return SQLDiagnostics.onlySelect
     case "53200", "53400": return error("the query needs too much memory")
     case "42601" where isOtherStatement(failure): return SQLDiagnostics.onlySelect
+    case "0A000" where failure.message.contains("data-modifying"): return SQLDiagnostics.onlySelect
+    case "08P01" where failure.message.hasPrefix("bind message"):
+      return error("parameters such as $1 are not allowed")
     case "42601" where failure.message.hasPrefix("cannot insert multiple commands"):
       return error("only one statement is allowed")
     case "42P01":
@@ -69,7 +73,7 @@ struct PostgresDiagnostics: Sendable {
   }
 
   private func marked(_ failure: PostgresFailure) -> String {
-    let position = failure.position.flatMap { $0 <= text.unicodeScalars.count ? $0 : nil }
+    let position = failure.position.flatMap { $0 <= text.unicodeScalars.count + 1 ? $0 : nil }
     // The server counts code points.
     return failure.message
       + (position.map { position in

@@ -11,6 +11,7 @@ package actor PostgresQuery: SQLResult {
 
   private var types: [UInt32] = []
   private var cursor: PostgresCursor?
+  private var interruption: Interruption.CleanUp?
   private let diagnostics: PostgresDiagnostics
   private let executor = QueueExecutor("store.query")
 
@@ -35,8 +36,14 @@ package actor PostgresQuery: SQLResult {
     }
     columns = made.columns.map { names[$0.name] ?? $0.name }
     types = made.columns.map(\.type)
+    // The server would go on until it has a row to send.
+    if let cancellation = made.cancellation {
+      interruption = Interruption.atEnd { cancellation.send() }
+    }
     cursor = consume made
   }
+
+  deinit { interruption?.cancel() }
 
   package func page() throws(SourceError) -> [[SQLValue]]? {
     guard !Task.isCancelled else { throw .cancelled }

@@ -1,0 +1,25 @@
+import CAggregatorPostgres
+import Foundation
+
+/// A request to the server to stop what it does for a connection, from any thread.
+package final class PostgresCancellation: Sendable {
+  // libpq: "PQcancel can safely be invoked from a signal handler", and the request never changes.
+  nonisolated(unsafe) private let request: OpaquePointer
+
+  init(_ request: OpaquePointer) { self.request = request }
+
+  deinit { cpq_free_cancel(request) }
+
+  /// Sends the request, and waits until the server has it.
+  package func send() { _ = cpq_cancel_now(request) }
+
+  /// Sends the request; nobody waits for more than 2 s for a server that does not answer.
+  func sendBriefly() {
+    let isSent = DispatchSemaphore(value: 0)
+    Thread.detachNewThread { [self] in
+      send()
+      isSent.signal()
+    }
+    _ = isSent.wait(timeout: .now() + 2)
+  }
+}
