@@ -79,7 +79,8 @@ import Testing
       #expect(types == ["text", "text", "bigint", "double precision", "boolean", "text", "text"])
       func column(_ name: String) async throws -> [String] {
         try await database.texts(
-          "SELECT coalesce(\(name.postgresName)::text, 'null') FROM aggregator.things ORDER BY id::int")
+          "SELECT coalesce(\(name.postgresName)::text, 'null') FROM aggregator.things ORDER BY id::int"
+        )
       }
       #expect(
         try await column("text") == [

@@ -69,7 +69,7 @@ import Testing
     #expect(
       keys == [
         "MY_PLANETS_HOME", "MY_PLANETS_STORE", "MY_PLANETS_STORE_PASSWORD", "MY_PLANETS_HISTORY",
-        "MY_PLANETS_RECORD", "MY_PLANETS_REPLAY",
+        "MY_PLANETS_SQL_STORE", "MY_PLANETS_RECORD", "MY_PLANETS_REPLAY",
       ])
   }
 
