@@ -103,10 +103,10 @@ package struct PostgresConnection: ~Copyable {
     }
   }
 
-  /// The last error, in one line and without secrets.
+  /// The last error, without secrets and without libpq's advice, whose lines begin with a tab.
   private var lastError: String {
-    let text = String(cString: cpq_error(handle))
-    return address.redacted(text.trimmingCharacters(in: .whitespacesAndNewlines))
+    let lines = String(cString: cpq_error(handle)).split(separator: "\n")
+    return address.redacted(lines.filter { !$0.hasPrefix("\t") }.joined(separator: "; "))
   }
 
   private var broken: PostgresFailure { PostgresFailure(.broken, lastError) }

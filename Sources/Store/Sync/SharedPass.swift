@@ -69,10 +69,18 @@ struct SharedPass: Hashable, Codable, Sendable {
 
   /// Decodes a stored pass; `nil` if it is none, invalid or expired.
   init?(_ text: String, at now: Date) {
-    guard let pass = try? JSONText(Data(text.utf8))?.read(SharedPass.self), pass.size > 0,
-      pass.progress.isPlausible(at: now)
+    guard let pass = try? JSONText(Data(text.utf8))?.read(SharedPass.self),
+      pass.progress.isPlausible(at: now), pass.isPlausible
     else { return nil }
     self = pass
+  }
+
+  /// False for numbers that only damage explains, and whose products might overflow.
+  private var isPlausible: Bool {
+    let pages = 0..<(1 << 30)
+    let indices = leases.map(\.page) + doneAhead + [done, next, last, highest].compactMap(\.self)
+    return 1...100_000 ~= size && indices.allSatisfy(pages.contains)
+      && (leases.map(\.fence) + [fence]).allSatisfy { 0..<(1 << 60) ~= $0 }
   }
 
   var text: String { (try? CanonicalJSON.text(of: self)) ?? "" }

@@ -325,7 +325,7 @@ private struct SharedWork<Item: Record> {
       (isComplete, held, queue, fetched) = (true, [], [], [])
       return true
     }
-    if pass == nil { result.earlierPages = state.pages }
+    if pass == nil, result.pages == 0 { result.earlierPages = state.pages }
     (pass, size) = (state.id, state.size)
     if !outcome.lost.isEmpty {
       held.removeAll { outcome.lost.contains($0.fence) }

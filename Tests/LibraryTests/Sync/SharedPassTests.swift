@@ -107,9 +107,12 @@ struct SharedPassTests {
     finish(leases[2], records: 5, total: 35, isLast: true)
     #expect(SharedPass(pass.text, at: .day()) == pass)
     #expect(SharedPass(pass.text, at: .day(8 * 86_400)) == nil)
-    for text in [
-      "", "{}", "[]", #"{"i":"a","z":0}"#, pass.text.replacing(#""z":10"#, with: #""z":-1"#),
-    ] {
+    let spoilt = [
+      (#""z":10"#, #""z":-1"#), (#""z":10"#, #""z":1000000"#), (#""d":1"#, #""d":-1"#),
+      (#""n":4"#, #""n":9223372036854775807"#), (#""f":4"#, #""f":9223372036854775807"#),
+    ].map { pass.text.replacing($0, with: $1) }
+    for text in ["", "{}", "[]", #"{"i":"a","z":0}"#] + spoilt {
+      #expect(text != pass.text)
       #expect(SharedPass(text, at: .day()) == nil)
     }
   }
