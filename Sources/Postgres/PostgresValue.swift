@@ -8,7 +8,7 @@ package enum PostgresValue: Sendable {
   case text(String?)
   /// UTF-8 without zero bytes.
   case utf8(Data?)
-  case integers([Int64])
+  case integers([Int64?])
   case texts([String])
   /// UTF-8 without zero bytes.
   case utf8s([Data?])
@@ -42,8 +42,8 @@ package enum PostgresValue: Sendable {
     case .utf8(let value?): bytes.append(contentsOf: value)
     case .integers(let values):
       Self.append(values, of: Self.bigint, to: &bytes) { value, bytes in
-        bytes.append(bigEndian: Int32(8))
-        bytes.append(bigEndian: value)
+        bytes.append(bigEndian: Int32(value == nil ? -1 : 8))
+        if let value { bytes.append(bigEndian: value) }
       }
     case .texts(let values):
       Self.append(values, of: Self.text, to: &bytes) { value, bytes in
@@ -88,15 +88,29 @@ extension String {
   /// NUL becomes U+0001 and `0`, U+0001 becomes U+0001 and `1`: different texts stay different and in the same
   /// order.
   var stored: String {
-    guard utf8.contains(where: { $0 <= 1 }) else { return self }
-    let bytes = utf8.flatMap { $0 <= 1 ? [1, UInt8(ascii: "0") + $0] : [$0] }
-    return String(decoding: bytes, as: UTF8.self)
+    utf8.contains { $0 <= 1 } ? String(decoding: Data(utf8).stored, as: UTF8.self) : self
+  }
+
+  /// Decodes ``stored``.
+  init(stored bytes: UnsafeRawBufferPointer) {
+    if bytes.contains(1) {
+      self.init(decoding: Data(stored: bytes), as: UTF8.self)
+    } else {
+      self.init(decoding: bytes, as: UTF8.self)
+    }
+  }
+}
+
+extension Data {
+  /// The same of a text's UTF-8; see ``Swift/String/stored``.
+  var stored: Data {
+    contains { $0 <= 1 } ? Data(flatMap { $0 <= 1 ? [1, UInt8(ascii: "0") + $0] : [$0] }) : self
   }
 
   /// Decodes ``stored``.
   init(stored bytes: UnsafeRawBufferPointer) {
     guard bytes.contains(1) else {
-      self.init(decoding: bytes, as: UTF8.self)
+      self.init(bytes)
       return
     }
     var decoded: [UInt8] = []
@@ -109,6 +123,6 @@ extension String {
       }
       isEscaped = byte == 1 && !isEscaped
     }
-    self.init(decoding: decoded, as: UTF8.self)
+    self.init(decoded)
   }
 }

@@ -9,6 +9,7 @@ extension CommandTree.Node {
       children: [
         .init("store status", "Show the number of cached records per source", .storeStatus),
         .init("store clear", "Remove the cached records of a source", .clearStore(plugins)),
+        .init("store copy", "Copy everything to another store; resumes if interrupted", .copyStore),
         .init("store path", "Print the path of the store, or its URL", .storePath),
         .init(
           "store init-sql-role", "Create a PostgreSQL role for sql that may only read", .initSQLRole
@@ -43,6 +44,7 @@ extension Command {
     for activity in activities { context.diagnostics.note(activity) }
     if let location = try context.storeLocation(environment.settings) {
       for note in try await notes(on: location, store) { context.diagnostics.note(note) }
+      try await context.warnOfUnfinishedCopy(into: store, at: location)
     }
     if let files = try context.imageFiles(environment.settings) {
       let usage = await files.usage()

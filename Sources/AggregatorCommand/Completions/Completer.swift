@@ -154,6 +154,7 @@ struct Completer {
     case .none: return candidates.isEmpty ? nil : .words(candidates)
     case .anything: return .words(candidates)
     case .choice(let words): return .words(candidates + words)
+    case .file: return .file
     case .directory: return .directory
     case .ids(let source, let areDeleted):
       let ids = context.ids(source, typed, areDeleted).filter { id in
@@ -210,6 +211,7 @@ enum CompletionSource: Sendable {
   case anything
   case choice([Candidate])
   case ids(of: String, areDeleted: Bool = false)
+  case file
   case directory
 
   static func severalIDs(of source: String) -> Following { { _, _ in .ids(of: source) } }

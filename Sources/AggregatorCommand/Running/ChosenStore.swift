@@ -34,24 +34,32 @@ extension CommandContext {
     } catch {
       throw CommandError(error)
     }
+    return scoped(
+      store(
+        at: location, history: history,
+        // A path in the settings may be that of another program's file.
+        keepsForeignFile: try chosenLocation(settings) != nil), settings)
+  }
+
+  /// The store at a location, which is opened on first use.
+  func store(
+    at location: StoreLocation, history: HistoryLimit = .standard, keepsForeignFile: Bool
+  ) -> any Store & CopyableStore {
     // A run with other added sources does not know all of those of the store.
     let views = SourceViews(keepingOthers: invocation.has(.manifests)) { [plugins = tree.plugins] in
       plugins.map { SQLView($0).source }
     }
-    let report = { @Sendable [diagnostics] (warning: Warning) in
-      diagnostics.warning(warning.message)
-    }
     switch location {
     case .file(let path):
-      return scoped(
-        SQLiteStore(
-          at: path, busyTimeout: busyTimeout, history: history, showing: views,
-          // A path in the settings may be that of another program's file.
-          keepsForeignFile: try chosenLocation(settings) != nil, report: report), settings)
+      return SQLiteStore(
+        at: path, busyTimeout: busyTimeout, history: history, showing: views,
+        keepsForeignFile: keepsForeignFile
+      ) { [diagnostics] warning in
+        diagnostics.warning(warning.message)
+      }
     case .postgres(let address):
-      return scoped(
-        PostgresStore(at: address, busyTimeout: busyTimeout, history: history, showing: views),
-        settings)
+      return PostgresStore(
+        at: address, busyTimeout: busyTimeout, history: history, showing: views)
     }
   }
 

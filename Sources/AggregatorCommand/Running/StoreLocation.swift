@@ -31,6 +31,28 @@ enum StoreLocation: Hashable, Sendable {
 }
 
 extension StoreLocation {
+  /// Parses an argument of the command line, where the path may be relative to `directory`.
+  ///
+  /// Fails with code `invalidRequest`, as for other texts; a relative path that could be a mistyped URL begins
+  /// with `./`.
+  init(argument text: String, for name: String, in directory: String) throws(SourceError) {
+    let isRelative =
+      text.hasPrefix("./") || !text.isEmpty && !text.contains { "~:=@".contains($0) }
+    guard isRelative, !text.hasPrefix("/") else {
+      self = try StoreLocation(text, for: name)
+      return
+    }
+    let path = URL(
+      filePath: text, relativeTo: URL(filePath: directory, directoryHint: .isDirectory))
+    self = try StoreLocation(path.standardizedFileURL.path, for: name)
+  }
+
+  /// This without symbolic links, to compare locations.
+  var resolved: StoreLocation {
+    guard case .file(let path) = self else { return self }
+    return .file(URL(filePath: path).resolvingSymlinksInPath().path)
+  }
+
   /// True for a URL with a password.
   var hasPassword: Bool {
     if case .postgres(let address) = self { address.hasPassword } else { false }
@@ -71,11 +93,14 @@ extension StoreLocation {
     do throws(SourceError) { location = try StoreLocation(text, for: setting.key) } catch {
       throw settings.failure(error.message, setting, remedy: error.remedy)
     }
-    self = location
-    if case .postgres(var address) = location, !address.hasPassword {
-      address.password = settings.secret(Self.password(of: program))
-      self = .postgres(address)
-    }
+    self = location.completed(by: settings, of: program)
+  }
+
+  /// This with the password of the settings, if it has none.
+  func completed(by settings: Settings, of program: ProgramName) -> StoreLocation {
+    guard case .postgres(var address) = self, !address.hasPassword else { return self }
+    address.password = settings.secret(Self.password(of: program))
+    return .postgres(address)
   }
 }
 

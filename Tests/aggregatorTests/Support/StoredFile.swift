@@ -53,6 +53,13 @@ struct StoredFile {
     try connection.run("UPDATE records SET saved = saved - ?1", milliseconds)
   }
 
+  /// Makes it an unfinished copy of another store.
+  func mark(unfinished origin: String) throws {
+    var connection = try Connection(path, busyTimeout: .seconds(5))
+    try connection.run(
+      "INSERT INTO shared (key, value) VALUES ('copy', ?1)", #"{"origin":"\#(origin)"}"#)
+  }
+
   /// Moves the write-ahead log into the file: a busy machine may end a process before SQLite does so.
   func checkpoint() throws {
     try Connection(path, busyTimeout: .seconds(5)).execute("PRAGMA wal_checkpoint(TRUNCATE)")
