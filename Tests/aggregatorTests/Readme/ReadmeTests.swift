@@ -192,6 +192,8 @@ import Testing
     if invocation.has(.noFallback) || words.contains("image") || invocation.has(.image) { return }
     // Recording and replaying depend on each other; RecordingTests run them.
     if words.contains("--record") || words.contains("--replay") { return }
+    // It needs stores; StoreCopyCommandTests have some.
+    if words.starts(with: ["store", "copy"]) { return }
     // It needs a program; JQTests run it if it is installed.
     if invocation.has(.jq) { return }
     // Loading is asking the service, of which there is one here.
