@@ -16,10 +16,7 @@ extension Command {
       "Images are not part of a store. Leave passwords out of URLs: ~/.pgpass can hold those of two servers.",
     ],
     examples: [
-      (
-        "store copy ~/.local/share/aggregator/store.sqlite postgresql://me@db.example/records",
-        "move to PostgreSQL"
-      ),
+      ("store copy store.sqlite postgresql://me@db.example/records", "move to PostgreSQL"),
       ("store copy postgresql://me@db.example/records backup.sqlite", "make a backup"),
     ]
   ) { invocation, context in
