@@ -185,11 +185,14 @@ extension PostgresConnection {
     of batch: StoreBatch, in source: String
   ) throws(PostgresFailure) -> BatchState {
     let state = enqueueLock(of: source)
+    // One by one in the index: without statistics, as before a table is first analyzed, the planner would read
+    // all records of the source instead.
     let records = enqueue(
       """
       SELECT r.id, r.position, r.json, r.removed_upstream IS NOT NULL
-      FROM aggregator_store.sources s JOIN aggregator_store.records r ON r.source = s.number
-      WHERE s.name = $1 AND r.id = ANY ($2)
+      FROM aggregator_store.sources s CROSS JOIN unnest($2::text[]) e (id) CROSS JOIN LATERAL (
+        SELECT * FROM aggregator_store.records r WHERE r.source = s.number AND r.id = e.id LIMIT 1) r
+      WHERE s.name = $1
       """, .text(source), .texts(batch.entries.map(\.id)))
     let checkpoint = enqueue(
       """

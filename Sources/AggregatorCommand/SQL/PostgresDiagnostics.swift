@@ -32,7 +32,7 @@ struct PostgresDiagnostics: Sendable {
     case .unsafe:
       return SourceError(
         .invalidSettings, "sql is refused for this role: \(failure.message)",
-        remedy: Remedy("make a role that may only read: store init-sql-role NAME"))
+        remedy: Remedy("store init-sql-role NAME", .command))
     default: return failure.error(of: address)
     }
   }

@@ -108,12 +108,12 @@ struct SharedSync<Item: Record>: Sendable {
 
   // MARK: - Pages
 
-  /// The request of a page; `nil` if its cursor cannot be computed.
-  private func request(_ page: Int, _ size: Int) -> PageRequest? {
+  /// The request of a page, or of what follows some of its rows; `nil` if its cursor cannot be computed.
+  private func request(_ page: Int, _ size: Int, skipping rows: Int = 0) -> PageRequest? {
     let first = PageRequest(limit: size)
-    guard page > 0 else { return first }
-    guard let cursor = sync.base.cursor(skipping: page * size, from: first) else { return nil }
-    return PageRequest(after: cursor, limit: size)
+    guard page * size + rows > 0 else { return first }
+    let cursor = sync.base.cursor(skipping: page * size + rows, from: first)
+    return cursor.map { PageRequest(after: $0, limit: size) }
   }
 
   /// True if the page after this one is where it was expected.
@@ -122,16 +122,32 @@ struct SharedSync<Item: Record>: Sendable {
   }
 
   private func fetch(_ lease: SharedPass.Lease, _ size: Int) async -> Event {
-    let page = await Result { () async throws(SourceError) in
-      guard let request = request(lease.page, size) else { throw SourceError.cancelled }
-      let page = try await source.page(request)
-      guard page.records.isEmpty, page.unreadable.count == 0, page.next == nil,
-        try await sync.knownUpstream() > lease.page * size
-      else { return page }
-      // An empty page ends the list, although more records are known: it may be a fault of the moment.
-      return try await source.page(request)
-    }
-    return .fetched(lease, page)
+    await .fetched(
+      lease,
+      Result { () async throws(SourceError) in
+        var page = try await first(lease.page, size)
+        // A service may send fewer rows than requested, and often does at the end of its list.
+        while let next = page.next, 1..<size ~= page.rowCount,
+          next == request(lease.page, size, skipping: page.rowCount)?.cursor
+        {
+          let rest = PageRequest(after: next, limit: size - page.rowCount)
+          let more = try await source.page(rest)
+          page.append(more)
+          if more.rowCount == 0 { break }
+        }
+        return page
+      })
+  }
+
+  private func first(
+    _ index: Int, _ size: Int
+  ) async throws(SourceError) -> Page<EncodedRecord<Item>> {
+    guard let request = request(index, size) else { throw .cancelled }
+    let page = try await source.page(request)
+    // An empty page ends the list, although more records are known: it may be a fault of the moment.
+    guard page.rowCount == 0, page.next == nil, try await sync.knownUpstream() > index * size
+    else { return page }
+    return try await source.page(request)
   }
 
   // MARK: - Transactions
@@ -341,5 +357,19 @@ private struct SharedWork<Item: Record> {
     result.add(step.pages.map(\.page), outcome.changes, of: state)
     isComplete = state.isComplete
     return !step.pages.isEmpty
+  }
+}
+
+extension Page {
+  /// The number of rows that the service sent, readable or not.
+  fileprivate var rowCount: Int { records.count + unreadable.count }
+
+  /// Adds the page that follows.
+  fileprivate mutating func append(_ page: Page) {
+    records += page.records
+    unreadable = unreadable + page.unreadable
+    next = page.next
+    total = page.total ?? total
+    warnings += page.warnings
   }
 }

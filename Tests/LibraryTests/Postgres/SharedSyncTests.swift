@@ -91,6 +91,8 @@ struct SharedSyncTests {
         await sync(slow, into: stores[0], as: "lost").run(upTo: nil, jobs: 1, waits: false) { _ in }
       }
       await gate.holds(1)
+      let activity = try await sync(slow, into: stores[1]).activity()
+      #expect(activity?.workers == ["lost": 1])
       // As if a minute had passed by the clock of the server.
       _ = try await database.run(
         """
@@ -124,6 +126,8 @@ struct SharedSyncTests {
       ) { _ in }
       #expect(second.failure?.code == .busy)
       #expect(second.failure?.message == "notes is being synced by first")
+      let activity = try await sync(slow, into: stores[1]).activity()
+      #expect(activity?.workers == ["first": nil])
       gate.open()
       #expect(await first.value.added == 30)
       // The lease has been given back.
@@ -151,6 +155,41 @@ struct SharedSyncTests {
       #expect(rest.isComplete && rest.pages == 7 && rest.earlierPages == 3)
       #expect(base.callCount == 7)
       #expect(try await ids(in: stores[0]).sorted() == Array(1...95))
+    }
+  }
+
+  /// A service that sends at most so many rows, knows no total, and ends with an empty page.
+  private func blind(_ count: Int, atMost rows: Int) -> ScriptedSource<Note> {
+    let all = (0..<count).map { Note($0) }
+    let cursors = service(0..<count + 100)
+    return ScriptedSource(
+      page: { request throws(SourceError) in
+        let start = request.cursor.flatMap { cursor in
+          (1..<count + 100).first { cursors.cursor(skipping: $0, from: PageRequest()) == cursor }
+        }
+        let page = Array(all.dropFirst(start ?? 0).prefix(min(request.limit, rows)))
+        return Page(
+          page,
+          next: page.isEmpty
+            ? nil : cursors.cursor(skipping: (start ?? 0) + page.count, from: PageRequest()),
+          provenance: Provenance(.live))
+      }, skip: { cursors.cursor(skipping: $0, from: $1) })
+  }
+
+  @Test(arguments: [(95, 100), (95, 4), (100, 100), (0, 100)])
+  func `fills pages of a service that sends fewer rows than requested`(
+    count: Int, rows: Int
+  ) async throws {
+    try await withDatabase { database in
+      let store = try machines(database, 1)[0]
+      let result = await sync(blind(count, atMost: rows), into: store)
+        .run(upTo: nil, jobs: 3, waits: false) { _ in }
+      #expect(result.failure == nil && result.isComplete && result.added == count)
+      let ids = try await ids(in: store)
+      #expect(ids.sorted() == Array(0..<count))
+      // It was divided: one worker alone would have left a lease.
+      let pass = try await database.texts("SELECT name FROM aggregator_store.checkpoints")
+      #expect(!pass.contains { $0.hasPrefix("lease") })
     }
   }
 

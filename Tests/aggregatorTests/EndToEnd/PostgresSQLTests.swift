@@ -81,7 +81,7 @@ import Testing
       #expect(
         superuser.errors == """
           error: sql is refused for this role: postgres is a superuser
-          hint: make a role that may only read: store init-sql-role NAME
+          hint: aggregator store init-sql-role NAME
 
           """)
       let address = try await sql("SELECT 1", in: home, ["AGGREGATOR_SQL_STORE": "me:s3cret"])
