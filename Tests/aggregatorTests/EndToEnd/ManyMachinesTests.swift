@@ -9,13 +9,13 @@ import Testing
   @Test func `machines divide a sync, and share records and deletions`() async throws {
     try await withDatabase { database in
       let services = try FourServices()
-      let settings = services.settings.merging(["AGGREGATOR_STORE": database.uri]) { $1 }
+      let settings = services.settings.merging([
+        "AGGREGATOR_STORE": database.uri, "COMIC_VINE_RATE": "off", "COMIC_VINE_PAGE_SIZE": "10",
+      ]) { $1 }
       let homes = try (0..<3).map { _ in try TestHome(settings) }
       let syncs = try await withThrowingTaskGroup(of: Outcome.self) { group in
         for home in homes {
-          group.addTask {
-            try await home.run("heroes sync --jobs 2", ["COMIC_VINE_PAGE_SIZE": "10"])
-          }
+          group.addTask { try await home.run("heroes sync --jobs 2") }
         }
         return try await group.reduce(into: []) { $0.append($1) }
       }
