@@ -128,6 +128,8 @@ public struct Sync<Item: Record>: Sendable {
     let shared = SharedSync(self, startingAfter: status.lastPosition)
     switch await shared.run(upTo: bound, jobs, &result, progress) {
     case .complete:
+      // Or another worker has found that the pages are not divisible, and goes on alone.
+      if let activity = try await activity(), activity.pages == nil { return false }
       result.isComplete = result.reachedDepth == nil && result.incompleteReason == nil
       if result.isComplete, result.inconclusiveReason == nil { try await noteCompletion() }
     case .bounded: break
