@@ -20,12 +20,10 @@ static struct {
   void *(*setNoticeProcessor)(cpq_connection *, void (*)(void *, const char *), void *);
   int (*setnonblocking)(cpq_connection *, int);
   int (*enterPipelineMode)(cpq_connection *);
-  int (*exitPipelineMode)(cpq_connection *);
   int (*pipelineSync)(cpq_connection *);
   int (*sendQueryParams)(
     cpq_connection *, const char *, int, const uint32_t *, const char *const *, const int *,
     const int *, int);
-  int (*setSingleRowMode)(cpq_connection *);
   int (*flush)(cpq_connection *);
   int (*consumeInput)(cpq_connection *);
   int (*isBusy)(cpq_connection *);
@@ -40,7 +38,6 @@ static struct {
   int (*getisnull)(const cpq_result *, int, int);
   char *(*getvalue)(const cpq_result *, int, int);
   int (*getlength)(const cpq_result *, int, int);
-  char *(*cmdTuples)(cpq_result *);
   void (*clear)(cpq_result *);
   cpq_cancel *(*getCancel)(cpq_connection *);
   int (*cancel)(cpq_cancel *, char *, int);
@@ -75,10 +72,8 @@ static bool resolve(void *library) {
   BIND(setNoticeProcessor);
   BIND(setnonblocking);
   BIND(enterPipelineMode);
-  BIND(exitPipelineMode);
   BIND(pipelineSync);
   BIND(sendQueryParams);
-  BIND(setSingleRowMode);
   BIND(flush);
   BIND(consumeInput);
   BIND(isBusy);
@@ -93,7 +88,6 @@ static bool resolve(void *library) {
   BIND(getisnull);
   BIND(getvalue);
   BIND(getlength);
-  BIND(cmdTuples);
   BIND(clear);
   BIND(getCancel);
   BIND(cancel);
@@ -155,9 +149,6 @@ bool cpq_set_nonblocking(cpq_connection *connection) {
 bool cpq_enter_pipeline(cpq_connection *connection) {
   return pq.enterPipelineMode(connection) == 1;
 }
-bool cpq_exit_pipeline(cpq_connection *connection) {
-  return pq.exitPipelineMode(connection) == 1;
-}
 bool cpq_pipeline_sync(cpq_connection *connection) {
   GUARDED(bool, pq.pipelineSync(connection) == 1);
 }
@@ -167,9 +158,6 @@ bool cpq_send(
   GUARDED(
     bool,
     pq.sendQueryParams(connection, sql, count, types, values, lengths, formats, format) == 1);
-}
-bool cpq_single_row_mode(cpq_connection *connection) {
-  return pq.setSingleRowMode(connection) == 1;
 }
 int cpq_flush(cpq_connection *connection) { GUARDED(int, pq.flush(connection)); }
 bool cpq_consume_input(cpq_connection *connection) {
@@ -202,7 +190,6 @@ const char *cpq_value(const cpq_result *result, int row, int column) {
 int cpq_length(const cpq_result *result, int row, int column) {
   return pq.getlength(result, row, column);
 }
-const char *cpq_changed_rows(cpq_result *result) { return pq.cmdTuples(result); }
 void cpq_clear(cpq_result *result) { pq.clear(result); }
 
 cpq_cancel *cpq_get_cancel(cpq_connection *connection) { return pq.getCancel(connection); }

@@ -27,11 +27,6 @@ package final class PostgresResult {
 
   package var count: Int { Int(cpq_row_count(handle)) }
 
-  /// The number of rows that the statement wrote.
-  package var changedRows: Int {
-    cpq_changed_rows(handle).flatMap { Int(String(cString: $0)) } ?? 0
-  }
-
   package var columns: [(name: String, type: UInt32)] {
     (0..<cpq_column_count(handle)).map { column in
       let name = cpq_column_name(handle, column).map { String(cString: $0) } ?? ""

@@ -16,10 +16,7 @@ typedef struct cpq_cancel cpq_cancel;
 enum { CPQ_POLLING_FAILED, CPQ_POLLING_READING, CPQ_POLLING_WRITING, CPQ_POLLING_OK };
 
 // ExecStatusType, as far as it is used
-enum {
-  CPQ_COMMAND_OK = 1, CPQ_TUPLES_OK = 2, CPQ_COPY_IN = 4, CPQ_FATAL_ERROR = 7, CPQ_SINGLE_TUPLE = 9,
-  CPQ_PIPELINE_SYNC = 10, CPQ_PIPELINE_ABORTED = 11
-};
+enum { CPQ_COMMAND_OK = 1, CPQ_TUPLES_OK = 2, CPQ_PIPELINE_SYNC = 10, CPQ_PIPELINE_ABORTED = 11 };
 
 // Returns false if the library is missing or older than PostgreSQL 14, whose pipeline mode is needed.
 bool cpq_load(const char *name);
@@ -39,13 +36,11 @@ void cpq_discard_notices(cpq_connection *connection);
 
 bool cpq_set_nonblocking(cpq_connection *connection);
 bool cpq_enter_pipeline(cpq_connection *connection);
-bool cpq_exit_pipeline(cpq_connection *connection);
 bool cpq_pipeline_sync(cpq_connection *connection);
 // Parameters are binary; so is the result if `format` is 1.
 bool cpq_send(
   cpq_connection *connection, const char *sql, int count, const uint32_t *types,
   const char *const *values, const int *lengths, const int *formats, int format);
-bool cpq_single_row_mode(cpq_connection *connection);
 // 0 if all is sent, 1 if some is left, -1 for a failure.
 int cpq_flush(cpq_connection *connection);
 bool cpq_consume_input(cpq_connection *connection);
@@ -64,7 +59,6 @@ uint32_t cpq_column_type(const cpq_result *result, int column);
 bool cpq_is_null(const cpq_result *result, int row, int column);
 const char *cpq_value(const cpq_result *result, int row, int column);
 int cpq_length(const cpq_result *result, int row, int column);
-const char *cpq_changed_rows(cpq_result *result);
 void cpq_clear(cpq_result *result);
 
 cpq_cancel *cpq_get_cancel(cpq_connection *connection);
