@@ -13,7 +13,7 @@ package final class PostgresCancellation: Sendable {
   /// Sends the request, and waits until the server has it.
   package func send() { _ = cpq_cancel_now(request) }
 
-  /// Sends the request; nobody waits for more than 2 s for a server that does not answer.
+  /// Sends the request, and waits for at most 2 s until the server has it.
   func sendBriefly() {
     let isSent = DispatchSemaphore(value: 0)
     Thread.detachNewThread { [self] in

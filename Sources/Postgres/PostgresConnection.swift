@@ -43,7 +43,7 @@ package struct PostgresConnection: ~Copyable {
   /// True while a transaction is being committed: it ends even if the task is cancelled.
   private var isCommitting = false
 
-  /// How often a waiting call looks whether its task is cancelled.
+  /// The longest time until a waiting call notices that its task is cancelled.
   private static let wakeInterval = Duration.milliseconds(20)
 
   /// Connects; `limit` is the longest time until the server has accepted the connection.

@@ -2,7 +2,7 @@ public import AggregatorCore
 public import AggregatorStore
 import Foundation
 
-/// The history of a source: what is stored of it, and the changes that one transaction adds.
+/// The stored history of a source, and the changes that one transaction adds to it.
 ///
 /// It is touched only once something is written: saving unchanged records stays free.
 struct PostgresHistory: Sendable {
@@ -12,13 +12,12 @@ struct PostgresHistory: Sendable {
 
   /// The time since which changes are known; `nil` for never.
   private let start: Date?
-  private let isKnown: Bool
   fileprivate let trimmed: Int64
   private var last: Int64
   private var hasBegun = false
   private var added: [BatchPlan.Change] = []
 
-  /// What is stored; `nil` in a history that none was read for.
+  /// The stored history; `nil` if none is kept.
   private(set) var stored: StoredHistory?
 
   /// The stored history of a source, in a form that ``init(_:)`` reads.
@@ -43,7 +42,7 @@ struct PostgresHistory: Sendable {
     self.source = source
     self.date = date
     self.limit = limit
-    isKnown = known.count > 0
+    let isKnown = known.count > 0
     let first = PositionRange(of: source).start
     trimmed = isKnown ? known.integer(0, 1) : first
     last = isKnown ? known.integer(0, 2) : first

@@ -190,7 +190,7 @@ struct PositionRange {
   func clamped(_ position: Int64) -> Int64 { min(max(position, start), end) }
 }
 
-/// How a database searches.
+/// The kind of search that a database supports.
 package enum PostgresSearchIndex: Sendable {
   /// Words of three letters and more are found by an index of trigrams.
   case trigrams
@@ -200,7 +200,7 @@ package enum PostgresSearchIndex: Sendable {
   case none
 }
 
-/// What a connection finds out about its database.
+/// Facts about a database, read by each new connection.
 struct PostgresDatabase: Sendable {
   /// The store's version; `nil` if there is no store yet.
   let storeVersion: Int64?

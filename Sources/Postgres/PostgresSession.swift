@@ -12,7 +12,7 @@ actor PostgresSession {
   private let executor: QueueExecutor
 
   private var connection: PostgresConnection?
-  /// What the open connection, or an earlier one, has found out; `nil` before the first.
+  /// The facts that the open connection, or an earlier one, has read; `nil` before the first.
   private var database: PostgresDatabase?
   /// True once the server has accepted a connection: if it refuses one later, it may be restarting.
   private var hasConnected = false

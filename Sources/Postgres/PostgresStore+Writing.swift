@@ -139,7 +139,7 @@ extension PostgresStore {
   }
 }
 
-/// What a batch depends on.
+/// The stored state on which the effect of a batch depends.
 private struct BatchState {
   let source: (number: Int64, last: Int64)
   let records: PostgresResult

@@ -183,7 +183,7 @@ extension PostgresSearchIndex {
 }
 
 extension Plugin {
-  /// Who syncs this source now: `products: web1:4711 fetches 3 pages, web2:99 2 pages · 40 of 1000 pages done`.
+  /// The present sync of this source in words: `products: web1:4711 fetches 3 pages, web2:99 2 pages · 40 of 1000 pages done`.
   fileprivate func activity(
     in environment: PluginEnvironment, _ store: any Store
   ) async throws(SourceError) -> String? {

@@ -20,7 +20,7 @@ struct SharedPass: Hashable, Codable, Sendable {
     }
   }
 
-  /// What a pass learns from a page.
+  /// The part of a page that counts for a pass.
   struct PageSummary: Sendable {
     var records: Int
     var unreadable: Int

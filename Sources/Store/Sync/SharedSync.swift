@@ -29,7 +29,7 @@ struct SharedSync<Item: Record>: Sendable {
     var pass: String?
   }
 
-  /// What a transaction found and did.
+  /// The result of a transaction.
   struct Outcome: Sendable {
     /// The pass after it; `nil` if the one that the worker had joined is over.
     var pass: SharedPass?
