@@ -1,4 +1,5 @@
 import AggregatorCore
+import AggregatorStore
 
 /// The tables of the store and their migrations.
 ///
@@ -10,12 +11,6 @@ enum PostgresSchema {
 
   /// Of the views of sources, for people.
   static let viewSchema = "aggregator"
-
-  /// The low bits of a position, which count the records of a source.
-  static let positionBits: Int64 = 40
-
-  /// The highest number of a source whose positions fit.
-  static let maxSources: Int64 = 1 << (62 - positionBits)
 
   /// The key of the advisory lock that migrations take alone, and writers together.
   static let lock: Int64 = 0x6167_6772_6567_6174
@@ -173,21 +168,6 @@ enum PostgresSchema {
     END
     $$
     """
-}
-
-/// The positions that a source's records can have.
-struct PositionRange {
-  /// Before the first.
-  let start: Int64
-  /// The last.
-  let end: Int64
-
-  init(of source: Int64) {
-    start = source << PostgresSchema.positionBits
-    end = start | (1 << PostgresSchema.positionBits - 1)
-  }
-
-  func clamped(_ position: Int64) -> Int64 { min(max(position, start), end) }
 }
 
 /// The kind of search that a database supports.

@@ -234,8 +234,8 @@ extension PostgresConnection {
       SELECT n, $1, n << $2::int, 0
       FROM (SELECT coalesce(max(number), 0) + 1 AS n FROM aggregator_store.sources) numbers
       WHERE n <= $3 ON CONFLICT (name) DO NOTHING
-      """, .text(source), .integer(PostgresSchema.positionBits),
-      .integer(PostgresSchema.maxSources))
+      """, .text(source), .integer(PositionRange.bits),
+      .integer(PositionRange.maxSources))
     let state = enqueueLock(of: source)
     let made = try run()[state]
     guard made.count > 0 else {

@@ -112,7 +112,7 @@ extension Connection {
     of source: Int64, since mark: HistoryMark, after position: Int64, limit: Int
   ) throws(SQLiteFailure) -> [Int64] {
     let range = PositionRange(of: source)
-    let start = min(max(position, range.start), range.end)
+    let start = range.clamped(position)
     return try rows(
       """
       SELECT position FROM (

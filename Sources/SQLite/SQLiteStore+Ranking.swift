@@ -20,7 +20,7 @@ extension SQLiteStore {
         let position = rank == start?.rank ? start?.position ?? 0 : 0
         let found = try connection.records(
           of: rank, stored, id: search.id, name, of: number,
-          after: min(max(position, range.start), range.end), to: range.end,
+          after: range.clamped(position), to: range.end,
           limit: wanted - records.count)
         // The record that only shows that there are more has no part in the position.
         if !found.isEmpty, records.count < limit { last = rank }

@@ -14,7 +14,7 @@ extension SQLiteStore {
       let range = PositionRange(of: number)
       // One more than requested shows whether there are more. Positions outside are other sources'.
       var records = try connection.records(
-        search, of: number, after: min(max(position, range.start), range.end), to: range.end,
+        search, of: number, after: range.clamped(position), to: range.end,
         limit: min(limit, .max - 1) + 1)
       let hasMore = records.count > limit
       if hasMore { records.removeLast() }
@@ -323,7 +323,7 @@ extension Connection {
 
 extension Int64 {
   /// This as a count: those of a damaged file may be anything, and are added up.
-  fileprivate var count: Int { Int(Swift.min(Swift.max(self, 0), 1 << Schema.positionBits)) }
+  fileprivate var count: Int { Int(Swift.min(Swift.max(self, 0), 1 << PositionRange.bits)) }
 }
 
 extension StoredRecord {

@@ -1,4 +1,5 @@
 import AggregatorCore
+import AggregatorStore
 import CAggregatorSQLite
 
 /// The tables of the store and their migrations.
@@ -8,12 +9,6 @@ import CAggregatorSQLite
 package enum Schema {
   /// Marks a file as a store: `aggr`.
   static let applicationID: Int64 = 0x6167_6772
-
-  /// The low bits of a position, which count the records of a source.
-  package static let positionBits: Int64 = 40
-
-  /// The highest number of a source whose positions fit.
-  static let maxSources: Int64 = 1 << (62 - positionBits)
 
   /// The tables whose names a source could have, too.
   ///
@@ -145,19 +140,6 @@ package enum Schema {
   static var version: Int64 { Int64(migrations.count) }
 }
 
-/// The positions that a source's records can have.
-struct PositionRange {
-  /// Before the first.
-  let start: Int64
-  /// The last.
-  let end: Int64
-
-  init(of source: Int64) {
-    start = source << Schema.positionBits
-    end = start | (1 << Schema.positionBits - 1)
-  }
-}
-
 extension Connection {
   /// The number of a source; `nil` if nothing of it was ever saved.
   ///
@@ -168,7 +150,7 @@ extension Connection {
       """
       SELECT number, number BETWEEN 1 AND ?2 AND last >> ?3 = number
       FROM sources WHERE name = ?1
-      """, source, Schema.maxSources, Schema.positionBits
+      """, source, PositionRange.maxSources, PositionRange.bits
     ) { (number: $0.integer(0), isSound: $0.integer(1) != 0) }
     guard let found else { return nil }
     guard found.isSound else { throw SQLiteFailure(SQLITE_CORRUPT, on: nil) }
@@ -182,7 +164,7 @@ extension Connection {
       """
       INSERT INTO sources (number, name, last, records)
       SELECT n, ?1, n << ?2, 0 FROM (SELECT coalesce(max(number), 0) + 1 AS n FROM sources)
-      """, source, Schema.positionBits)
+      """, source, PositionRange.bits)
     return try number(of: source) ?? 0
   }
 }

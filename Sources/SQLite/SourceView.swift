@@ -32,8 +32,8 @@ extension SourceView {
   /// The condition of records that are neither deleted nor removed upstream.
   package func isShown(_ number: String, in schema: String) -> String {
     """
-    position > \(number) << \(Schema.positionBits)
-    AND position < \(number) + 1 << \(Schema.positionBits)
+    position > \(number) << \(PositionRange.bits)
+    AND position < \(number) + 1 << \(PositionRange.bits)
     AND removed_upstream IS NULL
     AND id NOT IN (SELECT id FROM \(schema)tombstones WHERE source = \(number))
     """

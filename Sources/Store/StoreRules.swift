@@ -13,6 +13,29 @@ package enum StoreLimit {
   package static let intersectedRecords = 100_000
 }
 
+/// The positions that the records of a source can have: its number, shifted, plus a count.
+///
+/// They are the same in all stores, so that a store can be copied into another one.
+package struct PositionRange {
+  /// The low bits of a position, which count the records of a source.
+  package static let bits: Int64 = 40
+
+  /// The highest number of a source whose positions fit.
+  package static let maxSources: Int64 = 1 << (62 - bits)
+
+  /// Before the first.
+  package let start: Int64
+  /// The last.
+  package let end: Int64
+
+  package init(of source: Int64) {
+    start = source << Self.bits
+    end = start | (1 << Self.bits - 1)
+  }
+
+  package func clamped(_ position: Int64) -> Int64 { min(max(position, start), end) }
+}
+
 extension FoldedText {
   /// The text in which a store searches, and for which it searches: with a visible sign for zero bytes,
   /// which end a text in SQLite and which PostgreSQL refuses.
