@@ -54,7 +54,7 @@ enum ExternalProgram {
 
   /// Starts a program with default signal handling.
   ///
-  /// - Parameter descriptors: Those of the program, instead of those of this program.
+  /// - Parameter descriptors: Its standard descriptors, instead of those of this program; it has no others.
   /// - Returns: Its process ID; `nil` if it cannot be started.
   static func start(
     _ arguments: [String], _ variables: [String: String], descriptors: [Int32: Int32] = [:]
@@ -75,6 +75,16 @@ enum ExternalProgram {
     for (standard, descriptor) in descriptors {
       posix_spawn_file_actions_adddup2(&actions, descriptor, standard)
     }
+    // Without this it would hold connections and locks open: not every library closes its descriptors.
+    #if canImport(Darwin)
+      for standard in STDIN_FILENO...STDERR_FILENO where descriptors[standard] == nil {
+        posix_spawn_file_actions_addinherit_np(&actions, standard)
+      }
+      let closing = Int16(POSIX_SPAWN_CLOEXEC_DEFAULT)
+    #else
+      _ = closeFrom?(&actions, STDERR_FILENO + 1)
+      let closing: Int16 = 0
+    #endif
     var none = sigset_t()
     sigemptyset(&none)
     var pipe = sigset_t()
@@ -83,7 +93,7 @@ enum ExternalProgram {
     posix_spawnattr_setsigmask(&attributes, &none)
     posix_spawnattr_setsigdefault(&attributes, &pipe)
     posix_spawnattr_setflags(
-      &attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
+      &attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF) | closing)
 
     var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
     var environment: [UnsafeMutablePointer<CChar>?] =
@@ -94,6 +104,16 @@ enum ExternalProgram {
     else { return nil }
     return child
   }
+
+  #if !canImport(Darwin)
+    /// `posix_spawn_file_actions_addclosefrom_np`, an extension of glibc that Swift does not import.
+    private static let closeFrom = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
+      unsafeBitCast(
+        $0,
+        to: (@convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32).self
+      )
+    }
+  #endif
 
   /// The end of a program in words: `status 1` or `signal 9`.
   static func ending(_ status: Int32) -> String {
