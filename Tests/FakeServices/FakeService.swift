@@ -37,6 +37,8 @@ public final class InterruptibleServer: Sendable {
     await server.requests(atLeast: count)
   }
 
+  fileprivate func idle() async { await server.idle() }
+
   fileprivate func fail(with reply: LoopbackReply, times: Int, after count: Int) {
     interruption.begin(reply, times, after: count)
   }
@@ -56,6 +58,9 @@ extension FakeService {
   public func requests(atLeast count: Int) async -> [LoopbackRequest] {
     await server.requests(atLeast: count)
   }
+
+  /// Waits until no request is in flight.
+  public func idle() async { await server.idle() }
 
   /// Replaces the next replies, whatever is requested; see ``ComicVineFault`` and
   /// ``RandomUserFault``.

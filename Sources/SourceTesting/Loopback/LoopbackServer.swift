@@ -61,7 +61,13 @@ public final class LoopbackServer: Sendable {
 
   /// Waits for `count` requests; returns fewer only if the server stopped or the task was cancelled.
   public func requests(atLeast count: Int) async -> [LoopbackRequest] {
-    await requestLog.requests(atLeast: count)
+    await requestLog.wait { $0.requests.count >= count }
+    return requests
+  }
+
+  /// Waits until all requests have been answered or given up by their clients, or the server stopped.
+  public func idle() async {
+    await requestLog.wait { $0.inFlight == 0 }
   }
 
   /// Refuses new connections and aborts all replies.
@@ -107,10 +113,14 @@ final class RequestLog: Sendable {
     var inFlight = 0
     var mostInFlight = 0
     var bytesSent = 0
-    fileprivate var waiters: [Int: (count: Int, waiter: CheckedContinuation<Void, Never>)] = [:]
+    fileprivate var waiters: [Int: Waiter] = [:]
     fileprivate var lastWaiter = 0
     fileprivate var isClosed = false
   }
+
+  fileprivate typealias Waiter = (
+    condition: @Sendable (State) -> Bool, continuation: CheckedContinuation<Void, Never>
+  )
 
   let state = Mutex(State())
 
@@ -124,41 +134,41 @@ final class RequestLog: Sendable {
     }
   }
 
-  func end() { state.withLock { $0.inFlight -= 1 } }
+  func end() { update { $0.inFlight -= 1 } }
 
   func noteSent(_ bytes: Int) { state.withLock { $0.bytesSent += bytes } }
 
   func close() { update { $0.isClosed = true } }
 
-  func requests(atLeast count: Int) async -> [LoopbackRequest] {
+  /// Returns as soon as the condition holds, the server has stopped, or the task is cancelled.
+  func wait(until condition: @escaping @Sendable (State) -> Bool) async {
     let id = state.withLock { state in
       state.lastWaiter += 1
       return state.lastWaiter
     }
     await withTaskCancellationHandler {
-      await withCheckedContinuation { waiter in
-        update { $0.waiters[id] = (count, waiter) }
+      await withCheckedContinuation { continuation in
+        update { $0.waiters[id] = (condition, continuation) }
         // The handler may have run before the waiter was registered.
         if Task.isCancelled { leave(id) }
       }
     } onCancel: {
       leave(id)
     }
-    return state.withLock(\.requests)
   }
 
   private func leave(_ id: Int) {
-    state.withLock { $0.waiters.removeValue(forKey: id) }?.waiter.resume()
+    state.withLock { $0.waiters.removeValue(forKey: id) }?.continuation.resume()
   }
 
   /// Changes the state, then resumes the waiters whose condition holds.
   private func update(_ change: (inout State) -> Void) {
     let done = state.withLock { state in
       change(&state)
-      let done = state.waiters.filter { state.isClosed || $0.value.count <= state.requests.count }
+      let done = state.waiters.filter { state.isClosed || $0.value.condition(state) }
       for id in done.keys { state.waiters[id] = nil }
-      return done.values.map(\.waiter)
+      return done.values.map(\.continuation)
     }
-    for waiter in done { waiter.resume() }
+    for continuation in done { continuation.resume() }
   }
 }

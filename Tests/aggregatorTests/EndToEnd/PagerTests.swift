@@ -164,17 +164,14 @@ import Testing
       descriptors: [terminal.descriptor, terminal.descriptor, terminal.descriptor])
     async let ending = child.ending()
     _ = try await terminal.read(until: "Publisher")
+    _ = await service.requests(atLeast: 2)
     terminal.type("\u{3}")
+    // Before that, `q` could be what ends the command.
+    await service.idle()
     // less drops the keys that were typed before it has noticed the signal.
-    let quitting = Task { [terminal] in
-      while !Task.isCancelled {
-        terminal.type("q")
-        _ = await terminal.shown(within: 300)
-      }
-    }
+    let typing = terminal.keepTyping("q")
     #expect(await ending == .signal(SIGINT))
-    quitting.cancel()
-    await quitting.value
+    await typing.end()
     #expect(terminal.showsTyping)
     let left = await rest()
     #expect(!left.contains("error"))

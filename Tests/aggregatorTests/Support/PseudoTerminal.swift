@@ -114,4 +114,24 @@ final class PseudoTerminal: Sendable {
     let bytes = Array(text.utf8)
     _ = write(keyboard, bytes, bytes.count)
   }
+
+  /// Types a text again and again, and discards the output, until ``Typing/end()``.
+  func keepTyping(_ text: String) -> Typing {
+    Typing(
+      task: Task {
+        while !Task.isCancelled {
+          type(text)
+          _ = await shown(within: 300)
+        }
+      })
+  }
+
+  struct Typing {
+    fileprivate let task: Task<Void, Never>
+
+    func end() async {
+      task.cancel()
+      await task.value
+    }
+  }
 }
