@@ -38,6 +38,9 @@ let package = Package(
     .target(
       name: "CAggregatorPostgres",
       linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .target(
+      name: "CAggregatorServer",
+      linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .systemLibrary(
       name: "CAggregatorSQLite",
       providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]),
@@ -60,6 +63,7 @@ let package = Package(
     .library(
       "Postgres",
       dependsOn: ["AggregatorCore", "AggregatorStore", "CAggregatorPostgres"]),
+    .library("Server", dependsOn: ["AggregatorCore", "CAggregatorServer"]),
     .target(
       name: "AggregatorKit",
       dependencies: [
@@ -75,7 +79,7 @@ let package = Package(
       name: "AggregatorCommand",
       dependencies: [
         "AggregatorFiles", "AggregatorKit", "AggregatorLaws", "AggregatorPostgres",
-        "CAggregatorLineEditor", "CAggregatorSQLite", "DeclaredSource",
+        "AggregatorServer", "CAggregatorLineEditor", "CAggregatorSQLite", "DeclaredSource",
       ]),
     .executableTarget(
       name: "aggregator",
@@ -91,8 +95,8 @@ let package = Package(
       dependencies: [
         "AggregatorCore", "AggregatorFiles", "AggregatorHTTP", "AggregatorImages", "AggregatorKit",
         "AggregatorLaws", "AggregatorPostgres", "AggregatorPostgresServer", "AggregatorSQLite",
-        "AggregatorSettings", "AggregatorSourceTesting", "AggregatorStore", "AggregatorCommand",
-        "CAggregatorSQLite",
+        "AggregatorServer", "AggregatorSettings", "AggregatorSourceTesting", "AggregatorStore",
+        "AggregatorCommand", "CAggregatorSQLite",
       ]),
     .testTarget(
       name: "DeclaredTests",
@@ -108,7 +112,7 @@ let package = Package(
       name: "aggregatorTests",
       dependencies: [
         "AggregatorCommand", "AggregatorFakeServices", "AggregatorFiles", "AggregatorKit",
-        "AggregatorLaws", "AggregatorPostgres", "AggregatorPostgresServer",
+        "AggregatorLaws", "AggregatorPostgres", "AggregatorPostgresServer", "AggregatorServer",
         "AggregatorSourceTesting", "aggregator",
       ] + sourceModules,
       exclude: ["Rendering/Golden"]),
