@@ -96,6 +96,15 @@ extension Plugin {
     return record.flatMap(fields.name(of:)).map { "\($0.oneLine(atMost: 60)) (\(id))" } ?? id
   }
 
+  /// True if a record is cached, deleted or bundled.
+  func isKnown(_ id: Item.ID, in store: any Store) async throws(SourceError) -> Bool {
+    let isCached = try await store.record(id.description, of: name) != nil
+    if isCached { return true }
+    let isDeleted = try await !store.deleted(among: [id.description], of: name).isEmpty
+    if isDeleted { return true }
+    return (try? await bundled.item(id)) != nil
+  }
+
   private func choose(
     _ texts: [String], in store: any Store
   ) async throws(CommandError) -> DeletionChoice {
@@ -106,13 +115,9 @@ extension Plugin {
         choice.hasInvalid = true
         continue
       }
-      let isCached = try await failing(self) { () async throws(SourceError) in
-        let isKnown = try await store.record(id.description, of: name) != nil
-        if isKnown { return true }
-        return try await !store.deleted(among: [id.description], of: name).isEmpty
+      let isKnown = try await failing(self) { () async throws(SourceError) -> Bool in
+        try await self.isKnown(id, in: store)
       }
-      let isKnown: Bool
-      if isCached { isKnown = true } else { isKnown = (try? await bundled.item(id)) != nil }
       if isKnown { choice.ids.append(id.description) } else { choice.unknown.append(text) }
     }
     return choice

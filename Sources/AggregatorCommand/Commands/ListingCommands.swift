@@ -74,7 +74,9 @@ extension Plugin {
     outcome.canGrow = policy.readOrder == .localFirst
     var listed = source
     if let selection, isLocal {
-      listed = try await selected(by: selection, invocation, in: environment, &outcome)
+      try invocation.refuseRefreshOfSelection()
+      listed = try await selected(
+        by: selection, in: environment, mayBeBundled: !invocation.has(.noFallback), &outcome)
     }
     // A local source selects by itself.
     let rest = isLocal ? nil : selection

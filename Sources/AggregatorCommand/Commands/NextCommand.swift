@@ -195,7 +195,9 @@ private struct NextPage<P: Plugin> {
     guard let text = nextPageRequest.selection else { return source }
     // A field of an added source may be gone.
     guard let selection = try? Selection(text, plugin.fields) else { throw file.invalid(nil) }
-    return try await plugin.selected(by: selection, invocation, in: environment, &outcome)
+    try invocation.refuseRefreshOfSelection()
+    return try await plugin.selected(
+      by: selection, in: environment, mayBeBundled: !invocation.has(.noFallback), &outcome)
   }
 
   /// The page from the cached records if they are complete, without those shown before.

@@ -116,24 +116,28 @@ struct LocalRecords<Item: Record>: Sendable {
   let gap: CacheGap?
 }
 
+extension Invocation {
+  /// Refuses an option that asks the service.
+  func refuseRefreshOfSelection() throws(CommandError) {
+    guard has(.refresh) else { return }
+    throw CommandError(
+      .usage, "--refresh cannot be used: --where, --sort and --count read cached records",
+      hint: "--all reads all records of the service")
+  }
+}
+
 extension Plugin {
   /// The selected records of the store, or of the bundled data while the store is empty.
   ///
-  /// Adds a warning to `outcome` if the store lacks records; errors have the code `usage`, for an option that
-  /// asks the service, or that of the store.
+  /// Adds a warning to `outcome` if the store lacks records; errors are those of the store.
   func selected(
-    by selection: Selection<Item>, _ invocation: Invocation, in environment: PluginEnvironment,
+    by selection: Selection<Item>, in environment: PluginEnvironment, mayBeBundled: Bool = true,
     _ outcome: inout ListingOutcome
   ) async throws(CommandError) -> any DataSource<Item> {
-    guard !invocation.has(.refresh) else {
-      throw CommandError(
-        .usage, "--refresh cannot be used: --where, --sort and --count read cached records",
-        hint: "--all reads all records of the service")
-    }
     outcome.select(isFilter: selection.isFilter)
     let local: LocalRecords<Item>
     do throws(SourceError) {
-      local = try await localRecords(in: environment, mayBeBundled: !invocation.has(.noFallback))
+      local = try await localRecords(in: environment, mayBeBundled: mayBeBundled)
     } catch {
       throw CommandError(error, of: self)
     }

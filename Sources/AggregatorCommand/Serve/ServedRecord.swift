@@ -18,10 +18,10 @@ struct ServedRecord: Record {
   /// The fields that were asked for, or all, as `--json` prints them.
   let object: JSON
 
-  /// The other columns of a list, beside the name.
+  /// The other columns of a list, beside the name; empty for programs.
   let summary: [Line]
 
-  /// All fields of the card that have a value.
+  /// All fields of the card that have a value; empty for programs.
   let card: [Line]
 
   /// The web page of the record at its service, an `http` or `https` URL; `nil` if it has none.

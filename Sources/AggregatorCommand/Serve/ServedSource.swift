@@ -25,6 +25,8 @@ struct ServedQuery: Hashable, Sendable {
   var conditions: [String] = []
   /// The order, as for `--sort`.
   var order: String?
+  /// True for the page, which shows ``ServedRecord/summary`` and ``ServedRecord/card``.
+  var isForPeople = false
 }
 
 /// A page of a list.

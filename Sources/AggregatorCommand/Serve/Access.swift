@@ -1,0 +1,195 @@
+import AggregatorFiles
+import AggregatorKit
+import AggregatorServer
+
+/// Decides which requests are answered: those with the access token, for a name of this server, and from a page of
+/// its own.
+///
+/// A web page of another site can make a browser send requests here, and by DNS rebinding under a name of its own:
+/// so `Host` and `Origin` are checked besides the token.
+struct Access: Sendable {
+  /// The secrets of a server, which survive a restart.
+  struct Secrets: Hashable, Sendable {
+    /// What programs send as `Authorization: Bearer`.
+    let token: String
+    /// What the cookie of a browser contains: the token itself is never in a page or a cookie.
+    let session: String
+  }
+
+  /// `nil` if everyone may access the server.
+  let secrets: Secrets?
+  /// The values of `Host` that are this server's, in lower case.
+  let hosts: Set<String>
+  /// Other origins whose pages may use the API.
+  let allowedOrigins: Set<String>
+  /// True if records may be deleted, restored and downloaded.
+  let mayChange: Bool
+  /// Cookies ignore ports, so that their name contains it.
+  let cookie: String
+
+  init(
+    secrets: Secrets?, names: [String], port: Int, allowedOrigins: [String] = [],
+    mayChange: Bool = true
+  ) {
+    self.secrets = secrets
+    let names = names.map { $0.lowercased() }
+    hosts = Set(names.map { "\($0):\(port)" } + (port == 80 ? names : []))
+    self.allowedOrigins = Set(allowedOrigins.map { $0.lowercased() })
+    self.mayChange = mayChange
+    cookie = "aggregator_\(port)"
+  }
+
+  enum Decision {
+    case allowed
+    case refused(ServerResponse)
+  }
+
+  /// True for a name of this server: other names are those of a page that wants to look like it.
+  func knows(_ request: ServerRequest) -> Bool {
+    request.header("Host").map { hosts.contains($0.lowercased()) } ?? false
+  }
+
+  /// Refuses a request that another site could have caused.
+  func check(_ request: ServerRequest) throws(Problem) {
+    guard knows(request) else {
+      throw Problem(
+        421, "unknownHost", "this server does not answer for the host of the request",
+        hint: "use the address that it printed, or name the host with --host")
+    }
+    if let origin = request.header("Origin") {
+      guard isOwn(origin) || allows(origin) else {
+        throw Problem(
+          403, "foreignOrigin", "requests from pages of \(origin.oneLine(atMost: 80)) are refused",
+          hint: "allow the origin with --allow-origin")
+      }
+    } else if request.isChange, !hasToken(request) {
+      // A browser names the origin of every change.
+      throw Problem(403, "foreignOrigin", "a change without Origin and bearer token is refused")
+    }
+    guard !request.isChange || mayChange else {
+      throw Problem(403, "readOnly", "this server is read-only")
+    }
+  }
+
+  /// True if the request bears the token or the cookie.
+  func admits(_ request: ServerRequest) -> Bool {
+    guard let secrets else { return true }
+    if hasToken(request) { return true }
+    return cookies(of: request).contains { $0.isEqualInConstantTime(to: secrets.session) }
+  }
+
+  /// The origin that may read the response, for `Access-Control-Allow-Origin`; `nil` for this server's own pages.
+  func foreignOrigin(of request: ServerRequest) -> String? {
+    request.header("Origin").flatMap { allows($0) ? $0 : nil }
+  }
+
+  /// The redirect that takes the token out of the address and gives the browser its cookie; `nil` if the address
+  /// has no token, and a refusal if it is wrong.
+  func exchange(_ request: ServerRequest) throws(Problem) -> ServerResponse? {
+    guard let secrets, request.method == "GET", let token = request.parameter("token") else {
+      return nil
+    }
+    guard token.isEqualInConstantTime(to: secrets.token) else { throw .unauthorized }
+    let rest = (request.rawQuery ?? "").split(separator: "&").filter { !$0.hasPrefix("token=") }
+    let query = rest.isEmpty ? "" : "?\(rest.joined(separator: "&"))"
+    // Two slashes would name another host.
+    let path = "/" + request.rawPath.drop { $0 == "/" }
+    return ServerResponse(
+      303, "text/plain; charset=utf-8", [],
+      headers: [
+        .init("Location", path + query), .init("Cache-Control", "no-store"),
+        .init(
+          "Set-Cookie",
+          "\(cookie)=\(secrets.session); Path=/; Max-Age=31536000; HttpOnly; SameSite=Strict"),
+      ])
+  }
+
+  private func hasToken(_ request: ServerRequest) -> Bool {
+    guard let secrets else { return true }
+    guard let field = request.header("Authorization"), field.lowercased().hasPrefix("bearer ")
+    else { return false }
+    return String(field.dropFirst(7)).isEqualInConstantTime(to: secrets.token)
+  }
+
+  private func cookies(of request: ServerRequest) -> [String] {
+    (request.header("Cookie") ?? "").split(separator: ";").compactMap { pair in
+      let pair = pair.drop { $0 == " " }
+      return pair.hasPrefix("\(cookie)=") ? String(pair.dropFirst(cookie.count + 1)) : nil
+    }
+  }
+
+  private func isOwn(_ origin: String) -> Bool {
+    let origin = origin.lowercased()
+    return origin.hasPrefix("http://") && hosts.contains(String(origin.dropFirst(7)))
+  }
+
+  private func allows(_ origin: String) -> Bool { allowedOrigins.contains(origin.lowercased()) }
+}
+
+extension Problem {
+  static let unauthorized = Problem(
+    401, "unauthorized", "the access token is missing or wrong",
+    hint: "open the address that aggregator serve printed, or send Authorization: Bearer TOKEN")
+}
+
+extension ServerRequest {
+  /// True if it may change something.
+  var isChange: Bool { !["GET", "HEAD", "OPTIONS"].contains(method) }
+}
+
+extension Access.Secrets {
+  private static let maxFileSize = 4096
+
+  /// New random secrets.
+  static func random() -> Access.Secrets {
+    Access.Secrets(token: randomText(), session: randomText())
+  }
+
+  /// The secrets in a file, which is made with random ones if it is missing or `renews`.
+  static func stored(at path: String, renewing renews: Bool) throws(SourceError) -> Access.Secrets {
+    let file = PrivateFile(path: path)
+    if !renews, let bytes = try file.contents(atMost: maxFileSize) {
+      let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+      if lines.count == 2, lines.allSatisfy({ $0.utf8.count == 64 }) {
+        return Access.Secrets(token: lines[0], session: lines[1])
+      }
+    }
+    let secrets = random()
+    try file.write(Array("\(secrets.token)\n\(secrets.session)\n".utf8))
+    return secrets
+  }
+
+  /// The token in a file of the user's: the first line, with at least 16 characters.
+  static func token(in path: String) throws(SourceError) -> Access.Secrets {
+    guard let bytes = try PrivateFile(path: path).contents(atMost: maxFileSize) else {
+      throw SourceError(.storage, "no file at \(path)", remedy: "write a token into it")
+    }
+    let line = String(decoding: bytes, as: UTF8.self).split(separator: "\n").first.map(String.init)
+    guard let token = line, token.utf8.count >= 16, token.utf8.allSatisfy({ 0x21...0x7E ~= $0 })
+    else {
+      throw SourceError(
+        .invalidSettings, "invalid token in \(path)",
+        remedy: "write a line of 16 or more visible ASCII characters")
+    }
+    return Access.Secrets(token: token, session: randomText())
+  }
+
+  /// 256 random bits as hexadecimal digits.
+  private static func randomText() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<4).map { _ in
+      let digits = String(generator.next() as UInt64, radix: 16)
+      return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }.joined()
+  }
+}
+
+extension String {
+  /// Takes as long for a nearly equal text as for any other of the length, so that time does not tell how much
+  /// of a secret was right.
+  fileprivate func isEqualInConstantTime(to other: String) -> Bool {
+    let (first, second) = (Array(utf8), Array(other.utf8))
+    guard first.count == second.count else { return false }
+    return zip(first, second).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+}

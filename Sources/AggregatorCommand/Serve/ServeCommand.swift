@@ -1,0 +1,185 @@
+import AggregatorFiles
+import AggregatorKit
+import AggregatorServer
+import Foundation
+
+extension CommandTree.Node {
+  static func serve(_ plugins: [any Plugin]) -> CommandTree.Node {
+    CommandTree.Node("serve", "Serve a web page and an HTTP API", .serve(plugins))
+  }
+}
+
+extension Command {
+  private static let port = Option(
+    "port", .count(0...65535), "N", about: "port, 0 for any free one (default 8080)")
+  private static let open = Option("open", about: "open the page in a browser")
+  private static let listen = Option(
+    "listen", .text, "ADDRESS",
+    about: "listen on this address instead of 127.0.0.1; requires --token-file or --no-token")
+  private static let host = Option(
+    "host", .text, "NAME", about: "also answer for this host name; also several")
+  private static let allowOrigin = Option(
+    "allow-origin", .text, "ORIGIN", about: "let pages of this origin use the API; also several")
+  private static let readOnly = Option(
+    "read-only", about: "refuse deletions, restores and downloads")
+  private static let newToken = Option("new-token", about: "replace the access token")
+  private static let tokenFile = Option(
+    "token-file", .file, "FILE", about: "use the access token in FILE")
+  private static let noToken = Option("no-token", about: "allow access without a token")
+  private static let replayWire = Option(
+    "replay-wire", .directory, "DIR", in: .recording,
+    about: "serve the responses recorded in DIR under the paths of their service")
+
+  private static let defaultPort = 8080
+
+  fileprivate static func serve(_ plugins: [any Plugin]) -> Command {
+    let name = plugins.dropFirst().first?.name ?? plugins.first?.name ?? "NAME"
+    return Command(
+      options: [
+        port, open, listen, host, allowOrigin, readOnly, newToken, tokenFile, noToken,
+        .source.with(about: "serve only these sources"), .replay, replayWire,
+      ],
+      notes: [
+        "The printed address contains an access token, which survives restarts. Programs send it as "
+          + "Authorization: Bearer TOKEN; /openapi.json describes the API.",
+        "Requires libmicrohttpd (apt install libmicrohttpd12, brew install libmicrohttpd).",
+      ],
+      examples: [
+        ("serve --open", "open the page in a browser"),
+        ("serve --source \(name) --port 9000", "one source, on another port"),
+        ("serve --replay-wire DIR", "replay a recording to an app, in place of its service"),
+      ]
+    ) { invocation, context in
+      try invocation.refuseArguments()
+      return try await serve(invocation, context)
+    }
+  }
+
+  private static func serve(
+    _ invocation: Invocation, _ context: CommandContext
+  ) async throws -> ExitCode {
+    let address = invocation.text(listen) ?? "127.0.0.1"
+    let port = invocation.count(port) ?? defaultPort
+    if let directory = invocation.text(replayWire) {
+      let replay: WireReplay
+      do { replay = WireReplay(try Recording(directory)) } catch { throw CommandError(error) }
+      let server = try start(on: address, port) { replay.response(to: $0) }
+      try context.output.write("\(server.url(named: address))\n")
+      context.diagnostics.note("Replaying \(directory). Press Ctrl-C to stop.")
+      return await run(server)
+    }
+    guard isLoopback(address) || invocation.has(tokenFile) || invocation.has(noToken) else {
+      throw CommandError(
+        .usage, "--listen \(address) requires --token-file or --no-token",
+        hint: "others can reach this address: choose who may use it")
+    }
+    let secrets = try secrets(invocation, context)
+    let environment = try context.environment()
+    environment.warnIfNoStore(context.diagnostics)
+    let metrics = Metrics()
+    let site = Site(
+      try sources(invocation, environment.observed(by: metrics), context), metrics: metrics,
+      secrets: secrets, environment, context)
+    let server = try start(on: address, port) { await site.response(to: $0) }
+    site.open(
+      Access(
+        secrets: secrets, names: names(address, invocation), port: server.port,
+        allowedOrigins: invocation.texts(allowOrigin), mayChange: !invocation.has(readOnly)))
+    let token = secrets.map { "/?token=\($0.token)" } ?? ""
+    let url = server.url(named: address) + token
+    try context.output.write("\(url)\n")
+    context.diagnostics.note(
+      "Serving \(site.sourceNames.joined(separator: ", ")). Press Ctrl-C to stop.")
+    if invocation.has(open), let url = URL(string: url) {
+      do { try Browser.open(url, variables: context.variables) } catch {
+        context.diagnostics.warning(error.message, hint: error.hint)
+      }
+    }
+    return await run(server)
+  }
+
+  private static func sources(
+    _ invocation: Invocation, _ environment: PluginEnvironment, _ context: CommandContext
+  ) throws(CommandError) -> [any ServedSource] {
+    let isRecorded = try RecordingOptions(
+      invocation, environment.settings, of: context.tree.name
+    ).isOn
+    let files = isRecorded ? nil : try context.imageFiles(environment.settings)
+    return try invocation.sources(in: context).map { plugin throws(CommandError) in
+      let lock = try SyncLock(
+        of: plugin.name, environment.settings, context,
+        isNeeded: environment.store?.isShared == false)
+      return served(plugin, environment, files, lock)
+    }
+  }
+
+  private static func served(
+    _ plugin: some Plugin, _ environment: PluginEnvironment, _ files: ImageDiskCache?,
+    _ lock: SyncLock
+  ) -> any ServedSource {
+    ServedPlugin(plugin, in: environment, imagesIn: files) { body in
+      try await lock.holding { await body() }
+    }
+  }
+
+  /// `nil` if everyone may access the server.
+  private static func secrets(
+    _ invocation: Invocation, _ context: CommandContext
+  ) throws(CommandError) -> Access.Secrets? {
+    guard !invocation.has(noToken) else { return nil }
+    do throws(SourceError) {
+      if let file = invocation.text(tokenFile) { return try .token(in: file) }
+      let state = try? context.directories(context.settings()).state
+      guard let state else { return .random() }
+      return try .stored(at: "\(state)/serve-token", renewing: invocation.has(newToken))
+    } catch {
+      throw CommandError(error)
+    }
+  }
+
+  private static func isLoopback(_ address: String) -> Bool {
+    address == "::1" || address.hasPrefix("127.") || address == "localhost"
+  }
+
+  /// The names under which the server is asked for.
+  private static func names(_ address: String, _ invocation: Invocation) -> [String] {
+    let local = ["127.0.0.1", "localhost", "[::1]"]
+    return local + [HTTPServer.name(of: address)] + invocation.texts(host)
+  }
+
+  private static func start(
+    on address: String, _ port: Int,
+    _ handler: @escaping @Sendable (ServerRequest) async -> ServerResponse
+  ) throws(CommandError) -> HTTPServer {
+    do { return try HTTPServer(on: address, port: port, handler) } catch {
+      throw CommandError(error)
+    }
+  }
+
+  /// Serves until a signal ends the program, which lets requests in flight end.
+  private static func run(_ server: HTTPServer) async -> ExitCode {
+    Interruption.first { _ in
+      let hasStopped = DispatchSemaphore(value: 0)
+      Task {
+        await server.stop(within: .seconds(5))
+        hasStopped.signal()
+      }
+      hasStopped.wait()
+    }
+    // The thread of the signal ends the program.
+    while true { try? await Task.sleep(for: .seconds(86400)) }
+  }
+}
+
+extension HTTPServer {
+  /// An address as the name of a host in a URL: an IPv6 address is in brackets.
+  static func name(of address: String) -> String {
+    address.contains(":") ? "[\(address)]" : address
+  }
+
+  fileprivate func url(named address: String) -> String {
+    // A wildcard is no address to ask for.
+    let name = ["0.0.0.0", "::"].contains(address) ? "127.0.0.1" : Self.name(of: address)
+    return "http://\(name):\(port)"
+  }
+}

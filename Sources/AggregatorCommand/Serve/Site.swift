@@ -1,0 +1,136 @@
+import AggregatorKit
+import AggregatorServer
+import Foundation
+import Synchronization
+
+/// All paths of the server: the page, the API and what describes them.
+final class Site: Sendable {
+  private let api: API
+  private let metrics: Metrics
+  private let version: String
+  private let now: @Sendable () -> Date
+  /// Set once the port is known.
+  private let access = Mutex<Access?>(nil)
+
+  init(
+    _ sources: [any ServedSource], metrics: Metrics, secrets: Access.Secrets?,
+    _ environment: PluginEnvironment, _ context: CommandContext
+  ) {
+    api = API(sources: sources, now: environment.now)
+    self.metrics = metrics
+    version = Version.current
+    now = environment.now
+  }
+
+  var sourceNames: [String] { api.sources.map(\.name) }
+
+  /// Begins to answer requests; earlier ones are refused.
+  func open(_ access: Access) { self.access.withLock { $0 = access } }
+
+  func response(to request: ServerRequest) async -> ServerResponse {
+    let start = ContinuousClock.now
+    let access = access.withLock(\.self)
+    let date = now
+    var response = await Now.$current.withValue(Now { date() }) {
+      do {
+        guard let access else { throw Problem(503, "starting", "the server is starting") }
+        return try await answer(request, access)
+      } catch {
+        let problem = Problem(error)
+        return isForPrograms(request) ? problem.response : page(of: problem)
+      }
+    }
+    response.secure()
+    if let origin = access?.foreignOrigin(of: request) { response.allow(origin) }
+    metrics.count(
+      method: request.method, route: route(request), status: response.status,
+      after: ContinuousClock.now - start)
+    return response
+  }
+
+  private func answer(_ request: ServerRequest, _ access: Access) async throws -> ServerResponse {
+    if request.path == ["healthz"] {
+      try request.require("GET")
+      return .json(["status": "ok"])
+    }
+    try access.check(request)
+    if request.method == "OPTIONS" { return .preflight() }
+    if let redirect = try access.exchange(request) { return redirect }
+    guard access.admits(request) else { throw Problem.unauthorized }
+    switch request.path.first {
+    case "api" where request.path.dropFirst().first == "v1":
+      return await api.response(to: request)
+    case "openapi.json" where request.path.count == 1:
+      try request.require("GET")
+      let host = request.header("Host") ?? ""
+      return .json(
+        OpenAPI.document(for: api.sources, version: version, address: "http://\(host)"))
+    case "metrics" where request.path.count == 1:
+      try request.require("GET")
+      return ServerResponse(
+        200, "text/plain; version=0.0.4; charset=utf-8", Array(metrics.text().utf8))
+    default: return try await pageResponse(to: request)
+    }
+  }
+
+  private func isForPrograms(_ request: ServerRequest) -> Bool {
+    ["api", "openapi.json", "metrics", "healthz"].contains(request.path.first ?? "")
+      || request.header("Accept")?.contains("text/html") != true
+  }
+
+  /// The kind of path, for the metrics: a path with IDs would be a series of its own for each.
+  private func route(_ request: ServerRequest) -> String {
+    switch request.path.first {
+    case nil: "/"
+    case "api":
+      switch request.path.count {
+      case 3: "/api/v1/{source}"
+      case 4: "/api/v1/{source}/{id}"
+      case 5: "/api/v1/{source}/{id}/{action}"
+      default: "other"
+      }
+    case let name? where ["openapi.json", "metrics", "healthz", "assets", "search"].contains(name):
+      "/\(name)"
+    case let name? where sourceNames.contains(name):
+      request.path.count == 1 ? "/{source}" : "/{source}/{id}"
+    default: "other"
+    }
+  }
+}
+
+extension ServerResponse {
+  fileprivate static func json(_ json: JSON) -> ServerResponse {
+    var response = ServerResponse(200, "application/json", Array(json.text.utf8))
+    response.set("Cache-Control", "private, no-cache")
+    return response
+  }
+
+  fileprivate static func preflight() -> ServerResponse {
+    ServerResponse(
+      204, "text/plain; charset=utf-8", [],
+      headers: [
+        .init("Access-Control-Allow-Methods", "GET, POST, DELETE"),
+        .init("Access-Control-Allow-Headers", "Authorization, If-None-Match"),
+        .init("Access-Control-Max-Age", "600"),
+      ])
+  }
+
+  /// Lets the pages of another origin read it; cookies are not for them.
+  fileprivate mutating func allow(_ origin: String) {
+    set("Access-Control-Allow-Origin", origin)
+    set("Access-Control-Expose-Headers", "Age, ETag, Link, Retry-After, X-Aggregator-Origin")
+    headers.append(.init("Vary", "Origin"))
+  }
+
+  /// The header fields of every response.
+  fileprivate mutating func secure() {
+    set(
+      "Content-Security-Policy",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+    set("X-Content-Type-Options", "nosniff")
+    set("X-Frame-Options", "DENY")
+    set("Referrer-Policy", "same-origin")
+    set("Cross-Origin-Resource-Policy", "same-origin")
+  }
+}
