@@ -1,0 +1,160 @@
+import AggregatorKit
+
+/// The description of the API in OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1.html).
+enum OpenAPI {
+  /// Returns the document of a server.
+  ///
+  /// - Parameters:
+  ///   - address: The URL of the server, without a path.
+  ///   - isReadOnly: True if records cannot be deleted, restored and downloaded.
+  static func document(
+    for sources: [any ServedSource], version: String, address: String, isReadOnly: Bool = false
+  ) -> JSON {
+    var paths: [JSON.Member] = []
+    for source in sources { paths += self.paths(of: source, isReadOnly: isReadOnly) }
+    return [
+      "openapi": "3.1.0",
+      "info": info(version),
+      "servers": [["url": .string(address)]],
+      "security": [["token": []]],
+      "tags": .array(sources.map { tag($0) }),
+      "paths": .object(paths + commonPaths(of: sources)),
+      "components": [
+        "securitySchemes": ["token": ["type": "http", "scheme": "bearer"]],
+        "parameters": .object(parameters),
+        "headers": .object(headers),
+        "responses": .object(responses),
+        "schemas": .object(commonSchemas + sources.flatMap { schemas(of: $0) }),
+      ],
+    ]
+  }
+
+  private static func info(_ version: String) -> JSON {
+    [
+      "title": "aggregator", "version": .string(version),
+      "description": """
+      Records of web APIs from one always-answering cache: live, else cached, else bundled sample data. \
+      `provenance` and the header field `X-Aggregator-Origin` name the origin of each answer.
+      """,
+    ]
+  }
+
+  private static func tag(_ source: some ServedSource) -> JSON {
+    ["name": .string(source.name), "description": .string(source.summary)]
+  }
+
+  /// The path of a source, which is a pattern if `suffix` has a parameter.
+  static func path(_ source: String, _ suffix: String = "") -> String {
+    "/api/v1/\(source)\(suffix)"
+  }
+
+  static func reference(_ kind: String, _ name: String) -> JSON {
+    ["$ref": .string("#/components/\(kind)/\(name)")]
+  }
+}
+
+// MARK: - Parameters, header fields and responses
+
+extension OpenAPI {
+  static func parameter(
+    _ name: String, in place: String = "query", _ schema: JSON, _ description: String,
+    example: String? = nil
+  ) -> JSON {
+    let isRequired = place == "path"
+    var members: [JSON.Member] = [
+      .init("name", .string(name)), .init("in", .string(place)),
+      .init("description", .string(description)),
+    ]
+    if isRequired { members.append(.init("required", true)) }
+    members.append(.init("schema", schema))
+    if let example { members.append(.init("example", .string(example))) }
+    return .object(members)
+  }
+
+  /// The parameters that are the same for all sources, by name.
+  private static var parameters: [JSON.Member] {
+    let text: JSON = ["type": "string"]
+    let caches = ServedQuery.Cache.allCases.map { JSON.string($0.rawValue) }
+    let cache: JSON = ["type": "string", "enum": .array(caches), "default": "normal"]
+    let limit: JSON = ["type": "integer", "minimum": 1, "default": 20]
+    let pages: JSON = ["type": "integer", "minimum": 1]
+    let sizes: JSON = [
+      "type": "string", "enum": .array(ImageSize.allCases.map { .string($0.rawValue) }),
+    ]
+    let list = [
+      ("limit", parameter("limit", limit, "The most records of a page.")),
+      (
+        "cursor",
+        parameter("cursor", text, "The position after a page: `page.next` of its answer.")
+      ),
+      (
+        "cache",
+        parameter(
+          "cache", cache,
+          """
+          `normal`: fresh cached data, else the service, else local data. `offline`: local data. `reload`: \
+          the service, else local data. `live`: the service, or an error.
+          """)
+      ),
+      (
+        "fields",
+        parameter("fields", text, "The names of the fields of a record, separated by commas.")
+      ),
+      (
+        "where",
+        parameter(
+          "where", ["type": "array", "items": text],
+          "A condition on a field, such as `name~new` or `id<100`; repeat it for several.")
+      ),
+      (
+        "sort",
+        parameter(
+          "sort", text, "Fields separated by commas; with a dash before for descending order.")
+      ),
+      ("size", parameter("size", sizes, "The size of an image.")),
+      ("pages", parameter("pages", pages, "The most pages to download; all if it is missing.")),
+    ]
+    return list.map { JSON.Member($0.0, $0.1) }
+  }
+
+  private static var headers: [JSON.Member] {
+    func header(_ description: String, _ schema: JSON) -> JSON {
+      ["description": .string(description), "schema": schema]
+    }
+    let origins: JSON = ["live", "cached", "bundled", "mixed"]
+    return [
+      .init("Link", header("The next page, as `rel=\"next\"`.", ["type": "string"])),
+      .init("Age", header("The age of cached data in seconds.", ["type": "integer"])),
+      .init(
+        "X-Aggregator-Origin",
+        header("The origin of the records.", ["type": "string", "enum": origins])),
+      .init(
+        "Retry-After", header("The time to wait before a retry, in seconds.", ["type": "integer"])),
+    ]
+  }
+
+  /// The name and the status of each problem.
+  static let problems = [
+    ("BadRequest", 400, "Invalid parameter, such as a cursor of another query."),
+    ("Unauthorized", 401, "The access token is missing or wrong."),
+    ("NotFound", 404, "There is no such record."),
+    ("TooManyRequests", 429, "Rate limited, by the service or by the limit of this program."),
+    ("BadGateway", 502, "The service failed, or its answer is invalid."),
+    ("ServiceUnavailable", 503, "The service is unreachable or paused, or nothing is cached."),
+    ("GatewayTimeout", 504, "The service timed out."),
+  ]
+
+  private static var responses: [JSON.Member] {
+    problems.map { name, status, description in
+      var members: [JSON.Member] = [.init("description", .string(description))]
+      if [429, 503].contains(status) {
+        members.append(.init("headers", ["Retry-After": reference("headers", "Retry-After")]))
+      }
+      let content: JSON = [
+        "application/problem+json": ["schema": reference("schemas", "Problem")]
+      ]
+      members.append(.init("content", content))
+      return .init(name, .object(members))
+    }
+  }
+}
