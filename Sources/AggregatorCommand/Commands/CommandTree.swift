@@ -114,6 +114,7 @@ package struct CommandTree: Sendable {
           Node(lazily: "sql") { .sql(plugins, program) },
           Node(lazily: "export") { .export(plugins) },
           Node(lazily: "watch") { .watch(plugins) },
+          Node(lazily: "serve") { .serve(plugins) },
         ]
       ),
       (

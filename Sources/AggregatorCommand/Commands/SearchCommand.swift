@@ -50,7 +50,7 @@ extension Command {
   ) async throws -> ExitCode {
     let example = (context.tree.plugins.dropFirst().first ?? context.tree.plugins.first)?.example
     let query = try invocation.query(example: "search \((example?.query ?? "word").typed)")
-    let plugins = try sources(invocation, context)
+    let plugins = try invocation.sources(in: context)
     suggestSource(for: invocation.arguments, context)
     let options = SourceOptions(invocation)
     let environment = try context.environment()
@@ -115,11 +115,12 @@ extension Command {
     let line = "\(name) search \(words.dropFirst().joined(separator: " "))"
     context.diagnostics.note("To search only \(name): \(context.diagnostics.command(line))")
   }
+}
 
-  private static func sources(
-    _ invocation: Invocation, _ context: CommandContext
-  ) throws(CommandError) -> [any Plugin] {
-    guard let names = invocation.list(.source) else { return context.tree.plugins }
+extension Invocation {
+  /// The sources of `--source`, or all.
+  func sources(in context: CommandContext) throws(CommandError) -> [any Plugin] {
+    guard let names = list(.source) else { return context.tree.plugins }
     guard !names.isEmpty else { throw CommandError(.usage, "missing value for --source") }
     for name in names { _ = try context.tree.plugin(named: name) }
     return context.tree.plugins.filter { names.contains($0.name) }

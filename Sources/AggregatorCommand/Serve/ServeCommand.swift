@@ -78,8 +78,7 @@ extension Command {
     environment.warnIfNoStore(context.diagnostics)
     let metrics = Metrics()
     let site = Site(
-      try sources(invocation, environment.observed(by: metrics), context), metrics: metrics,
-      secrets: secrets, environment, context)
+      try sources(invocation, environment, metrics, context), metrics: metrics, environment)
     let server = try start(on: address, port) { await site.response(to: $0) }
     site.open(
       Access(
@@ -99,7 +98,8 @@ extension Command {
   }
 
   private static func sources(
-    _ invocation: Invocation, _ environment: PluginEnvironment, _ context: CommandContext
+    _ invocation: Invocation, _ environment: PluginEnvironment, _ metrics: Metrics,
+    _ context: CommandContext
   ) throws(CommandError) -> [any ServedSource] {
     let isRecorded = try RecordingOptions(
       invocation, environment.settings, of: context.tree.name
@@ -109,6 +109,12 @@ extension Command {
       let lock = try SyncLock(
         of: plugin.name, environment.settings, context,
         isNeeded: environment.store?.isShared == false)
+      var environment = environment
+      let (counter, others) = (metrics.observer(of: plugin.name), environment.observer)
+      environment.observer = Observer { event in
+        counter(event)
+        others(event)
+      }
       return served(plugin, environment, files, lock)
     }
   }
@@ -118,7 +124,7 @@ extension Command {
     _ lock: SyncLock
   ) -> any ServedSource {
     ServedPlugin(plugin, in: environment, imagesIn: files) { body in
-      try await lock.holding { await body() }
+      try await lock.holding(body)
     }
   }
 

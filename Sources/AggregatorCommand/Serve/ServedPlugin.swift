@@ -11,13 +11,12 @@ struct ServedPlugin<P: Plugin>: ServedSource {
 
   /// Runs a sync while no other process downloads the same source.
   typealias SyncHolder =
-    @Sendable (_ source: String, _ body: @Sendable () async -> SyncResult) async throws ->
-    SyncResult
+    @Sendable (_ body: @Sendable () async -> SyncResult) async throws -> SyncResult
 
   /// - Parameter files: The cache of images on the disk; `nil` for none.
   init(
     _ plugin: P, in environment: PluginEnvironment, imagesIn files: ImageDiskCache?,
-    syncing holder: @escaping SyncHolder = { _, body in await body() }
+    syncing holder: @escaping SyncHolder = { body in await body() }
   ) {
     self.plugin = plugin
     self.environment = environment
@@ -152,7 +151,7 @@ struct ServedPlugin<P: Plugin>: ServedSource {
   ) async throws -> SyncResult {
     let store = try environment.requiredStore()
     let sync = try plugin.sync(into: store, in: environment)
-    return try await holdingSyncLock(name) {
+    return try await holdingSyncLock {
       await sync.run(upTo: pages, jobs: 1, waits: true, progress: progress)
     }
   }

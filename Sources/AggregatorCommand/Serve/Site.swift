@@ -13,8 +13,7 @@ final class Site: Sendable {
   private let access = Mutex<Access?>(nil)
 
   init(
-    _ sources: [any ServedSource], metrics: Metrics, secrets: Access.Secrets?,
-    _ environment: PluginEnvironment, _ context: CommandContext
+    _ sources: [any ServedSource], metrics: Metrics, _ environment: PluginEnvironment
   ) {
     api = API(sources: sources, now: environment.now)
     self.metrics = metrics
@@ -37,13 +36,13 @@ final class Site: Sendable {
         return try await answer(request, access)
       } catch {
         let problem = Problem(error)
-        return isForPrograms(request) ? problem.response : page(of: problem)
+        return isForPrograms(request) ? problem.response : problem.response
       }
     }
     response.secure()
     if let origin = access?.foreignOrigin(of: request) { response.allow(origin) }
     metrics.count(
-      method: request.method, route: route(request), status: response.status,
+      request.method, route(request), status: response.status,
       after: ContinuousClock.now - start)
     return response
   }
@@ -68,8 +67,8 @@ final class Site: Sendable {
     case "metrics" where request.path.count == 1:
       try request.require("GET")
       return ServerResponse(
-        200, "text/plain; version=0.0.4; charset=utf-8", Array(metrics.text().utf8))
-    default: return try await pageResponse(to: request)
+        200, Metrics.contentType, Array(metrics.text.utf8), headers: [.init("Cache-Control", "no-store")])
+    default: throw Problem.unknownPath
     }
   }
 
