@@ -136,7 +136,7 @@ struct Help {
 }
 
 extension String {
-  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+  var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }
 
 enum HelpTopic: String, CaseIterable {

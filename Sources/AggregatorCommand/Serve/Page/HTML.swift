@@ -1,0 +1,56 @@
+/// Text of HTML; interpolated strings are escaped, for content and for quoted attributes.
+struct HTML: Sendable {
+  var text: String
+
+  /// The HTML of nothing.
+  static let empty: HTML = ""
+
+  fileprivate static func escape(_ string: String, into text: inout String) {
+    var rest = Substring(string).utf8
+    while let mark = rest.firstIndex(where: \.isMarkup) {
+      text += Substring(rest[..<mark])
+      text += "&#\(rest[mark]);"
+      rest = rest[rest.index(after: mark)...]
+    }
+    text += Substring(rest)
+  }
+}
+
+extension HTML: ExpressibleByStringInterpolation {
+  struct StringInterpolation: StringInterpolationProtocol {
+    fileprivate var text = ""
+
+    init(literalCapacity: Int, interpolationCount: Int) {
+      text.reserveCapacity(literalCapacity + 32 * interpolationCount)
+    }
+
+    mutating func appendLiteral(_ literal: String) { text += literal }
+
+    mutating func appendInterpolation(_ string: String) { HTML.escape(string, into: &text) }
+
+    mutating func appendInterpolation(_ number: Int) { text += String(number) }
+
+    mutating func appendInterpolation(_ html: HTML?) { text += html?.text ?? "" }
+
+    mutating func appendInterpolation(_ parts: [HTML]) { for part in parts { text += part.text } }
+
+    /// Adds an attribute with a space before it; nothing for `nil`.
+    mutating func appendInterpolation(attribute name: StaticString, _ value: String?) {
+      guard let value else { return }
+      text += " \(name)=\""
+      HTML.escape(value, into: &text)
+      text += "\""
+    }
+  }
+
+  init(stringLiteral text: String) { self.text = text }
+
+  init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
+}
+
+extension UInt8 {
+  /// True for `&`, `<`, `>`, `"` and `'`.
+  fileprivate var isMarkup: Bool {
+    self == 0x26 || self == 0x3C || self == 0x3E || self == 0x22 || self == 0x27
+  }
+}

@@ -1,0 +1,3 @@
+enum Script {
+  static let text = ""
+}

@@ -1,0 +1,3 @@
+enum Stylesheet {
+  static let text = ""
+}

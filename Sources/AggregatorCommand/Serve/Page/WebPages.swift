@@ -1,0 +1,111 @@
+import AggregatorKit
+import Foundation
+
+/// The pages of the server for people, written as HTML.
+///
+/// They work without the script. The script requests the same addresses with the header field
+/// ``PagePart/header`` and replaces that part of the page.
+struct WebPages: Sendable {
+  let sources: [any ServedSource]
+
+  /// True to offer neither deletion nor downloads.
+  let isReadOnly: Bool
+
+  /// The date that ages of cached data refer to.
+  var now: Date
+
+  /// The `Content-Security-Policy` of all pages.
+  static let contentSecurityPolicy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+  static let contentType = "text/html; charset=utf-8"
+
+  /// Returns the page of a source, or a part of it.
+  func page(_ content: SourceContent, part: PagePart? = nil) -> String {
+    switch part {
+    case .list: listPart(content).text
+    case .detail: detailPart(content).text
+    case nil: sourcePage(content).text
+    }
+  }
+
+  /// Returns the page of a search in all sources; the parts are the list and, empty, the detail.
+  func search(_ content: SearchContent, part: PagePart? = nil) -> String {
+    switch part {
+    case .list: resultsPart(content).text
+    case .detail: ""
+    case nil: searchPage(content).text
+    }
+  }
+
+  /// Returns a page for a failure, such as an unknown address.
+  ///
+  /// - Parameter isPublic: True for a client without access, who must not see the sources.
+  func failure(_ failure: PageFailure, isPublic: Bool = false) -> String {
+    failurePage(failure, isPublic: isPublic).text
+  }
+}
+
+/// A part of a page that the script replaces.
+enum PagePart: String, Sendable {
+  case list, detail
+
+  /// The header field of a request for a part; responses vary by it.
+  static let header = "X-Part"
+}
+
+/// The content of the page of a source.
+struct SourceContent: Sendable {
+  let source: any ServedSource
+
+  let query: ServedQuery
+
+  /// `nil` only for the part ``PagePart/detail``.
+  var list: Result<ServedPage, PageFailure>?
+
+  var detail: DetailContent?
+
+  /// The ID of a record that was just deleted by a form, from the parameter `deleted`.
+  var deleted: String?
+}
+
+struct DetailContent: Sendable {
+  let id: String
+
+  /// A page of one record.
+  let answer: Result<ServedPage, PageFailure>
+}
+
+/// The content of the page of a search in all sources.
+struct SearchContent: Sendable {
+  struct Answer: Sendable {
+    let source: any ServedSource
+    let page: Result<ServedPage, PageFailure>
+  }
+
+  /// `nil` before anything was typed.
+  let query: String?
+
+  var cache = ServedQuery.Cache.normal
+
+  /// One of each source, in order; empty without a query.
+  let answers: [Answer]
+}
+
+/// A failure as a page shows it.
+struct PageFailure: Error, Hashable, Sendable {
+  /// The status of HTTP.
+  let status: Int
+
+  /// A few words: `Not found`.
+  let title: String
+
+  /// The failure, as the API reports it.
+  let detail: String
+
+  /// The remedy.
+  var hint: String?
+
+  var retryAfter: Duration?
+}
