@@ -36,7 +36,7 @@ final class Site: Sendable {
         return try await answer(request, access)
       } catch {
         let problem = Problem(error)
-        return isForPrograms(request) ? problem.response : problem.response
+        return isForPrograms(request) ? problem.response : pages.response(to: problem)
       }
     }
     response.secure()
@@ -63,14 +63,19 @@ final class Site: Sendable {
       try request.require("GET")
       let host = request.header("Host") ?? ""
       return .json(
-        OpenAPI.document(for: api.sources, version: version, address: "http://\(host)"))
+        OpenAPI.document(
+          for: api.sources, version: version, address: "http://\(host)",
+          isReadOnly: !access.mayChange))
     case "metrics" where request.path.count == 1:
       try request.require("GET")
       return ServerResponse(
-        200, Metrics.contentType, Array(metrics.text.utf8), headers: [.init("Cache-Control", "no-store")])
-    default: throw Problem.unknownPath
+        200, Metrics.contentType, Array(metrics.text.utf8),
+        headers: [.init("Cache-Control", "no-store")])
+    default: return try await pages.response(to: request, readOnly: !access.mayChange)
     }
   }
+
+  private var pages: PageRouter { PageRouter(api: api, now: now) }
 
   private func isForPrograms(_ request: ServerRequest) -> Bool {
     ["api", "openapi.json", "metrics", "healthz"].contains(request.path.first ?? "")
@@ -88,10 +93,15 @@ final class Site: Sendable {
       case 5: "/api/v1/{source}/{id}/{action}"
       default: "other"
       }
+    case PageAddress.root:
+      switch request.path.count {
+      case 2: "/sources/{source}"
+      case 3: "/sources/{source}/{id}"
+      case 4: "/sources/{source}/{id}/{action}"
+      default: "other"
+      }
     case let name? where ["openapi.json", "metrics", "healthz", "assets", "search"].contains(name):
       "/\(name)"
-    case let name? where sourceNames.contains(name):
-      request.path.count == 1 ? "/{source}" : "/{source}/{id}"
     default: "other"
     }
   }
@@ -123,10 +133,7 @@ extension ServerResponse {
 
   /// The header fields of every response.
   fileprivate mutating func secure() {
-    set(
-      "Content-Security-Policy",
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-        + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+    set("Content-Security-Policy", WebPages.contentSecurityPolicy)
     set("X-Content-Type-Options", "nosniff")
     set("X-Frame-Options", "DENY")
     set("Referrer-Policy", "same-origin")

@@ -4,20 +4,23 @@ import AggregatorKit
 enum PageAddress {
   typealias Parameter = (name: String, value: String)
 
+  /// The first segment of the addresses of sources, whose names could be those of other paths.
+  static let root = "sources"
+
   static func list(_ source: String, _ query: ServedQuery, deleted: String? = nil) -> String {
-    path([source], query.parameters + (deleted.map { [("deleted", $0)] } ?? []))
+    path([root, source], query.parameters + (deleted.map { [("deleted", $0)] } ?? []))
   }
 
   /// The address of a record beside the list of a query.
   static func record(_ source: String, _ id: String, _ query: ServedQuery) -> String {
-    path([source, id], query.parameters)
+    path([root, source, id], query.parameters)
   }
 
   /// The address that a form without script posts to: `action` is `delete` or `restore`.
   static func action(
     _ action: String, _ source: String, _ id: String, _ query: ServedQuery
   ) -> String {
-    path([source, id, action], query.parameters)
+    path([root, source, id, action], query.parameters)
   }
 
   static func search(_ query: String?, _ cache: ServedQuery.Cache = .normal) -> String {

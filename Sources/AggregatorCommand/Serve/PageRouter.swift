@@ -1,0 +1,155 @@
+import AggregatorKit
+import AggregatorServer
+import Foundation
+
+/// Answers requests for pages, and for the files that they use.
+struct PageRouter: Sendable {
+  let api: API
+  let now: @Sendable () -> Date
+
+  func response(to request: ServerRequest, readOnly: Bool) async throws -> ServerResponse {
+    let pages = WebPages(sources: api.sources, isReadOnly: readOnly, now: now())
+    let part = request.header(PagePart.header).flatMap(PagePart.init)
+    let path = request.path
+    switch (path.first, path.count) {
+    case (nil, _):
+      try request.require("GET")
+      return .redirect(
+        to: api.sources.first.map { PageAddress.list($0.name, ServedQuery()) } ?? "/search")
+    case ("search", 1):
+      try request.require("GET")
+      return html(pages.search(try await search(request), part: part))
+    case (PageAddress.root, 2...3):
+      try request.require("GET")
+      let source = try api.source(named: path[1])
+      let content = try await content(of: source, path.count == 3 ? path[2] : nil, part, request)
+      return html(pages.page(content, part: part), status: content.status(of: part))
+    case (PageAddress.root, 4):
+      try request.require("POST")
+      return try await change(path[3], path[2], of: try api.source(named: path[1]), request)
+    case ("assets", 2):
+      try request.require("GET")
+      return try asset(named: path[1])
+    default: throw Problem.unknownPath
+    }
+  }
+
+  /// The page for an error that no other page shows.
+  func response(to problem: Problem) -> ServerResponse {
+    let pages = WebPages(sources: api.sources, isReadOnly: true, now: now())
+    // A client without access must not learn what is served.
+    let text = pages.failure(
+      PageFailure(problem), isPublic: [401, 403, 421].contains(problem.status))
+    return html(text, status: problem.status)
+  }
+
+  // MARK: - Content
+
+  private static let parameters: Set<String> = [
+    "query", "limit", "cursor", "cache", "where", "sort", "deleted",
+  ]
+
+  private func content(
+    of source: any ServedSource, _ id: String?, _ part: PagePart?, _ request: ServerRequest
+  ) async throws -> SourceContent {
+    var query = try ServedQuery(request, knowing: Self.parameters)
+    query.isForPeople = true
+    var content = SourceContent(source: source, query: query)
+    content.deleted = request.parameter("deleted")
+    if let id {
+      // The record is that of the list beside it.
+      content.detail = DetailContent(
+        id: id, answer: await result { try await source.record(id, query) })
+    }
+    if part != .detail { content.list = await result { [query] in try await source.page(query) } }
+    return content
+  }
+
+  private func search(_ request: ServerRequest) async throws -> SearchContent {
+    var query = try ServedQuery(request, knowing: ["query", "cache"])
+    query.isForPeople = true
+    let results = query.query == nil ? [] : await api.results(of: query)
+    return SearchContent(
+      query: query.query, cache: query.cache,
+      answers: results.map { source, result in
+        .init(source: source, page: result.mapError { PageFailure($0) })
+      })
+  }
+
+  private func result(
+    _ body: () async throws -> ServedPage
+  ) async -> Result<ServedPage, PageFailure> {
+    do { return .success(try await body()) } catch { return .failure(PageFailure(Problem(error))) }
+  }
+
+  // MARK: - Forms
+
+  /// Deletes or restores a record, and shows the list again.
+  private func change(
+    _ action: String, _ id: String, of source: any ServedSource, _ request: ServerRequest
+  ) async throws -> ServerResponse {
+    let query = try ServedQuery(request, knowing: Self.parameters)
+    switch action {
+    case "delete":
+      guard try await source.delete(id) else { throw Problem.unknownPath }
+      return .redirect(to: PageAddress.list(source.name, query, deleted: id))
+    case "restore":
+      _ = try await source.restore(id)
+      return .redirect(to: PageAddress.record(source.name, id, query))
+    default: throw Problem.unknownPath
+    }
+  }
+
+  // MARK: - Responses
+
+  private func html(_ text: String, status: Int = 200) -> ServerResponse {
+    ServerResponse(
+      status, WebPages.contentType, Array(text.utf8),
+      headers: [.init("Cache-Control", "private, no-cache"), .init("Vary", PagePart.header)])
+  }
+
+  private func asset(named name: String) throws(Problem) -> ServerResponse {
+    guard let asset = Asset.all.first(where: { $0.name == name }) else { throw .unknownPath }
+    return ServerResponse(
+      200, asset.type, Array(asset.body.utf8),
+      headers: [.init("Cache-Control", "private, max-age=31536000, immutable")])
+  }
+}
+
+extension SourceContent {
+  /// The status of the page: that of what was asked for.
+  fileprivate func status(of part: PagePart?) -> Int {
+    let answer = part == .list ? list : detail?.answer ?? list
+    guard case .failure(let failure)? = answer else { return 200 }
+    return failure.status
+  }
+}
+
+extension PageFailure {
+  fileprivate init(_ problem: Problem) {
+    self.init(
+      status: problem.status, title: Self.title(of: problem.status), detail: problem.message,
+      hint: problem.hint, retryAfter: problem.retryAfter.map { .seconds($0) })
+  }
+
+  private static func title(of status: Int) -> String {
+    switch status {
+    case 400: "This address does not work"
+    case 401: "Access token required"
+    case 403, 421: "Refused"
+    case 404: "Not found"
+    case 429, 503: "Not available now"
+    case 502: "The service failed"
+    case 504: "The service took too long"
+    default: "Something went wrong"
+    }
+  }
+}
+
+extension ServerResponse {
+  fileprivate static func redirect(to address: String) -> ServerResponse {
+    ServerResponse(
+      303, "text/plain; charset=utf-8", [],
+      headers: [.init("Location", address), .init("Cache-Control", "no-store")])
+  }
+}
