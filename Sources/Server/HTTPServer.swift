@@ -1,0 +1,102 @@
+package import AggregatorCore
+import CAggregatorServer
+import Foundation
+import Synchronization
+
+/// An HTTP/1.1 server on an address of this machine (RFC 9112), without TLS.
+///
+/// Requests are answered in tasks of their own. A task is cancelled if its client leaves.
+package final class HTTPServer: Sendable {
+  package typealias Handler = @Sendable (ServerRequest) async -> ServerResponse
+
+  /// The numeric address.
+  package let address: String
+
+  package let port: Int
+
+  private let table: ConnectionTable
+  private let daemon: cserver_daemon
+  private let isStopped = Atomic(false)
+
+  /// Starts to listen.
+  ///
+  /// - Parameters:
+  ///   - address: A numeric address, or `localhost`, which is `127.0.0.1`.
+  ///   - port: 0 for a free one.
+  ///   - libraries: The file names of libmicrohttpd to try, in order.
+  /// - Throws: ``SourceError`` with code `storage` if the port is in use or libmicrohttpd is not installed,
+  ///   `invalidSettings` for an address or port that is invalid.
+  package init(
+    on address: String, port: Int, limits: ServerLimits = .standard,
+    libraries: [String]? = nil, _ handler: @escaping Handler
+  ) throws(SourceError) {
+    try Libmicrohttpd.load(libraries ?? Libmicrohttpd.names)
+    self.address = address == "localhost" ? "127.0.0.1" : address
+    var boundPort: Int32 = 0
+    let listener = try Self.listener(self.address, port, &boundPort)
+    self.port = Int(boundPort)
+    table = ConnectionTable(limits, handler)
+    var callbacks = cserver_callbacks(owner: table)
+    daemon = cserver_start(
+      listener, limits.headBytes * 2, UInt32(limits.connections * 2 + 64), &callbacks)
+    guard daemon != 0 else {
+      cserver_close(listener)
+      throw SourceError(.storage, "cannot start the server")
+    }
+    table.start()
+  }
+
+  deinit {
+    guard !isStopped.load(ordering: .relaxed) else { return }
+    Task.detached { [table, daemon] in await Self.stop(table, daemon, within: .zero) }
+  }
+
+  /// Accepts no more connections, ends event streams, lets other requests finish in a time, and then closes all
+  /// connections.
+  package func stop(within time: Duration) async {
+    guard !isStopped.exchange(true, ordering: .relaxed) else { return }
+    await Self.stop(table, daemon, within: time)
+  }
+
+  private static func stop(
+    _ table: ConnectionTable, _ daemon: cserver_daemon, within time: Duration
+  ) async {
+    cserver_quiesce(daemon)
+    await table.drain(within: time)
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        cserver_stop(daemon)  // its thread uses the table until here
+        withExtendedLifetime(table) {}
+        continuation.resume()
+      }
+    }
+  }
+
+  private static func listener(
+    _ address: String, _ port: Int, _ boundPort: inout Int32
+  ) throws(SourceError) -> Int32 {
+    guard 0...65535 ~= port else {
+      throw SourceError(.invalidSettings, "invalid port \(port): must be from 0 to 65535")
+    }
+    let listener = cserver_listen(address, Int32(port), &boundPort)
+    if listener >= 0 { return listener }
+    switch errno {
+    case EINVAL:
+      throw SourceError(
+        .invalidSettings, "invalid address \"\(address.oneLine(atMost: 80))\"",
+        remedy: "use a numeric address, or localhost")
+    case EADDRINUSE:
+      throw SourceError(.storage, "port \(port) is in use", remedy: "choose another port")
+    case EACCES:
+      throw SourceError(
+        .storage, "port \(port) needs more permissions", remedy: "choose a port from 1024 on")
+    case EADDRNOTAVAIL:
+      throw SourceError(
+        .invalidSettings, "\(address) is not an address of this machine",
+        remedy: "use one of its addresses, or localhost")
+    case let error:
+      throw SourceError(
+        .storage, "cannot listen on \(address):\(port): \(String(cString: strerror(error)))")
+    }
+  }
+}

@@ -1,0 +1,31 @@
+/// The limits on clients of an ``HTTPServer``.
+package struct ServerLimits: Sendable {
+  /// The most bytes of a request line with its header fields; more is 431.
+  package var headBytes = 16 << 10
+
+  /// The most bytes of a body; more is 413.
+  package var bodyBytes = 64 << 10
+
+  package var connections = 256
+
+  package var connectionsPerAddress = 64
+
+  package var eventStreams = 16
+
+  /// The longest time for a request to arrive, from the connection on, however many pieces it arrives in.
+  package var request: Duration = .seconds(10)
+
+  /// The longest time between a response and the next request.
+  package var idle: Duration = .seconds(30)
+
+  /// The longest time for a client to take a response, or a piece of an event stream; longer responses have one
+  /// more second for each 16 KB.
+  package var response: Duration = .seconds(30)
+
+  package static let standard = ServerLimits()
+
+  /// The time between two checks of the deadlines.
+  var checkInterval: Duration { min(.milliseconds(250), min(request, idle, response) / 4) }
+
+  func deadline(forResponseOf bytes: Int) -> Duration { response + .seconds(bytes >> 14) }
+}
