@@ -1,0 +1,150 @@
+import AggregatorKit
+import Foundation
+import Testing
+
+/// Who may use the server: the token, the cookie, `Host` and `Origin`.
+@Suite(.timeLimit(.minutes(3))) struct AccessTests {
+  private static let path = "/api/v1/countries?cache=offline&limit=1"
+
+  @Test func `without the token nothing but its health is told`() async throws {
+    let server = try await ServingProgram("--source countries")
+    let token = try #require(server.token)
+    #expect(token.utf8.count == 64)
+    for authorization in [
+      "", "Bearer", "Bearer x", "Bearer \(token.dropLast())0", "Basic \(token)",
+    ] {
+      for path in [
+        Self.path, "/", "/openapi.json", "/metrics", "/sources/countries", "/assets/style.css",
+      ] {
+        let reply = try await server.get(
+          path, ["Authorization": authorization, "Accept": "text/html"])
+        #expect(reply.status == 401, "\(path) \(authorization)")
+        #expect(!reply.text.contains("countries"), "\(reply.text)")
+      }
+    }
+    #expect(try await server.get("/healthz", ["Authorization": ""]).status == 200)
+    #expect(try await server.get(Self.path, ["Authorization": "bearer \(token)"]).status == 200)
+    try await server.stop()
+  }
+
+  @Test func `the address with the token gives a cookie, and the token leaves it`() async throws {
+    let sandbox = try Sandbox()
+    let server = try await ServingProgram("--source countries", in: sandbox)
+    let token = try #require(server.token)
+    let redirect = try await server.get("/search?query=a&token=\(token)", ["Authorization": ""])
+    #expect(redirect.status == 303)
+    #expect(redirect.header("Location") == "/search?query=a")
+    let field = try #require(redirect.header("Set-Cookie"))
+    #expect(field.contains("; HttpOnly") && field.contains("; SameSite=Strict"))
+    #expect(field.hasPrefix("aggregator_\(server.port)=") && !field.contains(token))
+    let cookie = String(field.prefix { $0 != ";" })
+    #expect(try await server.get(Self.path, ["Cookie": "a=b; \(cookie); c=d"]).status == 200)
+    #expect(try await server.get(Self.path, ["Cookie": cookie + "0"]).status == 401)
+    #expect(try await server.get("/?token=x", ["Authorization": ""]).status == 401)
+    #expect(
+      try await server.get("//evil.example/?token=\(token)").header("Location") == "/evil.example/")
+
+    // Both survive `kill -9`, unless a new token is wanted.
+    try await server.stop(by: SIGKILL)
+    let file = "home/.local/state/aggregator/serve-token"
+    #expect(try sandbox.permissions(of: file) == 0o600)
+    let second = try await ServingProgram(
+      "--source countries --port \(server.port)", in: sandbox)
+    #expect(second.token == token)
+    #expect(try await second.get(Self.path, ["Cookie": cookie]).status == 200)
+    try await second.stop()
+    let third = try await ServingProgram(
+      "--source countries --port \(server.port) --new-token", in: sandbox)
+    #expect(third.token != token)
+    #expect(try await third.get(Self.path, ["Cookie": cookie]).status == 401)
+    try await third.stop()
+  }
+
+  @Test func `other hosts and origins are refused`() async throws {
+    let server = try await ServingProgram(
+      "--source countries --host box.local --allow-origin https://app.example")
+    let port = server.port
+    for host in [
+      "127.0.0.1:\(port)", "localhost:\(port)", "LOCALHOST:\(port)", "box.local:\(port)",
+    ] {
+      #expect(try await server.get(Self.path, ["Host": host]).status == 200, "\(host)")
+    }
+    for host in [
+      "evil.example", "evil.example:\(port)", "127.0.0.1", "127.0.0.1:\(port).evil.example",
+    ] {
+      #expect(try await server.get(Self.path, ["Host": host]).status == 421, "\(host)")
+    }
+    for origin in ["https://evil.example", "null", "http://localhost", "https://localhost:\(port)"]
+    {
+      #expect(try await server.get(Self.path, ["Origin": origin]).status == 403, "\(origin)")
+      #expect(
+        try await server.send("DELETE", "/api/v1/countries/AF", ["Origin": origin]).status == 403)
+    }
+    let own = try await server.get(Self.path, ["Origin": "http://127.0.0.1:\(port)"])
+    #expect(own.status == 200 && own.header("Access-Control-Allow-Origin") == nil)
+    let allowed = try await server.get(Self.path, ["Origin": "https://app.example"])
+    #expect(allowed.header("Access-Control-Allow-Origin") == "https://app.example")
+    #expect(allowed.headers.contains { $0.name == "Vary" && $0.value.contains("Origin") })
+    let preflight = try await server.send(
+      "OPTIONS", Self.path,
+      [
+        "Origin": "https://app.example", "Access-Control-Request-Method": "DELETE",
+        "Authorization": "",
+      ])
+    #expect(preflight.status == 204)
+    #expect(preflight.header("Access-Control-Allow-Methods")?.contains("DELETE") == true)
+    try await server.stop()
+  }
+
+  @Test func `a change by cookie needs the origin of the page`() async throws {
+    let server = try await ServingProgram("--source countries")
+    let token = try #require(server.token)
+    let redirect = try await server.get("/?token=\(token)", ["Authorization": ""])
+    let cookie = String(try #require(redirect.header("Set-Cookie")).prefix { $0 != ";" })
+    let path = "/sources/countries/AF/delete"
+    #expect(try await server.send("POST", path, ["Cookie": cookie]).status == 403)
+    let own = ["Cookie": cookie, "Origin": "http://127.0.0.1:\(server.port)"]
+    let reply = try await server.send("POST", path, own)
+    #expect(reply.status == 303)
+    #expect(reply.header("Location") == "/sources/countries?deleted=AF")
+    #expect(try await server.send("POST", "/sources/countries/AF/restore", own).status == 303)
+    try await server.stop()
+  }
+
+  @Test func `a read-only server changes nothing`() async throws {
+    let server = try await ServingProgram("--source countries --read-only")
+    #expect(try await server.send("DELETE", "/api/v1/countries/AF").status == 403)
+    #expect(try await server.send("POST", "/api/v1/countries/sync").status == 403)
+    #expect(try await server.get("/sources/countries?cache=offline").status == 200)
+    try await server.stop()
+  }
+
+  @Test func `a token of the user's, and none`() async throws {
+    let sandbox = try Sandbox()
+    try sandbox.write("my-own-token-0123\n", to: "work/token")
+    try sandbox.write("short\n", to: "work/short")
+    let server = try await ServingProgram("--source countries --token-file token", in: sandbox)
+    #expect(server.address.hasSuffix("/?token=my-own-token-0123"))
+    try await server.stop()
+    let invalid = try await Binary.run("serve --port 0 --token-file short", in: sandbox)
+    #expect(invalid.status == 78)
+    #expect(invalid.errors.contains("16 or more"))
+    let open = try await ServingProgram("--source countries --no-token", in: sandbox)
+    #expect(open.token == nil)
+    #expect(try await open.get(Self.path).status == 200)
+    #expect(try await open.get(Self.path, ["Host": "evil.example"]).status == 421)
+    try await open.stop()
+  }
+
+  @Test func `every response is guarded against framing, sniffing and scripts`() async throws {
+    let server = try await ServingProgram("--source countries")
+    for path in ["/", "/sources/countries", Self.path, "/nothing", "/metrics", "/healthz"] {
+      let reply = try await server.get(path, ["Accept": "text/html"])
+      #expect(reply.header("X-Content-Type-Options") == "nosniff", "\(path)")
+      #expect(reply.header("X-Frame-Options") == "DENY")
+      let policy = try #require(reply.header("Content-Security-Policy"))
+      #expect(policy.hasPrefix("default-src 'none'") && !policy.contains("unsafe"))
+    }
+    try await server.stop()
+  }
+}

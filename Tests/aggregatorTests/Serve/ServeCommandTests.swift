@@ -1,0 +1,252 @@
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+/// The API of `serve`, over a socket.
+@Suite(.timeLimit(.minutes(3))) struct ServeCommandTests {
+  @Test func `a list is the document of --json, and continues by its link`() async throws {
+    let home = try TestHome()
+    let server = try await ServingProgram("--source countries", in: home.sandbox)
+    let first = try await server.get("/api/v1/countries?limit=100&cache=offline")
+    #expect(first.status == 200)
+    #expect(first.header("Content-Type") == "application/json")
+    #expect(first.header("X-Aggregator-Origin") == "bundled")
+    let printed = try await home.run("countries list --limit 100 --offline --json").output
+    #expect(first.text == printed)
+
+    var codes: [String] = []
+    var path: String? = "/api/v1/countries?limit=100&cache=offline"
+    while let next = path {
+      let reply = try await server.get(next)
+      for country in try reply.json()["items"]?.elements ?? [] {
+        codes.append(try #require(country["code"]?.string))
+      }
+      path = reply.header("Link").flatMap { $0.firstMatch(of: /<(.+)>; rel="next"/) }
+        .map { String($0.1) }
+    }
+    #expect(codes.count == 250 && Set(codes).count == 250)
+    try await server.stop()
+  }
+
+  @Test func `a record, its fields, and IDs with slashes and percent signs`() async throws {
+    let server = try await ServingProgram("--source countries,users")
+    let record = try await server.get("/api/v1/countries/CW?fields=name,capital&cache=offline")
+    #expect(
+      record.text.contains(#"    {"name":"Curaçao","capital":"Willemstad"}"#), "\(record.text)")
+    let missing = try await server.get("/api/v1/countries/a%2Fb%25c?cache=offline")
+    #expect(missing.status == 400)
+    #expect(missing.header("Content-Type") == "application/problem+json")
+    #expect(try missing.json()["detail"]?.string?.contains("a/b%c") == true, "\(missing.text)")
+    try await server.stop()
+  }
+
+  static let mistakes: [(String, Int, String)] = [
+    ("/api/v1/countries?limit=0", 400, "invalidRequest"),
+    ("/api/v1/countries?limit=1000000", 400, "invalidRequest"),
+    ("/api/v1/countries?limit=x", 400, "invalidRequest"),
+    ("/api/v1/countries?fields=nam", 400, "invalidRequest"),
+    ("/api/v1/countries?where=nam%3Dx", 400, "invalidRequest"),
+    ("/api/v1/countries?sort=nam", 400, "invalidRequest"),
+    ("/api/v1/countries?cache=none", 400, "invalidRequest"),
+    ("/api/v1/countries?limi=1", 400, "invalidRequest"),
+    ("/api/v1/countries?cursor=abc", 400, "invalidCursor"),
+    ("/api/v1/countries?query=%2E%2E%2E%20%00", 400, ""),
+    ("/api/v1/heroes/abc", 400, "invalidRequest"),
+    ("/api/v1/planets", 404, "unknownSource"),
+    ("/api/v1/countries/CW/x", 404, "notFound"),
+    ("/api/v2/countries", 404, "notFound"),
+    ("/etc/passwd", 404, "notFound"),
+    ("/../../etc/passwd", 404, "notFound"),
+    ("/assets/..%2F..%2Fetc%2Fpasswd", 404, "notFound"),
+    ("/api/v1/users/sync", 400, "invalidRequest"),
+    ("/api/v1/heroes?cache=live", 503, "missingKey"),
+    ("/api/v1/products?cache=live", 502, "unreachable"),
+  ]
+
+  @Test func `mistakes and failures are problems with a status that fits`() async throws {
+    let server = try await ServingProgram()
+    for (path, status, code) in Self.mistakes {
+      let reply = try await server.get(path)
+      #expect(reply.status == status, "\(path): \(reply.text)")
+      guard !code.isEmpty else { continue }
+      let problem = try reply.json()
+      #expect(problem["code"]?.string == code, "\(path): \(reply.text)")
+      #expect(problem["status"]?.int == status)
+      if status == 503 { #expect(reply.header("Retry-After") != nil) }
+    }
+    #expect(try await server.send("POST", "/api/v1/countries").status == 405)
+    let cursor = try await server.get("/api/v1/countries?limit=1&cache=offline").json()["page"]?[
+      "next"]
+    let foreign = try await server.get(
+      "/api/v1/heroes?cache=offline&cursor=\(try #require(cursor?.string).percentEncoded)")
+    #expect(foreign.status == 400)
+    #expect(try foreign.json()["code"]?.string == "invalidCursor")
+    try await server.stop()
+  }
+
+  @Test func `conditions and order select cached records`() async throws {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    _ = try await home.run("countries sync")
+    let server = try await ServingProgram(
+      environment: home.environment, in: home.sandbox)
+    let reply = try await server.get(
+      "/api/v1/countries?where=region%3DEurope&sort=-name&limit=2&fields=name")
+    let names = try reply.json()["items"]?.elements?.compactMap { $0["name"]?.string }
+    let printed = try await home.run(
+      "countries list --where region=Europe --sort -name --limit 2 --fields name --tsv")
+    #expect(names == printed.lines)
+    #expect(try await server.get("/api/v1/countries?sort=name&cache=live").status == 400)
+    try await server.stop()
+  }
+
+  @Test func `all sources are searched at once, and one that fails is named`() async throws {
+    let server = try await ServingProgram()
+    let reply = try await server.get("/api/v1/search?query=spider&cache=live")
+    #expect(reply.status >= 500)
+    let offline = try await server.get("/api/v1/search?query=spider&cache=offline")
+    let found = try offline.json()
+    #expect(found["items"]?.elements?.first?["source"]?.string == "heroes")
+    #expect(found["sources"]?["users"]?["error"] == .null)
+    #expect(try await server.get("/api/v1/search").status == 400)
+    try await server.stop()
+  }
+
+  @Test func `a deleted record is gone until it is restored`() async throws {
+    let home = try TestHome()
+    let server = try await ServingProgram(in: home.sandbox)
+    let path = "/api/v1/countries/AF"
+    #expect(try await server.send("DELETE", path).status == 204)
+    #expect(try await server.get(path + "?cache=offline").status == 404)
+    #expect(try await home.run("countries show AF --offline").status == 1)
+    #expect(try await server.send("POST", path + "/restore").status == 204)
+    #expect(try await server.get(path + "?cache=offline").status == 200)
+    #expect(try await server.send("POST", path + "/restore").status == 404)
+    #expect(try await server.send("DELETE", "/api/v1/countries/XXX").status == 404)
+    try await server.stop()
+  }
+
+  @Test func `a download reports its progress as events`() async throws {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    let server = try await ServingProgram(environment: home.environment, in: home.sandbox)
+    let reply = try await server.send("POST", "/api/v1/products/sync")
+    #expect(reply.header("Content-Type") == "text/event-stream")
+    #expect(reply.text.contains("event: progress\ndata: {"))
+    let end = try #require(reply.text.firstMatch(of: /event: done\ndata: (.*)\n\n/))
+    let result = try JSONDecoder().decode(JSON.self, from: Data(end.1.utf8))
+    #expect(result["complete"] == .bool(true))
+    #expect(
+      try await server.get("/api/v1/products?cache=offline").header("X-Aggregator-Origin")
+        == "cached")
+    #expect(try await server.send("POST", "/api/v1/users/sync").status == 400)
+    services.products.stop()
+    let failed = try await server.send("POST", "/api/v1/products/sync")
+    #expect(failed.text.contains("event: error\n"), "\(failed.text)")
+    try await server.stop()
+  }
+
+  @Test func `live, cached, then offline with its reason`() async throws {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    let server = try await ServingProgram(environment: home.environment, in: home.sandbox)
+    let path = "/api/v1/heroes?query=spider"
+    #expect(try await server.get(path).header("X-Aggregator-Origin") == "live")
+    let cached = try await server.get(path)
+    #expect(cached.header("X-Aggregator-Origin") == "cached")
+    #expect(cached.header("Age").flatMap { Int($0) } != nil)
+    services.heroes.stop()
+    let reloaded = try await server.get(path + "&cache=reload")
+    #expect(reloaded.header("X-Aggregator-Origin") == "cached")
+    #expect(try reloaded.json()["provenance"]?["reason"]?.string == "unreachable")
+    #expect(try await server.get(path + "&cache=live").status >= 500)
+    try await server.stop()
+  }
+
+  @Test func `an image has its type, and a record without one is a problem`() async throws {
+    let pictures = try FakePictures()
+    let heroes = try FakeComicVine([
+      FakeCharacter(id: 1, name: "One", picture: .at(pictures.url.absoluteString)),
+      FakeCharacter(id: 2, name: "Two", picture: .blank),
+    ])
+    let server = try await ServingProgram(environment: heroes.settings.mapValues { $0 })
+    let image = try await server.get("/api/v1/heroes/1/image?size=small")
+    #expect(image.status == 200, "\(image.text)")
+    #expect(image.body == FakePictures.picture)
+    #expect(image.header("Content-Type") == "image/png")
+    #expect(image.header("X-Content-Type-Options") == "nosniff")
+    #expect(try await server.get("/api/v1/heroes/1/image?size=huge").status == 400)
+    #expect(try await server.get("/api/v1/heroes/2/image").status == 404)
+    #expect(try await server.get("/api/v1/countries/AF/image").status == 404)
+    try await server.stop()
+  }
+
+  @Test func `IDs may contain any character`() async throws {
+    let pets = try await PetHome(["a/b", "50%", "q?x=1&y#z", "é"])
+    let server = try await ServingProgram("--source pets", in: pets.sandbox)
+    for id in ["a/b", "50%", "q?x=1&y#z", "é"] {
+      let path = "/api/v1/pets/\(id.percentEncoded)"
+      let reply = try await server.get(path)
+      #expect(try reply.json()["items"]?.elements?.first?["id"]?.string == id, "\(reply.text)")
+      #expect(try await server.get(path + "/image").header("Content-Type") == "image/png")
+      #expect(try await server.send("DELETE", path).status == 204)
+      #expect(try await server.get(path).status == 404)
+      #expect(try await server.send("POST", path + "/restore").status == 204)
+      let page = try await server.get("/sources/pets/\(id.percentEncoded)")
+      #expect(page.status == 200)
+    }
+    try await server.stop()
+  }
+
+  @Test func `a replayed recording is served without a key`() async throws {
+    let recording = Repository.root.appending(path: "Tests/HeroesTests/Recordings/working").path
+    let server = try await ServingProgram(
+      "--replay \(recording) --source heroes", environment: ["COMIC_VINE_URL": nil])
+    let reply = try await server.get("/api/v1/heroes")
+    #expect(reply.header("X-Aggregator-Origin") == "live", "\(reply.text)")
+    try await server.stop()
+  }
+
+  @Test func `signals end it, and requests in flight are answered`() async throws {
+    for signal in [SIGINT, SIGTERM] {
+      let gate = DispatchSemaphore(value: 0)
+      let service = try LoopbackServer { _ in
+        gate.wait()
+        return .json("{}")
+      }
+      let server = try await ServingProgram(
+        "--source countries", environment: ["COUNTRIES_URL": "\(service.baseURL)"])
+      async let reply = server.get("/api/v1/countries")
+      _ = await service.requests(atLeast: 1)
+      server.run.child.send(signal)
+      gate.signal()
+      #expect(try await reply.header("X-Aggregator-Origin") == "bundled")
+      #expect(try await server.run.outcome().ending == .signal(signal))
+    }
+  }
+
+  @Test func `a port in use is an error with its remedy`() async throws {
+    let server = try await ServingProgram("--source countries")
+    let outcome = try await Binary.run("serve --port \(server.port)")
+    #expect(outcome.status == 74)
+    #expect(outcome.errors.contains("port \(server.port) is in use"), "\(outcome.errors)")
+    #expect(outcome.errors.contains("hint: "))
+    try await server.stop()
+  }
+
+  @Test func `listening for others requires a decision about the token`() async throws {
+    let outcome = try await Binary.run("serve --listen 0.0.0.0 --port 0")
+    #expect(outcome.status == 64)
+    #expect(outcome.errors.contains("--token-file or --no-token"))
+  }
+}
+
+extension JSON {
+  fileprivate var elements: [JSON]? {
+    if case .array(let elements) = self { elements } else { nil }
+  }
+  fileprivate var string: String? { if case .string(let text) = self { text } else { nil } }
+  fileprivate var int: Int? { if case .integer(let number) = self { number } else { nil } }
+}
