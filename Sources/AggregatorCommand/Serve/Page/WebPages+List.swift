@@ -161,6 +161,8 @@ extension WebPages {
     }
     labels = Array(labels.prefix(4))
     return """
+      <div class="columns columns-\(labels.count)" aria-hidden="true"><span>Name</span>\
+      \(labels.map { "<span>\($0.safeLine)</span>" })</div>
       <ol class="records rows columns-\(labels.count)">
       \(records.map { row($0, labels, source, query, selected) })
       </ol>

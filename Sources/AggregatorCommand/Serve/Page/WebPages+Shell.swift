@@ -70,7 +70,7 @@ extension WebPages {
     """
     <form class="search" role="search" action="\(address)" method="get">
     <label class="visually-hidden" for="query">\(label)</label>
-    \(Icon.search.html)
+    <div class="field">\(Icon.search.html)
     <input type="search" id="query" name="query" value="\(query.query ?? "")" placeholder="\(label)…" \
     autocomplete="off" autocapitalize="off" spellcheck="false" enterkeyhint="search" dir="auto">
     \(query.conditions.map { hidden("where", $0) })\
@@ -78,7 +78,7 @@ extension WebPages {
     \(query.limit.map { hidden("limit", String($0)) })\
     \(query.cache == .normal ? nil : hidden("cache", query.cache.rawValue))\
     <kbd class="hint" hidden>/</kbd>
-    <button type="submit">Search</button>
+    <button type="submit" class="button">Search</button></div>
     </form>
     """
   }

@@ -1,0 +1,54 @@
+import AggregatorKit
+import Foundation
+import Testing
+
+@testable import AggregatorCommand
+
+@Suite struct BadgeTests {
+  private static let minutesAgo = MadeUpSource.now.addingTimeInterval(-185)
+  private static let unreachable = SourceError(.unreachable, "cannot reach the service")
+
+  private func badge(
+    _ provenances: Provenance..., cache: ServedQuery.Cache = .normal, reason: String? = nil
+  ) throws -> Badge {
+    var summary = ListingSummary(count: 1)
+    summary.provenance = CombinedProvenance(provenances)
+    return try #require(
+      Badge(ServedPage(records: [], summary: summary, reason: reason), cache, MadeUpSource.now))
+  }
+
+  @Test func sayTheOrigin() throws {
+    let live = Provenance(.live, fetchedAt: MadeUpSource.now)
+    let cached = Provenance(.cached, fetchedAt: Self.minutesAgo)
+    let bundled = Provenance(.bundled)
+    #expect(try badge(live).label == "Live")
+    #expect(try badge(cached).label == "Cached 3 min ago")
+    #expect(try badge(bundled).label == "Bundled sample data")
+    #expect(try badge(live, cached).label == "Partly cached")
+    #expect(try badge(live).note == nil)
+    #expect(try badge(cached).note == nil)
+  }
+
+  @Test func sayWhyDataIsNotLive() throws {
+    let cached = Provenance(.cached, fetchedAt: Self.minutesAgo, reason: Self.unreachable)
+    #expect(try badge(cached).label == "Offline · cached 3 min ago")
+    #expect(try badge(cached).note == "Cannot reach the service")
+    #expect(try badge(cached, reason: "no network").note == "No network")
+    let limited = Provenance(
+      .bundled, reason: SourceError(.rateLimited, "rate limited; retry in 28 min"))
+    #expect(try badge(limited).label == "Bundled sample data")
+    #expect(try badge(limited).explanation == "Rate limited; retry in 28 min")
+  }
+
+  @Test func sayThatTheServiceWasNotAsked() throws {
+    let cached = Provenance(.cached, fetchedAt: Self.minutesAgo)
+    #expect(try badge(cached, cache: .offline).kind == .offline)
+    #expect(try badge(cached, cache: .offline).explanation == "You chose to use local data only")
+  }
+
+  @Test func nobodyAnswered() {
+    #expect(
+      Badge(ServedPage(records: [], summary: ListingSummary(count: 0)), .normal, MadeUpSource.now)
+        == nil)
+  }
+}

@@ -1,0 +1,205 @@
+import AggregatorKit
+import Foundation
+import Testing
+
+@testable import AggregatorCommand
+
+@Suite struct WebPagesTests {
+  private let pages = WebPages(
+    sources: [
+      MadeUpSource.heroes, MadeUpSource.countries, MadeUpSource.products, MadeUpSource.hostile,
+    ],
+    isReadOnly: false, now: MadeUpSource.now)
+
+  private func list(_ source: MadeUpSource, _ query: ServedQuery = ServedQuery()) -> String {
+    pages.page(SourceContent(source: source, query: query, list: .success(source.page(query))))
+  }
+
+  private func detail(
+    _ source: MadeUpSource, _ id: String, _ query: ServedQuery = ServedQuery(),
+    in pages: WebPages? = nil, part: PagePart? = nil
+  ) -> String {
+    (pages ?? self.pages).page(
+      SourceContent(
+        source: source, query: query, list: .success(source.page(query)),
+        detail: DetailContent(id: id, answer: .success(source.record(id, query)))),
+      part: part)
+  }
+
+  private func search(_ query: String?) -> String {
+    let answers = pages.sources.compactMap { $0 as? MadeUpSource }.map { source in
+      SearchContent.Answer(
+        source: source,
+        page: source.name == "products"
+          ? .failure(Self.rateLimited) : .success(source.page(ServedQuery(query: query))))
+    }
+    return pages.search(SearchContent(query: query, answers: query == nil ? [] : answers))
+  }
+
+  private static let rateLimited = PageFailure(
+    status: 429, title: "Rate limited", detail: "rate limited by DummyJSON",
+    hint: "use cached records meanwhile", retryAfter: .seconds(1680))
+
+  private func failed(_ query: ServedQuery = ServedQuery()) -> String {
+    pages.page(
+      SourceContent(
+        source: MadeUpSource.products, query: query, list: .failure(Self.rateLimited)))
+  }
+
+  private var all: [(name: String, html: String)] {
+    let heroes = MadeUpSource.heroes
+    let hostile = MadeUpSource.hostile
+    let details = heroes.records.map { ("heroes/\($0.id)", detail(heroes, $0.id)) }
+    let nothing = ServedQuery(query: "zzz")
+    return details
+      + [
+        ("heroes", list(heroes)),
+        ("heroes?cursor=c20", list(heroes, ServedQuery(cursor: "c20"))),
+        ("heroes?cursor=c40", list(heroes, ServedQuery(cursor: "c40"))),
+        ("heroes?query=s", list(heroes, ServedQuery(query: "s"))),
+        ("heroes?query=s&cursor=c20", list(heroes, ServedQuery(query: "s", cursor: "c20"))),
+        ("heroes?query=storm", list(heroes, ServedQuery(query: "storm"))),
+        ("heroes?query=zzz", list(heroes, nothing)),
+        ("countries", list(MadeUpSource.countries)),
+        ("countries/CH", detail(MadeUpSource.countries, "CH")),
+        ("products", failed()), ("products-empty", list(MadeUpSource.products)),
+        ("hostile", list(hostile)),
+        ("hostile/0", detail(hostile, hostile.records[0].id)),
+        ("hostile/1", detail(hostile, hostile.records[1].id)),
+        ("hostile-query", list(hostile, ServedQuery(query: "\"><script>alert(10)</script>"))),
+        ("search", search(nil)), ("search?query=s", search("s")),
+        ("404", pages.failure(.init(status: 404, title: "Not found", detail: "no page \"/x\""))),
+      ]
+  }
+
+  @Test func pagesCanBeLookedAt() throws {
+    let pages = all
+    #expect(Set(pages.map(\.name)).count == pages.count)
+    guard let folder = ProcessInfo.processInfo.environment["AGGREGATOR_PAGES"] else { return }
+    let root = URL(filePath: folder)
+    let files = pages.map { ("\($0.name.percentEncoded).html", $0.html) }
+    for (name, text) in files + Asset.all.map({ ($0.name, $0.body) }) {
+      try Data(text.utf8).write(to: root.appending(path: name))
+    }
+  }
+
+  @Test func textFromServicesIsNeverMarkup() {
+    for (name, html) in all {
+      for mark in ["<script>", "<img src=x", "<form action=//", "<b>", "onclick='", "\"onclick"] {
+        #expect(!html.contains(mark), "\(name): \(mark)")
+      }
+    }
+    let html = detail(.hostile, MadeUpSource.hostile.records[0].id)
+    #expect(html.contains("&#60;img src=x onerror=alert(3)&#62;"))
+    #expect(html.contains("&#39; onclick=&#39;alert(5)"))
+  }
+
+  @Test func onlyWebAddressesAreLinks() throws {
+    for (name, html) in all {
+      for match in html.matches(of: /(?:href|src|action)="([^"]*)"/) {
+        let address = String(match.1)
+        #expect(
+          address.hasPrefix("/") || address == "#main" || address.hasPrefix("https://comicvine"),
+          "\(name): \(address)")
+      }
+    }
+    #expect(
+      detail(.heroes, "1443").contains(
+        """
+        <a class="button" href="https://comicvine.gamespot.com/spider-man/4005-1443/" \
+        rel="noopener noreferrer external" referrerpolicy="no-referrer">
+        """))
+  }
+
+  @Test func nothingNeedsMoreThanThePolicyAllows() {
+    for (name, html) in all {
+      let names = html.replacing(/"[^"]*"/, with: "")
+      #expect(!names.contains(/<[^>]*\s(?:style|on[a-z]+)=/), "\(name)")
+      #expect(html.matches(of: /<script/).count == 1, "\(name)")
+      #expect(!html.contains("data:"), "\(name)")
+    }
+  }
+
+  @Test func textCannotReorderThePage() {
+    for (name, html) in all {
+      let isHarmless = !html.unicodeScalars.contains {
+        "\u{202A}\u{202B}\u{202C}\u{202D}\u{202E}\u{2066}\u{2067}\u{2068}\u{2069}\u{1B}\u{2028}"
+          .unicodeScalars.contains($0)
+      }
+      #expect(isHarmless, "\(name)")
+    }
+  }
+
+  @Test func anyIDHasAnAddress() {
+    let html = list(.hostile)
+    #expect(html.contains(#"href="/hostile/a%2Fb%252F%3Fc%23d%26%22e%27""#))
+  }
+
+  @Test func linksKeepTheQueryAndEndAReload() {
+    let query = ServedQuery(
+      query: "a&b", limit: 5, cache: .reload, conditions: ["id>3"], order: "-name")
+    var source = MadeUpSource.heroes
+    source.records[0] = ServedRecord("1", "a&b")
+    let html = list(source, query)
+    #expect(
+      html.contains(#"href="/heroes/1?query=a%26b&#38;where=id%3E3&#38;sort=-name&#38;limit=5""#))
+    #expect(html.contains(#"<input type="hidden" name="where" value="id&#62;3">"#))
+  }
+
+  @Test func aLaterPageLinksToBothEnds() {
+    let html = list(.heroes, ServedQuery(cursor: "c20"))
+    #expect(html.contains(#"rel="next" href="/heroes?cursor=c40""#))
+    #expect(html.contains(#"<a href="/heroes">Back to the beginning"#))
+    #expect(list(.heroes, ServedQuery(cursor: "c40")).contains("End of list"))
+  }
+
+  @Test func aReadOnlyPageDeletesNothing() {
+    let readOnly = WebPages(sources: pages.sources, isReadOnly: true, now: MadeUpSource.now)
+    #expect(detail(.heroes, "1443").contains(#"action="/heroes/1443/delete""#))
+    let html = detail(.heroes, "1443", in: readOnly)
+    #expect(!html.contains("delete"))
+    #expect(!html.contains("download"))
+  }
+
+  @Test func aPartIsAPartOfThePage() {
+    let whole = detail(.heroes, "1443")
+    for part in [PagePart.list, .detail] {
+      let html = detail(.heroes, "1443", part: part)
+      #expect(html.hasPrefix("<section id=\"\(part)\""))
+      #expect(whole.contains(html))
+    }
+  }
+
+  @Test func aDeletedRecordCanBeRestored() {
+    let source = MadeUpSource.heroes
+    let query = ServedQuery(query: "thor")
+    let html = pages.page(
+      SourceContent(
+        source: source, query: query, list: .success(source.page(query)), deleted: "1445"))
+    #expect(html.contains(#"<form method="post" action="/heroes/1445/restore?query=thor">"#))
+  }
+
+  @Test func aFailureNamesItsRemedy() {
+    let html = failed()
+    for words in [
+      "Rate limited", "Rate limited by DummyJSON.", "Use cached records meanwhile.",
+      "Try again in 28 min.", #"href="/products?cache=offline""#,
+    ] {
+      #expect(html.contains(words))
+    }
+    #expect(!failed(ServedQuery(cache: .offline)).contains("Use local data"))
+  }
+
+  @Test func aClientWithoutAccessSeesNoSources() {
+    let failure = PageFailure(status: 401, title: "No access", detail: "no token")
+    #expect(pages.failure(failure).contains("Countries"))
+    #expect(!pages.failure(failure, isPublic: true).contains("Countries"))
+  }
+
+  @Test func addressesOfAssetsChangeWithThem() {
+    #expect(Set(Asset.all.map(\.address)).count == Asset.all.count)
+    for asset in Asset.all {
+      #expect(asset.address.hasPrefix("/assets/\(asset.name)?v="))
+    }
+  }
+}
