@@ -53,7 +53,7 @@ final class Metrics: Sendable {
   func observer(of source: String) -> Observer {
     state.withLock { $0.sources[source] = $0.sources[source] ?? Source() }
     return Observer { [self] event in
-      state.withLock { $0.sources[source, default: Source()].count(event) }
+      state.withLock { $0.sources[source, default: Source()].count(event, of: source) }
     }
   }
 
@@ -67,10 +67,13 @@ final class Metrics: Sendable {
 }
 
 extension Metrics.Source {
-  mutating func count(_ event: Event) {
+  mutating func count(_ event: Event, of source: String) {
     switch event {
-    case .answered(_, _, let provenance, _): answers[provenance.origin, default: 0] += 1
-    case .failed(_, _, let error):
+    // Images report their answers, too, under a name of their own.
+    case .answered(source, _, let provenance, _):
+      answers[provenance.origin, default: 0] += 1
+      if let reason = provenance.reason { note(reason) }
+    case .failed(source, _, let error):
       failures[error.code, default: 0] += 1
       note(error)
     case .fellBack(let error): note(error)

@@ -3,7 +3,7 @@ import AggregatorKit
 extension OpenAPI {
   static func paths(of source: some ServedSource, isReadOnly: Bool) -> [JSON.Member] {
     let id = parameter(
-      "id", in: "path", ["type": "string"], "The ID of a record, percent-encoded.",
+      "id", in: "path", required: true, ["type": "string"], "The ID of a record, percent-encoded.",
       example: source.example.id)
     let hasDeletion = source.hasStore && !isReadOnly
     var record: [JSON.Member] = [
@@ -29,17 +29,23 @@ extension OpenAPI {
   /// The paths that belong to no source.
   static func commonPaths(of sources: [any ServedSource]) -> [JSON.Member] {
     let words = parameter(
-      "query", ["type": "string"], "Words.", example: sources.first?.example.query)
+      "query", required: true, ["type": "string"], "Words to search for.",
+      example: sources.first?.example.query)
+    let limit = parameter(
+      "limit", ["type": "integer", "minimum": 1, "maximum": 100, "default": 5],
+      "The most records of each source.")
     let search = operation(
       "search", "Search all sources", tag: nil,
-      parameters: [words, reference("parameters", "limit"), reference("parameters", "cache")],
-      success: page(reference("schemas", "SearchPage"), hasLink: false))
+      parameters: [words, limit, reference("parameters", "cache")],
+      success: page(reference("schemas", "SearchPage"), hasLink: false),
+      failures: [400, 401, 429, 502, 503, 504])
     let list = operation(
       "sources", "List the sources", tag: nil,
-      success: response("The sources.", "application/json", ["type": "object"]))
+      success: response(
+        "The sources.", "application/json", reference("schemas", "SourcesPage")))
     let health = operation(
       "health", "Check that the server runs", tag: nil, isOpen: true,
-      success: response("It runs.", "text/plain", ["type": "string"]))
+      success: response("It runs.", "application/json", ["type": "object"]))
     let metrics = operation(
       "metrics", "Counters in the text format of Prometheus", tag: nil,
       success: response("The counters.", "text/plain", ["type": "string"]))
@@ -90,14 +96,14 @@ extension OpenAPI {
     operation(
       "delete\(source.typeName)", "Hide one \(source.noun.singular) on this machine",
       tag: source.name, success: .init("204", ["description": "It is hidden."]),
-      failures: [400, 401, 404, 503])
+      failures: [401, 403, 404, 503])
   }
 
   private static func restore(_ source: some ServedSource) -> JSON {
     operation(
       "restore\(source.typeName)", "Show a hidden \(source.noun.singular) again",
       tag: source.name, success: .init("204", ["description": "It is shown again."]),
-      failures: [400, 401, 404, 503])
+      failures: [401, 403, 404, 503])
   }
 
   private static func sync(_ source: some ServedSource) -> JSON {
@@ -105,8 +111,12 @@ extension OpenAPI {
       "sync\(source.typeName)", "Download \(source.noun.plural)", tag: source.name,
       parameters: [reference("parameters", "pages")],
       success: response(
-        "The progress, as server-sent events.", "text/event-stream", ["type": "string"]),
-      failures: [400, 401, 503])
+        """
+        Server-sent events: `progress` with the counts so far; at the end `done` with the counts, or `error` \
+        with the members `code`, `message` and `result`. Closing the connection stops the download, which the \
+        next one resumes.
+        """, "text/event-stream", ["type": "string"]),
+      failures: [400, 401, 403, 503])
   }
 }
 
@@ -127,6 +137,7 @@ extension OpenAPI {
     for (name, status, _) in problems where failures.contains(status) && !isOpen {
       responses.append(.init("\(status)", reference("responses", name)))
     }
+    responses.append(.init("default", reference("responses", "Problem")))
     members.append(.init("responses", .object(responses)))
     return .object(members)
   }

@@ -22,7 +22,8 @@ extension OpenAPI {
     return [
       .init("Problem", problem), .init("Page", position), .init("Provenance", provenance),
       .init("Warning", warning),
-      .init("SearchPage", page(of: hit, from: ["type": "null"], hasSources: true)),
+      .init("SearchPage", page(of: hit, from: ["type": "null"], results: results)),
+      .init("SourcesPage", page(of: source, from: ["type": "null"])),
     ]
   }
 
@@ -44,20 +45,41 @@ extension OpenAPI {
 
   /// The envelope of `--json`.
   private static func page(
-    of record: JSON, from source: JSON, hasSources: Bool = false
+    of record: JSON, from source: JSON, results: JSON? = nil
   ) -> JSON {
     var properties: [JSON.Member] = [
       .init("schema", ["const": "aggregator/1"]),
       .init("source", source),
-      .init("verb", ["enum": ["list", "search", "show"]]),
+      .init("verb", ["enum": ["list", "search", "show", "sources"]]),
       .init("query", optionalText),
       .init("items", ["type": "array", "items": record]),
       .init("page", reference("schemas", "Page")),
       .init("provenance", ["anyOf": [reference("schemas", "Provenance"), ["type": "null"]]]),
       .init("warnings", ["type": "array", "items": reference("schemas", "Warning")]),
     ]
-    if hasSources { properties.append(.init("sources", ["type": "object"])) }
+    if let results { properties.append(.init("sources", results)) }
     return object(properties)
+  }
+
+  /// The results of a search by source.
+  private static var results: JSON {
+    let error = object([.init("code", text), .init("message", text)])
+    let result = object([
+      .init("page", reference("schemas", "Page")),
+      .init("provenance", ["anyOf": [reference("schemas", "Provenance"), ["type": "null"]]]),
+      .init("error", ["anyOf": [error, ["type": "null"]]]),
+    ])
+    return ["type": "object", "additionalProperties": result]
+  }
+
+  private static var source: JSON {
+    let field = object([.init("name", text), .init("kind", text), .init("about", text)])
+    let flag: JSON = ["type": "boolean"]
+    return object([
+      .init("name", text), .init("summary", text),
+      .init("fields", ["type": "array", "items": field]), .init("images", flag),
+      .init("endless", flag),
+    ])
   }
 
   private static var position: JSON {
@@ -96,21 +118,19 @@ extension OpenAPI {
 
   /// Problem details (RFC 9457).
   private static var problem: JSON {
-    object(
-      [
-        .init("type", text), .init("title", text), .init("status", ["type": "integer"]),
-        .init("detail", text),
-        .init("code", ["type": "string", "description": "For programs, such as `invalidCursor`."]),
-        .init("hint", ["type": "string", "description": "The remedy."]),
-      ], required: ["type", "title", "status"])
+    object([
+      .init("type", text), .init("title", text), .init("status", ["type": "integer"]),
+      .init("detail", text),
+      .init("code", ["type": "string", "description": "For programs, such as `invalidCursor`."]),
+      .init("hint", ["type": ["string", "null"], "description": "The remedy."]),
+    ])
   }
 
-  /// A schema of an object, whose properties are all required by default.
-  private static func object(_ properties: [JSON.Member], required: [String]? = nil) -> JSON {
-    let names = required ?? properties.map(\.name)
-    return [
+  /// A schema of an object whose properties are all required.
+  private static func object(_ properties: [JSON.Member]) -> JSON {
+    [
       "type": "object", "properties": .object(properties),
-      "required": .array(names.map(JSON.string)),
+      "required": .array(properties.map { .string($0.name) }),
     ]
   }
 }

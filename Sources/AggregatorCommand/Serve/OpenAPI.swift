@@ -57,10 +57,9 @@ enum OpenAPI {
 
 extension OpenAPI {
   static func parameter(
-    _ name: String, in place: String = "query", _ schema: JSON, _ description: String,
-    example: String? = nil
+    _ name: String, in place: String = "query", required isRequired: Bool = false,
+    _ schema: JSON, _ description: String, example: String? = nil
   ) -> JSON {
-    let isRequired = place == "path"
     var members: [JSON.Member] = [
       .init("name", .string(name)), .init("in", .string(place)),
       .init("description", .string(description)),
@@ -112,7 +111,12 @@ extension OpenAPI {
           "sort", text, "Fields separated by commas; with a dash before for descending order.")
       ),
       ("size", parameter("size", sizes, "The size of an image.")),
-      ("pages", parameter("pages", pages, "The most pages to download; all if it is missing.")),
+      (
+        "pages",
+        parameter(
+          "pages", pages,
+          "The most pages to download; all if it is missing, which endless sources refuse.")
+      ),
     ]
     return list.map { JSON.Member($0.0, $0.1) }
   }
@@ -137,15 +141,19 @@ extension OpenAPI {
   static let problems = [
     ("BadRequest", 400, "Invalid parameter, such as a cursor of another query."),
     ("Unauthorized", 401, "The access token is missing or wrong."),
-    ("NotFound", 404, "There is no such record."),
+    ("Forbidden", 403, "The server is read-only, or the request is from a page of another origin."),
+    ("NotFound", 404, "There is no such record, or nothing is cached."),
     ("TooManyRequests", 429, "Rate limited, by the service or by the limit of this program."),
-    ("BadGateway", 502, "The service failed, or its answer is invalid."),
-    ("ServiceUnavailable", 503, "The service is unreachable or paused, or nothing is cached."),
+    ("BadGateway", 502, "The service is unreachable or failed, or its answer is invalid."),
+    (
+      "ServiceUnavailable", 503,
+      "The service is paused, its API key is missing, or the store is locked."
+    ),
     ("GatewayTimeout", 504, "The service timed out."),
   ]
 
   private static var responses: [JSON.Member] {
-    problems.map { name, status, description in
+    (problems + [("Problem", 0, "Another problem.")]).map { name, status, description in
       var members: [JSON.Member] = [.init("description", .string(description))]
       if [429, 503].contains(status) {
         members.append(.init("headers", ["Retry-After": reference("headers", "Retry-After")]))

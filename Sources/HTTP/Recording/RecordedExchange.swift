@@ -139,7 +139,11 @@ package struct RecordedRequest: Sendable {
     endpoint = String(parts[0])
     query = parts.dropFirst().flatMap { $0.split(separator: "&") }.map { item in
       let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      let text = parts.map { $0.removingPercentEncoding ?? String($0) }
+      // A plus sign is a space, as in forms; a true one is always encoded.
+      let text = parts.map { part in
+        let part = String(part).replacing("+", with: " ")
+        return part.removingPercentEncoding ?? part
+      }
       return QueryItem(name: text[0], value: text.count > 1 ? text[1] : "")
     }
   }
@@ -154,7 +158,7 @@ extension RecordedRequest {
   /// Describes the differences from a recorded request, the most important first; empty if it matches.
   ///
   /// Compared are the method, the URL without its query, the query as a set without items that are secret
-  /// on either side, and the body, without white space in JSON.
+  /// on either side, and the body, without white space and the order of members in JSON.
   package func differences(from recorded: RecordedRequest) -> [String] {
     var differences: [String] = []
     if method != recorded.method { differences.append("is a \(recorded.method.rawValue)") }
@@ -162,7 +166,7 @@ extension RecordedRequest {
       differences.append("requests \(recorded.endpoint.oneLine(atMost: 120))")
     }
     differences += queryDifferences(from: recorded)
-    if body != recorded.body, body.compactJSON != recorded.body.compactJSON {
+    if !body.hasSameContent(as: recorded.body) {
       differences.append("has \(recorded.body.text), not \(body.text)")
     }
     return differences
@@ -188,6 +192,12 @@ extension RecordedRequest {
 }
 
 extension Data {
+  fileprivate func hasSameContent(as other: Data) -> Bool {
+    if self == other { return true }
+    guard let json = JSONText(self), let otherJSON = JSONText(other) else { return false }
+    return JSON(canonical: json) == JSON(canonical: otherJSON)
+  }
+
   /// The text without white space if this is JSON, otherwise these bytes.
   fileprivate var compactJSON: [UInt8] { JSONFormatter.compact(Array(self)) ?? Array(self) }
 

@@ -26,12 +26,8 @@ public struct Recording: Sendable {
   }
 
   /// The error for a request that was not recorded, with the most similar recorded request.
-  func missing(_ request: RecordedRequest) -> SourceError {
+  func missing(_ request: RecordedRequest, nearest: RecordedReplies.Neighbor?) -> SourceError {
     let asked = "\(request.method.rawValue) \(request.endpoint.oneLine(atMost: 120))"
-    let nearest = exchanges.map {
-      (name: $0.name, differences: request.differences(from: $0.exchange.request))
-    }
-    .min { $0.differences.count < $1.differences.count }
     let reason =
       nearest.map { "the nearest, \($0.name), \($0.differences.prefix(3).joined(separator: ", "))" }
       ?? "the recording is empty"

@@ -1,13 +1,12 @@
 public import AggregatorCore
 public import Foundation
-import Synchronization
 
 /// Replays a ``Recording`` without using the network.
 ///
 /// Identical requests are answered in the order in which they were recorded; after the last one, its
 /// response is repeated. Requests are identical if they have the same method, URL, query in any order,
-/// ignoring secrets, and body, ignoring white space in JSON. A request that was not recorded fails with
-/// `notRecorded`, for which nothing falls back.
+/// ignoring secrets, and body, ignoring white space and the order of members in JSON. A request that was not
+/// recorded fails with `notRecorded`, for which nothing falls back.
 public final class ReplayingTransport: Transport {
   /// The current date: the time of the latest replayed exchange (at first, of the recording) plus the time
   /// since on the ``clock``.
@@ -17,12 +16,12 @@ public final class ReplayingTransport: Transport {
   public let clock = ReplayClock()
 
   private let recording: Recording
+  private let replies: RecordedReplies
   private let time: ExchangeTime
-  /// The indices of the exchanges that were replayed.
-  private let used = Mutex<Set<Int>>([])
 
   public init(_ recording: Recording) {
     self.recording = recording
+    replies = recording.replies
     time = ExchangeTime(from: recording.recordedAt, before: { Date() }, on: clock)
   }
 
@@ -33,7 +32,9 @@ public final class ReplayingTransport: Transport {
     let request = RecordedRequest(request)
     observer(.sent(method: request.method.rawValue, address: request.address))
     do throws(SourceError) {
-      let exchange = try take(request)
+      guard let exchange = replies.next(for: request) else {
+        throw recording.missing(request, nearest: replies.neighbors(of: request).first)
+      }
       time.advance(to: exchange.time)
       let response = try await replay(exchange.outcome)
       observer(
@@ -59,18 +60,5 @@ public final class ReplayingTransport: Transport {
       guard !Task.isCancelled else { throw .cancelled }
       throw SourceError(.timedOut, "no response until the deadline, as recorded")
     }
-  }
-
-  private func take(_ request: RecordedRequest) throws(SourceError) -> RecordedExchange {
-    let matches = recording.exchanges.indices.filter {
-      request.differences(from: recording.exchanges[$0].exchange.request).isEmpty
-    }
-    let index = used.withLock { used in
-      let index = matches.first { !used.contains($0) } ?? matches.last
-      if let index { used.insert(index) }
-      return index
-    }
-    guard let index else { throw recording.missing(request) }
-    return recording.exchanges[index].exchange
   }
 }

@@ -1,0 +1,231 @@
+import AggregatorKit
+import AggregatorServer
+import Foundation
+import Testing
+
+@testable import AggregatorCommand
+@testable import aggregator
+
+@Suite struct OpenAPITests {
+  /// `Scripts/install tests` installs it.
+  static let validator = [
+    Repository.root.appending(path: ".build/python/bin/openapi-spec-validator").path
+  ].first(where: FileManager.default.isExecutableFile)
+
+  private static let address = "http://127.0.0.1:8080"
+
+  /// Fails all requests.
+  private struct NoNetwork: Transport {
+    func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
+      throw SourceError(.unreachable, "no network")
+    }
+  }
+
+  private let sandbox: Sandbox
+  private let sources: [any ServedSource]
+  private let document: JSON
+
+  init() throws {
+    sandbox = try Sandbox()
+    let environment = PluginEnvironment(
+      settings: Settings([:]), transport: NoNetwork(),
+      store: SQLiteStore(at: sandbox.root.appending(path: "store.sqlite").path))
+    sources = aggregator.plugins.map { Self.served($0, in: environment) }
+    document = OpenAPI.document(for: sources, version: "1.2.3", address: Self.address)
+  }
+
+  private static func served(
+    _ plugin: some Plugin, in environment: PluginEnvironment
+  ) -> any ServedSource {
+    ServedPlugin(plugin, in: environment, imagesIn: nil)
+  }
+
+  private func validate(_ document: JSON) async throws -> Outcome {
+    let validator = try #require(Self.validator)
+    let file = try sandbox.write(document.text, to: "openapi.json")
+    // The program of these tests is the last argument, which is taken for the name of the shell.
+    return try await Binary.run(
+      [String](), in: sandbox,
+      by: ["/bin/sh", "-c", "'\(validator)' --errors all '\(file.path)'"])
+  }
+
+  @Test(.enabled(if: validator != nil, "openapi-spec-validator is not installed"))
+  func `the document is valid`() async throws {
+    let readOnly = OpenAPI.document(
+      for: sources, version: "1", address: Self.address, isReadOnly: true)
+    for document in [
+      document, readOnly, OpenAPI.document(for: [], version: "1", address: Self.address),
+    ] {
+      let outcome = try await validate(document)
+      #expect(outcome.status == 0, "\(outcome)")
+    }
+    // The validator is one.
+    guard case .object(let members) = document else { return }
+    let outcome = try await validate(.object(members.filter { $0.name != "info" }))
+    #expect(outcome.status != 0)
+    #expect(outcome.output.contains("info") || outcome.errors.contains("info"), "\(outcome)")
+  }
+
+  @Test func `a schema has the fields of its source and their kinds`() throws {
+    for source in sources {
+      let schema = document["components"]?["schemas"]?[source.name]
+      guard case .object(let properties)? = schema?["properties"] else {
+        Issue.record("\(source.name) has no schema")
+        continue
+      }
+      #expect(properties.map(\.name) == source.fields.map(\.id))
+      let types = [
+        "text": "string", "integer": "integer", "number": "number", "bool": "boolean",
+        "list": "array",
+      ]
+      for (property, field) in zip(properties, source.fields) {
+        let type = types[field.kind].map { JSON.array([.string($0), "null"]) }
+        #expect(property.value["type"] == type)
+        #expect(property.value["description"] == .string(field.about))
+      }
+    }
+  }
+
+  /// The operations of the document.
+  private func operations() -> [(path: String, method: String, operation: JSON)] {
+    guard case .object(let paths)? = document["paths"] else { return [] }
+    return paths.flatMap { path -> [(path: String, method: String, operation: JSON)] in
+      guard case .object(let methods) = path.value else { return [] }
+      return methods.filter { $0.name != "parameters" }.map {
+        (path.name, $0.name.uppercased(), $0.value)
+      }
+    }
+  }
+
+  @Test func `operations have names of their own`() {
+    let names = operations().compactMap { $0.operation["operationId"] }
+    #expect(names.count == operations().count)
+    #expect(Set(names).count == names.count)
+    #expect(names.contains("listHeroes"))
+  }
+
+  @Test func `the API knows all paths and parameters of the document, and no others`() async throws
+  {
+    let api = API(sources: sources, now: { Date(timeIntervalSince1970: 0) })
+    let values = [
+      "query": "a", "limit": "1", "cursor": "x", "cache": "offline", "fields": "id",
+      "where": "id=1",
+      "sort": "id", "size": "small", "pages": "1",
+    ]
+    var count = 0
+    for (path, method, operation) in operations() where path.hasPrefix("/api/") {
+      var query: [ServerRequest.Parameter] = []
+      if case .array(let parameters)? = operation["parameters"] {
+        for parameter in parameters {
+          let name = name(of: parameter)
+          query.append(.init(name, try #require(values[name], "\(name)")))
+        }
+      }
+      let request = ServerRequest(
+        method, rawPath: path,
+        path: path.split(separator: "/").map { $0 == "{id}" ? "unknown" : String($0) },
+        query: query)
+      let response = await api.response(to: request)
+      let text = response.text
+      #expect(response.status != 405, "\(method) \(path): \(text)")
+      #expect(!text.contains("no such path"), "\(method) \(path)")
+      #expect(!text.contains("unknown parameter"), "\(method) \(path): \(text)")
+      count += 1
+    }
+    #expect(count > 4 * 6)
+    // The messages of the API are those.
+    let unknown = ServerRequest(
+      "GET", rawPath: "", path: ["api", "v1", "heroes"], query: [.init("x", "y")])
+    #expect(await api.response(to: unknown).text.contains("unknown parameter"))
+    let nowhere = ServerRequest("GET", rawPath: "", path: ["api", "v1", "heroes", "1", "x"])
+    #expect(await api.response(to: nowhere).text.contains("no such path"))
+  }
+
+  /// The name of a parameter, which may be a reference.
+  private func name(of parameter: JSON) -> String {
+    if case .string(let name)? = parameter["name"] { return name }
+    guard case .string(let reference)? = parameter["$ref"] else { return "" }
+    return reference.split(separator: "/").last.map(String.init) ?? ""
+  }
+
+  @Test func `answers have the members that the document requires`() async throws {
+    let api = API(sources: sources, now: { Date(timeIntervalSince1970: 0) })
+    for (path, query, schema) in [
+      (["countries"], [("cache", "offline")], "countries.page"),
+      (["countries", "FR"], [("cache", "offline")], "countries.page"),
+      (["search"], [("query", "spider"), ("cache", "offline")], "SearchPage"),
+      (["sources"], [], "SourcesPage"), (["heroes"], [("limit", "0")], "Problem"),
+    ] {
+      let response = await api.response(
+        to: ServerRequest(
+          "GET", rawPath: "", path: ["api", "v1"] + path,
+          query: query.map { .init($0.0, $0.1) }))
+      let body = try #require(JSON(reading: Data(response.text.utf8)))
+      expect(body, toHave: try #require(document["components"]?["schemas"]?[schema]), "\(path)")
+    }
+  }
+
+  /// Checks the members of objects, and those of the objects in them.
+  private func expect(_ value: JSON, toHave schema: JSON, _ place: String) {
+    if case .string(let reference)? = schema["$ref"] {
+      let name = reference.split(separator: "/").last.map(String.init) ?? ""
+      guard let schema = document["components"]?["schemas"]?[name] else {
+        Issue.record("\(place): \(name) is missing")
+        return
+      }
+      return expect(value, toHave: schema, place)
+    }
+    switch value {
+    case .object(let members):
+      if case .array(let options)? = schema["anyOf"], let first = options.first {
+        return expect(value, toHave: first, place)
+      }
+      if let additional = schema["additionalProperties"] {
+        for member in members {
+          expect(member.value, toHave: additional, "\(place).\(member.name)")
+        }
+        return
+      }
+      guard case .object(let properties)? = schema["properties"] else {
+        Issue.record("\(place) has no schema")
+        return
+      }
+      if case .array(let required)? = schema["required"] {
+        let names = members.map { JSON.string($0.name) }
+        for name in required { #expect(names.contains(name), "\(place): \(name.text)") }
+      }
+      // A search has records of all sources.
+      guard properties.count > 1 else { return }
+      for member in members {
+        let property = properties.first { $0.name == member.name }?.value
+        #expect(property != nil, "\(place).\(member.name) is not in the document")
+        if let property { expect(member.value, toHave: property, "\(place).\(member.name)") }
+      }
+    case .array(let elements):
+      guard let items = schema["items"] else {
+        Issue.record("\(place) is no array")
+        return
+      }
+      for element in elements { expect(element, toHave: items, place) }
+    default: break
+    }
+  }
+
+  @Test func `a read-only server has no operations that change anything`() throws {
+    let document = OpenAPI.document(
+      for: sources, version: "1", address: Self.address, isReadOnly: true)
+    guard case .object(let paths)? = document["paths"] else { return }
+    for path in paths {
+      guard case .object(let item) = path.value else { continue }
+      #expect(item.allSatisfy { ["get", "parameters"].contains($0.name) }, "\(path.name)")
+    }
+    #expect(paths.count > 4 * 2)
+  }
+}
+
+extension ServerResponse {
+  fileprivate var text: String {
+    guard case .bytes(let bytes) = body else { return "" }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
