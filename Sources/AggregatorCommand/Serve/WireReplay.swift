@@ -35,9 +35,7 @@ struct WireReplay: Sendable {
     let method = request.method == "HEAD" ? "GET" : request.method
     let recorded = RecordedRequest(method, target: target, body: request.body)
     guard let recorded, let exchange = replies.next(for: recorded) else {
-      // Other methods are not recorded; requests with the same URL are the most similar then.
-      let similar = recorded ?? RecordedRequest("GET", target: target, body: request.body)
-      return missing("\(request.method) \(target)", similar)
+      return missing(request)
     }
     switch exchange.outcome {
     case .reply(let reply): return response(reply, from: request.header("Host"))
@@ -65,9 +63,16 @@ struct WireReplay: Sendable {
     return origins.reduce(value) { $0.replacing("\($1)/", with: "\(base)/") }
   }
 
-  private func missing(_ line: String, _ request: RecordedRequest?) -> ServerResponse {
-    var text = "\(line.oneLine(atMost: 300)) is not in the recording.\n"
-    let neighbors = request.map(replies.neighbors) ?? []
+  /// A list that repeats no key of the request.
+  private func missing(_ request: ServerRequest) -> ServerResponse {
+    let target = RecordedRequest.target(
+      request.rawPath, request.rawQuery, hiding: replies.secretNames)
+    var text = "\(request.method) \(target)".oneLine(atMost: 300) + " is not in the recording.\n"
+    // Other methods are not recorded; requests with the same URL are the most similar then.
+    let similar =
+      RecordedRequest(request.method, target: target, body: request.body)
+      ?? RecordedRequest("GET", target: target, body: request.body)
+    let neighbors = similar.map(replies.neighbors) ?? []
     if !neighbors.isEmpty { text += "\nRecorded, the most similar first:\n" }
     for neighbor in neighbors.prefix(Self.maxListed) {
       text += "\n\(neighbor.name): \(neighbor.request.line.oneLine(atMost: 300))\n"

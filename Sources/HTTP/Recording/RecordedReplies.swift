@@ -15,6 +15,11 @@ package final class RecordedReplies: Sendable {
 
   package var count: Int { exchanges.count }
 
+  /// The names of query items whose values are secrets.
+  package var secretNames: Set<String> {
+    Set(exchanges.flatMap { $0.exchange.request.query.filter(\.isRedacted).map(\.name) })
+  }
+
   /// Returns the next exchange with an identical request; `nil` if there is none.
   package func next(for request: RecordedRequest) -> RecordedExchange? {
     let matches = exchanges.indices.filter {
@@ -82,6 +87,18 @@ extension RecordedRequest {
 
   /// The method and the URL, secret values as `REDACTED`.
   package var line: String { "\(method.rawValue) \(address)" }
+
+  /// The path and query of a request with the values of some query items as `REDACTED`.
+  package static func target(_ path: String, _ query: String?, hiding names: Set<String>) -> String
+  {
+    guard let query else { return path }
+    let items = query.split(separator: "&", omittingEmptySubsequences: false).map { item in
+      let name = item.prefix { $0 != "=" }
+      guard names.contains(name.removingPercentEncoding ?? "") else { return String(item) }
+      return "\(name)=\(SecretScanner.mark)"
+    }
+    return "\(path)?\(items.joined(separator: "&"))"
+  }
 
   fileprivate var origin: String { String(address.prefix(address.count - target.count)) }
 

@@ -77,7 +77,7 @@ import Testing
         #expect(line.wholeMatch(of: pattern) != nil, "\(line)")
       }
     }
-    #expect(known.count == 9)
+    #expect(known.count == 8)
     #expect(metrics.text.hasSuffix("\n"))
   }
 
