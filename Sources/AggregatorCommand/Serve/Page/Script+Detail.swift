@@ -30,7 +30,7 @@ extension Script {
       }
     }
 
-    const isNarrow = () => getComputedStyle($(".column")).display === "none";
+    const isNarrow = () => getComputedStyle(list()).display === "none";
 
     function hideDetail() {
       opening?.abort();

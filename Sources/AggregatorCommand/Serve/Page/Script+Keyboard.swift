@@ -5,13 +5,16 @@ extension Script {
     const shortcuts = $("#shortcuts");
     const isEditable = element => element?.matches?.("input, textarea, select, [contenteditable]");
 
+    /* Browsers can be told to keep nothing. */
+    function attempt(run) { try { return run(); } catch { return undefined; } }
+
     function showShortcuts() {
-      localStorage.setItem("shortcuts", shortcuts.checked ? "on" : "off");
+      attempt(() => localStorage.setItem("shortcuts", shortcuts.checked ? "on" : "off"));
       for (const hint of $$("kbd.hint")) hint.hidden = !shortcuts.checked;
     }
 
     if (shortcuts) {
-      shortcuts.checked = localStorage.getItem("shortcuts") !== "off";
+      shortcuts.checked = attempt(() => localStorage.getItem("shortcuts")) !== "off";
       shortcuts.closest(".shortcuts").hidden = false;
       shortcuts.addEventListener("change", showShortcuts);
       showShortcuts();

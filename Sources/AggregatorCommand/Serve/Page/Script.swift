@@ -12,6 +12,7 @@ enum Script {
     const form = $("form.search");
     const field = $("#query");
     document.documentElement.classList.add("js");
+    $("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
     /* Returns a part of the page at an address. A failure is a part too: it says what to do. */
     async function part(address, name, signal) {

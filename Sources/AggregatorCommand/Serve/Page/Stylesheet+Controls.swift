@@ -16,7 +16,7 @@ extension Stylesheet {
     .actions { display: flex; flex-wrap: wrap; gap: .5rem; }
 
     .heading { display: flex; flex-wrap: wrap; align-items: flex-start; gap: .75rem 1.5rem; }
-    .heading > div:first-child { flex: 1 1 14rem; min-width: 0; }
+    .heading > div:first-child { flex: 1 1 10rem; min-width: 0; }
     h1 { font-size: clamp(1.6rem, 1.2rem + 1.6vw, 2.2rem); line-height: 1.15; letter-spacing: -.022em; }
     .summary { margin-top: .3rem; color: var(--muted); }
     .download { display: grid; gap: .35rem; justify-items: end; font-size: .875rem; color: var(--muted); }

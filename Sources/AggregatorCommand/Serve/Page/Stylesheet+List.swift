@@ -4,9 +4,10 @@ extension Stylesheet {
     #list[aria-busy=true] .records, #list[aria-busy=true] .state { opacity: .5; }
     .record { color: inherit; text-decoration: none; }
     .record .name { font-weight: 600; overflow-wrap: anywhere; }
+    .record .name, .record .fact { text-align: left; }
     .record .fact { color: var(--muted); font-size: .9rem; overflow-wrap: anywhere; }
 
-    .gallery { display: grid; gap: 1.25rem 1.1rem; grid-template-columns: repeat(auto-fill, minmax(10.5rem, 1fr)); }
+    .gallery { margin: 0 -.5rem; display: grid; gap: 1.25rem .6rem; grid-template-columns: repeat(auto-fill, minmax(10.5rem, 1fr)); }
     .gallery .record {
       display: block; height: 100%; padding: .5rem .5rem .8rem; border-radius: 18px;
     }
@@ -30,7 +31,7 @@ extension Stylesheet {
     .gallery .fact { -webkit-line-clamp: 1; }
     .gallery.small { grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr)); }
     @container (max-width: 24rem) {
-      .gallery, .gallery.small { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: .75rem .35rem; }
+      .gallery, .gallery.small { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: .75rem .2rem; }
     }
 
     .rows { border: 1px solid var(--line); border-radius: var(--radius); background: var(--surface); }
@@ -82,10 +83,12 @@ extension Stylesheet {
   static let detail = """
     #detail { background: var(--surface); border-left: 1px solid var(--line); min-width: 0; }
     .detail-bar {
-      position: sticky; top: 0; z-index: 11; display: flex; flex-wrap: wrap; gap: .5rem;
-      justify-content: space-between; padding: .9rem 1.5rem; background: var(--surface);
+      position: sticky; top: 0; z-index: 11; display: flex; gap: .5rem; justify-content: space-between; align-items: center;
+      padding: .9rem 1.5rem; background: var(--surface);
       border-bottom: 1px solid var(--line);
     }
+    .detail-bar .button { padding-inline: .75rem; }
+    .detail-bar .actions { justify-content: end; }
     .close .icon:first-child { display: none; }
     #detail article { padding: 1.5rem; }
     .portrait { margin-bottom: 1.25rem; border-radius: var(--radius); overflow: hidden; background: var(--sunken); }
@@ -113,8 +116,11 @@ extension Stylesheet {
     @media (min-width: 68.75rem) {
       .has-detail main { grid-template-columns: minmax(0, 1fr) clamp(24rem, 32vw, 32rem); }
     }
+    @media (max-width: 68.74rem) {
+      .close span { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+    }
     @media (max-width: 43.74rem) {
-      #detail { border: 0; }
+      #detail { border: 0; min-height: 100dvh; }
       .detail-bar, #detail article { padding-inline: 1rem; }
       .close .icon:first-child { display: block; }
       .close .icon:nth-child(2) { display: none; }

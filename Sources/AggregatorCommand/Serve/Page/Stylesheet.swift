@@ -131,7 +131,12 @@ enum Stylesheet {
     @media (max-width: 43.74rem) {
       .brand { font-size: 0; gap: 0; }
       .column { padding-top: 1.25rem; }
-      .has-detail .column, .has-detail .side { display: none; }
+      .has-detail .side, .has-detail .column > :not(.heading), .has-detail .heading :not(:has(h1), h1) {
+        display: none;
+      }
+      /* The heading of the page stays for those who do not see it. */
+      .has-detail .column { position: absolute; padding: 0; }
+      .has-detail h1 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
     }
     @media (prefers-reduced-motion: no-preference) {
       a, button, .record, .skip { transition: background-color .15s, border-color .15s, transform .15s; }

@@ -32,12 +32,12 @@ extension WebPages {
     let counts = content.answers.map { (try? $0.page.get())?.records.count ?? 0 }
     let found = counts.count { $0 > 0 }
     let failed = content.answers.count { if case .failure = $0.page { true } else { false } }
-    let failures = failed == 0 ? "" : ", \(failed.of("source")) failed"
+    let failures = failed == 0 ? "" : " · \(failed.of("source")) failed"
     return """
       <section id="list" aria-label="Results">
       <div class="bar"><p class="count" data-announce>\
-      \(found == 0 ? "No matches" : "Matches in \(found.of("source"))")\(failures) for \
-      “<bdi>\(query.safeLine)</bdi>”</p></div>
+      \(found == 0 ? "No matches" : "Matches") for “<bdi>\(query.safeLine)</bdi>”\
+      \(found == 0 ? "" : " in \(found.of("source"))")\(failures)</p></div>
       \(content.answers.map { results($0, query, content.cache) })
       </section>
       """

@@ -34,7 +34,7 @@ extension WebPages {
       <a class="button primary" href="\(PageAddress.list(source.name, all))">\
       Show all \(source.noun.plural.safeLine)</a>
       <a class="button" href="\(PageAddress.list(source.name, all.with(query: example)))">\
-      Try “<bdi>\(example.safeLine)</bdi>”</a>
+      <span>Try “<bdi>\(example.safeLine)</bdi>”</span></a>
       <a class="button" href="\(PageAddress.search(query, all.cache))">Search all sources</a>
       """
     }
