@@ -28,7 +28,7 @@ extension Command {
   private static let noToken = Option("no-token", about: "allow access without a token")
   private static let replayWire = Option(
     "replay-wire", .directory, "DIR", in: .recording,
-    about: "serve the responses recorded in DIR under the paths of their service")
+    about: "serve what the service sent, as recorded in DIR, under its own paths")
 
   private static let defaultPort = 8080
 
@@ -63,7 +63,16 @@ extension Command {
     if let directory = invocation.text(replayWire) {
       let replay: WireReplay
       do { replay = WireReplay(try Recording(directory)) } catch { throw CommandError(error) }
-      let server = try start(on: address, port) { replay.response(to: $0) }
+      let allowed = Set(invocation.texts(allowOrigin).map { $0.lowercased() })
+      let server = try start(on: address, port) { request in
+        let isPreflight =
+          request.method == "OPTIONS" && request.header("Access-Control-Request-Method") != nil
+        var response = isPreflight ? .preflight(for: request) : replay.response(to: request)
+        if let origin = request.header("Origin"), allowed.contains(origin.lowercased()) {
+          response.allow(origin)
+        }
+        return response
+      }
       try context.output.write("\(server.url(named: address))\n")
       context.diagnostics.note("Replaying \(directory). Press Ctrl-C to stop.")
       return await run(server)

@@ -188,7 +188,9 @@ extension ServedRecord {
     let name = label.isEmpty ? id : label
     self.name = name
     let shown = plugin.fields.filter(\.isShown).compactMap { Line($0, of: record) }
-    summary = shown.filter { $0.value != name }
+    // A number that identifies a record says nothing beside its name.
+    let isTelling = Int(id) == nil
+    summary = shown.filter { $0.value != name && ($0.value != id || isTelling) }
     card = plugin.layout.card.compactMap { name in
       plugin.fields.first { $0.name == name }.flatMap { Line($0, of: record) }
     }

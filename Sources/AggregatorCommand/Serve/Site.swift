@@ -53,7 +53,7 @@ final class Site: Sendable {
       return .json(["status": "ok"])
     }
     try access.check(request)
-    if request.method == "OPTIONS" { return .preflight() }
+    if request.method == "OPTIONS" { return .preflight(for: request) }
     if let redirect = try access.exchange(request) { return redirect }
     guard access.admits(request) else { throw Problem.unauthorized }
     switch request.path.first {
@@ -112,23 +112,6 @@ extension ServerResponse {
     var response = ServerResponse(200, "application/json", Array(json.text.utf8))
     response.set("Cache-Control", "private, no-cache")
     return response
-  }
-
-  fileprivate static func preflight() -> ServerResponse {
-    ServerResponse(
-      204, "text/plain; charset=utf-8", [],
-      headers: [
-        .init("Access-Control-Allow-Methods", "GET, POST, DELETE"),
-        .init("Access-Control-Allow-Headers", "Authorization, If-None-Match"),
-        .init("Access-Control-Max-Age", "600"),
-      ])
-  }
-
-  /// Lets the pages of another origin read it; cookies are not for them.
-  fileprivate mutating func allow(_ origin: String) {
-    set("Access-Control-Allow-Origin", origin)
-    set("Access-Control-Expose-Headers", "Age, ETag, Link, Retry-After, X-Aggregator-Origin")
-    headers.append(.init("Vary", "Origin"))
   }
 
   /// The header fields of every response.
