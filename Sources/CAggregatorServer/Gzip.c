@@ -50,8 +50,6 @@ bool cserver_load_zlib(const char *name) {
   return result;
 }
 
-size_t cserver_gzip_bound(size_t count) { return count + (count >> 8) + 64; }
-
 size_t cserver_gzip(const void *bytes, size_t count, void *output, size_t capacity) {
   enum { LEVEL = 5, DEFLATED = 8, GZIP_WINDOW = 15 + 16, MEMORY = 8, FINISH = 4, STREAM_END = 1 };
   if (count > UINT_MAX || capacity > UINT_MAX) return 0;

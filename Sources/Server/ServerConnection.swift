@@ -101,7 +101,7 @@ final class ServerConnection: Sendable {
     state.phase = .handling
     // Before the task, which may resume at once.
     cserver_suspend(handle)
-    state.task = Task { answer(await table.handler(request)) }
+    state.task = Task { answer(await table.handler(request).encoded(for: request)) }
   }
 
   /// Hands a response to the server's thread; on any thread.

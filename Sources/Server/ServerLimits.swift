@@ -18,14 +18,19 @@ package struct ServerLimits: Sendable {
   /// The longest time between a response and the next request.
   package var idle: Duration = .seconds(30)
 
-  /// The longest time for a client to take a response, or a piece of an event stream; longer responses have one
-  /// more second for each 16 KB.
+  /// The longest time for a client to take a response, or a piece of an event stream, in addition to
+  /// the time that it takes at the lowest rate.
   package var response: Duration = .seconds(30)
+
+  /// The lowest rate at which a client must take a response.
+  package var bytesPerSecond = 16 << 10
 
   package static let standard = ServerLimits()
 
   /// The time between two checks of the deadlines.
   var checkInterval: Duration { min(.milliseconds(250), min(request, idle, response) / 4) }
 
-  func deadline(forResponseOf bytes: Int) -> Duration { response + .seconds(bytes >> 14) }
+  func deadline(forResponseOf bytes: Int) -> Duration {
+    response + .seconds(bytes / bytesPerSecond)
+  }
 }

@@ -73,8 +73,7 @@ bool cserver_has_left(int socket);
 
 // zlib (https://zlib.net), loaded at run time.
 bool cserver_load_zlib(const char *name);
-size_t cserver_gzip_bound(size_t count);
-// Returns the count of compressed bytes; 0 if it fails.
+// Returns the count of compressed bytes; 0 if there are more of them than the capacity.
 size_t cserver_gzip(const void *bytes, size_t count, void *output, size_t capacity);
 
 #endif

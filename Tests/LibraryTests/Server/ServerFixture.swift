@@ -1,0 +1,23 @@
+import AggregatorServer
+
+/// Runs `body` with a server on a free port of 127.0.0.1 and stops it afterwards.
+func withHTTPServer<Value: Sendable>(
+  limits: ServerLimits = .standard, _ handler: @escaping HTTPServer.Handler,
+  do body: (HTTPServer) async throws -> Value
+) async throws -> Value {
+  let server = try HTTPServer(on: "127.0.0.1", port: 0, limits: limits, handler)
+  do {
+    let value = try await body(server)
+    await server.stop(within: .zero)
+    return value
+  } catch {
+    await server.stop(within: .zero)
+    throw error
+  }
+}
+
+extension ServerResponse {
+  static func text(_ text: String) -> ServerResponse {
+    ServerResponse(200, "text/plain", Array(text.utf8))
+  }
+}
