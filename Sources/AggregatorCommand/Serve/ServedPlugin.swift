@@ -189,8 +189,8 @@ extension ServedRecord {
     self.name = name
     let shown = plugin.fields.filter(\.isShown).compactMap { Line($0, of: record) }
     // A number that identifies a record says nothing beside its name.
-    let isTelling = Int(id) == nil
-    summary = shown.filter { $0.value != name && ($0.value != id || isTelling) }
+    let number = Int(id).map(String.init)
+    summary = shown.filter { $0.value != name && $0.value != number }
     card = plugin.layout.card.compactMap { name in
       plugin.fields.first { $0.name == name }.flatMap { Line($0, of: record) }
     }
