@@ -129,7 +129,7 @@ struct Access: Sendable {
 extension Problem {
   static let unauthorized = Problem(
     401, "unauthorized", "the access token is missing or wrong",
-    hint: "open the address that aggregator serve printed, or send Authorization: Bearer TOKEN")
+    hint: "open the address that the server printed, or send Authorization: Bearer TOKEN")
 }
 
 extension ServerRequest {

@@ -4,11 +4,12 @@ import Foundation
 
 /// Answers requests for pages, and for the files that they use.
 struct PageRouter: Sendable {
+  let program: String
   let api: API
   let now: @Sendable () -> Date
 
   func response(to request: ServerRequest, readOnly: Bool) async throws -> ServerResponse {
-    let pages = WebPages(sources: api.sources, isReadOnly: readOnly, now: now())
+    let pages = WebPages(program: program, sources: api.sources, isReadOnly: readOnly, now: now())
     let part = request.header(PagePart.header).flatMap(PagePart.init)
     let path = request.path
     switch (path.first, path.count) {
@@ -36,7 +37,7 @@ struct PageRouter: Sendable {
 
   /// The page for an error that no other page shows.
   func response(to problem: Problem) -> ServerResponse {
-    let pages = WebPages(sources: api.sources, isReadOnly: true, now: now())
+    let pages = WebPages(program: program, sources: api.sources, isReadOnly: true, now: now())
     // A client without access must not learn what is served.
     let text = pages.failure(
       PageFailure(problem), isPublic: [401, 403, 421].contains(problem.status))

@@ -87,7 +87,8 @@ extension Command {
     environment.warnIfNoStore(context.diagnostics)
     let metrics = Metrics()
     let site = Site(
-      try sources(invocation, environment, metrics, context), metrics: metrics, environment)
+      context.tree.name, try sources(invocation, environment, metrics, context), metrics: metrics,
+      environment)
     let server = try start(on: address, port) { await site.response(to: $0) }
     site.open(
       Access(

@@ -7,15 +7,18 @@ import Synchronization
 final class Site: Sendable {
   private let api: API
   private let metrics: Metrics
+  private let program: ProgramName
   private let version: String
   private let now: @Sendable () -> Date
   /// Set once the port is known.
   private let access = Mutex<Access?>(nil)
 
   init(
-    _ sources: [any ServedSource], metrics: Metrics, _ environment: PluginEnvironment
+    _ program: ProgramName, _ sources: [any ServedSource], metrics: Metrics,
+    _ environment: PluginEnvironment
   ) {
     api = API(sources: sources, now: environment.now)
+    self.program = program
     self.metrics = metrics
     version = Version.current
     now = environment.now
@@ -75,7 +78,7 @@ final class Site: Sendable {
     }
   }
 
-  private var pages: PageRouter { PageRouter(api: api, now: now) }
+  private var pages: PageRouter { PageRouter(program: program.text, api: api, now: now) }
 
   private func isForPrograms(_ request: ServerRequest) -> Bool {
     ["api", "openapi.json", "metrics", "healthz"].contains(request.path.first ?? "")

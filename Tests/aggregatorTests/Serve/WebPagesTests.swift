@@ -6,6 +6,7 @@ import Testing
 
 @Suite struct WebPagesTests {
   private let pages = WebPages(
+    program: "aggregator",
     sources: [
       MadeUpSource.heroes, MadeUpSource.countries, MadeUpSource.products, MadeUpSource.hostile,
     ],
@@ -132,7 +133,7 @@ import Testing
 
   @Test func anyIDHasAnAddress() {
     let html = list(.hostile)
-    #expect(html.contains(#"href="/hostile/a%2Fb%252F%3Fc%23d%26%22e%27""#))
+    #expect(html.contains(#"href="/sources/hostile/a%2Fb%252F%3Fc%23d%26%22e%27""#))
   }
 
   @Test func linksKeepTheQueryAndEndAReload() {
@@ -142,20 +143,22 @@ import Testing
     source.records[0] = ServedRecord("1", "a&b")
     let html = list(source, query)
     #expect(
-      html.contains(#"href="/heroes/1?query=a%26b&#38;where=id%3E3&#38;sort=-name&#38;limit=5""#))
+      html.contains(
+        #"href="/sources/heroes/1?query=a%26b&#38;where=id%3E3&#38;sort=-name&#38;limit=5""#))
     #expect(html.contains(#"<input type="hidden" name="where" value="id&#62;3">"#))
   }
 
   @Test func aLaterPageLinksToBothEnds() {
     let html = list(.heroes, ServedQuery(cursor: "c20"))
-    #expect(html.contains(#"rel="next" href="/heroes?cursor=c40""#))
-    #expect(html.contains(#"<a href="/heroes">Back to the beginning"#))
+    #expect(html.contains(#"rel="next" href="/sources/heroes?cursor=c40""#))
+    #expect(html.contains(#"<a href="/sources/heroes">Back to the beginning"#))
     #expect(list(.heroes, ServedQuery(cursor: "c40")).contains("End of list"))
   }
 
   @Test func aReadOnlyPageDeletesNothing() {
-    let readOnly = WebPages(sources: pages.sources, isReadOnly: true, now: MadeUpSource.now)
-    #expect(detail(.heroes, "1443").contains(#"action="/heroes/1443/delete""#))
+    let readOnly = WebPages(
+      program: "aggregator", sources: pages.sources, isReadOnly: true, now: MadeUpSource.now)
+    #expect(detail(.heroes, "1443").contains(#"action="/sources/heroes/1443/delete""#))
     let html = detail(.heroes, "1443", in: readOnly)
     #expect(!html.contains("delete"))
     #expect(!html.contains("download"))
@@ -176,14 +179,15 @@ import Testing
     let html = pages.page(
       SourceContent(
         source: source, query: query, list: .success(source.page(query)), deleted: "1445"))
-    #expect(html.contains(#"<form method="post" action="/heroes/1445/restore?query=thor">"#))
+    #expect(
+      html.contains(#"<form method="post" action="/sources/heroes/1445/restore?query=thor">"#))
   }
 
   @Test func aFailureNamesItsRemedy() {
     let html = failed()
     for words in [
       "Rate limited", "Rate limited by DummyJSON.", "Use cached records meanwhile.",
-      "Try again in 28 min.", #"href="/products?cache=offline""#,
+      "Try again in 28 min.", #"href="/sources/products?cache=offline""#,
     ] {
       #expect(html.contains(words))
     }

@@ -45,7 +45,7 @@ extension Script {
       detail().hidden = true;
       detail().replaceChildren();
       mark();
-      document.title = `${heading} – aggregator`;
+      document.title = `${heading} – ${program}`;
       if (wasNarrow) scrollTo(0, scrolled);
       focusRecord(id);
     }

@@ -11,6 +11,7 @@ enum Script {
     const detail = () => $("#detail");
     const form = $("form.search");
     const field = $("#query");
+    const program = $(".brand").textContent;
     document.documentElement.classList.add("js");
     $("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
@@ -35,7 +36,7 @@ enum Script {
 
     function words(error) {
       return error instanceof TypeError
-        ? "Cannot reach aggregator. Is it still running?" : sentence(error.message);
+        ? `Cannot reach ${program}. Is it still running?` : sentence(error.message);
     }
 
     function sentence(text) {

@@ -12,7 +12,7 @@ extension WebPages {
   }
 
   func document(_ frame: Frame, _ main: HTML) -> HTML {
-    let name = frame.title.isEmpty ? "aggregator" : "\(frame.title.safeLine) – aggregator"
+    let name = frame.title.isEmpty ? program : "\(frame.title.safeLine) – \(program)"
     return """
       <!doctype html>
       <html lang="en">
@@ -30,7 +30,7 @@ extension WebPages {
       <body\(attribute: "class", frame.showsDetail ? "has-detail" : nil)>
       <a class="skip" href="#main">Skip to content</a>
       <header class="side">
-      <a class="brand" href="/"><span class="brand-mark" aria-hidden="true"></span>aggregator</a>
+      <a class="brand" href="/"><span class="brand-mark" aria-hidden="true"></span>\(program)</a>
       \(frame.showsSources ? navigation(frame.place) : nil)
       </header>
       <main id="main" tabindex="-1">

@@ -6,6 +6,9 @@ import Foundation
 /// They work without the script. The script requests the same addresses with the header field
 /// ``PagePart/header`` and replaces that part of the page.
 struct WebPages: Sendable {
+  /// The name of the program.
+  let program: String
+
   let sources: [any ServedSource]
 
   /// True to offer neither deletion nor downloads.
