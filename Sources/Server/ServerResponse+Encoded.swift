@@ -1,4 +1,4 @@
-import AggregatorCore
+import CAggregatorServer
 
 extension ServerResponse {
   /// The fewest bytes that are compressed.
@@ -63,7 +63,7 @@ extension ServerResponse {
   // MARK: - Entity tags (RFC 9110, section 8.8.3)
 
   private static func tag(of bytes: [UInt8]) -> String {
-    "\"\(String(bytes.withUnsafeBytes { $0.fnv1a() }, radix: 36))\""
+    "\"\(String(bytes.withUnsafeBytes { cserver_hash($0.baseAddress, $0.count) }, radix: 36))\""
   }
 
   /// The tag of the compressed bytes of a body with a tag.

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 // libmicrohttpd (https://www.gnu.org/software/libmicrohttpd/), loaded at run time. All functions but
-// `cserver_load`, `cserver_listen` and those of sockets need a loaded library.
+// `cserver_load`, `cserver_listen`, and those of sockets and bytes need a loaded library.
 
 // Handles as numbers, which threads may share.
 typedef uintptr_t cserver_daemon;
@@ -70,6 +70,9 @@ void cserver_close(int socket);
 void cserver_shut_down(int socket);
 // True if the client has closed its side of a connection.
 bool cserver_has_left(int socket);
+
+// A hash of bytes that is the same in every process, not for secrets.
+uint64_t cserver_hash(const void *bytes, size_t count);
 
 // zlib (https://zlib.net), loaded at run time.
 bool cserver_load_zlib(const char *name);
