@@ -8,7 +8,8 @@ package struct ServerLimits: Sendable {
 
   package var connections = 256
 
-  package var connectionsPerAddress = 64
+  /// Most of all connections, because programs on this machine share an address.
+  package var connectionsPerAddress = 192
 
   package var eventStreams = 16
 

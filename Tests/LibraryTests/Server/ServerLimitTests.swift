@@ -145,7 +145,7 @@ struct ServerLimitTests {
 
   @Test(arguments: [1, 4])
   func `answers while others keep 200 connections half open`(addresses: Int) async throws {
-    let limits = Self.limits { $0.connections = 128 }
+    let limits = Self.limits { ($0.connections, $0.connectionsPerAddress) = (128, 64) }
     try await withHTTPServer(limits: limits) { _ in
       .text("ok")
     } do: { server in
