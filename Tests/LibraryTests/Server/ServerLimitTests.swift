@@ -162,6 +162,26 @@ struct ServerLimitTests {
     }
   }
 
+  @Test func `answers 160 clients at the same time`() async throws {
+    try await withHTTPServer { _ in
+      .text("ok")
+    } do: { server in
+      var clients: [RawClient] = []
+      for _ in 0..<160 { clients.append(try RawClient(to: server.port)) }
+      try await withThrowingTaskGroup { group in
+        for client in clients {
+          group.addTask {
+            for _ in 0..<50 {
+              let response = try await client.get("/")
+              #expect(response.text == "ok")
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
+
   @Test func `refuses connections while all others are being answered`() async throws {
     let gate = Gate()
     let limits = Self.limits { $0.connectionsPerAddress = 4 }
