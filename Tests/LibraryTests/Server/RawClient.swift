@@ -61,6 +61,15 @@ final class RawClient: Sendable {
     }
   }
 
+  /// Sends a short text on many connections, as nearly at the same time as possible.
+  static func send(_ text: String, on clients: [RawClient]) async {
+    await onThread {
+      for client in clients {
+        _ = Array(text.utf8).withUnsafeBytes { Self.send($0, on: client.descriptor) }
+      }
+    }
+  }
+
   /// Sends a request and returns its response.
   func get(_ path: String, _ headers: String = "", method: String = "GET") async throws -> Response
   {

@@ -162,22 +162,19 @@ struct ServerLimitTests {
     }
   }
 
-  @Test func `answers 160 clients at the same time`() async throws {
+  @Test func `answers many clients at the same time`() async throws {
     try await withHTTPServer { _ in
       .text("ok")
     } do: { server in
+      // libmicrohttpd takes 128 events at a time.
       var clients: [RawClient] = []
-      for _ in 0..<160 { clients.append(try RawClient(to: server.port)) }
-      try await withThrowingTaskGroup { group in
+      for _ in 0..<129 { clients.append(try RawClient(to: server.port)) }
+      for _ in 0..<50 {
+        await RawClient.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n", on: clients)
         for client in clients {
-          group.addTask {
-            for _ in 0..<50 {
-              let response = try await client.get("/")
-              #expect(response.text == "ok")
-            }
-          }
+          let response = try await client.response()
+          #expect(response.text == "ok")
         }
-        try await group.waitForAll()
       }
     }
   }
