@@ -20,7 +20,7 @@ struct Access: Sendable {
   let secrets: Secrets?
   /// The values of `Host` that are this server's, in lower case.
   let hosts: Set<String>
-  /// Other origins whose pages may use the API.
+  /// Other origins whose pages may use the API, in lower case.
   let allowedOrigins: Set<String>
   /// True if records may be deleted, restored and downloaded.
   let mayChange: Bool
@@ -28,13 +28,13 @@ struct Access: Sendable {
   let cookie: String
 
   init(
-    secrets: Secrets?, names: [String], port: Int, allowedOrigins: [String] = [],
+    secrets: Secrets?, names: [String], port: Int, allowedOrigins: Set<String> = [],
     mayChange: Bool = true
   ) {
     self.secrets = secrets
     let names = names.map { $0.lowercased() }
     hosts = Set(names.map { "\($0):\(port)" } + (port == 80 ? names : []))
-    self.allowedOrigins = Set(allowedOrigins.map { $0.lowercased() })
+    self.allowedOrigins = allowedOrigins
     self.mayChange = mayChange
     cookie = "aggregator_\(port)"
   }

@@ -63,7 +63,7 @@ extension Command {
     if let directory = invocation.text(replayWire) {
       let replay: WireReplay
       do { replay = WireReplay(try Recording(directory)) } catch { throw CommandError(error) }
-      let allowed = Set(invocation.texts(allowOrigin).map { $0.lowercased() })
+      let allowed = try origins(invocation)
       let server = try start(on: address, port) { request in
         let isPreflight =
           request.method == "OPTIONS" && request.header("Access-Control-Request-Method") != nil
@@ -82,6 +82,7 @@ extension Command {
         .usage, "--listen \(address) requires --token-file or --no-token",
         hint: "others can reach this address: choose who may use it")
     }
+    let origins = try origins(invocation)
     let secrets = try secrets(invocation, context)
     let environment = try context.environment()
     environment.warnIfNoStore(context.diagnostics)
@@ -93,7 +94,7 @@ extension Command {
     site.open(
       Access(
         secrets: secrets, names: names(address, invocation), port: server.port,
-        allowedOrigins: invocation.texts(allowOrigin), mayChange: !invocation.has(readOnly)))
+        allowedOrigins: origins, mayChange: !invocation.has(readOnly)))
     let token = secrets.map { "/?token=\($0.token)" } ?? ""
     let url = server.url(named: address) + token
     try context.output.write("\(url)\n")
@@ -153,6 +154,21 @@ extension Command {
     }
   }
 
+  /// The origins of `--allow-origin`, in lower case.
+  private static func origins(_ invocation: Invocation) throws(CommandError) -> Set<String> {
+    var origins: Set<String> = []
+    for text in invocation.texts(allowOrigin) {
+      let origin = text.lowercased()
+      guard origin.wholeMatch(of: /[a-z][a-z0-9+.-]*:\/\/[^\/?#@]+/) != nil else {
+        throw CommandError(
+          .usage, "invalid origin \"\(text)\" for --allow-origin",
+          hint: "name the scheme and the host, such as http://localhost:5173")
+      }
+      origins.insert(origin)
+    }
+    return origins
+  }
+
   private static func isLoopback(_ address: String) -> Bool {
     address == "::1" || address.hasPrefix("127.") || address == "localhost"
   }
@@ -168,7 +184,10 @@ extension Command {
     _ handler: @escaping @Sendable (ServerRequest) async -> ServerResponse
   ) throws(CommandError) -> HTTPServer {
     do { return try HTTPServer(on: address, port: port, handler) } catch {
-      throw CommandError(error)
+      var failure = CommandError(error)
+      // The address is an option, not a setting.
+      if error.code == .invalidSettings { failure.code = .usage }
+      throw failure
     }
   }
 

@@ -10,8 +10,9 @@ import Testing
     let server = try await ServingProgram("--source countries")
     let token = try #require(server.token)
     #expect(token.utf8.count == 64)
+    let wrong = token.dropLast() + (token.hasSuffix("0") ? "1" : "0")
     for authorization in [
-      "", "Bearer", "Bearer x", "Bearer \(token.dropLast())0", "Basic \(token)",
+      "", "Bearer", "Bearer x", "Bearer \(wrong)", "Basic \(token)",
     ] {
       for path in [
         Self.path, "/", "/openapi.json", "/metrics", "/sources/countries", "/assets/style.css",
@@ -94,6 +95,22 @@ import Testing
     #expect(preflight.status == 204)
     #expect(preflight.header("Access-Control-Allow-Methods")?.contains("DELETE") == true)
     try await server.stop()
+  }
+
+  static let mistakes = [
+    ("--listen nonsense --no-token", "invalid address \"nonsense\""),
+    ("--listen 0.0.0.0", "--listen 0.0.0.0 requires --token-file or --no-token"),
+    ("--allow-origin app.example", "invalid origin \"app.example\""),
+    ("--allow-origin https://app.example/path", "invalid origin"),
+    ("--source planets", "planets"),
+  ]
+
+  @Test(arguments: mistakes)
+  func `mistakes are explained`(options: String, message: String) async throws {
+    let outcome = try await Binary.run("serve --port 0 \(options)")
+    #expect(outcome.status == 64)
+    #expect(outcome.errors.contains(message), "\(outcome.errors)")
+    #expect(outcome.errors.contains("hint: "))
   }
 
   @Test func `a change by cookie needs the origin of the page`() async throws {
