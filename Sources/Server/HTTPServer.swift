@@ -18,6 +18,9 @@ package final class HTTPServer: Sendable {
   private let daemon: cserver_daemon
   private let isStopped = Atomic(false)
 
+  /// False if libmicrohttpd is not installed.
+  package static var isAvailable: Bool { (try? Libmicrohttpd.load(Libmicrohttpd.names)) != nil }
+
   /// Starts to listen.
   ///
   /// - Parameters:

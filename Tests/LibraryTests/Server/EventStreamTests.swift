@@ -4,7 +4,8 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(
+  .timeLimit(.minutes(5)), .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed"))
 struct EventStreamTests {
   private typealias Events = AsyncStream<ServerSentEvent>
   private static let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"

@@ -4,7 +4,8 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(
+  .timeLimit(.minutes(5)), .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed"))
 struct ServerLimitTests {
   private static func limits(_ change: (inout ServerLimits) -> Void) -> ServerLimits {
     var limits = ServerLimits.standard

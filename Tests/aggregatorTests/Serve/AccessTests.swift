@@ -1,9 +1,12 @@
 import AggregatorKit
+import AggregatorServer
 import Foundation
 import Testing
 
 /// Who may use the server: the token, the cookie, `Host` and `Origin`.
-@Suite(.timeLimit(.minutes(3))) struct AccessTests {
+@Suite(
+  .timeLimit(.minutes(3)), .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed")
+) struct AccessTests {
   private static let path = "/api/v1/countries?cache=offline&limit=1"
 
   @Test func `without the token nothing but its health is told`() async throws {

@@ -1,11 +1,14 @@
 import AggregatorFakeServices
 import AggregatorKit
+import AggregatorServer
 import AggregatorSourceTesting
 import Foundation
 import Testing
 
 /// The API of `serve`, over a socket.
-@Suite(.timeLimit(.minutes(3))) struct ServeCommandTests {
+@Suite(
+  .timeLimit(.minutes(3)), .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed")
+) struct ServeCommandTests {
   @Test func `a list is the document of --json, and continues by its link`() async throws {
     let home = try TestHome()
     let server = try await ServingProgram("--source countries", in: home.sandbox)
