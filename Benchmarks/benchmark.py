@@ -14,7 +14,8 @@ from works import WORKS, Bench, server_cost
 ENVIRONMENTS = {
     "peers": ("requirements.txt", {
         "with_aiohttp": "python", "with_httpx": "python", "with_dlt": "python",
-        "with_psycopg": "python", "sqlite-utils": "sqlite-utils"}),
+        "with_psycopg": "python", "sqlite-utils": "sqlite-utils",
+        "datasette": "datasette"}),
     "singer": ("singer-requirements.txt", {"target-sqlite": "target-sqlite"}),
 }
 
@@ -93,7 +94,7 @@ def main():
         if options.small:
             installed = {}
             report.note("Skipped with --small: aiohttp, httpx, curl | jq | sqlite-utils, dlt,"
-                        " psycopg, Singer, do-nothing, chain-cost.")
+                        " psycopg, Singer, datasette, do-nothing, chain-cost.")
         else:
             installed = install(report)
         report.programs = versions(installed)

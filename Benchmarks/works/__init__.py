@@ -6,10 +6,11 @@ from .declared import declared
 from .fetching import fetch, latency, server_cost
 from .postgres import postgres
 from .searching import memory
+from .serve import serve
 from .small import chain, fallback, start
 
 WORKS = {
     "start": start, "fallback": fallback, "chain": chain, "latency": latency, "fetch": fetch,
     "again": again, "declared": declared, "memory": memory,
-    "postgres": postgres,
+    "postgres": postgres, "serve": serve,
 }
