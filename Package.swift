@@ -115,7 +115,7 @@ let package = Package(
         "AggregatorLaws", "AggregatorPostgres", "AggregatorPostgresServer", "AggregatorServer",
         "AggregatorSourceTesting", "aggregator",
       ] + sourceModules,
-      exclude: ["Rendering/Golden"]),
+      exclude: ["Rendering/Golden", "Serve/Browser"]),
 
     .executableTarget(
       name: "aggregator-dialects",

@@ -175,7 +175,7 @@ extension Access.Secrets {
   }
 
   /// 256 random bits as hexadecimal digits.
-  private static func randomText() -> String {
+  static func randomText() -> String {
     var generator = SystemRandomNumberGenerator()
     return (0..<4).map { _ in
       let digits = String(generator.next() as UInt64, radix: 16)

@@ -38,10 +38,15 @@ struct PageRouter: Sendable {
   /// The page for an error that no other page shows.
   func response(to problem: Problem) -> ServerResponse {
     let pages = WebPages(program: program, sources: api.sources, isReadOnly: true, now: now())
-    // A client without access must not learn what is served.
-    let text = pages.failure(
-      PageFailure(problem), isPublic: [401, 403, 421].contains(problem.status))
-    return html(text, status: problem.status)
+    guard [401, 403, 421].contains(problem.status) else {
+      return html(pages.failure(PageFailure(problem)), status: problem.status)
+    }
+    // A client without access must not learn what is served, and gets no other file.
+    let nonce = Access.Secrets.randomText()
+    var response = html(
+      pages.failure(PageFailure(problem), nonce: nonce), status: problem.status)
+    response.set("Content-Security-Policy", WebPages.contentSecurityPolicy(nonce: nonce))
+    return response
   }
 
   // MARK: - Content

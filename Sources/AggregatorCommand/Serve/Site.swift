@@ -119,7 +119,9 @@ extension ServerResponse {
 
   /// The header fields of every response.
   fileprivate mutating func secure() {
-    set("Content-Security-Policy", WebPages.contentSecurityPolicy)
+    if header("Content-Security-Policy") == nil {
+      set("Content-Security-Policy", WebPages.contentSecurityPolicy)
+    }
     set("X-Content-Type-Options", "nosniff")
     set("X-Frame-Options", "DENY")
     set("Referrer-Policy", "same-origin")

@@ -197,7 +197,11 @@ import Testing
   @Test func aClientWithoutAccessSeesNoSources() {
     let failure = PageFailure(status: 401, title: "No access", detail: "no token")
     #expect(pages.failure(failure).contains("Countries"))
-    #expect(!pages.failure(failure, isPublic: true).contains("Countries"))
+    let html = pages.failure(failure, nonce: "n0nce")
+    #expect(!html.contains("Countries"))
+    #expect(!html.contains("/assets/"))
+    #expect(html.contains(#"<style nonce="n0nce">"#))
+    #expect(WebPages.contentSecurityPolicy(nonce: "n0nce").contains("style-src 'nonce-n0nce';"))
   }
 
   @Test func addressesOfAssetsChangeWithThem() {

@@ -7,7 +7,8 @@ extension WebPages {
     let title: String
     /// The name of the source, or `search`; `nil` for neither.
     var place: String?
-    var showsSources = true
+    /// Of the style inside the page, for a client that may neither fetch files nor see the sources.
+    var nonce: String?
     var showsDetail = false
   }
 
@@ -23,15 +24,13 @@ extension WebPages {
       <meta name="color-scheme" content="light dark">
       <meta name="referrer" content="same-origin">
       <meta name="robots" content="noindex">
-      <link rel="icon" type="image/svg+xml" href="\(Asset.icon.address)">
-      <link rel="stylesheet" href="\(Asset.stylesheet.address)">
-      <script type="module" src="\(Asset.script.address)"></script>
+      \(frame.nonce.map(style) ?? files)
       </head>
       <body\(attribute: "class", frame.showsDetail ? "has-detail" : nil)>
       <a class="skip" href="#main">Skip to content</a>
       <header class="side">
       <a class="brand" href="/"><span class="brand-mark" aria-hidden="true"></span>\(program)</a>
-      \(frame.showsSources ? navigation(frame.place) : nil)
+      \(frame.nonce == nil ? navigation(frame.place) : nil)
       </header>
       <main id="main" tabindex="-1">
       \(main)
@@ -42,6 +41,18 @@ extension WebPages {
       </html>
 
       """
+  }
+
+  private var files: HTML {
+    """
+    <link rel="icon" type="image/svg+xml" href="\(Asset.icon.address)">
+    <link rel="stylesheet" href="\(Asset.stylesheet.address)">
+    <script type="module" src="\(Asset.script.address)"></script>
+    """
+  }
+
+  private func style(_ nonce: String) -> HTML {
+    #"<style nonce="\#(nonce)">\#(HTML(stringLiteral: Stylesheet.text))</style>"#
   }
 
   private func navigation(_ place: String?) -> HTML {
@@ -87,13 +98,13 @@ extension WebPages {
     #"<input type="hidden" name="\#(name)" value="\#(value)">"#
   }
 
-  func failurePage(_ failure: PageFailure, isPublic: Bool) -> HTML {
+  func failurePage(_ failure: PageFailure, nonce: String?) -> HTML {
     document(
-      Frame(title: failure.title, showsSources: !isPublic),
+      Frame(title: failure.title, nonce: nonce),
       """
       <div class="column">
       \(state(.warning, failure.title, level: 1, [failure.detail, failure.hint]) {
-        isPublic ? nil : #"<a class="button primary" href="/">Show all \#(sources.first?.noun.plural ?? "sources")</a>"#
+        nonce != nil ? nil : #"<a class="button primary" href="/">Show all \#(sources.first?.noun.plural ?? "sources")</a>"#
       })
       </div>
       """)

@@ -22,6 +22,12 @@ struct WebPages: Sendable {
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
+  /// The policy of a page with its style inside.
+  static func contentSecurityPolicy(nonce: String) -> String {
+    "default-src 'none'; style-src 'nonce-\(nonce)'; base-uri 'none'; form-action 'none'; "
+      + "frame-ancestors 'none'"
+  }
+
   static let contentType = "text/html; charset=utf-8"
 
   /// Returns the page of a source, or a part of it.
@@ -44,9 +50,10 @@ struct WebPages: Sendable {
 
   /// Returns a page for a failure, such as an unknown address.
   ///
-  /// - Parameter isPublic: True for a client without access, who must not see the sources.
-  func failure(_ failure: PageFailure, isPublic: Bool = false) -> String {
-    failurePage(failure, isPublic: isPublic).text
+  /// - Parameter nonce: For a client without access, who must not see the sources: the nonce that
+  ///   ``contentSecurityPolicy(nonce:)`` has.
+  func failure(_ failure: PageFailure, nonce: String? = nil) -> String {
+    failurePage(failure, nonce: nonce).text
   }
 }
 

@@ -1,0 +1,38 @@
+"""Rules of WCAG 2.2 AA that axe can judge, light and dark."""
+
+from playwright.sync_api import expect
+from site_under_test import is_accessible
+
+
+def run(site):
+    site.may_fail = True
+    for scheme in ("light", "dark"):
+        page = site.open("/sources/heroes", color_scheme=scheme)
+        is_accessible(page)
+        page.locator(".record").first.click()
+        expect(page.locator("#detail h2")).to_be_focused()
+        is_accessible(page)
+        page.locator("form.delete button").click()
+        undo = page.get_by_role("button", name="Undo")
+        expect(undo).to_be_visible()
+        is_accessible(page)
+        undo.click()
+        expect(page.locator("#toast > *")).to_have_count(0)
+        page.locator("#list .badge summary").first.click()
+        is_accessible(page)
+        for path in (
+            "/sources/countries",
+            "/sources/products",
+            "/search",
+            "/search?query=a",
+            "/sources/heroes?query=zzzz",
+            "/sources/heroes?cursor=unknown",
+            "/sources/heroes/99999999",
+            "/unknown",
+        ):
+            page.goto(site.origin + path)
+            is_accessible(page)
+        page = site.open("/sources/heroes", color_scheme=scheme, width=360, height=740)
+        is_accessible(page)
+        page = site.open("/", signed_in=False, color_scheme=scheme)
+        is_accessible(page)

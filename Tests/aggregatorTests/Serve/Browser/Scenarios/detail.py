@@ -1,0 +1,55 @@
+"""A record beside the list, with back, forward and Escape."""
+
+from playwright.sync_api import expect
+from site_under_test import is_at
+
+
+def run(site):
+    page = site.open("/sources/heroes?query=anvil")
+    title = page.locator("#detail h2")
+    first, second = page.locator(".record").nth(2), page.locator(".record").nth(3)
+    names = [record.locator(".name").inner_text() for record in (first, second)]
+    path = f"/sources/heroes/{first.get_attribute('data-id')}?query=anvil"
+    first.click()
+    expect(title).to_have_text(names[0])
+    expect(title).to_be_focused()
+    is_at(page, path)
+    expect(page).to_have_title(f"{names[0]} – Heroes – aggregator")
+    expect(first).to_have_attribute("aria-current", "true")
+    second.click()
+    expect(title).to_have_text(names[1])
+    expect(page.locator(".record[aria-current]")).to_have_count(1)
+    page.go_back()
+    expect(title).to_have_text(names[0])
+    page.go_back()
+    expect(page.locator("#detail")).to_be_hidden()
+    is_at(page, "/sources/heroes?query=anvil")
+    expect(page).to_have_title("Heroes – aggregator")
+    page.go_forward()
+    expect(title).to_have_text(names[0])
+    page.keyboard.press("Escape")
+    expect(page.locator("#detail")).to_be_hidden()
+    expect(first).to_be_focused()
+    is_at(page, "/sources/heroes?query=anvil")
+
+    # The list stays what it is while another is searched beside the record.
+    first.click()
+    expect(title).to_have_text(names[0])
+    page.fill("#query", "dial")
+    expect(page.locator(".count")).to_contain_text("for “dial”")
+    expect(title).to_have_text(names[0])
+    is_at(page, path.replace("anvil", "dial"))
+    page.locator(".close").click()
+    is_at(page, "/sources/heroes?query=dial")
+
+    linked = site.open(path)
+    expect(linked.locator("#detail h2")).to_have_text(names[0])
+    expect(linked.locator(".record[aria-current] .name")).to_have_text(names[0])
+    linked.keyboard.press("Escape")
+    expect(linked.locator("#detail")).to_be_hidden()
+    is_at(linked, "/sources/heroes?query=anvil")
+
+    site.may_fail = True
+    unknown = site.open("/sources/heroes/99999999")
+    expect(unknown.locator("#detail .state h2")).to_be_visible()
+    expect(unknown.locator(".record").first).to_be_visible()

@@ -1,0 +1,38 @@
+"""A download with live progress, which can be stopped."""
+
+import re
+
+from playwright.sync_api import expect
+
+
+def run(site):
+    page = site.open("/sources/countries")
+    words = page.locator(".download-words")
+    words.evaluate(
+        """words => {
+            window.said = [];
+            new MutationObserver(changes => {
+                for (const { addedNodes } of changes)
+                    for (const node of addedNodes) said.push(node.textContent);
+            }).observe(words, { childList: true });
+        }"""
+    )
+    page.get_by_role("button", name="Download all").click()
+    expect(words).to_have_text(re.compile("^2[0-9]+ countries downloaded$"))
+    said = page.evaluate("said")
+    assert said[0] == "Starting…" and said[-1] == words.inner_text(), said
+    assert any(re.match("[0-9]+ (of [0-9]+ )?countries$", each) for each in said), said
+    page.goto(site.origin + "/sources/countries?cache=offline")
+    expect(page.locator("#list .badge .label")).to_contain_text("Offline · cached")
+
+    page = site.open("/sources/heroes")
+    # The second part of the heroes never arrives.
+    site.tell("stall heroes after one request")
+    words = page.locator(".download-words")
+    page.get_by_role("button", name="Download all").click()
+    expect(words).to_contain_text("heroes")
+    expect(page.locator(".download progress")).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    expect(words).to_contain_text("Stopped after")
+    expect(page.locator(".download progress")).to_be_hidden()
+    expect(page.get_by_role("button", name="Download all")).to_be_enabled()

@@ -1,0 +1,32 @@
+"""Pictures in the list and beside it; a record without one has its initial."""
+
+from playwright.sync_api import expect
+
+IS_SHOWN = "image => image.complete && image.naturalWidth === 3"
+
+
+def run(site):
+    page = site.open("/sources/heroes")
+    record = page.locator(".record").nth(0)
+    image = record.locator("img")
+    expect(image).to_be_visible()
+    page.wait_for_function(IS_SHOWN, arg=image.element_handle())
+    assert image.get_attribute("src").startswith("/api/v1/heroes/")
+    record.click()
+    image = page.locator("#detail .portrait img")
+    expect(image).to_have_attribute("alt", f"Picture of {record.locator('.name').inner_text()}")
+    page.wait_for_function(IS_SHOWN, arg=image.element_handle())
+
+    nobody = page.locator(".record", has_text="Nobody")
+    expect(nobody.locator("img")).to_have_count(0)
+    expect(nobody.locator(".initial")).to_have_text("N")
+    nobody.click()
+    expect(page.locator("#detail h2")).to_have_text("Nobody")
+    expect(page.locator("#detail .portrait")).to_have_count(0)
+
+    # A picture that does not come makes room.
+    site.may_fail = True
+    page.route("**/image?*", lambda route: route.fulfill(status=404))
+    page.reload()
+    expect(page.locator(".record").first.locator("img")).to_have_count(0)
+    expect(page.locator(".record").first.locator(".initial")).to_be_visible()

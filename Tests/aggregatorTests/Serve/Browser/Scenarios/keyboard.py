@@ -1,0 +1,89 @@
+"""Everything by the keyboard alone."""
+
+from playwright.sync_api import expect
+from site_under_test import focused, is_at
+
+
+def press(page, *keys):
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def tab_to(page, selector, key="Tab"):
+    """Moves the focus until it is there, and checks that it can be seen on its way."""
+    for _ in range(60):
+        page.keyboard.press(key)
+        if page.evaluate("document.activeElement === document.body"):
+            continue
+        is_visible = page.evaluate(
+            """() => {
+                const style = getComputedStyle(document.activeElement);
+                const around = getComputedStyle(document.activeElement.parentElement);
+                return [style, around].some(each =>
+                    each.outlineStyle !== "none" && parseFloat(each.outlineWidth) >= 1
+                    || each.boxShadow !== "none");
+            }"""
+        )
+        assert is_visible, page.evaluate("document.activeElement.outerHTML")
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
+    raise AssertionError(f"no way to {selector}")
+
+
+def run(site):
+    page = site.open("/sources/heroes")
+    press(page, "Tab")
+    focused(page, ".skip")
+    press(page, "Enter")
+    focused(page, "#main")
+    tab_to(page, "#query")
+    tab_to(page, ".badge summary")
+    press(page, "Enter")
+    expect(page.locator(".badge .panel").first).to_be_visible()
+    press(page, "Escape")
+    expect(page.locator(".badge .panel").first).to_be_hidden()
+    tab_to(page, ".record")
+
+    records = page.locator(".record")
+    press(page, "ArrowRight")
+    expect(records.nth(1)).to_be_focused()
+    columns = page.evaluate(
+        """() => {
+            const records = [...document.querySelectorAll(".record")];
+            return records.filter(each => each.offsetTop === records[0].offsetTop).length;
+        }"""
+    )
+    assert columns > 2
+    press(page, "ArrowDown")
+    expect(records.nth(1 + columns)).to_be_focused()
+    press(page, "ArrowLeft", "ArrowUp")
+    expect(records.nth(0)).to_be_focused()
+    press(page, "ArrowUp")
+    focused(page, "#query")
+    press(page, "ArrowDown", "Enter")
+    focused(page, "#detail-title")
+    tab_to(page, "form.delete button", "Shift+Tab")
+    press(page, "Enter")
+    expect(page.get_by_role("button", name="Undo")).to_be_focused()
+    press(page, "Enter")
+    expect(records.nth(0)).to_be_focused()
+    press(page, "End")
+    expect(page.locator(".record:focus")).not_to_have_attribute(
+        "data-id", records.nth(0).get_attribute("data-id")
+    )
+    press(page, "/")
+    focused(page, "#query")
+    page.keyboard.type("anvil")
+    expect(page.locator(".count")).to_contain_text("for “anvil”")
+    press(page, "Enter", "ArrowDown", "Enter")
+    focused(page, "#detail-title")
+    press(page, "Escape")
+    expect(records.nth(0)).to_be_focused()
+    is_at(page, "/sources/heroes?query=anvil")
+
+    # A single key must be free for those who speak to their computer.
+    tab_to(page, "#shortcuts", "Shift+Tab")
+    press(page, "Space", "/")
+    focused(page, "#shortcuts")
+    page.reload()
+    expect(page.locator("#shortcuts")).not_to_be_checked()

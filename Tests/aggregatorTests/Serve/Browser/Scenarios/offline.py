@@ -1,0 +1,41 @@
+"""A service that stops: the badge says so, and why."""
+
+from playwright.sync_api import expect
+
+
+def run(site):
+    page = site.open("/sources/heroes?query=anvil")
+    badge = page.locator("#list .badge").first
+    expect(badge.locator(".label")).to_have_text("Live")
+    page.reload()
+    expect(badge.locator(".label")).to_contain_text("Cached")
+
+    site.tell("stop heroes")
+    badge.locator("summary").click()
+    page.get_by_role("link", name="Refresh").first.click()
+    expect(badge.locator(".label")).to_contain_text("Offline · cached")
+    expect(page.locator("#list > .note").first).to_contain_text("127.0.0.1")
+    expect(page.locator(".record")).to_have_count(16)
+    badge.locator("summary").click()
+    expect(badge.locator(".panel")).to_contain_text("127.0.0.1")
+    page.keyboard.press("Escape")
+    expect(badge.locator(".panel")).to_be_hidden()
+
+    # What was never fetched is found in the sample data, and that is said.
+    page.goto(site.origin + "/sources/heroes")
+    expect(badge.locator(".label")).to_contain_text("Offline")
+    # An answer that must be live is a failure with a way out.
+    site.may_fail = True
+    page.goto(site.origin + "/sources/heroes?query=dial&cache=live")
+    expect(page.locator("#list .state h2")).to_be_visible()
+    page.get_by_role("link", name="Use local data").click()
+    expect(page.locator("#list .bar")).to_be_visible()
+
+    # The server itself is gone.
+    page.goto(site.origin + "/sources/heroes")
+    page.context.set_offline(True)
+    page.fill("#query", "dial")
+    expect(page.locator("#toast")).to_contain_text("Cannot reach aggregator")
+    page.context.set_offline(False)
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator("#list .state h2")).to_have_text("No matches")

@@ -1,0 +1,41 @@
+"""A phone: one thing at a time, and nothing moves sideways."""
+
+from playwright.sync_api import expect
+from site_under_test import fits, is_at
+
+
+def run(site):
+    page = site.open("/sources/heroes", width=360, height=740, has_touch=True, is_mobile=True)
+    expect(page.locator(".record").nth(6)).to_be_attached()
+    fits(page)
+    page.locator(".record").nth(6).scroll_into_view_if_needed()
+    top = page.evaluate("scrollY")
+    assert top > 0
+    page.locator(".record").nth(6).tap()
+    expect(page.locator("#detail h2")).to_be_visible()
+    expect(page.locator(".column")).to_be_hidden()
+    fits(page)
+    page.locator(".close").tap()
+    expect(page.locator(".column")).to_be_visible()
+    expect(page.locator("#detail")).to_be_hidden()
+    page.wait_for_function("top => Math.abs(scrollY - top) < 5", arg=top)
+    site.may_fail = True
+    for path in (
+        "/sources/products",
+        "/sources/countries",
+        "/sources/countries/CW",
+        "/search",
+        "/search?query=a",
+        "/sources/heroes?query=zzzz",
+        "/sources/heroes?cursor=unknown",
+        "/sources/heroes?query=" + 40 * "Unbreakable",
+        "/unknown",
+    ):
+        page.goto(site.origin + path)
+        fits(page)
+    page.goto(site.origin + "/sources/products")
+    page.locator(".record").nth(3).tap()
+    expect(page.locator("#detail h2")).to_contain_text("Unbreakable")
+    fits(page)
+    page.go_back()
+    is_at(page, "/sources/products")

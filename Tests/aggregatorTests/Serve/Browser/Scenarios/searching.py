@@ -1,0 +1,53 @@
+"""Search as you type."""
+
+from playwright.sync_api import expect
+from site_under_test import focused, is_at
+
+
+def run(site):
+    page = site.open("/sources/heroes")
+    # Time stands still between the keys, however slow the machine.
+    page.clock.install()
+    page.reload()
+    page.clock.pause_at("2100-01-01")
+    searches = []
+    page.on("request", lambda it: "query=" in it.url and "/image" not in it.url and searches.append(it))
+    page.keyboard.press("/")
+    focused(page, "#query")
+    page.keyboard.type("anvil")
+    page.clock.run_for(199)
+    assert not searches
+    page.clock.run_for(1)
+    is_at(page, "/sources/heroes?query=anvil")
+    expect(page.locator(".count")).to_contain_text("for “anvil”")
+    expect(page.locator(".record")).to_have_count(16)
+    expect(page.locator("#announcer")).to_contain_text("anvil")
+    focused(page, "#query")
+    assert len(searches) == 1, [each.url for each in searches]
+
+    # An answer that is late is not awaited any more.
+    page.route("**/sources/heroes?query=sp", lambda route: None)
+    cancelled = []
+    page.on("requestfailed", lambda request: cancelled.append(request.url))
+    page.fill("#query", "sp")
+    with page.expect_request("**/sources/heroes?query=sp"):
+        page.clock.run_for(200)
+    expect(page.locator("#list")).to_have_attribute("aria-busy", "true")
+    page.fill("#query", "spider")
+    page.clock.run_for(200)
+    expect(page.locator(".count")).to_contain_text("for “spider”")
+    expect(page.locator("#list[aria-busy]")).to_have_count(0)
+    assert cancelled == [f"{site.origin}/sources/heroes?query=sp"], cancelled
+    is_at(page, "/sources/heroes?query=spider")
+
+    page.fill("#query", "zzzz")
+    page.clock.run_for(200)
+    expect(page.locator(".state h2")).to_have_text("No matches")
+    page.fill("#query", "")
+    page.clock.run_for(200)
+    is_at(page, "/sources/heroes")
+    expect(page.locator(".record").first).to_be_visible()
+    # The address is that of the search, for whoever gets it.
+    linked = site.open("/sources/heroes?query=anvil")
+    expect(linked.locator(".record")).to_have_count(16)
+    expect(linked.locator("#query")).to_have_value("anvil")

@@ -1,0 +1,110 @@
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+/// The pages of `serve` in a browser, driven by the scripts in `Browser/Scenarios`.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct BrowserTests {
+  private static let folder = Repository.root.appending(path: "Tests/aggregatorTests/Serve/Browser")
+
+  /// `Scripts/install tests` installs it, and Playwright and axe with it.
+  private static let python = Repository.root.appending(path: ".build/python/bin/python").path
+
+  private static let missing = [
+    "/usr/bin/chromium", Repository.root.appending(path: ".build/python/bin/playwright").path,
+  ].filter { !FileManager.default.isExecutableFile(atPath: $0) }
+
+  private static let scenarios =
+    ((try? FileManager.default.contentsOfDirectory(
+      atPath: folder.appending(path: "Scenarios").path)) ?? [])
+    .filter { $0.hasSuffix(".py") }.map { String($0.dropLast(3)) }.sorted()
+
+  @Test func `there are scenarios`() { #expect(Self.scenarios.count > 10) }
+
+  @Test(
+    .enabled(if: missing.isEmpty, "\(missing.joined(separator: " and ")) is not installed"),
+    arguments: scenarios)
+  func `a person uses the page`(scenario: String) async throws {
+    let services = try BrowsedServices()
+    let home = try TestHome(services.settings)
+    let server = try await ServingProgram(
+      "--source countries,heroes,products", environment: home.environment, in: home.sandbox)
+    let (commands, replies) = (try Pipe(), try Pipe())
+    let log = try home.sandbox.write("", to: "browser.log")
+    let errors = open(log.path, O_WRONLY | O_APPEND | O_CLOEXEC)
+    defer { close(errors) }
+    let script = try Child(
+      [
+        Self.python, "-B", Self.folder.appending(path: "run.py").path, scenario,
+        server.address,
+      ],
+      environment: ["HOME": home.sandbox.home.path, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"],
+      directory: home.sandbox.work.path,
+      descriptors: [replies.readEnd, commands.writeEnd, errors])
+    commands.close(commands.writeEnd)
+    async let ending = script.ending(within: 240)
+    // The script awaits each reply.
+    while case let line = await commands.firstBytes(atMost: 100), !line.isEmpty {
+      services.obey(String(decoding: line.dropLast(), as: UTF8.self))
+      #expect(write(replies.writeEnd, "\n", 1) == 1)
+    }
+    let end = await ending
+    let messages = try home.sandbox.text(of: "browser.log")
+    #expect(end == .exit(0), "\(messages)")
+    try await server.stop()
+  }
+}
+
+/// The services behind the page: heroes with pictures on three pages, and products that attack it.
+private struct BrowsedServices {
+  let countries: FakeCountries
+  let heroes: FakeComicVine
+  let products: FakeProducts
+  let pictures: FakePictures
+
+  init() throws {
+    let pictures = try FakePictures()
+    self.pictures = pictures
+    countries = try FakeCountries()
+    heroes = try FakeComicVine(
+      FakeCharacter.cast.prefix(55).map { character in
+        var character = character
+        character.picture =
+          character.id == FakeCharacter.unknown.id ? .none : .at(pictures.url.absoluteString)
+        return character
+      })
+    let image = pictures.url.appending(path: "product.png").absoluteString
+    products = try FakeProducts([
+      FakeProduct(
+        9, "<script>alert('title')</script>", merchant: #""><img src=x onerror=alert('shop')>"#,
+        url: "javascript:alert('link')", images: [.string(image)]),
+      FakeProduct(
+        8, #"' onmouseover='alert(1)' autofocus onfocus='alert(1)"#, merchant: "&lt;b&gt; &amp;",
+        url: "data:text/html,<script>alert('data')</script>", images: ["javascript:alert(1)"]),
+      FakeProduct(
+        7, "Right\u{202E}tfel ot\u{2066}", merchant: "</title></script><svg onload=alert('svg')>",
+        url: "https://shop.example/\"onclick=\"alert(1)", images: []),
+      FakeProduct(
+        6, .string(String(repeating: "Unbreakable", count: 40)),
+        merchant: "{{7*7}}${alert(1)}", url: "JaVaScRiPt\u{3A}alert('case')", images: []),
+      FakeProduct(5, "Kettle", images: [.string(image)]),
+    ])
+  }
+
+  var settings: [String: String] {
+    [countries.settings, heroes.settings, products.settings].reduce(into: [:]) {
+      $0.merge($1) { $1 }
+    }
+  }
+
+  /// Obeys a command of a script.
+  func obey(_ command: String) {
+    switch command {
+    case "stop heroes": heroes.stop()
+    case "stall heroes after one request": heroes.fail(with: .stalled, after: 1)
+    case "fail heroes": heroes.fail(with: ComicVineFault.unavailable.reply)
+    default: Issue.record("unknown command: \(command)")
+    }
+  }
+}
