@@ -102,8 +102,7 @@ private struct BrowsedServices {
   func obey(_ command: String) {
     switch command {
     case "stop heroes": heroes.stop()
-    case "stall heroes after one request": heroes.fail(with: .stalled, after: 1)
-    case "fail heroes": heroes.fail(with: ComicVineFault.unavailable.reply)
+    case "stall heroes": heroes.fail(with: .stalled)
     default: Issue.record("unknown command: \(command)")
     }
   }

@@ -36,3 +36,15 @@ def run(site):
         is_accessible(page)
         page = site.open("/", signed_in=False, color_scheme=scheme)
         is_accessible(page)
+
+    site.tell("stop heroes")
+    for scheme in ("light", "dark"):
+        page = site.open("/sources/heroes?query=opal&cache=live", color_scheme=scheme)
+        expect(page.get_by_role("link", name="Use local data")).to_be_visible()
+        is_accessible(page)
+        page = site.open("/sources/heroes?query=opal", color_scheme=scheme)
+        expect(page.locator("#list .badge .label")).to_contain_text("Offline")
+        is_accessible(page)
+        page.goto(site.origin + "/search?query=opal&cache=live")
+        expect(page.locator(".note.failed")).to_be_visible()
+        is_accessible(page)
