@@ -9,6 +9,7 @@
 //   GET  /stats                                requests, the server's own processor time, arrivals
 //   …/stall…                                   is never answered
 //   …/fail…                                    is answered by 500
+//   …/outage/1, …/outage/0                     begins and ends a time in which everything else is answered by 503
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -50,6 +51,7 @@ struct connection {
 static struct rows people, products;
 static struct connection connections[most_connections];
 static double latency;
+static int is_out;
 static double *arrivals;
 static long arrival_count;
 
@@ -100,7 +102,8 @@ static void set(struct iovec *part, void *bytes, size_t count) {
 static void answer_with(struct connection *client, int status, char *body, size_t length) {
   int head = snprintf(client->head, sizeof client->head,
                       "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\n"
-                      "Content-Length: %zu\r\n\r\n", status, status == 200 ? "OK" : "Wrong", length + strlen(client->tail));
+                      "Content-Length: %zu\r\n\r\n", status, status == 200 ? "OK" : "Wrong",
+                      length + strlen(client->tail));
   set(&client->parts[0], client->head, head);
   set(&client->parts[1], body, length);
   set(&client->parts[2], client->tail, strlen(client->tail));
@@ -150,11 +153,16 @@ static void answer(struct connection *client, char *request) {
   char *line_end = strpbrk(request, "\r\n");
   char path[1024];
   snprintf(path, sizeof path, "%.*s", (int)(line_end ? line_end - request : 0), request);
-  if (strstr(path, "/fail")) {
-    static char refusal[] = "{}";
-    answer_with(client, 500, refusal, 2);
+  static char nothing[] = "{}";
+  if (strstr(path, "/outage/")) {
+    is_out = number(path, "/outage/") == 1;
+    answer_with(client, 200, nothing, 2);
+  } else if (strstr(path, "/fail")) {
+    answer_with(client, 500, nothing, 2);
   } else if (strstr(path, "/stats")) {
     answer_stats(client);
+  } else if (is_out) {
+    answer_with(client, 503, nothing, 2);
   } else if (strstr(path, "/character/")) {
     static char hero[] =
         "{\"error\":\"OK\",\"limit\":1,\"offset\":0,\"number_of_page_results\":1,"

@@ -80,6 +80,8 @@ class Load:
     """What came of requests for paths in turn, through so many connections."""
 
     def __init__(self, place, service, paths, connections, seconds):
+        # The connections of the load before are closed first.
+        time.sleep(0.2)
         (place / "paths").write_text("".join(f"{path}\n" for path in paths), encoding="utf-8")
         with subprocess.Popen(
             [shutil.which("wrk"), "--threads", "1", "--connections", str(connections),

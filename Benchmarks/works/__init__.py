@@ -4,6 +4,7 @@ from .again import again
 from .bench import Bench
 from .declared import declared
 from .fetching import fetch, latency, server_cost
+from .load import load
 from .postgres import postgres
 from .searching import memory
 from .serve import serve
@@ -12,5 +13,5 @@ from .small import chain, fallback, start
 WORKS = {
     "start": start, "fallback": fallback, "chain": chain, "latency": latency, "fetch": fetch,
     "again": again, "declared": declared, "memory": memory,
-    "postgres": postgres, "serve": serve,
+    "postgres": postgres, "serve": serve, "load": load,
 }
