@@ -32,8 +32,8 @@ public struct Page<Item: Record>: Sendable {
   /// The total number of matching records, if it is known at no extra cost.
   public var total: Int?
 
-  /// True if ``total`` does not count deleted records.
-  package var totalExcludesDeleted = false
+  /// True if neither ``records`` nor ``total`` include deleted records.
+  package var excludesDeleted = false
 
   public var provenance: Provenance
 

@@ -102,7 +102,8 @@ struct ListingOutcome {
     _ items: [P.Item], of plugin: P, chosen: [String]?, hint: @autoclosure () -> Hint?
   ) {
     checked += items.count
-    let fields = plugin.detailFields.map(\.name).filter { chosen?.contains($0) ?? false }
+    guard let chosen else { return }
+    let fields = plugin.detailFields.map(\.name).filter(chosen.contains)
     let lacking = fields.isEmpty ? 0 : items.count(where: plugin.lacksDetails)
     guard lacking > 0 else { return }
     unfetched = (fields, (unfetched?.count ?? 0) + lacking, hint())

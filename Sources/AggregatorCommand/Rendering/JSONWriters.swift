@@ -59,9 +59,18 @@ struct NDJSONWriter<Item: Record>: RecordWriter {
   }
 }
 
-extension Sequence {
+extension Array {
   /// A record as a JSON object with these fields, in this order; unknown values are null.
   func object<Item>(of record: Item) -> JSON where Element == Field<Item> {
-    .object(map { JSON.Member($0.name, $0[record]) })
+    // In place: copying a field costs more than reading it.
+    .object(
+      withUnsafeBufferPointer { fields in
+        var members: [JSON.Member] = []
+        members.reserveCapacity(fields.count)
+        for index in fields.indices {
+          members.append(JSON.Member(fields[index].name, fields[index][record]))
+        }
+        return members
+      })
   }
 }

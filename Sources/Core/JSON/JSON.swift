@@ -61,6 +61,7 @@ extension JSON {
 
   public func write(to text: inout String) {
     var writer = JSONWriter(escaping: .invisible)
+    writer.reserveCapacity(1024)  // of most records
     write(to: &writer)
     text += String(decoding: writer.bytes, as: UTF8.self)
   }

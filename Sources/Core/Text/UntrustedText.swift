@@ -80,6 +80,8 @@ extension Unicode.Scalar {
   package var isInvisible: Bool {
     // Nearly all characters are printable ASCII.
     if value < 0x7F { return value < 0x20 }
+    // Most others are Latin letters.
+    if 0xC0..<0x250 ~= value { return false }
     return switch properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse,
       .unassigned:

@@ -18,6 +18,7 @@ struct HidingDeleted<Base: DataSource>: Decorator {
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
     var page = try await base.page(request)
+    guard !page.excludesDeleted else { return page }
     do throws(SourceError) {
       let deleted = try await deleted(among: page.records.map(\.id))
       let count = page.records.count
@@ -50,7 +51,7 @@ struct HidingDeleted<Base: DataSource>: Decorator {
   private func total(
     of page: Page<Base.Item>, hiding hidden: Int, for request: PageRequest
   ) async throws(SourceError) -> Int? {
-    guard let total = page.total, !page.totalExcludesDeleted else { return page.total }
+    guard let total = page.total else { return nil }
     let status = try await recordStore.store.status(of: recordStore.source)
     guard status.deleted > 0 else { return total }
     if request.query == nil, page.provenance.origin != .bundled {

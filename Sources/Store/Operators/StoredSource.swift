@@ -58,7 +58,7 @@ extension RecordStore {
       total: slice.total,
       provenance: Provenance(.cached, fetchedAt: slice.records.map(\.savedAt).min()),
       unreadable: unreadable)
-    page.totalExcludesDeleted = true
+    page.excludesDeleted = true
     return page
   }
 }
