@@ -96,7 +96,7 @@ class Ours:
 
 
 class Datasette:
-    # Without a count, if we send none; and without the text that is only there to be searched.
+    # Without the text that is only there to be searched.
     table = f"/rows/people.json?_size={SIZE}&_nocol=folded"
 
     def __init__(self, service):
@@ -118,7 +118,9 @@ class Datasette:
             cursor = f"&_next={answer['next']}"
 
     def search(self, term):
-        path = f"{self.table}&_nocount=1&_search={term.replace(' ', '+')}"
+        # Ours counts up to 10 000 matches, and none of a term that more have.
+        count = "&_nocount=1" if term == COMMON else ""
+        path = f"{self.table}{count}&_search={term.replace(' ', '+')}"
         return path, self.rows(self.service.get(path))
 
     def row(self, row):

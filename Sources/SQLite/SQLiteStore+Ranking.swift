@@ -8,10 +8,13 @@ extension SQLiteStore {
     of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int
   ) async throws(SourceError) -> (slice: StoredSlice, last: SearchRank) {
     let stored = StoredSearch(search.words)
-    let name = search.name.map(StoredName.init)
+    let wantedName = search.name.map(StoredName.init)
     return try await read { connection throws(SQLiteFailure) in
       guard let number = try connection.number(of: source) else { return (.empty, .other) }
       let range = PositionRange(of: number)
+      var name = wantedName
+      // Asked once, since it takes as long as both ranks of names where no record begins so.
+      if let wanted = name, try !connection.hasBeginning(wanted, in: range) { name = nil }
       let wanted = min(limit, .max - 1) + 1
       var records: [StoredRecord] = []
       var last = start?.rank ?? .id
@@ -51,6 +54,15 @@ private struct StoredName: Sendable {
 }
 
 extension Connection {
+  fileprivate mutating func hasBeginning(
+    _ name: StoredName, in range: PositionRange
+  ) throws(SQLiteFailure) -> Bool {
+    try row(
+      "SELECT true FROM search WHERE search MATCH ?1 AND rowid > ?2 AND rowid <= ?3 LIMIT 1",
+      name.beginning, range.start, range.end
+    ) { _ in true } ?? false
+  }
+
   /// The matches of one rank.
   fileprivate mutating func records(
     of rank: SearchRank, _ search: StoredSearch, id: String?, _ name: StoredName?,

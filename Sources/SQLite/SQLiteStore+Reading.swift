@@ -268,10 +268,13 @@ extension Connection {
       """
       SELECT count(*) FROM (
         SELECT 1 FROM search WHERE search MATCH ?1 AND rowid > ?2 AND rowid <= ?3
-          AND rowid NOT IN (
+          AND ((
+            SELECT removed_upstream = 0 AND NOT EXISTS (SELECT 1 FROM tombstones WHERE source = ?4)
+            FROM sources WHERE number = ?4)
+          OR rowid NOT IN (
             SELECT r.position FROM tombstones t
             CROSS JOIN records r ON r.source = t.source AND r.id = t.id WHERE t.source = ?4)
-          AND rowid NOT IN (SELECT position FROM records WHERE removed_upstream IS NOT NULL)
+          AND rowid NOT IN (SELECT position FROM records WHERE removed_upstream IS NOT NULL))
         LIMIT ?5)
       """, match, range.start, range.end, source, bound
     ) { $0.integer(0) }
