@@ -230,6 +230,14 @@ extension Option {
     about: "also query a .csv or .tsv file as a table, or a .sqlite or .db file as a database")
   static let printURL = Option("print-url", about: "print the URL instead of opening it")
 
+  static let newToken = Option("new-token", about: "replace the access token")
+  static let tokenFile = Option(
+    "token-file", .file, "FILE", about: "use the access token in FILE")
+  static let noToken = Option("no-token", about: "allow access without a token")
+  static let replayWire = Option(
+    "replay-wire", .directory, "DIR", in: .recording,
+    about: "serve what the service sent, as recorded in DIR, under its own paths")
+
   // MARK: - Sets
 
   static let common: [Option] = [config, manifests, store, color, quiet, verbose, noInput, help]
@@ -259,7 +267,8 @@ extension Option {
     [
       [limit, all], [offline, refresh], [offline, noFallback], [record, replay],
       [reset, back, peek],
-      [deleted, details], [history, forgetDeleted],
+      [deleted, details], [history, forgetDeleted], [replay, replayWire],
+      [newToken, tokenFile, noToken],
     ] + [limit, cursor, session, order, fields, details].map { [count, $0] }
     + [refresh, record, replay, session, explain].map { [deleted, $0] }
 

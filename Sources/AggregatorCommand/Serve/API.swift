@@ -8,15 +8,8 @@ struct API: Sendable {
   let sources: [any ServedSource]
   let now: @Sendable () -> Date
 
-  /// The most records of one source in a search over all.
-  private static let maxSearchLimit = 100
-
   /// Answers a request for a path below `/api/v1`.
-  func response(to request: ServerRequest) async -> ServerResponse {
-    do { return try await answer(request) } catch { return Problem(error).response }
-  }
-
-  private func answer(_ request: ServerRequest) async throws -> ServerResponse {
+  func response(to request: ServerRequest) async throws -> ServerResponse {
     let path = request.path.dropFirst(2)
     guard let first = path.first else { throw Problem.unknownPath }
     if path.count == 1, first == "sources" {
@@ -70,7 +63,8 @@ struct API: Sendable {
       page.records, verb: query.query == nil ? "list" : "search", of: source.name,
       matching: query.query, page.summary)
     if let next = page.summary.next {
-      response.set("Link", "<\(request.address(at: next))>; rel=\"next\"")
+      response.set(
+        "Link", "<\(request.address(replacing: "cursor", by: next.description))>; rel=\"next\"")
     }
     return response
   }
@@ -138,11 +132,11 @@ struct API: Sendable {
   func results(of query: ServedQuery) async -> [(
     source: any ServedSource, result: Result<ServedPage, Problem>
   )] {
-    var query = query
-    query.limit = min(query.limit ?? 5, Self.maxSearchLimit)
-    return await withTaskGroup(of: (Int, Result<ServedPage, Problem>).self) { [query] group in
+    await withTaskGroup(of: (Int, Result<ServedPage, Problem>).self) { group in
       for (index, source) in sources.enumerated() {
-        group.addTask {
+        var query = query
+        query.limit = min(query.limit ?? 5, source.largestPage)
+        group.addTask { [query] in
           do { return (index, .success(try await source.page(query))) } catch {
             return (index, .failure(Problem(error)))
           }
@@ -173,7 +167,7 @@ struct API: Sendable {
 
   // MARK: - Images
 
-  func image(
+  private func image(
     _ id: String, of source: any ServedSource, _ request: ServerRequest
   ) async throws -> ServerResponse {
     let query = try ServedQuery(request, knowing: ["cache", "size"])

@@ -10,9 +10,9 @@ import AggregatorServer
 struct Access: Sendable {
   /// The secrets of a server, which survive a restart.
   struct Secrets: Hashable, Sendable {
-    /// What programs send as `Authorization: Bearer`.
+    /// The token that programs send as `Authorization: Bearer`.
     let token: String
-    /// What the cookie of a browser contains: the token itself is never in a page or a cookie.
+    /// The value of a browser's cookie, so that the token itself is never in a page or a cookie.
     let session: String
   }
 
@@ -28,8 +28,8 @@ struct Access: Sendable {
   let cookie: String
 
   init(
-    secrets: Secrets?, names: [String], port: Int, allowedOrigins: Set<String> = [],
-    mayChange: Bool = true
+    secrets: Secrets?, names: [String], port: Int, allowedOrigins: Set<String>,
+    mayChange: Bool
   ) {
     self.secrets = secrets
     let names = names.map { $0.lowercased() }
@@ -39,13 +39,8 @@ struct Access: Sendable {
     cookie = "aggregator_\(port)"
   }
 
-  enum Decision {
-    case allowed
-    case refused(ServerResponse)
-  }
-
   /// True for a name of this server: other names are those of a page that wants to look like it.
-  func knows(_ request: ServerRequest) -> Bool {
+  private func knows(_ request: ServerRequest) -> Bool {
     request.header("Host").map { hosts.contains($0.lowercased()) } ?? false
   }
 
@@ -90,14 +85,11 @@ struct Access: Sendable {
       return nil
     }
     guard token.isEqualInConstantTime(to: secrets.token) else { throw .unauthorized }
-    let rest = (request.rawQuery ?? "").split(separator: "&").filter { !$0.hasPrefix("token=") }
-    let query = rest.isEmpty ? "" : "?\(rest.joined(separator: "&"))"
-    // Two slashes would name another host.
-    let path = "/" + request.rawPath.drop { $0 == "/" }
     return ServerResponse(
       303, "text/plain; charset=utf-8", [],
       headers: [
-        .init("Location", path + query), .init("Cache-Control", "no-store"),
+        .init("Location", request.address(replacing: "token", by: nil)),
+        .init("Cache-Control", "no-store"),
         .init(
           "Set-Cookie",
           "\(cookie)=\(secrets.session); Path=/; Max-Age=31536000; HttpOnly; SameSite=Strict"),

@@ -58,22 +58,21 @@ struct PageRouter: Sendable {
   private func content(
     of source: any ServedSource, _ id: String?, _ part: PagePart?, _ request: ServerRequest
   ) async throws -> SourceContent {
-    var query = try ServedQuery(request, knowing: Self.parameters)
-    query.isForPeople = true
+    let query = try ServedQuery(request, knowing: Self.parameters, isForPeople: true)
+    // The list and the record are fetched at the same time.
+    async let list = part == .detail ? nil : result { try await source.page(query) }
     var content = SourceContent(source: source, query: query)
     content.deleted = request.parameter("deleted")
     if let id {
-      // The record is that of the list beside it.
       content.detail = DetailContent(
         id: id, answer: await result { try await source.record(id, query) })
     }
-    if part != .detail { content.list = await result { [query] in try await source.page(query) } }
+    content.list = await list
     return content
   }
 
   private func search(_ request: ServerRequest) async throws -> SearchContent {
-    var query = try ServedQuery(request, knowing: ["query", "cache"])
-    query.isForPeople = true
+    let query = try ServedQuery(request, knowing: ["query", "cache"], isForPeople: true)
     let results = query.query == nil ? [] : await api.results(of: query)
     return SearchContent(
       query: query.query, cache: query.cache,
@@ -83,7 +82,7 @@ struct PageRouter: Sendable {
   }
 
   private func result(
-    _ body: () async throws -> ServedPage
+    _ body: @Sendable () async throws -> ServedPage
   ) async -> Result<ServedPage, PageFailure> {
     do { return .success(try await body()) } catch { return .failure(PageFailure(Problem(error))) }
   }

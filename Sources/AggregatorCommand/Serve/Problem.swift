@@ -25,7 +25,10 @@ struct Problem: Error, Equatable {
     case let error as SourceError:
       self.init(Self.status(of: error.code), error.code.description, error.message)
       hint = error.remedy.flatMap { $0.action == nil ? $0.text : nil }
-      retryAfter = error.retryAfter.map { max(1, Int($0 / .seconds(1) + 0.999)) }
+      // At most a day: a service may name any time.
+      retryAfter = error.retryAfter.map {
+        Int(min(max($0 / .seconds(1), 1), 86_400).rounded(.up))
+      }
       // Clients expect one; this is how long a breaker stays open at most.
       if retryAfter == nil, status == 429 || status == 503 { retryAfter = 30 }
     case let error as CommandError:

@@ -22,13 +22,6 @@ extension Command {
     "allow-origin", .text, "ORIGIN", about: "let pages of this origin use the API; also several")
   private static let readOnly = Option(
     "read-only", about: "refuse deletions, restores and downloads")
-  private static let newToken = Option("new-token", about: "replace the access token")
-  private static let tokenFile = Option(
-    "token-file", .file, "FILE", about: "use the access token in FILE")
-  private static let noToken = Option("no-token", about: "allow access without a token")
-  private static let replayWire = Option(
-    "replay-wire", .directory, "DIR", in: .recording,
-    about: "serve what the service sent, as recorded in DIR, under its own paths")
 
   private static let defaultPort = 8080
 
@@ -36,8 +29,8 @@ extension Command {
     let name = plugins.dropFirst().first?.name ?? plugins.first?.name ?? "NAME"
     return Command(
       options: [
-        port, open, listen, host, allowOrigin, readOnly, newToken, tokenFile, noToken,
-        .source.with(about: "serve only these sources"), .replay, replayWire,
+        port, open, listen, host, allowOrigin, readOnly, .newToken, .tokenFile, .noToken,
+        .source.with(about: "serve only these sources"), .replay, .replayWire,
       ],
       notes: [
         "The printed address contains an access token, which survives restarts. Programs send it as "
@@ -60,15 +53,24 @@ extension Command {
   ) async throws -> ExitCode {
     let address = invocation.text(listen) ?? "127.0.0.1"
     let port = invocation.count(port) ?? defaultPort
-    if let directory = invocation.text(replayWire) {
+    // A replayed service has no token.
+    let isOpen =
+      invocation.has(.noToken) || invocation.has(.tokenFile) && !invocation.has(.replayWire)
+    guard isLoopback(address) || isOpen else {
+      let choice = invocation.has(.replayWire) ? "--no-token" : "--token-file or --no-token"
+      throw CommandError(
+        .usage, "--listen \(address) requires \(choice)",
+        hint: "others can reach this address: choose who may use it")
+    }
+    let origins = try origins(invocation)
+    if let directory = invocation.text(.replayWire) {
       let replay: WireReplay
       do { replay = WireReplay(try Recording(directory)) } catch { throw CommandError(error) }
-      let allowed = try origins(invocation)
       let server = try start(on: address, port) { request in
         let isPreflight =
           request.method == "OPTIONS" && request.header("Access-Control-Request-Method") != nil
         var response = isPreflight ? .preflight(for: request) : replay.response(to: request)
-        if let origin = request.header("Origin"), allowed.contains(origin.lowercased()) {
+        if let origin = request.header("Origin"), origins.contains(origin.lowercased()) {
           response.allow(origin)
         }
         return response
@@ -77,14 +79,8 @@ extension Command {
       context.diagnostics.note("Replaying \(directory). Press Ctrl-C to stop.")
       return await run(server)
     }
-    guard isLoopback(address) || invocation.has(tokenFile) || invocation.has(noToken) else {
-      throw CommandError(
-        .usage, "--listen \(address) requires --token-file or --no-token",
-        hint: "others can reach this address: choose who may use it")
-    }
-    let origins = try origins(invocation)
-    let secrets = try secrets(invocation, context)
     let environment = try context.environment()
+    let secrets = try secrets(invocation, environment, context)
     environment.warnIfNoStore(context.diagnostics)
     let metrics = Metrics()
     let site = Site(
@@ -141,14 +137,14 @@ extension Command {
 
   /// `nil` if everyone may access the server.
   private static func secrets(
-    _ invocation: Invocation, _ context: CommandContext
+    _ invocation: Invocation, _ environment: PluginEnvironment, _ context: CommandContext
   ) throws(CommandError) -> Access.Secrets? {
-    guard !invocation.has(noToken) else { return nil }
+    guard !invocation.has(.noToken) else { return nil }
+    let state = try context.directories(environment.settings).state
     do throws(SourceError) {
-      if let file = invocation.text(tokenFile) { return try .token(in: file) }
-      let state = try? context.directories(context.settings()).state
+      if let file = invocation.text(.tokenFile) { return try .token(in: file) }
       guard let state else { return .random() }
-      return try .stored(at: "\(state)/serve-token", renewing: invocation.has(newToken))
+      return try .stored(at: "\(state)/serve-token", renewing: invocation.has(.newToken))
     } catch {
       throw CommandError(error)
     }

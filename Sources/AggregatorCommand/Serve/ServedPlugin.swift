@@ -43,16 +43,16 @@ struct ServedPlugin<P: Plugin>: ServedSource {
   var example: PluginExample { plugin.example }
   var hasImages: Bool { plugin.layout.images != nil }
   var isEndless: Bool { plugin.policy.isEndless }
+  var largestPage: Int { plugin.policy.largestPage }
   var hasStore: Bool { environment.store != nil }
 
   // MARK: - Records
 
   func page(_ query: ServedQuery) async throws -> ServedPage {
-    let limit = query.limit ?? min(ListingOptions.standardLimit, plugin.policy.largestPage)
-    guard 1...plugin.policy.largestPage ~= limit else {
+    let limit = query.limit ?? min(ListingOptions.standardLimit, largestPage)
+    guard 1...largestPage ~= limit else {
       throw CommandError(
-        .usage,
-        "invalid value \"\(limit)\" for limit: must be from 1 to \(plugin.policy.largestPage)")
+        .usage, "invalid value \"\(limit)\" for limit: must be from 1 to \(largestPage)")
     }
     var request = PageRequest(matching: try query.query.map { try Query($0) }, limit: limit)
     if let text = query.cursor {

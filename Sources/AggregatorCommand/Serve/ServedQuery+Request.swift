@@ -4,7 +4,10 @@ import AggregatorServer
 
 extension ServedQuery {
   /// The query of a request; an unknown parameter is a ``Problem``, as it would be ignored otherwise.
-  init(_ request: ServerRequest, knowing known: Set<String>) throws(Problem) {
+  init(
+    _ request: ServerRequest, knowing known: Set<String>, isForPeople: Bool = false
+  ) throws(Problem) {
+    self.isForPeople = isForPeople
     for parameter in request.query where !known.contains(parameter.name) {
       let name = parameter.name.oneLine(atMost: 80)
       throw Problem(
@@ -45,10 +48,12 @@ extension ServerRequest {
     }
   }
 
-  /// The address of this request at another position, without the host.
-  func address(at cursor: Cursor) -> String {
-    let parameters = query.filter { $0.name != "cursor" } + [.init("cursor", cursor.description)]
+  /// The address of this request, without the host, with another value of a parameter, or without it.
+  func address(replacing name: String, by value: String?) -> String {
+    let parameters = query.filter { $0.name != name } + (value.map { [.init(name, $0)] } ?? [])
     let pairs = parameters.map { "\($0.name.percentEncoded)=\($0.value.percentEncoded)" }
-    return "\(rawPath)?\(pairs.joined(separator: "&"))"
+    // Two slashes would name another host.
+    let path = "/" + rawPath.drop { $0 == "/" }
+    return pairs.isEmpty ? path : "\(path)?\(pairs.joined(separator: "&"))"
   }
 }

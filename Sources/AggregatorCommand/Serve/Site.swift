@@ -61,7 +61,7 @@ final class Site: Sendable {
     guard access.admits(request) else { throw Problem.unauthorized }
     switch request.path.first {
     case "api" where request.path.dropFirst().first == "v1":
-      return await api.response(to: request)
+      return try await api.response(to: request)
     case "openapi.json" where request.path.count == 1:
       try request.require("GET")
       let host = request.header("Host") ?? ""

@@ -3,7 +3,7 @@ import AggregatorServer
 import Foundation
 import Testing
 
-/// Who may use the server: the token, the cookie, `Host` and `Origin`.
+/// Access to the server: the token, the cookie, `Host` and `Origin`.
 @Suite(
   .timeLimit(.minutes(3)), .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed")
 ) struct AccessTests {
@@ -103,6 +103,8 @@ import Testing
   static let mistakes = [
     ("--listen nonsense --no-token", "invalid address \"nonsense\""),
     ("--listen 0.0.0.0", "--listen 0.0.0.0 requires --token-file or --no-token"),
+    ("--listen 0.0.0.0 --replay-wire x", "--listen 0.0.0.0 requires --no-token"),
+    ("--replay x --replay-wire y", "--replay and --replay-wire cannot be used together"),
     ("--allow-origin app.example", "invalid origin \"app.example\""),
     ("--allow-origin https://app.example/path", "invalid origin"),
     ("--source planets", "planets"),

@@ -10,6 +10,7 @@ struct MadeUpSource: ServedSource {
   var hasImages = true
   var isEndless = false
   var hasStore = true
+  var largestPage = 100
   var records: [ServedRecord] = []
   var provenance = Provenance(.live, fetchedAt: now, endpoint: "https://example.com/api/records")
   var reason: String?
