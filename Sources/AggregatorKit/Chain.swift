@@ -12,32 +12,31 @@ extension Plugin {
   /// “Combining sources” explain the order.
   ///
   /// The default deadline of a page, with its retries, is the policy's. Build the chain once and reuse
-  /// it: calls in flight are shared within it.
+  /// it: calls in flight are shared within it. Each call has a ``CachePolicy`` of its own.
   ///
   /// - Throws: ``SourceError`` with code `invalidSettings`. Other failures to set up the remote are thrown
   ///   by its calls, so that fallbacks can take over.
   public func source(
-    in environment: PluginEnvironment, reading: CachePolicy = .normal, deadline: Duration? = nil
+    in environment: PluginEnvironment, deadline: Duration? = nil
   ) throws(SourceError) -> any DataSource<Item> {
-    let remote = try resilientRemote(in: environment, reading: reading, deadline: deadline)
+    let remote = try resilientRemote(in: environment, deadline: deadline)
     var chain: any DataSource<Item>
     switch (policy.readOrder, environment.store.map(recordStore)) {
     case (.localFirst, let recordStore?):
       chain = remote.growing(
         in: recordStore, by: try upstreamPageSize(in: environment),
-        of: collection(in: environment.settings),
-        growing: reading.mayAskService ? reading.growth : .never, now: environment.now)
-      chain = backed(chain, by: bundled, for: reading).hidingDeleted(in: recordStore)
+        of: collection(in: environment.settings), now: environment.now)
+      chain = chain.fallback(to: bundled).hidingDeleted(in: recordStore)
     case (.liveFirst(let freshness), let recordStore?):
       chain = remote.cached(
         in: recordStore, freshFor: freshness, of: try service(in: environment.settings),
-        reading,
         now: environment.now)
       chain = try shaped(chain, in: environment)
-      chain = backed(chain, by: recordStore.records, for: reading)
-      chain = backed(chain, by: bundled, for: reading).hidingDeleted(in: recordStore)
+      chain = chain.fallback(to: recordStore.records)
+      chain = chain.fallback(to: bundled).hidingDeleted(in: recordStore)
     case (_, nil):
-      chain = backed(try shaped(remote, in: environment), by: bundled, for: reading)
+      chain = try shaped(remote, in: environment)
+      chain = chain.fallback(to: bundled)
     }
     return chain.observed(by: environment.observer, as: name)
   }
@@ -48,21 +47,23 @@ extension Plugin {
   public func live(
     in environment: PluginEnvironment, deadline: Duration? = nil
   ) throws(SourceError) -> any DataSource<Item> {
-    let remote = try resilientRemote(in: environment, reading: .refresh, deadline: deadline)
-    return try shaped(remote, in: environment).observed(by: environment.observer, as: name)
+    let remote = try resilientRemote(in: environment, deadline: deadline)
+    return try shaped(remote, in: environment).cachePolicy(.liveOnly)
+      .observed(by: environment.observer, as: name)
   }
 
   /// Loads more records of an endless source, for verbs that do; `nil` without a store.
   ///
   /// - Throws: ``SourceError`` with code `invalidSettings`.
   public func upstreamLoader(
-    in environment: PluginEnvironment, reading: CachePolicy = .normal, deadline: Duration? = nil
+    in environment: PluginEnvironment, cachePolicy: CachePolicy = .normal, deadline: Duration? = nil
   ) throws(SourceError) -> UpstreamLoader<Item>? {
     guard let store = environment.store else { return nil }
     return UpstreamLoader(
-      base: try observedRemote(in: environment, reading, deadline),
+      base: try observedRemote(in: environment, deadline),
       recordStore: recordStore(in: store), size: try upstreamPageSize(in: environment),
-      collection: collection(in: environment.settings), now: environment.now)
+      collection: collection(in: environment.settings), cachePolicy: cachePolicy,
+      now: environment.now)
   }
 
   /// Downloads all records of the service into a store.
@@ -72,7 +73,7 @@ extension Plugin {
   ///
   /// - Throws: ``SourceError`` with code `invalidSettings`.
   public func sync(
-    into store: any Store, in environment: PluginEnvironment, reading: CachePolicy = .normal,
+    into store: any Store, in environment: PluginEnvironment, cachePolicy: CachePolicy = .normal,
     deadline: Duration? = nil
   ) throws(SourceError) -> Sync<Item> {
     // A pass can resume with another page size.
@@ -81,7 +82,7 @@ extension Plugin {
       ? .incremental(of: collection(in: environment.settings))
       : .full(of: collection(in: environment.settings, bySize: false))
     return Sync(
-      base: try observedRemote(in: environment, reading, deadline),
+      base: try observedRemote(in: environment, deadline).cachePolicy(cachePolicy),
       recordStore: recordStore(in: store), size: try syncPageSize(in: environment),
       mode: mode, depth: policy.isEndless ? nil : policy.depthLimit, clock: environment.clock,
       now: environment.now,
@@ -103,15 +104,12 @@ extension Plugin {
   /// The remote source, rate-limited and retried, without store and fallbacks; unavailable if it cannot be
   /// set up.
   private func resilientRemote(
-    in environment: PluginEnvironment, reading: CachePolicy, deadline: Duration?
+    in environment: PluginEnvironment, deadline: Duration?
   ) throws(SourceError) -> any DataSource<Item> {
-    guard reading.mayAskService else {
-      return UnavailableSource<Item>(SourceError(.offline, "offline mode"))
-    }
     let clock = environment.clock
     var chain: any DataSource<Item>
     do { chain = try redactedRemote(in: environment) } catch let error where error.allowsFallback {
-      return UnavailableSource<Item>(error)
+      return UnavailableSource<Item>(error).onlineOnly()
     }
     let sharedState = try sharedState(in: environment)
     let rate = try policy.rate.flatMap { setting throws(SourceError) in
@@ -119,24 +117,18 @@ extension Plugin {
     }
     let limit = CallLimit(rate, cost: rate == nil ? 1 : try cost(in: environment))
     chain = chain.admitted(
-      by: limit, through: policy.breaker.map { ($0, reading.refreshes) }, clock: clock,
-      sharing: sharedState)
+      by: limit, through: policy.breaker, clock: clock, sharing: sharedState)
     return chain.retry(policy.retry, clock: clock, random: environment.random)
       .timeout(deadline ?? policy.deadline, clock: clock)
       .coalesced()
+      .onlineOnly()
   }
 
   private func observedRemote(
-    in environment: PluginEnvironment, _ reading: CachePolicy, _ deadline: Duration?
+    in environment: PluginEnvironment, _ deadline: Duration?
   ) throws(SourceError) -> any DataSource<Item> {
-    try resilientRemote(in: environment, reading: reading, deadline: deadline)
+    try resilientRemote(in: environment, deadline: deadline)
       .observed(by: environment.observer, as: name)
-  }
-
-  private func backed(
-    _ first: some DataSource<Item>, by second: some DataSource<Item>, for reading: CachePolicy
-  ) -> any DataSource<Item> {
-    reading.mayFallBack ? first.fallback(to: second) : first.withoutFallback()
   }
 
   /// Adds pages and search where the service has none of its own.

@@ -7,7 +7,7 @@ public import Foundation
 ///
 /// A plugin is a value, not a type: some are written in code, others may be read from files. It provides
 /// the two ends of a chain, the ``remote(in:)`` service and the ``bundled`` data;
-/// ``source(in:reading:deadline:)`` builds the chain between them. A plugin never prints and never exits,
+/// ``source(in:deadline:)`` builds the chain between them. A plugin never prints and never exits,
 /// and has access to the outside world only through its ``PluginEnvironment``.
 public protocol Plugin<Item>: Sendable {
   associatedtype Item: Record

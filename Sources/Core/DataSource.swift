@@ -27,8 +27,11 @@ public protocol DataSource<Item>: Sendable {
 
   /// Looks up one record.
   ///
+  /// A source that only calls a service, or only reads local data, has no use for the policy. An operator passes
+  /// it on, as it does ``PageRequest/cachePolicy``.
+  ///
   /// - Throws: ``SourceError``; `notFound` if no record has this id.
-  func item(_ id: Item.ID) async throws(SourceError) -> LookupResult<Item>
+  func item(_ id: Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<Item>
 
   /// The expected cursor `count` records, 1 or more, after `request`, if pages can be addressed ahead.
   ///
@@ -44,6 +47,13 @@ public protocol DataSource<Item>: Sendable {
 }
 
 extension DataSource {
+  /// Looks up one record: fresh cached data, else the service, else local data.
+  ///
+  /// - Throws: ``SourceError``; `notFound` if no record has this id.
+  public func item(_ id: Item.ID) async throws(SourceError) -> LookupResult<Item> {
+    try await item(id, cachePolicy: .normal)
+  }
+
   public func cursor(skipping count: Int, from request: PageRequest) -> Cursor? { nil }
 
   public var readsAhead: Bool { true }

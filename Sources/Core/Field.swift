@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A named, readable property of a record.
 ///
 /// A source lists its fields once; tables, TSV, JSON, `--fields` and local search are derived from them.
@@ -115,6 +117,11 @@ public protocol FieldValue: Sendable {
 extension String: FieldValue {
   public static var fieldKind: FieldKind { .text }
   public var json: JSON { .string(self) }
+}
+
+extension UUID: FieldValue {
+  public static var fieldKind: FieldKind { .text }
+  public var json: JSON { .string(uuidString) }
 }
 
 extension Int: FieldValue {

@@ -5,8 +5,8 @@
 public struct Observer: Sendable {
   public static let silent = Observer { _ in }
 
-  /// The observer of the running call.
-  @TaskLocal package static var current = Observer.silent
+  /// The observer of the running call, to which an operator or a ``DataSource`` reports.
+  @TaskLocal public static var current = Observer.silent
 
   private let report: @Sendable (Event) -> Void
 

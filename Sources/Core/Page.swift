@@ -9,15 +9,25 @@ public struct PageRequest: Hashable, Sendable {
   /// The maximum number of records, 1 or more.
   public var limit: Int
 
-  public init(matching query: Query? = nil, after cursor: Cursor? = nil, limit: Int = 20) {
+  public var cachePolicy: CachePolicy
+
+  public init(
+    matching query: Query? = nil, after cursor: Cursor? = nil, limit: Int = 20,
+    cachePolicy: CachePolicy = .normal
+  ) {
     precondition(limit > 0, "a page of \(limit) records")
     self.query = query
     self.cursor = cursor
     self.limit = limit
+    self.cachePolicy = cachePolicy
   }
 
-  public func after(_ cursor: Cursor?) -> PageRequest {
-    PageRequest(matching: query, after: cursor, limit: limit)
+  /// The same request at another position, and with another limit unless it is `nil`.
+  public func after(_ cursor: Cursor?, limit: Int? = nil) -> PageRequest {
+    var request = self
+    request.cursor = cursor
+    request.limit = limit ?? self.limit
+    return request
   }
 }
 

@@ -1,8 +1,7 @@
+public import Foundation
+
 /// An item of a data source: a country, a hero, a product.
-///
-/// A record's `id` converts to text and back, so that a person can type it.
-public protocol Record: Identifiable, Codable, Hashable, Sendable
-where ID: LosslessStringConvertible & Codable & Sendable {
+public protocol Record: Identifiable, Codable, Hashable, Sendable where ID: RecordID {
   /// Completes this record with details that only `known`, an earlier form of the record, has.
   ///
   /// Services send a short form of a record in lists and a long form on its own. Details that are
@@ -12,4 +11,25 @@ where ID: LosslessStringConvertible & Codable & Sendable {
 
 extension Record {
   public func merged(over known: Self) -> Self { self }
+}
+
+/// The ID of a ``Record``, which converts to text and back, so that a person can type it and a store can keep it.
+///
+/// `String`, `UUID` and integers conform. A type of your own that is `LosslessStringConvertible` needs nothing
+/// more than to name this protocol.
+public protocol RecordID: Hashable, Codable, Sendable, CustomStringConvertible {
+  /// The ID that a text spells; `nil` if it is none.
+  init?(_ description: String)
+}
+
+extension String: RecordID {}
+extension Int: RecordID {}
+extension Int32: RecordID {}
+extension Int64: RecordID {}
+extension UInt: RecordID {}
+extension UInt32: RecordID {}
+extension UInt64: RecordID {}
+
+extension UUID: RecordID {
+  public init?(_ description: String) { self.init(uuidString: description) }
 }

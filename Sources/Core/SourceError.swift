@@ -31,7 +31,7 @@ public struct SourceError: Error, Sendable {
   public static var cancelled: SourceError { SourceError(.cancelled, "cancelled") }
 
   public static func notFound(
-    _ id: some LosslessStringConvertible, in source: String
+    _ id: some RecordID, in source: String
   ) -> SourceError {
     SourceError(.notFound, "\(source) record \"\(id.description.oneLine(atMost: 80))\" not found")
   }

@@ -1,11 +1,11 @@
-import AggregatorCore
+public import AggregatorCore
 package import AggregatorHTTP
 public import Foundation
 
 /// The `http` or `https` URL of an image, without user name and password.
 ///
 /// It comes from a service, so it is not trusted until it is parsed here.
-public struct ImageAddress: Hashable, Sendable, LosslessStringConvertible {
+public struct ImageAddress: RecordID {
   private static let maxLength = 4096
 
   /// The URL, with its host in lower case and without a fragment.

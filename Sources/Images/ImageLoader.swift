@@ -95,10 +95,14 @@ private struct CachedImages<Base: DataSource<LoadedImage>>: Decorator {
     try await base.page(request)
   }
 
-  func item(_ address: ImageAddress) async throws(SourceError) -> LookupResult<LoadedImage> {
+  func item(_ address: ImageAddress, cachePolicy: CachePolicy) async throws(SourceError)
+    -> LookupResult<LoadedImage>
+  {
     if !reading.refreshes, let cached = await cached(address) { return cached }
     var found: LookupResult<LoadedImage>
-    do { found = try await base.item(address) } catch let error where error.allowsFallback {
+    do { found = try await base.item(address, cachePolicy: cachePolicy) } catch let error
+      where error.allowsFallback
+    {
       guard reading.refreshes, reading.mayFallBack, let cached = await cached(address) else {
         throw error
       }
@@ -139,7 +143,9 @@ private struct RemoteImages: DataSource, CustomStringConvertible {
     throw SourceError(.unsupported, "images cannot be listed")
   }
 
-  func item(_ address: ImageAddress) async throws(SourceError) -> LookupResult<LoadedImage> {
+  func item(_ address: ImageAddress, cachePolicy: CachePolicy) async throws(SourceError)
+    -> LookupResult<LoadedImage>
+  {
     var limits = HTTPLimits.standard
     limits.bodyBytes = maxBytes
     let request = HTTPRequest(

@@ -52,7 +52,7 @@ extension Country {
 }
 
 /// An ISO 3166-1 alpha-2 code: two letters, always upper case.
-public struct CountryCode: Hashable, Sendable, LosslessStringConvertible, FieldValue {
+public struct CountryCode: RecordID, FieldValue {
   public let description: String
 
   /// Parses two ASCII letters in any case.

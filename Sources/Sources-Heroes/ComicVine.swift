@@ -23,7 +23,7 @@ struct ComicVine: DataSource, CustomStringConvertible {
     }
   }
 
-  func item(_ id: Int) async throws(SourceError) -> LookupResult<Hero> {
+  func item(_ id: Int, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<Hero> {
     // The service reports such an address as malformed, not as unknown.
     guard id > 0 else { throw .notFound(id, in: "heroes") }
     let (reply, provenance) = try await ask(

@@ -1,7 +1,7 @@
 public import AggregatorKit
 
 /// An email address, always in lower case.
-public struct EmailAddress: Hashable, Sendable, LosslessStringConvertible, FieldValue {
+public struct EmailAddress: RecordID, FieldValue {
   /// The longest address, in bytes (RFC 5321, section 4.5.3.1.3, without brackets).
   private static let maxLength = 254
 

@@ -124,8 +124,10 @@ struct EncodingSource<Item: Record>: DataSource {
       warnings: page.warnings)
   }
 
-  func item(_ id: Item.ID) async throws(SourceError) -> LookupResult<EncodedRecord<Item>> {
-    let found = try await base.item(id)
+  func item(_ id: Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<
+    EncodedRecord<Item>
+  > {
+    let found = try await base.item(id, cachePolicy: cachePolicy)
     return LookupResult(
       try recordStore.encoded([found.item])[0], provenance: found.provenance,
       warnings: found.warnings)

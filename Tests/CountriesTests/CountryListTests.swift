@@ -30,7 +30,7 @@ struct CountryListTests {
     let service = try FakeCountries()
     service.fail(with: .json(#"[{"code": "FR", "name": "France"}, {"code": 7}]"#))
     let error = await #expect(throws: SourceError.self) {
-      try await service.chain(reading: .noFallback).item(try #require(CountryCode("DE")))
+      try await service.chain(cachePolicy: .noFallback).item(try #require(CountryCode("DE")))
     }
     #expect(error?.code == .malformed)
     #expect(error?.message == "countries record \"DE\" not found, but 1 rows are unreadable")

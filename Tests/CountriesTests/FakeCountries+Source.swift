@@ -11,9 +11,10 @@ extension FakeCountries {
 
   /// The whole chain, without waits between attempts.
   func chain(
-    at url: URL? = nil, reading: CachePolicy = .normal, observer: Observer = .silent
+    at url: URL? = nil, cachePolicy: CachePolicy = .normal, observer: Observer = .silent
   ) throws -> any DataSource<Country> {
-    try CountriesPlugin().source(in: environment(at: url, observer: observer), reading: reading)
+    try CountriesPlugin().source(in: environment(at: url, observer: observer)).cachePolicy(
+      cachePolicy)
   }
 
   func environment(at url: URL? = nil, observer: Observer = .silent) -> PluginEnvironment {

@@ -13,9 +13,9 @@ import Testing
   private static let failing = Fixture("failing")
 
   private func chain(
-    _ fixture: Fixture, _ reading: CachePolicy = .normal
+    _ fixture: Fixture, _ cachePolicy: CachePolicy = .normal
   ) throws -> any DataSource<Country> {
-    try Self.plugin.source(in: fixture.environment(for: Self.plugin), reading: reading)
+    try Self.plugin.source(in: fixture.environment(for: Self.plugin)).cachePolicy(cachePolicy)
   }
 
   // MARK: - Recording

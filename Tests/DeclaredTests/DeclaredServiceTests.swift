@@ -105,7 +105,7 @@ import Testing
     }
     #expect(missing?.code == .notFound)
     service.stop()
-    let found = try await plugin.source(in: environment, reading: .offline).item("1059")
+    let found = try await plugin.source(in: environment).cachePolicy(.offline).item("1059")
     #expect(found.provenance.origin == .cached)
 
     // With a search of the service lists are not scanned: only the cache is left.
@@ -332,7 +332,8 @@ import Testing
     }
     func offline(_ plugin: DeclaredPlugin) throws -> any DataSource<DeclaredRecord> {
       try plugin.source(
-        in: service.environment(over: store(of: plugin)), reading: .offline)
+        in: service.environment(over: store(of: plugin))
+      ).cachePolicy(.offline)
     }
     let before = try service.plugin()
     #expect(try await store(of: before).status(of: "lamps") == StoreStatus())

@@ -58,7 +58,7 @@ struct ComicVineKeyTests {
     let service = try FakeComicVine()
     service.fail(with: reply)
     let notes = EventLog()
-    let heroes = try service.chain(reading: .noFallback, observer: notes.observer)
+    let heroes = try service.chain(cachePolicy: .noFallback, observer: notes.observer)
     let error = await #expect(throws: SourceError.self) { try await heroes.page(PageRequest()) }
     expectNoKey(in: dumped(try #require(error)))
     #expect(notes.text.contains("REDACTED"))

@@ -11,12 +11,13 @@ extension FakeComicVine {
 
   /// The whole chain, without waits between attempts.
   func chain(
-    with changes: [String: String] = [:], reading: CachePolicy = .normal,
+    with changes: [String: String] = [:], cachePolicy: CachePolicy = .normal,
     at now: Date = Fixture.date,
     observer: Observer = .silent
   ) throws -> any DataSource<Hero> {
     try HeroesPlugin().source(
-      in: environment(with: changes, at: now, observer: observer), reading: reading)
+      in: environment(with: changes, at: now, observer: observer)
+    ).cachePolicy(cachePolicy)
   }
 
   func environment(

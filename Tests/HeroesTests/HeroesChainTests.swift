@@ -110,7 +110,7 @@ struct HeroesChainTests {
 
   @Test func `opens no socket in offline mode`() async throws {
     let service = try FakeComicVine()
-    _ = try await expectBundle(of: service.chain(reading: .offline), because: .offline)
+    _ = try await expectBundle(of: service.chain(cachePolicy: .offline), because: .offline)
     #expect(service.requests.isEmpty)
   }
 
@@ -118,7 +118,7 @@ struct HeroesChainTests {
     let service = try FakeComicVine()
     service.fail(with: ComicVineFault.blocked.reply)
     let error = await #expect(throws: SourceError.self) {
-      try await service.chain(reading: .noFallback).page(PageRequest())
+      try await service.chain(cachePolicy: .noFallback).page(PageRequest())
     }
     #expect(error?.code == .rejected)
   }

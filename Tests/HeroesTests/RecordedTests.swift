@@ -19,9 +19,9 @@ import Testing
   }
 
   private func chain(
-    _ fixture: Fixture, _ reading: CachePolicy = .normal
+    _ fixture: Fixture, _ cachePolicy: CachePolicy = .normal
   ) throws -> any DataSource<Hero> {
-    try Self.plugin.source(in: fixture.environment(for: Self.plugin), reading: reading)
+    try Self.plugin.source(in: fixture.environment(for: Self.plugin)).cachePolicy(cachePolicy)
   }
 
   // MARK: - Recording

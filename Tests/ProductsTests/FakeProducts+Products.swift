@@ -11,9 +11,9 @@ extension FakeProducts {
 
   /// The whole chain, without waits between attempts.
   func chain(
-    with changes: [String: String] = [:], reading: CachePolicy = .normal
+    with changes: [String: String] = [:], cachePolicy: CachePolicy = .normal
   ) throws -> any DataSource<Product> {
-    try ProductsPlugin().source(in: environment(with: changes), reading: reading)
+    try ProductsPlugin().source(in: environment(with: changes)).cachePolicy(cachePolicy)
   }
 
   func environment(with changes: [String: String] = [:]) -> PluginEnvironment {

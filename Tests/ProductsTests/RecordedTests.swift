@@ -18,9 +18,9 @@ import Testing
     .filter { $0.offset.isMultiple(of: 3) }.map(\.element)
 
   private func chain(
-    _ fixture: Fixture, _ reading: CachePolicy = .normal
+    _ fixture: Fixture, _ cachePolicy: CachePolicy = .normal
   ) throws -> any DataSource<Product> {
-    try Self.plugin.source(in: fixture.environment(for: Self.plugin), reading: reading)
+    try Self.plugin.source(in: fixture.environment(for: Self.plugin)).cachePolicy(cachePolicy)
   }
 
   // MARK: - Recording

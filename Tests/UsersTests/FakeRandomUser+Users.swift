@@ -11,10 +11,10 @@ extension FakeRandomUser {
 
   /// The whole chain, without waits between attempts.
   func chain(
-    with changes: [String: String] = [:], reading: CachePolicy = .normal,
+    with changes: [String: String] = [:], cachePolicy: CachePolicy = .normal,
     clock: any Clock<Duration> = ContinuousClock()
   ) throws -> any DataSource<User> {
-    try UsersPlugin().source(in: environment(with: changes, clock: clock), reading: reading)
+    try UsersPlugin().source(in: environment(with: changes, clock: clock)).cachePolicy(cachePolicy)
   }
 
   func environment(

@@ -17,9 +17,9 @@ import UsersSource
   }
 
   private func chain(
-    _ fixture: Fixture, _ reading: CachePolicy = .normal
+    _ fixture: Fixture, _ cachePolicy: CachePolicy = .normal
   ) throws -> any DataSource<User> {
-    try Self.plugin.source(in: environment(fixture), reading: reading)
+    try Self.plugin.source(in: environment(fixture)).cachePolicy(cachePolicy)
   }
 
   // MARK: - Recording

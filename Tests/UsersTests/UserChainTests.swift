@@ -89,7 +89,7 @@ struct UserChainTests {
       with: [
         "RANDOM_USER_RATE": UsersPlugin.rate.defaultValue ?? "", "RANDOM_USER_PAGE_SIZE": "5000",
       ],
-      reading: .noFallback, clock: ManualClock())
+      cachePolicy: .noFallback, clock: ManualClock())
     let failure = await #expect(throws: SourceError.self) {
       for try await _ in chain.pages(size: 5000, ahead: 0) {}
       for try await _ in chain.pages(size: 5000, ahead: 0) {}

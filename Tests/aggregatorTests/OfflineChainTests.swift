@@ -44,14 +44,15 @@ import Testing
   }
 
   private func ask<P: Plugin>(_ plugin: P, in environment: PluginEnvironment) async throws {
-    let source = try plugin.source(in: environment, reading: .offline)
+    let source = try plugin.source(in: environment).cachePolicy(.offline)
     let page = try await source.page(PageRequest(limit: 1))
     #expect(page.records.count == 1)
     _ = try await source.page(PageRequest(after: page.next, limit: 1))
     let query = try Query(plugin.example.query)
     #expect(try await !source.page(PageRequest(matching: query, limit: 5)).records.isEmpty)
     _ = try await source.item(#require(page.records.first?.id))
-    let upstreamLoader = try #require(try plugin.upstreamLoader(in: environment, reading: .offline))
+    let upstreamLoader = try #require(
+      try plugin.upstreamLoader(in: environment, cachePolicy: .offline))
     #expect(await upstreamLoader.take(5) { _ in }.failure?.code == .offline)
   }
 }

@@ -28,7 +28,7 @@ enum ChainCost {
       ("remote", try plugin.remote(in: bare)),
       ("live", try plugin.live(in: bare)),
       ("chain", try plugin.source(in: bare)),
-      ("chain, refreshing the store", try plugin.source(in: storing, reading: .refresh)),
+      ("chain, refreshing the store", try plugin.source(in: storing).cachePolicy(.reload)),
       ("chain, answered by the store", try plugin.source(in: storing)),
     ]
     for (name, chain) in chains {

@@ -141,7 +141,8 @@ extension Plugin {
     var environment = environment
     environment.observer = .silent
     let cachePolicy = CachePolicy(mayAskService: false, mayFallBack: false, growth: .never)
-    return try? await source(in: environment, reading: cachePolicy).page(request).provenance
+    return try? await source(in: environment).cachePolicy(cachePolicy).page(request)
+      .provenance
   }
 }
 

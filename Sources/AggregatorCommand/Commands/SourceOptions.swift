@@ -22,7 +22,7 @@ struct SourceOptions {
     var cachePolicy = cachePolicy
     cachePolicy.growth = growth
     do {
-      return try plugin.source(in: environment, reading: cachePolicy, deadline: deadline)
+      return try plugin.source(in: environment, deadline: deadline).cachePolicy(cachePolicy)
     } catch {
       throw CommandError(error, of: plugin)
     }
@@ -34,7 +34,8 @@ struct SourceOptions {
   ) throws(CommandError) -> Sync<P.Item> {
     let store = try environment.requiredStore()
     do {
-      return try plugin.sync(into: store, in: environment, reading: cachePolicy, deadline: deadline)
+      return try plugin.sync(
+        into: store, in: environment, cachePolicy: cachePolicy, deadline: deadline)
     } catch {
       throw CommandError(error, of: plugin)
     }
@@ -51,7 +52,8 @@ struct SourceOptions {
     of plugin: P, in environment: PluginEnvironment
   ) throws(CommandError) -> UpstreamLoader<P.Item>? {
     do {
-      return try plugin.upstreamLoader(in: environment, reading: cachePolicy, deadline: deadline)
+      return try plugin.upstreamLoader(
+        in: environment, cachePolicy: cachePolicy, deadline: deadline)
     } catch {
       throw CommandError(error, of: plugin)
     }

@@ -73,8 +73,8 @@ extension Plugin {
     let answer = await withTaskGroup(of: Result<Page<Item>, SourceError>?.self) { group in
       group.addTask {
         await Result { () async throws(SourceError) in
-          try await source(in: environment, reading: options.cachePolicy, deadline: time).page(
-            request)
+          try await source(in: environment, deadline: time).cachePolicy(options.cachePolicy)
+            .page(request)
         }
       }
       group.addTask {
@@ -90,7 +90,7 @@ extension Plugin {
       .timedOut, "no answer within \(time.text)", remedy: Remedy("allow more time", .allowMoreTime))
     guard options.cachePolicy.mayFallBack else { return .failure(late) }
     return await Result { () async throws(SourceError) in
-      var page = try await source(in: environment, reading: .offline).page(request)
+      var page = try await source(in: environment).cachePolicy(.offline).page(request)
       page.provenance.reason = late
       return page
     }

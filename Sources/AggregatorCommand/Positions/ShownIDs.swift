@@ -14,7 +14,7 @@ struct ShownIDs: Hashable, Sendable {
   /// True if older IDs may have been dropped.
   var isTruncated: Bool { digests.count == Self.maxCount }
 
-  mutating func add(_ ids: some Sequence<some LosslessStringConvertible>) {
+  mutating func add(_ ids: some Sequence<some RecordID>) {
     all += ids.lazy.map { Self.digest(of: $0) }
     if all.count > 2 * Self.maxCount { all.removeFirst(all.count - Self.maxCount) }
   }
@@ -24,7 +24,7 @@ struct ShownIDs: Hashable, Sendable {
   func dropping(last count: Int) -> ShownIDs { ShownIDs(digests.dropLast(count)) }
 
   /// The same in every process; the chance of a collision among ten thousand IDs is 1 in 10¹¹.
-  static func digest(of id: some LosslessStringConvertible) -> UInt64 { id.description.fnv1a }
+  static func digest(of id: some RecordID) -> UInt64 { id.description.fnv1a }
 
   static func == (left: ShownIDs, right: ShownIDs) -> Bool { left.digests == right.digests }
 
@@ -51,8 +51,10 @@ private struct ExcludingShown<Base: DataSource>: Decorator {
     return page
   }
 
-  func item(_ id: Base.Item.ID) async throws(SourceError) -> LookupResult<Base.Item> {
-    try await base.item(id)
+  func item(_ id: Base.Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<
+    Base.Item
+  > {
+    try await base.item(id, cachePolicy: cachePolicy)
   }
 
   var label: String { "excluding(\(digests.count))" }

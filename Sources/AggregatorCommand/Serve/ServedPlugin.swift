@@ -1,11 +1,11 @@
 import AggregatorKit
 import Foundation
 
-/// The source of a plugin, with one chain for each way to read it.
+/// The source of a plugin.
 struct ServedPlugin<P: Plugin>: ServedSource {
   private let plugin: P
   private let environment: PluginEnvironment
-  private let chains: [ServedQuery.Cache: Result<any DataSource<P.Item>, SourceError>]
+  private let chain: Result<any DataSource<P.Item>, SourceError>
   private let images: [ServedQuery.Cache: ImageLoader]
   private let holdingSyncLock: SyncHolder
 
@@ -21,18 +21,11 @@ struct ServedPlugin<P: Plugin>: ServedSource {
     self.plugin = plugin
     self.environment = environment
     holdingSyncLock = holder
-    var chains: [ServedQuery.Cache: Result<any DataSource<P.Item>, SourceError>] = [:]
+    chain = Result { () throws(SourceError) in try plugin.source(in: environment) }
     var images: [ServedQuery.Cache: ImageLoader] = [:]
-    for cache in ServedQuery.Cache.allCases {
-      chains[cache] = Result { () throws(SourceError) in
-        try plugin.source(in: environment, reading: cache.policy)
-      }
-      if plugin.layout.images != nil {
-        images[cache] = ImageLoader(
-          of: plugin, in: environment, files: files, reading: cache.policy)
-      }
+    for cache in ServedQuery.Cache.allCases where plugin.layout.images != nil {
+      images[cache] = ImageLoader(of: plugin, in: environment, files: files, reading: cache.policy)
     }
-    self.chains = chains
     self.images = images
   }
 
@@ -77,8 +70,7 @@ struct ServedPlugin<P: Plugin>: ServedSource {
   }
 
   private func chain(_ cache: ServedQuery.Cache) throws(SourceError) -> any DataSource<P.Item> {
-    guard let chain = chains[cache] else { throw SourceError(.unsupported, "unknown cache policy") }
-    return try chain.get()
+    try chain.get().cachePolicy(cache.policy)
   }
 
   /// The chain, or the selected records of the store.

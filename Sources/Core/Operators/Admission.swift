@@ -1,15 +1,15 @@
 extension DataSource {
   /// Limits calls and stops calling a failing service, as ``rateLimited(by:cost:clock:sharing:)`` inside
-  /// ``circuitBreaker(_:passing:clock:sharing:)`` would, with one access to the shared state before a call
+  /// ``circuitBreaker(_:clock:sharing:)`` would, with one access to the shared state before a call
   /// and at most one after it.
   package func admitted(
-    by limit: CallLimit? = nil, through breaker: (policy: BreakerPolicy, passes: Bool)? = nil,
+    by limit: CallLimit? = nil, through breaker: BreakerPolicy? = nil,
     clock: some Clock<Duration>, sharing sharedState: SharedState?
   ) -> some DataSource<Item> {
     let sharedState = sharedState ?? SharedState(on: clock)
     return Admission(
-      base: self, limit: limit, breaker: breaker?.policy, passes: breaker?.passes ?? false,
-      clock: clock, now: sharedState.now, state: sharedState.admission)
+      base: self, limit: limit, breaker: breaker, clock: clock, now: sharedState.now,
+      state: sharedState.admission)
   }
 }
 
@@ -40,8 +40,6 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
   let base: Base
   let limit: CallLimit?
   let breaker: BreakerPolicy?
-  /// True if calls are made even while the circuit is open.
-  let passes: Bool
   let clock: C
   let now: @Sendable () -> Duration
   let state: SharedValue<AdmissionState>
@@ -51,9 +49,11 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
   }
 
   func intercept<Answer: Sendable>(
-    _ kind: CallKind, _ call: @escaping @Sendable () async throws(SourceError) -> Answer
+    _ kind: CallKind, cachePolicy: CachePolicy,
+    _ call: @escaping @Sendable () async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer {
-    let admitted = try await admit(kind)
+    // A call that refreshes is made even while the circuit is open.
+    let admitted = try await admit(kind, checksCircuit: !cachePolicy.refreshes)
     let result = await Result(catching: call)
     await conclude(admitted, result)
     return try result.get()
@@ -71,9 +71,11 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
   ///
   /// - Throws: ``SourceError``; `circuitOpen`; `rateLimited` at once if the deadline comes before the turn,
   ///   with ``LocalRateLimitError`` as its cause.
-  private func admit(_ kind: CallKind) async throws(SourceError) -> Admitted {
+  private func admit(
+    _ kind: CallKind, checksCircuit: Bool
+  ) async throws(SourceError) -> Admitted {
     guard !Task.isCancelled else { throw .cancelled }
-    var admitted = try await enter(kind, Admitted(), checksCircuit: !passes)
+    var admitted = try await enter(kind, Admitted(), checksCircuit: checksCircuit)
     while let limit, let turn = admitted.turn {
       guard await reached(turn, because: limit.reason(for: turn).wait) else {
         await release(admitted, kind)

@@ -5,18 +5,17 @@ extension DataSource {
   /// Only failures of the service count: unreachable, broken connections, timeouts, 5xx. Answers such
   /// as `notFound` or 429 show that it works. A call that never reached it counts as neither. A probe
   /// that never finished, because its process was killed, is given up after a minute, or after the pause
-  /// if that is longer.
+  /// if that is longer. A call that refreshes (see ``CachePolicy/refreshes``) is made even while the circuit is
+  /// open, and its outcome counts.
   ///
   /// - Parameters:
-  ///   - passes: True if calls are made even while the circuit is open. Their outcome counts.
   ///   - clock: Measures the pause, without shared state.
   ///   - sharedState: The state shared by processes; by default each operator has its own.
   public func circuitBreaker(
-    _ policy: BreakerPolicy = .standard, passing passes: Bool = false,
-    clock: some Clock<Duration> = ContinuousClock(),
+    _ policy: BreakerPolicy = .standard, clock: some Clock<Duration> = ContinuousClock(),
     sharing sharedState: SharedState? = nil
   ) -> some DataSource<Item> {
-    admitted(through: (policy, passes), clock: clock, sharing: sharedState)
+    admitted(through: policy, clock: clock, sharing: sharedState)
   }
 }
 

@@ -1,7 +1,7 @@
 import Synchronization
 
 extension DataSource {
-  /// Shares one call among identical calls that are in flight at the same time.
+  /// Shares one call among identical calls, with the same cache policy, that are in flight at the same time.
   ///
   /// A caller that is cancelled returns at once; the shared call is cancelled with the last caller.
   public func coalesced() -> some DataSource<Item> { Coalesced(base: self) }
@@ -10,8 +10,13 @@ extension DataSource {
 struct Coalesced<Base: DataSource>: Decorator {
   let base: Base
   private let pages = SingleFlight<PageRequest, Page<Base.Item>>()
-  private let items = SingleFlight<Base.Item.ID, LookupResult<Base.Item>>()
+  private let items = SingleFlight<Lookup, LookupResult<Base.Item>>()
   var label: String { "coalesced()" }
+
+  private struct Lookup: Hashable {
+    let id: Base.Item.ID
+    let cachePolicy: CachePolicy
+  }
 
   init(base: Base) { self.base = base }
 
@@ -19,8 +24,13 @@ struct Coalesced<Base: DataSource>: Decorator {
     try await pages.answer(to: request, base.page)
   }
 
-  func item(_ id: Base.Item.ID) async throws(SourceError) -> LookupResult<Base.Item> {
-    try await items.answer(to: id, base.item)
+  func item(_ id: Base.Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<
+    Base.Item
+  > {
+    try await items.answer(to: Lookup(id: id, cachePolicy: cachePolicy)) {
+      lookup throws(SourceError) in
+      try await base.item(lookup.id, cachePolicy: lookup.cachePolicy)
+    }
   }
 }
 

@@ -1,7 +1,8 @@
 /// An operator: a source that adds behavior to a `base`.
 ///
-/// By default it leaves cursors as they are, and its description is that of `base` with its label.
-package protocol Decorator<Base>: DataSource, CustomStringConvertible {
+/// It passes on the cache policy of each call. By default it leaves cursors as they are, and its description is
+/// that of `base` with its label.
+public protocol Decorator<Base>: DataSource, CustomStringConvertible {
   associatedtype Base: DataSource
 
   var base: Base { get }
@@ -11,34 +12,40 @@ package protocol Decorator<Base>: DataSource, CustomStringConvertible {
 }
 
 extension Decorator {
-  package func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+  public func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
     base.cursor(skipping: count, from: request)
   }
 
-  package var readsAhead: Bool { base.readsAhead }
+  public var readsAhead: Bool { base.readsAhead }
 
   /// The chain as it would be written in Swift, one operator a line.
-  package var description: String { "\(base)\n  .\(label)" }
+  public var description: String { "\(base)\n  .\(label)" }
 }
 
 /// An operator that treats every call alike: it controls when, whether and how often `base` is called,
 /// and leaves requests and results unchanged.
-protocol Interceptor<Base>: Decorator where Item == Base.Item {
+public protocol Interceptor<Base>: Decorator where Item == Base.Item {
   /// Makes one call.
   func intercept<Answer: Sendable>(
-    _ kind: CallKind, _ call: @escaping @Sendable () async throws(SourceError) -> Answer
+    _ kind: CallKind, cachePolicy: CachePolicy,
+    _ call: @escaping @Sendable () async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer
 }
 
 extension Interceptor {
-  func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
-    try await intercept(CallKind(request)) { () async throws(SourceError) in
+  public func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
+    try await intercept(CallKind(request), cachePolicy: request.cachePolicy) {
+      () async throws(SourceError) in
       try await base.page(request)
     }
   }
 
-  func item(_ id: Item.ID) async throws(SourceError) -> LookupResult<Item> {
-    try await intercept(.show) { () async throws(SourceError) in try await base.item(id) }
+  public func item(
+    _ id: Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Item> {
+    try await intercept(.show, cachePolicy: cachePolicy) { () async throws(SourceError) in
+      try await base.item(id, cachePolicy: cachePolicy)
+    }
   }
 }
 

@@ -7,6 +7,9 @@ extension DataSource {
   /// If the second source fails too, or does not know an id, the first one's error is thrown: then the
   /// record may well exist. If the second source is malformed, the error says that too.
   ///
+  /// A call whose policy forbids it (see ``CachePolicy/mayFallBack``) does not fall back, and cannot continue a
+  /// listing of the second source.
+  ///
   /// Fallbacks that follow each other directly act as one chain, and tag each cursor once.
   ///
   /// - Parameters:
@@ -18,16 +21,6 @@ extension DataSource {
     when condition: @escaping @Sendable (SourceError) -> Bool = { _ in true }
   ) -> some DataSource<Item> {
     Fallback(self, second, when: { $0.allowsFallback && condition($0) })
-  }
-
-  /// This source alone, with the cursors that it would have with a ``fallback(to:when:)``.
-  ///
-  /// A listing that began with the one continues with the other. If the second source made the cursor,
-  /// the call fails.
-  package func withoutFallback() -> some DataSource<Item> {
-    let error = SourceError(
-      .unreachable, "cannot continue a listing of local data: fallback is disabled")
-    return Fallback(self, UnavailableSource(error), when: { _ in false }, isShown: false)
   }
 }
 
@@ -42,28 +35,25 @@ private struct Fallback<First: DataSource, Second: DataSource<First.Item>>: Deco
   let base: First
   private let second: Second
   private let condition: @Sendable (SourceError) -> Bool
-  /// True if the description names it.
-  private let isShown: Bool
   let lastTier: Int
 
   var label: String { "fallback(to: \(second))" }
-  var description: String { isShown ? "\(base)\n  .\(label)" : "\(base)" }
 
   init(
-    _ first: First, _ second: Second, when condition: @escaping @Sendable (SourceError) -> Bool,
-    isShown: Bool = true
+    _ first: First, _ second: Second, when condition: @escaping @Sendable (SourceError) -> Bool
   ) {
     base = first
     self.second = second
     self.condition = condition
-    self.isShown = isShown
     lastTier = ((first as? any FallbackChain)?.lastTier ?? 0) + 1
   }
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<First.Item> {
     guard let cursor = request.cursor else {
       let page: Page<First.Item>
-      do { page = try await base.page(request) } catch let error where condition(error) {
+      do { page = try await base.page(request) } catch let error
+        where request.cachePolicy.mayFallBack && condition(error)
+      {
         Observer.current(.fellBack(error))
         return try tagged(await secondPage(request, after: error), because: error)
       }
@@ -73,15 +63,23 @@ private struct Fallback<First: DataSource, Second: DataSource<First.Item>>: Deco
     guard let reason else {
       return try tagged(await base.page(request.after(inner)), because: nil)
     }
+    guard request.cachePolicy.mayFallBack else {
+      throw SourceError(
+        .unreachable, "cannot continue a listing of local data: fallback is disabled")
+    }
     return try tagged(await second.page(request.after(inner)), because: reason)
   }
 
-  func item(_ id: First.Item.ID) async throws(SourceError) -> LookupResult<First.Item> {
-    do { return try await base.item(id) } catch let error where condition(error) {
+  func item(_ id: First.Item.ID, cachePolicy: CachePolicy) async throws(SourceError)
+    -> LookupResult<First.Item>
+  {
+    do { return try await base.item(id, cachePolicy: cachePolicy) } catch let error
+      where cachePolicy.mayFallBack && condition(error)
+    {
       let reason = error
       Observer.current(.fellBack(reason))
       do {
-        let found = try await second.item(id)
+        let found = try await second.item(id, cachePolicy: cachePolicy)
         return LookupResult(
           found.item, provenance: found.provenance.because(reason), warnings: found.warnings)
       } catch let error where error.code == .notFound || error.allowsFallback {

@@ -23,12 +23,14 @@ struct Observed<Base: DataSource>: Decorator {
     }
   }
 
-  func item(_ id: Base.Item.ID) async throws(SourceError) -> LookupResult<Base.Item> {
+  func item(_ id: Base.Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<
+    Base.Item
+  > {
     try await observe("show \(id)") {
       ($0.provenance, 1)
     } _: {
       () async throws(SourceError) in
-      try await base.item(id)
+      try await base.item(id, cachePolicy: cachePolicy)
     }
   }
 

@@ -20,7 +20,8 @@ struct Retry<Base: DataSource, C: Clock<Duration>>: Interceptor {
   var label: String { "retry(\(policy.attempts))" }
 
   func intercept<Answer: Sendable>(
-    _ kind: CallKind, _ call: @escaping @Sendable () async throws(SourceError) -> Answer
+    _ kind: CallKind, cachePolicy: CachePolicy,
+    _ call: @escaping @Sendable () async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer {
     var bound = min(policy.firstWait, policy.maxWait)
     var last: SourceError?

@@ -34,7 +34,9 @@ private struct SearchingLocally<Base: DataSource>: Decorator {
       from: try seal.open(request.cursor) ?? LocalSearchPosition(), limit: request.limit,
       RankedSearch(query, for: Base.Item.self), text: text)
     var answer: Page<Base.Item>?
-    for try await step in base.pages(after: search.cursor, size: size, upTo: bounds, ahead: 0) {
+    for try await step in base.pages(
+      after: search.cursor, size: size, upTo: bounds, ahead: 0, cachePolicy: request.cachePolicy)
+    {
       search.scan(step)
       answer = step.page
       if search.isDone { break }
@@ -49,16 +51,24 @@ private struct SearchingLocally<Base: DataSource>: Decorator {
     return page
   }
 
-  func item(_ id: Base.Item.ID) async throws(SourceError) -> LookupResult<Base.Item> {
-    do { return try await base.item(id) } catch .unsupported { return try await find(id) }
+  func item(_ id: Base.Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<
+    Base.Item
+  > {
+    do { return try await base.item(id, cachePolicy: cachePolicy) } catch .unsupported {
+      return try await find(id, cachePolicy)
+    }
   }
 
-  private func find(_ id: Base.Item.ID) async throws(SourceError) -> LookupResult<Base.Item> {
+  private func find(
+    _ id: Base.Item.ID, _ cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Base.Item> {
     var scanned = 0
     var unreadable = UnreadableRows.none
     var end: PaginationEnd?
     var failure: SourceError?
-    for try await step in base.pages(size: size, upTo: bounds, ahead: 0) {
+    for try await step in base.pages(
+      size: size, upTo: bounds, ahead: 0, cachePolicy: cachePolicy)
+    {
       if let item = step.items.first(where: { $0.id == id }) {
         return LookupResult(item, provenance: step.page.provenance)
       }

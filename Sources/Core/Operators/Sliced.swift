@@ -4,7 +4,8 @@ extension DataSource {
   /// Fetches upstream pages of one fixed size and cuts the requested pages out of them.
   ///
   /// For services without pages, and for those whose records depend on the page size. The last upstream
-  /// page is cached, so that the next slice costs no request.
+  /// page is cached, so that the next slice costs no request. A call that refreshes fetches it again for its first
+  /// slice.
   ///
   /// - Parameters:
   ///   - size: The upstream page size, 1 or more.
@@ -32,7 +33,8 @@ private struct Sliced<Base: DataSource, C: Clock<Duration>>: Decorator {
     let seal = seal(for: request)
     let position = try seal.open(request.cursor, as: Position.self) ?? Position(size: size)
     guard position.size == size else { throw .resized }
-    var page = try await latest.page(upstream(of: request, at: position), from: base)
+    var page = try await latest.page(
+      upstream(of: request, at: position), isStart: position.skip == 0, from: base)
     let slice = page.records.dropFirst(Int(position.skip)).prefix(request.limit)
     if slice.endIndex < page.records.endIndex {
       let skip = UInt32(clamping: slice.endIndex)
@@ -52,8 +54,10 @@ private struct Sliced<Base: DataSource, C: Clock<Duration>>: Decorator {
     return page
   }
 
-  func item(_ id: Base.Item.ID) async throws(SourceError) -> LookupResult<Base.Item> {
-    try await base.item(id)
+  func item(_ id: Base.Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<
+    Base.Item
+  > {
+    try await base.item(id, cachePolicy: cachePolicy)
   }
 
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
@@ -78,7 +82,7 @@ private struct Sliced<Base: DataSource, C: Clock<Duration>>: Decorator {
   }
 
   private func upstream(of request: PageRequest, at position: Position) -> PageRequest {
-    PageRequest(matching: request.query, after: position.cursor, limit: size)
+    request.after(position.cursor, limit: size)
   }
 
   /// A position in an upstream page; the types reject values that no slice can have.
@@ -104,6 +108,14 @@ private final class LatestPage<Item: Record, C: Clock<Duration>>: Sendable {
     let request: PageRequest
     let page: Page<Item>
     let expiresAt: C.Instant
+
+    func answers(_ other: PageRequest, isStart: Bool) -> Bool {
+      var own = request
+      own.cachePolicy = other.cachePolicy
+      // Fetched from the service just now: no answer for a call that may not ask it.
+      let isAllowed = other.cachePolicy.mayAskService || request.cachePolicy == other.cachePolicy
+      return own == other && isAllowed && !(isStart && other.cachePolicy.refreshes)
+    }
   }
 
   private let size: Int
@@ -121,13 +133,16 @@ private final class LatestPage<Item: Record, C: Clock<Duration>>: Sendable {
     self.clock = clock
   }
 
+  /// The upstream page, of which the start or a later slice is needed.
   func page(
-    _ request: PageRequest, from source: some DataSource<Item>
+    _ request: PageRequest, isStart: Bool, from source: some DataSource<Item>
   ) async throws(SourceError) -> Page<Item> {
     // The cached page is returned without suspending, and so without a check for cancellation.
     guard !Task.isCancelled else { throw .cancelled }
     let now = clock.now
-    if let cached = latest.withLock({ $0 }), cached.request == request, now < cached.expiresAt {
+    if let cached = latest.withLock({ $0 }), cached.answers(request, isStart: isStart),
+      now < cached.expiresAt
+    {
       return cached.page
     }
     let page = try await source.page(request)

@@ -14,7 +14,8 @@ struct Timeout<Base: DataSource, C: Clock<Duration>>: Interceptor {
   var label: String { "timeout(\(limit.text))" }
 
   func intercept<Answer: Sendable>(
-    _ kind: CallKind, _ call: @escaping @Sendable () async throws(SourceError) -> Answer
+    _ kind: CallKind, cachePolicy: CachePolicy,
+    _ call: @escaping @Sendable () async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer {
     let end = clock.now.advanced(by: limit)
     let deadline = Deadline(after: limit, on: clock).tightened
@@ -41,21 +42,21 @@ struct Timeout<Base: DataSource, C: Clock<Duration>>: Interceptor {
 /// The time when the running call must end.
 ///
 /// ``DataSource/timeout(_:clock:)`` sets it for everything below, so that no wait begins that cannot end
-/// in time.
-package struct Deadline: Sendable {
+/// in time. An operator that waits asks it first, and an operator that limits the time of calls sets it.
+public struct Deadline: Sendable {
   /// The deadline of the running call; `nil` if it has none.
-  @TaskLocal package static var current: Deadline?
+  @TaskLocal public static var current: Deadline?
 
   /// The time left; negative if the deadline has passed.
-  package let remaining: @Sendable () -> Duration
+  public let remaining: @Sendable () -> Duration
 
   /// True if a wait of this length ends before the current deadline, or there is none.
-  package static func leavesRoom(for wait: Duration) -> Bool {
+  public static func leavesRoom(for wait: Duration) -> Bool {
     current.map { wait < $0.remaining() } ?? true
   }
 
   /// True if the current deadline has passed.
-  package static var hasPassed: Bool { !leavesRoom(for: .zero) }
+  public static var hasPassed: Bool { !leavesRoom(for: .zero) }
 
   /// The earlier of this deadline and the current one.
   fileprivate var tightened: Deadline {
@@ -63,7 +64,7 @@ package struct Deadline: Sendable {
     return Deadline { [self] in min(remaining(), outer.remaining()) }
   }
 
-  package init(after duration: Duration, on clock: some Clock<Duration>) {
+  public init(after duration: Duration, on clock: some Clock<Duration>) {
     let end = clock.now.advanced(by: duration)
     self.init { clock.now.duration(to: end) }
   }

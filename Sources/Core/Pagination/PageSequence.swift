@@ -19,13 +19,13 @@ extension DataSource {
   public func pages(
     matching query: Query? = nil, after cursor: Cursor? = nil, size: Int = 100,
     upTo bound: PaginationBound = PaginationBound(), ahead: Int = 1, passing passed: Int? = nil,
-    remembering memory: DuplicateDetection = .records
+    remembering memory: DuplicateDetection = .records, cachePolicy: CachePolicy = .normal
   ) -> PageSequence<Item> {
     PageSequence(
       source: self, ahead: max(ahead, 0),
       state: PaginationState(
         matching: query, after: cursor, passing: passed, size: size, bound: bound,
-        remembering: memory))
+        remembering: memory, cachePolicy: cachePolicy))
   }
 
   /// Iterates over the records, each once.
@@ -41,13 +41,14 @@ extension DataSource {
   public func items(
     matching text: String? = nil, size: Int = 100,
     upTo bound: PaginationBound = PaginationBound(pages: 10_000),
-    ahead: Int = 1
+    ahead: Int = 1, cachePolicy: CachePolicy = .normal
   ) -> some AsyncSequence<Item, SourceError> {
-    RecordSequence(source: self, text: text, size: size, bound: bound, ahead: ahead)
+    RecordSequence(
+      source: self, text: text, size: size, bound: bound, ahead: ahead, cachePolicy: cachePolicy)
   }
 }
 
-/// The pages of a source; see ``DataSource/pages(matching:after:size:upTo:ahead:passing:remembering:)``.
+/// The pages of a source; see ``DataSource/pages(matching:after:size:upTo:ahead:passing:remembering:cachePolicy:)``.
 public struct PageSequence<Item: Record>: AsyncSequence, Sendable {
   public typealias Element = PaginationStep<Item>
 
@@ -87,6 +88,7 @@ private struct RecordSequence<Item: Record>: AsyncSequence, Sendable {
   let size: Int
   let bound: PaginationBound
   let ahead: Int
+  let cachePolicy: CachePolicy
 
   /// A class, because a copy of an iterator would copy the pending records.
   final class Iterator: AsyncIteratorProtocol {
@@ -122,6 +124,8 @@ private struct RecordSequence<Item: Record>: AsyncSequence, Sendable {
 
   private func pages() throws(SourceError) -> PageSequence<Item>.Iterator {
     let query = try text.map { text throws(SourceError) in try Query(text) }
-    return source.pages(matching: query, size: size, upTo: bound, ahead: ahead).makeAsyncIterator()
+    return source.pages(
+      matching: query, size: size, upTo: bound, ahead: ahead, cachePolicy: cachePolicy
+    ).makeAsyncIterator()
   }
 }

@@ -24,14 +24,16 @@ struct PaginationState<Item: Record> {
   init(
     matching query: Query?, after cursor: Cursor?, passing passed: Int? = nil, size: Int,
     bound: PaginationBound, maxEmptyPages: Int = 3,
-    remembering memory: DuplicateDetection = .records
+    remembering memory: DuplicateDetection = .records, cachePolicy: CachePolicy = .normal
   ) {
     self.size = size
     self.bound = bound
     self.maxEmptyPages = maxEmptyPages
     self.memory = memory
     self.passed = passed ?? (cursor == nil ? 0 : nil)
-    request = PageRequest(matching: query, after: cursor, limit: min(size, bound.items ?? size))
+    request = PageRequest(
+      matching: query, after: cursor, limit: min(size, bound.items ?? size),
+      cachePolicy: cachePolicy)
     visits[cursor] = 0
   }
 
@@ -53,7 +55,7 @@ struct PaginationState<Item: Record> {
       if requests.count < known.count, known[requests.count].limit == limit {
         requests.append(known[requests.count])
       } else if let cursor = guess(distance, request) {
-        requests.append(PageRequest(matching: request.query, after: cursor, limit: limit))
+        requests.append(request.after(cursor, limit: limit))
       } else {
         break
       }
@@ -98,9 +100,7 @@ struct PaginationState<Item: Record> {
 
   private func following(_ cursor: Cursor?) -> PageRequest? {
     let left = bound.items.map { $0 - delivered } ?? size
-    return request.map {
-      PageRequest(matching: $0.query, after: cursor, limit: max(min(size, left), 1))
-    }
+    return request?.after(cursor, limit: max(min(size, left), 1))
   }
 }
 

@@ -63,8 +63,8 @@ private struct OneState: LawCheck {
     ) { [fields = subject.fields] in fields.searchableText(of: $0) }
     func cached(at seconds: Double) -> some DataSource<Item> {
       let date = Date(timeIntervalSince1970: 1_700_000_000 + seconds)
-      return service.cached(
-        in: recordStore, freshFor: Self.freshness, .noFallback, now: { date })
+      return service.cached(in: recordStore, freshFor: Self.freshness, now: { date })
+        .cachePolicy(.noFallback)
     }
     var request = Self.start
     for number in 0..<(Self.bound.pages ?? 1) {
@@ -115,7 +115,8 @@ private final class ChangingSource<Item: Record>: DataSource {
     return page
   }
 
-  func item(_ id: Item.ID) async throws(SourceError) -> LookupResult<Item> {
-    try await base.item(id)
+  func item(_ id: Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<Item>
+  {
+    try await base.item(id, cachePolicy: cachePolicy)
   }
 }

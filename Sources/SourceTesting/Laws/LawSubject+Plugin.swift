@@ -28,20 +28,23 @@ extension LawSubject {
   /// The whole chain of a plugin; counts its requests.
   public init(
     chainOf plugin: some Plugin<Item>, in environment: PluginEnvironment,
-    reading: CachePolicy = .normal
+    cachePolicy: CachePolicy = .normal
   ) throws(SourceError) {
     let requestCounter = RequestCounter()
     let environment = requestCounter.observed(environment)
-    let source = try plugin.source(in: environment, reading: reading)
+    let source = try plugin.source(in: environment).cachePolicy(cachePolicy)
     self.init(plugin.name, source: source, from: plugin)
     search = plugin.policy.localSearchBound == nil ? .service : .local
     // With a store in front of the service each record comes once, and the list need not grow.
     let isStored = plugin.policy.readOrder == .localFirst && environment.store != nil
     isEndless =
-      plugin.policy.isEndless && reading.mayAskService && !(isStored && reading.growth != .atEnd)
+      plugin.policy.isEndless && cachePolicy.mayAskService
+      && !(isStored && cachePolicy.growth != .atEnd)
     repeatsRecords = plugin.policy.repeatsRecords && !isStored
     secrets = plugin.secrets(in: environment.settings)
-    recreate = { () throws(SourceError) in try plugin.source(in: environment, reading: reading) }
+    recreate = { () throws(SourceError) in
+      try plugin.source(in: environment).cachePolicy(cachePolicy)
+    }
     self.requestCounter = requestCounter
   }
 

@@ -5,7 +5,7 @@ import Synchronization
 extension DataSource {
   /// Caches pages and records in the store.
   ///
-  /// A fresh page or record costs no call. A stale one is used if the call fails; its provenance has its
+  /// A fresh page or record costs no call, unless the call refreshes. A stale one is used if the call fails; its provenance has its
   /// age and the failure. Fetched records are stored, merged with their stored form. A fresh page also
   /// answers requests for fewer records.
   ///
@@ -19,11 +19,10 @@ extension DataSource {
   /// `scope` distinguishes services, for example by URL: answers of one are not used for another.
   public func cached(
     in recordStore: RecordStore<Item>, freshFor freshness: Duration, of scope: String = "",
-    _ policy: CachePolicy = .normal, now: @escaping @Sendable () -> Date = { Date() }
+    now: @escaping @Sendable () -> Date = { Date() }
   ) -> some DataSource<Item> {
     Cached(
-      base: self, recordStore: recordStore, freshness: freshness, scope: scope, policy: policy,
-      now: now)
+      base: self, recordStore: recordStore, freshness: freshness, scope: scope, now: now)
   }
 }
 
@@ -32,7 +31,6 @@ struct Cached<Base: DataSource>: Decorator {
   let recordStore: RecordStore<Base.Item>
   let freshness: Duration
   let scope: String
-  let policy: CachePolicy
   let now: @Sendable () -> Date
   let latest = LatestGeneration()
   var label: String { "cached(in: \(recordStore.source), freshFor: \(freshness.text))" }
@@ -48,7 +46,9 @@ struct Cached<Base: DataSource>: Decorator {
     let listingGeneration = position.generation
     var page: Page<Base.Item>
     do { page = try await base.page(upstream) } catch {
-      guard let stored, var page = stale(stored.page, insteadOf: error) else { throw error }
+      guard let stored, var page = stale(stored.page, insteadOf: error, request.cachePolicy) else {
+        throw error
+      }
       page.provenance.reason = error
       return try cut(
         page, to: request,
@@ -81,15 +81,15 @@ struct Cached<Base: DataSource>: Decorator {
       adding: warnings.compactMap(\.self))
   }
 
-  @concurrent func item(
-    _ id: Base.Item.ID
-  ) async throws(SourceError) -> LookupResult<Base.Item> {
+  @concurrent func item(_ id: Base.Item.ID, cachePolicy: CachePolicy) async throws(SourceError)
+    -> LookupResult<Base.Item>
+  {
     let key = key(.show, id.description)
     let cached = try await cachedPage(key).flatMap(found)
-    if let cached, isFresh(cached.provenance) { return cached }
+    if let cached, !cachePolicy.refreshes, isFresh(cached.provenance) { return cached }
     var found: LookupResult<Base.Item>
-    do { found = try await base.item(id) } catch {
-      guard var cached = stale(cached, insteadOf: error) else { throw error }
+    do { found = try await base.item(id, cachePolicy: cachePolicy) } catch {
+      guard var cached = stale(cached, insteadOf: error, cachePolicy) else { throw error }
       cached.provenance.reason = error
       return cached
     }
@@ -161,10 +161,10 @@ struct Cached<Base: DataSource>: Decorator {
   private func freshPage(
     _ request: PageRequest, _ stored: DecodedPage<Base.Item>?, in generation: String?
   ) async throws(SourceError) -> DecodedPage<Base.Item>? {
-    guard !policy.refreshes else { return nil }
+    guard !request.cachePolicy.refreshes else { return nil }
     if let stored, await isFresh(stored, in: generation) { return stored }
     for size in await largerSizes(than: request) {
-      let larger = PageRequest(matching: request.query, after: request.cursor, limit: size)
+      let larger = request.after(request.cursor, limit: size)
       if let stored = try await storedPage(larger), await isFresh(stored, in: generation) {
         return stored
       }
@@ -192,12 +192,14 @@ struct Cached<Base: DataSource>: Decorator {
   }
 
   private func isFresh(_ provenance: Provenance) -> Bool {
-    guard !policy.refreshes, let fetchedAt = provenance.fetchedAt else { return false }
+    guard let fetchedAt = provenance.fetchedAt else { return false }
     // A date in the future, after the clock was set back, is not fresh.
     return 0..<(freshness / .seconds(1)) ~= now().timeIntervalSince(fetchedAt)
   }
 
-  private func stale<Answer>(_ cached: Answer?, insteadOf error: SourceError) -> Answer? {
+  private func stale<Answer>(
+    _ cached: Answer?, insteadOf error: SourceError, _ policy: CachePolicy
+  ) -> Answer? {
     policy.mayFallBack && error.allowsFallback ? cached : nil
   }
 

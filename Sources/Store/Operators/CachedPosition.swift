@@ -44,7 +44,7 @@ struct CachedPosition {
 
   /// The request for the page.
   func upstream(of request: PageRequest) -> PageRequest {
-    PageRequest(matching: request.query, after: cursor, limit: slice?.size ?? request.limit)
+    request.after(cursor, limit: slice?.size)
   }
 
   /// The same position in a page of `size` records that belongs to a generation.

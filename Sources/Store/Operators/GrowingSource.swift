@@ -9,28 +9,27 @@ extension DataSource {
   /// Searches read the store, into which the first one fetches a page. While the store is empty, a failure
   /// of upstream is thrown, so that a `fallback` takes over.
   ///
-  /// A request has `size` records, 1 or more; each `collection` of upstream has its own checkpoint.
+  /// ``CachePolicy/growth`` says whether a call may fetch. An upstream request has `size` records, 1 or more; each
+  /// `collection` of upstream has its own checkpoint.
   public func growing(
     in recordStore: RecordStore<Item>, by size: Int, of collection: String = "",
-    growing growth: LoadMorePolicy = .atEnd,
     now: @escaping @Sendable () -> Date = { Date() }
   ) -> some DataSource<Item> {
     GrowingSource(
       upstreamLoader: UpstreamLoader(
-        base: self, recordStore: recordStore, size: size, collection: collection, now: now),
-      growth: growth)
+        base: self, recordStore: recordStore, size: size, collection: collection, now: now))
   }
 }
 
 struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
   let upstreamLoader: UpstreamLoader<Item>
-  let growth: LoadMorePolicy
 
   private var recordStore: RecordStore<Item> { upstreamLoader.recordStore }
 
   @concurrent func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
     let seal = CursorSeal("\(recordStore.source).stored", for: request.query)
     let start = try seal.open(request.cursor, as: StoredPosition.self)
+    let growth = request.cachePolicy.allowedGrowth
     var (slice, last) = try await recordStore.slice(request, after: start)
     if let query = request.query {
       if slice.records.isEmpty, growth != .never, try await isEmpty() {
@@ -39,7 +38,7 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
       return try await searchPage(slice, before: last, matching: query, start, seal)
     }
     guard slice.records.isEmpty else {
-      return try await page(slice, seal)
+      return try await page(slice, growth, seal)
     }
     let mayGrow =
       switch growth {
@@ -54,7 +53,8 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
     return try await loadMorePage(for: request, after: start, seal)
   }
 
-  func item(_ id: Item.ID) async throws(SourceError) -> LookupResult<Item> {
+  func item(_ id: Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<Item>
+  {
     if let found = try await recordStore.item(id) {
       return LookupResult(found.item, provenance: Provenance(.cached, fetchedAt: found.savedAt))
     }
@@ -63,14 +63,14 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
   }
 
   var description: String {
-    "\(upstreamLoader.base)\n  .growing(in: \(recordStore.source), \(growth))"
+    "\(upstreamLoader.base)\n  .growing(in: \(recordStore.source))"
   }
 
   // MARK: - Reading the store
 
   /// A page of stored records, with a next one if the store has more or upstream may be fetched.
   private func page(
-    _ slice: StoredSlice, _ seal: CursorSeal
+    _ slice: StoredSlice, _ growth: LoadMorePolicy, _ seal: CursorSeal
   ) async throws(SourceError) -> Page<Item> {
     let last = slice.records.last.map { StoredPosition($0) }
     var hasNext = slice.hasMore
@@ -122,7 +122,7 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
   private func searchable(
     for request: PageRequest, after start: StoredPosition?
   ) async throws(SourceError) -> (StoredSlice, StoredPosition?) {
-    let result = await upstreamLoader.take(1) { _ in }
+    let result = await upstreamLoader.with(request.cachePolicy).take(1) { _ in }
     if result.added == 0, let failure = result.failure { throw failure }
     return try await recordStore.slice(request, after: start)
   }
@@ -136,7 +136,8 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
     // Newly loaded records may already be deleted, so one load may not fill the page.
     repeat {
       let known = slice.records.count
-      result.add(await upstreamLoader.take(request.limit - known) { _ in })
+      result.add(
+        await upstreamLoader.with(request.cachePolicy).take(request.limit - known) { _ in })
       slice = try await recordStore.slice(request, after: start).slice
       emptyPages = slice.records.count > known ? 0 : emptyPages + 1
       // A forged cursor may point past every record; stop then.
@@ -151,7 +152,7 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
         guard start == nil, try await !isEmpty() else { throw failure }
       }
     }
-    var page = try await page(slice, seal)
+    var page = try await page(slice, request.cachePolicy.allowedGrowth, seal)
     if let provenance = result.provenance { page.provenance = provenance }
     page.provenance.reason = result.failure
     page.unreadable = page.unreadable + result.unreadable
@@ -160,4 +161,8 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
     }
     return page
   }
+}
+
+extension CachePolicy {
+  fileprivate var allowedGrowth: LoadMorePolicy { mayAskService ? growth : .never }
 }

@@ -32,7 +32,9 @@ struct HidingDeleted<Base: DataSource>: Decorator {
     return page
   }
 
-  func item(_ id: Base.Item.ID) async throws(SourceError) -> LookupResult<Base.Item> {
+  func item(_ id: Base.Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<
+    Base.Item
+  > {
     var warnings: [Warning] = []
     do throws(SourceError) {
       guard try await deleted(among: [id]).isEmpty else {
@@ -42,7 +44,7 @@ struct HidingDeleted<Base: DataSource>: Decorator {
       guard error.code != .notFound else { throw error }
       warnings.append(try warning(of: error))
     }
-    var found = try await base.item(id)
+    var found = try await base.item(id, cachePolicy: cachePolicy)
     found.warnings += warnings
     return found
   }
@@ -81,7 +83,7 @@ extension Warning {
 }
 
 extension SourceError {
-  static func deleted(_ id: some LosslessStringConvertible, in source: String) -> SourceError {
+  static func deleted(_ id: some RecordID, in source: String) -> SourceError {
     SourceError(
       .notFound, "\(source) record \"\(id.description.oneLine(atMost: 80))\" is deleted",
       remedy: "restore it first", cause: DeletedRecord())

@@ -22,7 +22,8 @@ struct StoredSource<Item: Record>: DataSource, CustomStringConvertible {
     return try recordStore.page(slice, next: slice.hasMore ? last : nil, seal)
   }
 
-  func item(_ id: Item.ID) async throws(SourceError) -> LookupResult<Item> {
+  func item(_ id: Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<Item>
+  {
     guard let found = try await recordStore.item(id) else {
       throw .notFound(id, in: recordStore.source)
     }
@@ -65,7 +66,7 @@ extension RecordStore {
 
 extension Warning {
   fileprivate static func removedUpstream(
-    _ id: some LosslessStringConvertible, at date: Date
+    _ id: some RecordID, at date: Date
   ) -> Warning {
     Warning(
       "removedUpstream",

@@ -13,16 +13,25 @@ public struct UpstreamLoader<Item: Record>: Sendable {
   /// The upstream collection that the settings select: each has its own checkpoint.
   package let collection: String
   package let now: @Sendable () -> Date
+  /// The policy of its calls to upstream.
+  private var cachePolicy: CachePolicy
 
   package init(
     base: any DataSource<Item>, recordStore: RecordStore<Item>, size: Int, collection: String,
-    now: @escaping @Sendable () -> Date
+    cachePolicy: CachePolicy = .normal, now: @escaping @Sendable () -> Date
   ) {
     self.base = base
     self.recordStore = recordStore
     self.size = size
     self.collection = collection
+    self.cachePolicy = cachePolicy
     self.now = now
+  }
+
+  func with(_ cachePolicy: CachePolicy) -> UpstreamLoader {
+    var loader = self
+    loader.cachePolicy = cachePolicy
+    return loader
   }
 
   /// The number of consecutive upstream pages without a new record that ends a call.
@@ -78,12 +87,13 @@ public struct UpstreamLoader<Item: Record>: Sendable {
   )? {
     let start = try await recordStore.store.checkpoint(checkpoint, of: recordStore.source)
     guard start != Self.end else { return nil }
+    let first = PageRequest(limit: size, cachePolicy: cachePolicy)
     let page: Page<Item>
     do {
-      page = try await base.page(PageRequest(after: start.flatMap(Cursor.init), limit: size))
+      page = try await base.page(first.after(start.flatMap(Cursor.init)))
     } catch .invalidCursor where start != nil {
       // Upstream's paging has changed. The stored records stay.
-      page = try await base.page(PageRequest(limit: size))
+      page = try await base.page(first)
     }
     // Going on would lose these records for good.
     guard !page.isUnreadable else { throw .unreadable(page.unreadable) }

@@ -52,7 +52,7 @@ extension FuzzTarget {
         CannedTransport(reply: HTTPResponse(status: 200, body: Data(reply))))
       let sources = [
         try plugin.remote(in: environment), try plugin.source(in: environment),
-        try plugin.source(in: environment, reading: .offline),
+        try plugin.source(in: environment).cachePolicy(.offline),
       ]
       for query in [nil, try Query("a")] {
         for cursor in cursors(of: json, seals, tags, query) {

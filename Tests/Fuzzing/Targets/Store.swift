@@ -110,8 +110,8 @@ extension FuzzTarget {
 
   private static func use<P: Plugin>(_ store: SQLiteStore, by plugin: P) async throws {
     let environment = StoreSample.environment(of: plugin, store)
-    for reading in [CachePolicy.offline, .normal, .refresh] {
-      let source = try plugin.source(in: environment, reading: reading)
+    for cachePolicy in [CachePolicy.offline, .normal, .reload] {
+      let source = try plugin.source(in: environment).cachePolicy(cachePolicy)
       var next: Cursor?
       for _ in 0..<3 {
         do throws(SourceError) {

@@ -254,5 +254,7 @@ private struct Broken: DataSource {
     return try await change(request, outcome).get()
   }
 
-  func item(_ id: Int) async throws(SourceError) -> LookupResult<Leaf> { try await base.item(id) }
+  func item(_ id: Int, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<Leaf> {
+    try await base.item(id, cachePolicy: cachePolicy)
+  }
 }

@@ -113,7 +113,7 @@ private struct LeafService: DataSource {
       total: reply.total, provenance: provenance, unreadable: reply.leaves.unreadable)
   }
 
-  func item(_ id: Int) async throws(SourceError) -> LookupResult<Leaf> {
+  func item(_ id: Int, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<Leaf> {
     let response = try await transport.send(
       HTTPRequest(.get, url.appending(path: "leaf").appending(component: "\(id)"), headers: headers)
     )

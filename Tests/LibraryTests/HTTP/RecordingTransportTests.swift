@@ -250,7 +250,7 @@ struct OneCall: DataSource {
     return .notes(0..<response.body.count)
   }
 
-  func item(_ id: Int) async throws(SourceError) -> LookupResult<Note> {
+  func item(_ id: Int, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<Note> {
     throw .notFound(id, in: "notes")
   }
 }

@@ -137,7 +137,7 @@ struct ImageLoaderTests {
     ) { server in
       let address = try address(server)
       _ = try await loader(files: files).image(at: address)
-      let refreshing = loader(files: files, reading: .refresh)
+      let refreshing = loader(files: files, reading: .reload)
       #expect(try await refreshing.image(at: address).item.pixels?.width == 2)
       let old = try await refreshing.image(at: address)
       #expect(old.item.pixels?.width == 2)
@@ -211,7 +211,7 @@ struct ImageLoaderTests {
       let (normal, address) = (loader(), try address(server))
       #expect(await failure(normal, address)?.code == .connectionLost)
       #expect(await failure(normal, address)?.code == .rejected)
-      let refreshing = loader(reading: .refresh)
+      let refreshing = loader(reading: .reload)
       #expect(await failure(refreshing, address)?.code == .rejected)
       #expect(try await refreshing.image(at: address).item.bytes == SampleImage.png())
     }

@@ -327,7 +327,9 @@ private struct LeakySource: DataSource, CustomStringConvertible {
     try await base.page(request)
   }
 
-  func item(_ id: Int) async throws(SourceError) -> LookupResult<Note> { try await base.item(id) }
+  func item(_ id: Int, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<Note> {
+    try await base.item(id, cachePolicy: cachePolicy)
+  }
 
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
     base.cursor(skipping: count, from: request)

@@ -21,7 +21,8 @@ struct CachedTests {
   ) -> some DataSource<Note> {
     service.cached(
       in: RecordStore("notes", in: store ?? self.store, text: Note.text), freshFor: .seconds(60),
-      of: scope, policy, now: today.now)
+      of: scope, now: today.now
+    ).cachePolicy(policy)
   }
 
   @Test(arguments: [(0, 1), (59.9, 1), (60, 2), (61, 2), (-1, 2), (-0.001, 2)])
@@ -126,7 +127,7 @@ struct CachedTests {
   @Test func `refreshes a fresh answer on request, and caches the new one`()
     async throws
   {
-    let refresh = CachePolicy.refresh
+    let refresh = CachePolicy.reload
     for _ in 0..<2 { _ = try await cached(refresh).page(PageRequest()) }
     #expect(service.callCount == 2)
     _ = try await cached().page(PageRequest())
@@ -181,8 +182,9 @@ struct CachedTests {
         LookupResult(Card(id, detail: "long story"), provenance: Provenance(.live))
       })
     let source = upstream.cached(
-      in: RecordStore("cards", in: store, text: Card.text), freshFor: .seconds(60), .refresh,
-      now: today.now)
+      in: RecordStore("cards", in: store, text: Card.text), freshFor: .seconds(60),
+      now: today.now
+    ).cachePolicy(.reload)
     _ = try await source.item(1)
     for _ in 1...2 {
       let page = try await source.page(PageRequest())
@@ -269,8 +271,9 @@ struct CachedTests {
     -> some DataSource<Note>
   {
     service.source.cached(
-      in: RecordStore("notes", in: store, text: Note.text), freshFor: .seconds(1200), policy,
-      now: today.now)
+      in: RecordStore("notes", in: store, text: Note.text), freshFor: .seconds(1200),
+      now: today.now
+    ).cachePolicy(policy)
   }
 
   @Test(arguments: [
@@ -299,7 +302,7 @@ struct CachedTests {
     service.set(Self.changed)
     today.turn(by: 60)
     let second = PageRequest(after: first.next, limit: 30)
-    let page = try await cached(service, .refresh).page(second)
+    let page = try await cached(service, .reload).page(second)
     #expect(page.records.first?.id == 26)
     #expect(page.warnings.map(\.code) == ["mixedGenerations"])
     let walk = await walk(cached(service), limit: 30)
@@ -398,7 +401,7 @@ struct CachedTests {
       guard let page = try? await source.page(asked) else { return ([], []) }
       ids += page.records.map(\.id)
       warnings += page.warnings
-      request = page.next.map(asked.after)
+      request = page.next.map { asked.after($0) }
     }
     return (ids, warnings)
   }

@@ -18,8 +18,9 @@ struct AccumulatingTests {
     in store: SQLiteStore? = nil
   ) -> some DataSource<Note> {
     base.growing(
-      in: RecordStore("notes", in: store ?? self.store, text: Note.text), by: size, growing: growth,
-      now: { .day() })
+      in: RecordStore("notes", in: store ?? self.store, text: Note.text), by: size,
+      now: { .day() }
+    ).cachePolicy(CachePolicy(growth: growth))
   }
 
   @Test(arguments: [1, 3, 7, 10, 50])
@@ -305,6 +306,6 @@ struct AccumulatingTests {
   @Test func `describes itself`() {
     #expect(
       "\(growing(Service(1), .whenEmpty))"
-        == "service\n  .growing(in: notes, whenEmpty)")
+        == "service\n  .growing(in: notes)")
   }
 }

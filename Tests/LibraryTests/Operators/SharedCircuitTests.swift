@@ -46,7 +46,7 @@ struct SharedCircuitTests {
   {
     let rate = try #require(Rate("9/s"))
     let source = service.admitted(
-      by: CallLimit(rate), through: (.standard, passes: false), clock: clock,
+      by: CallLimit(rate), through: .standard, clock: clock,
       sharing: texts.sharedState { [wall] in wall.now })
     #expect(await source.failure() == nil)
     #expect((texts.changes, texts.writes) == (1, 1))

@@ -14,13 +14,13 @@ struct IntakeTests {
   }
 
   private func upstreamLoader(
-    _ base: any DataSource<Note>, by size: Int = 10, _ reading: CachePolicy = .normal
+    _ base: any DataSource<Note>, by size: Int = 10, _ cachePolicy: CachePolicy = .normal
   ) throws -> UpstreamLoader<Note> {
     let plugin = NotesPlugin(over: base, .localFirst, upstream: size)
     let environment = PluginEnvironment(
       settings: Settings(), transport: TrappingTransport(), store: store, clock: ManualClock(),
       now: { .day() })
-    return try #require(try plugin.upstreamLoader(in: environment, reading: reading))
+    return try #require(try plugin.upstreamLoader(in: environment, cachePolicy: cachePolicy))
   }
 
   @Test func `fetches whole pages until it has enough new records`() async throws {

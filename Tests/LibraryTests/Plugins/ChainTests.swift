@@ -21,12 +21,13 @@ struct ChainTests {
     #expect(journal.events.first == "asked list")
   }
 
-  @Test(arguments: [CachePolicy.normal, .refresh])
+  @Test(arguments: [CachePolicy.normal, .reload])
   func `answers with bundled data and the reason when the service fails`(
-    reading: CachePolicy
+    cachePolicy: CachePolicy
   ) async throws {
     let service = ScriptedSource<Note>(pages: [.failure(.because(.unreachable))])
-    let source = try NotesPlugin(service: service).source(in: environment(), reading: reading)
+    let source = try NotesPlugin(service: service).source(in: environment()).cachePolicy(
+      cachePolicy)
     let page = try await source.page(PageRequest())
     #expect(page.records == [Note(900, "bundled")])
     #expect(page.provenance.origin == .bundled)
@@ -39,7 +40,7 @@ struct ChainTests {
     let service = ScriptedSource(over: notebook(5))
     let made = Counter()
     let plugin = NotesPlugin(service: service, setUp: { _ throws(SourceError) in made.add() })
-    let source = try plugin.source(in: environment(), reading: .offline)
+    let source = try plugin.source(in: environment()).cachePolicy(.offline)
     let page = try await source.page(PageRequest())
     #expect(page.records == [Note(900, "bundled")])
     #expect(page.provenance.reason?.code == .offline)
@@ -54,30 +55,30 @@ struct ChainTests {
     let page = try await plugin.source(in: environment()).page(PageRequest())
     #expect(page.records == [Note(900, "bundled")])
     #expect(page.provenance.reason?.code == .missingKey)
-    let strict = try plugin.source(in: environment(), reading: .noFallback)
+    let strict = try plugin.source(in: environment()).cachePolicy(.noFallback)
     #expect(await strict.failure()?.code == .missingKey)
   }
 
   @Test func `fails when the service fails and fallbacks are off`() async throws {
     let service = ScriptedSource<Note>(pages: [.failure(.because(.unreachable))])
     let source = try NotesPlugin(service: service)
-      .source(in: environment(), reading: .noFallback)
+      .source(in: environment()).cachePolicy(.noFallback)
     #expect(await source.failure()?.code == .unreachable)
     #expect(journal.events == ["asked list", "failed list unreachable"])
   }
 
-  @Test(arguments: [CachePolicy.normal, .refresh, .noFallback])
-  func `rejects invalid settings immediately`(reading: CachePolicy) {
+  @Test(arguments: [CachePolicy.normal, .reload, .noFallback])
+  func `rejects invalid settings immediately`(cachePolicy: CachePolicy) {
     let service = ScriptedSource(over: notebook(5))
     let wrongAddress = NotesPlugin(
       service: service, setUp: { _ throws(SourceError) in throw .because(.invalidSettings) })
     let address = #expect(throws: SourceError.self) {
-      try wrongAddress.source(in: environment(), reading: reading)
+      try wrongAddress.source(in: environment()).cachePolicy(cachePolicy)
     }
     #expect(address?.code == .invalidSettings)
     let rate = #expect(throws: SourceError.self) {
       try NotesPlugin(service: service)
-        .source(in: environment(["NOTES_RATE": "often"]), reading: reading)
+        .source(in: environment(["NOTES_RATE": "often"])).cachePolicy(cachePolicy)
     }
     #expect(rate?.code == .invalidSettings)
   }
@@ -85,7 +86,7 @@ struct ChainTests {
   @Test func `applies the rate of the settings`() async throws {
     let service = ScriptedSource(over: notebook(5))
     let source = try NotesPlugin(service: service)
-      .source(in: environment(["NOTES_RATE": "1/h"]), reading: .noFallback)
+      .source(in: environment(["NOTES_RATE": "1/h"])).cachePolicy(.noFallback)
     #expect(await source.failure() == nil)
     #expect(await source.failure()?.code == .rateLimited)
     #expect(service.callCount == 1)
@@ -95,7 +96,7 @@ struct ChainTests {
   func `applies no rate if it is off`(rate: String) async throws {
     let service = ScriptedSource(over: notebook(5))
     let source = try NotesPlugin(service: service)
-      .source(in: environment(["NOTES_RATE": rate]), reading: .noFallback)
+      .source(in: environment(["NOTES_RATE": rate])).cachePolicy(.noFallback)
     for _ in 0..<300 { #expect(await source.failure() == nil) }
     #expect(journal.events.allSatisfy { !$0.hasPrefix("waiting") })
   }
@@ -106,7 +107,7 @@ struct ChainTests {
   ) async throws {
     let gate = Gate()
     let source = try NotesPlugin(service: ScriptedSource(over: notebook(5), held: gate))
-      .source(in: environment(), reading: .noFallback, deadline: deadline)
+      .source(in: environment(), deadline: deadline).cachePolicy(.noFallback)
     async let failure = source.failure()
     await gate.holds(1)
     await clock.sleepers(atLeast: 1)
@@ -120,17 +121,18 @@ struct ChainTests {
       .failure(.because(.serverError)), .failure(.because(.timedOut)), .success(.notes(1...3)),
     ])
     let source = try NotesPlugin(service: service)
-      .source(in: environment(), reading: .noFallback)
+      .source(in: environment()).cachePolicy(.noFallback)
     #expect(try await source.page(PageRequest()).records.count == 3)
     #expect(service.callCount == 3)
   }
 
-  @Test(arguments: [(CachePolicy.normal, 5), (.refresh, 7)])
+  @Test(arguments: [(CachePolicy.normal, 5), (.reload, 7)])
   func `pauses a failing service except when refreshing`(
-    reading: CachePolicy, calls: Int
+    cachePolicy: CachePolicy, calls: Int
   ) async throws {
     let service = ScriptedSource<Note> { _ throws(SourceError) in throw .because(.unreachable) }
-    let source = try NotesPlugin(service: service).source(in: environment(), reading: reading)
+    let source = try NotesPlugin(service: service).source(in: environment()).cachePolicy(
+      cachePolicy)
     for _ in 0..<7 { _ = try await source.page(PageRequest()) }
     #expect(service.callCount == calls)
   }
@@ -142,7 +144,7 @@ struct ChainTests {
     }
     let policy = Policy(largestPage: 50, upstreamPageSize: .fixed(10), localSearchBound: 20)
     let source = try NotesPlugin(service: service, policy: policy)
-      .source(in: environment(), reading: .noFallback)
+      .source(in: environment()).cachePolicy(.noFallback)
     let page = try await source.page(PageRequest(matching: try Query("note 2"), limit: 50))
     #expect(page.records.map(\.id) == [2, 12, 20])
     #expect(page.warnings.map(\.message) == ["searched only the first 20 notes"])
@@ -154,7 +156,7 @@ struct ChainTests {
     let service = ScriptedSource(over: notebook(30))
     let policy = Policy(largestPage: 6, localSearchBound: 12)
     let source = try NotesPlugin(service: service, policy: policy)
-      .source(in: environment(), reading: .noFallback)
+      .source(in: environment()).cachePolicy(.noFallback)
     let page = try await source.page(PageRequest(matching: try Query("note 2"), limit: 50))
     #expect(page.warnings.map(\.message) == ["searched only the first 12 notes"])
     #expect(service.requests.map(\.limit) == [6, 6])
@@ -164,8 +166,8 @@ struct ChainTests {
     let plugin = NotesPlugin(service: ScriptedSource(over: notebook(5)))
     var cursor: Cursor?
     var ids: [Int] = []
-    for reading in [CachePolicy.normal, .noFallback, .refresh] {
-      let source = try plugin.source(in: environment(), reading: reading)
+    for cachePolicy in [CachePolicy.normal, .noFallback, .reload] {
+      let source = try plugin.source(in: environment()).cachePolicy(cachePolicy)
       let page = try await source.page(PageRequest(after: cursor, limit: 2))
       ids += page.records.map(\.id)
       cursor = page.next
@@ -186,7 +188,8 @@ struct ChainTests {
     var plugin = NotesPlugin(service: service)
     plugin.settings.append(key)
     let source = try plugin.source(
-      in: environment([key.key: "k3y/of-mine!"]), reading: .noFallback)
+      in: environment([key.key: "k3y/of-mine!"])
+    ).cachePolicy(.noFallback)
     let page = try await source.page(PageRequest())
     #expect(page.records == [Note(1, "REDACTED"), Note(2, "two")])
     #expect(page.unreadable.firstReason == "row 1: REDACTED")
@@ -222,14 +225,7 @@ struct ChainTests {
           .retry(3)
           .timeout(15 s)
           .coalesced()
-          .sliced(upstream: 10)
-          .searchingLocally(upTo: 20)
-          .fallback(to: notes.bundled)
-          .observed()
-        """)
-    #expect(
-      "\(try plugin.source(in: environment(), reading: .offline))" == """
-        unavailable: offline mode
+          .onlineOnly()
           .sliced(upstream: 10)
           .searchingLocally(upTo: 20)
           .fallback(to: notes.bundled)
@@ -244,7 +240,7 @@ struct ChainTests {
         retry: RetryPolicy(attempts: 1, firstWait: .zero, maxWait: .zero),
         rate: NotesPlugin.rate)
       let plugin = NotesPlugin(service: ScriptedSource(over: notebook(5)), policy: policy)
-      return try await plugin.source(in: environment, reading: .noFallback).failure()
+      return try await plugin.source(in: environment).cachePolicy(.noFallback).failure()
     }
     #expect(try await failure(in: environment) == nil)
     #expect(try await failure(in: environment)?.code == .rateLimited)
@@ -265,11 +261,11 @@ struct ChainTests {
     let policy = Policy(retry: RetryPolicy(attempts: 1, firstWait: .zero, maxWait: .zero))
     let first = NotesPlugin(service: service, policy: policy)
     #expect(
-      await (try first.source(in: environment, reading: .noFallback)).failure()?.code
+      await (try first.source(in: environment).cachePolicy(.noFallback)).failure()?.code
         == .rateLimited)
     let notes = ScriptedSource(over: notebook(5))
     let second = try NotesPlugin(service: notes, policy: policy)
-      .source(in: environment, reading: .noFallback)
+      .source(in: environment).cachePolicy(.noFallback)
     #expect(await second.failure()?.retryAfter == .seconds(60))
     #expect(notes.callCount == 0)
     clock.advance(by: .seconds(60))

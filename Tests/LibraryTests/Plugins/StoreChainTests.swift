@@ -14,7 +14,8 @@ struct StoreChainTests {
 
   /// The source as a new process builds it.
   private func source(
-    _ readOrder: ReadOrder = .liveFirst(freshFor: .seconds(60)), _ reading: CachePolicy = .normal,
+    _ readOrder: ReadOrder = .liveFirst(freshFor: .seconds(60)),
+    _ cachePolicy: CachePolicy = .normal,
     settings: [String: String] = [:],
     setUp: @escaping @Sendable (PluginEnvironment) throws(SourceError) -> Void = { _ in }
   ) throws(SourceError) -> any DataSource<Note> {
@@ -24,8 +25,8 @@ struct StoreChainTests {
     return try plugin.source(
       in: PluginEnvironment(
         settings: Settings(settings), transport: TrappingTransport(), store: directory.store(),
-        clock: ManualClock(), now: today.now),
-      reading: reading)
+        clock: ManualClock(), now: today.now)
+    ).cachePolicy(cachePolicy)
   }
 
   // MARK: - Live first
@@ -69,33 +70,33 @@ struct StoreChainTests {
     #expect(error?.code == .serverError)
   }
 
-  @Test(arguments: [CachePolicy.normal, .refresh])
+  @Test(arguments: [CachePolicy.normal, .reload])
   func `falls back to bundled data while nothing is cached`(
-    reading: CachePolicy
+    cachePolicy: CachePolicy
   ) async throws {
     service.fail(with: .unreachable)
-    let page = try await source(reading: reading).page(PageRequest())
+    let page = try await source(cachePolicy: cachePolicy).page(PageRequest())
     #expect(page.records == [Note(900, "bundled")])
     #expect((page.provenance.origin, page.provenance.reason?.code) == (.bundled, .unreachable))
     #expect(try await source().item(900).provenance.reason?.code == .unreachable)
     #expect(try await directory.store().found(of: "notes").isEmpty)
   }
 
-  private func source(reading: CachePolicy) throws(SourceError) -> any DataSource<Note> {
-    try source(.liveFirst(freshFor: .seconds(60)), reading)
+  private func source(cachePolicy: CachePolicy) throws(SourceError) -> any DataSource<Note> {
+    try source(.liveFirst(freshFor: .seconds(60)), cachePolicy)
   }
 
   @Test func `sends nothing in offline mode`() async throws {
-    let bundled = try await source(reading: .offline).page(PageRequest())
+    let bundled = try await source(cachePolicy: .offline).page(PageRequest())
     #expect((bundled.provenance.origin, bundled.provenance.reason?.code) == (.bundled, .offline))
     _ = try await source().page(PageRequest(limit: 7))
     let calls = service.callCount
-    let fresh = try await source(reading: .offline).page(PageRequest(limit: 7))
+    let fresh = try await source(cachePolicy: .offline).page(PageRequest(limit: 7))
     #expect((fresh.records.count, fresh.provenance.reason?.code) == (7, nil))
     today.turn(by: 3600)
-    let old = try await source(reading: .offline).page(PageRequest(limit: 7))
+    let old = try await source(cachePolicy: .offline).page(PageRequest(limit: 7))
     #expect((old.provenance.origin, old.provenance.reason?.code) == (.cached, .offline))
-    #expect(try await source(reading: .offline).item(4).provenance.reason?.code == .offline)
+    #expect(try await source(cachePolicy: .offline).item(4).provenance.reason?.code == .offline)
     #expect(service.callCount == calls)
   }
 
@@ -111,20 +112,20 @@ struct StoreChainTests {
   @Test func `ignores a fresh answer only to refresh`() async throws {
     for _ in 0..<2 { _ = try await source().page(PageRequest()) }
     #expect(service.callCount == 1)
-    #expect(try await source(reading: .refresh).page(PageRequest()).provenance.origin == .live)
+    #expect(try await source(cachePolicy: .reload).page(PageRequest()).provenance.origin == .live)
     #expect(service.callCount == 2)
     service.fail(with: .timedOut)
-    let page = try await source(reading: .refresh).page(PageRequest())
+    let page = try await source(cachePolicy: .reload).page(PageRequest())
     #expect((page.provenance.origin, page.provenance.reason?.code) == (.cached, .timedOut))
   }
 
   @Test func `uses no stale answer when fallbacks are off`() async throws {
     _ = try await source().page(PageRequest(limit: 7))
     service.fail(with: .timedOut)
-    let fresh = try await source(reading: .noFallback).page(PageRequest(limit: 7))
+    let fresh = try await source(cachePolicy: .noFallback).page(PageRequest(limit: 7))
     #expect(fresh.provenance.origin == .cached)
     today.turn(by: 60)
-    let strict = try source(reading: .noFallback)
+    let strict = try source(cachePolicy: .noFallback)
     #expect(await strict.failure(of: PageRequest(limit: 7))?.code == .timedOut)
     #expect(await strict.failure()?.code == .timedOut)
   }
@@ -196,8 +197,8 @@ struct StoreChainTests {
     _ = try await source(.localFirst).page(PageRequest(limit: 3))
     service.fail(with: .unreachable)
     _ = try await directory.store().delete((1...10).map(\.description), of: "notes", at: .day())
-    for reading in [CachePolicy.normal, .offline] {
-      let page = try await source(.localFirst, reading).page(PageRequest())
+    for cachePolicy in [CachePolicy.normal, .offline] {
+      let page = try await source(.localFirst, cachePolicy).page(PageRequest())
       #expect((page.records.count, page.provenance.origin) == (0, .cached))
     }
   }
@@ -206,10 +207,10 @@ struct StoreChainTests {
     let empty = try await source(.localFirst, .offline).page(PageRequest())
     #expect((empty.provenance.origin, empty.provenance.reason?.code) == (.bundled, .nothingCached))
     _ = try await source(.localFirst).page(PageRequest(limit: 3))
-    for reading in [
+    for cachePolicy in [
       CachePolicy.offline, CachePolicy(growth: .never), CachePolicy(growth: .whenEmpty),
     ] {
-      #expect(try await source(.localFirst, reading).everyID(limit: 4) == Array(1...10))
+      #expect(try await source(.localFirst, cachePolicy).everyID(limit: 4) == Array(1...10))
     }
     #expect(service.callCount == 1)
   }
@@ -232,6 +233,7 @@ struct StoreChainTests {
           .retry(1)
           .timeout(15 s)
           .coalesced()
+          .onlineOnly()
           .cached(in: notes, freshFor: 60 s)
           .fallback(to: notes.stored)
           .fallback(to: notes.bundled)
@@ -245,7 +247,8 @@ struct StoreChainTests {
           .retry(1)
           .timeout(15 s)
           .coalesced()
-          .growing(in: notes, atEnd)
+          .onlineOnly()
+          .growing(in: notes)
           .fallback(to: notes.bundled)
           .hidingDeleted(in: notes)
           .observed()

@@ -21,7 +21,8 @@ import Testing
 
   @Test func `caches a source for an app`() async throws {
     let records = RecordStore<Note>("notes", in: store, text: Note.text)
-    let source = notebook(5).cached(in: records, freshFor: .seconds(60), .noFallback)
+    let source = notebook(5).cached(in: records, freshFor: .seconds(60))
+      .cachePolicy(.noFallback)
     #expect(try await source.page(PageRequest(limit: 3)).provenance.origin == .bundled)
     let again = try await source.page(PageRequest(limit: 3))
     #expect(again.records == [Note(1), Note(2), Note(3)])

@@ -39,7 +39,9 @@ final class Service: DataSource, CustomStringConvertible {
     try await notes.page(request)
   }
 
-  func item(_ id: Int) async throws(SourceError) -> LookupResult<Note> { try await notes.item(id) }
+  func item(_ id: Int, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<Note> {
+    try await notes.item(id)
+  }
 
   var description: String { "service" }
 }

@@ -84,7 +84,7 @@ import UsersSource
     recorded.now = { Fixture.date }
     var pages: [[JSON]] = []
     for environment in [served.value, recorded] {
-      let source = try plugin.source(in: environment, reading: .noFallback)
+      let source = try plugin.source(in: environment).cachePolicy(.noFallback)
       let first = try await source.page(request)
       #expect(first.provenance.origin == .live)
       var records = first.records

@@ -29,7 +29,7 @@ struct DummyJSON: DataSource {
       provenance: provenance, unreadable: reply.products.unreadable)
   }
 
-  func item(_ id: Int) async throws(SourceError) -> LookupResult<Good> {
+  func item(_ id: Int, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<Good> {
     let (good, provenance) = try await ask("products/\(id)", as: Good.self)
     return LookupResult(good, provenance: provenance)
   }

@@ -1,0 +1,93 @@
+extension DataSource {
+  /// The page of the cached or bundled data at once, however slow the service is, and then the one that the
+  /// request's own policy gives, if it differs.
+  ///
+  /// Pages differ if their records, total or next cursor do, or their provenance: a page of the service that has
+  /// the same records as the cached one says that they are current. With fresh cached data, the normal policy
+  /// gives it again, so that there is no second page.
+  ///
+  /// ```swift
+  /// for try await page in heroes.updates(for: PageRequest()) { show(page) }
+  /// ```
+  ///
+  /// A failure is thrown after the cached page. The second call begins when the second page is awaited.
+  public func updates(
+    for request: PageRequest
+  ) -> some AsyncSequence<Page<Item>, SourceError> & Sendable {
+    var cached = request
+    cached.cachePolicy = .offline
+    return Updates(cached: { [cached] () throws(SourceError) in try await page(cached) }) {
+      () throws(SourceError) in
+      try await page(request)
+    } areEqual: {
+      $0.records == $1.records && $0.total == $1.total && $0.next == $1.next
+        && $0.provenance.isAlike($1.provenance)
+    }
+  }
+
+  /// The cached or bundled record at once, however slow the service is, and then the one that the policy gives, if
+  /// it or its provenance differs.
+  public func updates(
+    for id: Item.ID, cachePolicy: CachePolicy = .normal
+  ) -> some AsyncSequence<LookupResult<Item>, SourceError> & Sendable {
+    Updates(cached: { () throws(SourceError) in try await item(id, cachePolicy: .offline) }) {
+      () throws(SourceError) in
+      try await item(id, cachePolicy: cachePolicy)
+    } areEqual: {
+      $0.item == $1.item && $0.provenance.isAlike($1.provenance)
+    }
+  }
+}
+
+extension Provenance {
+  /// True if only the reason for not asking the service differs.
+  fileprivate func isAlike(_ other: Provenance) -> Bool {
+    origin == other.origin && fetchedAt == other.fetchedAt && endpoint == other.endpoint
+      && (other.reason == nil || other.reason?.code == .offline)
+  }
+}
+
+private struct Updates<Answer: Sendable>: AsyncSequence, Sendable {
+  typealias Call = @Sendable () async throws(SourceError) -> Answer
+
+  let cached: Call
+  let current: Call
+  let areEqual: @Sendable (Answer, Answer) -> Bool
+
+  struct Iterator: AsyncIteratorProtocol {
+    private enum Stage { case cached, current(after: Answer?), ended }
+
+    private let updates: Updates
+    private var stage = Stage.cached
+
+    init(_ updates: Updates) { self.updates = updates }
+
+    mutating func next() async throws(SourceError) -> Answer? {
+      try await next(isolation: #isolation)
+    }
+
+    mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(SourceError) -> Answer? {
+      if case .cached = stage {
+        stage = .ended
+        do throws(SourceError) {
+          let answer = try await updates.cached()
+          stage = .current(after: answer)
+          return answer
+        } catch {
+          // Nothing is cached: only the service can answer.
+          guard error.code != .cancelled else { throw error }
+          stage = .current(after: nil)
+        }
+      }
+      guard case .current(let cached) = stage else { return nil }
+      stage = .ended
+      let answer = try await updates.current()
+      if let cached, updates.areEqual(cached, answer) { return nil }
+      return answer
+    }
+  }
+
+  func makeAsyncIterator() -> Iterator { Iterator(self) }
+}
