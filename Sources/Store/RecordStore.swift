@@ -118,19 +118,14 @@ struct EncodingSource<Item: Record>: DataSource {
     _ request: PageRequest
   ) async throws(SourceError) -> Page<EncodedRecord<Item>> {
     let page = try await base.page(request)
-    return Page(
-      try recordStore.encoded(page.records), next: page.next, total: page.total,
-      provenance: page.provenance, unreadable: page.unreadable, hidden: page.hidden,
-      warnings: page.warnings)
+    return page.replacing(try recordStore.encoded(page.records))
   }
 
-  func item(_ id: Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<
-    EncodedRecord<Item>
-  > {
+  func item(
+    _ id: Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<EncodedRecord<Item>> {
     let found = try await base.item(id, cachePolicy: cachePolicy)
-    return LookupResult(
-      try recordStore.encoded([found.item])[0], provenance: found.provenance,
-      warnings: found.warnings)
+    return found.replacing(try recordStore.encoded([found.item])[0])
   }
 
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {

@@ -84,7 +84,7 @@ public struct FetchedPage: Hashable, Codable, Sendable {
   public var unreadable: Int
   public var reason: String?
 
-  /// The generation of the listing, see ``DataSource/cached(in:freshFor:of:_:now:)``; `nil` for a record.
+  /// The generation of the listing, see ``DataSource/cached(in:freshFor:of:now:)``; `nil` for a record.
   public var generation: String?
 
   public init(

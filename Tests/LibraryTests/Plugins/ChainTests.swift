@@ -38,14 +38,12 @@ struct ChainTests {
 
   @Test func `sends nothing in offline mode`() async throws {
     let service = ScriptedSource(over: notebook(5))
-    let made = Counter()
-    let plugin = NotesPlugin(service: service, setUp: { _ throws(SourceError) in made.add() })
-    let source = try plugin.source(in: environment()).cachePolicy(.offline)
+    let source = try NotesPlugin(service: service).source(in: environment()).cachePolicy(.offline)
     let page = try await source.page(PageRequest())
     #expect(page.records == [Note(900, "bundled")])
     #expect(page.provenance.reason?.code == .offline)
     #expect(try await source.item(900).provenance.reason?.code == .offline)
-    #expect((made.value, service.callCount) == (0, 0))
+    #expect(service.callCount == 0)
   }
 
   @Test func `answers with bundled data and the reason if the key is missing`() async throws {
