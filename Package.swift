@@ -137,7 +137,7 @@ let package = Package(
       name: "AggregatorFuzzing",
       dependencies: [
         "AggregatorCommand", "AggregatorFiles", "AggregatorKit", "AggregatorLaws",
-        "AggregatorSourceTesting", "CAggregatorSQLite", "DeclaredSource",
+        "AggregatorServer", "AggregatorSourceTesting", "CAggregatorSQLite", "DeclaredSource",
       ] + sourceModules,
       path: "Tests/Fuzzing"),
     .executableTarget(

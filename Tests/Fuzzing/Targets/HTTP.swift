@@ -1,9 +1,12 @@
 import AggregatorKit
+import AggregatorServer
 import Foundation
 
 /// Heads of replies, error replies, and addresses.
 extension FuzzTarget {
-  static let http = [retryAfter, dates, headLines, address, errorReply, redaction]
+  static let http = [
+    retryAfter, dates, headLines, address, errorReply, redaction, requestTarget,
+  ]
 
   private static let retryAfter = FuzzTarget(
     "retry-after",
@@ -153,5 +156,26 @@ extension FuzzTarget {
       try expect(size == PixelSize(of: Data(bytes), type), "a slice has another size")
       try expect(size.map { $0.width > 0 && $0.height > 0 } ?? true, "\(type) without a side")
     }
+  }
+
+  private static let requestTarget = FuzzTarget(
+    "request-target",
+    texts: [
+      "/api/v1/heroes?query=spider+man&limit=20&where=id%3E1", "/api/v1/heroes/a%2Fb/image?size=",
+      "http://127.0.0.1:8080/sources/users?q=%C3%A9", "//example.com/%2e%2e/etc/passwd",
+      "/?=&&a&b==",
+    ], tokens: ["%", "%00", "%2F", "..", "//", "?", "&", "=", "+", "#", "http://", "%ff", "é"]
+  ) { text in
+    guard let request = ServerRequest("GET", target: text) else { return }
+    let words = request.path + request.query.flatMap { [$0.name, $0.value] }
+    try expect(!words.contains { $0.utf8.contains(0) }, "a part has a NUL")
+    // Encoded strictly, it must read as the same request.
+    let path = request.path.map { "/\($0.percentEncoded)" }.joined()
+    let query = request.query.map { "\($0.name.percentEncoded)=\($0.value.percentEncoded)" }
+    // An empty segment at the end is left out.
+    let target = "\(path)/?\(query.joined(separator: "&"))"
+    let again = ServerRequest("GET", target: target)
+    try expect(
+      again?.path == request.path && again?.query == request.query, "\(target) reads as another")
   }
 }
