@@ -74,8 +74,17 @@ public struct Page<Item: Record>: Sendable {
   package var isUnreadable: Bool { records.isEmpty && unreadable.count > 1 }
 }
 
+extension Page: Equatable {
+  /// True if all that a page shows is equal: ``excludesDeleted`` is a note for the operators.
+  public static func == (left: Page, right: Page) -> Bool {
+    left.records == right.records && left.next == right.next && left.total == right.total
+      && left.provenance == right.provenance && left.unreadable == right.unreadable
+      && left.hidden == right.hidden && left.warnings == right.warnings
+  }
+}
+
 /// One record and its provenance.
-public struct LookupResult<Item: Record>: Sendable {
+public struct LookupResult<Item: Record>: Equatable, Sendable {
   public var item: Item
   public var provenance: Provenance
 

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// The origin and age of an answer, and the reason for a fallback.
-public struct Provenance: Sendable {
+public struct Provenance: Equatable, Sendable {
   /// A tier of a source.
   public enum Origin: String, Sendable, CaseIterable {
     /// The service, just now.

@@ -3,7 +3,7 @@ public import Foundation
 /// A failure of a data source.
 ///
 /// Neither `message` nor `remedy` contains a secret: sources build them from the redacted descriptions of
-/// ``HTTPRequest`` and ``Secret``.
+/// ``HTTPRequest`` and ``Secret``. Two errors are equal whatever their causes.
 public struct SourceError: Error, Sendable {
   public var code: Code
 
@@ -59,6 +59,14 @@ public struct SourceError: Error, Sendable {
 
   /// Lets a `catch` name a code: `catch .notFound { … }`.
   public static func ~= (code: Code, error: SourceError) -> Bool { error.code == code }
+}
+
+extension SourceError: Equatable {
+  /// True if all but the causes are equal: those may be of any type.
+  public static func == (left: SourceError, right: SourceError) -> Bool {
+    left.code == right.code && left.message == right.message && left.remedy == right.remedy
+      && left.retryAfter == right.retryAfter
+  }
 }
 
 extension SourceError: CustomStringConvertible {

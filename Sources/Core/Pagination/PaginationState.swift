@@ -127,7 +127,7 @@ public struct PaginationBound: Hashable, Sendable {
 }
 
 /// One step of an iteration over pages.
-public struct PaginationStep<Item: Record>: Sendable {
+public struct PaginationStep<Item: Record>: Equatable, Sendable {
   /// The records of the page that are new.
   public let items: [Item]
 

@@ -23,7 +23,7 @@ extension DataSource {
 }
 
 /// The result of a live search for one text.
-public struct SearchAnswer<Item: Record>: Sendable {
+public struct SearchAnswer<Item: Record>: Equatable, Sendable {
   public let text: String
   public let result: Result<Page<Item>, SourceError>
 }

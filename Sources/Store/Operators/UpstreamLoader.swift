@@ -112,7 +112,7 @@ extension SourceError {
 }
 
 /// The outcome of an ``UpstreamLoader``.
-public struct UpstreamLoadResult: Sendable {
+public struct UpstreamLoadResult: Equatable, Sendable {
   public private(set) var added = 0
   public private(set) var pages = 0
   public private(set) var unreadable = UnreadableRows.none

@@ -317,7 +317,7 @@ package enum SyncMode: Hashable, Sendable {
 }
 
 /// The outcome of a ``Sync``.
-public struct SyncResult: Sendable {
+public struct SyncResult: Equatable, Sendable {
   public internal(set) var added = 0
 
   /// The number of records that had changed, or that upstream has again.

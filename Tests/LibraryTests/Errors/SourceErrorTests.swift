@@ -24,6 +24,31 @@ struct SourceErrorTests {
     #expect(SourceError.Code(name) == nil)
   }
 
+  @Test func `errors are equal but for their causes`() {
+    let error = SourceError(
+      .busy, "locked", remedy: "wait", retryAfter: .seconds(1), cause: CancellationError())
+    #expect(error == SourceError(.busy, "locked", remedy: "wait", retryAfter: .seconds(1)))
+    #expect(error != SourceError(.storage, "locked", remedy: "wait", retryAfter: .seconds(1)))
+    #expect(error != SourceError(.busy, "late", remedy: "wait", retryAfter: .seconds(1)))
+    #expect(error != SourceError(.busy, "locked", remedy: "go", retryAfter: .seconds(1)))
+    #expect(error != SourceError(.busy, "locked", remedy: "wait"))
+  }
+
+  @Test func `pages are equal in all that they show`() {
+    let page = Page<Note>.notes([1, 2], next: .place(2))
+    #expect(page == Page<Note>.notes([1, 2], next: .place(2)))
+    let change: [(inout Page<Note>) -> Void] = [
+      { $0.records = [Note(1)] }, { $0.next = nil }, { $0.total = 2 }, { $0.hidden = 1 },
+      { $0.provenance.origin = .cached }, { $0.warnings = [Warning("code", "text")] },
+      { $0.unreadable = UnreadableRows(count: 1, firstReason: nil) },
+    ]
+    for change in change {
+      var other = page
+      change(&other)
+      #expect(page != other)
+    }
+  }
+
   @Test func `only temporary failures are transient`() throws {
     let transient = Set(["timedOut", "connectionLost", "rateLimited", "serverError"])
     for name in Self.names {
