@@ -54,7 +54,7 @@ public struct Setting: Hashable, Sendable {
 /// ``SettingsLoader`` loads them from files, the environment and options. A test writes them as code:
 ///
 /// ```swift
-/// let settings = Settings(["COMIC_VINE_URL": "http://127.0.0.1:8080"])
+/// let settings = Settings([HeroesPlugin.url: "http://127.0.0.1:8080"])
 /// ```
 public struct Settings: Sendable {
   /// The origin of a value.
@@ -98,6 +98,13 @@ public struct Settings: Sendable {
 
   public init(_ values: [String: String] = [:]) {
     self.init(entries: values.mapValues { Entry($0, origin: .option) })
+  }
+
+  /// The values of settings that a source names, such as `HeroesPlugin.key`.
+  ///
+  /// Generic, because an empty literal could be either dictionary otherwise.
+  public init(_ values: [Setting: some StringProtocol]) {
+    self.init(Dictionary(values.map { ($0.key, String($1)) }, uniquingKeysWith: { $1 }))
   }
 
   package func replaced(_ values: [String: String]) -> Settings {

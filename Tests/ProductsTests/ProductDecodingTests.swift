@@ -148,7 +148,7 @@ extension Product {
       throws: SourceError.self,
       performing: {
         try plugin.imageAddress(
-          of: product, .small, in: Settings(["PRODUCTS_URL": "https://products.example"]))
+          of: product, .small, in: Settings([ProductsPlugin.url: "https://products.example"]))
       })
     #expect(try plugin.imageAddress(of: product, .small, in: Settings()) != nil)
   }

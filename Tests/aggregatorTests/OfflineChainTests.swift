@@ -1,6 +1,7 @@
 import AggregatorKit
 import CountriesSource
 import Foundation
+import HeroesSource
 import Testing
 
 @testable import AggregatorCommand
@@ -22,7 +23,7 @@ import Testing
     let sandbox = try Sandbox()
     let store = SQLiteStore(at: sandbox.root.appending(path: "store.sqlite").path)
     let environment = PluginEnvironment(
-      settings: Settings(["COMIC_VINE_API_KEY": "x1y2z3w4"]), transport: Trap(), store: store)
+      settings: Settings([HeroesPlugin.key: "x1y2z3w4"]), transport: Trap(), store: store)
     try await ask(plugin, in: environment)
     // Deleting creates a file, but makes no difference.
     _ = try await store.delete(["x"], of: name, at: Date(timeIntervalSince1970: 0))

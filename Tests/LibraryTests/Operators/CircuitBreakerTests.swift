@@ -101,7 +101,7 @@ struct CircuitBreakerTests {
   }
 
   @Test func `does not treat its own quota as an answer of the service`() async throws {
-    let source = base.rateLimited(by: try #require(Rate("5/h")), clock: clock)
+    let source = base.rateLimited(by: Rate(5, per: .seconds(3600)), clock: clock)
       .circuitBreaker(clock: clock).timeout(.seconds(15), clock: clock)
     await fail(source)
     clock.advance(by: .seconds(30))

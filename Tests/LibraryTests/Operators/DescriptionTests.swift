@@ -8,7 +8,9 @@ struct DescriptionTests {
     let clock = ManualClock()
     let source = ScriptedSource(over: notebook(3))
       .respectingRetryAfter(clock: clock)
-      .rateLimited(by: try #require(Rate("1/s 200/h")), clock: clock)
+      .rateLimited(
+        by: Rate(.init(1, per: .seconds(1)), .init(200, per: .seconds(3600))), clock: clock
+      )
       .circuitBreaker(clock: clock)
       .retry(clock: clock)
       .timeout(.seconds(15), clock: clock)

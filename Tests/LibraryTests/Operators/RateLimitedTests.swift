@@ -126,7 +126,7 @@ struct RateLimitedTests {
 
   @Test func `counts failed calls`() async throws {
     let failing = ScriptedSource<Note>(pages: [.failure(.because(.rejected))])
-    let source = failing.rateLimited(by: try #require(Rate("1/m")), clock: clock)
+    let source = failing.rateLimited(by: Rate(1, per: .seconds(60)), clock: clock)
     #expect(await source.failure()?.code == .rejected)
     let failure = await source.timeout(.seconds(1), clock: clock).failure()
     #expect(failure?.code == .rateLimited)

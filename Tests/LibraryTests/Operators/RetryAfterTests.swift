@@ -93,7 +93,7 @@ struct RetryAfterTests {
   }
 
   @Test func `blocks calls that already have a reservation`() async throws {
-    let rate = try #require(Rate("1/s"))
+    let rate = Rate(1, per: .seconds(1))
     let (one, other) = (process(rate, maxWait: 30), process(rate, maxWait: 30))
     failing.set(.because(.rateLimited, retryAfter: .seconds(60)))
     _ = await one.failure()
@@ -123,7 +123,7 @@ struct RetryAfterTests {
   }
 
   @Test func `ignores its own retry time`() async throws {
-    let rate = try #require(Rate("1/h"))
+    let rate = Rate(1, per: .seconds(3600))
     let source = process(rate).respectingRetryAfter(clock: clock, sharing: sharedState)
     #expect(await source.failure() == nil)
     for _ in 0..<2 {

@@ -44,7 +44,7 @@ struct SharedCircuitTests {
   @Test func `a rate limit and a circuit breaker access the shared state once per call`()
     async throws
   {
-    let rate = try #require(Rate("9/s"))
+    let rate = Rate(9, per: .seconds(1))
     let source = service.admitted(
       by: CallLimit(rate), through: .standard, clock: clock,
       sharing: texts.sharedState { [wall] in wall.now })

@@ -220,7 +220,7 @@ struct SharedSyncTests {
   @Test func `keeps one rate over machines whose clocks differ by a minute`() async throws {
     try await withDatabase { database in
       let stores = try machines(database, 2)
-      let rate = try #require(Rate("3/h"))
+      let rate = Rate(3, per: .seconds(3600))
       let base = service(1...10)
       let sources = [-30.0, 30].enumerated().map { index, skew in
         let state = SharedState(

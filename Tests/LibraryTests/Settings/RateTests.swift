@@ -24,6 +24,15 @@ import Testing
     #expect(Rate(rate.description) == rate)
   }
 
+  @Test func `is made of numbers`() {
+    #expect(Rate(5, per: .seconds(1)) == Rate("5/s"))
+    #expect(
+      Rate(.init(1, per: .seconds(60)), .init(999_999_999, per: .seconds(999_999)))
+        == Rate("1/m 999999999/999999s"))
+    let longest = Rate(1, per: .seconds(999_999))
+    #expect(Rate(longest.description) == longest)
+  }
+
   @Test(arguments: [
     "", " ", "1", "1/", "/s", "0/s", "1/0s", "-1/s", "+1/s", "1/+5s", "1/d", "1/s/s", "1 /s",
     "1.5/s",

@@ -81,6 +81,14 @@ import Testing
     #expect(try settings.required(Keys.apiKey) == Secret("short"))
   }
 
+  @Test func `takes values of settings and of names`() throws {
+    let settings = Settings([Keys.apiKey: "short", Keys.rate: "2/s"])
+    #expect(settings.secret(Keys.apiKey) == Secret("short"))
+    #expect(try settings.rate(Keys.rate) == Rate(2, per: .seconds(1)))
+    #expect(settings.origin(of: Keys.rate) == .option)
+    #expect(Settings([:]).origin(of: Keys.rate) == .standard)
+  }
+
   @Test func `shows other values as they are`() {
     #expect(Settings().shown(Keys.rate) == .text("1/s 200/h"))
     #expect(Settings(["COMIC_VINE_RATE": "your_own"]).shown(Keys.rate) == .text("your_own"))

@@ -18,7 +18,7 @@ struct SharedStateTests {
   private func process(at path: String) throws -> some DataSource<Note> {
     let wall = WallClock(clock)
     let sharedState = SharedState(of: "notes", in: SQLiteStore(at: path), now: { wall.now })
-    return service.rateLimited(by: try #require(Rate("2/h")), clock: clock, sharing: sharedState)
+    return service.rateLimited(by: Rate(2, per: .seconds(3600)), clock: clock, sharing: sharedState)
       .circuitBreaker(
         BreakerPolicy(failures: 1, pause: .seconds(30)), clock: clock, sharing: sharedState
       )

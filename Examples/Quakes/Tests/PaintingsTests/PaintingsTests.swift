@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test func `satisfies the laws in all fault scenarios`() async throws {
-    let settings = Settings([PaintingsPlugin.key.key: Self.key])
+    let settings = Settings([PaintingsPlugin.key: Self.key])
     try await expectLawsUnderFaults(of: PaintingsPlugin(), settings: settings) { request in
       guard request.header("X-Api-Key") == Self.key else { return .json("{}", status: 401) }
       if let id = request.path.wholeMatch(of: /.*\/paintings\/(.+)/)?.1 {

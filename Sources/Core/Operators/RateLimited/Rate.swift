@@ -9,10 +9,33 @@ public struct Rate: Hashable, Sendable, LosslessStringConvertible {
     public let count: Int
     /// Whole seconds, one or more.
     public let period: Duration
+
+    /// At most `count` in any `period`.
+    ///
+    /// - Precondition: `count` is from 1 to 999 999 999, and `period` a whole number of seconds from 1 to 999 999.
+    public init(_ count: Int, per period: Duration) {
+      precondition(1...999_999_999 ~= count, "a rate of \(count)")
+      let (seconds, fraction) = period.components
+      precondition(1...999_999 ~= seconds && fraction == 0, "a rate per \(period)")
+      self.init(count: count, period: period)
+    }
+
+    fileprivate init(count: Int, period: Duration) {
+      self.count = count
+      self.period = period
+    }
   }
 
   /// At least one bound.
   public let bounds: [Bound]
+
+  /// The bounds that hold at once: `Rate(.init(1, per: .seconds(1)), .init(200, per: .seconds(3600)))`.
+  public init(_ first: Bound, _ others: Bound...) { bounds = [first] + others }
+
+  /// A rate of one bound: at most `count` in any `period`.
+  ///
+  /// - Precondition: `count` is from 1 to 999 999 999, and `period` a whole number of seconds from 1 to 999 999.
+  public init(_ count: Int, per period: Duration) { self.init(Bound(count, per: period)) }
 
   /// Parses bounds separated by white space, such as `1/s 200/h`.
   public init?(_ description: String) {
