@@ -34,7 +34,8 @@ extension Plugin {
       if !choice.ids.isEmpty {
         guard !invocation.has(.dryRun) else {
           context.diagnostics.note(
-            "Would delete \(noun.count(choice.ids.count)): \(choice.ids.joined(separator: ", "))")
+            "Would delete \(noun.count(choice.ids.count)): \(choice.ids.map(\.description).joined(separator: ", "))"
+          )
           return choice.code
         }
         let subject =
@@ -45,7 +46,7 @@ extension Plugin {
           return .success
         }
         _ = try await failing(self) { () async throws(SourceError) in
-          try await store.delete(choice.ids, of: name, at: environment.now())
+          try await recordStore(in: store).delete(choice.ids, at: environment.now())
         }
         context.diagnostics.note(
           "Deleted \(noun.count(choice.ids.count)). "
@@ -76,10 +77,14 @@ extension Plugin {
         texts = try invocation.ids(of: self)
       }
       let store = try context.localEnvironment().requiredStore()
+      let records = recordStore(in: store)
       let restored = try await failing(self) { () async throws(SourceError) in
-        try await store.restore(texts?.map { Item.ID($0)?.description ?? $0 }, of: name)
+        guard let texts else { return try await records.restoreAll() }
+        return try await records.restore(texts.compactMap { Item.ID($0) })
       }
-      let missing = (texts ?? []).filter { !restored.contains(Item.ID($0)?.description ?? $0) }
+      let missing = (texts ?? []).filter { text in
+        Item.ID(text).map { !restored.contains($0) } ?? true
+      }
       for text in missing { context.diagnostics.note("\(text) is not deleted") }
       if !restored.isEmpty || texts == nil {
         context.diagnostics.note("Restored \(noun.count(restored.count))")
@@ -89,26 +94,26 @@ extension Plugin {
   }
 
   /// A record as the question names it: `Spider-Man (1443)`.
-  private func shown(_ id: String, in store: any Store) async -> String {
-    guard let key = Item.ID(id) else { return id }
-    let stored = try? await recordStore(in: store).records.item(key).item
-    let record = if let stored { stored as Item? } else { try? await bundled.item(key).item }
-    return record.flatMap(fields.name(of:)).map { "\($0.oneLine(atMost: 60)) (\(id))" } ?? id
+  private func shown(_ id: Item.ID, in store: any Store) async -> String {
+    let stored = try? await recordStore(in: store).records.item(id).item
+    let record = if let stored { stored as Item? } else { try? await bundled.item(id).item }
+    return record.flatMap(fields.name(of:)).map { "\($0.oneLine(atMost: 60)) (\(id))" }
+      ?? id.description
   }
 
   /// True if a record is cached, deleted or bundled.
   func isKnown(_ id: Item.ID, in store: any Store) async throws(SourceError) -> Bool {
     let isCached = try await store.record(id.description, of: name) != nil
     if isCached { return true }
-    let isDeleted = try await !store.deleted(among: [id.description], of: name).isEmpty
+    let isDeleted = try await !recordStore(in: store).deleted(among: [id]).isEmpty
     if isDeleted { return true }
     return (try? await bundled.item(id)) != nil
   }
 
   private func choose(
     _ texts: [String], in store: any Store
-  ) async throws(CommandError) -> DeletionChoice {
-    var choice = DeletionChoice()
+  ) async throws(CommandError) -> DeletionChoice<Item.ID> {
+    var choice = DeletionChoice<Item.ID>()
     for text in texts {
       guard let id = Item.ID(text) else {
         choice.unknown.append(text)
@@ -118,21 +123,23 @@ extension Plugin {
       let isKnown = try await failing(self) { () async throws(SourceError) -> Bool in
         try await self.isKnown(id, in: store)
       }
-      if isKnown { choice.ids.append(id.description) } else { choice.unknown.append(text) }
+      if isKnown { choice.ids.append(id) } else { choice.unknown.append(text) }
     }
     return choice
   }
 }
 
-private struct DeletionChoice {
-  var ids: [String] = []
+private struct DeletionChoice<ID: LosslessStringConvertible> {
+  var ids: [ID] = []
   /// Invalid IDs, and those without a record.
   var unknown: [String] = []
   var hasInvalid = false
 
   /// The IDs as arguments, unless there are too many.
   var typed: String {
-    ids.count <= 5 && ids.allSatisfy(\.isPlainWord) ? ids.joined(separator: " ") : "ID…"
+    let words = ids.map(\.description)
+    return words.count <= 5 && words.allSatisfy(\.isPlainWord)
+      ? words.joined(separator: " ") : "ID…"
   }
 
   var code: ExitCode {

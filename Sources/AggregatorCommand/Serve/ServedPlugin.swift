@@ -128,14 +128,14 @@ struct ServedPlugin<P: Plugin>: ServedSource {
   func delete(_ id: String) async throws -> Bool {
     let store = try environment.requiredStore()
     guard let key = P.Item.ID(id), try await plugin.isKnown(key, in: store) else { return false }
-    _ = try await store.delete([key.description], of: plugin.name, at: environment.now())
+    try await plugin.recordStore(in: store).delete(key, at: environment.now())
     return true
   }
 
   func restore(_ id: String) async throws -> Bool {
     let store = try environment.requiredStore()
     guard let key = P.Item.ID(id) else { return false }
-    return try await !store.restore([key.description], of: plugin.name).isEmpty
+    return try await plugin.recordStore(in: store).restore(key)
   }
 
   func sync(

@@ -45,6 +45,31 @@ struct DeletingTests {
     #expect(try await store.delete([], of: "things", at: .day()).isEmpty)
   }
 
+  @Test func `deletes and restores by typed IDs`() async throws {
+    let notes = RecordStore<Note>("notes", in: store, text: Note.text)
+    #expect(try await notes.delete([2, 1, 2], at: .day()) == [2, 1])
+    #expect(try await !notes.delete(1, at: .day()))
+    #expect(try await notes.delete(3))
+    #expect(try await notes.deleted(among: [4, 3, 1]) == [3, 1])
+    #expect(try await store.deleted(among: ["1", "2", "3"], of: "notes") == ["1", "2", "3"])
+    #expect(try await notes.restore([5, 2, 2]) == [2])
+    #expect(try await notes.restore(3))
+    #expect(try await !notes.restore(3))
+    _ = try await store.delete(["no number"], of: "notes", at: .day())
+    #expect(try await notes.restoreAll() == [1])
+    #expect(try await store.restore(nil, of: "notes").isEmpty)
+    #expect(try await notes.delete([]).isEmpty)
+  }
+
+  @Test func `typed IDs are compared byte by byte`() async throws {
+    struct Word: Record { let id: String }
+    let words = RecordStore<Word>("words", in: store) { FoldedText($0.id) }
+    let (composed, decomposed) = ("é", "e\u{301}")
+    #expect(try await words.delete(composed))
+    #expect(try await words.deleted(among: [decomposed, composed]).map(\.utf8.count) == [2])
+    #expect(try await words.restore([decomposed]).isEmpty)
+  }
+
   @Test func `deletes IDs that were never stored`() async throws {
     #expect(try await store.delete(["later"], of: "things", at: .day()) == ["later"])
     try await store.save([StoreEntry("later"), StoreEntry("now")])
