@@ -6,6 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+// PGnotify, whose further fields are libpq's own
+typedef struct {
+  char *channel;
+  int pid;
+  char *payload;
+} notification;
+
 static struct {
   int (*libVersion)(void);
   cpq_connection *(*connectStartParams)(const char *const *, const char *const *, int);
@@ -28,6 +35,9 @@ static struct {
   int (*consumeInput)(cpq_connection *);
   int (*isBusy)(cpq_connection *);
   cpq_result *(*getResult)(cpq_connection *);
+  int (*backendPID)(const cpq_connection *);
+  notification *(*notifies)(cpq_connection *);
+  void (*freemem)(void *);
   int (*resultStatus)(const cpq_result *);
   char *(*resultErrorField)(const cpq_result *, int);
   char *(*resultErrorMessage)(const cpq_result *);
@@ -78,6 +88,9 @@ static bool resolve(void *library) {
   BIND(consumeInput);
   BIND(isBusy);
   BIND(getResult);
+  BIND(backendPID);
+  BIND(notifies);
+  BIND(freemem);
   BIND(resultStatus);
   BIND(resultErrorField);
   BIND(resultErrorMessage);
@@ -166,6 +179,15 @@ bool cpq_consume_input(cpq_connection *connection) {
 bool cpq_is_busy(cpq_connection *connection) { return pq.isBusy(connection) != 0; }
 cpq_result *cpq_get_result(cpq_connection *connection) {
   GUARDED(cpq_result *, pq.getResult(connection));
+}
+
+int cpq_backend_pid(const cpq_connection *connection) { return pq.backendPID(connection); }
+char *cpq_next_notification(cpq_connection *connection) {
+  notification *next = pq.notifies(connection);
+  if (!next) return NULL;
+  char *payload = strdup(next->payload);
+  pq.freemem(next);
+  return payload;
 }
 
 int cpq_result_status(const cpq_result *result) { return pq.resultStatus(result); }

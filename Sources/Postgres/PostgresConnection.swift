@@ -25,7 +25,7 @@ package struct PostgresConnection: ~Copyable {
   /// The time that a call may still take.
   package var deadline: ContinuousClock.Instant
 
-  private let handle: OpaquePointer
+  let handle: OpaquePointer
   private let address: PostgresAddress
   private var queue: [PostgresStatement] = []
   /// The index in the queue of the statement that returns the transaction's ID.
@@ -109,7 +109,7 @@ package struct PostgresConnection: ~Copyable {
     return address.redacted(lines.filter { !$0.hasPrefix("\t") }.joined(separator: "; "))
   }
 
-  private var broken: PostgresFailure { PostgresFailure(.broken, lastError) }
+  var broken: PostgresFailure { PostgresFailure(.broken, lastError) }
 
   /// True if the connection can be used for another transaction.
   package var isUsable: Bool { cpq_is_open(handle) && cpq_is_idle(handle) && queue.isEmpty }

@@ -72,7 +72,7 @@ struct PostgresHistory: Sendable {
   mutating func add(_ changes: [BatchPlan.Change], in connection: inout PostgresConnection) {
     guard !changes.isEmpty else { return }
     begin(in: &connection)
-    if !limit.isOff { added += changes }
+    added += changes
   }
 
   /// Notes that a sync is complete; the last two such notes are kept.
@@ -96,6 +96,15 @@ struct PostgresHistory: Sendable {
     guard !added.isEmpty else { return }
     let first = last
     last += Int64(added.count)
+    guard !limit.isOff else {
+      // Only counted: by the number of the last change those who listen notice it.
+      connection.enqueue(
+        """
+        INSERT INTO aggregator_store.history (source, start, trimmed, last) VALUES ($1, NULL, $2, $2)
+        ON CONFLICT (source) DO UPDATE SET trimmed = excluded.trimmed, last = excluded.last
+        """, .integer(source), .integer(last))
+      return
+    }
     connection.enqueue(
       """
       INSERT INTO aggregator_store.changes (number, position, kind, changed, json)

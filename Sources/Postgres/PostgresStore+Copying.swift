@@ -87,6 +87,7 @@ extension PostgresStore: CopyableStore {
       }
       connection.enqueue(
         "DELETE FROM aggregator_store.shared WHERE key = $1", .text(CopyMark.key))
+      connection.enqueueNotification(of: nil)
       return true
     }
   }

@@ -42,6 +42,7 @@ extension PostgresStore {
       let isOutdated = batch.update != nil && !changes.didMoveCheckpoint
       if batch.completesSync, !isOutdated { history.completeSync(in: &connection) }
       history.finish(in: &connection)
+      if changes.hasChangedRecords { connection.enqueueNotification(of: source) }
       return changes
     }
   }
@@ -57,6 +58,7 @@ extension PostgresStore {
         INSERT INTO aggregator_store.tombstones (source, id, deleted)
         SELECT $1, id, $3 FROM unnest($2::text[]) id ON CONFLICT DO NOTHING RETURNING id
         """, .integer(number), .texts(ids), .date(date))
+      if result.count > 0 { connection.enqueueNotification(of: source) }
       return ids.inOrder(result.rows { result.text($0, 0) ?? "" })
     }
   }
@@ -70,6 +72,7 @@ extension PostgresStore {
         """, .text(source), .texts(ids ?? []), .bool(ids == nil))
       let results = try connection.run()
       let restored = results[result].rows { results[result].text($0, 0) ?? "" }
+      if !restored.isEmpty { connection.enqueueNotification(of: source) }
       return ids?.inOrder(restored) ?? restored
     }
   }
@@ -127,6 +130,7 @@ extension PostgresStore {
         UPDATE aggregator_store.sources
         SET records = 0, removed_upstream = 0, last_fetched = NULL WHERE number = $1
         """, .integer(number))
+      connection.enqueueNotification(of: source)
     }
   }
 

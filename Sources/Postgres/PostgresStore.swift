@@ -7,7 +7,8 @@ import Synchronization
 ///
 /// PostgreSQL 13 or later and libpq 14 or later are needed; libpq is loaded at the first use. The tables are in
 /// the schema `aggregator_store`, which the first write creates, and views of the sources in the schema
-/// `aggregator`. No state is kept in a session, so it works behind a connection pool, too.
+/// `aggregator`. No state is kept in a session, but for ``changeNotifications(of:)``, so it works behind a
+/// connection pool, too.
 ///
 /// A call whose connection breaks is repeated on another one if that is safe: one that reads, and one that
 /// writes if its transaction was not committed, which the server is asked for.
@@ -20,20 +21,28 @@ public final class PostgresStore: Store {
   private let settledViews = Mutex<String?>(nil)
   private let writer: PostgresSession
   private let reader: PostgresSession
+  let notifications: PostgresNotifications
 
   /// Creates a store without connecting to its server.
   ///
   /// The longest wait for a lock, or for a server that restarts, is 5 s by default. `history` bounds the changes
-  /// kept of each source.
+  /// kept of each source. Where the server cannot notify of changes, as behind a connection pool, it is asked
+  /// every `pollInterval` while anybody listens.
   public convenience init(
     at address: PostgresAddress, busyTimeout: Duration = .seconds(5),
-    history: HistoryLimit = .standard
-  ) { self.init(at: address, busyTimeout: busyTimeout, history: history, showing: nil) }
+    history: HistoryLimit = .standard, pollInterval: Duration = .seconds(1),
+    clock: any Clock<Duration> = ContinuousClock()
+  ) {
+    self.init(
+      at: address, busyTimeout: busyTimeout, history: history, showing: nil,
+      pollInterval: pollInterval, clock: clock)
+  }
 
   /// Creates a store that keeps these views of its sources up to date in the database; `nil` leaves them alone.
   package init(
     at address: PostgresAddress, busyTimeout: Duration = .seconds(5),
-    history: HistoryLimit = .standard, showing views: SourceViews?
+    history: HistoryLimit = .standard, showing views: SourceViews?,
+    pollInterval: Duration = .seconds(1), clock: any Clock<Duration> = ContinuousClock()
   ) {
     self.address = address
     self.history = history
@@ -42,6 +51,8 @@ public final class PostgresStore: Store {
     writer = PostgresSession(to: address, "write", busyTimeout, reachability)
     // Readers never wait for a writer of this process if they have a connection of their own.
     reader = PostgresSession(to: address, "read", busyTimeout, reachability)
+    notifications = PostgresNotifications(
+      of: address, busyTimeout, every: pollInterval, on: clock)
   }
 
   /// Reads, unless the task is cancelled; `nil` if there is no store yet.

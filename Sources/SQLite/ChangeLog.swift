@@ -43,9 +43,10 @@ struct ChangeLog {
     _ change: BatchPlan.Change, in connection: inout Connection
   ) throws(SQLiteFailure) {
     try begin(in: &connection)
-    guard !limit.isOff, let last = numbers?.last else { return }
+    guard let last = numbers?.last else { return }
     numbers?.last = last + 1
     hasChanges = true
+    guard !limit.isOff else { return }
     try connection.run(
       "INSERT INTO changes (number, position, kind, changed, json) VALUES (?1, ?2, ?3, ?4, ?5)",
       last + 1, change.position, change.kind.rawValue, date, change.before)
@@ -70,6 +71,15 @@ struct ChangeLog {
   /// Saves the number given last, and removes the changes beyond the limit.
   func finish(in connection: inout Connection) throws(SQLiteFailure) {
     guard hasChanges, let (trimmed, last) = numbers else { return }
+    guard !limit.isOff else {
+      // Only counted: by the number of the last change those who listen notice it.
+      try connection.run(
+        """
+        INSERT INTO history (source, start, trimmed, last) VALUES (?1, NULL, ?2, ?2)
+        ON CONFLICT (source) DO UPDATE SET trimmed = excluded.trimmed, last = excluded.last
+        """, source, last)
+      return
+    }
     try connection.run("UPDATE history SET last = ?2 WHERE source = ?1", source, last)
     let oldest = date.addingTimeInterval(-(limit.age / .seconds(1)))
     // Reads the changes that will be removed, and one more.

@@ -2,6 +2,7 @@ package import AggregatorCore
 import AggregatorStore
 import CAggregatorSQLite
 import Foundation
+import Synchronization
 
 /// A connection to a database, closed when it goes out of scope.
 ///
@@ -11,6 +12,10 @@ package struct Connection: ~Copyable {
   package let database: OpaquePointer
   /// The wait between two attempts to lock the file.
   private static let wait = Duration.milliseconds(5)
+
+  private static let lastNumber = Atomic(0)
+  /// No other connection of the process has the same.
+  let number = Connection.lastNumber.add(1, ordering: .relaxed).newValue
 
   private var prepared: [UnsafePointer<UInt8>: OpaquePointer] = [:]
 

@@ -15,19 +15,24 @@ public final class SQLiteStore: Store {
   let history: HistoryLimit
   private let views: StoredViews?
   private let writer: StoreConnection
-  private let reader: StoreConnection
+  let reader: StoreConnection
+  let pollInterval: Duration
+  let clock: any Clock<Duration>
 
   /// Creates a store without touching its file.
   ///
   /// Missing directories of the absolute path are created with mode 0700. The longest wait for another
-  /// process is 5 s by default. `history` bounds the changes kept of each source. `report` receives a warning
-  /// when a file is moved aside.
+  /// process is 5 s by default. `history` bounds the changes kept of each source. While anybody listens for
+  /// changes, the file is examined every `pollInterval`, which takes some microseconds. `report` receives a
+  /// warning when a file is moved aside.
   public convenience init(
     at path: String, busyTimeout: Duration = .seconds(5), history: HistoryLimit = .standard,
+    pollInterval: Duration = .milliseconds(500), clock: any Clock<Duration> = ContinuousClock(),
     report: @escaping @Sendable (Warning) -> Void = { _ in }
   ) {
     self.init(
-      at: path, busyTimeout: busyTimeout, history: history, showing: nil, report: report)
+      at: path, busyTimeout: busyTimeout, history: history, showing: nil,
+      pollInterval: pollInterval, clock: clock, report: report)
   }
 
   /// Creates a store that keeps these views of its sources up to date in the file; `nil` leaves them alone.
@@ -36,10 +41,13 @@ public final class SQLiteStore: Store {
   package init(
     at path: String, busyTimeout: Duration = .seconds(5), history: HistoryLimit = .standard,
     showing views: SourceViews?, keepsForeignFile: Bool = false,
+    pollInterval: Duration = .milliseconds(500), clock: any Clock<Duration> = ContinuousClock(),
     report: @escaping @Sendable (Warning) -> Void = { _ in }
   ) {
     self.path = path
     self.history = history
+    self.pollInterval = pollInterval
+    self.clock = clock
     self.views = views.map(StoredViews.init(inFile:))
     file = StoreFile(
       path: path, busyTimeout: busyTimeout, keepsForeignFile: keepsForeignFile, report: report)

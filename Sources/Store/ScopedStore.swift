@@ -219,6 +219,12 @@ extension ScopedStore {
     return try await base.status(of: source)
   }
 
+  package func changeNotifications(of source: String) async -> AsyncStream<Void> {
+    // A check that fails fails again with the next call, which can say so.
+    try? await check(source)
+    return await base.changeNotifications(of: source)
+  }
+
   package func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError) {
     try await check(source)
     try await base.clear(source, forgetsDeleted: forgetsDeleted)

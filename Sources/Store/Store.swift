@@ -106,6 +106,24 @@ public protocol Store: Sendable {
   /// Removes the history of a source: all its changes, but no record.
   func clearHistory(of source: String) async throws(SourceError)
 
+  /// An element whenever records of a source may have changed, by this process or another; it ends at once if
+  /// the store cannot tell, as by default.
+  ///
+  /// A change is that a record is added, changed, deleted, restored, removed upstream or cleared; a page that is
+  /// fetched again without changes is none. A change that follows the return of this call is notified; so that
+  /// none is missed, listen first and read then:
+  ///
+  /// ```swift
+  /// for await _ in await store.changeNotifications(of: "heroes") {
+  ///   // Read the list again.
+  /// }
+  /// ```
+  ///
+  /// Elements are coalesced: one stands for all changes since the last. After a failure of the store one may be
+  /// without a change, because something may have been missed. Cancelling the task, or dropping the stream and
+  /// its iterator, ends it.
+  func changeNotifications(of source: String) async -> AsyncStream<Void>
+
   func status(of source: String) async throws(SourceError) -> StoreStatus
 
   /// Removes a source's records, pages, checkpoints and history. Their positions are never reused.
@@ -130,6 +148,10 @@ extension Store {
   ) async throws(SourceError) -> StoredChanges? { nil }
 
   public func clearHistory(of source: String) async throws(SourceError) {}
+
+  public func changeNotifications(of source: String) async -> AsyncStream<Void> {
+    AsyncStream { $0.finish() }
+  }
 }
 
 extension Store {

@@ -207,4 +207,7 @@ public struct StoreChanges: Hashable, Sendable {
   public var didMoveCheckpoint = false
 
   public init() {}
+
+  /// True if a record was added, changed or removed.
+  package var hasChangedRecords: Bool { !added.isEmpty || changed > 0 || removedUpstream > 0 }
 }

@@ -48,6 +48,11 @@ bool cpq_is_busy(cpq_connection *connection);
 // NULL if there is none left of the statement.
 cpq_result *cpq_get_result(cpq_connection *connection);
 
+// The process ID that the server, or a pool in its place, has given this connection.
+int cpq_backend_pid(const cpq_connection *connection);
+// The payload of the next notification, to be freed by `free`; NULL if there is none.
+char *cpq_next_notification(cpq_connection *connection);
+
 int cpq_result_status(const cpq_result *result);
 // A field of an error, such as 'C' for its SQLSTATE; NULL if it has none.
 const char *cpq_result_error_field(const cpq_result *result, int field);

@@ -46,6 +46,6 @@ public struct StoreLaw: Sendable, CustomStringConvertible {
     searchMatches, searchLiteral, searchRanked,
     pagesCurrent, pageKeys,
     removalsFound, removalsConfirmed, removalsNeedCompletePass,
-    statusCounts, clearForgets, historyTells,
+    statusCounts, clearForgets, historyTells, changesNotified,
   ]
 }

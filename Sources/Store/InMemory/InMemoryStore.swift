@@ -17,6 +17,7 @@ public final class InMemoryStore: Store {
   }
 
   private let contents = Mutex(Contents())
+  private let listeners = ChangeListeners()
 
   public init() {}
 
@@ -29,7 +30,18 @@ public final class InMemoryStore: Store {
   private func write<Answer: Sendable>(
     _ source: String, _ body: (inout StoredContents) -> sending Answer
   ) -> Answer {
-    contents.withLock { body(&$0.sources[StoreKey(source), default: StoredContents()]) }
+    let key = StoreKey(source)
+    let (answer, isChanged) = contents.withLock { contents in
+      let revision = contents.sources[key]?.revision ?? 0
+      let answer = body(&contents.sources[key, default: StoredContents()])
+      return (answer, contents.sources[key]?.revision != revision)
+    }
+    if isChanged { listeners.notify(key) }
+    return answer
+  }
+
+  public func changeNotifications(of source: String) async -> AsyncStream<Void> {
+    listeners.stream(of: source)
   }
 
   public func records(
@@ -81,15 +93,13 @@ public final class InMemoryStore: Store {
     _ ids: [String], of source: String, at date: Date
   ) async throws(SourceError) -> [String] {
     write(source) { contents in
-      ids.filter { contents.tombstones.insert(StoreKey($0)).inserted }
+      ids.filter { contents.delete(StoreKey($0)) }
     }
   }
 
   public func restore(_ ids: [String]?, of source: String) async throws(SourceError) -> [String] {
     write(source) { contents in
-      (ids ?? contents.tombstones.map(\.text)).filter {
-        contents.tombstones.remove(StoreKey($0)) != nil
-      }
+      (ids ?? contents.tombstones.map(\.text)).filter { contents.restore(StoreKey($0)) }
     }
   }
 
@@ -128,7 +138,8 @@ public final class InMemoryStore: Store {
     write(source) { contents in
       // Positions are never reused: an old cursor must not point at new records.
       contents = StoredContents(
-        start: contents.lastPosition, tombstones: forgetsDeleted ? [] : contents.tombstones)
+        start: contents.lastPosition, tombstones: forgetsDeleted ? [] : contents.tombstones,
+        revision: contents.revision + 1)
     }
   }
 }

@@ -23,15 +23,33 @@ struct StoredContents {
   private(set) var pages: [StoreKey: Page] = [:]
   private(set) var checkpoints: [StoreKey: String] = [:]
   private var fetchedAt: Date?
-  var tombstones: Set<StoreKey>
+  private(set) var tombstones: Set<StoreKey>
+
+  /// Another one after each change of the records or the deletions.
+  private(set) var revision: Int
 
   /// The positions seen by reconciliations, and those that the last complete one missed.
   private var seen: [StoreKey: Set<Int64>] = [:]
   private var missed: [StoreKey: Set<Int64>] = [:]
 
-  init(start: Int64 = 0, tombstones: Set<StoreKey> = []) {
+  init(start: Int64 = 0, tombstones: Set<StoreKey> = [], revision: Int = 0) {
     self.start = start
     self.tombstones = tombstones
+    self.revision = revision
+  }
+
+  /// Returns false if the ID was deleted before.
+  mutating func delete(_ id: StoreKey) -> Bool {
+    guard tombstones.insert(id).inserted else { return false }
+    revision += 1
+    return true
+  }
+
+  /// Returns false if the ID was not deleted.
+  mutating func restore(_ id: StoreKey) -> Bool {
+    guard tombstones.remove(id) != nil else { return false }
+    revision += 1
+    return true
   }
 
   var lastPosition: Int64 { start + Int64(rows.count) }
@@ -154,6 +172,7 @@ extension StoredContents {
       }
       if update.replacesPages { pages = [:] }
     }
+    if changes.hasChangedRecords { revision += 1 }
     return changes
   }
 

@@ -36,6 +36,7 @@ struct FlawedStore: Store {
   var keepsChange: @Sendable () -> Bool = { true }
   var status: @Sendable (StoreStatus) -> StoreStatus = { $0 }
   var forgetsDeleted: @Sendable (Bool) -> Bool = { $0 }
+  var notifications: @Sendable (AsyncStream<Void>) -> AsyncStream<Void> = { $0 }
 
   func records(
     of source: String, matching words: [FoldedText], after position: Int64, limit: Int
@@ -109,6 +110,10 @@ struct FlawedStore: Store {
     try await base.change(key) { text, date in
       body(text, date).flatMap { keepsChange() ? $0 : nil }
     }
+  }
+
+  func changeNotifications(of source: String) async -> AsyncStream<Void> {
+    notifications(await base.changeNotifications(of: self.source(source)))
   }
 
   func status(of source: String) async throws(SourceError) -> StoreStatus {

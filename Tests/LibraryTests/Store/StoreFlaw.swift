@@ -173,6 +173,13 @@ extension StoreFlaw {
     StoreFlaw("clear-forgets", "deletions are always forgotten") {
       FlawedStore(forgetsDeleted: { _ in true })
     },
+    StoreFlaw("changes-notified", "only the first ones who listen are notified") {
+      let count = Counter()
+      return FlawedStore(notifications: { stream in
+        count.add()
+        return count.value <= 2 ? stream : AsyncStream { $0.finish() }
+      })
+    },
     StoreFlaw("history-tells", "one change is kept") {
       let directory = try StoreDirectory()
       return {

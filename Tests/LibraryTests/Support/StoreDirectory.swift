@@ -31,7 +31,9 @@ final class StoreDirectory: Sendable {
 
   /// A store; two of them stand for two processes.
   func store(at path: String? = nil, busyTimeout: Duration = .seconds(5)) -> SQLiteStore {
-    SQLiteStore(at: path ?? self.path, busyTimeout: busyTimeout) { [self] warning in
+    SQLiteStore(
+      at: path ?? self.path, busyTimeout: busyTimeout, pollInterval: .milliseconds(20)
+    ) { [self] warning in
       log.withLock { $0.append(warning) }
     }
   }
