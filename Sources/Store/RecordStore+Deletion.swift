@@ -58,7 +58,7 @@ extension RecordStore {
   }
 }
 
-extension Array where Element: LosslessStringConvertible {
+extension Array where Element: RecordID {
   /// Those of `texts`, each once.
   fileprivate func among(_ texts: some Sequence<String>) -> [Element] {
     var rest = Set(texts.map(StoreKey.init))
