@@ -1,5 +1,5 @@
 package import AggregatorCore
-package import Foundation
+public import Foundation
 
 /// Sends a single HTTP request to a single server.
 ///
@@ -15,21 +15,38 @@ package protocol HTTPEngine: Sendable {
 }
 
 /// A request as it goes over the wire: the only value in which secrets are readable.
-package struct WireRequest: Sendable {
-  package var method: HTTPRequest.Method
-  package var address: Address
+///
+/// The closure of ``HTTPTransport/init(sendingBy:)`` receives it. Its description shows the method and
+/// the host only.
+public struct WireRequest: Sendable {
+  public internal(set) var method: HTTPRequest.Method
+  package internal(set) var address: Address
   /// Valid header fields, without `Content-Length` and those of the connection, which the engine sets.
-  package var headers: [(name: String, value: String)]
-  package var body: Data?
-  package var limits: HTTPLimits
+  public internal(set) var headers: [(name: String, value: String)]
+  /// The body of a POST, possibly empty; `nil` for a GET.
+  public internal(set) var body: Data?
+  /// The limits of this exchange: a redirect has less time left.
+  public internal(set) var limits: HTTPLimits
+
+  /// The URL with its query, secrets included.
+  ///
+  /// - Throws: ``SourceError`` with code `invalidRequest` if Foundation rejects it.
+  public var url: URL {
+    get throws(SourceError) {
+      guard let url = URL(string: address.text) else {
+        throw SourceError(.invalidRequest, "invalid URL for \(address.authority)")
+      }
+      return url
+    }
+  }
 }
 
 extension WireRequest: CustomStringConvertible, CustomReflectable {
   /// The method and the host: nothing secret.
-  package var description: String { "\(method.rawValue) \(address.authority)" }
+  public var description: String { "\(method.rawValue) \(address.authority)" }
 
   /// Hides the secrets from `dump` and other mirrors.
-  package var customMirror: Mirror { Mirror(self, children: []) }
+  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 // MARK: - From a request

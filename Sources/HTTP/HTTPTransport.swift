@@ -24,6 +24,10 @@ public protocol Transport: Sendable {
 /// - There are no cookies and no cache. Certificates are always checked.
 ///
 /// Requests are reported to the current ``Observer``.
+///
+/// On Apple systems `init(session:)` sends requests with a `URLSession` of the app, and on all systems
+/// ``init(sendingBy:)`` with any other HTTP client. All points but the last hold for these, too; cookies,
+/// caches and certificates are described there.
 public struct HTTPTransport: Transport {
   /// The shared transport of this process, which reuses connections.
   public static let standard = HTTPTransport()
@@ -39,6 +43,24 @@ public struct HTTPTransport: Transport {
     #else
       self.init(engine: CurlEngine())
     #endif
+  }
+
+  /// A transport that sends each request with an HTTP client of the app.
+  ///
+  /// Redirects, events, deadlines, limits and the rules for secrets are those of every transport. The
+  /// closure sends one request and returns the response, whatever its status:
+  ///
+  /// - It does not follow redirects: it would send secrets to other hosts.
+  /// - It checks certificates, and returns the body decompressed.
+  /// - It ends soon after its task was cancelled, which happens at the request's overall limit. The size of
+  ///   the body is checked when the closure returns; a client that can should stop at
+  ///   ``HTTPLimits/bodyBytes`` itself, and after ``HTTPLimits/idle`` without data.
+  /// - It throws ``SourceError``, `CancellationError`, `URLError`, or any other error, which is reported as
+  ///   `connectionLost` without its text, because that may contain the URL.
+  public init(
+    sendingBy send: @escaping @Sendable (WireRequest) async throws -> HTTPResponse
+  ) {
+    self.init(engine: ClosureEngine(body: send))
   }
 
   package init(engine: any HTTPEngine) { self.engine = engine }

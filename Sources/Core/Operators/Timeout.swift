@@ -79,7 +79,7 @@ extension Clock<Duration> {
   /// behind until its time: megabytes, at hundreds of calls a second with half a minute each.
   ///
   /// - Returns: True if the time has come.
-  func reaches(_ deadline: Instant) async -> Bool {
+  package func reaches(_ deadline: Instant) async -> Bool {
     guard self is ContinuousClock else {
       return (try? await sleep(until: deadline, tolerance: nil)) != nil
     }

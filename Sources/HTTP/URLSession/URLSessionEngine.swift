@@ -1,38 +1,91 @@
 #if canImport(Darwin) || URLSessionOnLinux
   package import AggregatorCore
-  import Foundation
   #if canImport(FoundationNetworking)
-    import FoundationNetworking
+    import Foundation
+    public import FoundationNetworking
+  #else
+    public import Foundation
   #endif
+
+  extension HTTPTransport {
+    /// A transport that sends requests with a `URLSession` of the app: with its proxies, protocol classes
+    /// and TLS settings, and its own header fields.
+    ///
+    /// Redirects, events, deadlines, limits and the rules for secrets are those of every transport. Cookies,
+    /// and responses in the session's cache, are neither used nor stored.
+    ///
+    /// The session's delegate still receives what the transport does not need, such as authentication
+    /// challenges and metrics; it may then accept other certificates, or a password for a 401. On Linux, where
+    /// a task cannot have a delegate of its own, the transport uses another session of the same
+    /// configuration, without that delegate.
+    ///
+    /// - Parameter session: A session that is not invalidated while the transport is in use. With a
+    ///   background session each request throws ``SourceError`` with code `invalidSettings`.
+    public init(session: URLSession) {
+      self.init(engine: URLSessionEngine(session))
+    }
+  }
 
   /// HTTP over URLSession, the engine on Apple systems.
   ///
   /// URLSession has no limit for connecting alone (it counts as idle time), joins repeated header fields,
   /// and does not limit the size of the header.
   package final class URLSessionEngine: HTTPEngine {
+    // The engine enforces the limits: URLSession on Linux has whole seconds only.
+    fileprivate static let noTimeout: TimeInterval = 7 * 24 * 3600
+
     private let exchanges = URLSessionExchanges()
     private let session: URLSession
+    private let isOwnSession: Bool
+    private let isBackground: Bool
 
+    /// An engine with a session of its own.
     package init() {
-      let configuration = URLSessionConfiguration.ephemeral
+      session = Self.session(.ephemeral, exchanges)
+      isOwnSession = true
+      isBackground = false
+    }
+
+    /// An engine that uses a session of the app.
+    package init(_ session: URLSession) {
+      isBackground = session.configuration.identifier != nil
+      #if canImport(Darwin)
+        self.session = session
+        isOwnSession = false
+      #else
+        // Here a task's own delegate receives redirects and challenges, but no data; and the session's
+        // configuration is not a copy.
+        let copy = session.configuration.copy() as? URLSessionConfiguration
+        self.session = Self.session(copy ?? .ephemeral, exchanges)
+        isOwnSession = true
+      #endif
+    }
+
+    // The session retains its delegate until it is invalidated.
+    deinit { if isOwnSession { session.finishTasksAndInvalidate() } }
+
+    private static func session(
+      _ configuration: URLSessionConfiguration, _ exchanges: URLSessionExchanges
+    ) -> URLSession {
       configuration.urlCache = nil
       configuration.httpCookieStorage = nil
       configuration.httpShouldSetCookies = false
       configuration.urlCredentialStorage = nil
       configuration.httpMaximumConnectionsPerHost = 32
-      // The engine enforces the limits: URLSession on Linux has whole seconds only.
-      configuration.timeoutIntervalForRequest = 7 * 24 * 3600
-      session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
+      configuration.timeoutIntervalForRequest = noTimeout
+      return URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
     }
-
-    // The session retains its delegate until it is invalidated.
-    deinit { session.finishTasksAndInvalidate() }
 
     package func send(_ request: WireRequest) async throws(SourceError) -> HTTPResponse {
       if Task.isCancelled { throw .cancelled }
-      guard let task = URLRequest(request).map(session.dataTask) else {
-        throw SourceError(.invalidRequest, "invalid URL for \(request.address.authority)")
+      guard !isBackground else {
+        throw SourceError(
+          .invalidSettings, "a background URLSession cannot be used for requests",
+          remedy: "use a session with the default or ephemeral configuration")
       }
+      let task = session.dataTask(with: try URLRequest(request))
+      // Before the session's delegate, which receives all that this one does not implement.
+      if !isOwnSession { task.delegate = exchanges }
       exchanges.open(task, request)
       let result = await withTaskGroup(of: Void.self) { group in
         group.addTask { await self.exchanges.watch(task) }
@@ -48,55 +101,14 @@
   }
 
   extension URLRequest {
-    fileprivate init?(_ request: WireRequest) {
-      guard let url = URL(string: request.address.text) else { return nil }
-      self.init(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
+    fileprivate init(_ request: WireRequest) throws(SourceError) {
+      self.init(
+        url: try request.url, cachePolicy: .reloadIgnoringLocalCacheData,
+        timeoutInterval: URLSessionEngine.noTimeout)
       httpMethod = request.method.rawValue
       httpBody = request.body
       httpShouldHandleCookies = false
       for (name, value) in request.headers { addValue(value, forHTTPHeaderField: name) }
-    }
-  }
-
-  extension SourceError {
-    /// Converts an error of URLSession, whose own text is not shown because it may quote the URL.
-    init(urlError error: URLError?, authority: String) {
-      switch error?.code {
-      case .cannotConnectToHost: self.init(.unreachable, "cannot connect to \(authority)")
-      case .cannotFindHost, .dnsLookupFailed:
-        self.init(.unreachable, "could not resolve host \(authority)")
-      case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive:
-        self.init(.unreachable, "no network connection")
-      case .appTransportSecurityRequiresSecureConnection:
-        self.init(.unreachable, "this system requires https for \(authority)")
-      case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
-        .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
-        .clientCertificateRequired:
-        self.init(.unreachable, "TLS connection to \(authority) failed")
-      case .timedOut: self.init(.timedOut, "\(authority) did not respond in time")
-      case .badServerResponse: self = .closedWithoutReply(authority)
-      case .cannotParseResponse, .unsupportedURL, .badURL:
-        self.init(.malformed, "invalid HTTP response from \(authority)")
-      case .cannotDecodeContentData, .cannotDecodeRawData: self = .wronglyCompressed(authority)
-      case .unknown: self.init(unknown: error?.localizedDescription ?? "", authority: authority)
-      case .cancelled: self = .cancelled
-      default: self = .broken(authority)
-      }
-    }
-
-    /// On Linux several failures are `unknown`; only libcurl's text distinguishes them.
-    private init(unknown words: String, authority: String) {
-      if words.contains("SSL") || words.contains("certificate") {
-        self.init(.unreachable, "TLS connection to \(authority) failed")
-      } else if words.contains("transfer closed") {
-        self = .cutShort(authority)
-      } else if words.contains("Too large response headers") {
-        self.init(.tooLarge, "the header of the response is too large")
-      } else if words.contains("content unencoding") {
-        self = .wronglyCompressed(authority)
-      } else {
-        self = .broken(authority)
-      }
     }
   }
 #endif

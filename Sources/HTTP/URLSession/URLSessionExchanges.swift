@@ -21,9 +21,8 @@
       /// The error if it ended before it started.
       var refusal: SourceError?
 
-      var deadline: ContinuousClock.Instant {
-        min(lastActivity + request.limits.idle, begin + request.limits.overall)
-      }
+      var end: ContinuousClock.Instant { begin + request.limits.overall }
+      var deadline: ContinuousClock.Instant { min(lastActivity + request.limits.idle, end) }
 
       /// Adds bytes of the body; returns an error if there are too many.
       mutating func receive(_ data: Data) -> SourceError? {
@@ -127,19 +126,28 @@
       exchanges.withLock { if $0[task.taskIdentifier] != nil { completionHandler(nil) } }
     }
 
+    // Without a cache it is not called; a session of the app may have one.
     func urlSession(
-      _ session: URLSession, task: URLSessionTask,
-      didReceive challenge: URLAuthenticationChallenge,
-      completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+      _ session: URLSession, dataTask: URLSessionDataTask,
+      willCacheResponse proposedResponse: CachedURLResponse,
+      completionHandler: @escaping (CachedURLResponse?) -> Void
     ) {
-      #if canImport(Darwin)
-        completionHandler(.performDefaultHandling, nil)  // checks certificates; a 401 stays a 401
-      #else
+      completionHandler(nil)
+    }
+
+    // On Apple systems the delegate of the app's session decides, else the default handling: it checks
+    // certificates, and a 401 stays a 401.
+    #if !canImport(Darwin)
+      func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+      ) {
         // The default handling would wait forever.
         exchanges.withLock { $0[task.taskIdentifier]?.isChallenged = true }
         completionHandler(.cancelAuthenticationChallenge, nil)
-      #endif
-    }
+      }
+    #endif
 
     func urlSession(
       _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
@@ -148,12 +156,17 @@
       else {
         return
       }
+      let (authority, limits) = (exchange.request.address.authority, exchange.request.limits)
       let result: Result<HTTPResponse, SourceError>
-      if let response = task.response as? HTTPURLResponse, error == nil || exchange.isChallenged {
+      if exchange.end <= .now {
+        // On a busy machine the response may be complete before the task that watches the time runs.
+        result = .failure(.unfinished(authority, within: limits.overall))
+      } else if let response = task.response as? HTTPURLResponse,
+        error == nil || exchange.isChallenged
+      {
         result = .success(HTTPResponse(response, body: exchange.body))
       } else {
-        result = .failure(
-          SourceError(urlError: error as? URLError, authority: exchange.request.address.authority))
+        result = .failure(SourceError(urlError: error as? URLError, authority: authority))
       }
       exchange.continuation?.resume(returning: result)
     }

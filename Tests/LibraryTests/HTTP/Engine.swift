@@ -1,5 +1,10 @@
 import AggregatorKit
+import Foundation
 import Testing
+
+#if canImport(FoundationNetworking) && URLSessionOnLinux
+  import FoundationNetworking
+#endif
 
 /// The engines that are compiled in: the suites run over each of them.
 enum Engine: String, CaseIterable, CustomTestStringConvertible {
@@ -8,6 +13,8 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
   #endif
   #if canImport(Darwin) || URLSessionOnLinux
     case urlSession
+    /// A session of the app.
+    case appSession
   #endif
 
   var testDescription: String { rawValue }
@@ -15,7 +22,7 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
   /// `true` for URLSession on Linux, which does not meet all requirements of its suite.
   var isForeign: Bool {
     #if os(Linux) && URLSessionOnLinux
-      self == .urlSession
+      self != .curl
     #else
       false
     #endif
@@ -25,13 +32,16 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
   var limitsConnecting: Bool { rawValue == "curl" }
 
   /// A transport with connections of its own.
-  func transport() -> HTTPTransport {
+  func transport() -> HTTPTransport { HTTPTransport(engine: engine()) }
+
+  func engine() -> any HTTPEngine {
     switch self {
     #if os(Linux)
-      case .curl: HTTPTransport(engine: CurlEngine())
+      case .curl: CurlEngine()
     #endif
     #if canImport(Darwin) || URLSessionOnLinux
-      case .urlSession: HTTPTransport(engine: URLSessionEngine())
+      case .urlSession: URLSessionEngine()
+      case .appSession: URLSessionEngine(URLSession(configuration: .default))
     #endif
     }
   }

@@ -142,5 +142,60 @@ struct ExchangeTests {
     }
   }
 
+  @Test(arguments: Engine.allCases)
+  func `unpacks deflate`(engine: Engine) async throws {
+    // python3: zlib.compress('{"name": "Zoë"}'.encode(), 9), base64
+    let packed = try #require(Data(base64Encoded: deflated))
+    let reply = LoopbackReply.ok(packed, headers: [("Content-Encoding", "deflate")])
+    try await withServer(replies: reply) { server in
+      let response = try await engine.transport().send(HTTPRequest(.get, server.baseURL))
+      #expect(response.body == Data(#"{"name": "Zoë"}"#.utf8))
+    }
+  }
+
+  @Test(arguments: Engine.allCases)
+  func `skips interim responses and keeps repeated fields`(engine: Engine) async throws {
+    let reply = LoopbackReply.raw(
+      Data(
+        """
+        HTTP/1.1 103 Early Hints\r
+        Link: </style.css>\r
+        \r
+        HTTP/1.1 200 OK\r
+        X-A: 1\r
+        X-A: \t2 \r
+        X-Empty:\r
+        X-Colon: a:b: c\r
+        \r
+        body
+        """.utf8))
+    try await withServer(replies: reply) { server in
+      let response = try await engine.transport().send(HTTPRequest(.get, server.baseURL))
+      #expect(response.status == 200)
+      // URLSession joins them.
+      let repeated = response.headers.filter { $0.name == "x-a" }.map(\.value)
+      #expect(repeated.joined(separator: ",").replacing(" ", with: "") == "1,2")
+      #expect(response.header("x-empty") == "")
+      #expect(response.header("x-colon") == "a:b: c")
+      #expect(response.header("link") == nil || engine.isForeign, "of the interim response")
+      #expect(response.body == Data("body".utf8))
+    }
+  }
+
+  @Test(arguments: Engine.allCases, [204, 205, 304, 418, 599])
+  func `returns a response without a body`(engine: Engine, status: Int) async throws {
+    let reply = LoopbackReply.status(status, headers: [("X-A", "1")])
+    try await withServer({ _ in reply }) { server in
+      let transport = engine.transport()
+      for _ in 0..<2 {
+        let response = try await transport.send(HTTPRequest(.get, server.baseURL))
+        #expect(response.status == status)
+        #expect(response.header("x-a") == "1")
+        #expect(response.body.isEmpty)
+      }
+    }
+  }
+
+  private let deflated = "eNqrVspLzE1VslJQiso/vFqpFgAtgwWz"
   private let gzipped = "H4sIAAAAAAACA6tWykvMTVWyUlCKyj+8WqkWAJdyX5UQAAAA"
 }

@@ -101,15 +101,22 @@ struct FaultTests {
     }
   }
 
-  @Test(arguments: Engine.allCases)
-  func `does not request a user name`(engine: Engine) async throws {
-    let reply = LoopbackReply.status(
-      401, "who?", headers: [("WWW-Authenticate", "Basic realm=\"x\"")])
-    try await withServer(replies: reply) { server in
-      let response = try await engine.transport().send(HTTPRequest(.get, server.baseURL))
-      #expect(response.status == 401)
-      #expect(response.body == Data("who?".utf8))
-      #expect(server.requests.count == 1)
+  @Test(
+    arguments: Engine.allCases,
+    [
+      "Basic realm=\"x\"", "Digest realm=\"x\", nonce=\"y\", qop=\"auth\"", "Bearer", "Negotiate",
+      "NTLM", "",
+    ])
+  func `does not request a user name`(engine: Engine, challenge: String) async throws {
+    let reply = LoopbackReply.status(401, "who?", headers: [("WWW-Authenticate", challenge)])
+    try await withServer({ _ in reply }) { server in
+      let transport = engine.transport()
+      for method in [HTTPRequest.Method.get, .post] {
+        let response = try await transport.send(HTTPRequest(method, server.baseURL))
+        #expect(response.status == 401)
+        #expect(response.body == Data("who?".utf8))
+      }
+      #expect(server.requests.count == 2)
     }
   }
 }
