@@ -147,6 +147,15 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
+// Apps on Apple systems take it from a bundle. On Linux that would be a directory beside the program.
+for target in package.targets where target.name == "AggregatorFiles" {
+  #if os(macOS)
+    target.resources = [.copy("PrivacyInfo.xcprivacy")]
+  #else
+    target.exclude = ["PrivacyInfo.xcprivacy"]
+  #endif
+}
+
 for target in package.targets where ![.system, .plugin, .binary].contains(target.type) {
   target.swiftSettings =
     (target.swiftSettings ?? []) + [
