@@ -82,6 +82,12 @@ enum ExternalProgram {
       }
       let closing = Int16(POSIX_SPAWN_CLOEXEC_DEFAULT)
     #else
+      // An extension of glibc that Swift does not import.
+      typealias CloseFrom =
+        @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
+      let closeFrom = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
+        unsafeBitCast($0, to: CloseFrom.self)
+      }
       _ = closeFrom?(&actions, STDERR_FILENO + 1)
       let closing: Int16 = 0
     #endif
@@ -104,16 +110,6 @@ enum ExternalProgram {
     else { return nil }
     return child
   }
-
-  #if !canImport(Darwin)
-    /// `posix_spawn_file_actions_addclosefrom_np`, an extension of glibc that Swift does not import.
-    private static let closeFrom = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
-      unsafeBitCast(
-        $0,
-        to: (@convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32).self
-      )
-    }
-  #endif
 
   /// The end of a program in words: `status 1` or `signal 9`.
   static func ending(_ status: Int32) -> String {

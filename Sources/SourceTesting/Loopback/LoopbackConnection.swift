@@ -146,11 +146,8 @@ package final class ShutdownSignal: Sendable {
     while !rest.isEmpty {
       guard wait(for: socket, POLLOUT) != nil else { return false }
       let piece = UnsafeRawBufferPointer(rebasing: rest)
-      #if canImport(Darwin)
-        let count = Darwin.send(socket, piece.baseAddress, piece.count, 0)
-      #else
-        let count = Glibc.send(socket, piece.baseAddress, piece.count, Int32(MSG_NOSIGNAL))
-      #endif
+      let count = Foundation.send(
+        socket, piece.baseAddress, piece.count, SocketConstants.sendFlags)
       if count < 0, errno == EAGAIN || errno == EINTR { continue }
       guard count > 0 else { return false }
       didSend(count)

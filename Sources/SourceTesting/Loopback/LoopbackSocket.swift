@@ -41,11 +41,7 @@ package struct LoopbackSocket: ~Copyable {
 
   /// A new non-blocking socket.
   private init() throws(SourceError) {
-    #if canImport(Darwin)
-      let descriptor = Darwin.socket(AF_INET, SOCK_STREAM, 0)
-    #else
-      let descriptor = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    #endif
+    let descriptor = socket(AF_INET, SocketConstants.stream, 0)
     guard descriptor >= 0 else { throw .noSocket }
     self.init(owning: descriptor)
     setNonBlocking()
@@ -83,9 +79,9 @@ package struct LoopbackSocket: ~Copyable {
     // Send small pieces at once: a test that drips bytes relies on it.
     var on: Int32 = 1
     setsockopt(client, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
-    #if canImport(Darwin)
-      setsockopt(client, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
-    #endif
+    if let option = SocketConstants.noSignalOption {
+      setsockopt(client, SOL_SOCKET, option, &on, socklen_t(MemoryLayout<Int32>.size))
+    }
     return socket
   }
 
@@ -99,11 +95,7 @@ package struct LoopbackSocket: ~Copyable {
   /// Lets a second socket of this process use the same port, which no other process gets.
   private borrowing func sharePort() {
     var on: Int32 = 1
-    #if canImport(Darwin)
-      let option = SO_REUSEPORT
-    #else
-      let option = SO_REUSEADDR
-    #endif
+    let option = SocketConstants.sharesPort
     setsockopt(descriptor, SOL_SOCKET, option, &on, socklen_t(MemoryLayout<Int32>.size))
   }
 
