@@ -70,7 +70,7 @@ extension PluginEnvironment {
   ///
   /// - Throws: ``SourceError`` with code `storage` if the directory cannot be created or written.
   public func recording(
-    into directory: String, hiding known: [Setting]
+    into directory: URL, hiding known: [Setting]
   ) throws(SourceError) -> PluginEnvironment {
     let contacts = known.filter { $0.form == .contact }.compactMap(settings.text).map(Secret.init)
     let transport = try RecordingTransport(

@@ -1,7 +1,7 @@
 public import AggregatorCore
 public import AggregatorStore
 import CAggregatorSQLite
-import Foundation
+public import Foundation
 
 /// A store in one SQLite file (https://sqlite.org), shared by any number of processes.
 ///
@@ -9,7 +9,7 @@ import Foundation
 /// written by a newer version of this program is moved aside, never deleted.
 public final class SQLiteStore: Store {
   /// The path of the file, which need not exist yet.
-  public let path: String
+  package let path: String
 
   package let file: StoreFile
   let history: HistoryLimit
@@ -21,26 +21,27 @@ public final class SQLiteStore: Store {
 
   /// Creates a store without touching its file.
   ///
-  /// Missing directories of the absolute path are created with mode 0700. The longest wait for another
+  /// Missing directories are created with mode 0700. The longest wait for another
   /// process is 5 s by default. `history` bounds the changes kept of each source. While anybody listens for
   /// changes, the file is examined every `pollInterval`, which takes some microseconds. `report` receives a
   /// warning when a file is moved aside.
   public convenience init(
-    at path: String, busyTimeout: Duration = .seconds(5), history: HistoryLimit = .standard,
+    at file: URL, busyTimeout: Duration = .seconds(5), history: HistoryLimit = .standard,
     pollInterval: Duration = .milliseconds(500), clock: any Clock<Duration> = ContinuousClock(),
     report: @escaping @Sendable (Warning) -> Void = { _ in }
   ) {
     self.init(
-      at: path, busyTimeout: busyTimeout, history: history, showing: nil,
+      at: file.path, busyTimeout: busyTimeout, history: history,
       pollInterval: pollInterval, clock: clock, report: report)
   }
 
-  /// Creates a store that keeps these views of its sources up to date in the file; `nil` leaves them alone.
+  /// Creates a store at an absolute path, which keeps these views of its sources up to date in the file; `nil`
+  /// leaves them alone.
   ///
   /// With `keepsForeignFile` a file of another program is an error instead of being moved aside.
   package init(
     at path: String, busyTimeout: Duration = .seconds(5), history: HistoryLimit = .standard,
-    showing views: SourceViews?, keepsForeignFile: Bool = false,
+    showing views: SourceViews? = nil, keepsForeignFile: Bool = false,
     pollInterval: Duration = .milliseconds(500), clock: any Clock<Duration> = ContinuousClock(),
     report: @escaping @Sendable (Warning) -> Void = { _ in }
   ) {

@@ -26,7 +26,7 @@ public struct Fixture: Sendable {
     for plugin: some Plugin, with settings: [String: String] = [:]
   ) throws(SourceError) -> PluginEnvironment {
     PluginEnvironment(settings: Settings(settings), transport: HTTPTransport.standard)
-      .replaying(try Recording(directory.path), knowing: plugin.settings)
+      .replaying(try Recording(directory), knowing: plugin.settings)
   }
 
   /// Records requests to a service, and returns the contents of the files by name.
@@ -54,7 +54,7 @@ public struct Fixture: Sendable {
     let environment = PluginEnvironment(
       settings: Settings(settings), transport: transport, now: { Self.date })
     try await ask(
-      plugin.remote(in: environment.recording(into: place.path, hiding: plugin.settings)))
+      plugin.remote(in: environment.recording(into: place, hiding: plugin.settings)))
     return try Self.files(in: place)
   }
 

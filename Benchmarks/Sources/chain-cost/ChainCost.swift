@@ -21,7 +21,7 @@ enum ChainCost {
     let bare = PluginEnvironment(
       settings: Settings(), transport: try SamePage(rows: arguments[1], count: 20))
     var storing = bare
-    storing.store = SQLiteStore(at: directory.appending(path: "store.sqlite").path) {
+    storing.store = SQLiteStore(at: directory.appending(path: "store.sqlite")) {
       print($0.message)
     }
     let chains: [(String, any DataSource<Product>)] = [

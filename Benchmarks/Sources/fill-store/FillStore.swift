@@ -11,7 +11,7 @@ enum FillStore {
       print("usage: fill-store FILE COUNT")
       exit(64)
     }
-    let store = SQLiteStore(at: URL(filePath: arguments[1]).path) { print($0.message) }
+    let store = SQLiteStore(at: URL(filePath: arguments[1])) { print($0.message) }
     let recordStore = UsersPlugin().recordStore(in: store)
     let users = Crowd(count: count).growing(in: recordStore, by: 1000)
     let start = ContinuousClock.now

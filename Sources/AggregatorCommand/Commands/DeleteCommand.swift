@@ -129,7 +129,7 @@ extension Plugin {
   }
 }
 
-private struct DeletionChoice<ID: LosslessStringConvertible> {
+private struct DeletionChoice<ID: RecordID> {
   var ids: [ID] = []
   /// Invalid IDs, and those without a record.
   var unknown: [String] = []

@@ -101,8 +101,12 @@ struct RecordingOptions {
     var environment = environment
     environment.store = try SQLiteStore.temporary()
     do throws(SourceError) {
-      if let recorded { return try environment.recording(into: recorded, hiding: known) }
-      if let replayed { return environment.replaying(try Recording(replayed), knowing: known) }
+      if let recorded {
+        return try environment.recording(into: URL(filePath: recorded), hiding: known)
+      }
+      if let replayed {
+        return environment.replaying(try Recording(URL(filePath: replayed)), knowing: known)
+      }
       return environment
     } catch {
       throw CommandError(error)

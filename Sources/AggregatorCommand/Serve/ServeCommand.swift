@@ -65,7 +65,9 @@ extension Command {
     let origins = try origins(invocation)
     if let directory = invocation.text(.replayWire) {
       let replay: WireReplay
-      do { replay = WireReplay(try Recording(directory)) } catch { throw CommandError(error) }
+      do { replay = WireReplay(try Recording(URL(filePath: directory))) } catch {
+        throw CommandError(error)
+      }
       let server = try start(on: address, port) { request in
         let isPreflight =
           request.method == "OPTIONS" && request.header("Access-Control-Request-Method") != nil

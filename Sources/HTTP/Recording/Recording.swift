@@ -7,7 +7,7 @@ public import Foundation
 /// The directory is not trusted: its size is bounded, only regular files of the directory itself are read,
 /// and a syntax error is reported with file and line.
 public struct Recording: Sendable {
-  public let directory: String
+  public let directory: URL
 
   /// The time of the first exchange; `nil` if there is none.
   public var recordedAt: Date? { exchanges.map(\.exchange.time).min() }
@@ -20,9 +20,9 @@ public struct Recording: Sendable {
   ///
   /// - Throws: ``SourceError``: `storage` if the system refuses to read it, `malformed` with file and
   ///   line for a syntax error, `tooLarge`.
-  public init(_ directory: String) throws(SourceError) {
+  public init(_ directory: URL) throws(SourceError) {
     self.directory = directory
-    exchanges = try RecordingDirectory(path: directory).exchanges()
+    exchanges = try RecordingDirectory(path: directory.path).exchanges()
   }
 
   /// The error for a request that was not recorded, with the most similar recorded request.
@@ -32,7 +32,7 @@ public struct Recording: Sendable {
       nearest.map { "the nearest, \($0.name), \($0.differences.prefix(3).joined(separator: ", "))" }
       ?? "the recording is empty"
     return SourceError(
-      .notRecorded, "\(asked) is not in the recording \(directory): \(reason)",
+      .notRecorded, "\(asked) is not in the recording \(directory.path): \(reason)",
       remedy: Remedy("record it", .record))
   }
 }

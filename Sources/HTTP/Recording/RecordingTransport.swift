@@ -33,11 +33,11 @@ public struct RecordingTransport: Transport {
   ///
   /// - Throws: ``SourceError`` with code `storage` if the directory cannot be created or written.
   public init(
-    _ base: any Transport, into path: String, hiding secrets: [Secret],
+    _ base: any Transport, into directory: URL, hiding secrets: [Secret],
     now: @escaping @Sendable () -> Date = { Date() }
   ) throws(SourceError) {
-    directory = RecordingDirectory(path: path)
-    try directory.make()
+    self.directory = RecordingDirectory(path: directory.path)
+    try self.directory.make()
     self.base = base
     self.secrets = secrets
     clock = ExchangeTime(before: now, on: ContinuousClock())

@@ -34,7 +34,7 @@ struct ScenarioTrial<Source: Plugin>: Sendable {
         let scenarioEnvironment = try ScenarioEnvironment(over: environment, for: plugin)
         var scenarioRun = try ScenarioRun(
           of: plugin, through: scenario, in: scenarioEnvironment, baseline,
-          store: SQLiteStore(at: file.path),
+          store: SQLiteStore(at: file),
           maxWait: maxWait)
         if startsAfterFirstPage {
           await scenarioRun.runFaultAfterFirstPage()

@@ -59,7 +59,7 @@ private struct OneState: LawCheck {
     defer { try? FileManager.default.removeItem(at: home) }
     let service = ChangingSource(base: subject.source, inserted: Self.inserted)
     let recordStore = RecordStore<Item>(
-      "law", in: SQLiteStore(at: home.appending(path: "store.sqlite").path)
+      "law", in: SQLiteStore(at: home.appending(path: "store.sqlite"))
     ) { [fields = subject.fields] in fields.searchableText(of: $0) }
     func cached(at seconds: Double) -> some DataSource<Item> {
       let date = Date(timeIntervalSince1970: 1_700_000_000 + seconds)

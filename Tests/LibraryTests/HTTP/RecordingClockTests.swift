@@ -18,10 +18,10 @@ struct RecordingClockTests {
   ) async throws -> any DataSource<Note> {
     for outcome in outcomes {
       let transport = try RecordingTransport(
-        ScriptedTransport(outcome), into: tape.path, hiding: [])
+        ScriptedTransport(outcome), into: URL(filePath: tape.path), hiding: [])
       _ = try? await transport.send(.tape())
     }
-    let replay = ReplayingTransport(try Recording(tape.path))
+    let replay = ReplayingTransport(try Recording(URL(filePath: tape.path)))
     let call = OneCall { () async throws(SourceError) in try await replay.send(.tape()) }
     return call.retry(clock: replay.clock).timeout(deadline, clock: replay.clock)
   }
@@ -40,7 +40,7 @@ struct RecordingClockTests {
   @Test func `the current date includes waits that took no time`() async throws {
     try tape.write(
       RecordingReplayTests.head + "GET https://host/a\n\n### HTTP 204\n", to: "1.http")
-    let replay = ReplayingTransport(try Recording(tape.path))
+    let replay = ReplayingTransport(try Recording(URL(filePath: tape.path)))
     _ = try await replay.send(.tape())
     try await Deadline.$current.withValue(Deadline(after: .seconds(90), on: replay.clock)) {
       try await replay.clock.sleep(for: .seconds(60))
@@ -75,7 +75,7 @@ struct RecordingClockTests {
   @Test func `silence without a deadline is a failure too`() async throws {
     try tape.write(
       RecordingReplayTests.head + "GET https://host/a\n\n### silent\n", to: "1.http")
-    let replay = ReplayingTransport(try Recording(tape.path))
+    let replay = ReplayingTransport(try Recording(URL(filePath: tape.path)))
     let error = await #expect(throws: SourceError.self) { try await replay.send(.tape()) }
     #expect(error?.code == .timedOut)
   }
@@ -113,7 +113,7 @@ struct RecordingClockTests {
     let environment = PluginEnvironment(
       settings: Settings(["KEY": "the real one", "URL": "https://other"]),
       transport: ScriptedTransport()
-    ).replaying(try Recording(tape.path), knowing: [key, rate, url])
+    ).replaying(try Recording(URL(filePath: tape.path)), knowing: [key, rate, url])
     #expect(environment.settings.secret(key)?.reveal(\.self) == "replay")
     #expect(try environment.settings.rate(rate) == nil)
     #expect(try environment.settings.url(url).absoluteString == "https://other")

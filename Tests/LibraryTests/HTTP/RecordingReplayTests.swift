@@ -15,10 +15,10 @@ struct RecordingReplayTests {
   ) async throws -> ReplayingTransport {
     for outcome in outcomes {
       let transport = try RecordingTransport(
-        ScriptedTransport(outcome), into: tape.path, hiding: [])
+        ScriptedTransport(outcome), into: URL(filePath: tape.path), hiding: [])
       _ = try? await transport.send(request)
     }
-    return ReplayingTransport(try Recording(tape.path))
+    return ReplayingTransport(try Recording(URL(filePath: tape.path)))
   }
 
   static let bodies: [Data] = [
@@ -148,7 +148,7 @@ struct RecordingReplayTests {
 
   @Test func `reports an empty recording`() async throws {
     try tape.write("not a recording", to: "README.md")
-    let recording = try Recording(tape.path)
+    let recording = try Recording(URL(filePath: tape.path))
     #expect(recording.count == 0)
     #expect(recording.recordedAt == nil)
     let error = await #expect(throws: SourceError.self) {
@@ -160,7 +160,8 @@ struct RecordingReplayTests {
   @Test func `uses the time of the latest exchange, as when it was recorded`() async throws {
     let times = Mutex([1000.2, 2000.7, 1500.0].map(Date.init(timeIntervalSince1970:))[...])
     let transport = try RecordingTransport(
-      ScriptedTransport(.success(.tape("1")), .success(.tape("2"))), into: tape.path, hiding: [],
+      ScriptedTransport(.success(.tape("1")), .success(.tape("2"))), into: URL(filePath: tape.path),
+      hiding: [],
       now: { times.withLock { $0.popFirst() } ?? Date(timeIntervalSince1970: 3000) })
     var seen: [Double] = []
     for path in ["/1", "/2"] {
@@ -168,7 +169,7 @@ struct RecordingReplayTests {
       seen.append(transport.now().timeIntervalSince1970.rounded(.down))
     }
     #expect(seen == [1000, 2000])
-    let recording = try Recording(tape.path)
+    let recording = try Recording(URL(filePath: tape.path))
     #expect(recording.recordedAt == Date(timeIntervalSince1970: 1000))
     let replay = ReplayingTransport(recording)
     #expect(1000..<1001 ~= replay.now().timeIntervalSince1970)
@@ -203,7 +204,7 @@ struct RecordingReplayTests {
   func `names file and line of a syntax error`(index: Int) throws {
     let (text, line, words) = Self.damaged[index]
     try tape.write(text, to: "x.http")
-    let error = #expect(throws: SourceError.self) { try Recording(tape.path) }
+    let error = #expect(throws: SourceError.self) { try Recording(URL(filePath: tape.path)) }
     #expect(error?.code == .malformed)
     #expect(
       error?.message.hasPrefix("\(tape.path)/x.http:\(line): ") == true, "\(error?.message ?? "")")
@@ -217,7 +218,7 @@ struct RecordingReplayTests {
     try tape.write(text.replacing("\n", with: "\r\n"), to: "b.http")
     try tape.write(
       Self.head + "GET https://h/c\n### failed rateLimited\nretry-after: nan\n", to: "a.http")
-    let replay = ReplayingTransport(try Recording(tape.path))
+    let replay = ReplayingTransport(try Recording(URL(filePath: tape.path)))
     let url = try #require(URL(string: "https://h/"))
     let reply = try await replay.send(
       HTTPRequest(.get, url, query: [.init("a", "a"), .init("b", "2")]))
@@ -235,18 +236,18 @@ struct RecordingReplayTests {
     try tape.write(Self.head + "GET https://h/\n### silent\n", to: "elsewhere")
     try FileManager.default.createSymbolicLink(
       atPath: "\(tape.path)/a.http", withDestinationPath: "elsewhere")
-    let link = #expect(throws: SourceError.self) { try Recording(tape.path) }
+    let link = #expect(throws: SourceError.self) { try Recording(URL(filePath: tape.path)) }
     #expect(link?.code == .storage)
     #expect(link?.message == "cannot read \(tape.path)/a.http: it is a symbolic link")
     try FileManager.default.removeItem(atPath: "\(tape.path)/a.http")
     #expect(mkfifo("\(tape.path)/a.http", 0o600) == 0)
-    let pipe = #expect(throws: SourceError.self) { try Recording(tape.path) }
+    let pipe = #expect(throws: SourceError.self) { try Recording(URL(filePath: tape.path)) }
     #expect(pipe?.message == "cannot read \(tape.path)/a.http: not a regular file")
     try FileManager.default.removeItem(atPath: "\(tape.path)/a.http")
     // A hole: it takes no room on the disk.
     try tape.write("", to: "a.http")
     #expect(truncate("\(tape.path)/a.http", off_t(RecordingDirectory.maxFileSize) + 1) == 0)
-    let large = #expect(throws: SourceError.self) { try Recording(tape.path) }
+    let large = #expect(throws: SourceError.self) { try Recording(URL(filePath: tape.path)) }
     #expect(large?.code == .tooLarge)
   }
 

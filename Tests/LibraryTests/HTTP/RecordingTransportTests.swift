@@ -19,7 +19,8 @@ struct RecordingTransportTests {
     var results: [Result<HTTPResponse, SourceError>] = []
     for outcome in outcomes {
       let transport = try RecordingTransport(
-        ScriptedTransport(outcome), into: tape.path, hiding: secrets.map(Secret.init),
+        ScriptedTransport(outcome), into: URL(filePath: tape.path),
+        hiding: secrets.map(Secret.init),
         now: { Date(timeIntervalSince1970: 1_767_604_364.9) })
       results.append(
         await Result { () async throws(SourceError) in try await transport.send(request) })
@@ -103,7 +104,7 @@ struct RecordingTransportTests {
         throw .cancelled
       }
     }
-    let transport = try RecordingTransport(Silent(), into: tape.path, hiding: [])
+    let transport = try RecordingTransport(Silent(), into: URL(filePath: tape.path), hiding: [])
     let left = Task { try await transport.send(.tape("/left")) }
     left.cancel()
     _ = await left.result
@@ -197,7 +198,7 @@ struct RecordingTransportTests {
     let contact = Setting("NOTES_CONTACT", .contact, about: "Who asks.")
     let environment = try PluginEnvironment(
       settings: Settings([contact.key: "ann@notes.example"]), transport: Echo()
-    ).recording(into: tape.path, hiding: [contact])
+    ).recording(into: URL(filePath: tape.path), hiding: [contact])
     var request = HTTPRequest.tape(query: [("mailto", "ann@notes.example")])
     request.headers.append(.init("User-Agent", "notes (ann@notes.example)"))
     _ = try await environment.transport.send(request)
@@ -209,8 +210,8 @@ struct RecordingTransportTests {
 
   @Test func `numbers are consecutive, also with concurrent recordings`() async throws {
     try tape.write("x", to: "0041-get-a.http")
-    let one = try RecordingTransport(Echo(), into: tape.path, hiding: [])
-    let other = try RecordingTransport(Echo(), into: tape.path, hiding: [])
+    let one = try RecordingTransport(Echo(), into: URL(filePath: tape.path), hiding: [])
+    let other = try RecordingTransport(Echo(), into: URL(filePath: tape.path), hiding: [])
     await withTaskGroup { group in
       for index in 0..<40 {
         let transport = index.isMultiple(of: 2) ? one : other
@@ -225,10 +226,11 @@ struct RecordingTransportTests {
   @Test func `reports the system's error`() async throws {
     try tape.write("", to: "file")
     let below = #expect(throws: SourceError.self) {
-      try RecordingTransport(Echo(), into: "\(tape.path)/file/below", hiding: [])
+      try RecordingTransport(Echo(), into: URL(filePath: "\(tape.path)/file/below"), hiding: [])
     }
     #expect(below?.code == .storage)
-    let transport = try RecordingTransport(Echo(), into: "\(tape.path)/gone", hiding: [])
+    let transport = try RecordingTransport(
+      Echo(), into: URL(filePath: "\(tape.path)/gone"), hiding: [])
     try FileManager.default.removeItem(atPath: "\(tape.path)/gone")
     let gone = await #expect(throws: SourceError.self) { try await transport.send(.tape()) }
     #expect(gone?.code == .notRecorded)

@@ -26,7 +26,7 @@ import Testing
   @Test(arguments: fixtures) func `they are recordings, and small`(
     source: String, directory: URL
   ) throws {
-    #expect(try Recording(directory.path).count > 0)
+    #expect(try Recording(directory).count > 0)
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
     let texts = try names.map { name in
       #expect(name.hasSuffix(".http"))

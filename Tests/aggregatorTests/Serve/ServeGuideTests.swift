@@ -56,7 +56,7 @@ import Testing
     try sandbox.write(
       "# aggregator recording 1\n# 2026-01-05T09:12:44Z\n\(request)\n\n### HTTP 200\n",
       to: "tape/0003-get-api-characters.http")
-    let replay = WireReplay(try Recording(sandbox.root.appending(path: "tape").path))
+    let replay = WireReplay(try Recording(sandbox.root.appending(path: "tape")))
     let response = replay.response(
       to: ServerRequest(
         "GET", rawPath: "/api/characters/", path: [], rawQuery: "limit=50&offset=0"))
@@ -65,7 +65,7 @@ import Testing
     let block = try #require(
       text.firstMatch(of: /```\n(# aggregator recording 1\n.*?)```/.dotMatchesNewlines()))
     try sandbox.write(String(block.1), to: "edited/0001-get-api-characters.http")
-    let edited = WireReplay(try Recording(sandbox.root.appending(path: "edited").path))
+    let edited = WireReplay(try Recording(sandbox.root.appending(path: "edited")))
     let slow = edited.response(
       to: ServerRequest(
         "GET", rawPath: "/api/characters/", path: [], rawQuery: "api_key=x&limit=20&offset=0"))

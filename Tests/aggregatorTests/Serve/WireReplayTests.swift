@@ -62,7 +62,7 @@ import UsersSource
   private func environment(
     _ plugin: some Plugin, _ key: String, _ settings: [String: String]
   ) throws -> Served {
-    let replay = WireReplay(try Recording(fixture(of: plugin).directory.path))
+    let replay = WireReplay(try Recording(fixture(of: plugin).directory))
     let server = try LoopbackServer { request in LoopbackReply(replay.response(to: .init(request)))
     }
     let service = plugin.settings.first { $0.key == key }?.defaultValue
@@ -109,7 +109,7 @@ import UsersSource
         "# aggregator recording 1\n# 2026-01-05T09:12:44Z\n\(exchange)\n",
         to: "tape/\(1000 + number).http")
     }
-    return WireReplay(try Recording(sandbox.root.appending(path: "tape").path))
+    return WireReplay(try Recording(sandbox.root.appending(path: "tape")))
   }
 
   private func ask(
@@ -271,7 +271,7 @@ import UsersSource
         "# aggregator recording 1\n# 2026-01-05T09:12:44Z\nGET https://host/\(number)\n\n### HTTP 200\n",
         to: "tape/\(number)-x.http")
     }
-    let replay = WireReplay(try Recording(sandbox.root.appending(path: "tape").path))
+    let replay = WireReplay(try Recording(sandbox.root.appending(path: "tape")))
     let text = ask(replay, "/\u{1B}[31m\n\u{202E}" + String(repeating: "x", count: 10_000)).text
     #expect(text.contains("and 10 more"))
     #expect(text.utf8.count < 4000)
