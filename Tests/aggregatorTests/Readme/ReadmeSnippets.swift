@@ -1,4 +1,5 @@
 import AggregatorKit
+import Foundation
 import HeroesSource
 
 // The Swift of the README, word for word, so that it compiles; `ReadmeTests` compares the two.
@@ -6,7 +7,7 @@ import HeroesSource
 func printSpiders(key: String) async throws {
   let environment = PluginEnvironment(
     settings: Settings([HeroesPlugin.key: key]), transport: HTTPTransport.standard,
-    store: SQLiteStore(at: "/tmp/heroes/store.sqlite"))
+    store: SQLiteStore(at: URL(filePath: "/tmp/heroes/store.sqlite")))
   let heroes = try HeroesPlugin().source(in: environment)
   for try await hero in heroes.items(matching: "spider", upTo: PaginationBound(items: 50)) {
     print(hero.name, hero.publisher ?? "")
