@@ -4,6 +4,26 @@ public import AggregatorImages
 public import AggregatorSettings
 
 extension Plugin {
+  /// The images of this source's records, with the retries and the deadline of its ``Policy``.
+  ///
+  /// The store is not used. Without `files` images are cached in memory only, up to `memory` bytes:
+  /// 64 MiB by default. An image has at most `maxBytes` bytes, 16 MiB by default. The default deadline
+  /// of one image, with its retries, is the policy's. Invalid settings are errors of the calls.
+  public func images(
+    in environment: PluginEnvironment, files: ImageDiskCache?, memory: Int = 64 << 20,
+    maxBytes: Int = 16 << 20, deadline: Duration? = nil
+  ) -> RecordImages<Item> {
+    let loader = ImageLoader(
+      of: name, over: environment.transport, retry: policy.retry,
+      deadline: deadline ?? policy.deadline, files: files, memory: memory, maxBytes: maxBytes,
+      clock: environment.clock, now: environment.now, random: environment.random,
+      observer: environment.observer)
+    let networkScope = networkScope(in: environment.settings)
+    return RecordImages(of: name, loader) { record, size throws(SourceError) in
+      try imageAddress(of: record, size, within: networkScope)
+    }
+  }
+
   /// The URL of a record's image; `nil` if it has none.
   ///
   /// It is the first valid one of the ``Layout``. URLs on this machine or in a private network are
@@ -13,21 +33,31 @@ extension Plugin {
   public func imageAddress(
     of record: Item, _ size: ImageSize, in settings: Settings
   ) throws(SourceError) -> ImageAddress? {
+    try imageAddress(of: record, size, within: networkScope(in: settings))
+  }
+
+  private func imageAddress(
+    of record: Item, _ size: ImageSize, within networkScope: Result<NetworkScope, SourceError>
+  ) throws(SourceError) -> ImageAddress? {
     let addresses = (layout.images?(record, size) ?? []).compactMap { ImageAddress($0) }
     guard let first = addresses.first else { return nil }
-    var networkScope = NetworkScope.internet
-    var services = serviceURLs
-    for setting in self.settings where setting.form == .url {
-      services.append(try settings.url(setting))
-    }
-    for address in services.compactMap({ Address($0) }) {
-      networkScope = min(networkScope, address.networkScope)
-    }
+    let networkScope = try networkScope.get()
     if let address = addresses.first(where: { $0.networkScope >= networkScope }) { return address }
     throw SourceError(
       .rejected,
       "the image URL points at \(first.authority), which is \(first.networkScope.text), unlike the service"
     )
+  }
+
+  /// The most private network that the service is in.
+  private func networkScope(in settings: Settings) -> Result<NetworkScope, SourceError> {
+    Result { () throws(SourceError) in
+      var services = serviceURLs
+      for setting in self.settings where setting.form == .url {
+        services.append(try settings.url(setting))
+      }
+      return services.compactMap { Address($0)?.networkScope }.min() ?? .internet
+    }
   }
 }
 
@@ -38,32 +68,5 @@ extension NetworkScope {
     case .privateNetwork: "in a private network"
     case .internet: "on the internet"
     }
-  }
-}
-
-extension ImageLoader {
-  /// Creates a loader of a source's images, with the retries and the deadline of its ``Policy``.
-  ///
-  /// ```swift
-  /// let images = ImageLoader(of: plugin, in: environment, files: ImageFiles(in: "/tmp/images"))
-  /// if let address = try plugin.imageAddress(of: hero, .small, in: environment.settings) {
-  ///   show(try await images.image(at: address).item.bytes)
-  /// }
-  /// ```
-  ///
-  /// The store is not used. Without `files` images are cached in memory only, up to `memory` bytes:
-  /// 64 MiB by default. An image has at most `maxBytes` bytes, 16 MiB by default. The default deadline
-  /// of one image, with its retries, is the policy's.
-  public init(
-    of plugin: some Plugin, in environment: PluginEnvironment, files: ImageDiskCache?,
-    memory: Int = 64 << 20, maxBytes: Int = 16 << 20, reading: CachePolicy = .normal,
-    deadline: Duration? = nil
-  ) {
-    self.init(
-      of: plugin.name, over: environment.transport, retry: plugin.policy.retry,
-      deadline: deadline ?? plugin.policy.deadline, files: files, memory: memory,
-      maxBytes: maxBytes,
-      reading: reading, clock: environment.clock, now: environment.now,
-      random: environment.random, observer: environment.observer)
   }
 }

@@ -1,6 +1,6 @@
 public import AggregatorCore
 import AggregatorFiles
-import Foundation
+public import Foundation
 
 /// An LRU cache of images in a directory, bounded by bytes, which any number of processes may share.
 ///
@@ -16,8 +16,8 @@ public struct ImageDiskCache: Sendable {
   /// The suffixes of complete files, and of a temporary one.
   private static let (ending, newEnding) = (".image", ".new")
 
-  /// The absolute path; created with mode 0700 at the first write.
-  public let directory: String
+  /// The absolute path; the directory is created with mode 0700 at the first write.
+  package let path: String
 
   /// The most bytes of all files together.
   public let limit: Int
@@ -26,10 +26,16 @@ public struct ImageDiskCache: Sendable {
   var maxWait = Duration.seconds(5)
 
   /// The directory is for the cache alone, and need not exist; the limit is 256 MiB by default.
-  public init(in directory: String, atMost limit: Int = 256 << 20) {
-    self.directory = directory
+  public init(in directory: URL, atMost limit: Int = 256 << 20) {
+    self.init(in: directory.standardizedFileURL.path, atMost: limit)
+  }
+
+  package init(in path: String, atMost limit: Int = 256 << 20) {
+    self.path = path
     self.limit = limit
   }
+
+  public var directory: URL { URL(filePath: path, directoryHint: .isDirectory) }
 
   /// The size of the cache.
   public struct Usage: Hashable, Sendable {
@@ -65,9 +71,9 @@ public struct ImageDiskCache: Sendable {
   func file(
     at address: ImageAddress, of collection: String, atMost maxBytes: Int, used date: Date
   ) async -> ImageCacheFile? {
-    let path = path(name(of: address, collection))
+    let file = path(of: name(of: address, collection))
     return await onQueue { () -> ImageCacheFile? in
-      guard let file = try? OpenFile(reading: path, followingLink: false),
+      guard let file = try? OpenFile(reading: file, followingLink: false),
         let contents = try? file.contents(atMost: maxBytes + ImageCacheFile.maxHeadSize),
         let image = ImageCacheFile(contents, of: address), image.image.bytes.count <= maxBytes
       else { return nil }
@@ -89,7 +95,7 @@ public struct ImageDiskCache: Sendable {
       try makeRoom(for: contents.count, named: name)
       // A lost image can be fetched again.
       try OpenFile.replace(
-        path(name), with: contents, via: path(name + Self.newEnding), isDurable: false
+        path(of: name), with: contents, via: path(of: name + Self.newEnding), isDurable: false
       ) { file throws(SystemFailure) in try file.touch(date) }
     }
   }
@@ -132,7 +138,7 @@ extension ImageDiskCache {
   }
 
   private func remove(_ name: String) throws(SystemFailure) {
-    do throws(SystemFailure) { try SystemFailure.check { unlink(path(name)) } } catch let error
+    do throws(SystemFailure) { try SystemFailure.check { unlink(path(of: name)) } } catch let error
       where error.isMissing
     {
       // Another process removed it.
@@ -143,7 +149,7 @@ extension ImageDiskCache {
   private func entries() -> [Entry] {
     names().compactMap { name in
       var status = stat()
-      guard name.hasSuffix(Self.ending), lstat(path(name), &status) == 0,
+      guard name.hasSuffix(Self.ending), lstat(path(of: name), &status) == 0,
         status.st_mode & S_IFMT == S_IFREG
       else { return nil }
       #if canImport(Darwin)
@@ -156,7 +162,7 @@ extension ImageDiskCache {
   }
 
   private func names() -> [String] {
-    (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
   }
 
   /// A name with a hash of the URL, which does not reveal it.
@@ -166,14 +172,14 @@ extension ImageDiskCache {
       "\(collection)-\(String(repeating: "0", count: 16 - digits.count))\(digits)\(Self.ending)"
   }
 
-  private func path(_ name: String) -> String { "\(directory)/\(name)" }
+  private func path(of name: String) -> String { "\(path)/\(name)" }
 
   private func locked(
     _ body: @escaping @Sendable () throws(SystemFailure) -> Void
   ) async throws(SourceError) {
     let result: Result<Void, SystemFailure>
     do {
-      result = try await FileLock(path: path("lock")).holding(
+      result = try await FileLock(path: path(of: "lock")).holding(
         within: maxWait, clock: ContinuousClock()
       ) {
         await onQueue { Result(catching: body) }
@@ -181,10 +187,10 @@ extension ImageDiskCache {
     } catch let error as SourceError {
       throw error
     } catch {
-      throw SourceError(.busy, "\(directory) is locked by another process")
+      throw SourceError(.busy, "\(path) is locked by another process")
     }
     do throws(SystemFailure) { try result.get() } catch {
-      throw SourceError(unwritable: directory, error)
+      throw SourceError(unwritable: path, error)
     }
   }
 

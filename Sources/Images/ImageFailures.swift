@@ -4,6 +4,8 @@ import Synchronization
 
 /// Failures of images that another request would only repeat, remembered for a minute: a list that is
 /// scrolled back and forth must not ask for them every time.
+///
+/// Failures of the connection are not remembered, so that images appear as soon as it is back.
 final class ImageFailures: Sendable {
   private struct Failure {
     let error: SourceError
@@ -35,4 +37,6 @@ final class ImageFailures: Sendable {
       failures[address] = Failure(error: error, date: date)
     }
   }
+
+  func remove(_ address: ImageAddress) { failures.withLock { $0[address] = nil } }
 }

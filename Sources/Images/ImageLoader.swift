@@ -5,78 +5,107 @@ public import Foundation
 /// Loads the images of a source: from memory, from the disk cache, from the web.
 ///
 /// - Concurrent loads of the same image share one request, which is cancelled with the last of its callers.
-/// - Both caches are LRU caches bounded by bytes.
+/// - Both caches are LRU caches bounded by bytes. The one in memory is emptied when an Apple system is short of memory.
 /// - The type of an image is detected from its header; `Content-Type` and file name are ignored.
 /// - An image that the service does not have, or that is broken, is not requested again for a minute.
 /// - Failures are retried, and deadlines enforced, by the given policies.
+///
+/// Views that show records use ``RecordImages``, which has a loader.
 public struct ImageLoader: Sendable {
   private let memory: ImageMemoryCache
   private let failures: ImageFailures
   private let source: any DataSource<LoadedImage>
-  private let readsMemory: Bool
 
   /// Create one loader and reuse it: requests in flight and images in memory are shared within it.
   ///
   /// Without `files` images are cached in memory only, up to `memory` bytes: 64 MiB by default. An
-  /// image has at most `maxBytes` bytes, 16 MiB by default, and `deadline` includes retries. Of the
-  /// policies, `offline` uses no network, and `refresh` fetches cached images again and falls back.
+  /// image has at most `maxBytes` bytes, 16 MiB by default, and `deadline` includes retries.
   public init(
     of name: String, over transport: any Transport, retry: RetryPolicy = .standard,
     deadline: Duration = .seconds(15), files: ImageDiskCache?, memory: Int = 64 << 20,
-    maxBytes: Int = 16 << 20, reading: CachePolicy = .normal,
-    clock: any Clock<Duration> = ContinuousClock(),
+    maxBytes: Int = 16 << 20, clock: any Clock<Duration> = ContinuousClock(),
     now: @escaping @Sendable () -> Date = { Date() },
     random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },
     observer: Observer = .silent
   ) {
     self.memory = ImageMemoryCache(of: memory)
     failures = ImageFailures(now: now)
-    readsMemory = !reading.refreshes
-    var chain: any DataSource<LoadedImage>
-    if reading.mayAskService {
-      chain = RemoteImages(transport: transport, maxBytes: maxBytes, now: now)
-        .retry(retry, clock: clock, random: random)
-        .timeout(deadline, clock: clock)
-    } else {
-      chain = UnavailableSource(
-        SourceError(.offline, "the image is not cached (offline mode)"))
-    }
-    if let files {
-      chain = Self.caching(chain, in: files, of: name, atMost: maxBytes, for: reading, now: now)
-    }
-    source = chain.coalesced().observed(by: observer, as: "\(name) images")
+    let remote = RemoteImages(transport: transport, maxBytes: maxBytes, now: now)
+      .retry(retry, clock: clock, random: random)
+      .timeout(deadline, clock: clock)
+      .onlineOnly()
+    source = Self.caching(remote, in: files, of: name, atMost: maxBytes, now: now)
+      .coalesced()
+      .observed(by: observer, as: "\(name) images")
   }
 
   /// The image at an address, its origin, and a warning if it could not be cached.
   ///
+  /// Images never expire: only a policy that refreshes requests a cached one again.
+  ///
   /// - Throws: ``SourceError``: `malformed` for data that is not an image, `tooLarge`, `rejected` if the
   ///   image does not exist, `offline` if it is not cached in offline mode, `cancelled`, and the errors of
   ///   a ``Transport``.
-  public func image(at address: ImageAddress) async throws(SourceError) -> LookupResult<LoadedImage>
-  {
-    if readsMemory, let cached = memory[address] {
-      let provenance = Provenance(
-        .cached, fetchedAt: cached.fetchedAt, endpoint: HTTPRequest(.get, address.url).endpoint)
-      return LookupResult(cached.image, provenance: provenance)
+  public func image(
+    at address: ImageAddress, cachePolicy: CachePolicy = .normal
+  ) async throws(SourceError) -> LookupResult<LoadedImage> {
+    if !cachePolicy.refreshes {
+      if let cached = memory[address] { return cached }
+      if let failure = failures[address] { throw failure }
     }
-    if readsMemory, let failure = failures[address] { throw failure }
     let found: LookupResult<LoadedImage>
-    do { found = try await source.item(address) } catch {
-      failures.add(error, at: address)
-      throw error
+    do { found = try await source.item(address, cachePolicy: cachePolicy) } catch {
+      if cachePolicy.refreshes, cachePolicy.mayFallBack, error.allowsFallback,
+        let cached = memory[address]
+      {
+        return LookupResult(cached.item, provenance: cached.provenance.because(error))
+      }
+      // A failed refresh does not keep others from the cached image.
+      if !cachePolicy.refreshes { failures.add(error, at: address) }
+      guard error.code == .offline, !cachePolicy.mayAskService else { throw error }
+      throw SourceError(.offline, "the image is not cached (offline mode)")
     }
-    memory.add(found.item, fetchedAt: found.provenance.fetchedAt)
+    failures.remove(address)
+    memory.add(found)
     return found
   }
 
+  /// The image at an address if it is in memory; does not wait, so that a view has it in its first frame.
+  public func cachedImage(at address: ImageAddress) -> LoadedImage? { memory[address]?.item }
+
+  /// Loads images into memory, at most `jobs` at a time, with low priority.
+  ///
+  /// Failures are ignored, and images that failed within the last minute are skipped. It ends when the images are
+  /// loaded, or its task is cancelled; requests for which others wait continue then.
+  @concurrent public func prefetch(
+    _ addresses: some Sequence<ImageAddress> & Sendable, jobs: Int = 4,
+    cachePolicy: CachePolicy = .normal
+  ) async {
+    await withTaskGroup(of: Void.self) { group in
+      var running = 0
+      for address in addresses {
+        if running >= jobs, await group.next() != nil { running -= 1 }
+        let isAdded = group.addTaskUnlessCancelled(priority: .low) {
+          _ = try? await image(at: address, cachePolicy: cachePolicy)
+        }
+        guard isAdded else { return }
+        running += 1
+      }
+    }
+  }
+
+  /// Empties the memory, not the disk.
+  ///
+  /// Failures are remembered: requesting broken images again would not save memory.
+  public func purge() { memory.removeAll() }
+
   private static func caching(
-    _ base: some DataSource<LoadedImage>, in files: ImageDiskCache, of collection: String,
-    atMost maxBytes: Int, for reading: CachePolicy, now: @escaping @Sendable () -> Date
+    _ base: some DataSource<LoadedImage>, in files: ImageDiskCache?, of collection: String,
+    atMost maxBytes: Int, now: @escaping @Sendable () -> Date
   ) -> any DataSource<LoadedImage> {
-    CachedImages(
-      base: base, files: files, collection: collection, reading: reading, maxBytes: maxBytes,
-      now: now
-    )
+    guard let files else { return base }
+    return CachedImages(
+      base: base, files: files, collection: collection, maxBytes: maxBytes, now: now)
   }
 }
 
@@ -87,7 +116,6 @@ private struct CachedImages<Base: DataSource<LoadedImage>>: Decorator {
   let base: Base
   let files: ImageDiskCache
   let collection: String
-  let reading: CachePolicy
   let maxBytes: Int
   let now: @Sendable () -> Date
 
@@ -98,12 +126,13 @@ private struct CachedImages<Base: DataSource<LoadedImage>>: Decorator {
   func item(_ address: ImageAddress, cachePolicy: CachePolicy) async throws(SourceError)
     -> LookupResult<LoadedImage>
   {
-    if !reading.refreshes, let cached = await cached(address) { return cached }
+    if !cachePolicy.refreshes, let cached = await cached(address) { return cached }
     var found: LookupResult<LoadedImage>
     do { found = try await base.item(address, cachePolicy: cachePolicy) } catch let error
       where error.allowsFallback
     {
-      guard reading.refreshes, reading.mayFallBack, let cached = await cached(address) else {
+      guard cachePolicy.refreshes, cachePolicy.mayFallBack, let cached = await cached(address)
+      else {
         throw error
       }
       return LookupResult(cached.item, provenance: cached.provenance.because(error))
@@ -119,7 +148,7 @@ private struct CachedImages<Base: DataSource<LoadedImage>>: Decorator {
     return found
   }
 
-  var label: String { "cached(in: \(files.directory))" }
+  var label: String { "cached(in: \(files.path))" }
 
   private func cached(_ address: ImageAddress) async -> LookupResult<LoadedImage>? {
     let file = await files.file(at: address, of: collection, atMost: maxBytes, used: now())

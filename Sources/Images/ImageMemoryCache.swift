@@ -1,3 +1,5 @@
+import AggregatorCore
+import AggregatorHTTP
 import Foundation
 import Synchronization
 
@@ -6,18 +8,39 @@ final class ImageMemoryCache: Sendable {
   private struct Entry {
     let image: LoadedImage
     let fetchedAt: Date?
-    /// The number of the last use: larger is more recent.
+    /// The number of the last use.
     var lastUse: Int
   }
 
   private struct State {
     var entries: [ImageAddress: Entry] = [:]
     var bytes = 0
-    var uses = 0
+    var lastUse = 0
 
-    mutating func nextUse() -> Int {
-      uses += 1
-      return uses
+    /// The uses, oldest first; those that are not the last ones of their images are outdated.
+    ///
+    /// Searching all entries for the least recently used one takes milliseconds if there are thousands, and the
+    /// main thread may wait for it.
+    var uses: ArraySlice<(number: Int, address: ImageAddress)> = []
+
+    mutating func use(_ address: ImageAddress) {
+      lastUse += 1
+      entries[address]?.lastUse = lastUse
+      uses.append((lastUse, address))
+      if uses.count > 2 * entries.count + 100 {
+        uses.removeAll { [entries] use in entries[use.address]?.lastUse != use.number }
+      }
+    }
+
+    /// Removes the least recently used image; false if there is none.
+    mutating func evictOldest() -> Bool {
+      while let (number, address) = uses.popFirst() {
+        if entries[address]?.lastUse == number {
+          remove(address)
+          return true
+        }
+      }
+      return false
     }
 
     mutating func remove(_ address: ImageAddress) {
@@ -28,32 +51,62 @@ final class ImageMemoryCache: Sendable {
   private let limit: Int
   private let state = Mutex(State())
 
-  init(of limit: Int) { self.limit = limit }
+  #if canImport(Darwin)
+    private let pressure = Mutex(
+      DispatchSource.makeMemoryPressureSource(eventMask: [.warning, .critical]))
+  #endif
+
+  init(of limit: Int) {
+    self.limit = limit
+    #if canImport(Darwin)
+      pressure.withLock { source in
+        source.setEventHandler { [weak self] in self?.removeAll() }
+        source.activate()
+      }
+    #endif
+  }
+
+  #if canImport(Darwin)
+    deinit { pressure.withLock { $0.cancel() } }
+  #endif
 
   var bytes: Int { state.withLock(\.bytes) }
 
   /// The image of an address, which becomes the most recently used one.
-  subscript(address: ImageAddress) -> (image: LoadedImage, fetchedAt: Date?)? {
-    state.withLock { state in
-      guard var entry = state.entries[address] else { return nil }
-      entry.lastUse = state.nextUse()
-      state.entries[address] = entry
-      return (entry.image, entry.fetchedAt)
+  subscript(address: ImageAddress) -> LookupResult<LoadedImage>? {
+    let entry = state.withLock { state -> Entry? in
+      guard let entry = state.entries[address] else { return nil }
+      state.use(address)
+      return entry
+    }
+    return entry.map { entry in
+      LookupResult(
+        entry.image,
+        provenance: Provenance(
+          .cached, fetchedAt: entry.fetchedAt, endpoint: HTTPRequest(.get, address.url).endpoint))
     }
   }
 
   /// Adds an image and evicts the least recently used ones; an image that is too large is not added.
-  func add(_ image: LoadedImage, fetchedAt: Date?) {
+  func add(_ found: LookupResult<LoadedImage>) {
+    let image = found.item
     state.withLock { state in
       state.remove(image.id)
       guard image.bytes.count <= limit else { return }
-      while state.bytes + image.bytes.count > limit,
-        let oldest = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse })?.key
-      {
-        state.remove(oldest)
-      }
-      state.entries[image.id] = Entry(image: image, fetchedAt: fetchedAt, lastUse: state.nextUse())
+      while state.bytes + image.bytes.count > limit, state.evictOldest() {}
+      state.entries[image.id] = Entry(
+        image: image, fetchedAt: found.provenance.fetchedAt, lastUse: 0)
+      state.use(image.id)
       state.bytes += image.bytes.count
+    }
+  }
+
+  func removeAll() {
+    // Images are released without the lock.
+    _ = state.withLock { state in
+      let old = state
+      state = State()
+      return old
     }
   }
 }

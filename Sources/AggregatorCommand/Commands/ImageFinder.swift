@@ -6,7 +6,8 @@ struct ImageFinder<P: Plugin>: Sendable {
   let environment: PluginEnvironment
   let source: any DataSource<P.Item>
 
-  private let images: ImageLoader
+  private let images: RecordImages<P.Item>
+  private let cachePolicy: CachePolicy
   private let size: ImageSize
 
   init(
@@ -19,9 +20,10 @@ struct ImageFinder<P: Plugin>: Sendable {
     let isRecorded = try RecordingOptions(
       invocation, environment.settings, of: context.tree.name
     ).isOn
-    images = options.images(
-      of: plugin, in: environment,
-      cachedIn: isRecorded ? nil : try context.imageFiles(environment.settings))
+    images = plugin.images(
+      in: environment, files: isRecorded ? nil : try context.imageFiles(environment.settings),
+      deadline: options.deadline)
+    cachePolicy = options.cachePolicy
     source = try options.source(of: plugin, in: environment)
     size = invocation.text(.size).flatMap(ImageSize.init) ?? .medium
   }
@@ -30,14 +32,9 @@ struct ImageFinder<P: Plugin>: Sendable {
     try await plugin.find(id, in: source).get()
   }
 
-  /// Fails with the cause ``MissingImage`` if the record has none.
+  /// Fails with code `notFound` if the record has none.
   func image(of record: P.Item) async throws(SourceError) -> LookupResult<LoadedImage> {
-    let address = try plugin.imageAddress(of: record, size, in: environment.settings)
-    guard let address else {
-      throw SourceError(
-        .notFound, "\(plugin.noun.singular) \(record.id) has no image", cause: MissingImage())
-    }
-    return try await images.image(at: address)
+    try await plugin.image(of: record, size, in: images, cachePolicy)
   }
 
   /// Prints the age of a cached image, and why it was not loaded again.
@@ -57,4 +54,16 @@ struct ImageFinder<P: Plugin>: Sendable {
   }
 }
 
-struct MissingImage: Error {}
+extension Plugin {
+  /// Loads the image of a record; `notFound` if it has none.
+  func image(
+    of record: Item, _ size: ImageSize, in images: RecordImages<Item>, _ cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<LoadedImage> {
+    do { return try await images.image(of: record, size, cachePolicy: cachePolicy) } catch {
+      var error = error
+      // Sources name themselves in the plural.
+      if error.code == .notFound { error.message = "\(noun.singular) \(record.id) has no image" }
+      throw error
+    }
+  }
+}

@@ -44,7 +44,7 @@ struct ImageTally<P: Plugin> {
     case .success(let count):
       saved += 1
       bytes += count
-    case .failure(let error) where error.cause is MissingImage && result.isListed: missing += 1
+    case .failure(let error) where error.code == .notFound && result.isListed: missing += 1
     case .failure(let error):
       failed += 1
       failures.add(error, of: result.id)

@@ -47,7 +47,7 @@ struct RecordPictures<P: Plugin>: Sendable {
         diagnostics.warning("\(finder.plugin.name): \(warning.message)")
       }
       return try await chafa.picture(of: loaded.item, within: card.size)
-    } catch let error where error.cause is MissingImage {
+    } catch let error where error.code == .notFound {
       diagnostics.note(error.message)
     } catch {
       var error = error

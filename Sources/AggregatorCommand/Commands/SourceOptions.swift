@@ -41,13 +41,6 @@ struct SourceOptions {
     }
   }
 
-  func images(
-    of plugin: some Plugin, in environment: PluginEnvironment, cachedIn files: ImageDiskCache?
-  ) -> ImageLoader {
-    ImageLoader(
-      of: plugin, in: environment, files: files, reading: cachePolicy, deadline: deadline)
-  }
-
   func upstreamLoader<P: Plugin>(
     of plugin: P, in environment: PluginEnvironment
   ) throws(CommandError) -> UpstreamLoader<P.Item>? {

@@ -50,7 +50,7 @@ extension Command {
       let usage = await files.usage()
       if usage.count > 0 {
         context.diagnostics.note(
-          "\(files.directory), \(usage.count.of("image")), \(usage.bytes.byteCount)")
+          "\(files.path), \(usage.count.of("image")), \(usage.bytes.byteCount)")
       }
     }
     return .success

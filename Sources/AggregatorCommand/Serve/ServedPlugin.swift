@@ -6,7 +6,7 @@ struct ServedPlugin<P: Plugin>: ServedSource {
   private let plugin: P
   private let environment: PluginEnvironment
   private let chain: Result<any DataSource<P.Item>, SourceError>
-  private let images: [ServedQuery.Cache: ImageLoader]
+  private let images: RecordImages<P.Item>
   private let holdingSyncLock: SyncHolder
 
   /// Runs a sync while no other process downloads the same source.
@@ -22,11 +22,7 @@ struct ServedPlugin<P: Plugin>: ServedSource {
     self.environment = environment
     holdingSyncLock = holder
     chain = Result { () throws(SourceError) in try plugin.source(in: environment) }
-    var images: [ServedQuery.Cache: ImageLoader] = [:]
-    for cache in ServedQuery.Cache.allCases where plugin.layout.images != nil {
-      images[cache] = ImageLoader(of: plugin, in: environment, files: files, reading: cache.policy)
-    }
-    self.images = images
+    images = plugin.images(in: environment, files: files)
   }
 
   var name: String { plugin.name }
@@ -113,14 +109,11 @@ struct ServedPlugin<P: Plugin>: ServedSource {
   func image(
     _ id: String, _ size: ImageSize, _ cache: ServedQuery.Cache
   ) async throws -> LookupResult<LoadedImage> {
-    guard let images = images[cache] else {
+    guard hasImages else {
       throw SourceError(.notFound, "\(plugin.name) have no images")
     }
     let record = try await plugin.find(id, in: try chain(cache)).get().item
-    guard let address = try plugin.imageAddress(of: record, size, in: environment.settings) else {
-      throw SourceError(.notFound, "\(plugin.noun.singular) \(record.id) has no image")
-    }
-    return try await images.image(at: address)
+    return try await plugin.image(of: record, size, in: images, cache.policy)
   }
 
   // MARK: - Changes

@@ -53,6 +53,15 @@ struct ImageFilesTests {
     get throws { "\(directory)/\(try #require(names.first { $0.hasSuffix(".image") }))" }
   }
 
+  @Test(arguments: ["", "/", "/../images"])
+  func `the directory is a URL`(end: String) async throws {
+    try await add(1, to: files())
+    let files = ImageDiskCache(in: URL(filePath: directory + end))
+    #expect(files.path == directory)
+    #expect(files.directory == URL(filePath: directory, directoryHint: .isDirectory))
+    #expect(try await has(1, in: files))
+  }
+
   @Test func `an added image is found by other processes, with its fetch time`()
     async throws
   {

@@ -1,18 +1,17 @@
 import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
-import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct ImageLoaderTests {
-  private let home: StoreDirectory
-  private let lines = Lines()
+  let home: StoreDirectory
+  let lines = Lines()
 
   init() throws { home = try StoreDirectory() }
 
   /// The number of requests in flight, and of those that ended.
-  private struct Lines: Transport {
+  struct Lines: Transport {
     let begun = Counter()
     let ended = Counter()
 
@@ -23,30 +22,34 @@ struct ImageLoaderTests {
     }
   }
 
-  private var files: ImageDiskCache { ImageDiskCache(in: "\(home.root)/images") }
+  var files: ImageDiskCache {
+    ImageDiskCache(in: URL(filePath: home.root).appending(path: "images"))
+  }
 
-  private func loader(
+  func loader(
     files: ImageDiskCache? = nil, memory: Int = 1 << 20, maxBytes: Int = 1 << 20,
-    reading: CachePolicy = .normal, attempts: Int = 1, deadline: Duration = .seconds(60),
+    attempts: Int = 1, deadline: Duration = .seconds(60),
     transport: (any Transport)? = nil, now: @escaping @Sendable () -> Date = { Date() }
   ) -> ImageLoader {
     var plugin = NotesPlugin(service: ScriptedSource<Note>(pages: []))
     plugin.policy.retry.attempts = attempts
     let environment = PluginEnvironment(
       settings: Settings(), transport: transport ?? lines, now: now, random: { 0 })
-    return ImageLoader(
-      of: plugin, in: environment, files: files, memory: memory, maxBytes: maxBytes,
-      reading: reading, deadline: deadline)
+    return plugin.images(
+      in: environment, files: files, memory: memory, maxBytes: maxBytes, deadline: deadline
+    ).loader
   }
 
-  private func address(_ server: LoopbackServer, _ path: String = "1.png") throws -> ImageAddress {
+  func address(_ server: LoopbackServer, _ path: String = "1.png") throws -> ImageAddress {
     try #require(ImageAddress(server.baseURL.appending(path: path).absoluteString))
   }
 
-  private func failure(
-    _ loader: ImageLoader, _ address: ImageAddress
+  func failure(
+    _ loader: ImageLoader, _ address: ImageAddress, _ cachePolicy: CachePolicy = .normal
   ) async -> SourceError? {
-    do throws(SourceError) { _ = try await loader.image(at: address) } catch { return error }
+    do throws(SourceError) {
+      _ = try await loader.image(at: address, cachePolicy: cachePolicy)
+    } catch { return error }
     return nil
   }
 
@@ -119,101 +122,52 @@ struct ImageLoaderTests {
       #expect(live.provenance.origin == .live)
       #expect(live.item.type == .jpeg)
       #expect(try await first.image(at: address).provenance.origin == .cached)
-      let offline = loader(files: files, reading: .offline, transport: TrappingTransport())
-      let stored = try await offline.image(at: address)
+      #expect(
+        try await first.image(at: address, cachePolicy: .offline).provenance.origin == .cached)
+      let offline = loader(files: files, transport: TrappingTransport())
+      let stored = try await offline.image(at: address, cachePolicy: .offline)
       #expect(stored.item == live.item)
       #expect(stored.provenance.origin == .cached)
       #expect(stored.provenance.fetchedAt != nil)
       #expect(stored.provenance.endpoint == address.description)
-      let error = await failure(offline, try self.address(server, "2.png"))
-      #expect(error?.code == .offline)
+      for loader in [offline, loader(transport: TrappingTransport())] {
+        let error = await failure(loader, try self.address(server, "2.png"), .offline)
+        #expect(error?.code == .offline)
+        #expect(error?.message == "the image is not cached (offline mode)")
+      }
       #expect(server.requests.count == 1)
     }
   }
 
-  @Test func `a refresh fetches again, and falls back to the cached image`() async throws {
+  @Test(arguments: [true, false])
+  func `a refresh fetches again, and falls back to the cached image`(onDisk: Bool) async throws {
     try await withServer(
       replies: .ok(SampleImage.png(1, 1)), .ok(SampleImage.png(2, 2)), .status(503), .status(503)
     ) { server in
       let address = try address(server)
-      _ = try await loader(files: files).image(at: address)
-      let refreshing = loader(files: files, reading: .reload)
-      #expect(try await refreshing.image(at: address).item.pixels?.width == 2)
-      let old = try await refreshing.image(at: address)
+      // One of the caches alone.
+      let loader = loader(files: onDisk ? files : nil, memory: onDisk ? 0 : 1 << 20)
+      _ = try await loader.image(at: address)
+      let new = try await loader.image(at: address, cachePolicy: .reload)
+      #expect(new.item.pixels?.width == 2)
+      let old = try await loader.image(at: address, cachePolicy: .reload)
       #expect(old.item.pixels?.width == 2)
       #expect(old.provenance.origin == .cached)
       #expect(old.provenance.reason?.code == .serverError)
-      let strict = loader(
-        files: files, reading: CachePolicy(refreshes: true, mayFallBack: false))
-      #expect(await failure(strict, address)?.code == .serverError)
+      #expect(await failure(loader, address, .liveOnly)?.code == .serverError)
+      #expect(try await loader.image(at: address).provenance.reason == nil)
+      #expect(server.requests.count == 4)
     }
   }
 
-  static let wrong: [(LoopbackReply, SourceError.Code, String)] = [
-    (.html(title: "Not here"), .malformed, "sent a page instead of an image: Not here"),
-    (
-      .ok(Data("<svg/>".utf8), headers: [("Content-Type", "image/png")]), .malformed,
-      "sent a page instead of an image"
-    ),
-    (
-      .ok(Data("hello".utf8), headers: [("Content-Type", "image/jpeg")]), .malformed,
-      "sent other data instead of an image: hello"
-    ),
-    (.ok(Data()), .malformed, "sent nothing instead of an image"),
-    (.ok(SampleImage.png().prefix(20)), .malformed, "sent a damaged image"),
-    (.status(404, SampleImage.png()), .rejected, "refused the request (404)"),
-    (.cut(after: SampleImage.png(), of: 5000), .connectionLost, "in the middle of the response"),
-    (.ok(SampleImage.png(bytes: 2001)), .tooLarge, "the response is larger than 2000 bytes"),
-    (.redirect(to: "http://127.0.0.2/x.png"), .rejected, "redirects to another host"),
-  ]
-
-  @Test(arguments: wrong.indices)
-  func `other data than an image is a failure, and is not cached`(index: Int) async throws {
-    let (reply, code, words) = Self.wrong[index]
-    try await withServer(replies: reply, .ok(SampleImage.png())) { server in
-      let loader = loader(files: files, maxBytes: 2000)
-      let error = await failure(loader, try address(server))
-      #expect(error?.code == code)
-      #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
-      #expect(await files.usage().count == 0)
-      let found = try await self.loader(files: files).image(at: try address(server))
-      #expect(found.item.bytes == SampleImage.png())
-    }
-  }
-
-  @Test func `a broken image is requested again only after a minute`() async throws {
-    let time = Mutex(Date.day())
+  @Test func `a failed refresh does not keep others from the cached image`() async throws {
     try await withServer(
-      replies: .html(title: "Not here"), .status(404), .ok(SampleImage.png())
+      replies: .ok(SampleImage.png()), .html(title: "Sign in to the Wi-Fi")
     ) { server in
-      let (loader, address) = (
-        loader(now: { time.withLock(\.self) }), try address(server)
-      )
-      for (seconds, code, requests) in [
-        (0, SourceError.Code.malformed, 1), (59, .malformed, 1), (60, .rejected, 2),
-        (119, .rejected, 2),
-      ] {
-        time.withLock { $0 = .day(Double(seconds)) }
-        #expect(await failure(loader, address)?.code == code)
-        #expect(server.requests.count == requests)
-      }
-      // Set back, the clock does not prolong it.
-      time.withLock { $0 = .day(30) }
+      let (loader, address) = (loader(files: files, memory: 0), try address(server))
+      _ = try await loader.image(at: address)
+      #expect(await failure(loader, address, .liveOnly)?.code == .malformed)
       #expect(try await loader.image(at: address).item.bytes == SampleImage.png())
-    }
-  }
-
-  @Test func `a lost connection and a refresh ask for the image at once`() async throws {
-    try await withServer(
-      replies: .cut(after: SampleImage.png(), of: 5000), .status(404), .status(404),
-      .ok(SampleImage.png())
-    ) { server in
-      let (normal, address) = (loader(), try address(server))
-      #expect(await failure(normal, address)?.code == .connectionLost)
-      #expect(await failure(normal, address)?.code == .rejected)
-      let refreshing = loader(reading: .reload)
-      #expect(await failure(refreshing, address)?.code == .rejected)
-      #expect(try await refreshing.image(at: address).item.bytes == SampleImage.png())
     }
   }
 

@@ -3,39 +3,6 @@ import AggregatorSourceTesting
 import Testing
 
 @Suite struct PluginImageTests {
-  /// A plugin of which only the images count.
-  private struct Album: Plugin {
-    static let url = Setting("ALBUM_URL", .url, default: "https://album.example/api", about: "")
-
-    let name = "album"
-    let summary = "images"
-    let example = PluginExample(query: "", id: "1")
-    let settings = [url]
-    let fields = Note.fields
-    let policy = Policy()
-    let layout: Layout<Note>
-    var bundled: any DataSource<Note> { UnavailableSource(.because(.offline)) }
-
-    init(_ addresses: [String]?) {
-      guard let addresses else {
-        layout = Layout(card: [])
-        return
-      }
-      layout = Layout(card: [], images: { _, _ in addresses })
-    }
-
-    func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<Note> {
-      bundled
-    }
-
-    func address(
-      at service: String = "https://album.example/api"
-    ) throws(SourceError) -> String? {
-      try imageAddress(
-        of: Note(1, "one"), .medium, in: Settings(["ALBUM_URL": service]))?.description
-    }
-  }
-
   @Test func `the first valid address is used`() throws {
     #expect(try Album(nil).address() == nil)
     #expect(try Album([]).address() == nil)
@@ -68,5 +35,18 @@ import Testing
       #expect(
         try Album([image, "https://cdn.example/y"]).address(at: service) == "https://cdn.example/y")
     }
+  }
+}
+
+extension Album {
+  fileprivate init(_ addresses: [String]?) {
+    if let addresses { self.init { _, _ in addresses } } else { self.init(images: nil) }
+  }
+
+  fileprivate func address(
+    at service: String = "https://album.example/api"
+  ) throws(SourceError) -> String? {
+    try imageAddress(
+      of: Note(1, "one"), .medium, in: Settings(["ALBUM_URL": service]))?.description
   }
 }
