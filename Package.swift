@@ -18,6 +18,7 @@ let package = Package(
   products: [
     .executable(name: "aggregator", targets: ["aggregator"]),
     .library(name: "AggregatorKit", targets: ["AggregatorKit"]),
+    .library(name: "AggregatorObservation", targets: ["AggregatorObservation"]),
     .library(name: "AggregatorPostgres", targets: ["AggregatorPostgres"]),
     .library(name: "AggregatorCommand", targets: ["AggregatorCommand"]),
     .library(name: "AggregatorSourceTesting", targets: ["AggregatorSourceTesting"]),
@@ -64,6 +65,7 @@ let package = Package(
       "Postgres",
       dependsOn: ["AggregatorCore", "AggregatorStore", "CAggregatorPostgres"]),
     .library("Server", dependsOn: ["AggregatorCore", "CAggregatorServer"]),
+    .library("Observation", dependsOn: ["AggregatorCore", "AggregatorStore"]),
     .target(
       name: "AggregatorKit",
       dependencies: [
@@ -94,9 +96,9 @@ let package = Package(
       name: "LibraryTests",
       dependencies: [
         "AggregatorCore", "AggregatorFiles", "AggregatorHTTP", "AggregatorImages", "AggregatorKit",
-        "AggregatorLaws", "AggregatorPostgres", "AggregatorPostgresServer", "AggregatorSQLite",
-        "AggregatorServer", "AggregatorSettings", "AggregatorSourceTesting", "AggregatorStore",
-        "AggregatorCommand", "CAggregatorSQLite",
+        "AggregatorLaws", "AggregatorObservation", "AggregatorPostgres", "AggregatorPostgresServer",
+        "AggregatorSQLite", "AggregatorServer", "AggregatorSettings", "AggregatorSourceTesting",
+        "AggregatorStore", "AggregatorCommand", "CAggregatorSQLite",
       ]),
     .testTarget(
       name: "DeclaredTests",

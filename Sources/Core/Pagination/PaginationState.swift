@@ -1,7 +1,9 @@
 /// The state of an iteration over pages: all of its decisions, without the fetching.
-struct PaginationState<Item: Record> {
+///
+/// A page that failed leaves it as it was, so that the same request can be made again.
+package struct PaginationState<Item: Record>: Sendable {
   /// The next request; `nil` at the end.
-  private(set) var request: PageRequest?
+  package private(set) var request: PageRequest?
 
   private let size: Int
   private let bound: PaginationBound
@@ -21,7 +23,7 @@ struct PaginationState<Item: Record> {
   private var pages = 0
   private var emptyPages = 0
 
-  init(
+  package init(
     matching query: Query?, after cursor: Cursor?, passing passed: Int? = nil, size: Int,
     bound: PaginationBound, maxEmptyPages: Int = 3,
     remembering memory: DuplicateDetection = .records, cachePolicy: CachePolicy = .normal
@@ -64,7 +66,7 @@ struct PaginationState<Item: Record> {
   }
 
   /// Advances past the page that answers ``request``.
-  mutating func take(_ page: Page<Item>) -> PaginationStep<Item> {
+  package mutating func take(_ page: Page<Item>) -> PaginationStep<Item> {
     var items = newRecords(of: page)
     let hasNewRecords = !items.isEmpty
     if let maxItems = bound.items, delivered + items.count > maxItems {

@@ -1,0 +1,122 @@
+import AggregatorCore
+
+/// Loads the pages of one list off the main actor, and leaves out duplicates there.
+///
+/// One load at a time. A failed or cancelled load loses nothing: the next one makes the same request.
+actor PageLoader<Item: Record> {
+  private let source: any DataSource<Item>
+  private let start: PaginationState<Item>
+  private var pagination: PaginationState<Item>
+  /// Of the pages without new records so far.
+  private var batch = PageBatch<Item>(isFirst: true)
+
+  init(
+    _ source: any DataSource<Item>, matching query: Query?, size: Int, cachePolicy: CachePolicy
+  ) {
+    self.source = source
+    start = PaginationState(
+      matching: query, after: nil, size: size, bound: PaginationBound(), cachePolicy: cachePolicy)
+    pagination = start
+  }
+
+  /// Loads pages until one has new records or is the last.
+  func next() async throws(SourceError) -> PageBatch<Item> {
+    while let request = pagination.request {
+      if let batch = try take(try await page(request)) { return batch }
+    }
+    return PageBatch(isFirst: false, hasMore: false)
+  }
+
+  /// Loads the first page twice: the cached one, which is passed to `show` at once, and the one that the policy gives.
+  ///
+  /// - Returns: `nil` if nothing is left to show.
+  func first(
+    showing show: @Sendable @MainActor (PageBatch<Item>) -> Void
+  ) async throws(SourceError) -> PageBatch<Item>? {
+    guard let request = start.request else { return nil }
+    var pages = source.updates(for: request).makeAsyncIterator()
+    var isShown = true
+    while let page = try await pages.next(isolation: self) {
+      guard !Task.isCancelled else { throw .cancelled }
+      restart()
+      let first = try take(page)
+      isShown = first != nil
+      if let first { await show(first) }
+    }
+    return isShown ? nil : try await next()
+  }
+
+  private func restart() {
+    pagination = start
+    batch = PageBatch(isFirst: true)
+  }
+
+  private func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
+    let page = try await source.page(request)
+    // Not every source ends a cancelled call with an error. Nobody may be left to take this page.
+    guard !Task.isCancelled else { throw .cancelled }
+    return page
+  }
+
+  /// - Returns: `nil` if the page has no new records, and is not the last.
+  /// - Throws: ``SourceError`` with code `noProgress` if there is no record at all.
+  private func take(_ page: Page<Item>) throws(SourceError) -> PageBatch<Item>? {
+    let step = pagination.take(page)
+    batch.add(step)
+    if batch.isFirst, batch.records.isEmpty, let failure = batch.failure {
+      restart()
+      throw failure
+    }
+    guard !step.items.isEmpty || step.end != nil else { return nil }
+    defer { batch = PageBatch(isFirst: false) }
+    return batch
+  }
+}
+
+/// The new records of one page, and of the pages without new records before it.
+struct PageBatch<Item: Record>: Sendable {
+  /// True if the list begins with these records.
+  let isFirst: Bool
+  private(set) var records: [Item] = []
+  private(set) var total: Int?
+  private(set) var provenance: Provenance?
+  private(set) var warnings: [Warning] = []
+  private(set) var unreadable = UnreadableRows.none
+  private(set) var hasMore: Bool
+  /// The reason why there are no more records although the source did not end.
+  private(set) var failure: SourceError?
+
+  init(isFirst: Bool, hasMore: Bool = true) {
+    self.isFirst = isFirst
+    self.hasMore = hasMore
+  }
+
+  mutating func add(_ step: PaginationStep<Item>) {
+    records += step.items
+    total = step.page.total ?? total
+    provenance = provenance.leastCurrent(step.page.provenance)
+    warnings += step.page.warnings
+    unreadable = unreadable + step.page.unreadable
+    hasMore = step.end == nil
+    failure = step.end.flatMap { $0.isWithoutProgress ? .noProgress($0) : nil }
+  }
+}
+
+extension Provenance? {
+  /// The one whose data is older: bundled, then cached, the earlier fetched first.
+  func leastCurrent(_ other: Provenance?) -> Provenance? {
+    guard let self, let other else { return self ?? other }
+    let ranks = (Self.rank(self.origin), Self.rank(other.origin))
+    if ranks.0 != ranks.1 { return ranks.0 > ranks.1 ? self : other }
+    guard let date = self.fetchedAt, let otherDate = other.fetchedAt else { return self }
+    return otherDate < date ? other : self
+  }
+
+  private static func rank(_ origin: Provenance.Origin) -> Int {
+    switch origin {
+    case .live: 0
+    case .cached: 1
+    case .bundled: 2
+    }
+  }
+}

@@ -1,0 +1,281 @@
+public import AggregatorCore
+public import Observation
+
+/// A list that a view binds to: it loads pages of a source as the view needs them.
+///
+/// ```swift
+/// List(list.records) { hero in
+///   Text(hero.name).onAppear { list.loadMoreIfNeeded(after: hero) }
+/// }
+/// .task { await list.load() }
+/// .refreshable { await list.refresh() }
+/// ```
+///
+/// Records have distinct IDs: one that a later page repeats is left out. Pages without new records are passed over; if
+/// the source makes no progress, the list fails with `noProgress`. A failure loses nothing that is there, and
+/// a later answer to an earlier request changes nothing.
+///
+/// A load ends early if the task that began it is cancelled, or if the list is released. Pages are decoded and searched
+/// for duplicates off the main actor.
+@Observable @MainActor
+public final class PagedList<Item: Record> {
+  /// The part of the list that is loaded or failed to load.
+  public enum Load: Sendable {
+    /// The first page, also of a refresh.
+    case first
+    /// The page after the last.
+    case more
+  }
+
+  /// The state of the last load.
+  public enum State: Sendable {
+    /// Nothing is loading, and there is more to load.
+    case idle
+    case loading(Load)
+    case failed(Load, SourceError)
+    /// All records are there.
+    case ended
+  }
+
+  private struct RunningLoad {
+    let load: Load
+    let policy: CachePolicy
+    let number: Int
+    let task: Task<Bool, Never>
+  }
+
+  public internal(set) var records = PagedRecords<Item>()
+
+  /// The total number of matching records; `nil` if it is unknown.
+  public internal(set) var total: Int?
+
+  /// The provenance of the least current page, so that a badge promises no more than is true of all records; `nil`
+  /// before the first page.
+  ///
+  /// Bundled data is less current than cached data, and cached data less than live; of two pages with the same origin
+  /// the one fetched earlier counts.
+  public private(set) var provenance: Provenance?
+
+  /// The warnings of all pages, each once.
+  public private(set) var warnings: [Warning] = []
+
+  /// The rows of all pages that could not be read.
+  public private(set) var unreadable = UnreadableRows.none
+
+  /// True if the source has more records, or nothing was loaded yet.
+  public private(set) var hasMore = true
+
+  private var isLoaded = false
+  private var loading: Load?
+  private var failure: (load: Load, error: SourceError)?
+
+  let query: Query?
+  let deletion: RecordDeletion<Item>?
+  private let source: any DataSource<Item>
+  private let pageSize: Int
+  private let showsCachedFirst: Bool
+  private let cachePolicy: CachePolicy
+
+  @ObservationIgnored private var loader: PageLoader<Item>?
+  /// The running load, which is not a child of a view's task, because others may wait for it too.
+  @ObservationIgnored private var running: RunningLoad?
+  @ObservationIgnored private var lastNumber = 0
+  @ObservationIgnored private var failedPolicy: CachePolicy?
+  /// The IDs of the last records, to tell quickly if a record is near the end.
+  @ObservationIgnored private var tail: Set<Item.ID> = []
+  @ObservationIgnored private var lastAppeared: Item.ID?
+  @ObservationIgnored var changes = RecordChanges<Item>()
+
+  /// Creates an empty list, which sends no request before ``load()``.
+  ///
+  /// A page has up to `pageSize` records, 1 or more. With `showsCachedFirst` the first page comes from cached or bundled
+  /// data at once, and is replaced by the one that `cachePolicy` gives. ``delete(_:)`` needs a `deletion`.
+  public init(
+    _ source: any DataSource<Item>, matching query: Query? = nil, pageSize: Int = 20,
+    showsCachedFirst: Bool = false, cachePolicy: CachePolicy = .normal,
+    deletion: RecordDeletion<Item>? = nil
+  ) {
+    precondition(pageSize > 0, "a page of \(pageSize) records")
+    self.source = source
+    self.query = query
+    self.pageSize = pageSize
+    self.showsCachedFirst = showsCachedFirst
+    self.cachePolicy = cachePolicy
+    self.deletion = deletion
+  }
+
+  deinit { running?.task.cancel() }
+
+  public var state: State {
+    if let loading { return .loading(loading) }
+    if let failure { return .failed(failure.load, failure.error) }
+    return hasMore ? .idle : .ended
+  }
+
+  public var isLoading: Bool { loading != nil }
+
+  /// True if everything was loaded and there is no record.
+  public var isEmpty: Bool {
+    if case .ended = state { records.isEmpty } else { false }
+  }
+
+  /// The error of the last load, also while it is repeated; `nil` if it succeeded.
+  public var error: SourceError? { failure?.error }
+
+  /// Loads the first page, unless it was loaded before.
+  public func load() async {
+    while !isLoaded, !Task.isCancelled {
+      guard await finishes(.first, by: cachePolicy) else { continue }
+      return
+    }
+  }
+
+  /// Loads the next page; the first if there is none.
+  ///
+  /// Does nothing at the end, and while the first page is loaded.
+  public func loadMore() async {
+    guard let loader else { return await load() }
+    // Once a refresh has replaced the list, this page has no place in it.
+    while loader === self.loader, hasMore, running?.load != .first, !Task.isCancelled {
+      guard await finishes(.more, by: cachePolicy) else { continue }
+      return
+    }
+  }
+
+  /// Begins to load the next page if `item` is one of the last records: half a page before the end.
+  ///
+  /// A view calls it for each row that appears. The load goes on if the row disappears. After a failure, only
+  /// ``retry()`` and ``loadMore()`` load more.
+  public func loadMoreIfNeeded(after item: Item) {
+    lastAppeared = item.id
+    loadMoreIfNeeded()
+  }
+
+  /// Loads the first page from the service even if cached data is fresh, and replaces the list by it when it arrives.
+  ///
+  /// The pages after it are then loaded alike, so that they fit it. A running load is cancelled.
+  public func refresh() async {
+    var policy = cachePolicy
+    policy.refreshes = policy.mayAskService
+    repeat {
+      if running?.policy != policy || running?.load != .first { stop() }
+      guard await finishes(.first, by: policy) else { continue }
+      return
+    } while !Task.isCancelled
+  }
+
+  /// Repeats the load that failed; does nothing if none did.
+  ///
+  /// If no later page can follow, after `noProgress` and `invalidCursor`, it refreshes the list.
+  public func retry() async {
+    guard let failure else { return }
+    switch (failure.load, failure.error.code) {
+    case (_, .noProgress), (_, .invalidCursor): await refresh()
+    case (.first, _): _ = await finishes(.first, by: failedPolicy ?? cachePolicy)
+    case (.more, _): await loadMore()
+    }
+  }
+
+  // MARK: - Loading
+
+  /// Waits for the running load, and starts one if there is none.
+  ///
+  /// - Returns: false if it was cancelled.
+  private func finishes(_ load: Load, by policy: CachePolicy) async -> Bool {
+    if let running { return await running.task.value }
+    let task = start(load, by: policy)
+    return await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      task.cancel()
+    }
+  }
+
+  /// The task retains the list only while it takes over records, so that releasing the list ends the load.
+  private func start(_ load: Load, by policy: CachePolicy) -> Task<Bool, Never> {
+    var loader = PageLoader(source, matching: query, size: pageSize, cachePolicy: policy)
+    if load == .more, let current = self.loader { loader = current }
+    let showsCachedFirst = load == .first && showsCachedFirst && !policy.refreshes
+    let start = changes.count
+    lastNumber += 1
+    let number = lastNumber
+    let task = Task { [weak self, loader] in
+      let show: @Sendable @MainActor (PageBatch<Item>) -> Void = { [weak self] batch in
+        guard self?.running?.number == number else { return }
+        self?.take(batch, from: loader, startedAt: start)
+      }
+      let result = await Result { () async throws(SourceError) in
+        showsCachedFirst ? try await loader.first(showing: show) : try await loader.next()
+      }
+      return self?.finish(result, of: number, from: loader, startedAt: start) ?? false
+    }
+    running = RunningLoad(load: load, policy: policy, number: number, task: task)
+    loading = load
+    return task
+  }
+
+  /// Cancels the running load; its answer comes too late.
+  private func stop() {
+    running?.task.cancel()
+    running = nil
+    loading = nil
+  }
+
+  private func finish(
+    _ result: Result<PageBatch<Item>?, SourceError>, of number: Int,
+    from loader: PageLoader<Item>, startedAt start: Int
+  ) -> Bool {
+    let isCurrent = running?.number == number
+    // The next page of this list stays, even if a refresh has begun since: the loader has moved on.
+    if case .success(let batch?) = result, isCurrent || loader === self.loader {
+      take(batch, from: loader, startedAt: start)
+    }
+    guard isCurrent, let ended = running else { return false }
+    running = nil
+    loading = nil
+    switch result {
+    case .failure(.cancelled) where Task.isCancelled: return false
+    case .failure(let error):
+      failure = (ended.load, error)
+      failedPolicy = ended.policy
+    case .success(let batch):
+      if ended.load == .first { isLoaded = true }
+      failure = batch?.failure.map { (ended.load, $0) }
+      loadMoreIfNeeded()
+    }
+    return true
+  }
+
+  private func take(_ batch: PageBatch<Item>, from loader: PageLoader<Item>, startedAt start: Int) {
+    self.loader = loader
+    let isOutdated = changes.overlap(start)
+    let new = changes.remaining(of: batch, isOutdated: isOutdated)
+    if batch.isFirst {
+      records = PagedRecords(new)
+      provenance = batch.provenance
+      warnings = []
+      unreadable = batch.unreadable
+    } else {
+      records.append(new)
+      provenance = provenance.leastCurrent(batch.provenance)
+      unreadable = unreadable + batch.unreadable
+    }
+    for warning in batch.warnings where !warnings.contains(warning) { warnings.append(warning) }
+    // A total from before a deletion, or from during one, may count its record or not.
+    if !isOutdated || total == nil { total = batch.total ?? (batch.isFirst ? nil : total) }
+    hasMore = batch.hasMore
+    recordsChanged()
+  }
+
+  func recordsChanged() { tail = Set(records.suffix(max(pageSize / 2, 1)).map(\.id)) }
+
+  /// Loads more if the row that appeared last is near the end.
+  ///
+  /// Also after each load: rows that stay on the screen do not appear again.
+  private func loadMoreIfNeeded() {
+    guard running == nil, loader != nil, hasMore, let lastAppeared, tail.contains(lastAppeared)
+    else { return }
+    if case .more = failure?.load { return }
+    _ = start(.more, by: cachePolicy)
+  }
+}

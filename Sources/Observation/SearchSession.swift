@@ -1,0 +1,93 @@
+public import AggregatorCore
+public import Observation
+
+/// A list with a search field: ``list`` has all records, or those that match ``text``.
+///
+/// ```swift
+/// List(session.list.records) { hero in Text(hero.name) }
+///   .searchable(text: $session.text)
+///   .task { await session.list.load() }
+/// ```
+///
+/// A search begins when the typing pauses. The old list stays until the first page of the new one has arrived or failed,
+/// and a superseded search is cancelled. The same words send no second request, and neither does clearing the field:
+/// ``all`` still has its records.
+@Observable @MainActor
+public final class SearchSession<Item: Record> {
+  /// The list of all records.
+  public let all: PagedList<Item>
+
+  /// The list to show: ``all``, or the results of the last search, whose failure is its ``PagedList/state``.
+  public private(set) var list: PagedList<Item>
+
+  /// True from typing until ``list`` has the results.
+  public private(set) var isSearching = false
+
+  /// The text of the search field; blank for all records.
+  public var text = "" {
+    didSet { search() }
+  }
+
+  /// The search that is shown or on its way.
+  @ObservationIgnored private var query: Query?
+  @ObservationIgnored private var searching: Task<Void, Never>?
+  private let makeResults: (Query) -> PagedList<Item>
+  private let pause: Duration
+  private let clock: any Clock<Duration>
+
+  /// Creates a session, which sends no request before its list is loaded or text is typed.
+  ///
+  /// The parameters of the lists are those of ``PagedList``. A record deleted in the results leaves ``all`` too.
+  public init(
+    _ source: any DataSource<Item>, pageSize: Int = 20, showsCachedFirst: Bool = false,
+    cachePolicy: CachePolicy = .normal, deletion: RecordDeletion<Item>? = nil,
+    debounce pause: Duration = .milliseconds(300), clock: any Clock<Duration> = ContinuousClock()
+  ) {
+    let all = PagedList(
+      source, pageSize: pageSize, showsCachedFirst: showsCachedFirst, cachePolicy: cachePolicy,
+      deletion: deletion)
+    let deletionInBoth = deletion.map { _ in
+      RecordDeletion<Item> { id throws(SourceError) in
+        try await all.delete(id)
+      } restore: { id throws(SourceError) in
+        try await all.undoDelete(id)
+      }
+    }
+    makeResults = { query in
+      PagedList(
+        source, matching: query, pageSize: pageSize, showsCachedFirst: showsCachedFirst,
+        cachePolicy: cachePolicy, deletion: deletionInBoth)
+    }
+    self.all = all
+    list = all
+    self.pause = pause
+    self.clock = clock
+  }
+
+  deinit { searching?.cancel() }
+
+  private func search() {
+    let query = try? Query(text)
+    guard query != self.query else { return }
+    self.query = query
+    searching?.cancel()
+    searching = nil
+    isSearching = false
+    guard query != list.query else { return }
+    guard let query else { return list = all }
+    isSearching = true
+    let results = makeResults(query)
+    // Unstructured, because typing has no task. It retains the session only to show the results.
+    searching = Task { [weak self, clock, pause] in
+      guard (try? await clock.sleep(for: pause)) != nil else { return }
+      await results.load()
+      guard !Task.isCancelled else { return }
+      self?.show(results)
+    }
+  }
+
+  private func show(_ results: PagedList<Item>) {
+    list = results
+    isSearching = false
+  }
+}

@@ -1,0 +1,209 @@
+import AggregatorKit
+import AggregatorObservation
+import AggregatorSourceTesting
+import Testing
+
+@MainActor @Suite(.timeLimit(.minutes(5)))
+struct SearchSessionTests {
+  private let clock = ManualClock()
+
+  private func session(
+    _ source: any DataSource<Note>, deletion: RecordDeletion<Note>? = nil
+  ) -> SearchSession<Note> {
+    SearchSession(source, deletion: deletion, clock: clock)
+  }
+
+  /// Types a text and waits until the pause after it is over.
+  private func type(_ text: String, in session: SearchSession<Note>) async {
+    session.text = text
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .milliseconds(300))
+  }
+
+  @Test func `searches when typing pauses`() async throws {
+    let source = ScriptedSource(over: notebook(50))
+    let session = session(source)
+    await session.list.load()
+    let told = changes { _ = session.isSearching }
+    session.text = "note 3"
+    #expect(session.isSearching && told.value == 1)
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .milliseconds(299))
+    #expect(source.callCount == 1 && session.list === session.all)
+    let shown = changes { _ = session.list.records.count }
+    clock.advance(by: .milliseconds(1))
+    await until { !session.isSearching }
+    #expect(shown.value == 1)
+    #expect(session.list.ids == [3] + Array(30...39) + [13, 23, 43])
+    #expect(
+      source.requests == [
+        PageRequest(limit: 20), PageRequest(matching: try Query("note 3"), limit: 20),
+      ])
+  }
+
+  @Test func `pages through results`() async throws {
+    let session = session(notebook(50))
+    await type("note", in: session)
+    await until { !session.isSearching }
+    #expect(session.list.ids == Array(1...20))
+    await session.list.loadMore()
+    await session.list.loadMore()
+    #expect(session.list.records.count == 50 && session.list.stateText == "ended")
+  }
+
+  @Test func `does not search for superseded text`() async throws {
+    let source = ScriptedSource(over: notebook(50))
+    let session = session(source)
+    for text in ["n", "no", "note 7"] {
+      session.text = text
+      // Its pause has begun when it is the only one, with all of its time to go.
+      while clock.sleeperCount != 1 || clock.untilNextWake != .milliseconds(300) {
+        await Task.yield()
+      }
+      clock.advance(by: .milliseconds(text == "note 7" ? 300 : 299))
+    }
+    await until { !session.isSearching }
+    #expect(source.requests.map(\.query?.text) == ["note 7"])
+    #expect(session.list.ids == [7, 17, 27, 37, 47])
+  }
+
+  @Test func `cancels a superseded search`() async throws {
+    let gate = Gate()
+    let notes = notebook(50)
+    let source = ScriptedSource<Note> { request throws(SourceError) in
+      if request.query?.text == "old" { try await gate.pass() }
+      return try await notes.page(request)
+    }
+    let session = session(source)
+    await type("old", in: session)
+    await gate.holds(1)
+    session.text = "note 7"
+    await source.ends(atLeast: 1)
+    #expect(source.cancellations == 1)
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .milliseconds(300))
+    await until { !session.isSearching }
+    #expect(session.list.ids == [7, 17, 27, 37, 47])
+  }
+
+  /// The source does not care about cancellation, so that the older answer comes last.
+  @Test func `never shows an older answer after a newer one`() async throws {
+    let gate = Gate()
+    let source = ScriptedSource<Note> { request in
+      guard request.query?.text == "old" else { return .notes(1...3) }
+      await Task { try? await gate.pass() }.value
+      return .notes(7...9)
+    }
+    let session = session(source)
+    await type("old", in: session)
+    await gate.holds(1)
+    await type("new", in: session)
+    await until { !session.isSearching }
+    gate.open()
+    await source.ends(atLeast: 2)
+    await type("newest", in: session)
+    await until { !session.isSearching }
+    #expect(session.list.ids == [1, 2, 3])
+  }
+
+  @Test func `sends no request for the same words`() async throws {
+    let source = ScriptedSource(over: notebook(50))
+    let session = session(source)
+    await type("note 7", in: session)
+    await until { !session.isSearching }
+    let results = session.list
+    for text in ["note 7 ", " note  7", "note 7"] {
+      session.text = text
+      #expect(!session.isSearching && session.list === results)
+    }
+    // On and back again, within the pause.
+    session.text = "note 70"
+    #expect(session.isSearching)
+    session.text = "note 7"
+    #expect(!session.isSearching && session.list === results)
+    clock.advance(by: .seconds(1))
+    #expect(source.callCount == 1)
+  }
+
+  @Test func `keeps a pending search for the same words`() async throws {
+    let session = session(notebook(50))
+    session.text = "note 7"
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .milliseconds(299))
+    session.text = "note 7 "
+    #expect(session.isSearching)
+    clock.advance(by: .milliseconds(1))
+    await until { !session.isSearching }
+    #expect(session.list.records.count == 5)
+  }
+
+  @Test(arguments: ["", "  ", "\n"])
+  func `returns to all records without a request`(text: String) async throws {
+    let source = ScriptedSource(over: notebook(50))
+    let session = session(source)
+    await session.list.load()
+    await session.list.loadMore()
+    await type("note 7", in: session)
+    await until { !session.isSearching }
+    let told = changes { _ = session.list.records.count }
+    session.text = text
+    #expect(told.value == 1 && !session.isSearching)
+    #expect(session.list.ids == Array(1...40))
+    #expect(source.callCount == 3)
+  }
+
+  @Test func `ends a pending search when the field is cleared`() async throws {
+    let gate = Gate()
+    let source = ScriptedSource(over: notebook(50), held: gate)
+    let session = session(source)
+    await type("note 7", in: session)
+    await gate.holds(1)
+    session.text = ""
+    #expect(!session.isSearching)
+    await source.ends(atLeast: 1)
+    #expect(source.cancellations == 1 && session.list === session.all)
+  }
+
+  @Test func `shows a failure, and retries`() async throws {
+    let notes = Notes()
+    let session = session(notes.source)
+    await session.list.load()
+    notes.fault.set(.unreachable)
+    await type("note", in: session)
+    await until { !session.isSearching }
+    #expect(session.list.stateText == "failed first unreachable" && session.list.records.isEmpty)
+    #expect(session.all.records.count == 20)
+    notes.fault.set(nil)
+    await session.list.retry()
+    #expect(session.list.ids == Array(1...20))
+  }
+
+  @Test func `deletes results from all records too`() async throws {
+    let store = InMemoryStore()
+    let recordStore = RecordStore("notes", in: store, text: Note.text)
+    let source = notebook(20).hidingDeleted(in: recordStore)
+    let session = session(source, deletion: RecordDeletion(in: recordStore))
+    await session.list.load()
+    await type("note 7", in: session)
+    await until { !session.isSearching }
+    try await session.list.delete(7)
+    #expect(session.list.ids == [17] && session.all.records.count == 19)
+    #expect(try await store.deleted(among: ["7"], of: "notes") == ["7"])
+    try await session.list.undoDelete(7)
+    #expect(session.list.ids == [7, 17] && session.all.ids == Array(1...20))
+  }
+
+  @Test func `is released with its search in flight, which ends`() async {
+    let gate = Gate()
+    let source = ScriptedSource(over: notebook(50), held: gate)
+    var session: SearchSession<Note>? = session(source)
+    weak let released = session
+    if let session { await type("note", in: session) }
+    await gate.holds(1)
+    #expect(released != nil)
+    session = nil
+    #expect(released == nil)
+    await source.ends(atLeast: 1)
+    #expect(source.cancellations == 1)
+  }
+}
