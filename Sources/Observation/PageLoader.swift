@@ -59,7 +59,7 @@ actor PageLoader<Item: Record> {
   }
 
   /// - Returns: `nil` if the page has no new records, and is not the last.
-  /// - Throws: ``SourceError`` with code `noProgress` if there is no record at all.
+  /// - Throws: `SourceError` with code `noProgress` if there is no record at all.
   private func take(_ page: Page<Item>) throws(SourceError) -> PageBatch<Item>? {
     let step = pagination.take(page)
     batch.add(step)

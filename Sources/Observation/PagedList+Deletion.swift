@@ -6,7 +6,7 @@ extension PagedList {
   /// If that fails, the record returns to its place, and the error is thrown. The deletion is carried out
   /// even if the task is cancelled or the list is released: the record has already left the screen.
   ///
-  /// - Throws: ``SourceError``; `unsupported` if the list was made without a `deletion`.
+  /// - Throws: `SourceError`; its code is `unsupported` if the list was made without a `deletion`.
   public func delete(_ id: Item.ID) async throws(SourceError) {
     let deletion = try requiredDeletion()
     remove(id)
@@ -18,7 +18,7 @@ extension PagedList {
   /// If that fails, the record is removed again, and the error is thrown. A record that was not deleted in this list
   /// is restored too, but appears only when its page is loaded again.
   ///
-  /// - Throws: ``SourceError``; `unsupported` if the list was made without a `deletion`.
+  /// - Throws: `SourceError`; its code is `unsupported` if the list was made without a `deletion`.
   public func undoDelete(_ id: Item.ID) async throws(SourceError) {
     let deletion = try requiredDeletion()
     putBack(id)

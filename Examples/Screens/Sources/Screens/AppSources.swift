@@ -1,0 +1,39 @@
+public import AggregatorKit
+public import AggregatorObservation
+public import CountriesSource
+public import HeroesSource
+public import ProductsSource
+public import UsersSource
+
+/// The sources of the app: each chain is built once, and all screens share it.
+public struct AppSources: Sendable {
+  public let heroes: any DataSource<Hero>
+  public let countries: any DataSource<Country>
+  public let products: any DataSource<Product>
+  public let users: any DataSource<User>
+
+  /// `nil` without a store.
+  public let userDeletion: RecordDeletion<User>?
+
+  public init(in environment: PluginEnvironment) throws(SourceError) {
+    heroes = try HeroesPlugin().source(in: environment)
+    countries = try CountriesPlugin().source(in: environment)
+    products = try ProductsPlugin().source(in: environment)
+    let plugin = UsersPlugin()
+    users = try plugin.source(in: environment)
+    userDeletion = environment.store.map { RecordDeletion(in: plugin.recordStore(in: $0)) }
+  }
+}
+
+extension Provenance {
+  /// The text of a badge; `nil` for live data, which needs none.
+  public var badge: String? {
+    let text: String
+    switch origin {
+    case .live: return nil
+    case .cached: text = "Saved data"
+    case .bundled: text = "Sample data"
+    }
+    return reason.map { "\(text): \($0.message)" } ?? text
+  }
+}

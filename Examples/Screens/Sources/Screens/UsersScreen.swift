@@ -1,0 +1,38 @@
+public import AggregatorKit
+public import AggregatorObservation
+public import Observation
+public import UsersSource
+
+/// The users, of which there are always more, and the last deleted one to undo.
+@Observable @MainActor
+public final class UsersScreen {
+  public let list: PagedList<User>
+  public private(set) var deleted: User?
+  public private(set) var error: SourceError?
+
+  public init(_ sources: AppSources) {
+    list = PagedList(sources.users, deletion: sources.userDeletion)
+  }
+
+  public func delete(_ user: User) async {
+    do throws(SourceError) {
+      try await list.delete(user.id)
+      deleted = user
+      error = nil
+    } catch {
+      // The user is back in the list.
+      self.error = error
+    }
+  }
+
+  public func undo() async {
+    guard let user = deleted else { return }
+    do throws(SourceError) {
+      try await list.undoDelete(user.id)
+      deleted = nil
+      error = nil
+    } catch {
+      self.error = error
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import AggregatorKit
+import AggregatorObservation
+import AggregatorSourceTesting
+import CountriesSource
+import Screens
+import Testing
+
+/// The screens with bundled data: no service answers.
+@MainActor @Suite(.timeLimit(.minutes(5)))
+struct ScreensTests {
+  private struct NoNetwork: Transport {
+    func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
+      throw SourceError(.unreachable, "no network")
+    }
+  }
+
+  private let clock = ManualClock()
+  private let sources: AppSources
+
+  init() throws {
+    sources = try AppSources(
+      in: PluginEnvironment(
+        settings: Settings(), transport: NoNetwork(), store: InMemoryStore()))
+  }
+
+  private func search<Item>(_ text: String, in session: SearchSession<Item>) async {
+    session.text = text
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .milliseconds(300))
+    while session.isSearching { await Task.yield() }
+  }
+
+  @Test func `lists and searches heroes, and shows one`() async throws {
+    let session = SearchSession(sources.heroes, showsCachedFirst: true, clock: clock)
+    await session.list.load()
+    #expect(session.list.records.count == 20 && session.list.total == 107)
+    let badge = try #require(session.list.provenance?.badge)
+    #expect(badge == "Sample data: COMIC_VINE_API_KEY is not set")
+    await search("spider", in: session)
+    let hero = try #require(session.list.records.first)
+    #expect(hero.name == "Spider-Man")
+    let detail = HeroDetail(hero, of: sources.heroes)
+    await detail.load()
+    #expect(detail.hero.realName == "Peter Parker" && detail.error == nil)
+    #expect(detail.provenance?.origin == .bundled)
+  }
+
+  @Test func `searches countries by capital, and deals one`() async throws {
+    let screen = CountriesScreen(sources.countries, clock: clock)
+    await search("paris", in: screen.session)
+    #expect(screen.session.list.records.map(\.code.description) == ["FR"])
+    await screen.deal()
+    #expect(screen.dealt != nil && screen.error == nil)
+  }
+
+  @Test func `reports that it cannot deal`() async {
+    let screen = CountriesScreen(
+      ScriptedSource<Country>(pages: [.failure(SourceError(.timedOut, "too slow"))]))
+    await screen.deal()
+    #expect(screen.dealt == nil && screen.error?.code == .timedOut)
+  }
+
+  @Test func `searches products`() async {
+    let session = SearchSession(sources.products, clock: clock)
+    await search("lamp", in: session)
+    #expect(!session.list.records.isEmpty)
+    #expect(session.list.records.allSatisfy { "\($0)".lowercased().contains("lamp") })
+  }
+
+  @Test func `loads more users, deletes one and brings it back`() async throws {
+    let screen = UsersScreen(sources)
+    await screen.list.load()
+    await screen.list.loadMore()
+    let before = screen.list.records
+    #expect(before.count == 40)
+    let user = before[3]
+    await screen.delete(user)
+    #expect(screen.list.records.count == 39 && screen.deleted == user)
+    await screen.list.refresh()
+    #expect(!screen.list.records.contains(user))
+    await screen.undo()
+    #expect(screen.list.records[3] == user && screen.deleted == nil && screen.error == nil)
+  }
+}
