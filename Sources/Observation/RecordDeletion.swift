@@ -19,11 +19,10 @@ public struct RecordDeletion<Item: Record>: Sendable {
   public init(
     in recordStore: RecordStore<Item>, now: @escaping @Sendable () -> Date = { Date() }
   ) {
-    let (store, source) = (recordStore.store, recordStore.source)
     self.init { id throws(SourceError) in
-      _ = try await store.delete([id.description], of: source, at: now())
+      try await recordStore.delete(id, at: now())
     } restore: { id throws(SourceError) in
-      _ = try await store.restore([id.description], of: source)
+      try await recordStore.restore(id)
     }
   }
 }

@@ -22,7 +22,7 @@ public struct Recording: Sendable {
   ///   line for a syntax error, `tooLarge`.
   public init(_ directory: URL) throws(SourceError) {
     self.directory = directory
-    exchanges = try RecordingDirectory(path: directory.path).exchanges()
+    exchanges = try RecordingDirectory(path: directory.relativePath).exchanges()
   }
 
   /// The error for a request that was not recorded, with the most similar recorded request.
@@ -32,7 +32,7 @@ public struct Recording: Sendable {
       nearest.map { "the nearest, \($0.name), \($0.differences.prefix(3).joined(separator: ", "))" }
       ?? "the recording is empty"
     return SourceError(
-      .notRecorded, "\(asked) is not in the recording \(directory.path): \(reason)",
+      .notRecorded, "\(asked) is not in the recording \(directory.relativePath): \(reason)",
       remedy: Remedy("record it", .record))
   }
 }

@@ -36,7 +36,7 @@ public struct RecordingTransport: Transport {
     _ base: any Transport, into directory: URL, hiding secrets: [Secret],
     now: @escaping @Sendable () -> Date = { Date() }
   ) throws(SourceError) {
-    self.directory = RecordingDirectory(path: directory.path)
+    self.directory = RecordingDirectory(path: directory.relativePath)
     try self.directory.make()
     self.base = base
     self.secrets = secrets
