@@ -18,6 +18,12 @@ let package = Package(
         .aggregator($0)
       }),
     .executableTarget(
+      name: "list-scroll",
+      dependencies: [
+        .aggregator("AggregatorKit"), .aggregator("AggregatorObservation"),
+        .aggregator("HeroesSource"),
+      ]),
+    .executableTarget(
       name: "fill-store", dependencies: [.aggregator("AggregatorKit"), .aggregator("UsersSource")]),
   ]
 )

@@ -48,13 +48,13 @@ def install(report):
 
 def build():
     """Builds the programs of this package as Scripts/run builds aggregator."""
-    progress("building do-nothing and chain-cost")
+    progress("building do-nothing, chain-cost and list-scroll")
     # Without a plan of before, which would not know of a file that has been added to aggregator since.
     command = ["swift", "build", "--package-path", HERE, "-c", "release",
                "--disable-build-manifest-caching"]
     if sys.platform == "linux":
         command += ["--static-swift-stdlib", "-Xlinker", f"-L{ROOT / '.build/static'}"]
-    programs = ("do-nothing", "chain-cost")
+    programs = ("do-nothing", "chain-cost", "list-scroll")
     for program in programs:
         subprocess.run([*command, "--product", program], check=True, stdout=sys.stderr)
     return {program: HERE / ".build/release" / program for program in programs}
@@ -94,7 +94,7 @@ def main():
         if options.small:
             installed = {}
             report.note("Skipped with --small: aiohttp, httpx, curl | jq | sqlite-utils, dlt,"
-                        " psycopg, Singer, datasette, do-nothing, chain-cost.")
+                        " psycopg, Singer, datasette, do-nothing, chain-cost, list-scroll.")
         else:
             installed = install(report)
         report.programs = versions(installed)

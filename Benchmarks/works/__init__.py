@@ -8,10 +8,10 @@ from .load import load
 from .postgres import postgres
 from .searching import memory
 from .serve import serve
-from .small import chain, fallback, start
+from .small import chain, fallback, scroll, start
 
 WORKS = {
-    "start": start, "fallback": fallback, "chain": chain, "latency": latency, "fetch": fetch,
+    "start": start, "fallback": fallback, "chain": chain, "scroll": scroll, "latency": latency, "fetch": fetch,
     "again": again, "declared": declared, "memory": memory,
     "postgres": postgres, "serve": serve, "load": load,
 }

@@ -90,3 +90,21 @@ def chain(bench):
         ("chain", "µs", "× the bare remote"),
         [(name, f"{cost:.1f}", f"{cost / medians['remote']:.2f}")
          for name, cost in medians.items()])
+
+
+def scroll(bench):
+    """How long a page of a list in an app occupies the main actor, and the memory of its records."""
+    if "list-scroll" not in bench.installed:
+        return
+    progress("scroll")
+    program, store = bench.installed["list-scroll"], bench.place.fresh("heroes.sqlite")
+    bench.place.run(program, store, bench.count)
+    runs = [[float(value) for value in bench.place.run(program, store).output.split()]
+            for _ in range(bench.repeat)]
+    names = ("median, µs", "99th percentile, µs", "maximum, µs", "bytes of a record")
+    medians = [sorted(values)[len(values) // 2] for values in zip(*runs)]
+    bench.report.values(
+        f"A list of {bench.count} stored heroes, scrolled to its end: a page of 20 on the main actor",
+        ("", *names), [("`PagedList`", *(f"{value:.0f}" for value in medians))])
+    if not bench.is_small:
+        bench.report.goal("a page on the main actor, maximum", 1, medians[2] / 1000, " ms")
