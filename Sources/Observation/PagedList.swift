@@ -28,7 +28,7 @@ public final class PagedList<Item: Record> {
   }
 
   /// The state of the last load.
-  public enum State: Sendable {
+  public enum State: Equatable, Sendable {
     /// Nothing is loading, and there is more to load.
     case idle
     case loading(Load)
