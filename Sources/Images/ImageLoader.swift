@@ -13,7 +13,6 @@ public import Foundation
 /// Views that show records use ``RecordImages``, which has a loader.
 public struct ImageLoader: Sendable {
   private let memory: ImageMemoryCache
-  private let failures: ImageFailures
   private let source: any DataSource<LoadedImage>
 
   /// Create one loader and reuse it: requests in flight and images in memory are shared within it.
@@ -28,13 +27,14 @@ public struct ImageLoader: Sendable {
     random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },
     observer: Observer = .silent
   ) {
-    self.memory = ImageMemoryCache(of: memory)
-    failures = ImageFailures(now: now)
+    let memory = ImageMemoryCache(of: memory)
+    self.memory = memory
     let remote = RemoteImages(transport: transport, maxBytes: maxBytes, now: now)
       .retry(retry, clock: clock, random: random)
       .timeout(deadline, clock: clock)
       .onlineOnly()
-    source = Self.caching(remote, in: files, of: name, atMost: maxBytes, now: now)
+    let cached = Self.caching(remote, in: files, of: name, atMost: maxBytes, now: now)
+    source = Self.remembering(cached, in: memory, now: now)
       .coalesced()
       .observed(by: observer, as: "\(name) images")
   }
@@ -49,25 +49,8 @@ public struct ImageLoader: Sendable {
   public func image(
     at address: ImageAddress, cachePolicy: CachePolicy = .normal
   ) async throws(SourceError) -> LookupResult<LoadedImage> {
-    if !cachePolicy.refreshes {
-      if let cached = memory[address] { return cached }
-      if let failure = failures[address] { throw failure }
-    }
-    let found: LookupResult<LoadedImage>
-    do { found = try await source.item(address, cachePolicy: cachePolicy) } catch {
-      if cachePolicy.refreshes, cachePolicy.mayFallBack, error.allowsFallback,
-        let cached = memory[address]
-      {
-        return LookupResult(cached.item, provenance: cached.provenance.because(error))
-      }
-      // A failed refresh does not keep others from the cached image.
-      if !cachePolicy.refreshes { failures.add(error, at: address) }
-      guard error.code == .offline, !cachePolicy.mayAskService else { throw error }
-      throw SourceError(.offline, "the image is not cached (offline mode)")
-    }
-    failures.remove(address)
-    memory.add(found)
-    return found
+    if !cachePolicy.refreshes, let cached = memory[address] { return cached }
+    return try await source.item(address, cachePolicy: cachePolicy)
   }
 
   /// The image at an address if it is in memory; does not wait, so that a view has it in its first frame.
@@ -107,6 +90,52 @@ public struct ImageLoader: Sendable {
     return CachedImages(
       base: base, files: files, collection: collection, maxBytes: maxBytes, now: now)
   }
+
+  private static func remembering(
+    _ base: some DataSource<LoadedImage>, in memory: ImageMemoryCache,
+    now: @escaping @Sendable () -> Date
+  ) -> some DataSource<LoadedImage> {
+    RememberedImages(base: base, memory: memory, failures: ImageFailures(now: now))
+  }
+}
+
+/// Keeps images and failures in memory.
+///
+/// It is below the sharing of requests: a call that begins when a shared one has just ended finds its result here.
+private struct RememberedImages<Base: DataSource<LoadedImage>>: Decorator {
+  let base: Base
+  let memory: ImageMemoryCache
+  let failures: ImageFailures
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<LoadedImage> {
+    try await base.page(request)
+  }
+
+  func item(
+    _ address: ImageAddress, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<LoadedImage> {
+    if !cachePolicy.refreshes {
+      if let cached = memory[address] { return cached }
+      if let failure = failures[address] { throw failure }
+    }
+    let found: LookupResult<LoadedImage>
+    do { found = try await base.item(address, cachePolicy: cachePolicy) } catch {
+      if cachePolicy.refreshes, cachePolicy.mayFallBack, error.allowsFallback,
+        let cached = memory[address]
+      {
+        return LookupResult(cached.item, provenance: cached.provenance.because(error))
+      }
+      // A failed refresh does not keep others from the cached image.
+      if !cachePolicy.refreshes { failures.add(error, at: address) }
+      guard error.code == .offline, !cachePolicy.mayAskService else { throw error }
+      throw SourceError(.offline, "the image is not cached (offline mode)")
+    }
+    failures.remove(address)
+    memory.add(found)
+    return found
+  }
+
+  var label: String { "remembered()" }
 }
 
 /// Caches images on the disk.

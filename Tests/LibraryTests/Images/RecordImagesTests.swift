@@ -135,6 +135,24 @@ struct RecordImagesTests {
     }
   }
 
+  /// Some begin while the answer of another is on its way.
+  @Test func `loads at any moments make one request for each image`() async throws {
+    try await withImages { images, server in
+      await withTaskGroup(of: SourceError?.self) { group in
+        for round in 0..<100 {
+          for note in notes.dropLast() {
+            group.addTask {
+              for _ in 0..<round { await Task.yield() }
+              return await failure(images, note)
+            }
+          }
+        }
+        for await failure in group { #expect(failure == nil) }
+      }
+      #expect(server.requests.count == 9)
+    }
+  }
+
   @Test(arguments: [1, 3]) func `a prefetch loads so many images at a time`(
     jobs: Int
   ) async throws {
