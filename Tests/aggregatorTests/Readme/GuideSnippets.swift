@@ -23,3 +23,26 @@ func chain(
     .fallback(to: bundled)
   return source
 }
+
+/// Where data comes from.
+func policies(of heroes: some DataSource<Hero>) async throws {
+  let page = try await heroes.page(PageRequest(cachePolicy: .reload))
+  let hero = try await heroes.item(1443, cachePolicy: .offline)
+  for try await hero in heroes.items(matching: "spider", cachePolicy: .offline) { print(hero.name) }
+  _ = (page, hero)
+}
+
+/// Combining sources.
+struct Measured<Base: DataSource>: Interceptor {
+  let base: Base
+  let label = "measured()"
+
+  func intercept<Answer: Sendable>(
+    _ kind: CallKind, cachePolicy: CachePolicy,
+    _ call: @escaping @Sendable () async throws(SourceError) -> Answer
+  ) async throws(SourceError) -> Answer {
+    let start = ContinuousClock.now
+    defer { print(kind, ContinuousClock.now - start) }
+    return try await call()
+  }
+}
