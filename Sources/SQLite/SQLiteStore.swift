@@ -2,6 +2,7 @@ public import AggregatorCore
 public import AggregatorStore
 import CAggregatorSQLite
 public import Foundation
+import Synchronization
 
 /// A store in one SQLite file (https://sqlite.org), shared by any number of processes.
 ///
@@ -15,7 +16,7 @@ public final class SQLiteStore: Store {
   let history: HistoryLimit
   private let views: StoredViews?
   private let writer: StoreConnection
-  let reader: StoreConnection
+  let readers: StoreReaders
   let pollInterval: Duration
   let clock: any Clock<Duration>
 
@@ -54,7 +55,7 @@ public final class SQLiteStore: Store {
       path: path, busyTimeout: busyTimeout, keepsForeignFile: keepsForeignFile, report: report)
     writer = StoreConnection(to: file, for: .writing)
     // Readers never wait for a writer if they have a connection of their own.
-    reader = StoreConnection(to: file, for: .reading)
+    readers = StoreReaders(of: file)
   }
 
   /// Reads a consistent snapshot, unless the task is cancelled; `nil` if there is no file.
@@ -62,7 +63,7 @@ public final class SQLiteStore: Store {
     _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer
   ) async throws(SourceError) -> Answer? {
     guard !Task.isCancelled else { throw .cancelled }
-    return try await reader.perform { connection throws(SQLiteFailure) in
+    return try await readers.leastBusy { connection throws(SQLiteFailure) in
       try connection.snapshot(body)
     }
   }
@@ -94,6 +95,32 @@ public final class SQLiteStore: Store {
         "PRAGMA temp_store = FILE; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
       try connection.execute("PRAGMA temp_store = MEMORY")
     }
+  }
+}
+
+/// The connections that read: a short read does not wait for a long one, such as a search that counts thousands.
+final class StoreReaders: Sendable {
+  /// The only one that is opened unless reads overlap.
+  let first: StoreConnection
+  private let second: StoreConnection
+  private let waiting = Mutex((first: 0, second: 0))
+
+  fileprivate init(of file: StoreFile) {
+    first = StoreConnection(to: file, for: .reading)
+    second = StoreConnection(to: file, for: .reading)
+  }
+
+  /// As ``StoreConnection/perform(_:)``, on the connection for which fewer wait.
+  fileprivate func leastBusy<Answer: Sendable>(
+    _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer
+  ) async throws(SourceError) -> Answer? {
+    let isFirst = waiting.withLock { waiting in
+      let isFirst = waiting.first <= waiting.second
+      if isFirst { waiting.first += 1 } else { waiting.second += 1 }
+      return isFirst
+    }
+    defer { waiting.withLock { if isFirst { $0.first -= 1 } else { $0.second -= 1 } } }
+    return try await (isFirst ? first : second).perform(body)
   }
 }
 
