@@ -22,7 +22,7 @@ enum ListScroll {
   }
 
   private static func store(_ file: String) -> SQLiteStore {
-    SQLiteStore(at: URL(filePath: file).path) { print($0.message) }
+    SQLiteStore(at: URL(filePath: file)) { print($0.message) }
   }
 
   private static func fill(_ store: SQLiteStore, with count: Int) async throws {

@@ -1,6 +1,7 @@
 public import AggregatorKit
 public import AggregatorObservation
 public import CountriesSource
+public import Foundation
 public import HeroesSource
 public import ProductsSource
 public import UsersSource
@@ -12,11 +13,18 @@ public struct AppSources: Sendable {
   public let products: any DataSource<Product>
   public let users: any DataSource<User>
 
+  public let heroImages: RecordImages<Hero>
+
   /// `nil` without a store.
   public let userDeletion: RecordDeletion<User>?
 
-  public init(in environment: PluginEnvironment) throws(SourceError) {
+  /// - Parameter caches: The directory of cached images; `nil` to cache them in memory only.
+  public init(
+    in environment: PluginEnvironment, cachingIn caches: URL? = nil
+  ) throws(SourceError) {
     heroes = try HeroesPlugin().source(in: environment)
+    heroImages = HeroesPlugin().images(
+      in: environment, files: caches.map { ImageDiskCache(in: $0) })
     countries = try CountriesPlugin().source(in: environment)
     products = try ProductsPlugin().source(in: environment)
     let plugin = UsersPlugin()
