@@ -26,9 +26,9 @@ private struct Redacted<Base: DataSource>: Decorator {
     } catch { throw scanner.redacted(error) }
   }
 
-  func item(_ id: Base.Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<
-    Base.Item
-  > {
+  func item(
+    _ id: Base.Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Base.Item> {
     do throws(SourceError) {
       var found = try await base.item(id, cachePolicy: cachePolicy)
       found.item = try redacted(found.item)

@@ -152,9 +152,9 @@ private struct CachedImages<Base: DataSource<LoadedImage>>: Decorator {
     try await base.page(request)
   }
 
-  func item(_ address: ImageAddress, cachePolicy: CachePolicy) async throws(SourceError)
-    -> LookupResult<LoadedImage>
-  {
+  func item(
+    _ address: ImageAddress, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<LoadedImage> {
     if !cachePolicy.refreshes, let cached = await cached(address) { return cached }
     var found: LookupResult<LoadedImage>
     do { found = try await base.item(address, cachePolicy: cachePolicy) } catch let error
@@ -201,9 +201,9 @@ private struct RemoteImages: DataSource, CustomStringConvertible {
     throw SourceError(.unsupported, "images cannot be listed")
   }
 
-  func item(_ address: ImageAddress, cachePolicy: CachePolicy) async throws(SourceError)
-    -> LookupResult<LoadedImage>
-  {
+  func item(
+    _ address: ImageAddress, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<LoadedImage> {
     var limits = HTTPLimits.standard
     limits.bodyBytes = maxBytes
     let request = HTTPRequest(

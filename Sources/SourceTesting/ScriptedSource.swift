@@ -88,9 +88,9 @@ public final class ScriptedSource<Item: Record>: DataSource, CustomStringConvert
     }
   }
 
-  public func item(_ id: Item.ID, cachePolicy: CachePolicy) async throws(SourceError)
-    -> LookupResult<Item>
-  {
+  public func item(
+    _ id: Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Item> {
     log.withLock { $0.ids.append(id) }
     return try await counted { () async throws(SourceError) in
       try await gate?.pass()

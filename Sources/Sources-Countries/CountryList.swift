@@ -24,9 +24,9 @@ struct CountryList: DataSource, CustomStringConvertible {
   }
 
   /// A lookup would fetch the whole list, too, so it searches the cached one instead.
-  func item(_ id: CountryCode, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<
-    Country
-  > {
+  func item(
+    _ id: CountryCode, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Country> {
     throw SourceError(.unsupported, "the country list does not support lookups")
   }
 

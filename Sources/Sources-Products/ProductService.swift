@@ -35,9 +35,9 @@ struct ProductService: DataSource, CustomStringConvertible {
       provenance: provenance, unreadable: reply.rows.unreadable)
   }
 
-  func item(_ id: String, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<
-    Product
-  > {
+  func item(
+    _ id: String, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Product> {
     // The ID becomes part of a URL, so that others could request anything else. A list may have them all
     // the same, so this is not `notFound`: the cached record can be shown.
     guard id.wholeMatch(of: /[A-Za-z0-9._~-]{1,64}/) != nil, id != ".", id != ".." else {

@@ -42,9 +42,9 @@ struct RandomUser: DataSource, CustomStringConvertible {
       provenance: provenance, unreadable: position.skip == 0 ? reply.results.unreadable : .none)
   }
 
-  func item(_ id: EmailAddress, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<
-    User
-  > {
+  func item(
+    _ id: EmailAddress, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<User> {
     throw SourceError(.unsupported, "randomuser.me does not support lookups")
   }
 

@@ -43,8 +43,9 @@ struct Crowd: DataSource {
       provenance: Provenance(.live))
   }
 
-  func item(_ id: User.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<User>
-  {
+  func item(
+    _ id: User.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<User> {
     throw .notFound(id, in: "crowd")
   }
 

@@ -51,9 +51,9 @@ private struct ExcludingShown<Base: DataSource>: Decorator {
     return page
   }
 
-  func item(_ id: Base.Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<
-    Base.Item
-  > {
+  func item(
+    _ id: Base.Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Base.Item> {
     try await base.item(id, cachePolicy: cachePolicy)
   }
 

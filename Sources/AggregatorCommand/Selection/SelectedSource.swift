@@ -65,8 +65,9 @@ struct SelectedSource<Item: Record>: DataSource {
     return page
   }
 
-  func item(_ id: Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<Item>
-  {
+  func item(
+    _ id: Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Item> {
     try await base.item(id, cachePolicy: cachePolicy)
   }
 

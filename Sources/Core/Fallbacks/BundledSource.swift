@@ -58,9 +58,9 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
       provenance: Provenance(.bundled))
   }
 
-  @concurrent public func item(_ id: Item.ID, cachePolicy: CachePolicy) async throws(SourceError)
-    -> LookupResult<Item>
-  {
+  @concurrent public func item(
+    _ id: Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Item> {
     guard !Task.isCancelled else { throw .cancelled }
     guard let entry = try entries.value().first(where: { $0.item.id == id }) else {
       throw .notFound(id, in: name)

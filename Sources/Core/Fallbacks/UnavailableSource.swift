@@ -8,9 +8,9 @@ public struct UnavailableSource<Item: Record>: DataSource, CustomStringConvertib
 
   public func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> { throw reason }
 
-  public func item(_ id: Item.ID, cachePolicy: CachePolicy) async throws(SourceError)
-    -> LookupResult<Item>
-  { throw reason }
+  public func item(
+    _ id: Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Item> { throw reason }
 
   public var description: String { "unavailable: \(reason.message)" }
 }

@@ -24,9 +24,9 @@ struct Coalesced<Base: DataSource>: Decorator {
     try await pages.answer(to: request, base.page)
   }
 
-  func item(_ id: Base.Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<
-    Base.Item
-  > {
+  func item(
+    _ id: Base.Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Base.Item> {
     try await items.answer(to: Lookup(id: id, cachePolicy: cachePolicy)) {
       lookup throws(SourceError) in
       try await base.item(lookup.id, cachePolicy: lookup.cachePolicy)

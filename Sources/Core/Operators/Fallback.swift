@@ -70,9 +70,9 @@ private struct Fallback<First: DataSource, Second: DataSource<First.Item>>: Deco
     return try tagged(await second.page(request.after(inner)), because: reason)
   }
 
-  func item(_ id: First.Item.ID, cachePolicy: CachePolicy) async throws(SourceError)
-    -> LookupResult<First.Item>
-  {
+  func item(
+    _ id: First.Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<First.Item> {
     do { return try await base.item(id, cachePolicy: cachePolicy) } catch let error
       where cachePolicy.mayFallBack && condition(error)
     {

@@ -23,9 +23,9 @@ struct Observed<Base: DataSource>: Decorator {
     }
   }
 
-  func item(_ id: Base.Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<
-    Base.Item
-  > {
+  func item(
+    _ id: Base.Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Base.Item> {
     try await observe("show \(id)") {
       ($0.provenance, 1)
     } _: {

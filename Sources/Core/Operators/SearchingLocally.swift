@@ -51,9 +51,9 @@ private struct SearchingLocally<Base: DataSource>: Decorator {
     return page
   }
 
-  func item(_ id: Base.Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<
-    Base.Item
-  > {
+  func item(
+    _ id: Base.Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Base.Item> {
     do { return try await base.item(id, cachePolicy: cachePolicy) } catch .unsupported {
       return try await find(id, cachePolicy)
     }

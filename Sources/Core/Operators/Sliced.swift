@@ -54,9 +54,9 @@ private struct Sliced<Base: DataSource, C: Clock<Duration>>: Decorator {
     return page
   }
 
-  func item(_ id: Base.Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<
-    Base.Item
-  > {
+  func item(
+    _ id: Base.Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Base.Item> {
     try await base.item(id, cachePolicy: cachePolicy)
   }
 

@@ -105,9 +105,9 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     return page
   }
 
-  public func item(_ id: Item.ID, cachePolicy: CachePolicy) async throws(SourceError)
-    -> LookupResult<Item>
-  {
+  public func item(
+    _ id: Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Item> {
     guard let item, let itemDecoding else {
       throw SourceError(
         .unsupported, "\(name) cannot look up a single record",

@@ -115,8 +115,9 @@ private final class ChangingSource<Item: Record>: DataSource {
     return page
   }
 
-  func item(_ id: Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<Item>
-  {
+  func item(
+    _ id: Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Item> {
     try await base.item(id, cachePolicy: cachePolicy)
   }
 }

@@ -81,9 +81,9 @@ struct Cached<Base: DataSource>: Decorator {
       adding: warnings.compactMap(\.self))
   }
 
-  @concurrent func item(_ id: Base.Item.ID, cachePolicy: CachePolicy) async throws(SourceError)
-    -> LookupResult<Base.Item>
-  {
+  @concurrent func item(
+    _ id: Base.Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Base.Item> {
     let key = key(.show, id.description)
     let cached = try await cachedPage(key).flatMap(found)
     if let cached, !cachePolicy.refreshes, isFresh(cached.provenance) { return cached }

@@ -62,8 +62,9 @@ private struct DeletedSource<Item: Record>: DataSource, CustomStringConvertible 
     return page
   }
 
-  func item(_ id: Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<Item>
-  {
+  func item(
+    _ id: Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Item> {
     let isDeleted = try await !recordStore.store.deleted(
       among: [id.description], of: recordStore.source
     ).isEmpty

@@ -53,8 +53,9 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
     return try await loadMorePage(for: request, after: start, seal)
   }
 
-  func item(_ id: Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<Item>
-  {
+  func item(
+    _ id: Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Item> {
     if let found = try await recordStore.item(id) {
       return LookupResult(found.item, provenance: Provenance(.cached, fetchedAt: found.savedAt))
     }

@@ -32,9 +32,9 @@ struct HidingDeleted<Base: DataSource>: Decorator {
     return page
   }
 
-  func item(_ id: Base.Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<
-    Base.Item
-  > {
+  func item(
+    _ id: Base.Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Base.Item> {
     var warnings: [Warning] = []
     do throws(SourceError) {
       guard try await deleted(among: [id]).isEmpty else {

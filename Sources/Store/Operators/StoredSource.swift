@@ -22,8 +22,9 @@ struct StoredSource<Item: Record>: DataSource, CustomStringConvertible {
     return try recordStore.page(slice, next: slice.hasMore ? last : nil, seal)
   }
 
-  func item(_ id: Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<Item>
-  {
+  func item(
+    _ id: Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Item> {
     guard let found = try await recordStore.item(id) else {
       throw .notFound(id, in: recordStore.source)
     }

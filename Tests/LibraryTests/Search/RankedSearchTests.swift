@@ -93,9 +93,9 @@ private struct Unsearchable<Base: DataSource>: DataSource {
     try await base.page(PageRequest(after: request.cursor, limit: request.limit))
   }
 
-  func item(_ id: Base.Item.ID, cachePolicy: CachePolicy) async throws(SourceError) -> LookupResult<
-    Base.Item
-  > {
+  func item(
+    _ id: Base.Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Base.Item> {
     try await base.item(id, cachePolicy: cachePolicy)
   }
 }
