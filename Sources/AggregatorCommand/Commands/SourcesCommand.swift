@@ -41,7 +41,7 @@ extension Command {
   fileprivate static func showSource(_ plugins: [any Plugin]) -> Command {
     Command(
       "SOURCE", words: CompletionSource.source(plugins),
-      options: Option.reading + Option.formatting,
+      options: [.timeout] + Option.formatting,
       fields: SourceDetail.fields,
       examples: plugins.prefix(1).map {
         ("sources show \($0.name)", "show details of a source")

@@ -173,14 +173,17 @@ import Testing
     let shown = try await Binary.run(
       "sources show heroes --fields chain --json", environment: ["COMIC_VINE_API_KEY": "x1y2z3w4"])
     for operation in [
-      "ComicVine(", ".rateLimited(", ".circuitBreaker(", ".retry(", ".timeout(", ".coalesced()",
-      ".fallback(to: heroes.bundled)", ".observed()",
+      "ComicVine(", ".rateLimited(", ".circuitBreaker(", ".retry(", ".timeout(",
+      ".coalesced()", ".onlineOnly()", ".fallback(to: heroes.bundled)", ".observed()",
     ] {
       #expect(shown.output.contains(operation), "\(operation)")
     }
-    let bare = try await Binary.run("sources show countries --no-fallback --fields chain")
-    #expect(!bare.output.contains("fallback"))
-    #expect(bare.output.contains(".searchingLocally("))
+    let hasty = try await Binary.run("sources show countries --timeout 2 --fields chain")
+    #expect(hasty.output.contains(".timeout(2 s)"))
+    #expect(hasty.output.contains(".searchingLocally("))
+    // The chain is the same whatever may answer.
+    let refused = try await Binary.run("sources show countries --no-fallback")
+    #expect(refused.status == 64)
   }
 }
 
