@@ -8,7 +8,7 @@
     import FoundationNetworking
   #endif
 
-  /// What is particular to a session of the app; the other suites run over one too.
+  /// The rules for the session of an app alone; the other suites run over one too.
   @Suite(.timeLimit(.minutes(5)))
   struct AppSessionTests {
     @Test func `sends the session's own header fields`() async throws {
