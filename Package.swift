@@ -47,6 +47,7 @@ let package = Package(
       providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]),
 
     // Each target depends only on targets above it.
+    .library("Foundation"),
     .library("Core"),
     .library("Files", dependsOn: ["AggregatorCore"]),
     .library("Settings", dependsOn: ["AggregatorCore", "AggregatorFiles"]),
@@ -174,7 +175,10 @@ for target in package.targets where ![.system, .plugin, .binary].contains(target
 extension Target {
   /// A part of the library: module `AggregatorStore` lives in `Sources/Store`.
   static func library(_ folder: String, dependsOn dependencies: [Dependency] = []) -> Target {
-    .target(name: "Aggregator\(folder)", dependencies: dependencies, path: "Sources/\(folder)")
+    let foundation: [Dependency] = folder == "Foundation" ? [] : ["AggregatorFoundation"]
+    return .target(
+      name: "Aggregator\(folder)", dependencies: foundation + dependencies,
+      path: "Sources/\(folder)")
   }
 
   /// A data-source module: `HeroesSource` lives in `Sources/Sources-Heroes`, and the JSON files of

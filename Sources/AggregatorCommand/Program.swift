@@ -1,6 +1,5 @@
 public import AggregatorKit
 import DeclaredSource
-import Foundation
 
 /// A command line over sources: `aggregator`, or your own program.
 ///

@@ -1,8 +1,8 @@
 public import AggregatorCore
+import AggregatorFoundation
 import AggregatorHTTP
 package import AggregatorSettings
 public import AggregatorStore
-import Foundation
 
 extension Plugin {
   /// The complete chain of this source: the remote, the store and the bundled data.

@@ -1,5 +1,6 @@
 /// The only import that sources and apps need: re-exports every public module below the kit.
 @_exported public import AggregatorCore
+@_exported public import AggregatorFoundation
 @_exported public import AggregatorHTTP
 @_exported public import AggregatorImages
 @_exported public import AggregatorSQLite

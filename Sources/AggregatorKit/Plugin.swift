@@ -1,7 +1,7 @@
 public import AggregatorCore
+public import AggregatorFoundation
 public import AggregatorImages
 public import AggregatorSettings
-public import Foundation
 
 /// A data source: its service, its bundled data, and how to show, search and treat them.
 ///

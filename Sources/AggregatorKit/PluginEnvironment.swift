@@ -1,8 +1,8 @@
 public import AggregatorCore
+public import AggregatorFoundation
 public import AggregatorHTTP
 public import AggregatorSettings
 public import AggregatorStore
-public import Foundation
 import Synchronization
 
 /// Everything that a plugin has access to.

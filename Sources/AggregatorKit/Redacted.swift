@@ -1,6 +1,6 @@
 import AggregatorCore
+import AggregatorFoundation
 import AggregatorHTTP
-import Foundation
 
 extension DataSource {
   /// Replaces secrets in records, messages and errors, whatever the transport and the decoding.

@@ -1,6 +1,6 @@
 public import AggregatorCore
+import AggregatorFoundation
 import AggregatorSettings
-import Foundation
 
 /// A prediction of a call to a source's service.
 public struct RequestPlan: Sendable {

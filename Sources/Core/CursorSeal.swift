@@ -1,4 +1,4 @@
-import Foundation
+import AggregatorFoundation
 
 /// Converts a source's own position to a ``Cursor`` and back.
 ///

@@ -1,4 +1,4 @@
-public import Foundation
+public import AggregatorFoundation
 
 /// A named, readable property of a record.
 ///

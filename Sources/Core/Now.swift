@@ -1,4 +1,4 @@
-public import Foundation
+public import AggregatorFoundation
 
 /// The current date for code without a ``PluginEnvironment``, such as a field that computes an age.
 ///

@@ -1,4 +1,4 @@
-public import Foundation
+public import AggregatorFoundation
 
 /// The origin and age of an answer, and the reason for a fallback.
 public struct Provenance: Equatable, Sendable {

@@ -1,4 +1,4 @@
-public import Foundation
+public import AggregatorFoundation
 
 /// An item of a data source: a country, a hero, a product.
 public protocol Record: Identifiable, Codable, Hashable, Sendable where ID: RecordID {

@@ -1,4 +1,4 @@
-package import Foundation
+package import AggregatorFoundation
 import Synchronization
 
 /// State of a source that processes share: the times of the last calls, the end of a pause, failures.

@@ -1,4 +1,4 @@
-public import Foundation
+public import AggregatorFoundation
 
 /// A failure of a data source.
 ///

@@ -1,5 +1,5 @@
 import AggregatorCore
-import Foundation
+import AggregatorFoundation
 
 /// A lock between processes in a file of its own; it ends with the process that holds it, even by
 /// `kill -9`.

@@ -1,4 +1,4 @@
-import Foundation
+import AggregatorFoundation
 
 /// A system call that failed.
 package struct SystemFailure: Error {
@@ -45,6 +45,9 @@ package struct OpenFile: ~Copyable {
     descriptor = try SystemFailure.check { open(path, flags | O_CLOEXEC, mode_t(mode)) }
   }
 
+  /// Closes a descriptor of the caller's at the end.
+  package init(owning descriptor: Int32) { self.descriptor = descriptor }
+
   /// Opens a file for reading, without waiting for the writer of a named pipe.
   ///
   /// Without `followingLink` a symbolic link is the failure `ELOOP`.
@@ -68,6 +71,13 @@ package struct OpenFile: ~Copyable {
     var status = stat()
     try SystemFailure.check { fstat(descriptor, &status) }
     return status
+  }
+
+  /// True for a directory and for a link to one, false for any other file; `nil` if there is no such file.
+  package static func isDirectory(_ path: String) -> Bool? {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    return status.st_mode & S_IFMT == S_IFDIR
   }
 
   // MARK: - Reading
@@ -157,7 +167,7 @@ package struct OpenFile: ~Copyable {
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = try SystemFailure.check {
-        rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+        rest.withUnsafeBytes { AggregatorFoundation.write(descriptor, $0.baseAddress, $0.count) }
       }
       rest = rest.dropFirst(count)
     }

@@ -1,5 +1,5 @@
 package import AggregatorCore
-import Foundation
+import AggregatorFoundation
 
 /// A small file that only its owner may read, replaced atomically.
 package struct PrivateFile: Sendable {

@@ -1,4 +1,5 @@
-package import Foundation
+import AggregatorCore
+package import AggregatorFoundation
 
 /// An `http` or `https` URL, parsed so strictly that every engine understands it in the same way.
 ///

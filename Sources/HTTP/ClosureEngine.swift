@@ -1,5 +1,9 @@
 import AggregatorCore
-import Foundation
+import AggregatorFoundation
+
+#if URLSessionOnLinux
+  import Foundation
+#endif
 
 /// HTTP over a client of the app, of which only the overall time and the size of the body are limited.
 struct ClosureEngine: HTTPEngine {
@@ -36,7 +40,10 @@ extension SourceError {
     switch error {
     case let error as SourceError: self = error
     case is CancellationError: self = .cancelled
-    default: self.init(urlError: error as? URLError, authority: authority)
+    #if canImport(Darwin) || URLSessionOnLinux
+      case let error as URLError: self.init(urlError: error, authority: authority)
+    #endif
+    default: self = .broken(authority)
     }
   }
 }

@@ -1,5 +1,5 @@
 package import AggregatorCore
-public import Foundation
+public import AggregatorFoundation
 
 /// Sends a single HTTP request to a single server.
 ///

@@ -1,5 +1,5 @@
 public import AggregatorCore
-public import Foundation
+public import AggregatorFoundation
 
 /// One HTTP request, with its secrets marked as such.
 public struct HTTPRequest: Sendable {

@@ -1,5 +1,5 @@
 public import AggregatorCore
-import Foundation
+import AggregatorFoundation
 
 /// Sends HTTP requests.
 ///
@@ -55,8 +55,8 @@ public struct HTTPTransport: Transport {
   /// - It ends soon after its task was cancelled, which happens at the request's overall limit. The size of
   ///   the body is checked when the closure returns; a client that can should stop at
   ///   ``HTTPLimits/bodyBytes`` itself, and after ``HTTPLimits/idle`` without data.
-  /// - It throws ``SourceError``, `CancellationError`, `URLError`, or any other error, which is reported as
-  ///   `connectionLost` without its text, because that may contain the URL.
+  /// - It throws ``SourceError``, `CancellationError`, on Apple systems `URLError`, or any other error, which is
+  ///   reported as `connectionLost` without its text, because that may contain the URL.
   public init(
     sendingBy send: @escaping @Sendable (WireRequest) async throws -> HTTPResponse
   ) {

@@ -1,5 +1,5 @@
 package import AggregatorCore
-import Foundation
+import AggregatorFoundation
 
 /// Finds secrets, in any encoding, and replaces them: in what a service sends, in records, in messages, and
 /// in recordings.

@@ -1,6 +1,6 @@
 public import AggregatorCore
+public import AggregatorFoundation
 package import AggregatorHTTP
-public import Foundation
 
 /// The `http` or `https` URL of an image, without user name and password.
 ///

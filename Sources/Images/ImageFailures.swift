@@ -1,5 +1,5 @@
 import AggregatorCore
-import Foundation
+import AggregatorFoundation
 import Synchronization
 
 /// Failures of images that another request would only repeat, remembered for a minute: a list that is

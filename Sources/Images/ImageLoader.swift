@@ -1,6 +1,6 @@
 public import AggregatorCore
+public import AggregatorFoundation
 public import AggregatorHTTP
-public import Foundation
 
 /// Loads the images of a source: from memory, from the disk cache, from the web.
 ///

@@ -1,6 +1,6 @@
 import AggregatorCore
+import AggregatorFoundation
 import AggregatorHTTP
-import Foundation
 import Synchronization
 
 /// An LRU cache of images in memory, bounded by bytes.

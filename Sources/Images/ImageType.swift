@@ -1,4 +1,4 @@
-public import Foundation
+public import AggregatorFoundation
 
 /// The type of an image file, detected from its header.
 ///

@@ -1,5 +1,5 @@
 public import AggregatorCore
-public import Foundation
+public import AggregatorFoundation
 
 /// Image data whose type was detected from its header.
 public struct LoadedImage: Record {

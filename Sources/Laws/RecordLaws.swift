@@ -1,5 +1,4 @@
 package import AggregatorKit
-import Foundation
 
 extension Law {
   package static let recordRoundTrip = Law(

@@ -1,6 +1,6 @@
 public import AggregatorCore
+public import AggregatorFoundation
 public import AggregatorStore
-public import Foundation
 
 /// The calls by which a ``PagedList`` deletes records and restores them.
 public struct RecordDeletion<Item: Record>: Sendable {

@@ -1,5 +1,5 @@
 public import AggregatorCore
-import Foundation
+import AggregatorFoundation
 
 /// The address of a PostgreSQL database: a connection URI of libpq, such as
 /// `postgresql://user@host/database?sslmode=verify-full`.
@@ -61,7 +61,7 @@ public struct PostgresAddress: Hashable, Sendable {
     var address = String(parts[0])
     var passwords: [String] = []
     // libpq takes everything before the first "@" for the user, unless a slash comes first.
-    if let start = address.range(of: "://")?.upperBound,
+    if let start = address.firstRange(of: "://")?.upperBound,
       let at = address[start...].firstIndex(where: { $0 == "@" || $0 == "/" }),
       address[at] == "@", let colon = address[start..<at].firstIndex(of: ":")
     {
@@ -72,7 +72,7 @@ public struct PostgresAddress: Hashable, Sendable {
     var parameters: [Substring] = []
     for parameter in parts[1].split(separator: "&") {
       let name = parameter.prefix { $0 != "=" }
-      if ["password", "sslpassword"].contains(name.removingPercentEncoding ?? "") {
+      if ["password", "sslpassword"].contains(name.percentDecoded ?? "") {
         passwords.append(String(parameter.dropFirst(name.count + 1)))
       } else {
         parameters.append(parameter)
@@ -89,7 +89,7 @@ public struct PostgresAddress: Hashable, Sendable {
       message, secret in
       secret.reveal { secret in
         guard !secret.isEmpty else { return message }
-        let decoded = secret.removingPercentEncoding ?? secret
+        let decoded = secret.percentDecoded ?? secret
         return message.replacing(secret, with: "…").replacing(decoded, with: "…")
       }
     }

@@ -1,5 +1,6 @@
+import AggregatorFoundation
 import CAggregatorPostgres
-import Foundation
+import Dispatch
 
 /// A request to the server to stop what it does for a connection, from any thread.
 package final class PostgresCancellation: Sendable {
@@ -16,7 +17,7 @@ package final class PostgresCancellation: Sendable {
   /// Sends the request, and waits for at most 2 s until the server has it.
   func sendBriefly() {
     let isSent = DispatchSemaphore(value: 0)
-    Thread.detachNewThread { [self] in
+    SystemThread.start { [self] in
       send()
       isSent.signal()
     }

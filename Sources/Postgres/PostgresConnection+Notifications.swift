@@ -1,7 +1,7 @@
 import AggregatorCore
+import AggregatorFoundation
 import AggregatorStore
 import CAggregatorPostgres
-import Foundation
 
 extension PostgresConnection {
   /// The channel on which every transaction that changes records sends a notification.

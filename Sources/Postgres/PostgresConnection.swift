@@ -1,7 +1,7 @@
 import AggregatorCore
+import AggregatorFoundation
 import AggregatorStore
 import CAggregatorPostgres
-import Foundation
 
 /// A statement of SQL with its parameters, `$1`, `$2` ….
 package struct PostgresStatement: Sendable {

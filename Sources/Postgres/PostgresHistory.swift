@@ -1,6 +1,6 @@
 public import AggregatorCore
+import AggregatorFoundation
 public import AggregatorStore
-import Foundation
 
 /// The stored history of a source, and the changes that one transaction adds to it.
 ///

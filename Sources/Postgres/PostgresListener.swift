@@ -1,6 +1,6 @@
 import AggregatorCore
+import AggregatorFoundation
 import AggregatorStore
-import Foundation
 
 /// A connection on which the server tells of changes, with a thread of its own.
 ///

@@ -1,6 +1,6 @@
 import AggregatorCore
+import AggregatorFoundation
 import AggregatorStore
-import Foundation
 
 extension PostgresConnection {
   /// The positions that the steps of a pass have seen, with parameters `$1` and `$2`.

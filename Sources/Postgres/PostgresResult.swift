@@ -1,5 +1,5 @@
+package import AggregatorFoundation
 import CAggregatorPostgres
-package import Foundation
 
 /// The rows that a statement returned, in PostgreSQL's binary format unless the statement asked for text.
 package final class PostgresResult {

@@ -1,6 +1,6 @@
 import AggregatorCore
+import AggregatorFoundation
 import AggregatorStore
-import Foundation
 
 /// A search in SQL: words that the index of trigrams can find, and others.
 struct PostgresSearch: Sendable {

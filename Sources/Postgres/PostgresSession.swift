@@ -1,6 +1,6 @@
 import AggregatorCore
+import AggregatorFoundation
 import AggregatorStore
-import Foundation
 import Synchronization
 
 /// A lazily opened connection to the store's server, with a thread of its own.

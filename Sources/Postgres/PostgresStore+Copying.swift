@@ -1,6 +1,6 @@
 package import AggregatorCore
+import AggregatorFoundation
 package import AggregatorStore
-import Foundation
 
 extension PostgresStore: CopyableStore {
   package func copyMark() async throws(SourceError) -> String? {

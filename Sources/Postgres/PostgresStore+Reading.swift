@@ -1,6 +1,6 @@
 public import AggregatorCore
+import AggregatorFoundation
 public import AggregatorStore
-import Foundation
 
 extension PostgresStore {
   public func records(

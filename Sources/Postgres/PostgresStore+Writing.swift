@@ -1,6 +1,6 @@
 public import AggregatorCore
+public import AggregatorFoundation
 public import AggregatorStore
-public import Foundation
 
 extension PostgresStore {
   public var isShared: Bool { true }

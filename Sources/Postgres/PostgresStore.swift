@@ -1,6 +1,6 @@
 public import AggregatorCore
+import AggregatorFoundation
 public import AggregatorStore
-import Foundation
 import Synchronization
 
 /// A store in a PostgreSQL database (https://www.postgresql.org), shared by any number of machines.

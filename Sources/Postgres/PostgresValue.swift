@@ -1,4 +1,4 @@
-package import Foundation
+package import AggregatorFoundation
 
 /// A parameter of a statement, in PostgreSQL's binary format.
 package enum PostgresValue: Sendable {

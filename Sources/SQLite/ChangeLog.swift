@@ -1,6 +1,6 @@
 import AggregatorCore
+import AggregatorFoundation
 import AggregatorStore
-import Foundation
 
 /// Writes the changes of one transaction into the history of a source.
 ///

@@ -1,7 +1,7 @@
 package import AggregatorCore
+import AggregatorFoundation
 import AggregatorStore
 import CAggregatorSQLite
-import Foundation
 import Synchronization
 
 /// A connection to a database, closed when it goes out of scope.
@@ -52,7 +52,7 @@ package struct Connection: ~Copyable {
 
   /// Opens an immutable database for reading: takes no lock and creates no file.
   package init(unchanging path: String, busyTimeout: Duration) throws(SQLiteFailure) {
-    let name = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
+    let name = path.percentEncoded
     try self.init(
       "file:\(name)?immutable=1", busyTimeout: busyTimeout,
       flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)

@@ -1,6 +1,6 @@
 import AggregatorCore
+import AggregatorFoundation
 import AggregatorStore
-import Foundation
 
 /// The steps of a complete pass over a service, which find the records that were removed upstream.
 struct Reconciler {

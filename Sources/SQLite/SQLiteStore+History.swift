@@ -1,6 +1,6 @@
 public import AggregatorCore
+import AggregatorFoundation
 public import AggregatorStore
-import Foundation
 
 extension SQLiteStore {
   public func changes(

@@ -1,8 +1,8 @@
 public import AggregatorCore
 import AggregatorFiles
+package import AggregatorFoundation
 public import AggregatorStore
 import CAggregatorSQLite
-package import Foundation
 
 extension SQLiteStore {
   public func records(

@@ -1,7 +1,7 @@
 public import AggregatorCore
+public import AggregatorFoundation
 public import AggregatorStore
 import CAggregatorSQLite
-public import Foundation
 import Synchronization
 
 /// A store in one SQLite file (https://sqlite.org), shared by any number of processes.

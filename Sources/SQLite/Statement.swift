@@ -1,5 +1,5 @@
+import AggregatorFoundation
 import CAggregatorSQLite
-import Foundation
 
 /// A prepared statement, reset for its next use when it goes out of scope.
 package struct Statement: ~Copyable {

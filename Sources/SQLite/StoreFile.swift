@@ -1,7 +1,7 @@
 package import AggregatorCore
 import AggregatorFiles
+import AggregatorFoundation
 import CAggregatorSQLite
-import Foundation
 import Synchronization
 
 /// The store's file: opens, creates and migrates it, and moves it aside if it is unusable.

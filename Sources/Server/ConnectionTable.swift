@@ -1,6 +1,6 @@
+import AggregatorFoundation
 import CAggregatorServer
 import Dispatch
-import Foundation
 import Synchronization
 
 /// The open connections of a server, and the thread that enforces their deadlines.
@@ -92,9 +92,7 @@ final class ConnectionTable: Sendable {
 
   /// Starts the thread; it ends when the server stops.
   func start() {
-    let thread = Thread { self.run() }
-    thread.name = "deadlines"
-    thread.start()
+    SystemThread.start { self.run() }
   }
 
   private func run() {

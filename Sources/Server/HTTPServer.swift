@@ -1,6 +1,6 @@
 package import AggregatorCore
+import AggregatorFoundation
 import CAggregatorServer
-import Foundation
 import Synchronization
 
 /// An HTTP/1.1 server on an address of this machine (RFC 9112), without TLS.
@@ -67,7 +67,7 @@ package final class HTTPServer: Sendable {
     cserver_quiesce(daemon)
     await table.drain(within: time)
     await withCheckedContinuation { continuation in
-      Thread.detachNewThread {
+      SystemThread.start {
         cserver_stop(daemon)  // its thread uses the table until here
         withExtendedLifetime(table) {}
         continuation.resume()

@@ -48,20 +48,6 @@ extension ServerRequest {
   }
 
   private static func decoded(_ bytes: ArraySlice<UInt8>, plusIsSpace: Bool = false) -> String? {
-    var decoded: [UInt8] = []
-    decoded.reserveCapacity(bytes.count)
-    var rest = bytes
-    while let byte = rest.popFirst() {
-      switch byte {
-      case UInt8(ascii: "%"):
-        guard let high = rest.popFirst()?.hexDigit, let low = rest.popFirst()?.hexDigit else {
-          return nil
-        }
-        decoded.append(high << 4 | low)
-      case UInt8(ascii: "+") where plusIsSpace: decoded.append(UInt8(ascii: " "))
-      default: decoded.append(byte)
-      }
-    }
-    return decoded.contains(0) ? nil : String(validating: decoded, as: UTF8.self)
+    bytes.decodingPercents(plusIsSpace: plusIsSpace).flatMap { $0.utf8.contains(0) ? nil : $0 }
   }
 }

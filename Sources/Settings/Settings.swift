@@ -1,5 +1,5 @@
 public import AggregatorCore
-public import Foundation
+public import AggregatorFoundation
 
 /// The definition of a setting.
 public struct Setting: Hashable, Sendable {

@@ -1,6 +1,6 @@
 package import AggregatorCore
 import AggregatorFiles
-import Foundation
+import AggregatorFoundation
 
 /// The contents of a settings file.
 package struct SettingsText: Sendable {

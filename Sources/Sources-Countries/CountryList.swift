@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// The service: one JSON array, served as `text/plain`, without pages and without search.
 ///

@@ -1,5 +1,4 @@
 public import AggregatorKit
-public import Foundation
 
 /// A source that is declared by a manifest instead of code.
 public struct DeclaredPlugin: Plugin {

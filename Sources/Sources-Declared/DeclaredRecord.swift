@@ -1,5 +1,4 @@
 public import AggregatorKit
-import Foundation
 
 /// A record of a declared source: a JSON object and its ID.
 public struct DeclaredRecord: Record {

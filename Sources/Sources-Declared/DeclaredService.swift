@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 extension Manifest {
   /// The name of the setting whose value `${NAME}` stands for: letters, digits and `_`.
@@ -60,7 +59,7 @@ extension Manifest {
     let parts =
       self.id.count > 1
       ? id.split(separator: "/", omittingEmptySubsequences: false).map {
-        $0.removingPercentEncoding ?? String($0)
+        $0.percentDecoded ?? String($0)
       } : [id]
     // Dots would lead to another resource of the service.
     guard let item, !parts.contains(where: { ["", ".", ".."].contains($0) }) else { return nil }
@@ -79,9 +78,9 @@ extension Manifest {
     var request = HTTPRequest(.get, url)
     for item in parts.dropFirst().joined().split(separator: "&") {
       let pair = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      let name = String(pair[0]).removingPercentEncoding ?? String(pair[0])
+      let name = String(pair[0]).percentDecoded ?? String(pair[0])
       let text = pair.dropFirst().joined().replacing("+", with: "%20")
-      let value = try value(of: text, settings, known) { $0.removingPercentEncoding ?? $0 }
+      let value = try value(of: text, settings, known) { $0.percentDecoded ?? $0 }
       request.query.append(.init(name, value))
     }
     for header in headers {

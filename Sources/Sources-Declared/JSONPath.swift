@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// A path to values in a JSON document: member names, list positions from 0, and `*` for each element or
 /// member, joined by dots; `$` is the document itself.

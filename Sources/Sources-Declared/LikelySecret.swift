@@ -1,5 +1,4 @@
 package import AggregatorKit
-import Foundation
 
 /// Guesses by names and values which parts of a request are secrets.
 package enum LikelySecret {

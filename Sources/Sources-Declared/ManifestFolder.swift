@@ -1,6 +1,5 @@
 import AggregatorFiles
 public import AggregatorKit
-import Foundation
 
 /// A folder of manifests: `NAME.json` declares the source `NAME`.
 ///

@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 extension Manifest {
   /// The largest manifest file, in bytes.

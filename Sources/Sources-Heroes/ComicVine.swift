@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// Comic Vine (https://comicvine.gamespot.com/api/documentation): lists by offset, searches by page
 /// number, characters by ID.

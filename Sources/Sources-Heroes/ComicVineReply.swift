@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// The envelope of every response.
 ///

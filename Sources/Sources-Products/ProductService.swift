@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// The products service of the nate challenge: pages by `skip` and `take`, sent with `POST`.
 ///

@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// randomuser.me (https://randomuser.me/documentation): made-up people, in endless pages.
 ///

@@ -1,5 +1,4 @@
 public import AggregatorKit
-public import Foundation
 
 /// A made-up person.
 public struct User: Record {

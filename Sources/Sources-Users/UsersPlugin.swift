@@ -1,5 +1,4 @@
 public import AggregatorKit
-public import Foundation
 
 /// Made-up people from randomuser.me.
 public struct UsersPlugin: Plugin {

@@ -1,5 +1,5 @@
 package import AggregatorCore
-package import Foundation
+package import AggregatorFoundation
 
 /// The effect of a ``StoreBatch`` on the records of a source, decided before anything is written.
 package struct BatchPlan: Sendable {

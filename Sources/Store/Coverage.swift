@@ -1,5 +1,5 @@
 public import AggregatorCore
-import Foundation
+import AggregatorFoundation
 
 /// The part of a service's records that is cached.
 public struct Coverage: Hashable, Sendable {

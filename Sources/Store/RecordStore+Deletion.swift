@@ -1,5 +1,5 @@
 public import AggregatorCore
-public import Foundation
+public import AggregatorFoundation
 
 extension RecordStore {
   /// Marks records as deleted, stored or not: they stay hidden, whatever the service sends.

@@ -1,5 +1,5 @@
 public import AggregatorCore
-import Foundation
+import AggregatorFoundation
 
 /// The typed view of one source's records in a ``Store``.
 public struct RecordStore<Item: Record>: Sendable {

@@ -1,5 +1,5 @@
 package import AggregatorCore
-package import Foundation
+package import AggregatorFoundation
 
 /// The set of records that a source reads: records of another scope must not be shown.
 package struct StoreScope: Hashable, Sendable {

@@ -1,5 +1,5 @@
 public import AggregatorCore
-public import Foundation
+public import AggregatorFoundation
 
 /// Durable storage of all sources: their records, pages, checkpoints and deletions.
 ///

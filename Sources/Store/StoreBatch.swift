@@ -1,5 +1,5 @@
 public import AggregatorCore
-public import Foundation
+public import AggregatorFoundation
 
 /// The contents of a page, or of several consecutive ones, to be saved in one transaction.
 public struct StoreBatch: Sendable {

@@ -1,5 +1,5 @@
 public import AggregatorCore
-public import Foundation
+public import AggregatorFoundation
 
 /// A record as a ``Store`` has it.
 public struct StoredRecord: Hashable, Sendable {

@@ -1,6 +1,6 @@
 public import AggregatorKit
 import AggregatorSourceTesting
-public import Foundation
+import Foundation
 import Synchronization
 
 /// A JSON API of 60 lamps on 127.0.0.1, whose pages follow one another in one of many ways.

@@ -1,6 +1,6 @@
 public import AggregatorKit
 public import AggregatorSourceTesting
-public import Foundation
+import Foundation
 
 /// Comic Vine on 127.0.0.1: lists, search, single characters and errors.
 ///

@@ -1,6 +1,6 @@
 public import AggregatorKit
 import AggregatorSourceTesting
-public import Foundation
+import Foundation
 
 /// The file of countries as GitHub serves it, on 127.0.0.1: 249 rows with all gaps of the real
 /// file.

@@ -1,6 +1,6 @@
 public import AggregatorKit
 import AggregatorSourceTesting
-public import Foundation
+import Foundation
 import Synchronization
 
 /// The products service of the nate challenge on 127.0.0.1.

@@ -1,6 +1,6 @@
 public import AggregatorKit
 public import AggregatorSourceTesting
-public import Foundation
+import Foundation
 
 /// randomuser.me v1.4 on 127.0.0.1: it rejects nothing, and silently does something else.
 ///

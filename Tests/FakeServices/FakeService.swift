@@ -1,6 +1,6 @@
 public import AggregatorKit
 public import AggregatorSourceTesting
-public import Foundation
+import Foundation
 import Synchronization
 
 /// A local service that behaves like the real one.

@@ -1,5 +1,5 @@
 public import AggregatorKit
-public import Foundation
+import Foundation
 
 /// A recording for tests, made from a local service.
 ///

@@ -87,7 +87,7 @@ struct ComicVineErrorTests {
     (0, 3000), (2999.5, 300), (2000, 1000), (2701, 300), (3000, 3600),
   ])
   func `waits for the hourly quota, at least five minutes`(
-    seconds: TimeInterval, wait: Int
+    seconds: Double, wait: Int
   ) async throws {
     let error = try await error(
       of: ComicVineFault.quota.reply, at: Fixture.date.addingTimeInterval(seconds))

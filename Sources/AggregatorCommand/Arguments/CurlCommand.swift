@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// The request of a `curl` command line, such as browsers copy and documentation shows.
 ///

@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 extension HistoryStart {
   /// The words of `--since`.

@@ -1,7 +1,6 @@
 import AggregatorFiles
 import AggregatorKit
 import DeclaredSource
-import Foundation
 
 extension Command {
   private static let method = Option.Group.specific
@@ -304,10 +303,9 @@ extension Proposal {
     // Fields are a list of any length.
     let width = min(evidence.filter { $0.key != "fields" }.map(\.value.count).max() ?? 0, 40)
     return evidence.map { line in
-      let key = line.key.padding(toLength: 8, withPad: " ", startingAt: 0)
-      let value = line.value.padding(
-        toLength: max(width, line.value.count), withPad: " ", startingAt: 0)
-      return "\(key)\(value)  \(line.reason)".trimmingCharacters(in: .whitespaces).safeLine + "\n"
+      let key = line.key + String(repeating: " ", count: max(1, 8 - line.key.count))
+      let value = line.value + String(repeating: " ", count: max(0, width - line.value.count))
+      return "\(key)\(value)  \(line.reason)".trimmed.safeLine + "\n"
     }.joined()
   }
 

@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// A change of a record, as `diff` and `watch` print it.
 struct ChangeEntry: Entry {

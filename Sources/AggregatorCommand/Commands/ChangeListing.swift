@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// The number of differences of a comparison, and its start.
 struct ChangeSummary {

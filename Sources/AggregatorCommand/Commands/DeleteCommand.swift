@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 extension Plugin {
   var deleteCommand: Command {
@@ -166,7 +165,7 @@ extension Invocation {
     guard arguments == ["-"] else { return arguments.uniqued }
     var ids: [String] = []
     while let line = readLine() {
-      let id = line.trimmingCharacters(in: .whitespaces)
+      let id = line.trimmed
       if !id.isEmpty { ids.append(id) }
       guard ids.count <= Self.maxIDs else {
         throw CommandError(.usage, "more than \(Self.maxIDs) IDs; nothing was done")

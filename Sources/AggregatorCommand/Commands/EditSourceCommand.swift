@@ -1,7 +1,6 @@
 import AggregatorFiles
 import AggregatorKit
 import DeclaredSource
-import Foundation
 
 extension Command {
   static let editSource = Command(

@@ -135,10 +135,6 @@ struct Help {
   }
 }
 
-extension String {
-  var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
-}
-
 enum HelpTopic: String, CaseIterable {
   case options
   case exitCodes = "exit-codes"

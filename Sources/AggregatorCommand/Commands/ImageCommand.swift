@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 extension Plugin {
   var imageCommand: Command {

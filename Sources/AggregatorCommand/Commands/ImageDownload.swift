@@ -1,5 +1,5 @@
+import AggregatorFiles
 import AggregatorKit
-import Foundation
 
 /// Saves the images of several records in a directory, a few at a time.
 ///
@@ -32,9 +32,8 @@ struct ImageDownload<P: Plugin>: Sendable {
     self.context = context
     directory = path
     destination = .directory(path)
-    var isDirectory: ObjCBool = false
-    if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) {
-      guard isDirectory.boolValue else {
+    if let isDirectory = OpenFile.isDirectory(path) {
+      guard isDirectory else {
         throw CommandError(.usage, "\"\(path)\" is not a directory", hint: "add -o DIR")
       }
     } else {

@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 struct ListingOutcome {
   private(set) var count = 0

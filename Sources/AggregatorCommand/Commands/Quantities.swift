@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 struct RecordNoun {
   let plural: String

@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// Finds the record that a person means: by its ID, its name, or the beginning of either.
 ///

@@ -1,6 +1,5 @@
 package import AggregatorKit
 import DeclaredSource
-import Foundation
 
 /// The first request of a source that is being added, as it was typed.
 package struct SourceRequest: Hashable, Sendable {
@@ -25,7 +24,7 @@ extension SourceRequest.Header {
         hint: "write it as 'NAME: VALUE'")
     }
     name = String(parts[0])
-    value = parts[1].trimmingCharacters(in: .whitespaces)
+    value = parts[1].trimmed
   }
 
   /// The name of the scheme and a space, such as `Bearer `; empty for none.
@@ -78,7 +77,7 @@ extension SourceRequest {
         !value.contains("${")
       else { return String(item) }
       let text = value.replacing("+", with: "%20")
-      return "\(name)=\(placeholder(String(name), text.removingPercentEncoding ?? String(value)))"
+      return "\(name)=\(placeholder(String(name), text.percentDecoded ?? String(value)))"
     }
     url = url[...start] + items.joined(separator: "&") + (fragment.map { "#\($0)" } ?? "")
     return secrets

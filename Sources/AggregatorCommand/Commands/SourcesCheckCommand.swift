@@ -1,6 +1,5 @@
 import AggregatorKit
 import AggregatorLaws
-import Foundation
 import Synchronization
 
 extension Command {

@@ -1,6 +1,5 @@
 import AggregatorKit
 import AggregatorPostgres
-import Foundation
 
 extension CommandTree.Node {
   static func store(_ plugins: [any Plugin]) -> CommandTree.Node {

@@ -1,6 +1,5 @@
 import AggregatorKit
 import AggregatorPostgres
-import Foundation
 import Synchronization
 
 extension Command {

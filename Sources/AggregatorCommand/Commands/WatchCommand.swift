@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 extension CommandTree.Node {
   static func watch(_ plugins: [any Plugin]) -> CommandTree.Node {

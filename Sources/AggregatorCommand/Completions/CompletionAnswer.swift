@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// The program's answer to a shell that completes a command line.
 ///

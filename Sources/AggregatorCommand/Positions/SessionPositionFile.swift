@@ -1,6 +1,5 @@
 import AggregatorFiles
 import AggregatorKit
-import Foundation
 
 /// The private file of a session position: `positions/SESSION/SOURCE.json`.
 struct SessionPositionFile: Sendable {

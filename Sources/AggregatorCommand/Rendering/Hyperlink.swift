@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// Hyperlinks in a terminal (OSC 8, https://gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda).
 enum Hyperlink {

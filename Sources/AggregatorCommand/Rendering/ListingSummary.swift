@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 struct ListingSummary: Sendable {
   var count: Int

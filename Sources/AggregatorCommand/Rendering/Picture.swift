@@ -1,4 +1,4 @@
-import Foundation
+import AggregatorFoundation
 
 /// A picture for a terminal, as another program printed it.
 ///

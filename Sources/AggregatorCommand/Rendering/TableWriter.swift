@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// Writes records as a table that fits the width.
 ///

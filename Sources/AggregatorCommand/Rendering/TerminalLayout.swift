@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 struct TerminalLayout: Hashable, Sendable {
   /// In cells, 1 or more.
@@ -51,19 +50,37 @@ struct Style: Hashable, Sendable {
     isOn && !text.isEmpty ? "\u{1B}[\(role.rawValue)m\(text)\u{1B}[0m" : text
   }
 
-  /// The text with the words of a search in bold, ignoring case and accents.
+  /// The text with the words of a search in bold, found as the search finds them.
   func highlighting(_ query: String, in text: String) -> String {
     guard isOn else { return text }
-    var rest = text[...]
+    let words = query.split(whereSeparator: \.isWhitespace).map { Array(FoldedText($0).text.utf8) }
+    let characters = Array(text)
+    let folded = characters.map { FoldedText(String($0)).text.utf8 }
     var result = ""
-    let words = query.split(whereSeparator: \.isWhitespace)
-    while let match = words.compactMap({ word in
-      rest.range(of: word, options: [.caseInsensitive, .diacriticInsensitive])
-    }).filter({ !$0.isEmpty }).min(by: { $0.lowerBound < $1.lowerBound }) {
-      result += rest[..<match.lowerBound] + self(.heading, String(rest[match]))
-      rest = rest[match.upperBound...]
+    var index = 0
+    while index < characters.count {
+      let rest = folded[index...]
+      let count = words.compactMap { $0.leadingCharacters(of: rest) }.max() ?? 0
+      let match = characters[index..<(index + count)]
+      result += match.isEmpty ? String(characters[index]) : self(.heading, String(match))
+      index += max(count, 1)
     }
-    return result + rest
+    return result
+  }
+}
+
+extension [UInt8] {
+  /// The number of characters, of a text in folded ones, that begin with this folded word; `nil` if they do not.
+  fileprivate func leadingCharacters(of text: ArraySlice<String.UTF8View>) -> Int? {
+    var missing = self[...]
+    for (offset, character) in text.enumerated() {
+      // Punctuation that folding leaves out is highlighted only between the letters of a word.
+      if missing.isEmpty || offset == 0 && character.isEmpty { return nil }
+      if character.starts(with: missing) { return offset + 1 }
+      guard missing.starts(with: character) else { return nil }
+      missing = missing.dropFirst(character.count)
+    }
+    return nil
   }
 }
 

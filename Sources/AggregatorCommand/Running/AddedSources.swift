@@ -1,6 +1,5 @@
 import AggregatorKit
 import DeclaredSource
-import Foundation
 
 extension ManifestFolder {
   /// The folder of the program's added sources, beside its settings file.

@@ -1,4 +1,4 @@
-import Foundation
+import AggregatorFoundation
 
 /// The address space of the process, which `ulimit -v` limits.
 enum AddressSpace {

@@ -1,4 +1,4 @@
-import Foundation
+import AggregatorFoundation
 
 enum Browser {
   #if os(macOS)

@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// The `chafa` program, which decodes an image and draws it for a terminal.
 ///
@@ -74,7 +73,7 @@ struct Chafa: Sendable {
         .malformed, "\(Self.program) cannot decode the image (\(image.type.mediaType))")
     }
     let picture = Picture(
-      Array(output.data), as: graphics.format, within: size, cell: graphics.cell)
+      output.bytes, as: graphics.format, within: size, cell: graphics.cell)
     guard let picture else {
       throw SourceError(.malformed, "\(Self.program) printed something else than a picture")
     }

@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 import Synchronization
 
 /// A run of the program: its command line, environment variables and output.

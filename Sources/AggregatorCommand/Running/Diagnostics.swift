@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// Messages on standard error, sanitized: most text comes from services or the command line.
 struct Diagnostics: Sendable {

@@ -1,6 +1,5 @@
 import AggregatorFiles
 import AggregatorKit
-import Foundation
 
 /// The directories for data, created by ``PrivateFile/makeDirectory(_:)`` on first write: 0700.
 ///

@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// The `duckdb` program, which writes Parquet files.
 struct DuckDB {

@@ -1,4 +1,4 @@
-import Foundation
+import AggregatorFoundation
 
 enum ExternalProgram {
   /// The path of an installed program, or `nil` if there is none; a name with a slash is a path.

@@ -1,6 +1,5 @@
 import AggregatorFiles
 import AggregatorKit
-import Foundation
 
 enum FileDestination: Hashable {
   case standardOutput
@@ -18,10 +17,8 @@ enum FileDestination: Hashable {
       self = .standardOutput
       return
     }
-    var isDirectory: ObjCBool = false
-    let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
     self =
-      path.hasSuffix("/") || isThere && isDirectory.boolValue ? .directory(path) : .file(path)
+      path.hasSuffix("/") || OpenFile.isDirectory(path) == true ? .directory(path) : .file(path)
   }
 
   /// Replaces a regular file atomically, and writes to others, such as `/dev/null`; returns the

@@ -1,4 +1,5 @@
-import Foundation
+import AggregatorFoundation
+import Dispatch
 import Synchronization
 
 /// Signals that end the program, such as Ctrl-C: it cleans up and ends at once by the signal, so that a
@@ -57,7 +58,7 @@ enum Interruption {
     // Signals that the caller ignores (`nohup`, a background job) stay ignored.
     for number in signals where !isIgnored(number) { sigaddset(&watched, number) }
     pthread_sigmask(SIG_BLOCK, &watched, nil)
-    let thread = Thread { [watched] in
+    SystemThread.start(stackSize: 64 << 10) { [watched] in
       var watched = watched
       var signal: Int32 = 0
       while sigwait(&watched, &signal) == 0 {
@@ -65,8 +66,6 @@ enum Interruption {
         run()
       }
     }
-    thread.stackSize = 64 << 10
-    thread.start()
   }
 
   private static func isIgnored(_ number: Int32) -> Bool {
@@ -86,7 +85,7 @@ enum Interruption {
     // Without clean-up nothing may block: a pager may hold up the output.
     guard !actions.isEmpty else { return ProgressLine.closeWithoutBlocking() }
     let isDone = DispatchSemaphore(value: 0)
-    Thread.detachNewThread {
+    SystemThread.start {
       ProgressLine.close()
       for action in actions { action.run() }
       isDone.signal()

@@ -1,4 +1,4 @@
-import Foundation
+import AggregatorFoundation
 
 /// The `jq` program, which filters the JSON output of a command.
 ///
@@ -34,7 +34,7 @@ struct JQ {
       context.writing(to: input.output))
     let text = try context.terminal.isOutput ? TemporaryFile() : nil
     let result = try run(on: input, writingTo: text)
-    if let text { try context.output.write(Self.safe(String(decoding: text.data, as: UTF8.self))) }
+    if let text { try context.output.write(Self.safe(String(decoding: text.bytes, as: UTF8.self))) }
     if result.status == 0 { return code }
     // The reader closed the pipe.
     guard result.status != SIGPIPE else { throw Output.ClosedPipe() }
@@ -54,7 +54,7 @@ struct JQ {
     // The space keeps an expression that begins with a dash from being an option.
     let status = ExternalProgram.run(
       [path, "-r", "-M", " " + expression], context.variables, descriptors: descriptors)
-    return (status, Self.message(String(decoding: errors.data, as: UTF8.self)))
+    return (status, Self.message(String(decoding: errors.bytes, as: UTF8.self)))
   }
 
   /// The first line of the program's messages, without their beginning.

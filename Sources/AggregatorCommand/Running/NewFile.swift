@@ -1,5 +1,5 @@
 import AggregatorFiles
-import Foundation
+import AggregatorFoundation
 
 /// A file that replaces another once it is complete: until then it has a name of its own in the same directory,
 /// and is removed after a failure or a signal.

@@ -1,4 +1,4 @@
-import Foundation
+import AggregatorFoundation
 
 /// Standard output, or another descriptor, with every failure reported.
 ///
@@ -31,7 +31,7 @@ struct Output: Sendable {
     var rest = bytes[...]
     while !rest.isEmpty {
       let piece = UnsafeRawBufferPointer(rebasing: rest)
-      let count = Foundation.write(descriptor, piece.baseAddress, piece.count)
+      let count = AggregatorFoundation.write(descriptor, piece.baseAddress, piece.count)
       if count >= 0 {
         rest = rest.dropFirst(count)
         continue
@@ -40,7 +40,7 @@ struct Output: Sendable {
       case EINTR: continue
       case EAGAIN:
         var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        _ = Foundation.poll(&poll, 1, -1)
+        _ = AggregatorFoundation.poll(&poll, 1, -1)
       case EPIPE: throw ClosedPipe()
       case let number:
         throw CommandError(

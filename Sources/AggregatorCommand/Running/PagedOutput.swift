@@ -1,4 +1,4 @@
-import Foundation
+import AggregatorFoundation
 import Synchronization
 
 /// Standard output for listings, through a pager on a terminal if they are longer than the screen.

@@ -1,5 +1,5 @@
 import AggregatorKit
-import Foundation
+import Dispatch
 
 /// A program that shows text page by page, such as `less`.
 struct Pager: Hashable, Sendable {
@@ -36,7 +36,7 @@ extension Pager {
     /// `nil` if it cannot be started; `atEnd` is called once the pager has ended.
     init?(_ pager: Pager, atEnd: @escaping @Sendable () -> Void) {
       var ends: [Int32] = [-1, -1]
-      guard Foundation.pipe(&ends) == 0 else { return nil }
+      guard AggregatorFoundation.pipe(&ends) == 0 else { return nil }
       for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
       var attributes = termios()
       tcgetattr(STDOUT_FILENO, &attributes)
@@ -52,14 +52,12 @@ extension Pager {
       pipe = ends[1]
       output = Output(descriptor: pipe, named: "the pager")
       isRunning.enter()
-      let thread = Thread { [self] in
+      SystemThread.start(stackSize: 64 << 10) { [self] in
         let status = ExternalProgram.status(of: child)
         if status & 0x7F != 0 { restoreTerminal() }
         atEnd()
         isRunning.leave()
       }
-      thread.stackSize = 64 << 10
-      thread.start()
     }
 
     /// Ends the text, and waits until the reader has ended the pager.

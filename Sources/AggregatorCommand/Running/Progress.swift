@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 import Synchronization
 
 /// Progress for a person at a terminal, shown once a run takes 300 ms.
@@ -187,7 +186,7 @@ enum ProgressLine {
   /// Errors are ignored: if standard error is closed, there is nowhere to report it.
   private static func write(_ text: String) {
     _ = text.utf8.withContiguousStorageIfAvailable {
-      Foundation.write(STDERR_FILENO, $0.baseAddress, $0.count)
+      AggregatorFoundation.write(STDERR_FILENO, $0.baseAddress, $0.count)
     }
   }
 }

@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 import Synchronization
 
 enum StandardInput {
@@ -9,7 +8,7 @@ enum StandardInput {
     // Byte by byte, so as not to take input after the line.
     var chunk = [UInt8](repeating: 0, count: isLine ? 1 : 16 << 10)
     while bytes.count < maxSize {
-      let count = Foundation.read(STDIN_FILENO, &chunk, chunk.count)
+      let count = AggregatorFoundation.read(STDIN_FILENO, &chunk, chunk.count)
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else {
         throw CommandError(.io, "cannot read standard input: \(String(cString: strerror(errno)))")
@@ -28,7 +27,7 @@ enum Confirmation {
       throw CommandError(.usage, "--yes is required when not running interactively")
     }
     try? Output(descriptor: STDERR_FILENO).write("\(question.safeLine)? [y/N] ")
-    let answer = readLine()?.trimmingCharacters(in: .whitespaces).lowercased()
+    let answer = readLine()?.trimmed.lowercased()
     return answer == "y" || answer == "yes"
   }
 }
@@ -41,7 +40,7 @@ extension Confirmation {
     try? error.write("\(question.safeLine)\n\(lines.joined())")
     while true {
       try? error.write("Number, or Return to leave it open: ")
-      guard let answer = readLine()?.trimmingCharacters(in: .whitespaces), !answer.isEmpty else {
+      guard let answer = readLine()?.trimmed, !answer.isEmpty else {
         return nil
       }
       if let number = Int(answer), 1...options.count ~= number { return number - 1 }
@@ -64,7 +63,7 @@ enum SecretInput {
       throw CommandError(.usage, "the value is longer than \(maxSize) bytes; nothing was changed")
     }
     let value = String(decoding: bytes, as: UTF8.self)
-      .trimmingCharacters(in: .whitespacesAndNewlines)
+      .trimmed
     guard !value.isEmpty else {
       throw isTerminal
         ? CommandError(.usage, "the value is empty; nothing was changed")

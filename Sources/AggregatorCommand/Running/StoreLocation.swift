@@ -1,6 +1,5 @@
 import AggregatorKit
 import AggregatorPostgres
-import Foundation
 
 /// The place of the store: a file of SQLite, or a database of PostgreSQL.
 enum StoreLocation: Hashable, Sendable {

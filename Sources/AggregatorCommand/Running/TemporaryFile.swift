@@ -1,32 +1,33 @@
-import Foundation
+import AggregatorFiles
+import AggregatorFoundation
 
 /// A file without a name, which goes with its last user.
 final class TemporaryFile: Sendable {
-  let descriptor: Int32
+  private let file: OpenFile
+
+  var descriptor: Int32 { file.descriptor }
 
   /// Fails with code `io`.
   init() throws(CommandError) {
     let directory = FileManager.default.temporaryDirectory.path
     var path = Array("\(directory)/aggregator-XXXXXX".utf8CString)
-    descriptor = mkstemp(&path)
+    let descriptor = mkstemp(&path)
     guard descriptor >= 0 else {
       throw CommandError(
         .io, "cannot create a file in \"\(directory)\": \(String(cString: strerror(errno)))")
     }
     unlink(path)
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    file = OpenFile(owning: descriptor)
   }
-
-  deinit { close(descriptor) }
 
   var output: Output { Output(descriptor: descriptor, named: "a temporary file") }
 
   func rewind() { lseek(descriptor, 0, SEEK_SET) }
 
   /// All of it, from the beginning.
-  var data: Data {
+  var bytes: [UInt8] {
     rewind()
-    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
-    return (try? handle.readToEnd()) ?? Data()
+    return (try? file.contents(atMost: .max - 1)) ?? []
   }
 }

@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 struct Terminal: Sendable {
   let isOutput: Bool

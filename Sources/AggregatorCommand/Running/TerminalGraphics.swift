@@ -1,4 +1,4 @@
-import Foundation
+import AggregatorFoundation
 
 /// The pictures that a terminal can show.
 struct TerminalGraphics: Sendable {

@@ -1,4 +1,4 @@
-import Foundation
+import AggregatorFoundation
 
 /// Questions that the terminal itself answers.
 enum TerminalQuery {

@@ -1,7 +1,6 @@
 import AggregatorFiles
 import AggregatorKit
 import CAggregatorSQLite
-import Foundation
 
 /// The files of `--attach`; copies of tables are removed with this value.
 struct AttachedFiles: Sendable {

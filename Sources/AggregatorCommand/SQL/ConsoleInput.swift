@@ -1,6 +1,5 @@
 import AggregatorKit
 import CAggregatorLineEditor
-import Foundation
 import Synchronization
 
 /// The lines that a person types: with a line editor if one is installed and the terminal has a cursor.

@@ -1,6 +1,5 @@
 package import AggregatorKit
 package import AggregatorPostgres
-import Foundation
 
 /// A running query in PostgreSQL, read one page of rows at a time on a thread of its own.
 package actor PostgresQuery: SQLResult {

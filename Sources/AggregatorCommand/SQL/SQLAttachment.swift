@@ -1,6 +1,5 @@
 import AggregatorKit
 import CAggregatorSQLite
-import Foundation
 
 /// A file that a query reads beside the store: a database, or a table in a database of its own.
 package struct SQLAttachment: Sendable {
@@ -83,7 +82,7 @@ extension Connection {
   private mutating func attach(
     _ file: SQLAttachment, _ mode: String
   ) throws(SQLiteFailure) -> [SQLTable] {
-    let path = file.path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? file.path
+    let path = file.path.percentEncoded
     try run("ATTACH ?1 AS ?2", "file:\(path)?\(mode)", file.schema)
     // The columns of a view are known only to a query of it, which may fail.
     let tables = try rows(

@@ -1,6 +1,5 @@
 import AggregatorKit
 import CAggregatorSQLite
-import Foundation
 
 /// `sql` without a query: a prompt for queries that end with a semicolon.
 struct SQLConsole {

@@ -1,6 +1,5 @@
 import AggregatorKit
 import CAggregatorSQLite
-import Foundation
 
 /// A compiled query on a connection of its own that can only read some views.
 struct SQLCursor: ~Copyable {

@@ -1,6 +1,5 @@
 import AggregatorKit
 import CAggregatorSQLite
-import Foundation
 
 struct SQLDiagnostics {
   private let text: String
@@ -91,7 +90,8 @@ struct SQLDiagnostics {
 
   /// The views whose names occur in the query.
   private var named: [SQLView] {
-    views.filter { text.range(of: $0.name, options: .caseInsensitive) != nil }
+    let text = text.lowercased()
+    return views.filter { text.contains($0.name.lowercased()) }
   }
 
   private var tables: Remedy {

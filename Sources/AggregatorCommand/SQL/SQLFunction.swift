@@ -1,6 +1,5 @@
 import AggregatorKit
 import CAggregatorSQLite
-import Foundation
 
 /// A function of SQL whose first argument is a text of JSON and the second one an integer.
 final class SQLFunction: Sendable {

@@ -1,6 +1,5 @@
 package import AggregatorKit
 import CAggregatorSQLite
-import Foundation
 
 /// A running query, read one page of rows at a time on a thread of its own.
 package actor SQLQuery: SQLResult {

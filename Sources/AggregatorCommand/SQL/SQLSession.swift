@@ -1,6 +1,5 @@
 import AggregatorKit
 import AggregatorPostgres
-import Foundation
 
 /// The tables and options of the queries of a run.
 struct SQLSession: Sendable {

@@ -1,5 +1,4 @@
 package import AggregatorKit
-import Foundation
 
 /// A source as a table of a query.
 package struct SQLView: Sendable {

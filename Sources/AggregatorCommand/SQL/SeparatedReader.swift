@@ -1,6 +1,5 @@
 import AggregatorFiles
 import AggregatorKit
-import Foundation
 
 /// A reader of CSV (RFC 4180) or tab-separated values, one record at a time.
 ///
@@ -133,7 +132,7 @@ struct SeparatedReader: ~Copyable {
     next = 0
     do throws(SystemFailure) {
       let descriptor = file.descriptor
-      end = try SystemFailure.check { Foundation.read(descriptor, &chunk, chunk.count) }
+      end = try SystemFailure.check { AggregatorFoundation.read(descriptor, &chunk, chunk.count) }
     } catch {
       throw source.unreadable(error.words)
     }

@@ -1,7 +1,6 @@
 import AggregatorHTTP
 import AggregatorKit
 import AggregatorServer
-import Foundation
 
 /// The HTTP API, `/api/v1/…`: the same answers as `--json`.
 struct API: Sendable {

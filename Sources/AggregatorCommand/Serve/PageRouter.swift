@@ -1,6 +1,5 @@
 import AggregatorKit
 import AggregatorServer
-import Foundation
 
 /// Answers requests for pages, and for the files that they use.
 struct PageRouter: Sendable {

@@ -1,7 +1,7 @@
 import AggregatorFiles
 import AggregatorKit
 import AggregatorServer
-import Foundation
+import Dispatch
 
 extension CommandTree.Node {
   static func serve(_ plugins: [any Plugin]) -> CommandTree.Node {

@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// The source of a plugin.
 struct ServedPlugin<P: Plugin>: ServedSource {

@@ -1,6 +1,5 @@
 import AggregatorKit
 import AggregatorServer
-import Foundation
 import Synchronization
 
 /// All paths of the server: the page, the API and what describes them.

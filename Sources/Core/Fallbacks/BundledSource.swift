@@ -1,4 +1,4 @@
-import Foundation
+import AggregatorFoundation
 
 /// Records compiled into the program: paginated, searchable, always available.
 ///

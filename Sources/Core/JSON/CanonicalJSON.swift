@@ -1,4 +1,4 @@
-package import Foundation
+package import AggregatorFoundation
 
 /// The canonical JSON of a value: on one line, with the members of objects in alphabetical order.
 ///

@@ -1,4 +1,4 @@
-package import Foundation
+package import AggregatorFoundation
 
 /// A JSON value whose objects keep the order of their members.
 ///

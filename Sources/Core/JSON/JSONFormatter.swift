@@ -1,4 +1,4 @@
-import Foundation
+import AggregatorFoundation
 
 /// Changes the white space of JSON text (RFC 8259) and nothing else.
 ///

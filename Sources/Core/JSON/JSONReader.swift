@@ -1,4 +1,4 @@
-import Foundation
+import AggregatorFoundation
 
 /// A decoder of one value of a ``JSONText``.
 ///

@@ -1,4 +1,4 @@
-package import Foundation
+package import AggregatorFoundation
 
 /// JSON text (RFC 8259), scanned once for the positions of its values.
 ///

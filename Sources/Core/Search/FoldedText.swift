@@ -1,5 +1,3 @@
-import Foundation
-
 /// Text normalized for matching: without case, diacritics, width, and punctuation that writers leave out.
 ///
 /// `Curaçao`, `CURACAO` and `curacao` fold to the same text, in every locale; so do `Spider-Man` and
@@ -21,18 +19,16 @@ public struct FoldedText: Hashable, Sendable {
   public func containsAll(_ words: [FoldedText]) -> Bool { words.allSatisfy(contains) }
 
   private static func folded(_ text: String) -> String {
-    var folded = String.UnicodeScalarView()
-    let foundation = text.folding(
-      options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
-    for scalar in foundation.unicodeScalars where !ignored.contains(scalar) {
+    var folded: [Unicode.Scalar] = []
+    for scalar in text.foldedScalars where !ignored.contains(scalar) {
       if let letters = substitutes[scalar] {
         folded.append(contentsOf: letters.unicodeScalars)
       } else {
         folded.append(scalar)
       }
     }
-    // Folding preserves composition, such as of 한, which a comparison by bytes would notice.
-    return String(folded).precomposedStringWithCanonicalMapping
+    // A comparison by bytes would notice whether 한 is one character or three.
+    return folded.canonicallyComposed
   }
 
   /// Lower-case letters that Unicode does not decompose, and those that stand for them.
@@ -48,7 +44,7 @@ public struct FoldedText: Hashable, Sendable {
   /// Folds text of ASCII, Latin-1 and Latin Extended-A letters, up to `ſ` (U+017F); `nil` for text with
   /// any other letter or symbol.
   ///
-  /// Most text qualifies, and Foundation's folding is some forty times slower. The folding of each of
+  /// Most text qualifies, and folding by the tables is some forty times slower. The folding of each of
   /// these letters is independent of its neighbors, and the result is composed.
   private static func latin(_ bytes: some Collection<UInt8>) -> String? {
     var folded: [UInt8] = []

@@ -1,4 +1,4 @@
-public import Foundation
+public import AggregatorFoundation
 
 extension Date {
   /// The date in UTC, to the second: `2026-01-05T09:12:44Z` (RFC 3339).

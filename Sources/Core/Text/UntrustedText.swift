@@ -1,4 +1,4 @@
-import Foundation
+import AggregatorFoundation
 
 // Cleans text from services, files and command lines.
 
@@ -9,7 +9,7 @@ extension String {
     if let first = utf8.first, let last = utf8.last, 0x21...0x7E ~= first, 0x21...0x7E ~= last {
       return self
     }
-    let text = trimmingCharacters(in: .whitespacesAndNewlines)
+    let text = trimmed
     return text.isEmpty ? nil : text
   }
 
@@ -27,20 +27,28 @@ extension String {
   /// The text without surrounding white space; `nil` if it contains a line break or another control
   /// character, which a settings file cannot express and services reject.
   package var singleLine: String? {
-    var rest = Substring(self).unicodeScalars
-    while rest.first?.properties.isWhitespace == true { rest.removeFirst() }
-    while rest.last?.properties.isWhitespace == true { rest.removeLast() }
-    for scalar in rest {
+    let text = trimmed
+    for scalar in text.unicodeScalars {
       switch scalar.properties.generalCategory {
       case .control, .lineSeparator, .paragraphSeparator: return nil
       default: continue
       }
     }
-    return String(rest)
+    return text
   }
 }
 
 extension StringProtocol {
+  package var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+
+  /// The text without surrounding white space.
+  package var trimmed: String {
+    var rest = Substring(self).unicodeScalars
+    while rest.first?.isBlank == true { rest.removeFirst() }
+    while rest.last?.isBlank == true { rest.removeLast() }
+    return String(rest)
+  }
+
   private static var maxScalars: Int { 12 }
 
   /// The text on one line, shortened with `…` to `count` characters: each run of white space as one space,
@@ -71,6 +79,9 @@ extension StringProtocol {
 }
 
 extension Unicode.Scalar {
+  /// True for white space, and for the zero-width space, which Unicode does not count as such.
+  fileprivate var isBlank: Bool { properties.isWhitespace || value == 0x200B }
+
   /// True if a terminal may interpret this character instead of showing it, or show nothing: C0 and C1
   /// controls, bidirectional controls, zero-width and other format characters, line and paragraph
   /// separators, tags, private use and unassigned code points.

@@ -2,7 +2,7 @@ package import AggregatorCore
 
 #if os(Linux)
   import CAggregatorCurl
-  import Foundation
+  import AggregatorFoundation
   import Synchronization
 
   /// HTTP over libcurl, which is loaded at the first request.
@@ -84,9 +84,7 @@ package import AggregatorCore
         multi, Int32(CCURL_MULTI_MAXCONNECTS.rawValue), Self.connections.idle)
       _ = ccurl_multi_set_long(
         multi, Int32(CCURL_MULTI_MAX_HOST_CONNECTIONS.rawValue), Self.connections.perHost)
-      let thread = Thread { self.run() }  // retains the loop until `stop`
-      thread.name = "http"
-      thread.start()
+      SystemThread.start { self.run() }  // retains the loop until `stop`
     }
 
     func newID() -> UInt64 { lastID.add(1, ordering: .relaxed).newValue }

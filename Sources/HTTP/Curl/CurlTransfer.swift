@@ -2,7 +2,7 @@ import AggregatorCore
 
 #if os(Linux)
   import CAggregatorCurl
-  import Foundation
+  import AggregatorFoundation
 
   /// A request and the received part of its response, used on the loop's thread only.
   final class CurlTransfer {

@@ -1,7 +1,7 @@
 package import AggregatorCore
 
 #if os(Linux)
-  import Foundation
+  import AggregatorFoundation
 
   /// The state of a transfer that failed.
   package struct CurlContext {

@@ -1,5 +1,5 @@
 import AggregatorCore
-import Foundation
+import AggregatorFoundation
 
 /// The links by which replies name their next page.
 ///
@@ -62,7 +62,7 @@ extension HTTPRequest {
     let names = self.query.filter(\.isSecret).map(\.name)
     let items = query?.split(separator: "&").filter { item in
       let name = item.prefix { $0 != "=" }
-      return !names.contains(name.removingPercentEncoding ?? String(name))
+      return !names.contains(name.percentDecoded ?? String(name))
     }
     return items.flatMap { $0.isEmpty ? nil : $0.joined(separator: "&") }
   }

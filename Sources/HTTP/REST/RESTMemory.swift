@@ -1,5 +1,5 @@
 import AggregatorCore
-import Foundation
+import AggregatorFoundation
 import Synchronization
 
 /// The reply to the request of a page.

@@ -1,5 +1,5 @@
 public import AggregatorCore
-import Foundation
+import AggregatorFoundation
 
 /// The paging of a REST service.
 ///

@@ -1,5 +1,5 @@
 public import AggregatorCore
-public import Foundation
+public import AggregatorFoundation
 
 extension RESTSource {
   /// Creates a source from the type of a page's body.

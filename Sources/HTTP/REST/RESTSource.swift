@@ -1,5 +1,5 @@
 public import AggregatorCore
-public import Foundation
+public import AggregatorFoundation
 
 /// A data source over a usual REST service: lists in pages, single records, and a search.
 ///

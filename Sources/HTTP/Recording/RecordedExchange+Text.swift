@@ -1,5 +1,5 @@
 import AggregatorCore
-package import Foundation
+package import AggregatorFoundation
 
 extension RecordedExchange {
   /// The first line of every recording.

@@ -1,5 +1,5 @@
 package import AggregatorCore
-package import Foundation
+package import AggregatorFoundation
 
 /// An HTTP request without its secrets, and its outcome.
 package struct RecordedExchange: Sendable {
@@ -142,7 +142,7 @@ package struct RecordedRequest: Sendable {
       // A plus sign is a space, as in forms; a true one is always encoded.
       let text = parts.map { part in
         let part = String(part).replacing("+", with: " ")
-        return part.removingPercentEncoding ?? part
+        return part.percentDecoded ?? part
       }
       return QueryItem(name: text[0], value: text.count > 1 ? text[1] : "")
     }

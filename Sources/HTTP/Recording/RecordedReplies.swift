@@ -1,5 +1,5 @@
 import AggregatorCore
-import Foundation
+import AggregatorFoundation
 import Synchronization
 
 /// The replies of a recording in their order.
@@ -94,7 +94,7 @@ extension RecordedRequest {
     guard let query else { return path }
     let items = query.split(separator: "&", omittingEmptySubsequences: false).map { item in
       let name = item.prefix { $0 != "=" }
-      guard names.contains(name.removingPercentEncoding ?? "") else { return String(item) }
+      guard names.contains(name.percentDecoded ?? "") else { return String(item) }
       return "\(name)=\(SecretScanner.mark)"
     }
     return "\(path)?\(items.joined(separator: "&"))"

@@ -1,6 +1,6 @@
 public import AggregatorCore
 import AggregatorFiles
-public import Foundation
+public import AggregatorFoundation
 
 /// The contents of a directory that ``RecordingTransport`` wrote.
 ///

@@ -1,6 +1,7 @@
 public import AggregatorCore
 import AggregatorFiles
-public import Foundation
+public import AggregatorFoundation
+import Dispatch
 
 /// Records the exchanges of another transport: a text file for each, which people can read, edit, compare
 /// and commit, and which ``ReplayingTransport`` replays.

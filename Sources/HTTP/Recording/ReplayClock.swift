@@ -1,5 +1,5 @@
 import AggregatorCore
-import Foundation
+import AggregatorFoundation
 import Synchronization
 
 /// A clock for replays: a wait inside of a call that has a deadline takes no time.

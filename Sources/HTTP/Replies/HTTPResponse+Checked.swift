@@ -1,5 +1,5 @@
 public import AggregatorCore
-public import Foundation
+public import AggregatorFoundation
 
 extension HTTPResponse {
   /// This response if its status means success.

@@ -1,4 +1,5 @@
-import Foundation
+import AggregatorCore
+import AggregatorFoundation
 
 extension HTTPResponse {
   /// The URL with `rel="next"` in the `Link` header fields (RFC 8288).
@@ -8,11 +9,11 @@ extension HTTPResponse {
         let parameters = link.output.2.lowercased().split(separator: ";")
         let isNext = parameters.contains { parameter in
           let pair = parameter.split(separator: "=", maxSplits: 1)
-          guard pair.count == 2, pair[0].trimmingCharacters(in: .whitespaces) == "rel" else {
+          guard pair.count == 2, pair[0].trimmed == "rel" else {
             return false
           }
-          let value = pair[1].trimmingCharacters(in: CharacterSet(charactersIn: " \t,\""))
-          return value.split(separator: " ").contains("next")
+          let value = pair[1].split { " \t,\"".contains($0) }
+          return value.contains("next")
         }
         if isNext { return String(link.output.1) }
       }

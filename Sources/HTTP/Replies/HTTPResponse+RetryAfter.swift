@@ -1,4 +1,4 @@
-package import Foundation
+package import AggregatorFoundation
 
 extension HTTPResponse {
   /// Longer waits are shortened to this.

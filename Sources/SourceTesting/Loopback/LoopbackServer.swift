@@ -1,5 +1,5 @@
 public import AggregatorKit
-public import Foundation
+import Foundation
 import Synchronization
 
 /// A real HTTP/1.1 server on 127.0.0.1, for tests of sources.

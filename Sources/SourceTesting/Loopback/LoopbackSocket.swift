@@ -1,5 +1,5 @@
 public import AggregatorKit
-public import Foundation
+import Foundation
 
 /// A socket, closed when its owner ends.
 package struct LoopbackSocket: ~Copyable {

@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// A request and its response, as inference sees them.
 struct Exchange: Sendable {

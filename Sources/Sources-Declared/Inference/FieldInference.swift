@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// Finds the fields of rows, most useful first.
 struct FieldInference {

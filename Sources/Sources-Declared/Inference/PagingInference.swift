@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// A way in which the pages of a service may follow one another, and the evidence for it.
 struct PagingCandidate: Sendable {
@@ -434,7 +433,6 @@ extension Scalar {
 }
 
 extension String {
-  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
   fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
 
   /// True for a text that can be the URL of a page: absolute, or a path, or a query.

@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 extension Prober {
   /// Tries the ways in which the list may continue, until one is proved by its second page.

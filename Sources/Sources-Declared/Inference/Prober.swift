@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// Finds out what a manifest does not say, and proves the paging by reading a second page.
 struct Prober: Sendable {

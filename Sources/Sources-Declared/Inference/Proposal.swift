@@ -1,5 +1,4 @@
 package import AggregatorKit
-import Foundation
 
 /// A manifest that was inferred from the responses of an API, and the evidence for each part of it.
 package struct Proposal: Sendable {

@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// A place where the records of a response may be.
 struct RowsCandidate: Sendable {

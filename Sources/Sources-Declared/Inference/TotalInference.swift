@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 extension Exchange {
   /// Names of totals, most certain first; `count` may also be the number of rows of the page.
@@ -67,6 +66,7 @@ extension Exchange {
   }
 
   private func canonicalHeader(_ name: String) -> String {
-    name.split(separator: "-").map { $0 == "wp" ? "WP" : $0.capitalized }.joined(separator: "-")
+    name.split(separator: "-").map { $0 == "wp" ? "WP" : $0.lowercased().capitalizedFirst }.joined(
+      separator: "-")
   }
 }

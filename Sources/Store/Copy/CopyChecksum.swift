@@ -1,4 +1,4 @@
-import Foundation
+import AggregatorFoundation
 
 /// A checksum of rows: 128-bit FNV-1a (draft-eastlake-fnv) of all of their values.
 struct CopyChecksum: Equatable {

@@ -1,5 +1,5 @@
 import AggregatorCore
-import Foundation
+import AggregatorFoundation
 
 /// The progress of an unfinished copy, as a shared value of the store that it writes.
 package struct CopyMark: Codable, Hashable, Sendable {

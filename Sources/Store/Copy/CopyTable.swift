@@ -1,4 +1,4 @@
-package import Foundation
+package import AggregatorFoundation
 
 /// A table of a store, which all stores in databases have with the same columns.
 ///

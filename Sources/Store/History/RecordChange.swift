@@ -1,5 +1,5 @@
 public import AggregatorCore
-public import Foundation
+public import AggregatorFoundation
 
 /// A difference between a record and an earlier state of it.
 public enum RecordChange<Item: Record>: Hashable, Sendable {

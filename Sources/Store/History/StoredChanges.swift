@@ -1,4 +1,4 @@
-public import Foundation
+public import AggregatorFoundation
 
 /// A point in the history of a source's records.
 public struct HistoryMark: Hashable, Sendable {

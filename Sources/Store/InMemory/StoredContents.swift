@@ -1,5 +1,5 @@
 import AggregatorCore
-import Foundation
+import AggregatorFoundation
 
 /// The contents of one source in an ``InMemoryStore``.
 struct StoredContents {

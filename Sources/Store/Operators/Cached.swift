@@ -1,5 +1,5 @@
 public import AggregatorCore
-public import Foundation
+public import AggregatorFoundation
 import Synchronization
 
 extension DataSource {

@@ -1,5 +1,5 @@
 public import AggregatorCore
-import Foundation
+import AggregatorFoundation
 
 extension RecordStore {
   /// The deleted records, in the order of their IDs.

@@ -1,5 +1,5 @@
 public import AggregatorCore
-public import Foundation
+public import AggregatorFoundation
 
 extension DataSource {
   /// Serves records from the store, and loads more from upstream at its end.

@@ -1,5 +1,5 @@
 public import AggregatorCore
-import Foundation
+import AggregatorFoundation
 
 extension RecordStore {
   /// The stored records in first-seen order, without deleted ones and ones removed upstream.

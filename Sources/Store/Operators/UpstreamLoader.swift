@@ -1,5 +1,5 @@
 public import AggregatorCore
-package import Foundation
+package import AggregatorFoundation
 
 /// Fetches new records of an endless source into the store.
 ///

@@ -1,5 +1,5 @@
 import AggregatorCore
-import Foundation
+import AggregatorFoundation
 
 /// The state of a pass that several workers share: which pages are fetched, which are being fetched and by whom.
 ///

@@ -1,5 +1,5 @@
 import AggregatorCore
-import Foundation
+import AggregatorFoundation
 import Synchronization
 
 /// One worker's part in a full pass that several workers share, on one machine or on many.

@@ -1,5 +1,5 @@
 public import AggregatorCore
-package import Foundation
+package import AggregatorFoundation
 
 /// Downloads the records of a service into the store, and resumes from the last checkpoint.
 public struct Sync<Item: Record>: Sendable {

@@ -1,5 +1,5 @@
 import AggregatorCore
-import Foundation
+import AggregatorFoundation
 
 /// The progress of a pass: one complete run through the service's list.
 ///

@@ -1,5 +1,5 @@
 public import AggregatorCore
-import Foundation
+import AggregatorFoundation
 import Synchronization
 
 /// The name of this process among the workers of a store.

@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 import HeroesSource
 
 // The Swift of the README, word for word, so that it compiles; `ReadmeTests` compares the two.

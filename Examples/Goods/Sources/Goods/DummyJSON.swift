@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// https://dummyjson.com/docs/products: pages by `skip` and `limit`,
 /// with a total, and server-side search.

@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 extension Quake {
   /// A row as the service sends it, its time in any zone: `2026-03-14T06:12:09+02:00`.

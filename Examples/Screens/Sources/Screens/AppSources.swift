@@ -1,7 +1,6 @@
 public import AggregatorKit
 public import AggregatorObservation
 public import CountriesSource
-public import Foundation
 public import HeroesSource
 public import ProductsSource
 public import UsersSource

@@ -1,5 +1,4 @@
 public import AggregatorKit
-import Foundation
 
 /// The {{name}} as a source.
 public struct {{Module}}Plugin: Plugin {

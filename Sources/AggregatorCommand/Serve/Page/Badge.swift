@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// The origin of an answer in a few words, which opens into the whole story.
 struct Badge {

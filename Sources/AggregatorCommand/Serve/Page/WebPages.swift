@@ -1,5 +1,4 @@
 import AggregatorKit
-import Foundation
 
 /// The pages of the server for people, written as HTML.
 ///

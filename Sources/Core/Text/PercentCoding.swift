@@ -1,5 +1,3 @@
-import AggregatorCore
-
 extension String {
   /// The text with everything but unreserved characters percent-encoded (RFC 3986, section 2.3).
   ///
@@ -19,9 +17,34 @@ extension String {
   }
 }
 
+extension StringProtocol {
+  /// The text with its percent encodings decoded; `nil` if one is incomplete, or the result is not UTF-8.
+  package var percentDecoded: String? { utf8.decodingPercents() }
+}
+
+extension Collection<UInt8> {
+  /// The text of these bytes with their percent encodings decoded; `nil` if one is incomplete, or the result is not
+  /// UTF-8.
+  package func decodingPercents(plusIsSpace: Bool = false) -> String? {
+    var decoded: [UInt8] = []
+    decoded.reserveCapacity(count)
+    var rest = makeIterator()
+    while let byte = rest.next() {
+      switch byte {
+      case UInt8(ascii: "%"):
+        guard let high = rest.next()?.hexDigit, let low = rest.next()?.hexDigit else { return nil }
+        decoded.append(high << 4 | low)
+      case UInt8(ascii: "+") where plusIsSpace: decoded.append(UInt8(ascii: " "))
+      default: decoded.append(byte)
+      }
+    }
+    return String(validating: decoded, as: UTF8.self)
+  }
+}
+
 extension UInt8 {
   /// `true` for `A-Z a-z 0-9 - . _ ~`.
-  var isUnreserved: Bool {
+  package var isUnreserved: Bool {
     switch self {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),

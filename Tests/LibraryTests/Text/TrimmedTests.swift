@@ -1,0 +1,23 @@
+import AggregatorCore
+import Foundation
+import Testing
+
+@Suite struct TrimmedTests {
+  @Test func `removes the characters that Foundation calls white space`() {
+    var different: [UInt32] = []
+    for scalar in (UInt32(0)...0x10FFFF).lazy.compactMap(Unicode.Scalar.init) {
+      let text = "\(scalar)a\(scalar)b\(scalar)"
+      if text.trimmed != text.trimmingCharacters(in: .whitespacesAndNewlines) {
+        different.append(scalar.value)
+      }
+    }
+    #expect(different.isEmpty)
+  }
+
+  @Test(arguments: [
+    ("", ""), (" \t\n", ""), (" a b ", "a b"), ("\r\na", "a"), (" \u{301}a", "\u{301}a"),
+  ])
+  func `keeps white space inside`(text: String, trimmed: String) {
+    #expect(text.trimmed == trimmed)
+  }
+}
