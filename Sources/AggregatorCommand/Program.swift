@@ -15,14 +15,18 @@ import DeclaredSource
 public struct Program: Sendable {
   private let name: String
   private let version: String
-  private let plugins: [any Plugin]
+  private let plugins: @Sendable () -> [any Plugin]
 
   /// A program with these sources, in the order of its help.
   ///
   /// - Parameters:
   ///   - name: ASCII letters, digits, `-` and `_`.
   ///   - version: The version for `--version`; this package's by default.
-  public init(_ name: String, version: String? = nil, plugins: [any Plugin]) {
+  ///   - plugins: The sources, which are made when they are needed.
+  public init(
+    _ name: String, version: String? = nil,
+    plugins: @escaping @autoclosure @Sendable () -> [any Plugin]
+  ) {
     self.name = name
     self.version = version ?? Version.current
     self.plugins = plugins
@@ -36,6 +40,8 @@ public struct Program: Sendable {
   /// which unblocks all signals; they would then end the process without cleanup.
   public func main() -> Never {
     StandardDescriptors.fill()
+    Interruption.ignoreClosedPipes()
+    if isPrintingVersion { exit(ExitCode.success.rawValue) }
     do { try AddressSpace.prepare() } catch {
       Diagnostics(of: ProgramName(name), isQuiet: false, hasColor: false).error(error)
       exit(error.code.rawValue)
@@ -50,10 +56,21 @@ public struct Program: Sendable {
     while true { pause() }
   }
 
+  /// Prints the version if nothing else was asked for, which needs neither sources nor threads; false if that
+  /// fails, too, so that the failure is reported like all others.
+  private var isPrintingVersion: Bool {
+    guard CommandLine.argc == 2, CommandLine.arguments.last == Option.version.spelling else {
+      return false
+    }
+    return (try? printVersion(to: Output(descriptor: STDOUT_FILENO))) != nil
+  }
+
+  private func printVersion(to output: Output) throws { try output.write("\(name) \(version)\n") }
+
   private func run(_ arguments: [String], variables: [String: String]) async -> ExitCode {
     let isCompletion = arguments.first == CompletionAnswer.command
     let tree = CommandTree(
-      name, plugins: plugins,
+      name, plugins: plugins(),
       manifests: ManifestFolder(
         of: ProgramName(name), variables: variables,
         arguments: isCompletion ? CompletionAnswer.words(of: arguments) : arguments))
@@ -70,7 +87,7 @@ public struct Program: Sendable {
       }
       switch try line.action.get() {
       case .version:
-        try context.output.write("\(name) \(version)\n")
+        try printVersion(to: context.output)
         return .success
       case .help(let node):
         try context.output.write(Help(tree, width: context.terminal.width).text(of: node))

@@ -107,8 +107,8 @@ extension Plugin {
     in environment: PluginEnvironment, deadline: Duration?
   ) throws(SourceError) -> any DataSource<Item> {
     let clock = environment.clock
-    var chain: any DataSource<Item>
-    do { chain = try redactedRemote(in: environment) } catch let error where error.allowsFallback {
+    let remote: any DataSource<Item>
+    do { remote = try redactedRemote(in: environment) } catch let error where error.allowsFallback {
       return UnavailableSource<Item>(error).onlineOnly()
     }
     let sharedState = try sharedState(in: environment)
@@ -116,12 +116,14 @@ extension Plugin {
       try environment.settings.rate(setting)
     }
     let limit = CallLimit(rate, cost: rate == nil ? 1 : try cost(in: environment))
-    chain = chain.admitted(
-      by: limit, through: policy.breaker, clock: clock, sharing: sharedState)
-    return chain.retry(policy.retry, clock: clock, random: environment.random)
-      .timeout(deadline ?? policy.deadline, clock: clock)
-      .coalesced()
-      .onlineOnly()
+    let policy = policy
+    return LazySource {
+      let admitted: any DataSource<Item> = remote.admitted(
+        by: limit, through: policy.breaker, clock: clock, sharing: sharedState)
+      return admitted.retry(policy.retry, clock: clock, random: environment.random)
+        .timeout(deadline ?? policy.deadline, clock: clock)
+        .coalesced()
+    }.onlineOnly()
   }
 
   private func observedRemote(

@@ -19,6 +19,9 @@ package struct Connection: ~Copyable {
 
   private var prepared: [UnsafePointer<UInt8>: OpaquePointer] = [:]
 
+  /// The file as it was when this connection was opened without locks; `nil` if it has locks.
+  var idleFile: IdleFile?
+
   /// Opens an existing database.
   ///
   /// `path` may be a `file:` URI; `flags` are those of `sqlite3_open_v2`.
@@ -71,6 +74,9 @@ package struct Connection: ~Copyable {
     let code = sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &answer)
     return code == SQLITE_OK && answer != 0
   }
+
+  /// True if the file is no longer the one that was opened without locks: anything may have been read from it.
+  var isOutdated: Bool { idleFile?.isUnchanged == false }
 
   /// Lets the last connection move the log into the file when it is closed.
   borrowing func enableCheckpointOnClose() {

@@ -52,6 +52,7 @@ extension StoreConnection {
   fileprivate func state(
     of source: String, since known: StoreFileState? = nil
   ) throws(SourceError) -> StoreFileState {
+    keepLocked()
     let state = try perform { connection throws(SQLiteFailure) in
       let version = try connection.row("PRAGMA data_version") { $0.integer(0) } ?? 0
       if let known, known.connection == connection.number, known.version == version { return known }

@@ -131,17 +131,22 @@ actor StoreConnection {
   private let executor: QueueExecutor
   private var connection: Connection?
 
+  /// True until the file has changed while it was open without locks: it is in use.
+  private var mayBeUnlocked: Bool
+
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   init(to file: StoreFile, for purpose: StoreFile.Purpose) {
     self.file = file
     self.purpose = purpose
+    mayBeUnlocked = purpose == .reading
     executor = QueueExecutor("store.\(purpose.rawValue)")
   }
 
   /// Runs `body`, which must leave nothing half done if it throws; `nil` if there is no file to read.
   ///
-  /// If the file turns out to be damaged, it is moved aside and `body` runs once more on a new one.
+  /// If the file turns out to be damaged, it is moved aside and `body` runs once more on a new one. It also runs
+  /// once more if the file was read without locks and has changed meanwhile.
   func perform<Answer: Sendable>(
     _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer
   ) throws(SourceError) -> Answer? { try perform(body, mayRetry: true) }
@@ -152,27 +157,48 @@ actor StoreConnection {
     guard var open = try take() else { return nil }
     do throws(SQLiteFailure) {
       let answer = try body(&open)
-      connection = consume open
-      return answer
-    } catch {
-      let hasMoved = open.hasMoved
-      let isDamage = mayRetry && !hasMoved && open.isDamaged(after: error)
-      guard mayRetry, isDamage || hasMoved else {
+      if !open.isOutdated {
         connection = consume open
-        throw error.error(of: file.path)
+        return answer
       }
-      // The connection is closed only after the move, so that closing it does not write to the file.
-      if isDamage { try file.moveAside("is damaged", if: { !open.hasMoved }) }
-      _ = consume open
+    } catch {
+      if !open.isOutdated {
+        return try recovered(from: error, open, body, mayRetry: mayRetry)
+      }
     }
+    mayBeUnlocked = false
+    return try perform(body, mayRetry: mayRetry)
+  }
+
+  /// Runs `body` once more after its failure, or throws it.
+  private func recovered<Answer: Sendable>(
+    from failure: SQLiteFailure, _ open: consuming Connection,
+    _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer, mayRetry: Bool
+  ) throws(SourceError) -> Answer? {
+    let hasMoved = open.hasMoved
+    let isDamage = mayRetry && !hasMoved && open.isDamaged(after: failure)
+    guard mayRetry, isDamage || hasMoved else {
+      connection = consume open
+      throw failure.error(of: file.path)
+    }
+    // The connection is closed only after the move, so that closing it does not write to the file.
+    if isDamage { try file.moveAside("is damaged", if: { !open.hasMoved }) }
+    _ = consume open
     return try perform(body, mayRetry: false)
+  }
+
+  /// Keeps the file locked from now on, so that SQLite counts the changes by others.
+  func keepLocked() {
+    mayBeUnlocked = false
+    if connection?.idleFile != nil { connection = nil }
   }
 
   private func take() throws(SourceError) -> Connection? {
     if let open = connection.take() {
-      // The file may have been deleted, or moved aside by another process.
-      if !open.hasMoved { return open }
+      // The file may have been deleted, or moved aside by another process. Without locks, that is noticed
+      // after reading.
+      if open.idleFile != nil || !open.hasMoved { return open }
     }
-    return try file.open(for: purpose)
+    return try file.open(for: purpose, mayBeUnlocked: mayBeUnlocked)
   }
 }

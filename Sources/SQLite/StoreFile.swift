@@ -31,8 +31,12 @@ package struct StoreFile: Sendable {
 
   /// Opens the file, and creates it for writing; `nil` for reading if there is no file.
   ///
+  /// - Parameter mayBeUnlocked: True if the caller checks ``Connection/isOutdated`` after each read.
   /// - Throws: ``SourceError`` with code `storage` or `busy`.
-  package func open(for purpose: Purpose) throws(SourceError) -> Connection? {
+  package func open(
+    for purpose: Purpose, mayBeUnlocked: Bool = false
+  ) throws(SourceError) -> Connection? {
+    if mayBeUnlocked, let connection = unlocked() { return connection }
     // Repeated if other processes create, move or delete the file at the same time, but not for ever.
     for _ in 0..<5 {
       if purpose == .writing { try create() }
@@ -124,6 +128,24 @@ package struct StoreFile: Sendable {
       // without a writer, they are not needed.
       guard !hasLog else { throw error }
       return try classified(Connection(unchanging: path, busyTimeout: busyTimeout))
+    }
+  }
+
+  /// A connection without locks; `nil` unless the file is a store of this version that no process has open.
+  private func unlocked() -> Connection? {
+    guard let idle = IdleFile(realPath) else { return nil }
+    do throws(SQLiteFailure) {
+      // Anything else is opened again with locks, to be upgraded, moved aside or reported.
+      guard
+        case .ours(var connection) = try classified(
+          Connection(unchanging: path, busyTimeout: busyTimeout)),
+        idle.isUnchanged
+      else { return nil }
+      try Self.settle(connection)
+      connection.idleFile = idle
+      return connection
+    } catch {
+      return nil
     }
   }
 
@@ -244,39 +266,5 @@ package struct StoreFile: Sendable {
     var number = 1
     while FileIdentity("\(file).aside-\(number)") != nil { number += 1 }
     return "\(file).aside-\(number)"
-  }
-}
-
-/// A file's identity, whatever its name; equal if device and inode are.
-struct FileIdentity: Equatable {
-  private let device: UInt64
-  private let number: UInt64
-
-  /// In bytes.
-  let size: Int64
-  let isDirectory: Bool
-  let isRegular: Bool
-
-  /// The file at a path; `nil` if there is none, or it is out of reach.
-  init?(_ path: String) {
-    guard let found = try? FileIdentity(ifPresent: path) else { return nil }
-    self = found
-  }
-
-  /// The file at a path; `nil` if there is none.
-  init?(ifPresent path: String) throws(SystemFailure) {
-    var status = stat()
-    do throws(SystemFailure) { try SystemFailure.check { stat(path, &status) } } catch let error
-      where error.isMissing
-    { return nil }
-    device = UInt64(truncatingIfNeeded: status.st_dev)
-    number = UInt64(truncatingIfNeeded: status.st_ino)
-    size = Int64(status.st_size)
-    isDirectory = status.st_mode & S_IFMT == S_IFDIR
-    isRegular = status.st_mode & S_IFMT == S_IFREG
-  }
-
-  static func == (one: Self, other: Self) -> Bool {
-    one.device == other.device && one.number == other.number
   }
 }

@@ -163,10 +163,12 @@ public struct Settings: Sendable {
         "\(setting.key) must be a URL without user, password, query or fragment", setting)
     }
     // `URL` reads a port of too many digits as none.
-    let isPortValid =
-      url.port.map { 1...65535 ~= $0 }
-      ?? (url.absoluteString.prefixMatch(of: /[^:]+:\/\/[^\/]*:[0-9]+(\/|$)/) == nil)
-    guard isPortValid else { throw invalid(setting, text, "the port must be from 1 to 65535") }
+    let authority = url.absoluteString.split(separator: "/", maxSplits: 2).dropFirst().first ?? ""
+    let digits = authority.reversed().prefix { ("0"..."9").contains($0) }
+    let hasPort = !digits.isEmpty && authority.dropLast(digits.count).last == ":"
+    guard url.port.map({ 1...65535 ~= $0 }) ?? !hasPort else {
+      throw invalid(setting, text, "the port must be from 1 to 65535")
+    }
     return url
   }
 

@@ -19,7 +19,9 @@ public struct CountriesPlugin: Plugin {
 
   public let settings = [url]
 
-  public let fields: [Field<Country>] = [
+  public var fields: [Field<Country>] { Self.fields }
+
+  private static let fields: [Field<Country>] = [
     Field(
       "code", "Code", \.code, about: "Two-letter ISO 3166-1 code.", isSearchable: true),
     Field("name", "Name", \.name, about: "Name of the country.", isSearchable: true),
@@ -27,11 +29,13 @@ public struct CountriesPlugin: Plugin {
     Field("capital", "Capital", \.capital, about: "Name of the capital.", isSearchable: true),
   ]
 
-  public let layout = Layout<Country>(
-    .block(
-      heading: { [$0.name, $0.region].compactMap(\.self).joined(separator: ", ") },
-      badge: \.code.description, detail: \.capital),
-    card: ["code", "name", "region", "capital"])
+  public var layout: Layout<Country> {
+    Layout(
+      .block(
+        heading: { [$0.name, $0.region].compactMap(\.self).joined(separator: ", ") },
+        badge: \.code.description, detail: \.capital),
+      card: ["code", "name", "region", "capital"])
+  }
 
   /// One request for the whole list, which is cut into pages and searched locally.
   ///
@@ -40,13 +44,13 @@ public struct CountriesPlugin: Plugin {
     largestPage: 500, upstreamPageSize: .fixed(500), localSearchBound: 500,
     readOrder: .liveFirst(freshFor: .seconds(7 * 86_400)))
 
-  public let verbs = [Verb.deal]
+  public var verbs: [Verb<Country>] { [.deal] }
 
-  public let bundled: any DataSource<Country>
+  public var bundled: any DataSource<Country> { Self.bundled }
 
-  public init() {
-    bundled = BundledSource("countries", json: bundledCountries, fields: fields)
-  }
+  private static let bundled = BundledSource("countries", json: bundledCountries, fields: fields)
+
+  public init() {}
 
   public func remote(
     in environment: PluginEnvironment

@@ -25,7 +25,9 @@ public struct HeroesPlugin: Plugin {
 
   public let settings = [key, url, rate, pageSize]
 
-  public let fields: [Field<Hero>] = [
+  public var fields: [Field<Hero>] { Self.fields }
+
+  private static let fields: [Field<Hero>] = [
     Field("id", "ID", \.id, about: "Comic Vine ID."),
     Field("name", "Name", \.name, about: "Name of the character.", isSearchable: true),
     Field(
@@ -47,11 +49,13 @@ public struct HeroesPlugin: Plugin {
     Field("link", "Link", \.link, about: "URL of the web page.", isShown: false),
   ]
 
-  public let layout = Layout<Hero>(
-    card: [
-      "name", "realName", "publisher", "summary", "firstAppearance", "powers", "teams", "aliases",
-      "image", "link", "biography",
-    ], link: \.link, images: { $0.images($1) })
+  public var layout: Layout<Hero> {
+    Layout(
+      card: [
+        "name", "realName", "publisher", "summary", "firstAppearance", "powers", "teams", "aliases",
+        "image", "link", "biography",
+      ], link: \.link, images: { $0.images($1) })
+  }
 
   /// A page may take 30 s: the service took 9.4 s for an uncached list.
   public let policy = Policy(
@@ -59,11 +63,11 @@ public struct HeroesPlugin: Plugin {
     syncPageSize: .setting(pageSize),
     readOrder: .liveFirst(freshFor: .seconds(20 * 60)))
 
-  public let bundled: any DataSource<Hero>
+  public var bundled: any DataSource<Hero> { Self.bundled }
 
-  public init() {
-    bundled = BundledSource("heroes", json: bundledHeroes, fields: fields)
-  }
+  private static let bundled = BundledSource("heroes", json: bundledHeroes, fields: fields)
+
+  public init() {}
 
   /// - Throws: `SourceError` with code `missingKey` if no key is set.
   public func remote(

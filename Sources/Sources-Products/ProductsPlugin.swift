@@ -17,7 +17,9 @@ public struct ProductsPlugin: Plugin {
 
   public let settings = [url, pageSize]
 
-  public let fields: [Field<Product>] = [
+  public var fields: [Field<Product>] { Self.fields }
+
+  private static let fields: [Field<Product>] = [
     Field("id", "ID", \.id, about: "ID assigned by the service."),
     Field("title", "Title", \.title, about: "Name of the product.", isSearchable: true),
     Field("merchant", "Merchant", \.merchant, about: "Seller.", isSearchable: true),
@@ -27,20 +29,22 @@ public struct ProductsPlugin: Plugin {
     Field("updatedAt", "Updated", \.updatedAt, about: "Date of the last change.", isShown: false),
   ]
 
-  public let layout = Layout<Product>(
-    card: ["title", "merchant", "id", "url", "images", "createdAt", "updatedAt"], link: \.url,
-    images: { product, _ in product.images })
+  public var layout: Layout<Product> {
+    Layout(
+      card: ["title", "merchant", "id", "url", "images", "createdAt", "updatedAt"], link: \.url,
+      images: { product, _ in product.images })
+  }
 
   /// The service has no search, so searches scan its pages.
   public let policy = Policy(
     largestPage: ProductService.largestPage, syncPageSize: .setting(pageSize),
     localSearchBound: 1000)
 
-  public let bundled: any DataSource<Product>
+  public var bundled: any DataSource<Product> { Self.bundled }
 
-  public init() {
-    bundled = BundledSource("products", json: bundledProducts, fields: fields)
-  }
+  private static let bundled = BundledSource("products", json: bundledProducts, fields: fields)
+
+  public init() {}
 
   public func remote(
     in environment: PluginEnvironment

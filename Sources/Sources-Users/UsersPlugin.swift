@@ -29,13 +29,15 @@ public struct UsersPlugin: Plugin {
 
   public let settings = [url, rate, pageSize, seed]
 
-  public let fields: [Field<User>]
+  public var fields: [Field<User>] { now.map(Self.fields(at:)) ?? Self.fields }
 
-  public let layout = Layout<User>(
-    card: [
-      "name", "email", "gender", "age", "birthDate", "nationality", "city", "state", "postcode",
-      "country", "phone", "username", "registeredAt", "picture",
-    ], images: { $0.images($1) })
+  public var layout: Layout<User> {
+    Layout(
+      card: [
+        "name", "email", "gender", "age", "birthDate", "nationality", "city", "state", "postcode",
+        "country", "phone", "username", "registeredAt", "picture",
+      ], images: { $0.images($1) })
+  }
 
   /// There is no search, and no end, so cached people come first.
   ///
@@ -45,12 +47,27 @@ public struct UsersPlugin: Plugin {
     rate: rate, rateUnit: .records, upstreamPageSize: .setting(pageSize), localSearchBound: 1000,
     readOrder: .localFirst, isEndless: true, repeatsRecords: true)
 
-  public let verbs = [Verb.load]
+  public var verbs: [Verb<User>] { [.load] }
 
-  public let bundled: any DataSource<User>
+  public var bundled: any DataSource<User> {
+    now == nil ? Self.bundled : Self.bundled(with: fields)
+  }
 
-  public init(now: @escaping @Sendable () -> Date = { Now.current.date }) {
-    fields = [
+  private let now: (@Sendable () -> Date)?
+
+  /// - Parameter now: The clock for ages; by default that of the task.
+  public init(now: (@Sendable () -> Date)? = nil) { self.now = now }
+
+  private static let bundled = bundled(with: fields)
+
+  private static func bundled(with fields: [Field<User>]) -> BundledSource<User> {
+    BundledSource("users", json: bundledUsers, fields: fields)
+  }
+
+  private static let fields = fields(at: { Now.current.date })
+
+  private static func fields(at now: @escaping @Sendable () -> Date) -> [Field<User>] {
+    [
       Field(
         "email", "Email", \.email, about: "Email address, used as the ID.",
         isSearchable: true),
@@ -83,7 +100,6 @@ public struct UsersPlugin: Plugin {
         isShown: false),
       Field("picture", "Picture", \.picture, about: "URL of a portrait.", isShown: false),
     ]
-    bundled = BundledSource("users", json: bundledUsers, fields: fields)
   }
 
   public func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<User>

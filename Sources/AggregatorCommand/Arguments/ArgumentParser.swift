@@ -22,14 +22,14 @@ package struct ArgumentParser {
   }
 
   package func parse(_ arguments: [String]) -> CommandLine {
-    let asksForHelp = asksForHelp(arguments)
-    var scan = ArgumentScan(tree)
+    let likely = tree.find(arguments.filter { !$0.hasPrefix("-") }).node
+    let asksForHelp = asksForHelp(arguments, of: likely.command)
+    var scan = ArgumentScan(tree, for: likely.command)
     do { try scan.read(arguments) } catch {
       // Help wins over every error.
-      let node = tree.find(arguments.filter { !$0.hasPrefix("-") }).node
       return CommandLine(
         invocation: Invocation(arguments: [], values: scan.options),
-        action: asksForHelp ? .success(.help(node)) : .failure(error), path: node.path)
+        action: asksForHelp ? .success(.help(likely)) : .failure(error), path: likely.path)
     }
     let (node, rest) = tree.find(scan.words)
     return CommandLine(
@@ -44,7 +44,7 @@ package struct ArgumentParser {
 
   /// True for `--help` and `-h` anywhere, also among other flags (`-qh`), but not for the values of
   /// options, as in `-ohero.jpg`.
-  private func asksForHelp(_ arguments: [String]) -> Bool {
+  private func asksForHelp(_ arguments: [String], of command: Command?) -> Bool {
     var isValue = false
     for argument in arguments.prefix(while: { $0 != "--" }) {
       if argument == "-h" || argument == "--help" { return true }
@@ -52,12 +52,12 @@ package struct ArgumentParser {
         isValue = false
       } else if argument.hasPrefix("--") {
         if argument.hasPrefix("--help=") { return true }
-        isValue = tree.option(named: String(argument.dropFirst(2)))?.value != nil
+        isValue = tree.option(named: String(argument.dropFirst(2)), of: command)?.value != nil
       } else if argument.hasPrefix("-") {
         var letters = argument.dropFirst()
         while let letter = letters.popFirst(), letter.isASCII, letter.isLetter {
           if letter == "h" { return true }
-          guard tree.option(lettered: letter)?.value == nil else {
+          guard tree.option(lettered: letter, of: command)?.value == nil else {
             isValue = letters.isEmpty
             break
           }
@@ -135,8 +135,13 @@ struct ArgumentScan {
   private(set) var wordAfterFormat: (option: Option, word: String)?
 
   private let tree: CommandTree
+  private let command: Command?
 
-  init(_ tree: CommandTree) { self.tree = tree }
+  /// - Parameter command: The command that the words probably name, whose options are tried first.
+  init(_ tree: CommandTree, for command: Command? = nil) {
+    self.tree = tree
+    self.command = command
+  }
 
   /// After an error, whose code is `usage`, everything before it is kept.
   mutating func read(_ arguments: [String]) throws(CommandError) {
@@ -196,11 +201,13 @@ struct ArgumentScan {
       let parts = argument.dropFirst(2).split(
         separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let name = String(parts[0])
-      guard let option = tree.option(named: name) else { throw unknown(argument, name) }
+      guard let option = tree.option(named: name, of: command) else {
+        throw unknown(argument, name)
+      }
       return (option, parts.count > 1 ? String(parts[1]) : nil)
     }
     let letter = argument[argument.index(after: argument.startIndex)]
-    guard let option = tree.option(lettered: letter) else {
+    guard let option = tree.option(lettered: letter, of: command) else {
       throw unknown(argument, String(argument.dropFirst()))
     }
     let tail = argument.dropFirst(2)

@@ -137,14 +137,21 @@ package struct CommandTree: Sendable {
     return byName.values.sorted { $0.name < $1.name }
   }
 
-  func option(named name: String) -> Option? { option { $0.name == name } }
-  func option(lettered letter: Character) -> Option? { option { $0.letter == letter } }
+  /// The option with this name; that of `command` if it has one, for which no other command is made.
+  func option(named name: String, of command: Command? = nil) -> Option? {
+    option(of: command) { $0.name == name }
+  }
 
-  /// The first option in the order of help.
+  func option(lettered letter: Character, of command: Command? = nil) -> Option? {
+    option(of: command) { $0.letter == letter }
+  }
+
+  /// The first option of the command, or else in the order of help.
   ///
   /// The verbs of added sources are asked last: they have the options of all verbs, and their manifests need
   /// not be read for them.
-  private func option(_ fits: @escaping (Option) -> Bool) -> Option? {
+  private func option(of command: Command?, _ fits: @escaping (Option) -> Bool) -> Option? {
+    if let option = command?.options.first(where: fits) { return option }
     func first(in node: Node) -> Option? {
       node.command?.options.first(where: fits) ?? node.children.lazy.compactMap(first).first
     }

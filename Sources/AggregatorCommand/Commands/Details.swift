@@ -2,7 +2,7 @@ import AggregatorKit
 
 extension Plugin {
   /// The fields that lists do not include.
-  var detailFields: [Field<Item>] { fields.filter(\.isDetail) }
+  var detailFields: [Field<Item>] { fields.filter { $0.isDetail } }
 
   /// The option to fetch them, for commands that list records.
   var detailOptions: [Option] { detailFields.isEmpty ? [] : [.details] }

@@ -1,3 +1,4 @@
+import AggregatorFiles
 import AggregatorKit
 import DeclaredSource
 
@@ -19,7 +20,7 @@ extension ManifestFolder {
     let loader = SettingsLoader(
       [], environment: variables, workingDirectory: "/", build: .release, program: program.text)
     guard let file = loader.userFile else { return nil }
-    self.init("\(URL(filePath: file).deletingLastPathComponent().path)/sources")
+    self.init("\(PrivateFile.directory(of: file))/sources")
   }
 
   /// The value of `--manifests`, which must be known before there is a command tree of all sources.

@@ -49,10 +49,11 @@ enum Interruption {
     interrupt.withLock { $0 = run }
   }
 
+  /// Makes `write` fail on a closed pipe instead of ending the program.
+  static func ignoreClosedPipes() { signal(SIGPIPE, SIG_IGN) }
+
   /// Call it before any thread is created, because threads inherit the signal mask.
   static func watch() {
-    // Writing to a closed pipe makes `write` fail instead of ending the program.
-    signal(SIGPIPE, SIG_IGN)
     var watched = sigset_t()
     sigemptyset(&watched)
     // Signals that the caller ignores (`nohup`, a background job) stay ignored.

@@ -1,0 +1,59 @@
+import AggregatorFiles
+import Foundation
+
+/// A file's identity, whatever its name; equal if device and inode are.
+struct FileIdentity: Equatable, Sendable {
+  private let device: UInt64
+  private let number: UInt64
+
+  /// In bytes.
+  let size: Int64
+  let isDirectory: Bool
+  let isRegular: Bool
+
+  /// The time at which the contents were last changed, in seconds since 1970.
+  var modified: Int { times.modified.tv_sec }
+  private let times: (modified: timespec, changed: timespec)
+
+  /// The file at a path; `nil` if there is none, or it is out of reach.
+  init?(_ path: String) {
+    guard let found = try? FileIdentity(ifPresent: path) else { return nil }
+    self = found
+  }
+
+  /// The file at a path; `nil` if there is none.
+  init?(ifPresent path: String) throws(SystemFailure) {
+    var status = stat()
+    do throws(SystemFailure) { try SystemFailure.check { stat(path, &status) } } catch let error
+      where error.isMissing
+    { return nil }
+    device = UInt64(truncatingIfNeeded: status.st_dev)
+    number = UInt64(truncatingIfNeeded: status.st_ino)
+    size = Int64(status.st_size)
+    isDirectory = status.st_mode & S_IFMT == S_IFDIR
+    isRegular = status.st_mode & S_IFMT == S_IFREG
+    #if canImport(Darwin)
+      times = (status.st_mtimespec, status.st_ctimespec)
+    #else
+      times = (status.st_mtim, status.st_ctim)
+    #endif
+  }
+
+  static func == (one: Self, other: Self) -> Bool {
+    one.device == other.device && one.number == other.number
+  }
+
+  /// True for the same file with the same contents, as far as its size and times tell.
+  func isUnchanged(since before: FileIdentity) -> Bool {
+    self == before && size == before.size
+      && times.modified.isEqual(to: before.times.modified)
+      // Unlike the other, no program can set it back.
+      && times.changed.isEqual(to: before.times.changed)
+  }
+}
+
+extension timespec {
+  fileprivate func isEqual(to other: timespec) -> Bool {
+    tv_sec == other.tv_sec && tv_nsec == other.tv_nsec
+  }
+}
