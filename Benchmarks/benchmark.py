@@ -1,6 +1,7 @@
 """Does the same work with aggregator and with what people would pick instead; see README.md."""
 
 import argparse
+import os
 import shlex
 import sqlite3
 import subprocess
@@ -53,7 +54,11 @@ def build():
     command = ["swift", "build", "--package-path", HERE, "-c", "release",
                "--disable-build-manifest-caching"]
     if sys.platform == "linux":
-        command += ["--static-swift-stdlib", "-Xlinker", f"-L{ROOT / '.build/static'}"]
+        command += ["--static-swift-stdlib", "-Xlinker", f"-L{ROOT / '.build/static'}",
+                    "-Xswiftc", "-use-ld=lld", "--disable-local-rpath",
+                    "-Xlinker", "--no-export-dynamic"]
+        if tuple(map(int, os.confstr("CS_GNU_LIBC_VERSION").split()[-1].split("."))) >= (2, 36):
+            command += ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"]
     programs = ("do-nothing", "chain-cost", "list-scroll")
     for program in programs:
         subprocess.run([*command, "--product", program], check=True, stdout=sys.stderr)

@@ -41,7 +41,7 @@ public struct Program: Sendable {
   public func main() -> Never {
     StandardDescriptors.fill()
     Interruption.ignoreClosedPipes()
-    if isPrintingVersion { exit(ExitCode.success.rawValue) }
+    if printsVersion() { exit(ExitCode.success.rawValue) }
     do { try AddressSpace.prepare() } catch {
       Diagnostics(of: ProgramName(name), isQuiet: false, hasColor: false).error(error)
       exit(error.code.rawValue)
@@ -56,9 +56,10 @@ public struct Program: Sendable {
     while true { pause() }
   }
 
-  /// Prints the version if nothing else was asked for, which needs neither sources nor threads; false if that
-  /// fails, too, so that the failure is reported like all others.
-  private var isPrintingVersion: Bool {
+  /// Prints the version if nothing else was asked for, which needs neither sources nor threads.
+  ///
+  /// False if that fails, too: the failure is reported like all others.
+  private func printsVersion() -> Bool {
     guard CommandLine.argc == 2, CommandLine.arguments.last == Option.version.spelling else {
       return false
     }

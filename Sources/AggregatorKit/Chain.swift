@@ -96,7 +96,7 @@ extension Plugin {
 
   /// Only the searchable fields are captured: copying a field costs more than reading it.
   private var searchableText: @Sendable (Item) -> FoldedText {
-    { [fields = fields.filter(\.isSearchable)] in fields.searchableText(of: $0) }
+    { [fields = fields.filter { $0.isSearchable }] in fields.searchableText(of: $0) }
   }
 
   // MARK: - Parts of the chain

@@ -17,7 +17,8 @@ package struct Connection: ~Copyable {
   /// No other connection of the process has the same.
   let number = Connection.lastNumber.add(1, ordering: .relaxed).newValue
 
-  private var prepared: [UnsafePointer<UInt8>: OpaquePointer] = [:]
+  /// The statements by the address of their text: a few dozen, fewer than a dictionary is worth.
+  private var prepared: [(text: UnsafePointer<UInt8>, handle: OpaquePointer)] = []
 
   /// The file as it was when this connection was opened without locks; `nil` if it has locks.
   var idleFile: IdleFile?
@@ -62,7 +63,7 @@ package struct Connection: ~Copyable {
   }
 
   deinit {
-    for statement in prepared.values { sqlite3_finalize(statement) }
+    for statement in prepared { sqlite3_finalize(statement.handle) }
     sqlite3_close_v2(database)
   }
 
@@ -119,15 +120,15 @@ package struct Connection: ~Copyable {
     _ sql: StaticString, _ values: [any SQLiteValue]
   ) throws(SQLiteFailure) -> Statement {
     let handle: OpaquePointer
-    if let known = prepared[sql.utf8Start] {
-      handle = known
+    if let known = prepared.first(where: { $0.text == sql.utf8Start }) {
+      handle = known.handle
     } else {
       var made: OpaquePointer?
       let text = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
       let code = sqlite3_prepare_v3(
         database, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &made, nil)
       guard code == SQLITE_OK, let made else { throw SQLiteFailure(code, on: database) }
-      prepared[sql.utf8Start] = made
+      prepared.append((sql.utf8Start, made))
       handle = made
     }
     let statement = Statement(handle, of: database)

@@ -5,7 +5,7 @@ extension Plugin {
   var detailFields: [Field<Item>] { fields.filter { $0.isDetail } }
 
   /// The option to fetch them, for commands that list records.
-  var detailOptions: [Option] { detailFields.isEmpty ? [] : [.details] }
+  var detailOptions: [Option] { fields.contains { $0.isDetail } ? [.details] : [] }
 
   /// True if a record has no value in any field that lists do not include: then it was hardly fetched alone.
   func lacksDetails(_ item: Item) -> Bool {

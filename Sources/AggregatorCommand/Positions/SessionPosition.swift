@@ -109,7 +109,7 @@ struct ShownPage: Hashable, Sendable {
   mutating func add<Item: Record>(_ step: PaginationStep<Item>) {
     request = next
     next = step.end?.isWithoutProgress == true ? nil : step.page.next
-    ids.add(step.items.lazy.map(\.id))
+    ids.add(step.items)
     count += step.items.count
   }
 
@@ -124,7 +124,7 @@ struct ShownPage: Hashable, Sendable {
   mutating func addCopy<Item: Record>(_ step: PaginationStep<Item>) {
     let isLast = step.end.map { $0 != .itemLimit } ?? false
     next = isLast || step.page.next == nil ? nil : start
-    ids.add(step.items.lazy.map(\.id))
+    ids.add(step.items)
     count += step.items.count
   }
 }

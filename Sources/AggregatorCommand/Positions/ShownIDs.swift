@@ -14,8 +14,8 @@ struct ShownIDs: Hashable, Sendable {
   /// True if older IDs may have been dropped.
   var isTruncated: Bool { digests.count == Self.maxCount }
 
-  mutating func add(_ ids: some Sequence<some RecordID>) {
-    all += ids.lazy.map { Self.digest(of: $0) }
+  mutating func add(_ records: [some Record]) {
+    for record in records { all.append(Self.digest(of: record.id)) }
     if all.count > 2 * Self.maxCount { all.removeFirst(all.count - Self.maxCount) }
   }
 

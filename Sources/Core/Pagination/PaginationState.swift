@@ -18,8 +18,8 @@ package struct PaginationState<Item: Record>: Sendable {
   /// The number of records before ``request``; `nil` if unknown.
   private var passed: Int?
   private var total: Int?
-  /// The page number of each cursor seen.
-  private var visits: [Cursor?: Int] = [:]
+  /// The page number of each cursor seen, by its token; that of the first page without a cursor is empty.
+  private var visits: [String: Int] = [:]
   private var pages = 0
   private var emptyPages = 0
 
@@ -36,7 +36,7 @@ package struct PaginationState<Item: Record>: Sendable {
     request = PageRequest(
       matching: query, after: cursor, limit: min(size, bound.items ?? size),
       cachePolicy: cachePolicy)
-    visits[cursor] = 0
+    visits[cursor?.description ?? ""] = 0
   }
 
   /// The next requests: the first is certain, the others follow from predicted cursors.
@@ -94,7 +94,9 @@ package struct PaginationState<Item: Record>: Sendable {
   private mutating func end(after page: Page<Item>) -> PaginationEnd? {
     if let maxItems = bound.items, delivered >= maxItems { return .itemLimit }
     guard let next = page.next else { return .exhausted }
-    if let visit = visits.updateValue(pages, forKey: next) { return .cycle(length: pages - visit) }
+    if let visit = visits.updateValue(pages, forKey: next.description) {
+      return .cycle(length: pages - visit)
+    }
     if emptyPages >= maxEmptyPages { return .nothingNew(pages: emptyPages) }
     if let maxPages = bound.pages, pages >= maxPages { return .pageLimit }
     return nil

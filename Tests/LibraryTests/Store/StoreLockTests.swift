@@ -10,12 +10,13 @@ struct StoreLockTests {
 
   init() throws { directory = try StoreDirectory() }
 
-  /// The lock of another process.
+  /// The lock of another process, which also holds up readers of a file that was changed a moment ago.
   private func lock() throws -> OpenFile {
     let path = "\(directory.root)/state"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     let file = try OpenFile(directory: path)
     #expect(try file.lock(.exclusive, within: .zero))
+    if directory.names.contains("store.sqlite") { try directory.setModified(in: 86_400) }
     return file
   }
 

@@ -53,6 +53,14 @@ final class StoreDirectory: Sendable {
     try Data(contentsOf: URL(filePath: "\(root)/state/\(name)"))
   }
 
+  /// Sets the time, from now, at which the store's file was last changed.
+  ///
+  /// One long ago lets it be read without locks, and one to come keeps it from that for the rest of the test.
+  func setModified(in seconds: Double) throws {
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSinceNow: seconds)], ofItemAtPath: path)
+  }
+
   func mode(of path: String) throws -> Int? {
     try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
   }

@@ -18,6 +18,8 @@ import Testing
     let directory = URL(filePath: home.file.path).deletingLastPathComponent().path
     let lock = try OpenFile(directory: directory)
     #expect(try lock.lock(.exclusive, within: .zero))
+    // A file to which nobody writes is read without locks.
+    try home.file.setModified(in: 86_400)
     let lines = [
       "users list", "users search a", "users next", "heroes list", "heroes list --offline",
       "countries show FR", "products search a --offline", "users load 5",

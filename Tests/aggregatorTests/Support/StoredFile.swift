@@ -1,3 +1,5 @@
+import Foundation
+
 @testable import AggregatorKit
 @testable import AggregatorSQLite
 
@@ -24,6 +26,12 @@ struct StoredFile {
       """
     ) { $0.text(0) ?? "" }
     return faults + counts.map { "\($0) are miscounted" }
+  }
+
+  /// Sets the time, from now, of the last change: long ago, it is read without locks, and to come, with them.
+  func setModified(in seconds: Double) throws {
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSinceNow: seconds)], ofItemAtPath: path)
   }
 
   /// The IDs of a source's records in first-seen order, including deleted ones.
