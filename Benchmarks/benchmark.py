@@ -84,6 +84,8 @@ def main():
     parser = argparse.ArgumentParser(prog="Scripts/benchmark", description=__doc__)
     parser.add_argument("--small", action="store_true",
                         help="few rows, no peers but the plain script: only to see that it works")
+    parser.add_argument("--huge", action="store_true",
+                        help="measure memory with 10^7 people, too: 30 GB of disk, half an hour more")
     parser.add_argument("--only", metavar="WORK,…", help=f"some of: {', '.join(WORKS)}")
     parser.add_argument("--repeat", type=int, metavar="N", help="runs of each; 3 by default")
     parser.add_argument("--note", metavar="WORDS", help="what is to be known of this run")
@@ -111,7 +113,7 @@ def main():
         rows.write(place / "products", rows.product, bench.count)
         rows.write_changed_products(place / "changed", bench.count)
         if "memory" in works and not options.small:
-            rows.write(place / "crowd", rows.person, 1_000_000)
+            rows.write_crowd(place / "crowd", 10_000_000 if options.huge else 1_000_000)
         server_cost(bench)
         for work in works:
             WORKS[work](bench)

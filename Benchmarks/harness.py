@@ -192,7 +192,7 @@ class Truth:
         rows = []
         with open(path, encoding="utf-8") as lines:
             for line in itertools.islice(lines, count):
-                key, folded, encoded = make(json.loads(line))
+                key, folded, encoded = make(json.loads(line.rstrip(",\n")))
                 kept = json.loads(encoded)
                 rows.append((*(kept[field] for field in fields), folded))
         rows.sort()

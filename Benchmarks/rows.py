@@ -3,6 +3,8 @@
 Each is a function of its number, so two runs work on the same bytes.
 """
 
+import itertools
+
 GIVEN = (
     "Aino Brad Chloé Darius Eva Fergus Gül Henrik Ines Jonas Karin Léa Milan Nora Óscar Pia".split())
 FAMILY = "Aksakal Berg Castro Dubois Eriksen Fernández Green Hansen Ivanov Jung Koç Lund Moreau".split()
@@ -68,10 +70,21 @@ def product(n, is_changed=False):
 
 
 def write(path, make, count):
-    """Writes rows, one a line."""
+    """Writes rows, one a line, with a comma after each."""
     with open(path, "w", encoding="utf-8") as file:
         for start in range(0, count, 1000):
-            file.write("".join(f"{make(n)}\n" for n in range(start, min(start + 1000, count))))
+            file.write("".join(f"{make(n)},\n" for n in range(start, min(start + 1000, count))))
+
+
+def write_crowd(path, count, repeated=1_000_000):
+    """Writes a million people, again and again with other e-mail addresses: ten times as fast as making them up."""
+    write(path, person, min(count, repeated))
+    with open(path, "rb") as first, open(path, "ab") as file:
+        for number in range(1, count // repeated):
+            first.seek(0)
+            for _ in range(repeated // 1000):
+                people = b"".join(itertools.islice(first, 1000))
+                file.write(people.replace(b'"email":"user', b'"email":"user%d-' % number))
 
 
 def write_changed_products(path, count):

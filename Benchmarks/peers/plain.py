@@ -6,7 +6,7 @@ import sys
 from records import Records, Work
 
 work = Work(sys.argv[1:])
-records = Records(work.path)
+records = Records(work.path, work.is_indexed)
 connection = http.client.HTTPConnection(work.url.removeprefix("http://"))
 for page in range(1, work.pages + 1):
     connection.request("GET", work.address(page))

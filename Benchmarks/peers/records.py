@@ -59,10 +59,12 @@ def product(sent):
     return sent["id"], folded(lines(sent["title"], sent["merchant"])), encoded(sent)
 
 
-SCHEMA = """
+TABLE = """
 CREATE TABLE IF NOT EXISTS records (
   position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, folded TEXT NOT NULL, json TEXT NOT NULL
 );
+"""
+INDEX = """
 CREATE VIRTUAL TABLE IF NOT EXISTS search USING fts5 (
   folded, content='records', content_rowid='position', tokenize='trigram case_sensitive 1'
 );
@@ -70,13 +72,14 @@ CREATE VIRTUAL TABLE IF NOT EXISTS search USING fts5 (
 
 
 class Records:
-    """A table of records and its search index, in a file."""
+    """A table of records in a file, and its search index unless it is to have none."""
 
-    def __init__(self, path):
+    def __init__(self, path, is_indexed=True):
+        self.is_indexed = is_indexed
         self.database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         self.database.execute("PRAGMA journal_mode = WAL")
         self.database.execute("PRAGMA synchronous = NORMAL")
-        self.database.executescript(SCHEMA)
+        self.database.executescript(TABLE + INDEX if is_indexed else TABLE)
 
     def save(self, rows):
         """Writes what is new or has changed of one page, in one transaction."""
@@ -90,7 +93,7 @@ class Records:
             _, new_text, new_json = rows.pop(key)
             if new_json == old_json:
                 continue
-            if new_text != text:
+            if new_text != text and self.is_indexed:
                 run("INSERT INTO search (search, rowid, folded) VALUES ('delete', ?, ?)",
                     (position, text))
                 run("INSERT INTO search (rowid, folded) VALUES (?, ?)", (position, new_text))
@@ -99,16 +102,18 @@ class Records:
         last = run("SELECT coalesce(max(position), 0) FROM records").fetchone()[0]
         self.database.executemany(
             "INSERT INTO records (id, folded, json) VALUES (?, ?, ?)", rows.values())
-        run("INSERT INTO search (rowid, folded) SELECT position, folded FROM records"
-            " WHERE position > ?", (last,))
+        if self.is_indexed:
+            run("INSERT INTO search (rowid, folded) SELECT position, folded FROM records"
+                " WHERE position > ?", (last,))
         run("COMMIT")
 
 
 class Work:
-    """What a script is asked to do: PEER people|products URL PAGE-SIZE PAGES DATABASE."""
+    """What a script is asked to do: PEER people|products URL PAGE-SIZE PAGES DATABASE [--no-index]."""
 
     def __init__(self, arguments):
-        self.kind, self.url, size, pages, self.path = arguments
+        self.kind, self.url, size, pages, self.path, *options = arguments
+        self.is_indexed = "--no-index" not in options
         self.size, self.pages = int(size), int(pages)
         self.list, self.make = (
             ("results", person) if self.kind == "people" else ("products", product))

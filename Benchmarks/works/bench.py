@@ -17,7 +17,7 @@ class Bench:
 
     def __init__(self, place, report, options, installed):
         self.place, self.report, self.installed = place, report, installed
-        self.is_small = options.small
+        self.is_small, self.is_huge = options.small, options.huge
         self.repeat = options.repeat or (1 if options.small else 3)
         self.count = 2_000 if options.small else 100_000
         self.aggregator = ROOT / ".build/release/aggregator"
@@ -73,11 +73,24 @@ class Bench:
             return run
         return run
 
-    def peer(self, name, server, size, pages):
+    def load(self, server, size, pages):
+        """Fetches by `load`, which fetches people that are not stored yet, however many pages they are on."""
+        def run():
+            self.place.fresh("home")
+            run = self.run_aggregator(
+                "users", "load", size * pages, RANDOM_USER_PAGE_SIZE=size, **server.settings)
+            self.truth("people", pages, size).expect_indexed(self.store)
+            return run
+        return run
+
+    def peer(self, name, server, size, pages, is_indexed=True):
         def run():
             path = self.place.fresh("peer.sqlite")
-            run = self.place.run(*self.script(name), "people", server.url, size, pages, path)
-            self.truth("people", pages, size).expect_indexed(path)
+            options = [] if is_indexed else ["--no-index"]
+            run = self.place.run(
+                *self.script(name), "people", server.url, size, pages, path, *options)
+            truth = self.truth("people", pages, size)
+            (truth.expect_indexed if is_indexed else truth.expect)(path)
             return run
         return run
 

@@ -14,3 +14,11 @@ static inline void csqlite_result_text(sqlite3_context *context, const char *tex
 static inline int csqlite_switch(sqlite3 *database, int option, int isOn) {
   return sqlite3_db_config(database, option, isOn, (int *)0);
 }
+
+// Waits until the disk has all that was written to the file.
+static inline int csqlite_sync(sqlite3 *database) {
+  sqlite3_file *file = 0;
+  int code = sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (code != SQLITE_OK || !file || !file->pMethods) return code;
+  return file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
+}

@@ -22,6 +22,7 @@ package struct Connection: ~Copyable {
 
   /// The file as it was when this connection was opened without locks; `nil` if it has locks.
   var idleFile: IdleFile?
+  private let log = LogLength()
 
   /// Opens an existing database.
   ///
@@ -52,6 +53,7 @@ package struct Connection: ~Copyable {
     csqlite_switch(database, SQLITE_DBCONFIG_DEFENSIVE, 1)
     // The file and its log stay untouched until they are known to be a store.
     csqlite_switch(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    log.count(database)
   }
 
   /// Opens an immutable database for reading: takes no lock and creates no file.
@@ -66,6 +68,9 @@ package struct Connection: ~Copyable {
     for statement in prepared { sqlite3_finalize(statement.handle) }
     sqlite3_close_v2(database)
   }
+
+  /// The number of pages in the write-ahead log after the last transaction, 0 before the first.
+  var logLength: Int { log.pages.load(ordering: .relaxed) }
 
   var isReadOnly: Bool { sqlite3_db_readonly(database, "main") == 1 }
 

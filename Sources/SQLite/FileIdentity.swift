@@ -1,5 +1,5 @@
 import AggregatorFiles
-import Foundation
+import AggregatorFoundation
 
 /// A file's identity, whatever its name; equal if device and inode are.
 struct FileIdentity: Equatable, Sendable {

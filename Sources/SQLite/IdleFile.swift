@@ -1,4 +1,4 @@
-import Foundation
+import AggregatorFoundation
 
 /// A database file to which nobody writes, so that it can be read without locks.
 ///

@@ -16,6 +16,7 @@ public final class SQLiteStore: Store {
   let history: HistoryLimit
   private let views: StoredViews?
   private let writer: StoreConnection
+  private let checkpointer: Checkpointer
   let readers: StoreReaders
   let pollInterval: Duration
   let clock: any Clock<Duration>
@@ -39,10 +40,12 @@ public final class SQLiteStore: Store {
   /// Creates a store at an absolute path, which keeps these views of its sources up to date in the file; `nil`
   /// leaves them alone.
   ///
-  /// With `keepsForeignFile` a file of another program is an error instead of being moved aside.
+  /// With `keepsForeignFile` a file of another program is an error instead of being moved aside. The log is copied
+  /// into the file when it has `threshold` pages.
   package init(
     at path: String, busyTimeout: Duration = .seconds(5), history: HistoryLimit = .standard,
     showing views: SourceViews? = nil, keepsForeignFile: Bool = false,
+    checkpointing threshold: Int = Checkpointer.standardThreshold,
     pollInterval: Duration = .milliseconds(500), clock: any Clock<Duration> = ContinuousClock(),
     report: @escaping @Sendable (Warning) -> Void = { _ in }
   ) {
@@ -54,6 +57,7 @@ public final class SQLiteStore: Store {
     file = StoreFile(
       path: path, busyTimeout: busyTimeout, keepsForeignFile: keepsForeignFile, report: report)
     writer = StoreConnection(to: file, for: .writing)
+    checkpointer = Checkpointer(of: file, threshold: threshold)
     // Readers never wait for a writer if they have a connection of their own.
     readers = StoreReaders(of: file)
   }
@@ -71,12 +75,15 @@ public final class SQLiteStore: Store {
   package func write<Answer: Sendable>(
     _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer
   ) async throws(SourceError) -> Answer {
-    let answer = try await writer.perform { [views] connection throws(SQLiteFailure) in
-      try connection.transaction { connection throws(SQLiteFailure) in
+    let answer = try await writer.perform {
+      [views, checkpointer] connection throws(SQLiteFailure) in
+      let answer = try connection.transaction { connection throws(SQLiteFailure) in
         // Here and not when the file is opened, so that it waits for the lock once.
         if let views { try connection.update(views) }
         return try body(&connection)
       }
+      checkpointer.transactionDidEnd(of: connection)
+      return answer
     }
     guard let answer else {
       throw SourceError(
@@ -88,7 +95,8 @@ public final class SQLiteStore: Store {
 
   /// Returns unused space to the disk, if no other process uses the file.
   func compact() async throws(SourceError) {
-    _ = try await writer.perform { connection throws(SQLiteFailure) in
+    _ = try await writer.perform { [checkpointer] connection throws(SQLiteFailure) in
+      checkpointer.wait()
       // This is optional and may fail: another process reads, or the disk has no room for a copy. The
       // copy goes to a file, because in memory it could be of any size.
       try? connection.execute(

@@ -176,15 +176,13 @@ package struct StoreFile: Sendable {
   /// Configures a connection to a file that is a store.
   private static func settle(_ connection: borrowing Connection) throws(SQLiteFailure) {
     connection.enableCheckpointOnClose()
-    // With four times SQLite's default before a checkpoint, pages that are written again and again, such
-    // as those of an index, reach the file less often.
+    // A log that starts anew keeps its size, up to that at which the ``Checkpointer`` stops its growth.
     try connection.execute(
       """
       PRAGMA synchronous = NORMAL;
       PRAGMA cache_size = -4096;
       PRAGMA temp_store = MEMORY;
-      PRAGMA journal_size_limit = 16777216;
-      PRAGMA wal_autocheckpoint = 4000;
+      PRAGMA journal_size_limit = 33554432;
       """)
   }
 

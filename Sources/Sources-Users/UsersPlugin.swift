@@ -128,6 +128,9 @@ extension Character {
 }
 
 extension Verb<User> {
+  /// The most pages in flight; the rate limit says how soon.
+  private static var pagesAtOnce: Int { 4 }
+
   /// Caches more people: `users load [COUNT]`.
   static let load = Verb(
     "load", "Download more users",
@@ -145,7 +148,7 @@ extension Verb<User> {
         .storage, "no directory for the store", remedy: Remedy("set HOME", .moveStore))
     }
     let count = call.values["count"] ?? 100
-    let result = await upstreamLoader.take(count) { _ in }
+    let result = await upstreamLoader.take(count, jobs: pagesAtOnce) { _ in }
     if let failure = result.failure, result.added == 0 { throw failure }
     let summary =
       result.added == 1 ? "1 more user cached" : "\(result.added) more users cached"

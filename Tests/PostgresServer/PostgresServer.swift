@@ -10,7 +10,7 @@ public final class PostgresServer: Sendable {
   public static var isAvailable: Bool { PostgresPrograms.installed != nil }
 
   /// True if a file system can be mounted, for a full disk.
-  static let canMount =
+  public static let canMount =
     (try? Program.output(of: ["unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"])) != nil
 
   private static let starting = Task { try await PostgresServer() }

@@ -21,6 +21,12 @@ struct LocalCandidates<P: Plugin>: Sendable {
     return records + (await page(request, of: bundled)).filter { !known.contains($0.id) }
   }
 
+  /// False if there are so many cached records that reading all of them takes more than a moment.
+  func isQuickToScan() async -> Bool {
+    guard let status = try? await store?.status(of: plugin.name) else { return true }
+    return status.records <= 20_000
+  }
+
   /// The bundled records whose ID begins so.
   func bundledRecords(withIDFrom beginning: String) async -> [P.Item] {
     await page(PageRequest(limit: 10_000), of: bundled).filter {

@@ -61,6 +61,11 @@ public struct PageSequence<Item: Record>: AsyncSequence, Sendable {
 
     package var isNextReady: Bool { prefetcher.isNextReady }
 
+    /// Returns when the prefetch of the next page has ended, also by a failure; `nil` if there is none.
+    ///
+    /// Cancelling the task cancels the prefetch.
+    package var nextArrival: (@Sendable () async -> Void)? { prefetcher.nextArrival }
+
     /// The next page; `nil` after the last, and after an error.
     public func next() async throws(SourceError) -> PaginationStep<Item>? {
       try await prefetcher.next()

@@ -32,6 +32,18 @@ final class Prefetcher<Item: Record> {
 
   var isNextReady: Bool { inFlight.first?.completion.isDone.load(ordering: .relaxed) ?? false }
 
+  /// Returns when the fetch of the next page has ended; `nil` if it has not begun.
+  var nextArrival: (@Sendable () async -> Void)? {
+    guard let task = inFlight.first?.task else { return nil }
+    return {
+      await withTaskCancellationHandler {
+        _ = await task.value
+      } onCancel: {
+        task.cancel()
+      }
+    }
+  }
+
   func next() async throws(SourceError) -> PaginationStep<Item>? {
     guard !isOver, let request = state.request else { return nil }
     isOver = true  // until the page has arrived: an error ends the iteration

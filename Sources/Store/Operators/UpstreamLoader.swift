@@ -3,8 +3,8 @@ package import AggregatorFoundation
 
 /// Fetches new records of an endless source into the store.
 ///
-/// Each upstream page is stored in one transaction with the checkpoint after it, so that the next call, in
-/// this process or another, resumes at the next page.
+/// Upstream pages are stored in order, in one transaction with the checkpoint after them, so that the next call,
+/// in this process or another, resumes at the next page.
 public struct UpstreamLoader<Item: Record>: Sendable {
   package let base: any DataSource<Item>
   package let recordStore: RecordStore<Item>
@@ -48,23 +48,29 @@ public struct UpstreamLoader<Item: Record>: Sendable {
 
   /// Fetches until enough records are new.
   ///
-  /// It may get more than `count`, 1 or more, because whole pages are fetched. `progress` receives the
-  /// number of new records so far after each page.
-  public func take(_ count: Int, progress: (_ added: Int) -> Void) async -> UpstreamLoadResult {
+  /// It may get more than `count`, 1 or more, because whole pages are fetched. Up to `jobs` pages, 1 or more, are
+  /// fetched at once where later cursors can be computed, but no more than may be needed, and are stored in order.
+  /// `progress` receives the number of new records so far after each transaction.
+  public func take(
+    _ count: Int, jobs: Int = 1, progress: (_ added: Int) -> Void
+  ) async -> UpstreamLoadResult {
     var result = UpstreamLoadResult()
     var emptyPages = 0
     while result.added < count {
+      let bound = (count - result.added - 1) / size + 1
       do throws(SourceError) {
-        guard let page = try await takePage() else {
+        let isMore = try await take(pages: bound, jobs) { batch, changes in
+          result.add(batch, changes)
+          progress(result.added)
+          // If another process was faster, it got the new records.
+          guard changes.didMoveCheckpoint else { return false }
+          emptyPages = batch.emptyPages(changes, after: emptyPages)
+          return emptyPages < Self.maxEmptyPages
+        }
+        guard isMore else {
           result.end = .exhausted
           return result
         }
-        result.add(page.page, page.changes)
-        // If another process was faster, it got the new records.
-        if page.changes.didMoveCheckpoint {
-          emptyPages = page.changes.added.isEmpty ? emptyPages + 1 : 0
-        }
-        progress(result.added)
       } catch {
         result.failure = error
         return result
@@ -81,24 +87,63 @@ public struct UpstreamLoader<Item: Record>: Sendable {
     try await recordStore.store.checkpoint(checkpoint, of: recordStore.source) == Self.end
   }
 
-  /// Fetches one upstream page; `nil` at the end of upstream.
-  @concurrent private func takePage() async throws(SourceError) -> (
-    page: Page<Item>, changes: StoreChanges
-  )? {
-    let start = try await recordStore.store.checkpoint(checkpoint, of: recordStore.source)
-    guard start != Self.end else { return nil }
-    let first = PageRequest(limit: size, cachePolicy: cachePolicy)
-    let page: Page<Item>
-    do {
-      page = try await base.page(first.after(start.flatMap(Cursor.init)))
-    } catch .invalidCursor where start != nil {
-      // Upstream's paging has changed. The stored records stay.
-      page = try await base.page(first)
+  /// Fetches pages, and stores them until `saved` returns false; false at the end of upstream.
+  ///
+  /// Pages that lead nowhere are stored, too: the caller counts those without new records.
+  private func take(
+    pages bound: Int, _ jobs: Int, saved: (SyncBatch<Item>, StoreChanges) -> Bool
+  ) async throws(SourceError) -> Bool {
+    var stored = try await recordStore.store.checkpoint(checkpoint, of: recordStore.source)
+    guard stored != Self.end else { return false }
+    let source = EncodingSource(base: base, recordStore: recordStore)
+    var start = SyncCheckpoint(after: 0, at: now())
+    start.cursor = stored.flatMap(Cursor.init)
+    var isFirst = true
+    repeat {
+      let pages = source.pages(
+        after: start.cursor, size: size, upTo: PaginationBound(pages: bound),
+        ahead: jobs > 1 ? jobs : 0, remembering: .pages, cachePolicy: cachePolicy
+      ).makeAsyncIterator()
+      do throws(SourceError) {
+        _ = try await PagePipeline(pages: pages, now: now).run(from: start) { step, _ in
+          step.page
+        } transaction: { batch in
+          let next = batch.checkpoint.cursor?.description ?? Self.end
+          let update = CheckpointUpdate(checkpoint, from: stored, to: next)
+          stored = next
+          return { [recordStore] () async throws(SourceError) in
+            try await recordStore.save(
+              encoded: batch.records, update: update, at: batch.checkpoint.date)
+          }
+        } saved: { batch, changes in
+          isFirst = false
+          return saved(batch, changes)
+        }
+        return true
+      } catch .invalidCursor where isFirst && start.cursor != nil {
+        // Upstream's paging has changed. The stored records stay.
+        start.cursor = nil
+      } catch .invalidCursor where !isFirst {
+        return true
+      }
+    } while true
+  }
+}
+
+extension SyncBatch {
+  /// The number of consecutive pages without a new record at its end, where `earlier` ones precede it; counting
+  /// stops at the number that ends a call.
+  fileprivate func emptyPages(_ changes: StoreChanges, after earlier: Int) -> Int {
+    var added = changes.added[...]
+    var (end, emptyPages) = (0, earlier)
+    for count in counts {
+      end += count
+      let new = added.prefix { $0 < end }
+      added = added.dropFirst(new.count)
+      emptyPages = new.isEmpty ? emptyPages + 1 : 0
+      if emptyPages == UpstreamLoader<Item>.maxEmptyPages { break }
     }
-    // Going on would lose these records for good.
-    guard !page.isUnreadable else { throw .unreadable(page.unreadable) }
-    let update = CheckpointUpdate(checkpoint, from: start, to: page.next?.description ?? Self.end)
-    return (page, try await recordStore.save(page.records, update: update, at: now()))
+    return emptyPages
   }
 }
 
@@ -125,11 +170,11 @@ public struct UpstreamLoadResult: Equatable, Sendable {
 
   public internal(set) var failure: SourceError?
 
-  mutating func add(_ page: Page<some Record>, _ changes: StoreChanges) {
+  mutating func add(_ batch: SyncBatch<some Record>, _ changes: StoreChanges) {
     added += changes.added.count
-    pages += 1
-    unreadable = unreadable + page.unreadable
-    provenance = page.provenance
+    pages += batch.pages
+    unreadable = unreadable + batch.unreadable
+    provenance = batch.provenance
   }
 
   mutating func add(_ later: UpstreamLoadResult) {

@@ -166,49 +166,66 @@ public struct Sync<Item: Record>: Sendable {
       ahead: jobs > 1 ? jobs : 0, passing: checkpoint.cursor == nil ? 0 : checkpoint.records,
       remembering: .pages
     ).makeAsyncIterator()
-    while true {
-      var batch = SyncBatch<Item>(from: checkpoint)
-      let end = await fill(&batch, from: pages, of: source)
-      if batch.pages > 0 {
-        let update = update(from: stored, checkpoint, to: batch.checkpoint, isLast: batch.isLast)
-        let changes = try await save(batch, update, completesSync: isFull && batch.isLast)
-        result.add(batch, changes)
-        guard changes.didMoveCheckpoint else { return true }
-        (stored, checkpoint) = (update.to, batch.checkpoint)
-        result.passed = checkpoint.records
-        if batch.isLast {
-          result.isComplete = !checkpoint.isCut
-          if checkpoint.isCut {
-            result.reachedDepth = checkpoint.rows
-          } else if let reason = batch.incompleteReason {
-            result.isComplete = false
-            result.inconclusiveReason = reason
-          } else if isFull {
-            result.take(changes, of: checkpoint)
-            if result.inconclusiveReason == nil { try await noteCompletion() }
-          }
+    var next = stored
+    var isOver = true
+    do throws(SourceError) {
+      let isEnd = try await PagePipeline(pages: pages, depth: depth, now: now).run(
+        from: checkpoint
+      ) { step, checkpoint throws(SourceError) in
+        var page = step.page
+        if try await isDoubtfulEnd(page, after: checkpoint) {
+          page = try await source.page(PageRequest(after: checkpoint.cursor, limit: size))
         }
+        if let end = step.end, end.isWithoutProgress { throw .noProgress(end) }
+        return page
+      } transaction: { batch in
+        let update = update(of: batch, from: next)
+        next = update.to
+        return { () async throws(SourceError) in try await save(batch, update) }
+      } saved: { batch, changes throws(SourceError) in
+        result.add(batch, changes)
+        guard changes.didMoveCheckpoint else { return false }
+        checkpoint = batch.checkpoint
+        stored = update(of: batch, from: stored).to
+        isOver = batch.isLast
+        result.passed = checkpoint.records
+        if batch.isLast { try await finish(batch, changes, &result) }
         progress(result)
-      }
-      switch end {
-      case nil: continue
-      // A page that was requested again continues the list, but not the sequence.
-      case .success: return batch.pages > 0 && !batch.isLast
-      case .failure(.invalidCursor) where checkpoint.cursor != nil:
-        // Upstream's paging has changed. The stored records stay.
-        try await startOver(from: stored)
-        result.hasRestarted = true
         return true
-      case .failure(let error): throw error
       }
+      // A page that was requested again continues the list, but not the sequence.
+      return !isEnd || !isOver
+    } catch .invalidCursor where checkpoint.cursor != nil {
+      // Upstream's paging has changed. The stored records stay.
+      try await startOver(from: stored)
+      result.hasRestarted = true
+      return true
+    }
+  }
+
+  /// Takes note of the last batch of a pass.
+  private func finish(
+    _ batch: SyncBatch<Item>, _ changes: StoreChanges, _ result: inout SyncResult
+  ) async throws(SourceError) {
+    let checkpoint = batch.checkpoint
+    result.isComplete = !checkpoint.isCut
+    if checkpoint.isCut {
+      result.reachedDepth = checkpoint.rows
+    } else if let reason = batch.incompleteReason {
+      result.isComplete = false
+      result.inconclusiveReason = reason
+    } else if isFull {
+      result.take(changes, of: checkpoint)
+      if result.inconclusiveReason == nil { try await noteCompletion() }
     }
   }
 
   /// Saves a batch; in a store that machines share, not if another one has moved the checkpoint.
   private func save(
-    _ batch: SyncBatch<Item>, _ update: CheckpointUpdate, completesSync: Bool
+    _ batch: SyncBatch<Item>, _ update: CheckpointUpdate
   ) async throws(SourceError) -> StoreChanges {
     let date = batch.checkpoint.date
+    let completesSync = isFull && batch.isLast
     guard recordStore.store.isShared else {
       return try await recordStore.save(
         encoded: batch.records, update: update, completesSync: completesSync, at: date)
@@ -217,31 +234,6 @@ public struct Sync<Item: Record>: Sendable {
       text == update.from ? (update, completesSync) : nil
     }
     return try await recordStore.save(encoded: batch.records, deciding: decision, at: date)
-  }
-
-  /// Adds the next page, and those after it that have already arrived; returns how the sequence ended,
-  /// `nil` if it has not.
-  private func fill(
-    _ batch: inout SyncBatch<Item>, from pages: PageSequence<EncodedRecord<Item>>.Iterator,
-    of source: EncodingSource<Item>
-  ) async -> Result<Void, SourceError>? {
-    do throws(SourceError) {
-      repeat {
-        guard let step = try await pages.next() else { return .success(()) }
-        var page = step.page
-        if try await isDoubtfulEnd(page, after: batch.checkpoint) {
-          page = try await source.page(PageRequest(after: batch.checkpoint.cursor, limit: size))
-        }
-        // Going on would lose these records for good.
-        guard !page.isUnreadable else { throw .unreadable(page.unreadable) }
-        if let end = step.end, end.isWithoutProgress { throw .noProgress(end) }
-        batch.add(page, at: now(), depth: depth)
-        if step.end != nil { return .success(()) }
-      } while batch.hasRoom && pages.isNextReady
-      return nil
-    } catch {
-      return .failure(error)
-    }
   }
 
   /// True if a page is empty, and so the last, although more records are known.
@@ -269,19 +261,19 @@ public struct Sync<Item: Record>: Sendable {
     }
   }
 
-  private func update(
-    from stored: String?, _ checkpoint: SyncCheckpoint, to next: SyncCheckpoint, isLast: Bool
-  ) -> CheckpointUpdate {
+  /// The update of the checkpoint, whose text is `stored`, by a batch.
+  private func update(of batch: SyncBatch<Item>, from stored: String?) -> CheckpointUpdate {
+    let next = batch.checkpoint
     switch mode {
     case .full:
-      let isTrusted = isLast && next.isCertain && !next.isCut
+      let isTrusted = batch.isLast && next.isCertain && !next.isCut
       let reconciliation = Reconciliation(
-        begins: checkpoint.cursor == nil,
+        begins: batch.start.cursor == nil,
         completion: isTrusted
           ? .init(lastPosition: next.start, minRecordCount: next.minRecordCount) : nil)
       return CheckpointUpdate(
-        checkpointName, from: stored, to: isLast ? nil : next.text, reconciliation: reconciliation,
-        replacesPages: isLast)
+        checkpointName, from: stored, to: batch.isLast ? nil : next.text,
+        reconciliation: reconciliation, replacesPages: batch.isLast)
     case .incremental:
       return CheckpointUpdate(
         checkpointName, from: stored, to: next.cursor?.description ?? UpstreamLoader<Item>.end)

@@ -126,6 +126,12 @@ struct SyncBatch<Item: Record> {
 
   private(set) var records: [EncodedRecord<Item>] = []
 
+  /// The number of records of each page.
+  private(set) var counts: [Int] = []
+
+  /// The checkpoint before its first page.
+  let start: SyncCheckpoint
+
   /// The checkpoint after its last page.
   private(set) var checkpoint: SyncCheckpoint
 
@@ -133,12 +139,16 @@ struct SyncBatch<Item: Record> {
   var isLast: Bool { pages > 0 && checkpoint.cursor == nil }
 
   private(set) var unreadable = UnreadableRows.none
-  private(set) var pages = 0
+
+  /// The provenance of its last page.
+  private(set) var provenance: Provenance?
+
+  var pages: Int { counts.count }
 
   /// Why the list ended early, if its source says so; see ``Warning/incomplete``.
   private(set) var incompleteReason: String?
 
-  init(from checkpoint: SyncCheckpoint) { self.checkpoint = checkpoint }
+  init(from checkpoint: SyncCheckpoint) { (start, self.checkpoint) = (checkpoint, checkpoint) }
 
   var hasRoom: Bool { !isLast && records.count < Self.maxRecords }
 
@@ -146,11 +156,12 @@ struct SyncBatch<Item: Record> {
   /// first `depth` rows, or all.
   mutating func add(_ page: Page<EncodedRecord<Item>>, at date: Date, depth: Int? = nil) {
     records += page.records
+    counts.append(page.records.count)
+    provenance = page.provenance
     unreadable = unreadable + page.unreadable
     checkpoint = checkpoint.after(page, at: date)
     incompleteReason = page.incompleteReason ?? incompleteReason
     checkpoint.cut(at: depth)
-    pages += 1
   }
 }
 

@@ -78,4 +78,32 @@ import Testing
         skips.dropLast(21), starts.map { #"{"skip":\#($0),"take":10}"# }, comment)
     }
   }
+
+  /// The records are so large that the log is copied into the file meanwhile.
+  @Test func `products beyond the length of the log`() async throws {
+    for round in Soak.rounds(2) {
+      let service = try FakeProducts((0..<200).map(FakeProduct.large))
+      let home = try TestHome(service.settings.merging(["PRODUCTS_PAGE_SIZE": "10"]) { $1 })
+      let moment = Int.random(in: 12..<17)
+      service.fail(with: .stalled, after: moment + 3)
+      try await kill("products sync --jobs 4 --timeout 10m", in: home) {
+        await service.requests(atLeast: moment)
+      }
+      service.recover()
+      let comment: Comment = "round \(round), killed after request \(moment)"
+      #expect(try home.file.faults() == [], comment)
+      let rest = try await home.run("products sync --jobs 4")
+      #expect(rest.status == 0, "\(comment): \(rest)")
+      #expect(try home.file.ids(of: "products") == (0..<200).map(FakeProduct.id), comment)
+      #expect(try home.file.faults() == [], comment)
+    }
+  }
+}
+
+extension FakeProduct {
+  /// A product of about 200 KB.
+  static func large(_ number: Int) -> FakeProduct {
+    let name = String(repeating: "x", count: 200_000)
+    return FakeProduct(number, "Thing", images: [.string("https://cdn.example/\(name).jpg")])
+  }
 }
