@@ -302,7 +302,7 @@ import Testing
     let runs = try (0..<2).map { _ in try home.start("users load 100") }
     for run in runs { #expect(try await run.outcome().status == 0) }
     let pages = service.requests.compactMap { $0.query["page"].flatMap { Int($0) } }
-    #expect(pages == Array(1...pages.count))
+    #expect(pages.sorted() == Array(1...pages.count))
     #expect(try home.file.ids(of: "users").count >= 200)
   }
 
