@@ -109,6 +109,8 @@ import Testing
     let count = service.requests.count
     let run = try home.start("users load 100 --timeout 10m")
     _ = await service.requests(atLeast: count + 6)
+    // Pages are fetched while others are stored.
+    while (try? bytes("-wal"))?.count ?? 0 <= 20_000 { await Task.yield() }
     return run
   }
 
