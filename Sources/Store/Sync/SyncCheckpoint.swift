@@ -122,7 +122,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
 /// rewrites the same few pages of the file, however small it is.
 struct SyncBatch<Item: Record> {
   /// A batch with this many records takes no further page.
-  private static var maxRecords: Int { 1000 }
+  private static var maxRecords: Int { 2000 }
 
   private(set) var records: [EncodedRecord<Item>] = []
 
