@@ -34,12 +34,12 @@ struct SyncBatchTests {
     #expect(batch.pages == 3 && batch.isLast && batch.unreadable.count == 1)
   }
 
-  @Test func `has room below a thousand records and before the last page`() throws {
+  @Test func `has room below two thousand records and before the last page`() throws {
     var batch = SyncBatch<Note>(from: start)
     #expect(batch.hasRoom)
-    batch.add(try page(0..<999), at: .day())
+    batch.add(try page(0..<1999), at: .day())
     #expect(batch.hasRoom)
-    batch.add(try page(999..<1000), at: .day())
+    batch.add(try page(1999..<2000), at: .day())
     #expect(!batch.hasRoom)
     batch = SyncBatch(from: start)
     batch.add(try page(0..<1, next: nil), at: .day())
