@@ -1,94 +1,86 @@
 // Unicode normalization form C (UAX #15), which the standard library does not offer, and for which Foundation needs
 // ICU on Linux.
 
-extension Sequence<Unicode.Scalar> {
+extension [Unicode.Scalar] {
   /// The text in normalization form C.
   var canonicallyComposed: String {
-    var composed = String.UnicodeScalarView()
-    // From one starter (a character of class 0) to the next, which only combines with the one right before it.
-    var starter: Unicode.Scalar?
-    var marks: [Unicode.Scalar] = []
-    var parts: [Unicode.Scalar] = []
+    // The first character that combines with the one before it is U+0300.
+    guard contains(where: { $0.value >= 0x300 }) else {
+      return String(String.UnicodeScalarView(self))
+    }
+    var parts: [(scalar: Unicode.Scalar, combiningClass: UInt8)] = []
+    parts.reserveCapacity(count)
+    var run = 0  // where the marks at the end begin
     for scalar in self {
-      parts.removeAll(keepingCapacity: true)
-      scalar.appendDecomposition(to: &parts)
-      for part in parts {
-        if part.combiningClass > 0 {
-          marks.append(part)
-          continue
+      scalar.forEachPart { part in
+        let combiningClass = part.combiningClass
+        if combiningClass == 0 {
+          if parts.count - run > 1 {
+            parts[run...].sort { $0.combiningClass < $1.combiningClass }
+          }
+          run = parts.count + 1
         }
-        let rest = Self.combine(&starter, with: marks)
-        marks.removeAll(keepingCapacity: true)
-        if rest.isEmpty, let both = starter?.composed(with: part) {
-          starter = both
-          continue
-        }
-        if let starter { composed.append(starter) }
-        composed.append(contentsOf: rest)
-        starter = part
+        parts.append((part, combiningClass))
       }
     }
-    let rest = Self.combine(&starter, with: marks)
-    if let starter { composed.append(starter) }
-    composed.append(contentsOf: rest)
-    return String(composed)
-  }
+    if parts.count - run > 1 { parts[run...].sort { $0.combiningClass < $1.combiningClass } }
 
-  /// Combines the starter with those marks that it combines with, and returns the others in canonical order.
-  private static func combine(
-    _ starter: inout Unicode.Scalar?, with marks: [Unicode.Scalar]
-  ) -> [Unicode.Scalar] {
-    var rest: [Unicode.Scalar] = []
-    for mark in marks.sortedByCombiningClass {
-      let blocking = rest.last?.combiningClass ?? 0
-      if mark.combiningClass > blocking, let both = starter?.composed(with: mark) {
-        starter = both
-      } else {
-        rest.append(mark)
+    var composed: [Unicode.Scalar] = []
+    composed.reserveCapacity(parts.count)
+    // The last character of class 0, and the class of the last character.
+    var (starter, last): (Int?, UInt8) = (nil, 0)
+    for (scalar, combiningClass) in parts {
+      if let starter, starter == composed.count - 1 || last < combiningClass,
+        let both = composed[starter].composed(with: scalar)
+      {
+        composed[starter] = both
+        continue
       }
+      if combiningClass == 0 { starter = composed.count }
+      last = combiningClass
+      composed.append(scalar)
     }
-    return rest
-  }
-}
-
-extension [Unicode.Scalar] {
-  /// The characters by their combining classes; those of one class in their order.
-  var sortedByCombiningClass: [Unicode.Scalar] {
-    if count < 2 { return self }
-    return enumerated().map { (scalar: $1, key: ($1.combiningClass, $0)) }
-      .sorted { $0.key < $1.key }.map(\.scalar)
+    return String(String.UnicodeScalarView(composed))
   }
 }
 
 extension Unicode.Scalar {
-  /// Appends the canonical decomposition to the scalars; this character alone if it has none.
-  func appendDecomposition(to scalars: inout [Unicode.Scalar]) {
+  /// Calls `body` with each character of the canonical decomposition; with this one if it has none.
+  fileprivate func forEachPart(_ body: (Unicode.Scalar) -> Void) {
     // The first character that decomposes is U+00C0.
-    if value < 0xC0 { return scalars.append(self) }
-    if let parts = Hangul.parts(of: value) {
-      return scalars += parts.compactMap(Unicode.Scalar.init)
-    }
-    guard let (first, second) = UnicodeTables.decomposition(of: value),
-      let first = Unicode.Scalar(first)
-    else { return scalars.append(self) }
-    first.appendDecomposition(to: &scalars)
+    guard value >= 0xC0 else { return body(self) }
+    if let parts = Hangul.parts(of: value) { return parts.forEach(body) }
+    guard let (first, second) = UnicodeTables.decomposition(of: self) else { return body(self) }
+    first.forEachPart(body)
     // Second parts do not decompose.
-    if second != 0, let second = Unicode.Scalar(second) { scalars.append(second) }
+    if let second { body(second) }
+  }
+
+  /// The first character of the canonical decomposition; this one if it has none.
+  ///
+  /// A Hangul syllable counts as one that has none.
+  var firstPart: Unicode.Scalar {
+    guard value >= 0xC0, let (first, _) = UnicodeTables.decomposition(of: self) else { return self }
+    return first.firstPart
   }
 
   fileprivate func composed(with second: Unicode.Scalar) -> Unicode.Scalar? {
-    (Hangul.syllable(of: value, second.value)
-      ?? UnicodeTables.composition(of: value, second.value)).flatMap(Unicode.Scalar.init)
+    // The first second part is U+0300.
+    guard second.value >= 0x300 else { return nil }
+    return Hangul.syllable(of: value, second.value)
+      ?? UnicodeTables.composition(of: self, second)
   }
 
-  fileprivate var combiningClass: UInt8 {
+  var combiningClass: UInt8 {
     // The first combining mark is U+0300.
-    value < 0x300 || !isKnown ? 0 : properties.canonicalCombiningClass.rawValue
+    guard value >= 0x300 else { return 0 }
+    let combiningClass = properties.canonicalCombiningClass.rawValue
+    return combiningClass == 0 || !isKnown ? 0 : combiningClass
   }
 
   /// True if the tables know it.
   ///
-  /// What a store contains must not change with the version of the standard library.
+  /// The contents of a store must not depend on the version of the standard library.
   var isKnown: Bool { properties.age.map { $0.major <= UnicodeTables.version } ?? false }
 }
 
@@ -101,43 +93,49 @@ private enum Hangul {
   private static let trailing: Range<UInt32> = 0x11A8..<0x11C3
   private static let perVowel: UInt32 = 28
 
-  static func parts(of value: UInt32) -> [UInt32]? {
+  static func parts(of value: UInt32) -> [Unicode.Scalar]? {
     guard syllables ~= value else { return nil }
     let (pair, last) = (value - syllables.lowerBound).quotientAndRemainder(dividingBy: perVowel)
     let (first, vowel) = pair.quotientAndRemainder(dividingBy: UInt32(vowels.count))
-    return [leading.lowerBound + first, vowels.lowerBound + vowel]
-      + (last == 0 ? [] : [trailing.lowerBound + last - 1])
+    let parts = [leading.lowerBound + first, vowels.lowerBound + vowel]
+    return (last == 0 ? parts : parts + [trailing.lowerBound + last - 1])
+      .compactMap(Unicode.Scalar.init)
   }
 
-  static func syllable(of first: UInt32, _ second: UInt32) -> UInt32? {
+  static func syllable(of first: UInt32, _ second: UInt32) -> Unicode.Scalar? {
     if leading ~= first, vowels ~= second {
       let pair =
         (first - leading.lowerBound) * UInt32(vowels.count) + second - vowels.lowerBound
-      return syllables.lowerBound + pair * perVowel
+      return Unicode.Scalar(syllables.lowerBound + pair * perVowel)
     }
     guard syllables ~= first, (first - syllables.lowerBound) % perVowel == 0, trailing ~= second
     else { return nil }
-    return first + second - trailing.lowerBound + 1
+    return Unicode.Scalar(first + second - trailing.lowerBound + 1)
   }
 }
 
 extension UnicodeTables {
   private static let mask: UInt64 = 1 << 21 - 1
 
-  /// The parts of a character; the second is 0 if there is only one.
-  fileprivate static func decomposition(of value: UInt32) -> (first: UInt32, second: UInt32)? {
-    let index = decompositions.partitionIndex { $0 >> 42 < UInt64(value) }
-    guard index < decompositions.count, decompositions[index] >> 42 == UInt64(value) else {
-      return nil
-    }
-    return (UInt32(decompositions[index] >> 21 & mask), UInt32(decompositions[index] & mask))
+  /// The one or two parts of a character.
+  fileprivate static func decomposition(
+    of scalar: Unicode.Scalar
+  ) -> (first: Unicode.Scalar, second: Unicode.Scalar?)? {
+    let index = decompositions.partitionIndex { $0 >> 42 < UInt64(scalar.value) }
+    guard index < decompositions.count, decompositions[index] >> 42 == UInt64(scalar.value),
+      let first = Unicode.Scalar(UInt32(decompositions[index] >> 21 & mask))
+    else { return nil }
+    let second = UInt32(decompositions[index] & mask)
+    return (first, second == 0 ? nil : Unicode.Scalar(second))
   }
 
-  fileprivate static func composition(of first: UInt32, _ second: UInt32) -> UInt32? {
-    let parts = UInt64(first) << 21 | UInt64(second)
+  fileprivate static func composition(
+    of first: Unicode.Scalar, _ second: Unicode.Scalar
+  ) -> Unicode.Scalar? {
+    let parts = UInt64(first.value) << 21 | UInt64(second.value)
     let index = compositions.partitionIndex { $0 >> 21 < parts }
     guard index < compositions.count, compositions[index] >> 21 == parts else { return nil }
-    return UInt32(compositions[index] & mask)
+    return Unicode.Scalar(UInt32(compositions[index] & mask))
   }
 
   /// True for a character that continues the one before it.

@@ -10,38 +10,42 @@ extension String {
   /// changed.
   var foldedScalars: [Unicode.Scalar] {
     var folded: [Unicode.Scalar] = []
-    var cluster: [Unicode.Scalar] = []
-    var parts: [Unicode.Scalar] = []
+    var cluster = 0  // where the letter and its marks at the end begin
     // At the beginning of the text, and after a NUL, a mark is a letter of its own.
     var marks: MarkRule?
     for scalar in unicodeScalars {
       if let rule = marks, scalar.isMark {
-        if rule == .keepAll || rule == .keepForeign && !scalar.isEuropean { cluster.append(scalar) }
+        if rule == .keepAll || rule == .keepForeign && !scalar.isEuropean { folded.append(scalar) }
         if rule == .keepForeign { marks = .keepAll }
         continue
       }
-      folded += cluster.sortedByCombiningClass
-      cluster.removeAll(keepingCapacity: true)
-      parts.removeAll(keepingCapacity: true)
+      folded.sortMarks(from: cluster)
+      cluster = folded.count
       let usual = scalar.widthFolded
-      usual.appendDecomposition(to: &parts)
-      let letter = parts[0].isEuropean ? parts[0] : usual
-      let letters = letter.caseFolded
-      cluster.append(contentsOf: letters)
+      let first = usual.firstPart
+      (first.isEuropean ? first : usual).appendCaseFolded(to: &folded)
       marks =
-        switch letters.last {
-        case "\0", nil: nil
-        case let last? where last.isEuropean: .dropAll
-        case let last?:
-          last == scalar && letters.count == 1 && !scalar.isOfWidth ? .keepForeign : .keepAll
+        switch folded[folded.count - 1] {
+        case "\0": nil
+        case let last where last.isEuropean: .dropAll
+        case scalar where folded.count - cluster == 1 && !scalar.isWidthForm: .keepForeign
+        default: .keepAll
         }
     }
-    return folded + cluster.sortedByCombiningClass
+    folded.sortMarks(from: cluster)
+    return folded
   }
 }
 
 /// The marks after a letter that stay.
 private enum MarkRule { case dropAll, keepForeign, keepAll }
+
+extension [Unicode.Scalar] {
+  fileprivate mutating func sortMarks(from index: Int) {
+    guard count - index > 1 else { return }
+    self[index...].sort { $0.combiningClass < $1.combiningClass }
+  }
+}
 
 extension Unicode.Scalar {
   /// True for the Latin, Greek and Cyrillic letters of the first blocks, and their marks.
@@ -50,20 +54,25 @@ extension Unicode.Scalar {
   fileprivate var isMark: Bool { value >= 0x300 && UnicodeTables.isMark(self) }
 
   /// True in the block of half-width and full-width forms.
-  fileprivate var isOfWidth: Bool { 0xFF00..<0xFFF0 ~= value }
+  fileprivate var isWidthForm: Bool { 0xFF00..<0xFFF0 ~= value }
 
   fileprivate var widthFolded: Unicode.Scalar {
-    guard isOfWidth else { return self }
+    guard isWidthForm else { return self }
     let folded = UnicodeTables.widthFoldings[Int(value - 0xFF00)]
     return folded == 0 ? self : Unicode.Scalar(folded) ?? self
   }
 
-  fileprivate var caseFolded: String.UnicodeScalarView {
+  fileprivate func appendCaseFolded(to scalars: inout [Unicode.Scalar]) {
     if value < 0x80 {
-      return String(0x41...0x5A ~= value ? Unicode.Scalar(UInt8(value | 0x20)) : self)
-        .unicodeScalars
+      scalars.append(0x41...0x5A ~= value ? Unicode.Scalar(UInt8(value | 0x20)) : self)
+    } else if !properties.isCased {
+      scalars.append(self)
+    } else if let folded = UnicodeTables.caseFoldings[value] {
+      scalars.append(contentsOf: folded.unicodeScalars)
+    } else if properties.changesWhenLowercased, isKnown {
+      scalars.append(contentsOf: properties.lowercaseMapping.unicodeScalars)
+    } else {
+      scalars.append(self)
     }
-    if let folded = UnicodeTables.caseFoldings[value] { return folded.unicodeScalars }
-    return (isKnown ? properties.lowercaseMapping : String(self)).unicodeScalars
   }
 }
