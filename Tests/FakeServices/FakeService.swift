@@ -25,7 +25,7 @@ public final class InterruptibleServer: Sendable {
     _ answer: @escaping @Sendable (LoopbackRequest) -> LoopbackReply
   ) throws(SourceError) {
     server = try LoopbackServer { [interruption] request in
-      interruption.next() ?? answer(request)
+      interruption.next(for: request) ?? answer(request)
     }
   }
 
@@ -39,8 +39,11 @@ public final class InterruptibleServer: Sendable {
 
   fileprivate func idle() async { await server.idle() }
 
-  fileprivate func fail(with reply: LoopbackReply, times: Int, after count: Int) {
-    interruption.begin(reply, times, after: count)
+  fileprivate func fail(
+    with reply: LoopbackReply, times: Int, after count: Int,
+    where matches: @escaping @Sendable (LoopbackRequest) -> Bool
+  ) {
+    interruption.begin(reply, times, after: count, where: matches)
   }
 
   fileprivate func recover() { interruption.end() }
@@ -67,9 +70,14 @@ extension FakeService {
   ///
   /// - Parameters:
   ///   - times: The number of replies to replace.
-  ///   - count: The number of regular replies before that.
-  public func fail(with reply: LoopbackReply, times: Int = .max, after count: Int = 0) {
-    server.fail(with: reply, times: times, after: count)
+  ///   - count: The number of regular replies before that. Of requests that arrive together, which one is
+  ///     counted first is open.
+  ///   - matches: The requests that are counted; the others get their regular replies.
+  public func fail(
+    with reply: LoopbackReply, times: Int = .max, after count: Int = 0,
+    where matches: @escaping @Sendable (LoopbackRequest) -> Bool = { _ in true }
+  ) {
+    server.fail(with: reply, times: times, after: count, where: matches)
   }
 
   /// Returns to the regular replies.
@@ -81,23 +89,33 @@ extension FakeService {
 
 /// A temporary replacement of a service's replies.
 final class Interruption: Sendable {
-  private let left = Mutex<(reply: LoopbackReply, times: Int, delay: Int)?>(nil)
-
-  func begin(_ reply: LoopbackReply, _ times: Int, after delay: Int = 0) {
-    left.withLock { $0 = (reply, times, delay) }
+  private struct Plan {
+    let reply: LoopbackReply
+    var times: Int
+    var delay: Int
+    let matches: @Sendable (LoopbackRequest) -> Bool
   }
 
-  func end() { left.withLock { $0 = nil } }
+  private let plan = Mutex<Plan?>(nil)
 
-  func next() -> LoopbackReply? {
-    left.withLock { left in
-      guard let (reply, times, delay) = left else { return nil }
-      guard delay == 0 else {
-        left = (reply, times, delay - 1)
+  func begin(
+    _ reply: LoopbackReply, _ times: Int, after delay: Int = 0,
+    where matches: @escaping @Sendable (LoopbackRequest) -> Bool = { _ in true }
+  ) {
+    plan.withLock { $0 = Plan(reply: reply, times: times, delay: delay, matches: matches) }
+  }
+
+  func end() { plan.withLock { $0 = nil } }
+
+  func next(for request: LoopbackRequest) -> LoopbackReply? {
+    plan.withLock { plan in
+      guard let current = plan, current.matches(request) else { return nil }
+      guard current.delay == 0 else {
+        plan?.delay -= 1
         return nil
       }
-      left = times > 1 ? (reply, times - 1, 0) : nil
-      return reply
+      if current.times > 1 { plan?.times -= 1 } else { plan = nil }
+      return current.reply
     }
   }
 }

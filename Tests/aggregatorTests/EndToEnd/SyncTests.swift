@@ -17,6 +17,15 @@ import Testing
       numbers.map { FakeProduct($0, .string(changed.contains($0) ? "New \($0)" : "Thing \($0)")) })
   }
 
+  /// True of requests for the products from an offset; several are requested at once.
+  private static func isAfter(_ offset: Int) -> @Sendable (LoopbackRequest) -> Bool {
+    struct Slice: Decodable { let skip: Int }
+    return { request in
+      (try? JSONDecoder().decode(Slice.self, from: request.body))
+        .map { $0.skip >= offset } ?? false
+    }
+  }
+
   /// The variables that lead to a service.
   private static func settings(_ service: FakeProducts) -> [String: String?] {
     service.settings.mapValues(Optional.some)
@@ -115,7 +124,7 @@ import Testing
     #expect(whole.lines == ["products\t0\t0\t500\t0\t6\ttrue"], "\(whole)")
     #expect(service.requests.count == requests + 7)
 
-    service.fail(with: .json(#"{"products":[]}"#), times: .max, after: 2)
+    service.fail(with: .json(#"{"products":[]}"#), where: Self.isAfter(200))
     let odd = try await home.run("products sync")
     #expect(odd.status == 3)
     #expect(odd.lines == ["products\t0\t0\t200\t0\t3\ttrue"], "\(odd)")
@@ -124,7 +133,7 @@ import Testing
         + "300 of 500 known records are missing; sync again to confirm it\n")
     #expect(try await home.column("id", "products list --all --offline").count == 500)
 
-    service.fail(with: .json(#"{"products":[]}"#), times: .max, after: 2)
+    service.fail(with: .json(#"{"products":[]}"#), where: Self.isAfter(200))
     let gone = try await home.run("products sync")
     #expect(gone.lines == ["products\t0\t0\t200\t300\t3\ttrue"], "\(gone)")
     #expect(gone.status == 0)
@@ -240,7 +249,7 @@ import Testing
   @Test func `a failure keeps the pages before it and is reported`() async throws {
     let service = try FakeRandomUser()
     let home = try TestHome(service.settings)
-    service.fail(with: RandomUserFault.page.reply, times: .max, after: 3)
+    service.fail(with: RandomUserFault.page.reply, onPages: 4...)
     let failed = try await home.run("users sync --max-pages 9")
     #expect(failed.status == 3)
     #expect(try home.file.ids(of: "users") == FakeRandomUser.people(onPages: 1..<4))
@@ -310,9 +319,10 @@ import Testing
   func `a signal prints how to resume`(signal: Int32) async throws {
     let service = try FakeRandomUser()
     let home = try TestHome(service.settings)
-    service.fail(with: .stalled, times: 1, after: 2)
+    service.fail(with: .stalled, times: 1, onPages: 3...)
     let run = try home.start("users sync --max-pages 9 --wait --jobs 1 --timeout 10m")
-    _ = await service.requests(atLeast: 3)
+    let people = FakeRandomUser.people(onPages: 1..<3)
+    while (try? home.file.ids(of: "users")) != people { await Task.yield() }
     run.child.send(signal)
     let outcome = try await run.outcome()
     #expect(outcome.ending == .signal(signal))
@@ -321,7 +331,7 @@ import Testing
         == "Interrupted; progress saved. Resume with: "
         + "aggregator users sync --max-pages 9 --jobs 1 --wait\n",
       "\(outcome)")
-    #expect(try home.file.ids(of: "users") == FakeRandomUser.people(onPages: 1..<3))
+    #expect(try home.file.ids(of: "users") == people)
     #expect(try home.file.faults() == [])
   }
 
@@ -336,7 +346,7 @@ import Testing
   @Test func `JSON names the cause of the end and the source`() async throws {
     let service = try FakeRandomUser()
     let home = try TestHome(service.settings)
-    service.fail(with: RandomUserFault.page.reply, after: 2)
+    service.fail(with: RandomUserFault.page.reply, onPages: 3...)
     let failed = try await home.run("users sync --max-pages 9 --json")
     #expect(failed.status == 3)
     let envelope = try JSONDecoder().decode(Told.self, from: Data(failed.output.utf8))

@@ -16,5 +16,19 @@ extension FakeRandomUser {
   }
 
   /// The numbers of the requested pages, in order.
-  var pagesAskedFor: [Int] { requests.compactMap { $0.query["page"].flatMap { Int($0) } } }
+  var pagesAskedFor: [Int] { requests.compactMap(\.page) }
+
+  /// Replaces the replies to the requests for some pages.
+  ///
+  /// Several pages are requested at once, so the number of requests so far does not tell which.
+  func fail(
+    with reply: LoopbackReply, times: Int = .max,
+    onPages pages: some RangeExpression<Int> & Sendable
+  ) {
+    fail(with: reply, times: times) { $0.page.map(pages.contains) ?? false }
+  }
+}
+
+extension LoopbackRequest {
+  fileprivate var page: Int? { query["page"].flatMap { Int($0) } }
 }
