@@ -1,8 +1,11 @@
 public import AggregatorCore
 public import AggregatorStore
+import CAggregatorSQLite
 
 extension SQLiteStore {
-  /// Each rank is a query of its own, in first-seen order, so a page begins anywhere without reading those
+  /// Asks the index once for the first page, if there are few matches.
+  ///
+  /// Otherwise each rank is a query of its own, in first-seen order, so a page begins anywhere without reading those
   /// before it.
   public func records(
     of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int
@@ -12,6 +15,11 @@ extension SQLiteStore {
     return try await read { connection throws(SQLiteFailure) in
       guard let number = try connection.number(of: source) else { return (.empty, .other) }
       let range = PositionRange(of: number)
+      let matches = start == nil ? try connection.matches(stored, of: number, in: range) : nil
+      if let matches, matches.count <= StoreLimit.countedMatches {
+        return try connection.firstPage(
+          of: matches, search, stored, of: number, in: range, limit: limit)
+      }
       var name = wantedName
       // Asked once, since it takes as long as both ranks of names where no record begins so.
       if let wanted = name, try !connection.hasBeginning(wanted, in: range) { name = nil }
@@ -32,7 +40,8 @@ extension SQLiteStore {
       let hasMore = records.count > limit
       if hasMore { records.removeLast() }
       var total: Int?
-      if start == nil {
+      // Otherwise there are more matches than are counted.
+      if start == nil, matches == nil {
         total = try connection.total(
           of: stored, found: records.count, hasMore: hasMore, of: number, in: range)
       }
@@ -53,7 +62,92 @@ private struct StoredName: Sendable {
   }
 }
 
+/// A match by the index alone, which `begins` if the text begins with the first word.
+private typealias IndexedMatch = (position: Int64, begins: Bool)
+
 extension Connection {
+  /// All matches in first-seen order, or one more than are counted; `nil` where the index does not suffice.
+  fileprivate mutating func matches(
+    _ search: StoredSearch, of source: Int64, in range: PositionRange
+  ) throws(SQLiteFailure) -> [IndexedMatch]? {
+    guard let match = search.match, try isCounted(search, of: source) else { return nil }
+    try addBegins()
+    return try rows(
+      """
+      SELECT rowid, begins(search) FROM search
+      WHERE search MATCH ?1 AND rowid > ?2 AND rowid <= ?3 ORDER BY rowid LIMIT ?4
+      """, match, range.start, range.end, StoreLimit.countedMatches + 1
+    ) { (position: $0.integer(0), begins: $0.integer(1) == 1) }
+  }
+
+  /// The closest of all matches, and their number.
+  fileprivate mutating func firstPage(
+    of matches: [IndexedMatch], _ search: RankedSearch, _ stored: StoredSearch, of source: Int64,
+    in range: PositionRange, limit: Int
+  ) throws(SQLiteFailure) -> (slice: StoredSlice, last: SearchRank) {
+    let wanted = min(limit, .max - 1) + 1
+    var ranked: [SearchRank: [StoredRecord]] = [:]
+    ranked[.id] = try records(
+      of: .id, stored, id: search.id, nil, of: source, after: range.start, to: range.end,
+      limit: wanted)
+    // Only those that begin with the first word can begin with the name; each is read to see.
+    var isRanked: Set<Int64> = []
+    if search.name != nil {
+      for match in matches where match.begins {
+        guard let (record, rank) = try record(at: match.position, search, of: source),
+          rank != .other
+        else { continue }
+        isRanked.insert(match.position)
+        if ranked[rank, default: []].count < wanted { ranked[rank, default: []].append(record) }
+      }
+    }
+    var missing = wanted - ranked.values.reduce(0) { $0 + $1.count }
+    for match in matches where !isRanked.contains(match.position) {
+      guard missing > 0 else { break }
+      guard let (record, _) = try record(at: match.position, search, of: source) else { continue }
+      ranked[.other, default: []].append(record)
+      missing -= 1
+    }
+    let found = SearchRank.allCases.flatMap { rank in
+      ranked[rank, default: []].map { (record: $0, rank: rank) }
+    }
+    let total = try total(
+      of: stored, found: found.count, hasMore: found.count > limit, of: source, in: range,
+      indexed: matches.count)
+    let page = found.prefix(limit)
+    return (
+      StoredSlice(records: page.map(\.record), hasMore: found.count > limit, total: total),
+      page.last?.rank ?? .id
+    )
+  }
+
+  /// A match that is neither deleted nor removed upstream nor the one with the ID, and its rank.
+  private mutating func record(
+    at position: Int64, _ search: RankedSearch, of source: Int64
+  ) throws(SQLiteFailure) -> (record: StoredRecord, rank: SearchRank)? {
+    try row(
+      """
+      SELECT r.position, r.saved, r.json, NULL,
+        CASE
+          WHEN ?3 IS NULL OR substr(r.folded, 1, length(?3)) <> ?3 THEN 'other'
+          WHEN substr(r.folded, length(?3) + 1, 1) IN ('', char(10)) THEN 'name'
+          ELSE 'beginning'
+        END
+      FROM records r
+      WHERE r.position = ?1 AND r.removed_upstream IS NULL AND r.id IS NOT ?2
+        AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?4 AND t.id = r.id)
+      """, position, search.id, search.name, source
+    ) { row in
+      let rank: SearchRank =
+        switch row.text(4) {
+        case "name": .name
+        case "beginning": .beginning
+        default: .other
+        }
+      return (StoredRecord(row), rank)
+    }
+  }
+
   fileprivate mutating func hasBeginning(
     _ name: StoredName, in range: PositionRange
   ) throws(SQLiteFailure) -> Bool {

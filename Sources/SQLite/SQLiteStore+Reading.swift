@@ -246,24 +246,44 @@ extension Connection {
   }
 
   /// The number of all matches, of which the first page has `found`; `nil` where counting takes too long.
+  ///
+  /// - Parameter indexed: Their number by the index, which also has those that are hidden.
   mutating func total(
-    of search: StoredSearch, found: Int, hasMore: Bool, of source: Int64, in range: PositionRange
+    of search: StoredSearch, found: Int, hasMore: Bool, of source: Int64, in range: PositionRange,
+    indexed: Int? = nil
   ) throws(SQLiteFailure) -> Int? {
     if search.isEverything { return try recordCount(of: source) }
+    if hasMore, let indexed, try !hasHidden(source) { return indexed }
     let most = StoreLimit.countedMatches
     let count = hasMore ? try count(search, of: source, in: range, atMost: most + 1) : found
     return count > most ? nil : count
   }
 
+  /// True if matches of a search can be counted by the index alone: scanning every record takes too long.
+  mutating func isCounted(
+    _ search: StoredSearch, of source: Int64
+  ) throws(SQLiteFailure) -> Bool {
+    guard search.match != nil, search.scanned == nil else { return false }
+    guard search.hasSeveralWords else { return true }
+    return try recordCount(of: source) <= StoreLimit.intersectedRecords
+  }
+
+  /// True if records of a source are deleted or removed upstream.
+  private mutating func hasHidden(_ source: Int64) throws(SQLiteFailure) -> Bool {
+    try row(
+      """
+      SELECT removed_upstream > 0 OR EXISTS (SELECT 1 FROM tombstones WHERE source = ?1)
+      FROM sources WHERE number = ?1
+      """, source
+    ) { $0.integer(0) == 1 } ?? false
+  }
+
   /// The number of matches, counted by the index alone and at most up to `bound`; `bound` where the
-  /// index does not suffice, because scanning every record takes too long.
+  /// index does not suffice.
   fileprivate mutating func count(
     _ search: StoredSearch, of source: Int64, in range: PositionRange, atMost bound: Int
   ) throws(SQLiteFailure) -> Int {
-    guard let match = search.match, search.scanned == nil else { return bound }
-    if search.hasSeveralWords {
-      guard try recordCount(of: source) <= StoreLimit.intersectedRecords else { return bound }
-    }
+    guard let match = search.match, try isCounted(search, of: source) else { return bound }
     let count = try row(
       """
       SELECT count(*) FROM (
