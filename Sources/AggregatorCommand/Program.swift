@@ -46,14 +46,14 @@ public struct Program: Sendable {
       Diagnostics(of: ProgramName(name), isQuiet: false, hasColor: false).error(error)
       exit(error.code.rawValue)
     }
-    Interruption.watch()
+    let signals = Interruption.block()
     // Not awaited: the task exits.
     Task {
       let code = await run(
         Array(CommandLine.arguments.dropFirst()), variables: ProcessInfo.processInfo.environment)
       exit(code.rawValue)
     }
-    while true { pause() }
+    Interruption.wait(for: signals)
   }
 
   /// Prints the version if nothing else was asked for, which needs neither sources nor threads.

@@ -15,7 +15,8 @@ package struct ProgramName: Hashable, Sendable {
   package func variable(_ suffix: String) -> String {
     // The name of a variable does not begin with a digit (POSIX.1-2024, section 3.216).
     let isNumbered = text.utf8.first.map { 0x30...0x39 ~= $0 } ?? false
-    return "\(isNumbered ? "_" : "")\(text.uppercased().replacing("-", with: "_"))_\(suffix)"
+    let name = text.uppercased().utf8.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "_") : $0 }
+    return "\(isNumbered ? "_" : "")\(String(decoding: name, as: UTF8.self))_\(suffix)"
   }
 }
 

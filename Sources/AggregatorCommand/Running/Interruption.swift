@@ -5,8 +5,8 @@ import Synchronization
 /// Signals that end the program, such as Ctrl-C: it cleans up and ends at once by the signal, so that a
 /// shell or a script sees it as interrupted (130, 143).
 ///
-/// The signals are blocked in every thread and accepted by one that waits for them: a dispatch
-/// source occasionally lost one, and a signal handler may do next to nothing.
+/// The signals are blocked in every thread, and the main thread waits for them: a dispatch source
+/// occasionally lost one, and a signal handler may do next to nothing.
 enum Interruption {
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
 
@@ -52,20 +52,25 @@ enum Interruption {
   /// Makes `write` fail on a closed pipe instead of ending the program.
   static func ignoreClosedPipes() { signal(SIGPIPE, SIG_IGN) }
 
-  /// Call it before any thread is created, because threads inherit the signal mask.
-  static func watch() {
-    var watched = sigset_t()
-    sigemptyset(&watched)
-    // Signals that the caller ignores (`nohup`, a background job) stay ignored.
-    for number in signals where !isIgnored(number) { sigaddset(&watched, number) }
-    pthread_sigmask(SIG_BLOCK, &watched, nil)
-    SystemThread.start(stackSize: 64 << 10) { [watched] in
-      var watched = watched
-      var signal: Int32 = 0
-      while sigwait(&watched, &signal) == 0 {
-        guard signal == SIGINT, let run = interrupt.withLock(\.self) else { return die(of: signal) }
-        run()
-      }
+  /// Blocks the signals, and returns them.
+  ///
+  /// Call it before any thread is created, because threads inherit the signal mask. Signals that the caller ignores
+  /// (`nohup`, a background job) stay ignored.
+  static func block() -> sigset_t {
+    var blocked = sigset_t()
+    sigemptyset(&blocked)
+    for number in signals where !isIgnored(number) { sigaddset(&blocked, number) }
+    pthread_sigmask(SIG_BLOCK, &blocked, nil)
+    return blocked
+  }
+
+  /// Waits for the blocked signals on this thread.
+  static func wait(for blocked: sigset_t) -> Never {
+    var blocked = blocked
+    var signal: Int32 = 0
+    while true {
+      guard sigwait(&blocked, &signal) == 0 else { continue }
+      if signal == SIGINT, let run = interrupt.withLock(\.self) { run() } else { die(of: signal) }
     }
   }
 

@@ -30,7 +30,7 @@ struct Terminal: Sendable {
     obeysEscapes = variables["TERM"] != "dumb"
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { variables[$0] }
       .first { !$0.isEmpty }
-    hasUTF8 = locale.map { $0.lowercased().filter { $0 != "-" }.contains("utf8") } ?? true
+    hasUTF8 = locale.map { FoldedText($0).contains(FoldedText("utf8")) } ?? true
     wantsColor = obeysEscapes && variables["NO_COLOR", default: ""].isEmpty
     hasLinks =
       Self.forcesHyperlinks(variables)

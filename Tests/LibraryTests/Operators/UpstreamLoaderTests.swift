@@ -179,7 +179,7 @@ struct IntakeTests {
     #expect(try await storedIDs() == Array(1...100))
   }
 
-  @Test func `keeps what is stored if it is cancelled, and skips nothing then`() async throws {
+  @Test func `keeps stored pages when cancelled, and resumes after them`() async throws {
     let base = service(1...200, heldBy: Gate())
     let upstreamLoader = try upstreamLoader(base)
     let isStored = Counter()
