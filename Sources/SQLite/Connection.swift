@@ -116,14 +116,15 @@ package struct Connection: ~Copyable {
     guard !hasBegins else { return }
     var api: UnsafeMutablePointer<fts5_api>?
     var statement: OpaquePointer?
-    sqlite3_prepare_v2(database, "SELECT fts5(?1)", -1, &statement, nil)
+    var code = sqlite3_prepare_v2(database, "SELECT fts5(?1)", -1, &statement, nil)
+    guard code == SQLITE_OK else { throw SQLiteFailure(code, on: database) }
     withUnsafeMutablePointer(to: &api) {
       sqlite3_bind_pointer(statement, 1, $0, "fts5_api_ptr", nil)
       sqlite3_step(statement)
     }
-    sqlite3_finalize(statement)
-    guard let api else { throw SQLiteFailure(SQLITE_ERROR, on: database) }
-    let code = api.pointee.xCreateFunction(
+    code = sqlite3_finalize(statement)
+    guard code == SQLITE_OK, let api else { throw SQLiteFailure(code, on: database) }
+    code = api.pointee.xCreateFunction(
       api, "begins", nil,
       { api, context, result, _, _ in
         var (place, column, offset) = (Fts5PhraseIter(), Int32(-1), Int32(-1))
