@@ -42,7 +42,7 @@ public struct Program: Sendable {
     StandardDescriptors.fill()
     Interruption.ignoreClosedPipes()
     if printsVersion() { exit(ExitCode.success.rawValue) }
-    do { try AddressSpace.prepare() } catch {
+    do { try ProcessResources.prepare() } catch {
       Diagnostics(of: ProgramName(name), isQuiet: false, hasColor: false).error(error)
       exit(error.code.rawValue)
     }

@@ -11,6 +11,11 @@ package struct ServerLimits: Sendable {
   /// Most of all connections, because programs on this machine share an address.
   package var connectionsPerAddress = 192
 
+  /// The most sockets: also those of connections that are being closed.
+  var sockets: Int { connections * 2 + Self.spareSockets }
+
+  private static let spareSockets = 64
+
   package var eventStreams = 16
 
   /// The longest time for a request to arrive, from the connection on, however many pieces it arrives in.
@@ -27,6 +32,21 @@ package struct ServerLimits: Sendable {
   package var bytesPerSecond = 16 << 10
 
   package static let standard = ServerLimits()
+
+  /// The descriptors of a process for all but its clients: stores, and connections to services.
+  private static let otherDescriptors = 96
+
+  /// The fewest descriptors for ``init(descriptors:)``.
+  package static let minDescriptors = 192
+
+  private init() {}
+
+  /// The standard limits, with as many connections as a process has descriptors for.
+  package init(descriptors: Int) {
+    let sockets = max(descriptors, Self.minDescriptors) - Self.otherDescriptors
+    connections = min((sockets - Self.spareSockets) / 2, connections)
+    connectionsPerAddress = connections * 3 / 4
+  }
 
   /// The time between two checks of the deadlines.
   var checkInterval: Duration { min(.milliseconds(250), min(request, idle, response) / 4) }

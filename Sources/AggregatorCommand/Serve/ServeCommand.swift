@@ -181,7 +181,9 @@ extension Command {
     on address: String, _ port: Int,
     _ handler: @escaping @Sendable (ServerRequest) async -> ServerResponse
   ) throws(CommandError) -> HTTPServer {
-    do { return try HTTPServer(on: address, port: port, handler) } catch {
+    try ProcessResources.requireDescriptors(ServerLimits.minDescriptors)
+    let limits = ServerLimits(descriptors: ProcessResources.descriptors)
+    do { return try HTTPServer(on: address, port: port, limits: limits, handler) } catch {
       var failure = CommandError(error)
       // The address is an option, not a setting.
       if error.code == .invalidSettings { failure.code = .usage }
@@ -199,7 +201,7 @@ extension Command {
       }
       hasStopped.wait()
     }
-    // The thread of the signal ends the program.
+    // The main thread, which waits for signals, ends the program.
     while true { try? await Task.sleep(for: .seconds(86400)) }
   }
 }

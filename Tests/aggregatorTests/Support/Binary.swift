@@ -53,11 +53,12 @@ enum Binary {
   /// Starts a command line, whose end `outcome()` awaits.
   static func start(
     _ line: String, environment: [String: String?] = [:], terminal: Int32? = nil,
-    in sandbox: Sandbox? = nil, output: Sink = .captured, isMerged: Bool = false
+    in sandbox: Sandbox? = nil, output: Sink = .captured, isMerged: Bool = false,
+    by program: [String] = []
   ) throws -> Run {
     try Run(
       line.split(separator: " ").map(String.init), environment: environment, terminal: terminal,
-      in: sandbox, output: output, isMerged: isMerged)
+      in: sandbox, output: output, isMerged: isMerged, by: program)
   }
 
   /// A port that refuses connections while the tests run.

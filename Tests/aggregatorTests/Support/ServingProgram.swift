@@ -28,12 +28,13 @@ struct ServingProgram {
 
   /// Starts it on a free port, and waits until it listens.
   init(
-    _ options: String = "", environment: [String: String?] = [:], in sandbox: Sandbox? = nil
+    _ options: String = "", environment: [String: String?] = [:], in sandbox: Sandbox? = nil,
+    by program: [String] = []
   ) async throws {
     let pipe = try Pipe()
     run = try Binary.start(
       "serve --port 0 \(options)", environment: environment, in: sandbox,
-      output: .descriptor(pipe.writeEnd))
+      output: .descriptor(pipe.writeEnd), by: program)
     pipe.close(pipe.writeEnd)
     let line = String(decoding: await pipe.firstBytes(atMost: 1000), as: UTF8.self)
     address = String(line.prefix { $0 != "\n" })
@@ -84,13 +85,26 @@ struct ServingProgram {
   }
 
   private static func exchange(_ request: String, _ port: Int) throws -> Data {
+    let descriptor = try connected(to: port)
+    defer { close(descriptor) }
+    let bytes = Array(request.utf8)
+    guard write(descriptor, bytes, bytes.count) == bytes.count else { throw POSIXError(.EPIPE) }
+    var received = Data()
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    while case let count = read(descriptor, &buffer, buffer.count), count > 0 {
+      received += buffer[..<count]
+    }
+    return received
+  }
+
+  /// A connected socket, which the caller closes.
+  static func connected(to port: Int) throws -> Int32 {
     #if canImport(Darwin)
       let descriptor = socket(AF_INET, SOCK_STREAM, 0)
     #else
       let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     #endif
     guard descriptor >= 0 else { throw POSIXError(.EMFILE) }
-    defer { close(descriptor) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = in_port_t(port).bigEndian
@@ -101,14 +115,7 @@ struct ServingProgram {
       }
     }
     guard status == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .ECONNREFUSED) }
-    let bytes = Array(request.utf8)
-    guard write(descriptor, bytes, bytes.count) == bytes.count else { throw POSIXError(.EPIPE) }
-    var received = Data()
-    var buffer = [UInt8](repeating: 0, count: 65536)
-    while case let count = read(descriptor, &buffer, buffer.count), count > 0 {
-      received += buffer[..<count]
-    }
-    return received
+    return descriptor
   }
 }
 

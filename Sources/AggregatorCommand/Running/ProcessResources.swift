@@ -1,0 +1,90 @@
+import AggregatorFoundation
+
+/// What the system gives the process: its arguments, file descriptors (`ulimit -n`) and address space (`ulimit -v`).
+enum ProcessResources {
+  /// More than a command with 16 connections takes.
+  ///
+  /// Where they run out, Dispatch cannot open its files in `/proc`, and ends the process.
+  private static let minDescriptors = 64
+
+  /// The limit of most Linux systems, and enough for the connections of a server.
+  private static let wantedDescriptors = 1024
+
+  /// Adapts to the limits, and to the command; call it before any thread is created.
+  ///
+  /// Throws `unavailable` if a limit is too low, or there is no `/proc`.
+  static func prepare() throws(CommandError) {
+    // Linux tells the arguments there, and Dispatch the states of its threads.
+    guard CommandLine.argc > 0 else {
+      throw CommandError(
+        .unavailable, "/proc is not mounted", hint: "mount it with: mount -t proc proc /proc")
+    }
+    raiseDescriptors()
+    try requireDescriptors(minDescriptors)
+    try prepareMemory()
+  }
+
+  /// The most file descriptors that may be open at a time.
+  static var descriptors: Int {
+    var limit = rlimit()
+    return getrlimit(openFiles, &limit) == 0 ? Int(clamping: limit.rlim_cur) : wantedDescriptors
+  }
+
+  static func requireDescriptors(_ count: Int) throws(CommandError) {
+    let descriptors = descriptors
+    guard descriptors >= count else {
+      throw CommandError(
+        .unavailable, "too few file descriptors: they are limited to \(descriptors)",
+        hint: "allow \(count) with ulimit -n")
+    }
+  }
+
+  /// Takes more descriptors if the process may.
+  private static func raiseDescriptors() {
+    var limit = rlimit()
+    guard getrlimit(openFiles, &limit) == 0, limit.rlim_cur < wantedDescriptors else { return }
+    limit.rlim_cur = min(limit.rlim_max, rlim_t(wantedDescriptors))
+    // If it may not, the limit stays.
+    _ = setrlimit(openFiles, &limit)
+  }
+
+  #if os(Linux)
+    private static let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+
+    /// With less, threads cannot start, and the program would wait for them or crash.
+    private static let minBytes = 200 << 20
+
+    private static func prepareMemory() throws(CommandError) {
+      var limit = rlimit()
+      let isLimited =
+        getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0
+        && limit.rlim_cur != ~0  // RLIM_INFINITY
+      guard !isLimited || limit.rlim_cur >= minBytes else {
+        throw CommandError(
+          .unavailable,
+          "not enough memory: the address space is limited to \(limit.rlim_cur >> 20) MB",
+          hint: "allow \(minBytes >> 20) MB with ulimit -v")
+      }
+      // The threads of these allocate side by side for long, which is faster with arenas of their own.
+      let long = ["load", "serve", "sync", "watch"]
+      if isLimited || !CommandLine.arguments.contains(where: long.contains) { shareArena() }
+    }
+
+    /// Lets all threads allocate from the same memory.
+    ///
+    /// glibc reserves up to 128 MB for each of the first threads that allocate, and enlarges what they use by a page at
+    /// a time: half a millisecond of a short run.
+    private static func shareArena() {
+      // glibc's module for Swift lacks malloc.h.
+      typealias Function = @convention(c) (_ parameter: Int32, _ value: Int32) -> Int32
+      guard let mallopt = dlsym(nil, "mallopt") else { return }
+      let maxArenas: Int32 = -8  // M_ARENA_MAX
+      // Safe: this is its declaration in malloc.h.
+      _ = unsafeBitCast(mallopt, to: Function.self)(maxArenas, 1)
+    }
+  #else
+    private static let openFiles = RLIMIT_NOFILE
+
+    private static func prepareMemory() throws(CommandError) {}
+  #endif
+}
