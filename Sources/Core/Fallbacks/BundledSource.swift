@@ -4,12 +4,11 @@ import AggregatorFoundation
 ///
 /// The JSON is parsed once, on first use.
 public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
-  private struct Entry: Sendable {
-    let item: Item
-    let text: FoldedText
-  }
+  /// A record, and its text for a search.
+  private typealias Entry = (item: Item, text: FoldedText)
 
   private let name: String
+  private let items: Lazy<[Item], SourceError>
   private let entries: Lazy<[Entry], SourceError>
 
   /// Reads an array of records, as the EmbedJSON build plugin embeds it.
@@ -35,8 +34,10 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
     items: @escaping @Sendable () throws(SourceError) -> [Item]
   ) {
     self.name = name
+    let items = Lazy(items)
+    self.items = items
     entries = Lazy { () throws(SourceError) in
-      try items().map { Entry(item: $0, text: fields.searchableText(of: $0)) }
+      try items.value().map { ($0, fields.searchableText(of: $0)) }
     }
   }
 
@@ -44,13 +45,9 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
     guard !Task.isCancelled else { throw .cancelled }
     let seal = seal(request)
     let offset = try seal.openOffset(request.cursor)
-    var matches = try entries.value()
-    if let query = request.query {
-      let search = RankedSearch(query, for: Item.self)
-      matches.removeAll { !$0.text.containsAll(search.words) }
-      matches = search.sorted(matches) { search.rank($0.item.id.description, $0.text) }
-    }
-    let records = matches.dropFirst(offset).prefix(request.limit).map(\.item)
+    let matches =
+      if let query = request.query { try items(matching: query) } else { try items.value() }
+    let records = Array(matches.dropFirst(offset).prefix(request.limit))
     let total = matches.count
     let end = offset + records.count
     return Page(
@@ -62,10 +59,16 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
     _ id: Item.ID, cachePolicy: CachePolicy
   ) async throws(SourceError) -> LookupResult<Item> {
     guard !Task.isCancelled else { throw .cancelled }
-    guard let entry = try entries.value().first(where: { $0.item.id == id }) else {
+    guard let item = try items.value().first(where: { $0.id == id }) else {
       throw .notFound(id, in: name)
     }
-    return LookupResult(entry.item, provenance: Provenance(.bundled))
+    return LookupResult(item, provenance: Provenance(.bundled))
+  }
+
+  private func items(matching query: Query) throws(SourceError) -> [Item] {
+    let search = RankedSearch(query, for: Item.self)
+    let matches = try entries.value().filter { $0.text.containsAll(search.words) }
+    return search.sorted(matches) { search.rank($0.item.id.description, $0.text) }.map(\.item)
   }
 
   public func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
