@@ -30,11 +30,17 @@ struct Terminal: Sendable {
     obeysEscapes = variables["TERM"] != "dumb"
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { variables[$0] }
       .first { !$0.isEmpty }
-    hasUTF8 = locale.map { FoldedText($0).contains(FoldedText("utf8")) } ?? true
+    hasUTF8 = locale.map(Self.isUTF8) ?? true
     wantsColor = obeysEscapes && variables["NO_COLOR", default: ""].isEmpty
     hasLinks =
       Self.forcesHyperlinks(variables)
       ?? (isOutput && obeysEscapes && Self.supportsHyperlinks(variables))
+  }
+
+  /// - Parameter locale: As in `LANG`: `de_DE.UTF-8@euro`, `C.utf8`.
+  private static func isUTF8(_ locale: String) -> Bool {
+    let codeset = locale.prefix { $0 != "@" }.lowercased()
+    return codeset.hasSuffix("utf-8") || codeset.hasSuffix("utf8")
   }
 
   private static func width(in text: String) -> Int? {

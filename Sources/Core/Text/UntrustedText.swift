@@ -54,6 +54,8 @@ extension StringProtocol {
   /// The text on one line, shortened with `…` to `count` characters: each run of white space as one space,
   /// and without invisible characters.
   package func oneLine(atMost count: Int) -> String {
+    // Most IDs and words: printable ASCII without spaces.
+    if utf8.count <= count, utf8.allSatisfy({ 0x21...0x7E ~= $0 }) { return String(self) }
     var line = ""
     var length = 0
     var isGap = false

@@ -1,3 +1,4 @@
+import AggregatorKit
 import Testing
 
 @testable import AggregatorCommand
@@ -17,6 +18,15 @@ import Testing
     let written = bar.line(
       "heroes", Self.half.done, of: Self.half.total, after: Self.half.count, in: Self.half.time)
     #expect(written == line)
+  }
+
+  @Test(arguments: [
+    ("C.UTF-8", true), ("de_DE.utf8", true), ("de_DE.UTF-8@euro", true), ("UTF-8", true),
+    ("C", false), ("de_DE@euro", false), ("de_DE.ISO-8859-15", false),
+  ])
+  func `the locale says if there are blocks`(locale: String, hasUTF8: Bool) {
+    #expect(Terminal(["LC_ALL": locale], of: ProgramName("a")).hasUTF8 == hasUTF8)
+    #expect(Terminal(["LC_ALL": "", "LANG": locale], of: ProgramName("a")).hasUTF8 == hasUTF8)
   }
 
   @Test func `has blocks in UTF-8, and no time left at the end or at first`() {
