@@ -1,6 +1,6 @@
 import AggregatorKit
 
-/// The cached records of a source, and bundled ones that are not cached, without deleted ones.
+/// The cached records of a source and the bundled ones that may be in an answer, each once, without deleted ones.
 ///
 /// Records that cannot be read are left out: no command depends on them.
 struct LocalCandidates<P: Plugin>: Sendable {
@@ -18,7 +18,7 @@ struct LocalCandidates<P: Plugin>: Sendable {
     var records: [P.Item] = []
     if let store { records = await page(request, of: plugin.recordStore(in: store).records) }
     let known = Set(records.map(\.id))
-    return records + (await page(request, of: bundled)).filter { !known.contains($0.id) }
+    return records + (await bundledRecords(request)).filter { !known.contains($0.id) }
   }
 
   /// False if there are so many cached records that reading all of them takes more than a moment.
@@ -29,13 +29,21 @@ struct LocalCandidates<P: Plugin>: Sendable {
 
   /// The bundled records whose ID begins so.
   func bundledRecords(withIDFrom beginning: String) async -> [P.Item] {
-    await page(PageRequest(limit: 10_000), of: bundled).filter {
+    await bundledRecords(PageRequest(limit: 10_000)).filter {
       $0.id.description.hasPrefix(beginning)
     }
   }
 
-  private var bundled: any DataSource<P.Item> {
-    store.map { plugin.bundled.hidingDeleted(in: plugin.recordStore(in: $0)) } ?? plugin.bundled
+  /// None where a growing collection has records, which replace the bundled ones in every answer.
+  private func bundledRecords(_ request: PageRequest) async -> [P.Item] {
+    guard let store else { return await page(request, of: plugin.bundled) }
+    if plugin.policy.readOrder == .localFirst,
+      let status = try? await store.status(of: plugin.name), !status.isEmpty
+    {
+      return []
+    }
+    return await page(
+      request, of: plugin.bundled.hidingDeleted(in: plugin.recordStore(in: store)))
   }
 
   private func page(_ request: PageRequest, of source: any DataSource<P.Item>) async -> [P.Item] {

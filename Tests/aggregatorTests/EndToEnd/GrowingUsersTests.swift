@@ -48,6 +48,19 @@ import Testing
     #expect(service.requests.count == 1)
   }
 
+  @Test func `suggests bundled people only while they are found`() async throws {
+    let before = try await home.run("users search lachlann --offline")
+    #expect(
+      before.errors.hasPrefix("No users match \"lachlann\". Did you mean \"lachlan\"?\n"),
+      "\(before)")
+    #expect(try await home.column("name", "users show lachlan.penrose --offline").count == 1)
+    _ = try await home.run("users load 20")
+    let after = try await home.run("users search lachlann")
+    #expect(after.errors.hasPrefix("No users match \"lachlann\"\n"), "\(after)")
+    let shown = try await home.run("users show lachlan.penrose")
+    #expect(shown.status == 1 && !shown.errors.contains("Penrose"), "\(shown)")
+  }
+
   @Test func `lists all cached users, however many`() async throws {
     let large: [String: String?] = ["RANDOM_USER_PAGE_SIZE": "1000"]
     let loaded = try await home.run("users load 2600", large)
