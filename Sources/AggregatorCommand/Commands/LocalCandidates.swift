@@ -6,10 +6,13 @@ import AggregatorKit
 struct LocalCandidates<P: Plugin>: Sendable {
   let plugin: P
   let store: (any Store)?
+  /// Read once: it takes as long as a search.
+  private let status: StoreStatus?
 
-  init(of plugin: P, in environment: PluginEnvironment) {
+  init(of plugin: P, in environment: PluginEnvironment) async {
     self.plugin = plugin
     store = environment.store
+    status = try? await store?.status(of: plugin.name)
   }
 
   /// The first records of each tier that match, at most `limit` of each.
@@ -22,10 +25,7 @@ struct LocalCandidates<P: Plugin>: Sendable {
   }
 
   /// False if there are so many cached records that reading all of them takes more than a moment.
-  func isQuickToScan() async -> Bool {
-    guard let status = try? await store?.status(of: plugin.name) else { return true }
-    return status.records <= 20_000
-  }
+  var isQuickToScan: Bool { (status?.records ?? 0) <= 20_000 }
 
   /// The bundled records whose ID begins so.
   func bundledRecords(withIDFrom beginning: String) async -> [P.Item] {
@@ -37,11 +37,7 @@ struct LocalCandidates<P: Plugin>: Sendable {
   /// None where a growing collection has records, which replace the bundled ones in every answer.
   private func bundledRecords(_ request: PageRequest) async -> [P.Item] {
     guard let store else { return await page(request, of: plugin.bundled) }
-    if plugin.policy.readOrder == .localFirst,
-      let status = try? await store.status(of: plugin.name), !status.isEmpty
-    {
-      return []
-    }
+    if plugin.policy.readOrder == .localFirst, status?.isEmpty == false { return [] }
     return await page(
       request, of: plugin.bundled.hidingDeleted(in: plugin.recordStore(in: store)))
   }

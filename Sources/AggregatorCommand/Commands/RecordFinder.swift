@@ -8,7 +8,7 @@ import AggregatorKit
 struct RecordFinder<P: Plugin> {
   private let plugin: P
   private let source: any DataSource<P.Item>
-  private let local: LocalCandidates<P>
+  private let environment: PluginEnvironment
 
   /// The shortest beginning of an ID.
   private static var minLength: Int { 3 }
@@ -18,7 +18,7 @@ struct RecordFinder<P: Plugin> {
   ) {
     self.plugin = plugin
     self.source = source
-    local = LocalCandidates(of: plugin, in: environment)
+    self.environment = environment
   }
 
   /// Returns the record, and a note that names it unless `text` is its ID.
@@ -98,7 +98,9 @@ struct RecordFinder<P: Plugin> {
   }
 
   private func knownIDs(from beginning: String, atMost limit: Int) async -> [String] {
-    (try? await local.store?.ids(of: plugin.name, startingWith: beginning, limit: limit)) ?? []
+    let ids = try? await environment.store?.ids(
+      of: plugin.name, startingWith: beginning, limit: limit)
+    return ids ?? []
   }
 
   // MARK: - Names
@@ -112,13 +114,16 @@ struct RecordFinder<P: Plugin> {
 
   private func localMatches(_ text: String) async -> Matches {
     let query = try? Query(text)
+    let local = await LocalCandidates(of: plugin, in: environment)
     let records =
       if let query { await local.records(matching: query, limit: 20) } else { [P.Item]() }
-    return matches(of: text, among: records, and: await recordsWithID(from: text))
+    return matches(of: text, among: records, and: await recordsWithID(from: text, in: local))
   }
 
   /// Records whose ID begins with the text; a number is complete.
-  private func recordsWithID(from text: String) async -> [P.Item] {
+  private func recordsWithID(
+    from text: String, in local: LocalCandidates<P>
+  ) async -> [P.Item] {
     guard text.utf8.count >= Self.minLength, Int(text) == nil else { return [] }
     var records: [P.Item] = []
     for id in await knownIDs(from: text, atMost: 6) {

@@ -6,9 +6,9 @@ extension Plugin {
   /// The index finds records that share three letters with a misspelled word, and, unless there are many, a scan
   /// some with its first two, so that the time depends on the query and hardly on the number of records.
   func suggestion(for query: Query, in environment: PluginEnvironment) async -> String? {
-    let records = LocalCandidates(of: self, in: environment)
     let typed = query.words
     guard typed.count <= 6 else { return nil }
+    let records = await LocalCandidates(of: self, in: environment)
     let fields = fields.filter(\.isSearchable)
     var words: [String] = []
     for word in typed {
@@ -41,7 +41,7 @@ extension LocalCandidates {
       letters[$0..<$0 + 3]
     }
     // Letters that are swapped in the middle of a short word leave only these.
-    if letters.count > 2, await isQuickToScan() { pieces.append(letters[..<2]) }
+    if letters.count > 2, isQuickToScan { pieces.append(letters[..<2]) }
     for letters in pieces {
       let piece = String(String.UnicodeScalarView(letters))
       guard let query = try? Query(piece) else { continue }
