@@ -42,8 +42,10 @@ package struct ServerLimits: Sendable {
   private init() {}
 
   /// The standard limits, with as many connections as a process has descriptors for.
+  ///
+  /// - Parameter descriptors: ``minDescriptors`` or more.
   package init(descriptors: Int) {
-    let sockets = max(descriptors, Self.minDescriptors) - Self.otherDescriptors
+    let sockets = descriptors - Self.otherDescriptors
     connections = min((sockets - Self.spareSockets) / 2, connections)
     connectionsPerAddress = connections * 3 / 4
   }

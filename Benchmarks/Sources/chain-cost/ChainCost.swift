@@ -4,8 +4,8 @@ import ProductsSource
 
 /// `chain-cost ROWS CALLS`: what a page of 20 products costs, bare and through the chain, in memory.
 ///
-/// ROWS is a file with a product a line, each with a comma after it. Prints a line for each chain: its name and the microseconds
-/// of processor time that a call takes, of all threads together.
+/// ROWS is a file with a product a line, each with a comma after it. Prints a line for each chain: its name
+/// and the microseconds of processor time that a call takes, of all threads together.
 @main
 enum ChainCost {
   static func main() async throws {

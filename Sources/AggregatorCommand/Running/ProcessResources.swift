@@ -1,10 +1,10 @@
 import AggregatorFoundation
 
-/// What the system gives the process: its arguments, file descriptors (`ulimit -n`) and address space (`ulimit -v`).
+/// The arguments, file descriptors (`ulimit -n`) and address space (`ulimit -v`) of the process.
 enum ProcessResources {
   /// More than a command with 16 connections takes.
   ///
-  /// Where they run out, Dispatch cannot open its files in `/proc`, and ends the process.
+  /// If none is free, Dispatch cannot open files in `/proc`, and crashes.
   private static let minDescriptors = 64
 
   /// The limit of most Linux systems, and enough for the connections of a server.
@@ -14,7 +14,7 @@ enum ProcessResources {
   ///
   /// Throws `unavailable` if a limit is too low, or there is no `/proc`.
   static func prepare() throws(CommandError) {
-    // Linux tells the arguments there, and Dispatch the states of its threads.
+    // On Linux, Swift reads the arguments there, and Dispatch the states of threads.
     guard CommandLine.argc > 0 else {
       throw CommandError(
         .unavailable, "/proc is not mounted", hint: "mount it with: mount -t proc proc /proc")
@@ -39,7 +39,7 @@ enum ProcessResources {
     }
   }
 
-  /// Takes more descriptors if the process may.
+  /// Raises the limit as far as the system allows it, but not above `wantedDescriptors`.
   private static func raiseDescriptors() {
     var limit = rlimit()
     guard getrlimit(openFiles, &limit) == 0, limit.rlim_cur < wantedDescriptors else { return }

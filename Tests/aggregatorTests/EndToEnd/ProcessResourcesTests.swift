@@ -5,7 +5,7 @@
   import Foundation
   import Testing
 
-  /// Systems that give a process little, as by `ulimit`.
+  /// Low limits of memory and file descriptors, and no `/proc`.
   @Suite struct ProcessResourcesTests {
     /// Runs our program after a command of the shell.
     private static func after(_ command: String) -> [String] {
