@@ -66,14 +66,13 @@ extension Command {
     let chosen = try OutputOptions(invocation, in: context).fields
     let left = Mutex(plugins.map(\.name))
     context.progress.say { "Searching \(left.withLock { $0.joined(separator: ", ") })…" }
-    try await withThrowingTaskGroup(of: (Int, SourceSearch)?.self) { group in
-      for (index, plugin) in plugins.enumerated() {
+    try await withThrowingTaskGroup(of: SourceSearch?.self) { group in
+      for plugin in plugins {
         let continuation = context.diagnostics.command("\(plugin.name) search \(query.text.typed)")
         group.addTask {
-          let found = await plugin.search(
+          await plugin.search(
             query, limit: limit, within: time, options, in: environment, continuation: continuation,
             chosen: chosen)
-          return (index, found)
         }
       }
       group.addTask {
@@ -82,9 +81,9 @@ extension Command {
       }
       defer { group.cancelAll() }
       for try await found in group {
-        if let (index, search) = found {
+        if let search = found {
           left.withLock { $0.removeAll { $0 == search.source } }
-          try writer.take(search, at: index)
+          try writer.take(search)
         } else {
           try writer.hurry()
         }
@@ -162,7 +161,8 @@ struct SearchWriter {
 
   var hasHits: Bool { shown.values.contains { !$0.hits.isEmpty } }
 
-  mutating func take(_ search: SourceSearch, at index: Int) throws {
+  mutating func take(_ search: SourceSearch) throws {
+    guard let index = names.firstIndex(of: search.source) else { return }
     waiting[index] = search
     try showReady()
   }

@@ -40,16 +40,10 @@ extension Command {
     let time = invocation.duration(.timeout) ?? defaultTimeOfAll
     let left = Mutex(plugins.map(\.name))
     context.progress.say { "Checking \(left.withLock { $0.joined(separator: ", ") })…" }
-    let checks = await withTaskGroup(of: (Int, SourceCheck).self) { group in
-      for (index, plugin) in plugins.enumerated() {
-        group.addTask { (index, await plugin.check(in: environment, within: time)) }
-      }
-      var checks: [(Int, SourceCheck)] = []
-      for await check in group {
-        checks.append(check)
-        left.withLock { $0.removeAll { $0 == check.1.health.id } }
-      }
-      return checks.sorted { $0.0 < $1.0 }.map(\.1)
+    let checks = await plugins.concurrentMap { plugin in
+      let check = await plugin.check(in: environment, within: time)
+      left.withLock { $0.removeAll { $0 == plugin.name } }
+      return check
     }
     let health = checks.map(\.health)
     if output.isForPeople, output.fields == nil, !invocation.has(.verbose) {

@@ -131,22 +131,14 @@ struct API: Sendable {
   func results(of query: ServedQuery) async -> [(
     source: any ServedSource, result: Result<ServedPage, Problem>
   )] {
-    await withTaskGroup(of: (Int, Result<ServedPage, Problem>).self) { group in
-      for (index, source) in sources.enumerated() {
-        var query = query
-        query.limit = min(query.limit ?? 5, source.largestPage)
-        group.addTask { [query] in
-          do { return (index, .success(try await source.page(query))) } catch {
-            return (index, .failure(Problem(error)))
-          }
-        }
-      }
-      var results: [Int: Result<ServedPage, Problem>] = [:]
-      for await (index, result) in group { results[index] = result }
-      return sources.enumerated().compactMap { index, source in
-        results[index].map { (source, $0) }
+    let results = await sources.concurrentMap { source in
+      var query = query
+      query.limit = min(query.limit ?? 5, source.largestPage)
+      do { return Result<_, Problem>.success(try await source.page(query)) } catch {
+        return .failure(Problem(error))
       }
     }
+    return zip(sources, results).map { ($0, $1) }
   }
 
   private func response(

@@ -67,26 +67,17 @@ public struct FaultReport: Sendable {
         ).run()
       }
     }
-    var noFault: Entry?
-    if let first = scenarios.first, first.expectation == .noFault {
-      let entry = await run(first)
+    var first: [Entry] = []
+    if let scenario = scenarios.first, scenario.expectation == .noFault {
+      first = [await run(scenario)]
       // With a fault, the same problems would only be found again.
-      guard entry.passed else {
-        entries = [entry]
+      guard first[0].passed else {
+        entries = first
         return
       }
-      noFault = entry
     }
-    entries = await withTaskGroup(of: (Int, Entry).self) { [noFault] group in
-      var entries: [Int: Entry] = [:]
-      if let noFault { entries[0] = noFault }
-      for (index, scenario) in scenarios.enumerated() where index > 0 || noFault == nil {
-        if index >= Self.width, let (index, entry) = await group.next() { entries[index] = entry }
-        group.addTask { (index, await run(scenario)) }
-      }
-      for await (index, entry) in group { entries[index] = entry }
-      return scenarios.indices.compactMap { entries[$0] }
-    }
+    let faulty = scenarios.dropFirst(first.count)
+    entries = first + (await faulty.concurrentMap(atMost: Self.width, run))
   }
 }
 

@@ -75,18 +75,11 @@ struct StoreTrial: Sendable {
   static func concurrently<Answer: Sendable>(
     _ count: Int, _ body: @escaping @Sendable (Int) async throws(SourceError) -> Answer
   ) async throws(SourceError) -> [Answer] {
-    let results = await withTaskGroup(of: (Int, Result<Answer, SourceError>).self) { group in
-      for number in 0..<count {
-        group.addTask {
-          (number, await Result { () async throws(SourceError) in try await body(number) })
-        }
-      }
-      var results: [(Int, Result<Answer, SourceError>)] = []
-      for await result in group { results.append(result) }
-      return results.sorted { $0.0 < $1.0 }
+    let results = await (0..<count).concurrentMap { number in
+      await Result { () async throws(SourceError) in try await body(number) }
     }
     var answers: [Answer] = []
-    for (_, result) in results { answers.append(try result.get()) }
+    for result in results { answers.append(try result.get()) }
     return answers
   }
 }

@@ -150,10 +150,15 @@ extension FuzzTarget {
   }
 
   /// A read-only store for queries, shared by all cases.
+  private struct Library: Sendable {
+    let store: SQLiteStore
+    let directory: ScratchDirectory
+  }
+
   private static let library = Task {
     let directory = try ScratchDirectory()
     try await StoreSample.shared.value.bytes.write(to: URL(filePath: directory.path))
-    return (store: SQLiteStore(at: directory.path), directory)
+    return Library(store: SQLiteStore(at: directory.path), directory: directory)
   }
 
   private static let sql = FuzzTarget(

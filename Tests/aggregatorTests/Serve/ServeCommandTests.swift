@@ -7,7 +7,7 @@ import Testing
 
 /// The API of `serve`, over a socket.
 @Suite(
-  .timeLimit(.minutes(3)), .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed")
+  .timeLimit(.minutes(10)), .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed")
 ) struct ServeCommandTests {
   @Test func `a list is the document of --json, and continues by its link`() async throws {
     let home = try TestHome()
@@ -114,6 +114,31 @@ import Testing
     #expect(found["items"]?.elements?.first?["source"]?.string == "heroes")
     #expect(found["sources"]?["users"]?["error"] == .null)
     #expect(try await server.get("/api/v1/search").status == 400)
+    try await server.stop()
+  }
+
+  @Test func `a search across sources has the matches of each, in their order`() async throws {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    let server = try await ServingProgram(
+      "--source \(FourServices.names)", environment: home.environment, in: home.sandbox)
+    for cache in ["live", "offline"] {
+      let found = try await server.get("/api/v1/search?query=an&limit=3&cache=\(cache)").json()
+      let names = FourServices.sources.map(\.name)
+      guard case .object(let answers)? = found["sources"] else {
+        Issue.record("\(found)")
+        continue
+      }
+      #expect(answers.map(\.name) == names, "\(cache)")
+      for name in names {
+        let answer = found["sources"]?[name]
+        let items = (found["items"]?.elements ?? []).filter { $0["source"]?.string == name }
+        #expect(answer?["error"] == .null, "\(cache) \(name)")
+        #expect(answer?["provenance"]?["origin"]?.string != nil, "\(cache) \(name)")
+        #expect(answer?["page"]?["count"]?.int == items.count, "\(cache) \(name)")
+      }
+      #expect(found["items"]?.elements?.isEmpty == false)
+    }
     try await server.stop()
   }
 

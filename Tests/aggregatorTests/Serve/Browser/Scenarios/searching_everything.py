@@ -1,0 +1,12 @@
+"""A search across sources shows the matches of each of them."""
+
+from playwright.sync_api import expect
+
+
+def run(site):
+    page = site.open("/search?query=e")
+    expect(page.locator(".count")).to_have_text("Matches for “e” in 3 sources")
+    for name in ("Countries", "Heroes", "Products"):
+        group = page.locator(f"section.group[aria-label={name}]")
+        expect(group.locator(".record").first).to_be_visible()
+        expect(group.locator(".badge .label").first).to_have_text("Live")
