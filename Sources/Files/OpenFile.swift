@@ -75,9 +75,15 @@ package struct OpenFile: ~Copyable {
 
   /// True for a directory and for a link to one, false for any other file; `nil` if there is no such file.
   package static func isDirectory(_ path: String) -> Bool? {
+    status(of: path).map { $0.st_mode & S_IFMT == S_IFDIR }
+  }
+
+  /// The number of bytes of a file; `nil` if there is no such file.
+  package static func size(of path: String) -> Int? { status(of: path).map { Int($0.st_size) } }
+
+  private static func status(of path: String) -> stat? {
     var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
-    return status.st_mode & S_IFMT == S_IFDIR
+    return stat(path, &status) == 0 ? status : nil
   }
 
   // MARK: - Reading

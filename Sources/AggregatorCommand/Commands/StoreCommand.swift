@@ -1,3 +1,4 @@
+import AggregatorFiles
 import AggregatorKit
 import AggregatorPostgres
 
@@ -75,11 +76,8 @@ extension Command {
   }
 
   private static func size(of path: String) -> String {
-    let bytes = ["", "-wal"].reduce(0) { sum, suffix in
-      let size = try? FileManager.default.attributesOfItem(atPath: path + suffix)[.size]
-      return sum + (size as? Int ?? 0)
-    }
-    return bytes == 0 ? "does not exist yet" : bytes.byteCount
+    let sizes = ["", "-wal"].compactMap { OpenFile.size(of: path + $0) }
+    return sizes.isEmpty ? "does not exist yet" : sizes.reduce(0, +).byteCount
   }
 
   fileprivate static func clearStore(_ plugins: [any Plugin]) -> Command {

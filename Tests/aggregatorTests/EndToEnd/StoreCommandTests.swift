@@ -45,7 +45,10 @@ import Testing
     #expect(items.map(\.deleted) == [0, 2, 0, 0])
     #expect(items.map(\.pages) == [1, 1, 1, 0])
     #expect(items.map { $0.fetchedAt != nil } == [true, true, true, true])
-    #expect(full.errors.hasPrefix("\(home.file.path), "))
+    let size = try #require(
+      full.errors.firstMatch(of: /^(.+), (\d+(?:\.\d)?) (kB|MB)\n/), "\(full.errors)")
+    #expect(size.1 == home.file.path)
+    #expect(try #require(Double(size.2)) > 0)
 
     let path = try await home.run("store path")
     #expect(path.output == "\(home.file.path)\n")
