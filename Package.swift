@@ -24,12 +24,6 @@ let package = Package(
     .library(name: "AggregatorSourceTesting", targets: ["AggregatorSourceTesting"]),
     .plugin(name: "AggregatorEmbedJSON", targets: ["AggregatorEmbedJSON"]),
   ] + sources.map { .library(name: "\($0)Source", targets: ["\($0)Source"]) },
-  traits: [
-    .trait(
-      name: "URLSessionOnLinux",
-      description: "Compiles the engine of Apple systems on Linux too, beside libcurl, to check it."
-    )
-  ],
   targets: [
     .target(
       name: "CAggregatorCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
@@ -57,6 +51,8 @@ let package = Package(
         "AggregatorCore", "AggregatorFiles",
         .target(name: "CAggregatorCurl", condition: .when(platforms: [.linux])),
       ]),
+    // The engine of Apple systems. On Linux only tests depend on it.
+    .library("URLSession", dependsOn: ["AggregatorCore", "AggregatorHTTP"]),
     .library("Images", dependsOn: ["AggregatorCore", "AggregatorFiles", "AggregatorHTTP"]),
     .library("Store", dependsOn: ["AggregatorCore"]),
     .library(
@@ -72,6 +68,9 @@ let package = Package(
       dependencies: [
         "AggregatorCore", "AggregatorHTTP", "AggregatorImages", "AggregatorSQLite",
         "AggregatorSettings", "AggregatorStore",
+        .target(
+          name: "AggregatorURLSession",
+          condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
       ]),
     .library("Laws", dependsOn: ["AggregatorKit"]),
     .library("SourceTesting", dependsOn: ["AggregatorKit", "AggregatorLaws"]),
@@ -84,9 +83,12 @@ let package = Package(
         "AggregatorFiles", "AggregatorKit", "AggregatorLaws", "AggregatorPostgres",
         "AggregatorServer", "CAggregatorLineEditor", "CAggregatorSQLite", "DeclaredSource",
       ]),
+    // The list of the sources, which tests read without the program.
+    .target(
+      name: "AggregatorPlugins", dependencies: ["AggregatorKit"] + sourceModules,
+      path: "Sources/Plugins"),
     .executableTarget(
-      name: "aggregator",
-      dependencies: ["AggregatorCommand", "AggregatorKit"] + sourceModules),
+      name: "aggregator", dependencies: ["AggregatorCommand", "AggregatorPlugins"]),
 
     .executableTarget(name: "aggregator-embed-json", path: "Plugins/EmbedJSON/Tool"),
     .plugin(
@@ -99,7 +101,7 @@ let package = Package(
         "AggregatorCore", "AggregatorFiles", "AggregatorHTTP", "AggregatorImages", "AggregatorKit",
         "AggregatorLaws", "AggregatorObservation", "AggregatorPostgres", "AggregatorPostgresServer",
         "AggregatorSQLite", "AggregatorServer", "AggregatorSettings", "AggregatorSourceTesting",
-        "AggregatorStore", "AggregatorCommand", "CAggregatorSQLite",
+        "AggregatorStore", "AggregatorCommand", "AggregatorURLSession", "CAggregatorSQLite",
       ]),
     .testTarget(
       name: "DeclaredTests",
@@ -115,8 +117,8 @@ let package = Package(
       name: "aggregatorTests",
       dependencies: [
         "AggregatorCommand", "AggregatorFakeServices", "AggregatorFiles", "AggregatorKit",
-        "AggregatorLaws", "AggregatorPostgres", "AggregatorPostgresServer", "AggregatorServer",
-        "AggregatorSourceTesting", "aggregator",
+        "AggregatorLaws", "AggregatorPlugins", "AggregatorPostgres", "AggregatorPostgresServer",
+        "AggregatorServer", "AggregatorSourceTesting",
       ] + sourceModules,
       exclude: ["Rendering/Golden", "Serve/Browser"]),
 
@@ -170,6 +172,17 @@ for target in package.targets where ![.system, .plugin, .binary].contains(target
       .enableUpcomingFeature("ImmutableWeakCaptures"),  // SE-0481
       .treatAllWarnings(as: .error),  // SE-0480
     ]
+}
+
+// Scripts/test optimises the libraries that it tests as Scripts/build does, but neither their tests nor the command
+// line, whose tests run the program of Scripts/build: the optimiser would take minutes for them.
+if Context.environment["AGGREGATOR_OPTIMISED_TESTS"] != nil {
+  for target in package.targets
+  where target.path?.hasPrefix("Tests/") ?? (target.type == .test)
+    || target.name == "AggregatorCommand"
+  {
+    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Onone"])]
+  }
 }
 
 extension Target {

@@ -6,3 +6,7 @@
 @_exported public import AggregatorSQLite
 @_exported public import AggregatorSettings
 @_exported public import AggregatorStore
+
+#if canImport(Darwin)
+  @_exported public import AggregatorURLSession
+#endif

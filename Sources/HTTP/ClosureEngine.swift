@@ -1,9 +1,4 @@
-import AggregatorCore
-import AggregatorFoundation
-
-#if URLSessionOnLinux
-  import Foundation
-#endif
+package import AggregatorCore
 
 /// HTTP over a client of the app, of which only the overall time and the size of the body are limited.
 struct ClosureEngine: HTTPEngine {
@@ -35,14 +30,18 @@ struct ClosureEngine: HTTPEngine {
   }
 }
 
+/// An error of an HTTP client that says what has failed.
+package protocol ClientError: Error {
+  /// The same as an error of a source, without the client's text, which may contain the URL.
+  func sourceError(authority: String) -> SourceError
+}
+
 extension SourceError {
   fileprivate init(ofClient error: any Error, authority: String) {
     switch error {
     case let error as SourceError: self = error
     case is CancellationError: self = .cancelled
-    #if canImport(Darwin) || URLSessionOnLinux
-      case let error as URLError: self.init(urlError: error, authority: authority)
-    #endif
+    case let error as any ClientError: self = error.sourceError(authority: authority)
     default: self = .broken(authority)
     }
   }

@@ -157,39 +157,39 @@ extension Address {
 
 /// The failures that all engines report with the same text.
 extension SourceError {
-  static func tooLarge(_ bytes: Int) -> SourceError {
+  package static func tooLarge(_ bytes: Int) -> SourceError {
     SourceError(.tooLarge, "the response is larger than \(bytes.binarySize)")
   }
 
-  static func headTooLarge(_ bytes: Int) -> SourceError {
+  package static func headTooLarge(_ bytes: Int) -> SourceError {
     SourceError(.tooLarge, "the header of the response is larger than \(bytes.binarySize)")
   }
 
-  static func notConnected(_ authority: String, within limit: Duration) -> SourceError {
+  package static func notConnected(_ authority: String, within limit: Duration) -> SourceError {
     SourceError(.timedOut, "no connection to \(authority) within \(limit.brief)")
   }
 
-  static func silent(_ authority: String, for limit: Duration) -> SourceError {
+  package static func silent(_ authority: String, for limit: Duration) -> SourceError {
     SourceError(.timedOut, "no data from \(authority) for \(limit.brief)")
   }
 
-  static func unfinished(_ authority: String, within limit: Duration) -> SourceError {
+  package static func unfinished(_ authority: String, within limit: Duration) -> SourceError {
     SourceError(.timedOut, "no complete response from \(authority) within \(limit.brief)")
   }
 
-  static func closedWithoutReply(_ authority: String) -> SourceError {
+  package static func closedWithoutReply(_ authority: String) -> SourceError {
     SourceError(.connectionLost, "\(authority) closed the connection without a response")
   }
 
-  static func cutShort(_ authority: String) -> SourceError {
+  package static func cutShort(_ authority: String) -> SourceError {
     SourceError(.connectionLost, "\(authority) closed the connection in the middle of the response")
   }
 
-  static func broken(_ authority: String) -> SourceError {
+  package static func broken(_ authority: String) -> SourceError {
     SourceError(.connectionLost, "lost the connection to \(authority)")
   }
 
-  static func wronglyCompressed(_ authority: String) -> SourceError {
+  package static func wronglyCompressed(_ authority: String) -> SourceError {
     SourceError(.malformed, "invalid compression in the response from \(authority)")
   }
 }

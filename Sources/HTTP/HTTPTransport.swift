@@ -29,21 +29,9 @@ public protocol Transport: Sendable {
 /// ``init(sendingBy:)`` with any other HTTP client. All points but the last hold for these, too; cookies,
 /// caches and certificates are described there.
 public struct HTTPTransport: Transport {
-  /// The shared transport of this process, which reuses connections.
-  public static let standard = HTTPTransport()
-
   private static let redirectLimit = 5
 
   private let engine: any HTTPEngine
-
-  /// A transport with connections of its own.
-  public init() {
-    #if canImport(Darwin)
-      self.init(engine: URLSessionEngine())
-    #else
-      self.init(engine: CurlEngine())
-    #endif
-  }
 
   /// A transport that sends each request with an HTTP client of the app.
   ///

@@ -1,4 +1,5 @@
 import AggregatorCommand
+import AggregatorPlugins
 
 @main
 enum Main {

@@ -5,6 +5,14 @@ package import AggregatorCore
   import AggregatorFoundation
   import Synchronization
 
+  extension HTTPTransport {
+    /// The shared transport of this process, which reuses connections.
+    public static let standard = HTTPTransport()
+
+    /// A transport with connections of its own.
+    public init() { self.init(engine: CurlEngine()) }
+  }
+
   /// HTTP over libcurl, which is loaded at the first request.
   ///
   /// Connections are kept alive and shared by all requests of an engine. Its thread starts at the first

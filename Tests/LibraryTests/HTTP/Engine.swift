@@ -1,8 +1,9 @@
 import AggregatorKit
+import AggregatorURLSession
 import Foundation
 import Testing
 
-#if canImport(FoundationNetworking) && URLSessionOnLinux
+#if canImport(FoundationNetworking)
   import FoundationNetworking
 #endif
 
@@ -11,17 +12,15 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
   #if os(Linux)
     case curl
   #endif
-  #if canImport(Darwin) || URLSessionOnLinux
-    case urlSession
-    /// A session of the app.
-    case appSession
-  #endif
+  case urlSession
+  /// A session of the app.
+  case appSession
 
   var testDescription: String { rawValue }
 
   /// `true` for URLSession on Linux, which does not meet all requirements of its suite.
   var isForeign: Bool {
-    #if os(Linux) && URLSessionOnLinux
+    #if os(Linux)
       self != .curl
     #else
       false
@@ -39,10 +38,8 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
     #if os(Linux)
       case .curl: CurlEngine()
     #endif
-    #if canImport(Darwin) || URLSessionOnLinux
-      case .urlSession: URLSessionEngine()
-      case .appSession: URLSessionEngine(URLSession(configuration: .default))
-    #endif
+    case .urlSession: URLSessionEngine()
+    case .appSession: URLSessionEngine(URLSession(configuration: .default))
     }
   }
 }

@@ -1,4 +1,4 @@
-import AggregatorKit
+package import AggregatorKit
 import CountriesSource
 import HeroesSource
 import ProductsSource
@@ -7,7 +7,7 @@ import UsersSource
 /// The sources of this program.
 ///
 /// A new source is a line here and a target in `Package.swift`; `Scripts/new-source` adds both.
-let plugins: [any Plugin] = [
+package let plugins: [any Plugin] = [
   CountriesPlugin(),
   HeroesPlugin(),
   ProductsPlugin(),
