@@ -2,7 +2,7 @@ import AggregatorKit
 import CountriesSource
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct BundledCountriesTests {
   private let plugin = CountriesPlugin()
 

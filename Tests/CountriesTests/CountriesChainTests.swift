@@ -5,7 +5,7 @@ import CountriesSource
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct CountriesChainTests {
   @Test func `sends one request for all pages and a search`() async throws {
     let service = try FakeCountries()

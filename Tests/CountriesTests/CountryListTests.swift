@@ -5,7 +5,7 @@ import CountriesSource
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct CountryListTests {
   private func everywhere() async throws -> [Country] {
     try await FakeCountries().countries().page(PageRequest(limit: 1000)).records

@@ -4,7 +4,7 @@ import AggregatorSourceTesting
 import CountriesSource
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct DealTests {
   private func deal(
     seed: Int? = nil, random: UInt64 = 0, from source: (any DataSource<Country>)? = nil

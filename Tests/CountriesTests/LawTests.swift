@@ -5,7 +5,7 @@ import AggregatorSourceTesting
 import CountriesSource
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct LawTests {
+@Suite(.timeLimit(.minutes(10))) struct LawTests {
   @Test func `the list of countries keeps the laws`() async throws {
     let report = try await expectLaws(
       ofRemoteOf: CountriesPlugin(), in: try FakeCountries().environment())
@@ -29,7 +29,7 @@ import Testing
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct FaultScenarioTests {
+@Suite(.timeLimit(.minutes(10))) struct FaultScenarioTests {
   @Test func `keeps its guarantees in all fault scenarios`() async throws {
     let report = try await expectLawsUnderFaults(
       of: CountriesPlugin(), in: try FakeCountries().environment())

@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// Replays the recorded country list.
-@Suite(.timeLimit(.minutes(5))) struct RecordedTests {
+@Suite(.timeLimit(.minutes(10))) struct RecordedTests {
   private static let plugin = CountriesPlugin()
   private static let working = Fixture("working")
   private static let failing = Fixture("failing")

@@ -21,9 +21,7 @@ extension FakeAPI {
 }
 
 /// The laws hold for a declared source as for a compiled one, whatever its paging.
-///
-/// One after the other, because each report runs several scenarios at once and other suites have deadlines.
-@Suite(.timeLimit(.minutes(10)), .serialized) struct DeclaredLawTests {
+@Suite(.timeLimit(.minutes(10))) struct DeclaredLawTests {
   @Test(arguments: FakeAPI.Paging.allCases)
   func `the remote keeps the laws`(paging: FakeAPI.Paging) async throws {
     let service = try FakeAPI(paging)

@@ -7,7 +7,7 @@ import Testing
 @testable import DeclaredSource
 
 /// Single records, secrets, incomplete manifests and tokens that are spent by their use.
-@Suite(.timeLimit(.minutes(2))) struct DeclaredServiceTests {
+@Suite(.timeLimit(.minutes(10))) struct DeclaredServiceTests {
   private static let secrets = Settings(["USER": "grace-hopper", "PASSWORD": "hunter2/hunter2"])
 
   private static func plugin(

@@ -9,7 +9,7 @@ extension FuzzTarget: CustomTestStringConvertible {
 /// Checks every parser with the same few hundred inputs; `Scripts/fuzz` checks millions of others.
 ///
 /// Serialized, so that other tests get CPU time. The script also checks the time for each input.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct FuzzTests {
   @Test(arguments: FuzzTarget.all)
   func `keeps its invariants for every input`(target: FuzzTarget) async {

@@ -4,7 +4,7 @@ import Foundation
 import HeroesSource
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct BundledHeroesTests {
   private let plugin = HeroesPlugin()
 

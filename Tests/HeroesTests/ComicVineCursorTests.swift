@@ -4,7 +4,7 @@ import AggregatorSourceTesting
 import HeroesSource
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ComicVineCursorTests {
   private struct Position: Codable {
     var p: Int

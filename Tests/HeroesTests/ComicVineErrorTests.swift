@@ -5,7 +5,7 @@ import Foundation
 import HeroesSource
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ComicVineErrorTests {
   private func error(
     of reply: LoopbackReply, at now: Date = Fixture.date

@@ -6,7 +6,7 @@ import HeroesSource
 import Testing
 
 /// The key is sent in the query, and nowhere else.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ComicVineKeyTests {
   /// The key, plain and as encoded in URLs and JSON.
   private static let forms = [

@@ -4,7 +4,7 @@ import AggregatorSourceTesting
 import HeroesSource
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ComicVineListTests {
   private static let everybody = FakeCharacter.cast.map(\.id)
 

@@ -4,7 +4,7 @@ import AggregatorSourceTesting
 import HeroesSource
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ComicVineSearchTests {
   /// One character matches both words; fifteen more match each.
   private static let query = "spider anvil"

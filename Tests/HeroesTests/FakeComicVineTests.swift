@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Checks that the fake service has the oddities of the real one.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct FakeComicVineTests {
   private static let key = HTTPRequest.Item("api_key", .plain(FakeComicVine.key))
   private static let json = HTTPRequest.Item("format", "json")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HeroesSource
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct HeroDecodingTests {
   @Test func `reads the long form of a character`() async throws {
     let service = try FakeComicVine()

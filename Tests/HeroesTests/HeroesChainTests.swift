@@ -6,7 +6,7 @@ import HeroesSource
 import Testing
 
 /// The service and its fallbacks.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct HeroesChainTests {
   private func expectBundle(
     of chain: any DataSource<Hero>, because code: SourceError.Code,

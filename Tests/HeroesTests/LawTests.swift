@@ -6,7 +6,7 @@ import Foundation
 import HeroesSource
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct LawTests {
+@Suite(.timeLimit(.minutes(10))) struct LawTests {
   @Test func `Comic Vine keeps the laws`() async throws {
     let report = try await expectLaws(
       ofRemoteOf: HeroesPlugin(), in: try FakeComicVine().environment())
@@ -42,7 +42,7 @@ import Testing
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct FaultScenarioTests {
+@Suite(.timeLimit(.minutes(10))) struct FaultScenarioTests {
   @Test func `keeps its guarantees in all fault scenarios`() async throws {
     let report = try await expectLawsUnderFaults(
       of: HeroesPlugin(), in: try FakeComicVine().environment())

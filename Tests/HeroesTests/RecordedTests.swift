@@ -7,7 +7,7 @@ import HeroesSource
 import Testing
 
 /// Replays recorded replies of Comic Vine.
-@Suite(.timeLimit(.minutes(5))) struct RecordedTests {
+@Suite(.timeLimit(.minutes(10))) struct RecordedTests {
   private static let plugin = HeroesPlugin()
   private static let working = Fixture("working")
   private static let failing = Fixture("failing")

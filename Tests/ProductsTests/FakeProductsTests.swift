@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Checks that the fake service has the oddities of the real one.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct FakeProductsTests {
   private static let json = "application/json"
 

@@ -5,7 +5,7 @@ import AggregatorSourceTesting
 import ProductsSource
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct LawTests {
+@Suite(.timeLimit(.minutes(10))) struct LawTests {
   @Test func `the products service keeps the laws`() async throws {
     let report = try await expectLaws(
       ofRemoteOf: ProductsPlugin(), in: try FakeProducts().environment())
@@ -27,7 +27,7 @@ import Testing
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct FaultScenarioTests {
+@Suite(.timeLimit(.minutes(10))) struct FaultScenarioTests {
   @Test func `keeps its guarantees in all fault scenarios`() async throws {
     let report = try await expectLawsUnderFaults(
       of: ProductsPlugin(), in: try FakeProducts().environment())

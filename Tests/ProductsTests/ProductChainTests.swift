@@ -5,7 +5,7 @@ import Foundation
 import ProductsSource
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ProductChainTests {
   @Test func `falls back to bundled data when the connection is refused`() async throws {
     let port = try RefusingPort()

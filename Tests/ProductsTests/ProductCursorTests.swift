@@ -4,7 +4,7 @@ import AggregatorSourceTesting
 import ProductsSource
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ProductCursorTests {
   @Test(arguments: [1, 7, 20, 29])
   func `skips to the same cursor that a full page returns`(limit: Int) async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProductsSource
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ProductDecodingTests {
   private func read(_ product: FakeProduct) async throws -> Product {
     let page = try await FakeProducts([product]).products().page(PageRequest())

@@ -5,7 +5,7 @@ import Foundation
 import ProductsSource
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ProductErrorTests {
   private static let replies: [(LoopbackReply, SourceError.Code, String)] = [
     (.json("{}", status: 500), .serverError, "failed (500)"),

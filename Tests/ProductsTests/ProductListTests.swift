@@ -5,7 +5,7 @@ import Foundation
 import ProductsSource
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ProductListTests {
   private static let everything = (1...30).reversed().map(FakeProduct.id)
 
@@ -129,7 +129,7 @@ struct ProductListTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ProductItemTests {
   @Test(arguments: ProductsEra.allCases)
   func `finds one product by its id, in one request`(era: ProductsEra) async throws {

@@ -7,7 +7,7 @@ import ProductsSource
 import Testing
 
 /// Replays recorded replies of the products service.
-@Suite(.timeLimit(.minutes(5))) struct RecordedTests {
+@Suite(.timeLimit(.minutes(10))) struct RecordedTests {
   private static let plugin = ProductsPlugin()
   private static let working = Fixture("working")
   private static let failing = Fixture("failing")

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Checks that the fake service has the oddities of the real one.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct FakeRandomUserTests {
   private func ask(
     _ service: FakeRandomUser, _ query: [(String, String)], path: String = ""

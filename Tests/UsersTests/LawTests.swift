@@ -6,7 +6,7 @@ import Foundation
 import Testing
 import UsersSource
 
-@Suite(.timeLimit(.minutes(5))) struct LawTests {
+@Suite(.timeLimit(.minutes(10))) struct LawTests {
   @Test func `randomuser.me keeps the laws`() async throws {
     var remote = try LawSubject(remoteOf: UsersPlugin(), in: try FakeRandomUser().environment())
     // The service sends passwords, which must not be stored.
@@ -49,7 +49,7 @@ import UsersSource
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct FaultScenarioTests {
+@Suite(.timeLimit(.minutes(10))) struct FaultScenarioTests {
   @Test func `keeps its guarantees in all fault scenarios`() async throws {
     let report = try await expectLawsUnderFaults(
       of: UsersPlugin(), in: try FakeRandomUser().environment())

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import UsersSource
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct RandomUserCursorTests {
   @Test func `skips to the same cursor that the page returns`() async throws {
     let users = try FakeRandomUser().users()

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import UsersSource
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct RandomUserErrorTests {
   private func error(of reply: LoopbackReply) async throws -> SourceError {
     let service = try FakeRandomUser()

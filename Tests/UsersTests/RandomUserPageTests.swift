@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import UsersSource
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct RandomUserPageTests {
   @Test func `requests consecutive pages of one seed and size`() async throws {
     let service = try FakeRandomUser()

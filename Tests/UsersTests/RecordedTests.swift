@@ -7,7 +7,7 @@ import Testing
 import UsersSource
 
 /// Replays recorded replies of randomuser.me.
-@Suite(.timeLimit(.minutes(5))) struct RecordedTests {
+@Suite(.timeLimit(.minutes(10))) struct RecordedTests {
   private static let plugin = UsersPlugin(now: { Fixture.date })
   private static let working = Fixture("working")
   private static let failing = Fixture("failing")

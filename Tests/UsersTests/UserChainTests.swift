@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import UsersSource
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct UserChainTests {
   @Test(arguments: [1, 3, 7, 10, 25])
   func `returns everyone once with one request per page`(

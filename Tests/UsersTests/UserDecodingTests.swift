@@ -6,7 +6,7 @@ import Testing
 
 @testable import UsersSource
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct UserDecodingTests {
   /// All people on a page with all 21 nationalities.
   private func people() async throws -> [User] {

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import UsersSource
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct UserSearchTests {
   /// A service that returns these people on every page.
   private func service(of people: [(email: String, first: String, last: String)]) throws

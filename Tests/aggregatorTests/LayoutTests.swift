@@ -13,6 +13,17 @@ import Testing
     }
   }
 
+  @Test func `time limits of tests guard against hanging and measure nothing`() throws {
+    var count = 0
+    for file in try Repository.swiftFiles(under: "Tests") {
+      for match in try Repository.text(of: file).matches(of: /timeLimit\(\.(\w+\(\w+\))\)/) {
+        #expect(match.1 == "minutes(10)", "\(file)")
+        count += 1
+      }
+    }
+    #expect(count > 100)
+  }
+
   @Test func `the core uses no file and no network`() throws {
     let core = Self.files.filter { $0.hasPrefix("Sources/Core/") }
     #expect(core.count > 20)

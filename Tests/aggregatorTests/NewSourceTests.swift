@@ -1,8 +1,8 @@
 import AggregatorKit
+import AggregatorPlugins
 import Testing
 
 @testable import AggregatorCommand
-@testable import aggregator
 
 /// `Scripts/new-source` makes no source that the command line could not tell from something else.
 @Suite struct NewSourceTests {

@@ -1,11 +1,11 @@
 import AggregatorKit
+import AggregatorPlugins
 import CountriesSource
 import Foundation
 import HeroesSource
 import Testing
 
 @testable import AggregatorCommand
-@testable import aggregator
 
 /// The whole chains of the program's sources, with a transport that must not be used.
 @Suite struct OfflineChainTests {
@@ -17,9 +17,9 @@ import Testing
     }
   }
 
-  @Test(arguments: aggregator.plugins.map(\.name))
+  @Test(arguments: AggregatorPlugins.plugins.map(\.name))
   func `sends nothing in offline mode`(name: String) async throws {
-    let plugin = try #require(aggregator.plugins.first { $0.name == name })
+    let plugin = try #require(AggregatorPlugins.plugins.first { $0.name == name })
     let sandbox = try Sandbox()
     let store = SQLiteStore(at: sandbox.root.appending(path: "store.sqlite").path)
     let environment = PluginEnvironment(

@@ -1,15 +1,15 @@
 import AggregatorKit
+import AggregatorPlugins
 import Foundation
 import Testing
 
 @testable import AggregatorCommand
-@testable import aggregator
 
 /// A query reads the same fields of a record that every other command shows, computed ones too.
 @Suite struct StoredFieldTests {
-  @Test(arguments: aggregator.plugins.map(\.name))
+  @Test(arguments: AggregatorPlugins.plugins.map(\.name))
   func `every field is a column with its value`(name: String) async throws {
-    let plugin = try #require(aggregator.plugins.first { $0.name == name })
+    let plugin = try #require(AggregatorPlugins.plugins.first { $0.name == name })
     try await compare(plugin)
   }
 

@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct FaultReportTests {
+@Suite(.timeLimit(.minutes(10))) struct FaultReportTests {
   private func report(
     on plugin: LeafPlugin, in scenarios: String..., servedBy handler: LoopbackServer.Handler? = nil,
     key: String? = nil,

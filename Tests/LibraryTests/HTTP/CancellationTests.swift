@@ -3,7 +3,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct CancellationTests {
   @Test(arguments: Engine.allCases)
   func `sends nothing for a cancelled task`(engine: Engine) async throws {

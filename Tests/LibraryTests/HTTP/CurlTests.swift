@@ -5,7 +5,7 @@
   import AggregatorSourceTesting
   import Testing
 
-  @Suite(.timeLimit(.minutes(5)))
+  @Suite(.timeLimit(.minutes(10)))
   struct CurlTests {
     @Test func `explains how to install libcurl if it is missing`() async throws {
       try await withServer({ _ in .json("{}") }) { server in

@@ -3,7 +3,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ExchangeTests {
   @Test(arguments: Engine.allCases)
   func `returns status, header and body`(engine: Engine) async throws {

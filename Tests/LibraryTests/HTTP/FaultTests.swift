@@ -3,7 +3,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct FaultTests {
   static let faults: [(LoopbackReply, SourceError.Code, String)] = [
     (.closed, .connectionLost, "closed the connection without a response"),

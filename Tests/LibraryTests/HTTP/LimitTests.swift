@@ -3,7 +3,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct LimitTests {
   private func limits(
     _ bodyBytes: Int = 16 << 20, connect: Duration = .seconds(10), idle: Duration = .seconds(30),
@@ -60,7 +60,8 @@ struct LimitTests {
     try await withServer(replies: .endlessHead(field)) { server in
       let error = await #expect(throws: SourceError.self) {
         try await engine.transport().send(
-          HTTPRequest(.get, server.baseURL, limits: limits(idle: .seconds(5), overall: .seconds(5)))
+          HTTPRequest(
+            .get, server.baseURL, limits: limits(idle: .seconds(60), overall: .seconds(60)))
         )
       }
       #expect(error?.code == .tooLarge)
@@ -88,10 +89,11 @@ struct LimitTests {
 
   @Test(arguments: Engine.allCases)
   func `waits for a slow body that is not idle`(engine: Engine) async throws {
-    let body = Data("0123456789".utf8)
-    try await withServer(replies: .dripping(body, every: .milliseconds(20))) { server in
+    let body = Data("0123456789A".utf8)
+    // It takes longer than the limit as a whole, which is ten times the time between two bytes.
+    try await withServer(replies: .dripping(body, every: .milliseconds(200))) { server in
       let response = try await engine.transport().send(
-        HTTPRequest(.get, server.baseURL, limits: limits(idle: .milliseconds(150))))
+        HTTPRequest(.get, server.baseURL, limits: limits(idle: .milliseconds(2000))))
       #expect(response.body == body)
     }
   }
@@ -119,7 +121,7 @@ struct LimitTests {
           HTTPRequest(.get, server.baseURL, limits: limits(overall: .milliseconds(150))))
       }
       #expect(error?.code == .timedOut)
-      #expect((1...3).contains(server.requests.count))
+      #expect(server.requests.count <= 3)
     }
   }
 

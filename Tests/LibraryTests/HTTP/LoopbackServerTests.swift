@@ -3,7 +3,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct LoopbackServerTests {
   @Test func `ends with stop, and closes all connections`() async throws {
     let server = try LoopbackServer { _ in .stalled }

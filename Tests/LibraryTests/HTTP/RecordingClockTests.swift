@@ -7,7 +7,7 @@ import Testing
 @testable import AggregatorSettings
 
 /// Time in a replay: waits cost nothing, and deadlines hold as they did.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct RecordingClockTests {
   private let tape = Tape()
   private let clock = ReplayClock()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AggregatorHTTP
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct RecordingReplayTests {
   private let tape = Tape()
 

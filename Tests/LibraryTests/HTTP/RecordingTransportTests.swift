@@ -5,7 +5,7 @@ import Testing
 
 @testable import AggregatorHTTP
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct RecordingTransportTests {
   static let key = "Canary/6f1e+0c27"
 

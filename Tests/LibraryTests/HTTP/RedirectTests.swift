@@ -3,7 +3,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct RedirectTests {
   @Test(
     arguments: Engine.allCases, ["/b?x=1", "b?x=1", "//127.0.0.1:PORT/b?x=1", "BASE/b?x=1#part"])

@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct SecretTests {
   /// A key that looks different in every encoding.
   static let key = "Canary+7/k3y ä&="

@@ -7,7 +7,7 @@ import Testing
 @testable import AggregatorImages
 @testable import AggregatorKit
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ImageFilesTests {
   private let home: StoreDirectory
   private let today = Today()

@@ -7,7 +7,7 @@ import Testing
 @testable import AggregatorKit
 
 /// ``JSONText`` accepts and decodes what Foundation's decoder does, with the exceptions that it documents.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct JSONTextTests {
   @Test(arguments: [
     "null", "true", "false", "0", "-0", "1.5", "-12e3", "1E+2", "1e-7", "\"\"", "\"a\"", "[]", "{}",

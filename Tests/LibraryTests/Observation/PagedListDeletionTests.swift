@@ -4,7 +4,7 @@ import AggregatorSourceTesting
 import Synchronization
 import Testing
 
-@MainActor @Suite(.timeLimit(.minutes(5)))
+@MainActor @Suite(.timeLimit(.minutes(10)))
 struct PagedListDeletionTests {
   /// Notes the calls, which fail if a test says so, and wait at a gate.
   private final class Calls: Sendable {

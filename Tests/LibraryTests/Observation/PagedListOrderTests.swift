@@ -4,7 +4,7 @@ import AggregatorSourceTesting
 import Testing
 
 /// Failures, refreshes, cancellation and the order of answers.
-@MainActor @Suite(.timeLimit(.minutes(5)))
+@MainActor @Suite(.timeLimit(.minutes(10)))
 struct PagedListOrderTests {
   @Test func `retries the first page`() async {
     let notes = Notes()

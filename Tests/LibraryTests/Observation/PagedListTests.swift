@@ -4,7 +4,7 @@ import AggregatorSourceTesting
 import Synchronization
 import Testing
 
-@MainActor @Suite(.timeLimit(.minutes(5)))
+@MainActor @Suite(.timeLimit(.minutes(10)))
 struct PagedListTests {
   @Test func `loads the first page once`() async {
     let notes = Notes()

@@ -3,7 +3,7 @@ import AggregatorObservation
 import AggregatorSourceTesting
 import Testing
 
-@MainActor @Suite(.timeLimit(.minutes(5)))
+@MainActor @Suite(.timeLimit(.minutes(10)))
 struct SearchSessionTests {
   private let clock = ManualClock()
 

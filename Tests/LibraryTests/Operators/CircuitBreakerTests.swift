@@ -3,7 +3,7 @@ import AggregatorSourceTesting
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct CircuitBreakerTests {
   /// A service whose failures a test can turn on and off.
   private final class Service: Sendable {

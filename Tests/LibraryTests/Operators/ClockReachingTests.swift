@@ -4,7 +4,7 @@ import Testing
 @testable import AggregatorKit
 
 /// It is the real clock that is tried here; nothing waits for longer than a millisecond.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ClockReachingTests {
   private let clock = ContinuousClock()
   private var nextYear: ContinuousClock.Instant { clock.now.advanced(by: .seconds(365 * 86_400)) }

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Work that a caller on the main actor must not wait for: decoding, encoding and searching.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ConcurrentTests {
   private let directory: StoreDirectory
   private let recordStore: RecordStore<Slow>

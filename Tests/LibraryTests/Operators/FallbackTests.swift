@@ -2,7 +2,7 @@ import AggregatorKit
 import AggregatorSourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct FallbackTests {
   /// A service that fails the first calls and then pages through notes 101 to 130.
   private func service(failing failures: [SourceError.Code] = []) -> ScriptedSource<Note> {

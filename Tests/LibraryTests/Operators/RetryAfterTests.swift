@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// The effects of a service's `Retry-After`.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct RetryAfterTests {
   private let clock = ManualClock()
   private let wall: WallClock

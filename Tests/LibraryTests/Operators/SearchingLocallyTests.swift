@@ -2,7 +2,7 @@ import AggregatorKit
 import AggregatorSourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct SearchingLocallyTests {
   /// Every third of 31 notes matches `red`.
   private let notes = (1...31).map { Note($0, $0 % 3 == 0 ? "a Réd one" : "a green one") }

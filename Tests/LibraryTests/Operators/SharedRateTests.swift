@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Two chains over the same texts stand for two processes that ask one service.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct SharedRateTests {
   private let clock = ManualClock()
   private let wall: WallClock

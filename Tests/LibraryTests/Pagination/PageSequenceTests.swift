@@ -2,7 +2,7 @@ import AggregatorKit
 import AggregatorSourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct WalkTests {
   @Test(arguments: [0, 1, 8], [1, 7, 100])
   func `returns every page in order and marks the last one`(

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The complete chain with a store, while the service works and while it fails.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct StoreChainTests {
   private let directory: StoreDirectory
   private let today = Today()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AggregatorPostgres
 
-@Suite(.requiresPostgres, .timeLimit(.minutes(5)))
+@Suite(.requiresPostgres, .timeLimit(.minutes(10)))
 struct DelayedCommitTests {
   @Test func `a reader never passes a position that commits later`() async throws {
     try await withDatabase { database in

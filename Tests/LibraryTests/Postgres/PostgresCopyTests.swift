@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// Copies between files and databases.
-@Suite(.requiresPostgres, .timeLimit(.minutes(5)))
+@Suite(.requiresPostgres, .timeLimit(.minutes(10)))
 struct PostgresCopyTests {
   private func store(in database: PostgresDatabase) throws -> PostgresStore {
     PostgresStore(at: try PostgresAddress(database.uri))

@@ -5,7 +5,7 @@ import AggregatorSourceTesting
 import Testing
 
 /// Two stores on one database stand for two machines.
-@Suite(.requiresPostgres, .timeLimit(.minutes(5)))
+@Suite(.requiresPostgres, .timeLimit(.minutes(10)))
 struct PostgresLawTests {
   @Test(arguments: [PostgresDatabase.Characters.all, .ascii])
   func `keeps the promises of a store`(characters: PostgresDatabase.Characters) async throws {

@@ -6,7 +6,7 @@ import AggregatorStore
 import Foundation
 import Testing
 
-@Suite(.requiresPostgres, .timeLimit(.minutes(5))) struct PostgresNotificationTests {
+@Suite(.requiresPostgres, .timeLimit(.minutes(10))) struct PostgresNotificationTests {
   private func store(
     in database: PostgresDatabase, at port: Int? = nil, clock: any Clock<Duration> = ManualClock()
   ) throws -> PostgresStore {

@@ -9,7 +9,7 @@ import Testing
 @testable import AggregatorStore
 
 /// Several stores on one database stand for several machines.
-@Suite(.requiresPostgres, .timeLimit(.minutes(5)))
+@Suite(.requiresPostgres, .timeLimit(.minutes(10)))
 struct SharedSyncTests {
   /// Notes with these numbers, in pages whose cursors are predictable; the total is known.
   private func service(

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The order of local searches: ID, name, beginning of a name, others.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct RankedSearchTests {
   private static let titles = [
     "a spider web", "spiderling", "spider", "the spider", "Spider-Man", "SPIDER", "x",

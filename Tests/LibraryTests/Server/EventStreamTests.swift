@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 @Suite(
-  .timeLimit(.minutes(5)), .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed"))
+  .timeLimit(.minutes(10)), .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed"))
 struct EventStreamTests {
   private typealias Events = AsyncStream<ServerSentEvent>
   private static let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"

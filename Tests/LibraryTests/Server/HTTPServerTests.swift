@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 @Suite(
-  .timeLimit(.minutes(5)), .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed"))
+  .timeLimit(.minutes(10)), .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed"))
 struct HTTPServerTests {
   private static let echo: HTTPServer.Handler = { request in
     let query = request.query.map { "\($0.name)=\($0.value)" }

@@ -4,7 +4,7 @@ import AggregatorServer
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ServerEncodingTests {
   private static let long = String(repeating: "Spider-Man, ", count: 1000)
 

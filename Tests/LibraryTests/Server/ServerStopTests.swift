@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 @Suite(
-  .timeLimit(.minutes(5)), .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed"))
+  .timeLimit(.minutes(10)), .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed"))
 struct ServerStopTests {
   @Test func `finishes requests in flight and closes idle connections`() async throws {
     let gate = Gate()

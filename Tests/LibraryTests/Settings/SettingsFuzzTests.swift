@@ -3,7 +3,7 @@ import AggregatorSourceTesting
 import Testing
 
 /// Texts put together at random, the same ones in every run.
-@Suite(.timeLimit(.minutes(5))) struct SettingsFuzzTests {
+@Suite(.timeLimit(.minutes(10))) struct SettingsFuzzTests {
   private static let canary = "c4n4ry0123456789abcdef"
 
   private static let parts = [

@@ -1,7 +1,7 @@
 import AggregatorSourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ManualClockTests {
   private let clock = ManualClock()
 

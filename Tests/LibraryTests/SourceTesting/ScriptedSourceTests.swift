@@ -2,7 +2,7 @@ import AggregatorKit
 import AggregatorSourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ScriptedSourceTests {
   @Test func `returns scripted answers and records requests`() async throws {
     let source = ScriptedSource<Note>(pages: [

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The log of a store, which is copied into the file on another thread.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct CheckpointerTests {
   /// The pages of the log at which a copy begins; it is bounded by twice as many.
   private static let threshold = 50

@@ -2,7 +2,7 @@ import AggregatorKit
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct DeletingTests {
   private let directory: StoreDirectory
   private let store: SQLiteStore

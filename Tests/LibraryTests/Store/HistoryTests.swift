@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The history of changes that the store keeps of a source.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct HistoryTests {
   private let directory: StoreDirectory
   private let store: SQLiteStore

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The differences of typed records.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct RecordChangeTests {
   private let directory: StoreDirectory
   private let store: SQLiteStore

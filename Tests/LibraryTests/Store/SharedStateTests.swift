@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Two stores over one file stand for two processes.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct SharedStateTests {
   private let directory = FileManager.default.temporaryDirectory
     .appending(path: "shared-state-\(UUID().uuidString)")

@@ -5,7 +5,7 @@ import Testing
 @testable import AggregatorKit
 
 /// Two values over the same text stand for two processes.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct SharedTests {
   private struct Count: Codable, Equatable, Sendable {
     var number = 0

@@ -6,7 +6,7 @@ import Testing
 @testable import AggregatorStore
 
 /// Copies between files; `PostgresCopyTests` copies between a file and a database.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct StoreCopyTests {
   private let directory: StoreDirectory
   private let original: SQLiteStore

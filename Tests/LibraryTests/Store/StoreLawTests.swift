@@ -3,7 +3,7 @@ import AggregatorLaws
 import AggregatorSourceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct StoreLawTests {
   @Test(arguments: StoreLaw.all)
   func `a file of SQLite keeps every promise`(law: StoreLaw) async throws {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The directory of the store, locked by another process that does not let go.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct StoreLockTests {
   private let directory: StoreDirectory
 

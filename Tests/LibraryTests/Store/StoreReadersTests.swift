@@ -5,7 +5,7 @@ import Dispatch
 import Testing
 
 struct StoreReadersTests {
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `a read does not wait for another one`() async throws {
     let directory = try StoreDirectory()
     let store = directory.store()

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Two stores on one file stand for two processes: they share nothing but the file.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct StoreSharingTests {
   private let directory: StoreDirectory
 

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Records removed upstream, and rate limits, have files of their own.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct SyncTests {
   let directory: StoreDirectory
   let store: SQLiteStore

@@ -1,9 +1,8 @@
 import AggregatorFakeServices
 import AggregatorKit
+import AggregatorPlugins
 import Foundation
 import Testing
-
-@testable import aggregator
 
 /// The recordings beside the tests of the sources, which `Scripts/record-fixtures` makes.
 @Suite struct FixtureTests {

@@ -146,7 +146,7 @@ import Testing
     #expect(first + rest == (try home.file.ids(of: "users")))
   }
 
-  @Test(.timeLimit(.minutes(5)), arguments: [SIGINT, SIGTERM])
+  @Test(.timeLimit(.minutes(10)), arguments: [SIGINT, SIGTERM])
   func `a signal during load leaves the store intact`(signal: Int32) async throws {
     let page = 4
     service.fail(with: .stalled, times: 1, onPages: page...page)

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// `image` with several IDs or `--all`, of an added source.
-@Suite(.timeLimit(.minutes(5))) struct ImageDownloadTests {
+@Suite(.timeLimit(.minutes(10))) struct ImageDownloadTests {
   private func files(_ home: PetHome) throws -> [String] {
     try home.sandbox.files(under: "work/pics")
   }

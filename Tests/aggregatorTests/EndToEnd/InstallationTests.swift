@@ -17,7 +17,7 @@ import Testing
   /// A program that answers like the built one, whose copies take little time and space.
   private func program(in sandbox: Sandbox) throws -> String {
     let file = try sandbox.write(
-      "#!/bin/sh\nexec '\(Binary.path)' \"$@\"\n", to: "built/aggregator")
+      "#!/bin/sh\nexec '\(try Binary.path)' \"$@\"\n", to: "built/aggregator")
     try sandbox.makeExecutable(file)
     return file.path
   }

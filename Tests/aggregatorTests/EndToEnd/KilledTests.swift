@@ -5,7 +5,7 @@ import Testing
 
 /// `kill -9` in the middle of the work: committed data is there, and the work resumes after it.
 ///
-/// `AGGREGATOR_SOAK=1 swift test --filter KilledTests` does 100 rounds.
+/// `AGGREGATOR_SOAK=1 Scripts/test --filter KilledTests` does 100 rounds.
 @Suite struct KilledTests {
   @Test func `killed while loading users, it loses no committed page`()
     async throws

@@ -1,4 +1,5 @@
 import AggregatorKit
+import AggregatorPlugins
 import AggregatorSourceTesting
 import Foundation
 import Testing
@@ -6,7 +7,6 @@ import Testing
 @testable import AggregatorCommand
 @testable import AggregatorSQLite
 @testable import AggregatorStore
-@testable import aggregator
 
 /// The store, opened by other programs.
 @Suite struct OtherProgramTests {
@@ -43,9 +43,9 @@ import Testing
 
   @Test(
     .enabled(if: sqlite3 != nil, "sqlite3 is not installed"),
-    arguments: aggregator.plugins.map(\.name))
+    arguments: AggregatorPlugins.plugins.map(\.name))
   func `a view has every field of its source`(name: String) async throws {
-    let plugin = try #require(aggregator.plugins.first { $0.name == name })
+    let plugin = try #require(AggregatorPlugins.plugins.first { $0.name == name })
     try await compare(plugin)
   }
 
@@ -109,7 +109,7 @@ import Testing
 
   @Test(.enabled(if: datasette != nil, "datasette is not installed"))
   func `datasette shows the sources`() async throws {
-    let plugin = try #require(aggregator.plugins.first { $0.name == "countries" })
+    let plugin = try #require(AggregatorPlugins.plugins.first { $0.name == "countries" })
     try await compare(plugin)
     let outcome = try await run(
       Self.datasette, home.file.path, "--get",

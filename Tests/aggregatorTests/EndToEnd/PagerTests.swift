@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Listings that are longer than the screen, on a terminal of 24 rows.
-@Suite(.timeLimit(.minutes(3))) struct PagerTests {
+@Suite(.timeLimit(.minutes(10))) struct PagerTests {
   private let terminal: PseudoTerminal
   private let sandbox: Sandbox
   /// A pager that marks its lines.
@@ -159,7 +159,10 @@ import Testing
     service.fail(with: .stalled, after: 1)
     let variables = ["HOME": sandbox.home.path, "PATH": "/usr/bin:/bin", "TERM": "xterm"]
     let child = try Child(
-      ["/usr/bin/setsid", "-c", "-w", Binary.path, "heroes", "list", "--all", "--timeout", "10m"],
+      [
+        "/usr/bin/setsid", "-c", "-w", try Binary.path, "heroes", "list", "--all", "--timeout",
+        "10m",
+      ],
       environment: service.settings.merging(variables) { $1 }, directory: sandbox.work.path,
       descriptors: [terminal.descriptor, terminal.descriptor, terminal.descriptor])
     async let ending = child.ending()

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Images on a terminal, drawn by `chafa`.
-@Suite(.timeLimit(.minutes(5))) struct PictureTests {
+@Suite(.timeLimit(.minutes(10))) struct PictureTests {
   private let home: PetHome
 
   init() async throws { home = try await PetHome(["a", "b", "none", "gone"]) }

@@ -1,4 +1,5 @@
 import AggregatorKit
+import AggregatorPlugins
 import AggregatorPostgres
 import AggregatorPostgresServer
 import AggregatorSourceTesting
@@ -7,7 +8,6 @@ import Testing
 
 @testable import AggregatorCommand
 @testable import AggregatorStore
-@testable import aggregator
 
 /// `sql` and `store init-sql-role` with a store in PostgreSQL.
 @Suite(.requiresPostgres) struct PostgresSQLTests {
@@ -162,9 +162,9 @@ import Testing
     }
   }
 
-  @Test(arguments: aggregator.plugins.map(\.name))
+  @Test(arguments: AggregatorPlugins.plugins.map(\.name))
   func `a view has every field of its source`(name: String) async throws {
-    let plugin = try #require(aggregator.plugins.first { $0.name == name })
+    let plugin = try #require(AggregatorPlugins.plugins.first { $0.name == name })
     try await compare(plugin)
   }
 

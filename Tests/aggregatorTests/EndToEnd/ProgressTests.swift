@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The progress line, which is erased at the end.
-@Suite(.timeLimit(.minutes(5))) struct ProgressTests {
+@Suite(.timeLimit(.minutes(10))) struct ProgressTests {
   private static let erasure = "\r\u{1B}[K"
 
   /// Starts a command on a terminal, and reads its output until that contains some text.
@@ -86,7 +86,7 @@ import Testing
     service.fail(with: .stalled)
     let home = try TestHome(service.settings)
     let (run, pipe, written) = try await start(
-      "heroes list -L 1 --timeout 1s", in: home, until: "Fetching")
+      "heroes list -L 1 --timeout 5s", in: home, until: "Fetching")
     let all = written + (await rest(of: pipe))
     #expect(try await run.outcome().status == 0)
     let answer = try #require(all.range(of: "Name"))

@@ -77,7 +77,7 @@ import Testing
     let home = try await PopulatedHome(["a1": "Lamp"])
     try home.household.sandbox.write("", to: "work/tape/0001.http")
     try home.household.sandbox.write("", to: "work/mine")
-    let programs = URL(filePath: Binary.path).deletingLastPathComponent().path
+    let programs = URL(filePath: try Binary.path).deletingLastPathComponent().path
     let script = "aggregator completions fish | source; complete -C 'aggregator \(line)'"
     let outcome = try await Binary.run(
       [String](), environment: ["PATH": "\(programs):/usr/bin:/bin"], in: home.household.sandbox,

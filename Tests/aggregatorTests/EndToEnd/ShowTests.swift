@@ -1,10 +1,9 @@
 import AggregatorFakeServices
 import AggregatorKit
+import AggregatorPlugins
 import AggregatorSourceTesting
 import Foundation
 import Testing
-
-@testable import aggregator
 
 /// `show` and `open`.
 @Suite struct ShowTests {
@@ -109,9 +108,9 @@ import Testing
     #expect(outcome.errors == "error: hero 1 has no web page\n")
   }
 
-  @Test(arguments: aggregator.plugins.map(\.name))
+  @Test(arguments: AggregatorPlugins.plugins.map(\.name))
   func `show begins with the columns of list`(source: String) async throws {
-    let plugin = try #require(aggregator.plugins.first { $0.name == source })
+    let plugin = try #require(AggregatorPlugins.plugins.first { $0.name == source })
     let id = try await firstID(of: plugin)
     for format in ["tsv", "csv"] {
       func lastLine(_ line: String) async throws -> String {

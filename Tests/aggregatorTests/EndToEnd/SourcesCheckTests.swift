@@ -31,7 +31,7 @@ import Testing
     let services = try FourServices()
     let home = try TestHome(services.settings)
     services.products.stop()
-    let line = "sources check products users --timeout 2s --format table"
+    let line = "sources check products users --timeout 20s --format table"
     let table = try await home.run(line, ["LC_ALL": "en_US.UTF-8"])
     #expect(table.status == 69, "\(table)")
     #expect(table.lines.count == 2, "\(table)")
@@ -82,7 +82,7 @@ import Testing
     ]
     for (variables, sources, code, rows) in lines {
       let outcome = try await home.run(
-        "sources check \(sources) --timeout 10s \(Self.fields)", variables)
+        "sources check \(sources) --timeout 60s \(Self.fields)", variables)
       #expect(outcome.status == code, "\(sources): \(outcome)")
       #expect(outcome.lines == rows, "\(sources): \(outcome)")
       #expect(outcome.errors.contains("warning: "), "\(outcome)")

@@ -84,7 +84,7 @@ import Testing
     #expect(try home.sandbox.text(of: "work/songs.db") == "songs of another program")
   }
 
-  /// `AGGREGATOR_SOAK=1 swift test --filter StoreCopyCommandTests` does 100 rounds.
+  /// `AGGREGATOR_SOAK=1 Scripts/test --filter StoreCopyCommandTests` does 100 rounds.
   @Test func `killed at any moment, it continues`() async throws {
     let line = "store copy \(home.file.path) copy.sqlite"
     for round in Soak.rounds(6) {

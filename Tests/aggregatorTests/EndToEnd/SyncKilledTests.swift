@@ -6,7 +6,7 @@ import Testing
 
 /// `kill -9` in the middle of a sync: the next one requests the rest, and the result is the same.
 ///
-/// `AGGREGATOR_SOAK=1 swift test --filter SyncKilledTests` does 100 rounds of each.
+/// `AGGREGATOR_SOAK=1 Scripts/test --filter SyncKilledTests` does 100 rounds of each.
 @Suite struct SyncKilledTests {
   /// Kills a sync some time after the service got as many requests as are waited for.
   private func kill(

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The question for the features of a terminal, which controls the program as a shell's does.
-@Suite(.timeLimit(.minutes(5))) struct TerminalQueryTests {
+@Suite(.timeLimit(.minutes(10))) struct TerminalQueryTests {
   private let home: PetHome
   private let terminal: PseudoTerminal
 
@@ -24,7 +24,7 @@ import Testing
     return try Child(
       [
         "/usr/bin/setsid", "-c", "-w", "/bin/sh", "-c", #""$0" pets image a; "# + script,
-        Binary.path,
+        try Binary.path,
       ],
       environment: variables, directory: home.sandbox.work.path,
       descriptors: [terminal.descriptor, terminal.descriptor, terminal.descriptor])

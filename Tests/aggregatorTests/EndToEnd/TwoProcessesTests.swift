@@ -3,7 +3,7 @@ import Testing
 
 /// Two processes at work on one store: nothing is lost, nothing comes twice.
 ///
-/// `AGGREGATOR_SOAK=1 swift test --filter TwoProcessesTests` does 100 rounds.
+/// `AGGREGATOR_SOAK=1 Scripts/test --filter TwoProcessesTests` does 100 rounds.
 @Suite struct TwoProcessesTests {
   @Test func `two processes that call next get pages without gap or overlap`() async throws {
     let service = try FakeRandomUser()

@@ -1,11 +1,11 @@
 import AggregatorFakeServices
 import AggregatorKit
+import AggregatorPlugins
 import AggregatorSourceTesting
 import Foundation
 import Testing
 
 @testable import AggregatorCommand
-@testable import aggregator
 
 /// The README matches the program.
 @Suite struct ReadmeTests {

@@ -5,7 +5,7 @@ import Testing
 
 /// Access to the server: the token, the cookie, `Host` and `Origin`.
 @Suite(
-  .timeLimit(.minutes(3)), .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed")
+  .timeLimit(.minutes(10)), .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed")
 ) struct AccessTests {
   private static let path = "/api/v1/countries?cache=offline&limit=1"
 

@@ -5,7 +5,10 @@ import Foundation
 import Testing
 
 /// The pages of `serve` in a browser, driven by the scripts in `Browser/Scenarios`.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct BrowserTests {
+@Suite struct BrowserTests {
+  /// A browser is several processes.
+  private static let browsers = Binary.Crew(2)
+
   private static let folder = Repository.root.appending(path: "Tests/aggregatorTests/Serve/Browser")
 
   /// `Scripts/install tests` installs it, and Playwright and axe with it.
@@ -26,6 +29,10 @@ import Testing
     .enabled(if: missing.isEmpty, "\(missing.joined(separator: " and ")) is not installed"),
     arguments: scenarios)
   func `a person uses the page`(scenario: String) async throws {
+    try await Self.browsers.work { try await use(scenario) }
+  }
+
+  private func use(_ scenario: String) async throws {
     let services = try BrowsedServices()
     let home = try TestHome(services.settings)
     let server = try await ServingProgram(
@@ -43,7 +50,7 @@ import Testing
       directory: home.sandbox.work.path,
       descriptors: [replies.readEnd, commands.writeEnd, errors])
     commands.close(commands.writeEnd)
-    async let ending = script.ending(within: 240)
+    async let ending = script.ending()
     // The script awaits each reply.
     while case let line = await commands.firstBytes(atMost: 100), !line.isEmpty {
       services.obey(String(decoding: line.dropLast(), as: UTF8.self))

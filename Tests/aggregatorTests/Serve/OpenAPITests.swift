@@ -1,10 +1,10 @@
 import AggregatorKit
+import AggregatorPlugins
 import AggregatorServer
 import Foundation
 import Testing
 
 @testable import AggregatorCommand
-@testable import aggregator
 
 @Suite struct OpenAPITests {
   /// `Scripts/install tests` installs it.
@@ -30,7 +30,7 @@ import Testing
     let environment = PluginEnvironment(
       settings: Settings([:]), transport: NoNetwork(),
       store: SQLiteStore(at: sandbox.root.appending(path: "store.sqlite").path))
-    sources = aggregator.plugins.map { Self.served($0, in: environment) }
+    sources = AggregatorPlugins.plugins.map { Self.served($0, in: environment) }
     document = OpenAPI.document(for: sources, version: "1.2.3", address: Self.address)
   }
 

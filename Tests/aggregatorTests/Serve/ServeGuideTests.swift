@@ -1,10 +1,10 @@
 import AggregatorKit
+import AggregatorPlugins
 import AggregatorServer
 import Foundation
 import Testing
 
 @testable import AggregatorCommand
-@testable import aggregator
 
 /// The guides about `serve` match the program.
 @Suite struct ServeGuideTests {
@@ -38,7 +38,7 @@ import Testing
     let environment = PluginEnvironment(
       settings: Settings([:]), transport: HTTPTransport.standard,
       store: InMemoryStore())
-    let heroes = try #require(aggregator.plugins.first { $0.name == "heroes" })
+    let heroes = try #require(AggregatorPlugins.plugins.first { $0.name == "heroes" })
     func served(_ plugin: some Plugin) -> any ServedSource {
       ServedPlugin(plugin, in: environment, imagesIn: nil)
     }

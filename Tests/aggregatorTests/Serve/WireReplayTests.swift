@@ -11,7 +11,7 @@ import UsersSource
 
 @testable import AggregatorCommand
 
-@Suite(.timeLimit(.minutes(5))) struct WireReplayTests {
+@Suite(.timeLimit(.minutes(10))) struct WireReplayTests {
   // MARK: - Sources that read from the replay
 
   @Test func `countries read the same from the replay as from the recording`() async throws {

@@ -90,10 +90,10 @@ final class Child: Sendable {
 
   /// Waits for the end on a thread of its own; call it only once.
   ///
-  /// - Parameter seconds: The time after which the process is killed.
-  func ending(within seconds: Int = 60) async -> Ending {
+  /// After ten minutes the process is killed.
+  func ending() async -> Ending {
     let limit = Limit(self)
-    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds)) { limit.strike() }
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(600)) { limit.strike() }
     return await withCheckedContinuation { continuation in
       Thread.detachNewThread { continuation.resume(returning: self.wait()) }
     }

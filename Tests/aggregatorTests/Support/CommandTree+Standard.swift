@@ -1,7 +1,8 @@
+import AggregatorPlugins
+
 @testable import AggregatorCommand
-@testable import aggregator
 
 extension CommandTree {
   /// The commands of the program under test.
-  static let standard = CommandTree("aggregator", plugins: aggregator.plugins)
+  static let standard = CommandTree("aggregator", plugins: AggregatorPlugins.plugins)
 }

@@ -62,7 +62,7 @@ final class PseudoTerminal: Sendable {
   @discardableResult func read(until texts: String...) async throws -> String {
     let (screen, isThere) = await Self.blocking { [self] in
       var bytes: [UInt8] = []
-      let end = ContinuousClock.now + .seconds(120)
+      let end = ContinuousClock.now + .seconds(600)
       while ContinuousClock.now < end {
         bytes += read(within: 1000)
         if let count = Self.end(of: texts, in: bytes) {

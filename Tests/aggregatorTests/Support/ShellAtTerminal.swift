@@ -42,7 +42,7 @@ final class ShellAtTerminal: Sendable {
       case .zsh: ["-i"]
       case .fish: ["-i", "-C", "source \(start)"]
       }
-    let programs = URL(filePath: Binary.path).deletingLastPathComponent().path
+    let programs = URL(filePath: try Binary.path).deletingLastPathComponent().path
     // A controlling terminal, to which keys such as Ctrl-C apply.
     child = try Child(
       ["/usr/bin/setsid", "-c", "-w", try #require(shell.path)] + options,

@@ -1,11 +1,10 @@
 import AggregatorKit
-
-@testable import aggregator
+import AggregatorPlugins
 
 /// The names of all sources of the program; ``FourServices`` has fake services for some of them.
-let sourceNames = aggregator.plugins.map(\.name)
+let sourceNames = AggregatorPlugins.plugins.map(\.name)
 
 /// The settings that are the URLs of services.
-let sourceURLSettings = aggregator.plugins.flatMap { plugin in
+let sourceURLSettings = AggregatorPlugins.plugins.flatMap { plugin in
   plugin.settings.filter { $0.form == .url }.map(\.key)
 }

@@ -3,7 +3,7 @@ import AggregatorSourceTesting
 import Paintings
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct PaintingsTests {
+@Suite(.timeLimit(.minutes(10))) struct PaintingsTests {
   private static let key = "a-key-of-this-test"
 
   /// Years are text, some are empty; some rows have one artist, some several.

@@ -2,7 +2,7 @@ import AggregatorSourceTesting
 import Quakes
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct QuakesTests {
+@Suite(.timeLimit(.minutes(10))) struct QuakesTests {
   private static let rows = (1...30).map {
     #"{"id": "us\#($0)", "place": "Ridge \#($0)", "occurredAt": "2026-03-14T06:12:09+02:00"}"#
   }

@@ -6,7 +6,7 @@ import Screens
 import Testing
 
 /// The screens with bundled data: no service answers.
-@MainActor @Suite(.timeLimit(.minutes(5)))
+@MainActor @Suite(.timeLimit(.minutes(10)))
 struct ScreensTests {
   private struct NoNetwork: Transport {
     func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {

@@ -5,7 +5,7 @@ import AggregatorSourceTesting
 import Testing
 import {{Module}}Source
 
-@Suite(.timeLimit(.minutes(5))) struct {{Module}}Tests {
+@Suite(.timeLimit(.minutes(10))) struct {{Module}}Tests {
 {{if images}}
   private static let rows = (1...230).map {
     #"{"id": "\#($0)", "name": "Sample \#($0)", "image": "https://{{name}}.example/\#($0).png"}"#

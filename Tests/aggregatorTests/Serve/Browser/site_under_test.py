@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-# Machines may be busy.
-TIMEOUT = 60_000
+# Guards against hanging, not a measure: machines may be busy.
+TIMEOUT = 540_000
 expect.set_options(timeout=TIMEOUT)
 
 
