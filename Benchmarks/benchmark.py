@@ -48,7 +48,7 @@ def install(report):
 
 
 def build():
-    """Builds the programs of this package as Scripts/run builds aggregator."""
+    """Builds the programs of this package as Scripts/build builds aggregator."""
     progress("building do-nothing, chain-cost and list-scroll")
     # Without a plan of before, which would not know of a file that has been added to aggregator since.
     command = ["swift", "build", "--package-path", HERE, "-c", "release",
@@ -67,7 +67,7 @@ def build():
 
 def versions(installed):
     commit = version("git", "-C", str(ROOT), "describe", "--always", "--dirty")
-    aggregator = version(str(ROOT / ".build/release/aggregator"), "--version")
+    aggregator = version(str(ROOT / ".build/program/release/aggregator"), "--version")
     lines = [f"{aggregator}, commit {commit}",
              f"Python {sys.version.split()[0]} with SQLite {sqlite3.sqlite_version}, " + ", ".join(
                  f"{name} {version(*command)}".strip() for name, command in (

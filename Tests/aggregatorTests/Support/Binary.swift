@@ -30,13 +30,12 @@ enum Binary {
     in sandbox: Sandbox? = nil, output: Sink = .captured, isMerged: Bool = false,
     by program: [String] = []
   ) async throws -> Outcome {
-    let run = try await Crew.standard.work {
-      let run = try Run(
+    try await Crew.standard.work {
+      try await Run(
         arguments, environment: environment, input: input, in: sandbox, output: output,
-        isMerged: isMerged, by: program)
-      return (run, await run.child.ending())
+        isMerged: isMerged, by: program
+      ).outcome()
     }
-    return try run.0.outcome(run.1)
   }
 
   /// Runs a command line, split at spaces.
@@ -64,16 +63,25 @@ enum Binary {
   /// A port that refuses connections while the tests run.
   static let nowhere = Result { try RefusingPort() }
 
-  /// The path of the built program, next to the tests.
-  static let path: String = {
-    #if os(Linux)
-      let tests =
-        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-    #else
-      let tests = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundlePath ?? ""
-    #endif
-    return URL(filePath: tests).deletingLastPathComponent().appending(path: "aggregator").path
-  }()
+  /// The path of the program: the one that `Scripts/build` makes and packages contain, never one beside the tests.
+  static var path: String {
+    get throws {
+      let path = ProcessInfo.processInfo.environment["AGGREGATOR_PROGRAM"] ?? ""
+      guard FileManager.default.isExecutableFile(atPath: path) else { throw NoProgram() }
+      return path
+    }
+  }
+
+  /// The settings file in the working directory that the program reads, which depends on its build.
+  static var settingsFile: String {
+    get throws { "Configuration/\(try path.contains("/debug/") ? "Debug" : "Release").xcconfig" }
+  }
+
+  private struct NoProgram: Error, CustomStringConvertible {
+    var description: String {
+      "AGGREGATOR_PROGRAM is not the path of a program: run Scripts/test, which builds and names it"
+    }
+  }
 
   /// A running command line.
   struct Run: Sendable {
@@ -119,7 +127,7 @@ enum Binary {
         case .descriptor(let descriptor): descriptor
         }
       child = try Child(
-        program + [Binary.path] + arguments, environment: variables.compactMapValues(\.self),
+        program + [try Binary.path] + arguments, environment: variables.compactMapValues(\.self),
         directory: self.sandbox.work.path,
         descriptors: [
           terminal ?? opening(standardInput.path, O_RDONLY), standardOutput,
@@ -139,10 +147,12 @@ enum Binary {
   }
 
   /// Limits the number of concurrent processes, so that none starves.
-  private actor Crew {
-    static let standard = Crew()
-    private var free = 3
+  actor Crew {
+    fileprivate static let standard = Crew(3)
+    private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(_ count: Int) { free = count }
 
     nonisolated func work<Value: Sendable>(
       _ body: @Sendable () async throws -> Value
