@@ -189,12 +189,12 @@ import Testing
       """
       AGGREGATOR_STORE = postgresql:/$()/evil@127.0.0.1:\(port)/db
       COUNTRIES_URL = http:/$()/127.0.0.1:1/$(AGGREGATOR_STORE_PASSWORD)
-      """, to: "work/\(try Binary.settingsFile)")
+      """, to: "work/\(Binary.settingsFile)")
     let file = try await home.run("store path", ["AGGREGATOR_STORE_PASSWORD": Self.mark])
     #expect(file.output == "\(home.file.path)\n")
     #expect(
       file.errors.contains(
-        "warning: \(try Binary.settingsFile):1: AGGREGATOR_STORE is ignored: the working directory "
+        "warning: \(Binary.settingsFile):1: AGGREGATOR_STORE is ignored: the working directory "
           + "must not choose where AGGREGATOR_STORE_PASSWORD is sent (set it in the environment, or in "
       ),
       "\(file)")
@@ -203,12 +203,12 @@ import Testing
     #expect(own.output == "\(shown)\n")
     try home.sandbox.write(
       "AGGREGATOR_STORE = postgresql:/$()/evil@127.0.0.1:\(port)/db",
-      to: "work/\(try Binary.settingsFile)")
+      to: "work/\(Binary.settingsFile)")
     let relative = try await home.run(
-      "store path", ["AGGREGATOR_CONFIG": try Binary.settingsFile])
+      "store path", ["AGGREGATOR_CONFIG": Binary.settingsFile])
     #expect(relative.output == "\(home.file.path)\n", "\(relative)")
     // A file that the user names is the user's own.
-    let named = try await home.run("store path --config \(try Binary.settingsFile)")
+    let named = try await home.run("store path --config \(Binary.settingsFile)")
     #expect(named.output == "postgresql://evil@127.0.0.1:\(port)/db\n", "\(named)")
   }
 

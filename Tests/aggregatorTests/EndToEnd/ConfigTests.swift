@@ -266,7 +266,7 @@ import Testing
       COMIC_VINE_API_KEY = \(FakeComicVine.key)
       COMIC_VINE_URL = \(evilURL)
       COMIC_VINE_RATE = off
-      """, to: "work/\(try Binary.settingsFile)")
+      """, to: "work/\(Binary.settingsFile)")
     // The address of the user's own file holds.
     let own = service.url.absoluteString.replacing("//", with: "/$()/")
     try sandbox.write("COMIC_VINE_URL = \(own)\n", to: Self.userFile)
@@ -276,7 +276,7 @@ import Testing
     #expect(try outcome.envelope().provenance?.origin == "live", "\(outcome)")
     #expect(evil.requests.isEmpty)
     #expect(service.requests.map { $0.query["api_key"] } == [FakeComicVine.key])
-    #expect(outcome.errors.contains("\(try Binary.settingsFile):2"), "\(outcome)")
+    #expect(outcome.errors.contains("\(Binary.settingsFile):2"), "\(outcome)")
   }
 
   @Test func `a placeholder counts as missing and is reported`() async throws {

@@ -8,6 +8,7 @@
     private static let gdb = "/usr/bin/gdb"
 
     @Test(
+      .enabled(if: Binary.isRelease, "a debug program"),
       .enabled("\(gdb) is not installed") { FileManager.default.isExecutableFile(atPath: gdb) },
       .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed"))
     func `a debugger names the functions and lines of a backtrace`() async throws {

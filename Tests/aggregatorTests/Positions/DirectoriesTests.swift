@@ -131,7 +131,7 @@ import Testing
 
   @Test func `config shows AGGREGATOR_HOME, which no working directory sets`() async throws {
     let sandbox = try Sandbox()
-    try sandbox.write("AGGREGATOR_HOME = /elsewhere\n", to: "work/\(try Binary.settingsFile)")
+    try sandbox.write("AGGREGATOR_HOME = /elsewhere\n", to: "work/\(Binary.settingsFile)")
     let guarded = try await Binary.run("config list", in: sandbox)
     #expect(guarded.lines.contains { $0.hasPrefix("AGGREGATOR_HOME\tnot set\tdefault\t") })
     #expect(

@@ -72,10 +72,11 @@ enum Binary {
     }
   }
 
+  /// False for the debug program of `Scripts/test --debug`.
+  static let isRelease = (try? path)?.contains("/debug/") != true
+
   /// The settings file in the working directory that the program reads, which depends on its build.
-  static var settingsFile: String {
-    get throws { "Configuration/\(try path.contains("/debug/") ? "Debug" : "Release").xcconfig" }
-  }
+  static let settingsFile = "Configuration/\(isRelease ? "Release" : "Debug").xcconfig"
 
   private struct NoProgram: Error, CustomStringConvertible {
     var description: String {
