@@ -17,11 +17,13 @@ import Testing
   /// Fails for each closure in the symbols of a program.
   private func expectNone(in program: String) async throws {
     let closures = try await run(
-      "nm '\(program)' | sed -n '/fU[0-9]*_/s/.* //p' | swift demangle --compact"
-    )
-    .split(separator: "\n").filter { $0.hasPrefix("closure #") && $0.contains(" async ") }
+      """
+      nm '\(program)' | sed -n '/fU[0-9]*_/s/.* //p' | swift demangle --compact \
+        | grep -E '^closure #[0-9]+ .* async .*-> ' | sort -u
+      """
+    ).split(separator: "\n")
     #expect(closures.count > 50, "no symbols: \(program)")
-    for closure in Set(closures) where Self.returnsTuple(closure) {
+    for closure in closures where Self.returnsTuple(closure) {
       Issue.record("an asynchronous closure returns a tuple; return a struct: \(closure)")
     }
   }
