@@ -131,6 +131,9 @@ let package = Package(
       dependencies: ["AggregatorFakeServices", "AggregatorKit", "AggregatorSourceTesting"]
         + sourceModules,
       path: "Tests/FaultReport"),
+    .executableTarget(
+      name: "aggregator-truth",
+      dependencies: ["AggregatorFakeServices", "AggregatorKit"], path: "Tests/TruthReport"),
     .target(
       name: "AggregatorPostgresServer", dependencies: ["AggregatorKit", "AggregatorSourceTesting"],
       path: "Tests/PostgresServer"),
@@ -151,6 +154,21 @@ let package = Package(
   ] + sources.map { .source($0) },
   swiftLanguageModes: [.v6]
 )
+
+// The module AggregatorKit does not change when one that it only exports does: without these dependencies SwiftPM
+// would leave those who import it as they are, compiled for the old layout of a type.
+let exported = [
+  "AggregatorCore", "AggregatorFoundation", "AggregatorHTTP", "AggregatorImages",
+  "AggregatorSQLite",
+  "AggregatorSettings", "AggregatorStore",
+]
+for target in package.targets {
+  let names = target.dependencies.compactMap { dependency in
+    if case .byNameItem(let name, _) = dependency { name } else { nil }
+  }
+  guard names.contains("AggregatorKit") else { continue }
+  target.dependencies += exported.filter { !names.contains($0) }.map { .byName(name: $0) }
+}
 
 // Apps on Apple systems take it from a bundle. On Linux that would be a directory beside the program.
 for target in package.targets where target.name == "AggregatorFiles" {
@@ -174,12 +192,12 @@ for target in package.targets where ![.system, .plugin, .binary].contains(target
     ]
 }
 
-// Scripts/test optimises the libraries that it tests as Scripts/build does, but neither their tests nor the command
-// line, whose tests run the program of Scripts/build: the optimiser would take minutes for them.
+// Scripts/test optimises the libraries that it tests as Scripts/build does, but neither their tests and what only
+// tests use, nor the command line, whose tests run the program of Scripts/build: the optimiser would take minutes.
 if Context.environment["AGGREGATOR_OPTIMISED_TESTS"] != nil {
   for target in package.targets
   where target.path?.hasPrefix("Tests/") ?? (target.type == .test)
-    || target.name == "AggregatorCommand"
+    || ["AggregatorCommand", "AggregatorSourceTesting"].contains(target.name)
   {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Onone"])]
   }

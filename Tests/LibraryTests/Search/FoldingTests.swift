@@ -42,7 +42,11 @@ struct FoldingTests {
     }
   }
 
-  private static let allCharacters = (UInt32(0)...0x10FFFF).compactMap(Unicode.Scalar.init)
+  /// All that are assigned, and some of the others, of which none is folded or composed: there are six times as many.
+  private static let allCharacters = (UInt32(0)...0x10FFFF).compactMap(Unicode.Scalar.init).filter {
+    let category = $0.properties.generalCategory
+    return category != .unassigned && category != .privateUse || $0.value.isMultiple(of: 61)
+  }
 
   private func scalars(_ text: some StringProtocol) -> [UInt32] { text.unicodeScalars.map(\.value) }
 
@@ -76,7 +80,7 @@ struct FoldingTests {
   }
 
   @Test func `composes texts as Foundation does`() async {
-    for (count, text) in Self.texts(100_000, length: 8, seed: 1).enumerated() {
+    for (count, text) in Self.texts(50_000, length: 8, seed: 1).enumerated() {
       await letOthersRun(after: count)
       let composed = Array(text.unicodeScalars).canonicallyComposed
       #expect(
@@ -100,7 +104,7 @@ struct FoldingTests {
   }
 
   @Test func `folds texts as Foundation does`() async {
-    for (count, text) in Self.texts(100_000, length: 8, seed: 2).enumerated() {
+    for (count, text) in Self.texts(50_000, length: 8, seed: 2).enumerated() {
       await letOthersRun(after: count)
       let (expected, found) = folded(text)
       #expect(expected == found, "\(scalars(text))")
