@@ -47,11 +47,12 @@ public struct SourceError: Error, Sendable {
   /// True if another source may answer instead.
   ///
   /// False for a cancelled call, an unknown id, a request that is itself invalid, a locked store, which
-  /// will be free in a moment, and a gap in a recording, which must not be filled silently.
+  /// will be free in a moment, a store that must not be ignored, and a gap in a recording, which must not be
+  /// filled silently.
   public var allowsFallback: Bool {
     switch code {
     case .cancelled, .notFound, .invalidCursor, .invalidRequest, .invalidSettings, .busy,
-      .notRecorded:
+      .unusableStore, .notRecorded:
       false
     default: true
     }
@@ -91,7 +92,7 @@ extension SourceError {
       case cancelled, invalidRequest, invalidCursor, notFound, invalidSettings
       case offline, unreachable, connectionLost, timedOut
       case missingKey, invalidKey, rateLimited, rejected, serverError, circuitOpen
-      case malformed, tooLarge, noProgress, storage, busy, nothingCached, unsupported
+      case malformed, tooLarge, noProgress, storage, busy, unusableStore, nothingCached, unsupported
       case notRecorded
     }
     private let name: Name
@@ -141,6 +142,9 @@ extension SourceError {
     public static let storage = Code(.storage)
     /// Another process held the lock on the local store or the session position for too long.
     public static let busy = Code(.busy)
+    /// The local store belongs to a newer version or another program, or is damaged and was chosen by its path:
+    /// without it, deleted records would be back and cached ones missing.
+    public static let unusableStore = Code(.unusableStore)
     /// The local store has no records of this source.
     public static let nothingCached = Code(.nothingCached)
     /// An exchange is missing from the replayed recording, or could not be added to a new one.
@@ -171,6 +175,7 @@ extension SourceError {
       case .unsupported: "not supported by the service"
       case .storage: "cannot read or write a local file"
       case .busy: "locked by another process"
+      case .unusableStore: "the local store cannot be used"
       case .nothingCached: "no cached records"
       case .noProgress: "pagination made no progress"
       case .notRecorded: "request not in the recording"

@@ -52,7 +52,7 @@ package struct PostgresFailure: Error {
     state.map { ["3F000", "42P01", "42883"].contains($0) } ?? false
   }
 
-  /// An error with code `storage`, `busy` or `cancelled`.
+  /// An error with code `storage`, `unusableStore`, `busy` or `cancelled`.
   package func error(of address: PostgresAddress) -> SourceError {
     let cannot = "cannot use the store \(address)"
     switch kind {
@@ -73,7 +73,7 @@ package struct PostgresFailure: Error {
       return SourceError(
         .storage, "\(cannot): the connection was lost (\(message))", remedy: "try again later")
     case .unsuitable(let remedy):
-      return SourceError(.storage, "\(cannot): \(message)", remedy: Remedy(remedy))
+      return SourceError(.unusableStore, "\(cannot): \(message)", remedy: Remedy(remedy))
     case .unsafe:
       return SourceError(
         .storage, "a query cannot be confined: \(message)", remedy: "use another role for queries")

@@ -1,4 +1,5 @@
 public import AggregatorCore
+import AggregatorFiles
 public import AggregatorFoundation
 public import AggregatorStore
 import CAggregatorSQLite
@@ -6,8 +7,8 @@ import Synchronization
 
 /// A store in one SQLite file (https://sqlite.org), shared by any number of processes.
 ///
-/// The file is opened on first use and created on the first write. A file that is damaged, foreign or
-/// written by a newer version of this program is moved aside, never deleted.
+/// The file is opened on first use and created on the first write. A damaged file is moved aside, never deleted; one
+/// of another program, or of a newer version of this one, is left alone: every call fails with `unusableStore`.
 public final class SQLiteStore: Store {
   /// The path of the file, which need not exist yet.
   package let path: String
@@ -40,11 +41,11 @@ public final class SQLiteStore: Store {
   /// Creates a store at an absolute path, which keeps these views of its sources up to date in the file; `nil`
   /// leaves them alone.
   ///
-  /// With `keepsForeignFile` a file of another program is an error instead of being moved aside. The log is copied
+  /// With `keepsDamagedFile` a damaged file is an error, too, instead of being moved aside. The log is copied
   /// into the file when it has `threshold` pages.
   package init(
     at path: String, busyTimeout: Duration = .seconds(5), history: HistoryLimit = .standard,
-    showing views: SourceViews? = nil, keepsForeignFile: Bool = false,
+    showing views: SourceViews? = nil, keepsDamagedFile: Bool = false,
     checkpointing threshold: Int = Checkpointer.standardThreshold,
     pollInterval: Duration = .milliseconds(500), clock: any Clock<Duration> = ContinuousClock(),
     report: @escaping @Sendable (Warning) -> Void = { _ in }
@@ -55,11 +56,20 @@ public final class SQLiteStore: Store {
     self.clock = clock
     self.views = views.map(StoredViews.init(inFile:))
     file = StoreFile(
-      path: path, busyTimeout: busyTimeout, keepsForeignFile: keepsForeignFile, report: report)
+      path: path, busyTimeout: busyTimeout, keepsDamagedFile: keepsDamagedFile, report: report)
     writer = StoreConnection(to: file, for: .writing)
     checkpointer = Checkpointer(of: file, threshold: threshold)
     // Readers never wait for a writer if they have a connection of their own.
     readers = StoreReaders(of: file)
+  }
+
+  /// True for a file that says in its head that it is a store of any version (https://sqlite.org/fileformat.html).
+  package static func isStore(_ path: String) -> Bool {
+    guard let file = try? OpenFile(reading: path), let head = try? file.prefix(72) else {
+      return false
+    }
+    return head.starts(with: "SQLite format 3\0".utf8)
+      && head.dropFirst(68).elementsEqual("aggr".utf8)
   }
 
   /// Reads a consistent snapshot, unless the task is cancelled; `nil` if there is no file.
@@ -154,7 +164,7 @@ actor StoreConnection {
   /// Runs `body`, which must leave nothing half done if it throws; `nil` if there is no file to read.
   ///
   /// If the file turns out to be damaged, it is moved aside and `body` runs once more on a new one. It also runs
-  /// once more if the file was read without locks and has changed meanwhile.
+  /// once more if the file was read without locks and has changed meanwhile, or if it was written and has been moved.
   func perform<Answer: Sendable>(
     _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer
   ) throws(SourceError) -> Answer? { try perform(body, mayRetry: true) }
@@ -163,9 +173,12 @@ actor StoreConnection {
     _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer, mayRetry: Bool
   ) throws(SourceError) -> Answer? {
     guard var open = try take() else { return nil }
+    var isLost = false
     do throws(SQLiteFailure) {
       let answer = try body(&open)
-      if !open.isOutdated {
+      // What was written to a file that another process moved aside meanwhile would be lost.
+      isLost = mayRetry && purpose == .writing && open.hasMoved
+      if !open.isOutdated, !isLost {
         connection = consume open
         return answer
       }
@@ -175,7 +188,7 @@ actor StoreConnection {
       }
     }
     mayBeUnlocked = false
-    return try perform(body, mayRetry: mayRetry)
+    return try perform(body, mayRetry: mayRetry && !isLost)
   }
 
   /// Runs `body` once more after its failure, or throws it.

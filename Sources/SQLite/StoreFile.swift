@@ -4,7 +4,7 @@ import AggregatorFoundation
 import CAggregatorSQLite
 import Synchronization
 
-/// The store's file: opens, creates and migrates it, and moves it aside if it is unusable.
+/// The store's file: opens, creates and migrates it, and moves it aside if it is damaged.
 package struct StoreFile: Sendable {
   /// An absolute path.
   package let path: String
@@ -12,8 +12,8 @@ package struct StoreFile: Sendable {
   /// The longest wait for a lock.
   package let busyTimeout: Duration
 
-  /// True if a file that is not a store of this version is an error; otherwise it is moved aside.
-  var keepsForeignFile = false
+  /// True if a damaged file is an error; otherwise it is moved aside.
+  var keepsDamagedFile = false
 
   /// Receives a warning when a file is moved aside.
   let report: @Sendable (Warning) -> Void
@@ -32,7 +32,8 @@ package struct StoreFile: Sendable {
   /// Opens the file, and creates it for writing; `nil` for reading if there is no file.
   ///
   /// - Parameter mayBeUnlocked: True if the caller checks ``Connection/isOutdated`` after each read.
-  /// - Throws: ``SourceError`` with code `storage` or `busy`.
+  /// - Throws: ``SourceError`` with code `storage` or `busy`, or `unusableStore` for a file of a newer version or
+  ///   another program.
   package func open(
     for purpose: Purpose, mayBeUnlocked: Bool = false
   ) throws(SourceError) -> Connection? {
@@ -48,8 +49,7 @@ package struct StoreFile: Sendable {
         throw SourceError(
           .storage, "\(path) is a directory", remedy: Remedy("move it away", .moveStore))
       }
-      // `nil` for an older file that cannot be upgraded.
-      let fault: String?
+      let fault: Fault
       do throws(SQLiteFailure) {
         // Opened while it is renamed, the file could get the log of its successor.
         switch try locked(.shared, orThrow: SQLiteFailure(SQLITE_BUSY, on: nil), opened) {
@@ -64,33 +64,55 @@ package struct StoreFile: Sendable {
         case .older(var connection):
           try Self.settle(connection)
           guard !connection.isReadOnly else {
-            fault = nil
+            fault = .older
             break
           }
           try migrate(&connection)
           return connection
-        case .cut: fault = "is damaged"
-        case .foreign: fault = "is not a store of this program"
-        case .newer: fault = "was written by a newer version of this program"
+        case .cut: fault = .damage("is damaged")
+        case .foreign: fault = .foreign
+        case .newer: fault = .newer
         }
       } catch {
         guard try identity() == found else { continue }
         // Its own statements are sound, so a mistake in one is damage of the schema.
         guard error.isDamage || error.primary == SQLITE_ERROR else { throw error.error(of: path) }
-        fault = error.primary == SQLITE_NOTADB ? "is not a database" : "is damaged"
+        fault = .damage(error.primary == SQLITE_NOTADB ? "is not a database" : "is damaged")
       }
-      guard let fault else {
-        throw SourceError(
-          .storage, "\(path) was written by an older version and is read-only",
-          remedy: Remedy("make it writable to upgrade it", .moveStore))
+      guard case .damage(let damage) = fault, !keepsDamagedFile else {
+        throw SourceError(fault.code, "\(path) \(fault.words)", remedy: fault.remedy)
       }
-      guard !keepsForeignFile else {
-        throw SourceError(
-          .storage, "\(path) \(fault)", remedy: "name another file, or move it away")
-      }
-      try moveAside(fault, if: { (try? identity()) == found })
+      try moveAside(damage, if: { (try? identity()) == found })
     }
     throw SourceError(.busy, "\(path) is being replaced", remedy: "try again in a moment")
+  }
+
+  /// Why a file cannot be used, in words that follow its name.
+  private enum Fault {
+    case damage(String)
+    case foreign
+    case newer
+    /// It cannot be upgraded.
+    case older
+
+    var words: String {
+      switch self {
+      case .damage(let words): words
+      case .foreign: "is not a store of this program"
+      case .newer: "was written by a newer version of this program"
+      case .older: "was written by an older version and is read-only"
+      }
+    }
+
+    var code: SourceError.Code { if case .older = self { .storage } else { .unusableStore } }
+
+    var remedy: Remedy {
+      switch self {
+      case .damage, .foreign: Remedy("move it away, or choose another store", .moveStore)
+      case .newer: Remedy("upgrade this program, or choose another store", .moveStore)
+      case .older: Remedy("make it writable to upgrade it", .moveStore)
+      }
+    }
   }
 
   /// `nil` if there is no file; an error if it cannot be known whether there is one.
@@ -221,14 +243,15 @@ package struct StoreFile: Sendable {
 
   // MARK: - Moving aside
 
-  /// Renames the file and its auxiliary files, so that nothing in them is lost.
+  /// Renames a damaged file and its auxiliary files, so that nothing in them is lost, and keeps the deletions that
+  /// can still be read in a new one: records can be fetched again, but nobody else knows what was deleted.
   ///
   /// `why` is worded to follow the file's name; `isStillThere` is false if another process moved it.
   ///
   /// - Throws: ``SourceError`` with code `storage` or `busy`.
   func moveAside(_ why: String, if isStillThere: () -> Bool) throws(SourceError) {
-    try locked(.exclusive, orThrow: busy) { () throws(SourceError) in
-      guard isStillThere() else { return }
+    let moved = try locked(.exclusive, orThrow: busy) { () throws(SourceError) -> String? in
+      guard isStillThere() else { return nil }
       let file = realPath
       let name = unusedName(beside: file)
       do throws(SystemFailure) { try SystemFailure.check { rename(file, name) } } catch {
@@ -237,8 +260,45 @@ package struct StoreFile: Sendable {
           remedy: Remedy("move it away", .moveStore))
       }
       for suffix in ["-wal", "-shm", "-journal"] { rename(file + suffix, name + suffix) }
-      report(Warning("movedAside", "\(path) \(why); moved to \(name)"))
+      return name
     }
+    guard let moved else { return }
+    let kept = (try? keepDeletions(of: moved)) ?? 0
+    let deletions = kept == 0 ? "" : "; \(kept) deletion\(kept == 1 ? "" : "s") kept"
+    report(Warning("movedAside", "\(path) \(why); moved to \(moved)\(deletions)"))
+  }
+
+  /// Copies the deletions of a file that was moved aside, as far as they can be read, and returns their number.
+  private func keepDeletions(of moved: String) throws -> Int {
+    // A file without a log is opened without creating one.
+    let hasLog = FileIdentity(moved + "-wal").map { $0.size > 0 } ?? false
+    var damaged =
+      hasLog
+      ? try Connection(moved, busyTimeout: busyTimeout, flags: SQLITE_OPEN_READONLY)
+      : try Connection(unchanging: moved, busyTimeout: busyTimeout)
+    // Otherwise SQLite refuses a file that lacks its last pages; nothing is written to this one.
+    csqlite_switch(damaged.database, SQLITE_DBCONFIG_DEFENSIVE, 0)
+    try damaged.execute("PRAGMA writable_schema = ON")
+    var deletions: [(source: String, id: String, time: Int64)] = []
+    // What comes before the damage is kept.
+    _ = try? damaged.rows(
+      """
+      SELECT s.name, t.id, t.deleted FROM tombstones t JOIN sources s ON s.number = t.source
+      """
+    ) { row in
+      guard let source = row.text(0), let id = row.text(1) else { return }
+      deletions.append((source, id, row.integer(2)))
+    }
+    guard !deletions.isEmpty, var connection = try open(for: .writing) else { return 0 }
+    try connection.transaction { connection throws(SQLiteFailure) in
+      for deletion in deletions {
+        let number = try connection.numbered(deletion.source)
+        try connection.run(
+          "INSERT OR IGNORE INTO tombstones (source, id, deleted) VALUES (?1, ?2, ?3)", number,
+          deletion.id, deletion.time)
+      }
+    }
+    return deletions.count
   }
 
   /// Runs `body` with the directory locked: exclusively to create or move the file, shared to open it.

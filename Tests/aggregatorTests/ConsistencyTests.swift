@@ -198,7 +198,7 @@ import Testing
     (.nothingCached, .unavailable), (.notRecorded, .unavailable), (.timedOut, .tryLater),
     (.rateLimited, .tryLater), (.busy, .tryLater), (.missingKey, .key), (.invalidKey, .key),
     (.malformed, .notUnderstood), (.tooLarge, .notUnderstood), (.noProgress, .partial),
-    (.storage, .io),
+    (.storage, .io), (.unusableStore, .io),
   ]
 
   @Test func `every failure has one exit code`() throws {

@@ -28,7 +28,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
       case .missingKey, .invalidKey: .key
       case .timedOut, .rateLimited, .busy: .tryLater
       case .malformed, .tooLarge: .notUnderstood
-      case .storage: .io
+      case .storage, .unusableStore: .io
       case .noProgress: .partial
       // The cause is the failure of the request that could not be recorded.
       case .notRecorded: (error.cause as? SourceError).map(Self.init) ?? .unavailable

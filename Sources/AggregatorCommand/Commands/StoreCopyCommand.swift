@@ -35,8 +35,8 @@ extension Command {
     let result: StoreCopy.Result
     do throws(SourceError) {
       result = try await StoreCopy(
-        from: .init(context.store(at: from, keepsForeignFile: true), at: from.description),
-        to: .init(context.store(at: to, keepsForeignFile: true), at: to.description)
+        from: .init(context.store(at: from, keepsDamagedFile: true), at: from.description),
+        to: .init(context.store(at: to, keepsDamagedFile: true), at: to.description)
       ) { progress in
         hasBegun.store(true, ordering: .relaxed)
         show(progress)

@@ -37,13 +37,13 @@ extension CommandContext {
     return scoped(
       store(
         at: location, history: history,
-        // A path in the settings may be that of another program's file.
-        keepsForeignFile: try chosenLocation(settings) != nil), settings)
+        // A file that somebody named stays where it is.
+        keepsDamagedFile: try chosenLocation(settings) != nil), settings)
   }
 
   /// The store at a location, which is opened on first use.
   func store(
-    at location: StoreLocation, history: HistoryLimit = .standard, keepsForeignFile: Bool
+    at location: StoreLocation, history: HistoryLimit = .standard, keepsDamagedFile: Bool
   ) -> any Store & CopyableStore {
     // A run with other added sources does not know all of those of the store.
     let views = SourceViews(keepingOthers: invocation.has(.manifests)) { [plugins = tree.plugins] in
@@ -53,9 +53,11 @@ extension CommandContext {
     case .file(let path):
       return SQLiteStore(
         at: path, busyTimeout: busyTimeout, history: history, showing: views,
-        keepsForeignFile: keepsForeignFile
+        keepsDamagedFile: keepsDamagedFile
       ) { [diagnostics] warning in
-        diagnostics.warning(warning.message)
+        diagnostics.alarm(
+          warning.message,
+          hint: .words("move it back to use it again, or read what is left: sqlite3 FILE .recover"))
       }
     case .postgres(let address):
       return PostgresStore(

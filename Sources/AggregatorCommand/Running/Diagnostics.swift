@@ -42,7 +42,11 @@ struct Diagnostics: Sendable {
   }
 
   func warning(_ message: String, hint: Hint? = nil) {
-    guard !isQuiet else { return }
+    if !isQuiet { alarm(message, hint: hint) }
+  }
+
+  /// Prints a warning, even if quiet: something of the user's has been moved or lost.
+  func alarm(_ message: String, hint: Hint? = nil) {
     line(.warning, "warning", message)
     if let hint { self.hint(hint) }
   }

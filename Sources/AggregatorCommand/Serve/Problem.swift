@@ -55,7 +55,7 @@ struct Problem: Error, Equatable {
     case .unsupported: 501
     case .circuitOpen, .busy, .offline, .missingKey, .cancelled: 503
     case .timedOut: 504
-    case .storage, .invalidSettings: 500
+    case .storage, .unusableStore, .invalidSettings: 500
     default: 502
     }
   }

@@ -275,10 +275,10 @@ import Testing
       try await database.run("UPDATE aggregator_store.meta SET version = version + 1")
       for store in [open, try store(in: database)] {
         let code = await code { try await store.save(Self.batch) }
-        #expect(code == .storage)
+        #expect(code == .unusableStore)
       }
       let reading = await code { _ = try await store(in: database).ids() }
-      #expect(reading == .storage)
+      #expect(reading == .unusableStore)
       try await expect(["first"], in: database)
     }
   }

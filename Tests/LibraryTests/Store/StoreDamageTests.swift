@@ -1,6 +1,7 @@
 import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
+import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
@@ -49,16 +50,24 @@ struct StoreDamageTests {
     "CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)", "PRAGMA user_version = 1",
     "PRAGMA application_id = 77", "PRAGMA application_id = 1634166642",
   ])
-  func `moves aside the file of another program`(sql: String) async throws {
+  func `refuses the file of another program`(sql: String) async throws {
     try directory.write([])
     try directory.database().execute(sql)
-    let bytes = try directory.bytes()
-    let store = directory.store()
-    #expect(try await store.ids().isEmpty)
-    try await expectMovedAside(bytes, "is not a store of this program", by: store)
+    try await expectRefusal("is not a store of this program")
   }
 
-  @Test func `moves aside another program's log and its file unchanged`() async throws {
+  private func expectRefusal(_ why: String) async throws {
+    let bytes = try directory.bytes()
+    let store = directory.store()
+    let error = await #expect(throws: SourceError.self) { _ = try await store.ids() }
+    #expect(error?.code == .unusableStore)
+    #expect(error?.message == "\(store.path) \(why)")
+    await #expect(throws: SourceError.self) { try await store.save([StoreEntry("new")]) }
+    #expect(try directory.bytes() == bytes)
+    #expect(directory.warnings == [])
+  }
+
+  @Test func `leaves another program's log and its file unchanged`() async throws {
     try directory.write([])
     let theirs = try directory.database()
     try theirs.execute("PRAGMA journal_mode = WAL; CREATE TABLE theirs (x)")
@@ -69,25 +78,35 @@ struct StoreDamageTests {
     try killed.write(files[0])
     try files[1].write(to: URL(filePath: killed.path + "-wal"))
     let store = killed.store()
-    try await store.save([StoreEntry("new")])
-    #expect(try killed.bytes("store.sqlite.aside-1") == files[0])
-    #expect(try killed.bytes("store.sqlite.aside-1-wal") == files[1])
-    #expect(try await store.ids() == ["new"])
+    await #expect(throws: SourceError.self) { try await store.save([StoreEntry("new")]) }
+    #expect(try killed.bytes("store.sqlite") == files[0])
+    #expect(try killed.bytes("store.sqlite-wal") == files[1])
     #expect(
-      try RawDatabase(killed.path + ".aside-1").texts("SELECT name FROM sqlite_schema")
-        == ["theirs"])
+      try RawDatabase(killed.path).texts("SELECT name FROM sqlite_schema") == ["theirs"])
   }
 
-  @Test func `moves aside the file of a newer version`() async throws {
+  @Test func `refuses the file of a newer version`() async throws {
     try await directory.store().save([StoreEntry("a")])
     let database = try directory.database()
     try database.execute("PRAGMA user_version = 99; PRAGMA wal_checkpoint(TRUNCATE)")
-    let bytes = try directory.bytes()
+    try await expectRefusal("was written by a newer version of this program")
+    #expect(try RawDatabase(directory.path).texts("SELECT id FROM records") == ["a"])
+  }
+
+  @Test func `saves again what went to a file that was moved aside meanwhile`() async throws {
     let store = directory.store()
-    #expect(try await store.ids().isEmpty)
-    try await expectMovedAside(bytes, "was written by a newer version of this program", by: store)
-    #expect(
-      try RawDatabase(store.path + ".aside-1").texts("SELECT id FROM records") == ["a"])
+    try await store.save([StoreEntry("a")])
+    let path = directory.path
+    let isMoved = Atomic(false)
+    // In the transaction, after the file was opened.
+    let entry = StoreEntry(id: "b", json: Data(#"{"id":"b"}"#.utf8)) {
+      guard !isMoved.exchange(true, ordering: .relaxed) else { return FoldedText("b") }
+      rename(path, path + ".moved")
+      rename(path + "-wal", path + ".moved-wal")
+      return FoldedText("b")
+    }
+    _ = try await store.save(StoreBatch([entry]), of: "things", at: .now)
+    #expect(try await directory.store().ids() == ["b"])
   }
 
   @Test(arguments: ["number = 8388607", "number = -1", "last = 9223372036854775807", "last = 0"])
@@ -311,7 +330,12 @@ struct StoreDamageTests {
       try copy.write(damaged)
       // The first use may find the damage; the next must not.
       _ = try? await Self.use(copy.store())
-      do { try await Self.use(copy.store()) } catch {
+      do { try await Self.use(copy.store()) } catch let error as SourceError
+        where error.code == .unusableStore
+      {
+        // The mark of a store is damaged: it may be anybody's file, and is left alone.
+        #expect(try copy.bytes() == damaged && copy.warnings.isEmpty)
+      } catch {
         Issue.record("seed \(part * 1000 + seed): \(error), \(copy.warnings)")
       }
     }

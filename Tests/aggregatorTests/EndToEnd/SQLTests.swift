@@ -241,6 +241,7 @@ import Testing
     #expect(outcome.output == "0\n")
     #expect(
       outcome.errors == "warning: \(path) is damaged; moved to \(path).aside-1\n"
+        + "hint: move it back to use it again, or read what is left: sqlite3 FILE .recover\n"
         + "note: no heroes are cached · aggregator heroes sync\n", "\(outcome)"
     )
     #expect(try Data(contentsOf: URL(filePath: path + ".aside-1")) == damaged)
