@@ -81,6 +81,12 @@ package struct OpenFile: ~Copyable {
   /// The number of bytes of a file; `nil` if there is no such file.
   package static func size(of path: String) -> Int? { status(of: path).map { Int($0.st_size) } }
 
+  /// True if both paths lead to one file, by whatever names and links.
+  package static func isSame(_ path: String, _ other: String) -> Bool {
+    guard let one = status(of: path), let other = status(of: other) else { return false }
+    return one.st_dev == other.st_dev && one.st_ino == other.st_ino
+  }
+
   private static func status(of path: String) -> stat? {
     var status = stat()
     return stat(path, &status) == 0 ? status : nil
@@ -111,7 +117,8 @@ package struct OpenFile: ~Copyable {
     return try file.contents(atMost: limit)
   }
 
-  private borrowing func prefix(_ limit: Int) throws(SystemFailure) -> [UInt8] {
+  /// Reads at most `limit` bytes.
+  package borrowing func prefix(_ limit: Int) throws(SystemFailure) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 16_384)
     while bytes.count < limit {

@@ -136,6 +136,9 @@ extension SettingsLoader {
       isRequired: isRequired)
   }
 
+  /// The paths of the files of ``load(options:configFile:)``, which need not exist.
+  package func paths(configFile: String?) -> [String] { files(configFile: configFile).map(\.path) }
+
   /// The files of the layers, which need not exist, the highest first.
   func files(configFile: String?) -> [File] {
     [file(namedBy: configFile), workingFile(for: build), userFile.map { ownFile($0) }].compactMap(

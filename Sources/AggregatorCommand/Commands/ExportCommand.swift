@@ -92,7 +92,7 @@ extension Plugin {
     do {
       let local = try await localRecords(in: environment)
       if let gap = local.gap { outcome.add(gap) }
-      let file = try NewFile(replacing: path)
+      let file = try NewFile(replacing: path, in: context)
       context.progress.say { "Exporting \(name)…" }
       switch format {
       case .text:
@@ -105,7 +105,7 @@ extension Plugin {
         }
         try table.finish()
       case .parquet:
-        let rows = try NewFile(replacing: "\(file.path).ndjson")
+        let rows = try NewFile(replacing: "\(file.path).ndjson", in: context)
         try await write(local.source, listing, output, context.writing(to: rows.output), &outcome)
         try duckDB?.convert(rows.path, to: file.path, columns: columns)
       }

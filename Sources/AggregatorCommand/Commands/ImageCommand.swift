@@ -68,7 +68,7 @@ extension Plugin {
     finder.report(loaded, to: context.diagnostics)
     let image = loaded.item
     let file = ImageFileName(found.item.id.description, of: name).text(image.type)
-    if let path = try destination.write(image.bytes, named: file, context.output) {
+    if let path = try destination.write(image.bytes, named: file, in: context) {
       let facts = [
         image.type.mediaType, image.pixels?.description,
         image.bytes.count.byteCount,

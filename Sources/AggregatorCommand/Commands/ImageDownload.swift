@@ -167,7 +167,7 @@ struct ImageDownload<P: Plugin>: Sendable {
     }
     let bytes = loaded.item.bytes
     let name = fileName(of: target).text(loaded.item.type)
-    _ = try destination.write(bytes, named: name, context.output)
+    _ = try destination.write(bytes, named: name, in: context)
     result.bytes = .success(bytes.count)
     return result
   }

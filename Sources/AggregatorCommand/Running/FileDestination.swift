@@ -24,27 +24,29 @@ enum FileDestination: Hashable {
   /// Replaces a regular file atomically, and writes to others, such as `/dev/null`; returns the
   /// path, `nil` for standard output, and throws `io`, `usage` for a terminal, or
   /// ``Output/ClosedPipe``.
-  func write(_ bytes: Data, named name: String, _ output: Output) throws -> String? {
+  func write(
+    _ bytes: Data, named name: String, in context: CommandContext
+  ) throws -> String? {
     switch self {
     case .standardOutput:
-      try output.write(bytes)
+      try context.output.write(bytes)
       return nil
     case .file(let path):
-      try write(bytes, to: path)
+      try write(bytes, to: path, in: context)
       return path
     case .directory(let path):
       let file = path.hasSuffix("/") ? path + name : "\(path)/\(name)"
-      try write(bytes, to: file)
+      try write(bytes, to: file, in: context)
       return path == "." ? name : file
     }
   }
 
-  private func write(_ bytes: Data, to path: String) throws {
+  private func write(_ bytes: Data, to path: String, in context: CommandContext) throws {
     var status = stat()
     guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
       return try write(bytes, toDevice: path)
     }
-    let file = try NewFile(replacing: path)
+    let file = try NewFile(replacing: path, in: context)
     try file.output.write(bytes)
     try file.finish()
   }
