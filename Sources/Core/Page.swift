@@ -45,6 +45,9 @@ public struct Page<Item: Record>: Sendable {
   /// True if neither ``records`` nor ``total`` include deleted records.
   package var excludesDeleted = false
 
+  /// The total as the source reported it, if ``total`` leaves deleted records out; otherwise `nil`.
+  package var reportedTotal: Int?
+
   public var provenance: Provenance
 
   /// Rows of the reply that could not be read.
@@ -118,9 +121,27 @@ public struct UnreadableRows: Hashable, Sendable {
 }
 
 /// A message about an answer that is not a failure.
-public struct Warning: Hashable, Sendable {
+public struct Warning: Hashable, Codable, Sendable {
   /// The code of a list that its source ends early, or of which it contradicts the total.
   package static let incomplete = "incomplete"
+
+  /// The code of records that a list sent again, so that others may be missing.
+  package static let repeated = "repeated"
+
+  private static let incompleteCodes: Set = [
+    incomplete, repeated, "stopped", "depth", "restarted", "mixedGenerations", "unproved",
+  ]
+
+  /// True if records are missing from the answer, or may be.
+  package var meansIncomplete: Bool { Self.incompleteCodes.contains(code) }
+
+  /// The source reported more records than it sent: of a list some are missing, while totals of searches are known
+  /// to be estimates.
+  package static func fewer(_ sent: Int, than total: Int, in query: Query?) -> Warning {
+    Warning(
+      query == nil ? incomplete : "estimated",
+      "the service reports \(total) \(query == nil ? "records" : "matches") but sent \(sent)")
+  }
 
   /// A machine-readable code: `bundled`, `scanned`, `unreadable`.
   public var code: String

@@ -142,6 +142,7 @@ extension Manifest {
       deepest: self.paging.deepest,
       otherHosts: Set(self.paging.hosts), tokenOnce: self.paging.tokenOnce)
     paging.confirmsEnd = true
+    paging.isUnproved = self.paging.proof == .unproved
     return paging
   }
 
@@ -172,13 +173,13 @@ extension Manifest {
     }
     reply.total = total.flatMap { value(at: $0, document, response, rows) }.flatMap(\.wholeNumber)
     reply.hasMore = paging.more.flatMap { more in
-      more.path.value(in: document).map { $0 == .bool(!more.isNegated) }
+      more.path.value(in: document)?.truth.map { $0 != more.isNegated }
     }
-    reply.next = continuation(document, response, rows)
-    if paging.proof == .unproved {
-      reply.warnings.append(
-        Warning("unproved", "it is not proved that further pages are read: records may be missing"))
+    switch continuation(document, response, rows) {
+    case .success(let next): reply.next = next
+    case .failure(let unusable): reply.unusableNext = unusable.text
     }
+    reply.lastLink = response.lastLink
     return reply
   }
 
@@ -210,29 +211,40 @@ extension Manifest {
 
   private static let maxWrappers = 4
 
+  /// What a response has where the next page should be named.
+  private struct UnusableNext: Error {
+    let text: String
+  }
+
+  /// The next page; `nil` at the end.
   private func continuation(
     _ document: JSON, _ response: HTTPResponse, _ rows: [JSON]
-  ) -> RESTResponse<DeclaredRecord>.Continuation? {
+  ) -> Result<RESTResponse<DeclaredRecord>.Continuation?, UnusableNext> {
+    let next: ResponsePath
     switch paging.step {
-    case .token(_, _, let next):
-      guard let token = value(at: next, document, response, rows), token.isIdentifying,
-        !token.idText.isEmpty, !token.isNegative
-      else { return nil }
-      return .token(token.idText)
     case .link(.header(let name)) where name.lowercased() == "link":
-      return response.nextLink.map { .link($0) }
-    case .link(let next):
-      switch value(at: next, document, response, rows) {
-      case .string(let link)? where !link.isEmpty: return .link(link)
-      case .object(let members)?:
-        return .parameters(
-          Dictionary(members.map { ($0.name, $0.value.idText) }) { first, _ in first })
-      case .array(let links)?:
-        return links.lazy.compactMap(\.nextHref).first.map { .link($0) }
-      default: return nil
-      }
-    default: return nil
+      return .success(response.nextLink.map { .link($0) })
+    case .token(_, _, let path), .link(let path): next = path
+    default: return .success(nil)
     }
+    let found = value(at: next, document, response, rows) ?? .null
+    if found.meansNone { return .success(nil) }
+    if case .token = paging.step {
+      return found.isIdentifying
+        ? .success(.token(found.idText)) : .failure(UnusableNext(text: found.text))
+    }
+    switch found {
+    case .string(let link): return .success(.link(link))
+    case .array(let links):
+      return .success(links.lazy.compactMap(\.nextHref).first.map { .link($0) })
+    case .object(let members):
+      if case .string(let link)? = found["href"], !link.isEmpty { return .success(.link(link)) }
+      guard !members.isEmpty, members.allSatisfy({ !$0.value.idText.isEmpty }) else { break }
+      return .success(
+        .parameters(Dictionary(members.map { ($0.name, $0.value.idText) }) { first, _ in first }))
+    default: break
+    }
+    return .failure(UnusableNext(text: found.text))
   }
 
   private func value(
@@ -247,8 +259,29 @@ extension Manifest {
 }
 
 extension JSON {
-  /// True for a number such as -1, by which some services say that there is no next page.
-  fileprivate var isNegative: Bool { if case .integer(..<0) = self { true } else { false } }
+  /// True for what services send instead of a next page: null, false, nothing, or a number such as -1.
+  fileprivate var meansNone: Bool {
+    switch self {
+    case .null, .bool(false), .string(""), .integer(..<0): true
+    default: false
+    }
+  }
+
+  /// A truth value, also as text or as 1 or 0; `nil` for anything else.
+  var truth: Bool? {
+    switch self {
+    case .bool(let bool): bool
+    case .integer(1): true
+    case .integer(0): false
+    case .string(let text):
+      switch text.lowercased() {
+      case "true", "yes", "1": true
+      case "false", "no", "0": false
+      default: nil
+      }
+    default: nil
+    }
+  }
 
   /// True for null, and for an array or object of nothing else.
   fileprivate var isVacant: Bool {

@@ -6,6 +6,9 @@ struct ComicVine: DataSource, CustomStringConvertible {
   /// The largest page of the service.
   static let largestPage = 100
 
+  /// Its name in messages.
+  static let service = "Comic Vine"
+
   /// The type number of characters, whose IDs are `4005-1443` in addresses.
   private static let characterType = 4005
 
@@ -54,7 +57,7 @@ struct ComicVine: DataSource, CustomStringConvertible {
     let limit = min(request.limit, Self.largestPage)
     let (reply, provenance) = try await ask(
       "characters", fields: .list, query: [("limit", "\(limit)"), ("offset", "\(offset)")],
-      as: LossyArray<Hero.Wire>.self)
+      as: LossyArray<Hero.Wire>.self, isEmpty: { $0.count == 0 })
     let rows = try reply.rows()
     // The service may use its own page size, and need not say so: only the rows sent count.
     let end = offset + min(limit, rows.count)
@@ -62,7 +65,8 @@ struct ComicVine: DataSource, CustomStringConvertible {
     let isLast = rows.count == 0 || total.map { end >= $0 } ?? false
     return Page(
       Array(rows.elements.prefix(limit).map(\.hero)), next: isLast ? nil : try seal.close(end),
-      total: total, provenance: provenance, unreadable: rows.unreadable)
+      total: total, provenance: provenance, unreadable: rows.unreadable,
+      warnings: isLast ? reply.shortfall(after: end, in: nil) : [])
   }
 
   // MARK: - Search
@@ -82,7 +86,7 @@ struct ComicVine: DataSource, CustomStringConvertible {
       query: [
         ("query", query.text), ("resources", "character"), ("limit", "\(position.size)"),
         ("page", "\(position.number)"),
-      ], as: LossyArray<Hero.Wire>.self)
+      ], as: LossyArray<Hero.Wire>.self, isEmpty: { $0.count == 0 })
     let rows = try reply.rows()
     let size = reply.pageSize(for: position, sent: rows.count)
     let slice = rows.elements.dropFirst(position.skip).prefix(request.limit)
@@ -96,7 +100,8 @@ struct ComicVine: DataSource, CustomStringConvertible {
     return Page(
       slice.map(\.hero), next: try next.map { next throws(SourceError) in try seal.close(next) },
       total: total, provenance: provenance,
-      unreadable: position.skip == 0 ? rows.unreadable : .none)
+      unreadable: position.skip == 0 ? rows.unreadable : .none,
+      warnings: next == nil ? reply.shortfall(after: offset + rows.count, in: query) : [])
   }
 
   // MARK: - Requests
@@ -109,7 +114,8 @@ struct ComicVine: DataSource, CustomStringConvertible {
   }
 
   private func ask<Results: Decodable & Sendable>(
-    _ path: String, fields: Fields, query: [(String, String)] = [], as type: Results.Type
+    _ path: String, fields: Fields, query: [(String, String)] = [], as type: Results.Type,
+    isEmpty: (Results) -> Bool = { _ in false }
   ) async throws(SourceError) -> (ComicVineReply<Results>, Provenance) {
     let request = HTTPRequest(
       // Without the trailing slash the service redirects.
@@ -120,6 +126,11 @@ struct ComicVine: DataSource, CustomStringConvertible {
       ] + query.map { .init($0.0, .plain($0.1)) })
     let response = try await transport.send(request)
     let reply = try ComicVineReply<Results>(response, at: now())
+    if let results = reply.results, isEmpty(results),
+      let failure = response.reportedFailure(by: Self.service, hasRows: false)
+    {
+      throw failure
+    }
     return (reply, Provenance(.live, fetchedAt: now(), endpoint: request.endpoint))
   }
 }

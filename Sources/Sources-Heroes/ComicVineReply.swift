@@ -28,7 +28,7 @@ struct ComicVineReply<Results: Decodable>: Decodable {
   /// Checks, in this order, the HTTP status, the first byte of the body, the service's own status,
   /// and the rows.
   init(_ response: HTTPResponse, at now: Date) throws(SourceError) {
-    let service = "Comic Vine"
+    let service = ComicVine.service
     // The service's own message, if any, is more precise than a status such as 401 or 420.
     if !(200..<300 ~= response.status),
       let status = try? response.decoded(as: ComicVineStatus.self, by: service),
@@ -49,6 +49,11 @@ struct ComicVineReply<Results: Decodable>: Decodable {
   /// The service's total if it is consistent with the rows sent; otherwise `nil`.
   func total(after offset: Int, sent count: Int) -> Int? {
     total.flatMap { $0 == offset + count || $0 > offset + count && count > 0 ? $0 : nil }
+  }
+
+  /// A warning if the service ends a list, or a search, before its own total.
+  func shortfall(after sent: Int, in query: Query?) -> [Warning] {
+    total.map { $0 > sent ? [.fewer(sent, than: $0, in: query)] : [] } ?? []
   }
 
   /// The page size that the service used for a page of a search.

@@ -21,6 +21,7 @@ struct ProductService: DataSource, CustomStringConvertible {
     let skip = try seal.openOffset(request.cursor)
     let take = min(request.limit, Self.largestPage)
     let (reply, provenance) = try await ask(
+      rows: \.rows.count,
       HTTPRequest(
         .post, url.appending(path: "products/offset"),
         headers: [.init("Content-Type", "application/json")],
@@ -61,11 +62,19 @@ struct ProductService: DataSource, CustomStringConvertible {
 
   private var seal: CursorSeal { CursorSeal("products", for: nil) }
 
+  /// - Parameter rows: The number of rows of a list; without any it may be an error with status 200.
   private func ask<Reply: Decodable>(
-    _ request: HTTPRequest, as type: Reply.Type
+    rows: ((Reply) -> Int)? = nil, _ request: HTTPRequest, as type: Reply.Type
   ) async throws(SourceError) -> (Reply, Provenance) {
     let response = try await transport.send(request).checked(by: Self.service, now: now())
-    let reply: Reply = try response.decoded(by: Self.service)
+    let reply: Reply
+    do throws(SourceError) { reply = try response.decoded(by: Self.service) } catch {
+      throw response.reportedFailure(by: Self.service, hasRows: false) ?? error
+    }
+    if let rows, let failure = response.reportedFailure(by: Self.service, hasRows: rows(reply) > 0)
+    {
+      throw failure
+    }
     return (reply, Provenance(.live, fetchedAt: now(), endpoint: request.endpoint))
   }
 }

@@ -27,21 +27,49 @@ extension Store {
   public func coverage(of source: String) async throws(SourceError) -> Coverage {
     let status = try await status(of: source)
     let cached = status.records + status.hidden
-    let lists = try await fetchedPages(of: source).filter { isList($0.key) }.map(\.page)
-    if let total = lists.lazy.compactMap(\.total).first {
-      return Coverage(cached: cached, total: total, isComplete: cached >= total)
+    let lists = try await fetchedPages(of: source).compactMap { ListPage($0.key, $0.page) }
+    let isWhole = lists.allSatisfy(\.isWhole)
+    if let total = lists.lazy.compactMap(\.page.total).first {
+      return Coverage(cached: cached, total: total, isComplete: isWhole && cached >= total)
     }
-    // A list whose last page was fetched had all the pages before it.
-    let isListed = lists.contains { $0.next == nil }
     let isSynced = try await checkpoint(Coverage.checkpoint, of: source) != nil
-    return Coverage(cached: cached, total: nil, isComplete: isListed || isSynced)
+    let isComplete = isWhole && (isSynced || ListPage.rows(of: lists).map { $0 <= cached } ?? false)
+    return Coverage(cached: cached, total: nil, isComplete: isComplete)
+  }
+}
+
+/// A page that `cached` made for a list without a query.
+private struct ListPage {
+  let page: FetchedPage
+  /// Where it begins, and how many records were requested.
+  private let place: [JSON]
+
+  /// `nil` for the key of another call.
+  init?(_ key: String, _ page: FetchedPage) {
+    guard case .array(let parts)? = JSON(reading: Data(key.utf8)), parts.count == 5,
+      parts[1] == .string(CallKind.list.rawValue)
+    else { return nil }
+    self.page = page
+    place = Array(parts.dropFirst(3))
   }
 
-  /// True for the key of a page that `cached` made for a list without a query.
-  private func isList(_ key: String) -> Bool {
-    guard case .array(let parts)? = JSON(reading: Data(key.utf8)), parts.count > 1 else {
-      return false
+  /// False if its source said that records are missing, or rows could not be read.
+  var isWhole: Bool { page.warnings == nil && page.unreadable == 0 }
+
+  /// The number of rows of a list that is cached from its first page to its last; `nil` if none is.
+  ///
+  /// If it is larger than that of different records, some rows repeat, and others may be missing.
+  static func rows(of pages: [ListPage]) -> Int? {
+    let byPlace = Dictionary(pages.map { ($0.place, $0.page) }) { first, _ in first }
+    for first in pages where first.place[0] == .null {
+      var (next, rows, steps) = (Optional(first.page), 0, 0)
+      while let page = next, steps <= pages.count, let count = page.rows {
+        rows += count
+        guard let cursor = page.next else { return rows }
+        next = byPlace[[.string(cursor.description), first.place[1]]]
+        steps += 1
+      }
     }
-    return parts[1] == .string(CallKind.list.rawValue)
+    return nil
   }
 }

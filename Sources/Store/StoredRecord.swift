@@ -87,6 +87,12 @@ public struct FetchedPage: Hashable, Codable, Sendable {
   /// The generation of the listing, see ``DataSource/cached(in:freshFor:of:now:)``; `nil` for a record.
   public var generation: String?
 
+  /// What the source said about missing records; `nil` for nothing.
+  package var warnings: [Warning]?
+
+  /// The number of its rows, repeated ones too; `nil` for a page that an older version has stored.
+  package var rows: Int?
+
   public init(
     next: Cursor?, total: Int?, endpoint: String?, unreadable: UnreadableRows = .none,
     generation: String? = nil

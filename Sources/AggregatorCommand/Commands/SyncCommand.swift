@@ -184,36 +184,15 @@ struct SyncReport {
       failure.hint = .words("\(wait) to resume\(alternative)")
       return failure
     }
-    var remarks: [Warning] = []
-    if result.unreadable.count > 0 {
-      remarks.append(.unreadable(result.unreadable))
-    }
-    if let depth = result.reachedDepth {
-      let all = result.total.map { " of \($0)" } ?? ""
-      remarks.append(
-        Warning(
-          "depthLimit",
-          "the service lists only the first \(depth)\(all) \(source): the others cannot be reached")
-      )
-    }
-    if let reason = result.inconclusiveReason {
-      remarks.append(
-        Warning(
-          "reconciliationIncomplete",
-          "could not determine which records were removed upstream: \(reason)"))
-    }
-    self.remarks = remarks
+    remarks = result.remarks(on: source)
   }
 
-  var warnings: [SourceWarning] {
-    let failure = result.failure.map { Warning($0.code.description, $0.message) }
-    return (remarks + [failure].compactMap(\.self)).map { SourceWarning(source, $0) }
-  }
+  var warnings: [SourceWarning] { result.warnings(on: source) }
 
   var code: ExitCode {
     guard let failure else {
-      let isWhole = result.isComplete && !result.needsConfirmation
-      return isWhole || isEndless ? .success : .partial
+      let isWhole = result.isComplete || isEndless && result.inconclusiveReason == nil
+      return isWhole ? .success : .partial
     }
     return failure.code == .tryLater || failure.code == .interrupted ? failure.code : .partial
   }
@@ -230,10 +209,39 @@ struct SyncReport {
     for remark in remarks { diagnostics.warning("\(source): \(remark.message)") }
     if let failure {
       diagnostics.error(failure)
-    } else if !result.isComplete, result.reachedDepth == nil, !isEndless {
+    } else if !result.isComplete, result.reachedDepth == nil, result.inconclusiveReason == nil,
+      !isEndless
+    {
       let amount = result.total.map { "\(result.passed) of \($0)" } ?? "\(result.passed)"
       diagnostics.note("\(amount) \(source) · more: \(diagnostics.command("\(source) sync"))")
     }
+  }
+}
+
+extension SyncResult {
+  /// What was not read, in words.
+  fileprivate func remarks(on source: String) -> [Warning] {
+    var remarks: [Warning] = []
+    if unreadable.count > 0 { remarks.append(.unreadable(unreadable)) }
+    if let depth = reachedDepth {
+      let all = total.map { " of \($0)" } ?? ""
+      remarks.append(
+        Warning(
+          "depthLimit",
+          "the service lists only the first \(depth)\(all) \(source): the others cannot be reached")
+      )
+    }
+    if let reason = inconclusiveReason {
+      remarks.append(
+        Warning("incomplete", "records may be missing, and none counts as removed: \(reason)"))
+    }
+    return remarks
+  }
+
+  /// What was not read, and why.
+  func warnings(on source: String) -> [SourceWarning] {
+    let failure = failure.map { Warning($0.code.description, $0.message) }
+    return (remarks(on: source) + [failure].compactMap(\.self)).map { SourceWarning(source, $0) }
   }
 }
 
@@ -271,6 +279,8 @@ struct SyncEntry: Entry {
       "removedUpstream", "Removed upstream", \.removedUpstream,
       about: "The number of records that the service no longer has."),
     Field("pages", "Pages", \.pages, about: "The number of pages fetched."),
-    Field("complete", "Complete", \.isComplete, about: "True if the service has no more records."),
+    Field(
+      "complete", "Complete", \.isComplete,
+      about: "True if the service has no more records, and all were read."),
   ]
 }

@@ -208,12 +208,12 @@ struct API: Sendable {
     let task = Task { [pages] in
       do {
         let result = try await source.sync(pages: pages) {
-          continuation.yield(ServerSentEvent("progress", data: $0.json.text))
+          continuation.yield(ServerSentEvent("progress", data: $0.json(of: source.name).text))
         }
         if let failure = result.failure {
-          continuation.yield(.failure(Problem(failure), result))
+          continuation.yield(.failure(Problem(failure), result.json(of: source.name)))
         } else {
-          continuation.yield(ServerSentEvent("done", data: result.json.text))
+          continuation.yield(ServerSentEvent("done", data: result.json(of: source.name).text))
         }
       } catch {
         continuation.yield(.failure(Problem(error), nil))
@@ -245,22 +245,23 @@ extension JSON {
 }
 
 extension ServerSentEvent {
-  fileprivate static func failure(_ problem: Problem, _ result: SyncResult?) -> ServerSentEvent {
+  fileprivate static func failure(_ problem: Problem, _ result: JSON?) -> ServerSentEvent {
     ServerSentEvent(
       "error",
       data: JSON.object([
         .init("code", .string(problem.code)), .init("message", .string(problem.message)),
-        .init("result", result?.json ?? .null),
+        .init("result", result ?? .null),
       ]).text)
   }
 }
 
 extension SyncResult {
-  fileprivate var json: JSON {
+  fileprivate func json(of source: String) -> JSON {
     [
       "pages": .integer(earlierPages + pages), "records": .integer(passed), "total": total.json,
       "added": .integer(added), "changed": .integer(changed), "unchanged": .integer(unchanged),
       "removedUpstream": .integer(removedUpstream), "complete": .bool(isComplete),
+      "warnings": .array(warnings(on: source).map(\.json)),
     ]
   }
 }

@@ -11,13 +11,15 @@ package struct PaginationState<Item: Record>: Sendable {
   private let maxEmptyPages: Int
   private let memory: DuplicateDetection
 
-  private var ids: Set<Item.ID> = []
+  private var ids: Set<RecordKey> = []
   /// Digests of the pages seen, if their records are not kept.
   private var digests: Set<Int> = []
   private var delivered = 0
   /// The number of records before ``request``; `nil` if unknown.
   private var passed: Int?
   private var total: Int?
+  /// The largest total that the source has reported.
+  private var largestTotal: Int?
   /// The page number of each cursor seen, by its token; that of the first page without a cursor is empty.
   private var visits: [String: Int] = [:]
   private var pages = 0
@@ -77,17 +79,33 @@ package struct PaginationState<Item: Record>: Sendable {
     emptyPages = hasNewRecords || page.hidden > 0 ? 0 : emptyPages + 1
     passed = passed.map { $0 + page.records.count + page.hidden + page.unreadable.count }
     total = page.total ?? total
+    largestTotal = [largestTotal, page.reportedTotal ?? page.total].compactMap(\.self).max()
+    var page = page
     let end = end(after: page)
+    if end == .exhausted, let shortfall, !page.warnings.contains(where: isAlike(shortfall)) {
+      page.warnings.append(shortfall)
+    }
     request = end == nil ? following(page.next) : nil
     return PaginationStep(items: items, page: page, end: end)
   }
 
+  /// A warning if the source ends although it has reported more records, on any page.
+  private var shortfall: Warning? {
+    guard let passed, let largestTotal, passed < largestTotal else { return nil }
+    return .fewer(passed, than: largestTotal, in: request?.query)
+  }
+
+  /// True for a warning of the page itself that says the same.
+  private func isAlike(_ warning: Warning) -> (Warning) -> Bool {
+    { $0.code == warning.code || $0.meansIncomplete }
+  }
+
   private mutating func newRecords(of page: Page<Item>) -> [Item] {
     switch memory {
-    case .records: return page.records.filter { ids.insert($0.id).inserted }
+    case .records: return page.records.filter { ids.insert($0.key).inserted }
     case .pages:
       guard !page.records.isEmpty else { return [] }
-      return digests.insert(page.records.map(\.id).hashValue).inserted ? page.records : []
+      return digests.insert(page.records.map(\.key).hashValue).inserted ? page.records : []
     }
   }
 

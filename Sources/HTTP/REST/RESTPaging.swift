@@ -53,6 +53,9 @@ public struct RESTPaging: Sendable {
   /// size was only observed.
   package var confirmsEnd = false
 
+  /// True if it is not proved that what the paging takes for the end is the end.
+  package var isUnproved = false
+
   public init(
     _ step: Step, size: (parameter: RESTParameter, rows: Int)? = nil, honorsSize: Bool = false,
     deepest: Int? = nil, otherHosts: Set<String> = [], tokenOnce: Bool = false
@@ -132,6 +135,12 @@ public struct RESTResponse<Item: Record>: Sendable {
 
   public var warnings: [Warning]
 
+  /// What stands where the next page should be named, if it is neither a name of one nor a sign of the end.
+  package var unusableNext: String?
+
+  /// The URL of the last page, if the response names it.
+  package var lastLink: String?
+
   public init(
     _ records: [Item], unreadable: UnreadableRows = .none, total: Int? = nil,
     next: Continuation? = nil, hasMore: Bool? = nil, warnings: [Warning] = []
@@ -191,10 +200,13 @@ package struct RESTPosition: Codable, Hashable {
   /// The number of rows of the largest page.
   var largest: Int?
 
+  /// True if the page before said that there is another one.
+  var isPromised: Bool?
+
   private enum CodingKeys: String, CodingKey {
     case start = "a", skip = "s", passed = "n", known = "k", restart = "r", total = "t", short =
       "e",
-      largest = "l"
+      largest = "l", isPromised = "m"
   }
 
   /// True for a later page that was requested by its number, which may be past the end.

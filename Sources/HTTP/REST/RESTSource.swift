@@ -98,9 +98,10 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
       next.skip = slice.endIndex
       page.next = try seal.close(next)
     } else {
-      let (next, warning) = try following(position, reply.response, reply.request)
+      let (next, warnings) = try following(
+        position, reply.response, reply.request, for: request.query)
       page.next = try next.map { next throws(SourceError) in try seal.close(next) }
-      if let warning { page.warnings.append(warning) }
+      page.warnings += warnings
     }
     return page
   }
@@ -191,14 +192,22 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
   private func decoded(
     _ response: HTTPResponse, at position: RESTPosition, wantsKey: Bool
   ) throws(SourceError) -> RESTResponse<Item> {
+    let checked = try response.checked(by: name, wantsKey: wantsKey, now: now())
     do throws(SourceError) {
-      return try decoding(try response.checked(by: name, wantsKey: wantsKey, now: now()))
+      var reply = try decoding(checked)
+      if let failure = checked.reportedFailure(by: name, hasRows: reply.rowCount > 0) {
+        guard reply.rowCount > 0 else { throw failure }
+        reply.warnings.append(Warning(Warning.incomplete, failure.message))
+      }
+      return reply
     } catch {
       // After the last record some services send an error with status 200.
-      guard error.code == .malformed, position.mayBePastEnd, let total = position.total,
-        total <= position.passed
-      else { throw error }
-      return RESTResponse([], total: total)
+      if position.mayBePastEnd, let total = position.total, total <= position.passed {
+        return RESTResponse([], total: total)
+      }
+      guard error.code == .malformed else { throw error }
+      // In its own words, instead of that rows are missing.
+      throw checked.reportedFailure(by: name, hasRows: false) ?? error
     }
   }
 
@@ -209,8 +218,10 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     guard status == 204 || position.mayBePastEnd && (isMissing || [400, 422].contains(status))
     else { return nil }
     var end = RESTResponse<Item>([], total: position.total)
-    // After a full page this may as well be the depth beyond which a service refuses pages.
-    if status != 204, position.total == nil, position.short == nil {
+    if status == 204, position.start.isToken || position.isPromised == true {
+      end.warnings.append(.contradiction("a further page, which is empty (204)"))
+    } else if status != 204, position.total == nil, position.short == nil {
+      // After a full page this may as well be the depth beyond which a service refuses pages.
       end.warnings.append(.refused(after: position.passed, status))
     }
     return end
@@ -236,23 +247,47 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
 
   /// The start of the page after this one; `nil` at the end, with a warning if that comes too early.
   private func following(
-    _ position: RESTPosition, _ reply: RESTResponse<Item>, _ request: HTTPRequest
-  ) throws(SourceError) -> (RESTPosition?, Warning?) {
+    _ position: RESTPosition, _ reply: RESTResponse<Item>, _ request: HTTPRequest, for query: Query?
+  ) throws(SourceError) -> (RESTPosition?, [Warning]) {
     let count = reply.rowCount
     let passed = min(position.passed + count, 1_000_000_000)
+    // An empty page often has none, or says that there are none.
+    let total = [position.total, reply.total].compactMap(\.self).max()
     guard let start = try start(after: position, reply, passed, request) else {
-      return (nil, reply.total.flatMap { $0 > passed ? .early(passed, of: $0) : nil })
+      let shortfall = total.flatMap {
+        $0 > passed ? Warning.fewer(passed, than: $0, in: query) : nil
+      }
+      let warnings = [
+        shortfall ?? contradiction(reply, request), paging.isUnproved ? .unproved : nil,
+      ]
+      return (nil, warnings.compactMap(\.self))
     }
     if let deepest = paging.deepest, passed >= deepest {
-      return (nil, Warning("depth", "the service sends at most \(deepest) records of a list"))
+      return (nil, [Warning("depth", "the service sends at most \(deepest) records of a list")])
     }
     let largest = max(position.largest ?? 0, count)
     return (
       RESTPosition(
         start: start, passed: passed, known: position.known.flatMap { $0 > passed ? $0 : nil },
-        restart: position.restart, total: reply.total ?? position.total,
-        short: count < largest ? count : nil, largest: largest), nil
+        restart: position.restart, total: total,
+        short: count < largest ? count : nil, largest: largest,
+        isPromised: reply.hasMore == true ? true : nil), []
     )
+  }
+
+  /// A warning if the last page says itself that there is another one.
+  private func contradiction(_ reply: RESTResponse<Item>, _ request: HTTPRequest) -> Warning? {
+    if reply.hasMore == true { return .contradiction("that there are more records, but not where") }
+    if let next = reply.unusableNext {
+      return .contradiction("a next page that cannot be requested: \(next.oneLine(atMost: 60))")
+    }
+    guard case .link = paging.step, reply.next == nil, let last = reply.lastLink,
+      let stored = list.storedLink(
+        URL(string: last, relativeTo: request.url)?.absoluteString ?? last,
+        otherHosts: paging.otherHosts),
+      stored != list.storedLink(request.shownAddress, otherHosts: paging.otherHosts)
+    else { return nil }
+    return .contradiction("a last page that is another one, but no next page")
   }
 
   private func start(
@@ -266,8 +301,9 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     else { return nil }
     let isShort =
       paging.honorsSize && reply.rowCount < paging.size?.rows ?? 0
+      && reply.hasMore != true
       // A total that is larger speaks against the end.
-      && reply.total.map { $0 <= passed } ?? !paging.confirmsEnd
+      && (reply.total ?? position.total).map { $0 <= passed } ?? !paging.confirmsEnd
     switch (paging.step, start) {
     case (.single, _): return nil
     case (.page(_, let first), .first):
@@ -297,14 +333,19 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
 }
 
 extension Warning {
-  fileprivate static func early(_ passed: Int, of total: Int) -> Warning {
-    Warning(Warning.incomplete, "the service reports \(total) records but sent \(passed)")
+  fileprivate static var unproved: Warning {
+    Warning("unproved", "it is not proved that further pages are read: records may be missing")
   }
 
   fileprivate static func refused(after passed: Int, _ status: Int) -> Warning {
     Warning(
       Warning.incomplete,
       "the service refused the page after \(passed) records (\(status)): there may be more")
+  }
+
+  /// The service contradicts itself at the end of a list.
+  fileprivate static func contradiction(_ words: String) -> Warning {
+    Warning(Warning.incomplete, "the service names \(words): there may be more records")
   }
 
   fileprivate static var restarted: Warning {

@@ -65,7 +65,8 @@ struct PagingInference {
   /// The member that says whether there are more pages.
   var more: Manifest.Paging.More? {
     for scalar in scalars {
-      guard case .bool = scalar.value else { continue }
+      // A number may be that of a page.
+      guard scalar.value.truth != nil, scalar.integer == nil else { continue }
       switch normalized(scalar.name) {
       case "hasmore", "hasnextpage", "hasnext", "more", "moreresults", "truncated", "istruncated",
         "moreavailable", "exceededtransferlimit", "hasmoreitems":
@@ -406,9 +407,8 @@ extension Exchange {
 extension JSON {
   /// True if the member at a path says that there are more pages.
   func isTrue(at more: Manifest.Paging.More) -> Bool {
-    more.path.value(in: self) == .bool(!more.isNegated)
+    more.path.value(in: self)?.truth == !more.isNegated
   }
-
 }
 
 extension Scalar {

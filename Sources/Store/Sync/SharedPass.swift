@@ -27,8 +27,8 @@ struct SharedPass: Hashable, Codable, Sendable {
     var total: Int?
     /// True if the service has no page after it.
     var isLast: Bool
-    /// True if its source says that the list ends early.
-    var isIncomplete: Bool
+    /// Why records are missing from it, if its source says so.
+    var incompleteReason: String?
   }
 
   /// Tells the leases of this pass from those of another.

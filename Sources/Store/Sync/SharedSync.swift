@@ -10,6 +10,8 @@ struct SharedSync<Item: Record>: Sendable {
   /// Why a worker stops.
   enum End: Sendable {
     case complete
+    /// Another worker has completed the pass.
+    case completedByOther
     /// The worker has fetched as many pages as it may.
     case bounded
     case failed(SourceError)
@@ -54,13 +56,15 @@ struct SharedSync<Item: Record>: Sendable {
   private static var pollInterval: Duration { .milliseconds(500) }
 
   let sync: Sync<Item>
-  /// The last position when this worker began.
+  /// The last position, and the number of records, when this worker began.
   let lastPosition: Int64
+  let known: Int
   private let source: EncodingSource<Item>
 
-  init(_ sync: Sync<Item>, startingAfter lastPosition: Int64) {
+  init(_ sync: Sync<Item>, startingAfter lastPosition: Int64, knowing known: Int) {
     self.sync = sync
     self.lastPosition = lastPosition
+    self.known = known
     source = EncodingSource(base: sync.base, recordStore: sync.recordStore)
   }
 
@@ -68,7 +72,7 @@ struct SharedSync<Item: Record>: Sendable {
   func run(
     upTo bound: Int?, _ jobs: Int, _ result: inout SyncResult, _ progress: (SyncResult) -> Void
   ) async -> End {
-    var work = SharedWork<Item>(jobs: jobs, bound: bound)
+    var work = SharedWork<Item>(jobs: jobs, bound: bound, known: known)
     let end = await withTaskGroup(of: Event.self) { group in
       defer { group.cancelAll() }
       group.addTask { await pause(Self.leaseTime / 3, then: .renewalIsDue) }
@@ -210,6 +214,7 @@ struct SharedSync<Item: Record>: Sendable {
 /// What one worker has leased, fetched and saved so far.
 private struct SharedWork<Item: Record> {
   private let jobs: Int
+  private let known: Int
   /// The number of pages that may still be leased; `nil` for any.
   private var left: Int?
 
@@ -224,19 +229,21 @@ private struct SharedWork<Item: Record> {
   private var isWaiting = false
   private var needsRenewal = false
   private var isComplete = false
+  private var isCompletedByOther = false
   private var isUnpredictable = false
   private var failure: SourceError?
 
   /// The first records of the pages so far: a service that repeats one page for ever must not be read for ever.
-  private var firstIDs: Set<String> = []
+  private var firstIDs: Set<RecordKey> = []
   private var repetitions = 0
   private static var maxRepetitions: Int { 3 }
 
   /// A transaction with this many records takes no further page.
   private static var maxRecords: Int { 1000 }
 
-  init(jobs: Int, bound: Int?) {
+  init(jobs: Int, bound: Int?, known: Int) {
     self.jobs = jobs
+    self.known = known
     left = bound
   }
 
@@ -248,7 +255,7 @@ private struct SharedWork<Item: Record> {
   var end: SharedSync<Item>.End? {
     if isUnpredictable { return .unpredictable }
     if let failure { return .failed(failure) }
-    if isComplete { return .complete }
+    if isComplete { return isCompletedByOther ? .completedByOther : .complete }
     return left.map { $0 <= 0 } ?? false && held.isEmpty ? .bounded : nil
   }
 
@@ -323,7 +330,7 @@ private struct SharedWork<Item: Record> {
       failure = failure ?? .unreadable(page.unreadable)
       return
     }
-    if let first = page.records.first?.id.description {
+    if let first = page.records.first?.key {
       repetitions = firstIDs.insert(first).inserted ? 0 : repetitions + 1
       if repetitions >= Self.maxRepetitions {
         failure = failure ?? .noProgress(.nothingNew(pages: repetitions))
@@ -338,7 +345,8 @@ private struct SharedWork<Item: Record> {
   ) -> Bool {
     guard let state = outcome.pass else {
       // Another worker has completed the pass.
-      (isComplete, held, queue, fetched) = (true, [], [], [])
+      (isComplete, isCompletedByOther) = (true, true)
+      (held, queue, fetched) = ([], [], [])
       return true
     }
     if pass == nil, result.pages == 0 { result.earlierPages = state.pages }
@@ -354,7 +362,7 @@ private struct SharedWork<Item: Record> {
     held += outcome.taken
     queue += outcome.taken
     left = left.map { $0 - outcome.taken.count }
-    result.add(step.pages.map(\.page), outcome.changes, of: state)
+    result.add(step.pages.map(\.page), outcome.changes, of: state, known: known)
     isComplete = state.isComplete
     return !step.pages.isEmpty
   }

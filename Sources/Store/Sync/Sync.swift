@@ -125,13 +125,19 @@ public struct Sync<Item: Record>: Sendable {
     upTo bound: Int?, _ jobs: Int, _ result: inout SyncResult, _ progress: (SyncResult) -> Void
   ) async throws(SourceError) -> Bool {
     let status = try await recordStore.store.status(of: recordStore.source)
-    let shared = SharedSync(self, startingAfter: status.lastPosition)
+    let shared = SharedSync(self, startingAfter: status.lastPosition, knowing: status.knownUpstream)
     switch await shared.run(upTo: bound, jobs, &result, progress) {
     case .complete:
       // Or another worker has found that the pages are not divisible, and goes on alone.
       if let activity = try await activity(), activity.pages == nil { return false }
-      result.isComplete = result.reachedDepth == nil && result.incompleteReason == nil
-      if result.isComplete, result.inconclusiveReason == nil { try await noteCompletion() }
+      try await conclude(&result)
+    case .completedByOther:
+      if let activity = try await activity(), activity.pages == nil { return false }
+      result.isComplete = try await isCompletionNoted()
+      if !result.isComplete {
+        result.inconclusiveReason =
+          "another worker has ended the sync, and did not find it complete"
+      }
     case .bounded: break
     case .unpredictable: return false
     case .failed(let error): throw error
@@ -208,16 +214,21 @@ public struct Sync<Item: Record>: Sendable {
     _ batch: SyncBatch<Item>, _ changes: StoreChanges, _ result: inout SyncResult
   ) async throws(SourceError) {
     let checkpoint = batch.checkpoint
-    result.isComplete = !checkpoint.isCut
     if checkpoint.isCut {
       result.reachedDepth = checkpoint.rows
-    } else if let reason = batch.incompleteReason {
-      result.isComplete = false
-      result.inconclusiveReason = reason
     } else if isFull {
-      result.take(changes, of: checkpoint)
-      if result.inconclusiveReason == nil { try await noteCompletion() }
+      let known = checkpoint.records == 0 ? try await knownUpstream() : 0
+      result.take(changes, of: checkpoint, known: known)
+    } else {
+      result.inconclusiveReason = checkpoint.incompleteReason
     }
+    try await conclude(&result)
+  }
+
+  /// Takes note of whether a pass that has ended has read every record.
+  private func conclude(_ result: inout SyncResult) async throws(SourceError) {
+    result.isComplete = result.reachedDepth == nil && result.inconclusiveReason == nil
+    if isFull { try await noteCompletion(result.isComplete) }
   }
 
   /// Saves a batch; in a store that machines share, not if another one has moved the checkpoint.
@@ -280,14 +291,25 @@ public struct Sync<Item: Record>: Sendable {
     }
   }
 
-  /// Leaves a mark that all records of the service are cached; see ``Store/coverage(of:)``.
-  private func noteCompletion() async throws(SourceError) {
-    let name = Coverage.checkpoint
-    guard try await recordStore.store.checkpoint(name, of: recordStore.source) == nil else {
-      return
+  /// True if the worker that has ended a pass finds it complete, which it notes just after its last page.
+  private func isCompletionNoted() async throws(SourceError) -> Bool {
+    for _ in 0..<5 {
+      let mark = try await recordStore.store.checkpoint(Coverage.checkpoint, of: recordStore.source)
+      if mark != nil { return true }
+      guard (try? await clock.sleep(for: .milliseconds(100))) != nil else { throw .cancelled }
     }
+    return false
+  }
+
+  /// Leaves the time as a mark that all records of the service are cached, or removes it; see
+  /// ``RecordStore/completeSync()`` and ``Store/coverage(of:)``.
+  private func noteCompletion(_ isComplete: Bool) async throws(SourceError) {
+    let name = Coverage.checkpoint
+    let mark = try await recordStore.store.checkpoint(name, of: recordStore.source)
+    let new = isComplete ? "\(Int(now().timeIntervalSince1970))" : nil
+    guard mark != new else { return }
     _ = try await recordStore.save(
-      [], update: CheckpointUpdate(name, from: nil, to: "1"), at: now())
+      [], update: CheckpointUpdate(name, from: mark, to: new), at: now())
   }
 
   /// Removes the checkpoint, if it is still this one.
@@ -337,11 +359,11 @@ public struct SyncResult: Equatable, Sendable {
 
   public internal(set) var unreadable = UnreadableRows.none
 
-  /// True if the service has no more records.
+  /// True if the service has no more records, and all that it has were read.
   public internal(set) var isComplete = false
 
-  /// The reason that a complete pass could not determine which records were removed upstream; `nil` if it
-  /// could, or if the source is endless.
+  /// The reason why a pass that read the service's list to its end may have missed records, so that none was
+  /// marked as removed upstream; `nil` if there is none, or if it has not come to the end.
   public internal(set) var inconclusiveReason: String?
 
   /// True if so many records are missing that none was marked: the next complete pass decides.
@@ -355,29 +377,22 @@ public struct SyncResult: Equatable, Sendable {
   /// The other workers that fetched pages of the same pass meanwhile.
   public internal(set) var otherWorkers: Set<String> = []
 
-  /// Why the list ended early, if its source says so.
-  var incompleteReason: String?
-
   public init() {}
 
   /// Adds what one of several workers has saved of a pass, and what the pass came to if it is complete.
   mutating func add(
-    _ pages: [Page<some Record>], _ changes: StoreChanges, of pass: SharedPass
+    _ pages: [Page<some Record>], _ changes: StoreChanges, of pass: SharedPass, known: Int
   ) {
     add(changes)
     self.pages += pages.count
     total = pass.progress.total ?? total
     passed = pass.progress.records
-    for page in pages {
-      unreadable = unreadable + page.unreadable
-      incompleteReason = incompleteReason ?? page.incompleteReason
-    }
+    for page in pages { unreadable = unreadable + page.unreadable }
     guard pass.isComplete else { return }
     if pass.progress.isCut {
       reachedDepth = pass.progress.rows
     } else {
-      take(changes, of: pass.progress)
-      inconclusiveReason = incompleteReason ?? inconclusiveReason
+      take(changes, of: pass.progress, known: known)
     }
   }
 
@@ -389,9 +404,10 @@ public struct SyncResult: Equatable, Sendable {
   }
 
   /// Takes note of what a complete pass found out about removed records.
-  mutating func take(_ changes: StoreChanges, of pass: SyncCheckpoint) {
+  mutating func take(_ changes: StoreChanges, of pass: SyncCheckpoint, known: Int) {
     inconclusiveReason =
-      pass.inconclusiveReason ?? changes.incompleteSeenCount.map(pass.inconclusiveReason(seen:))
+      pass.inconclusiveReason(known: known) ?? changes.incompleteSeenCount.map(
+        pass.inconclusiveReason(seen:))
       ?? changes.unconfirmedRemovals.map(pass.inconclusiveReason)
     needsConfirmation = changes.unconfirmedRemovals != nil
   }

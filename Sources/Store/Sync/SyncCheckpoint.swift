@@ -18,6 +18,9 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// True while every row could be read and the service never changed its total.
   var isCertain = true
 
+  /// Why records of some page are missing, if its source said so; see ``Warning/meansIncomplete``.
+  private(set) var incompleteReason: String?
+
   /// The last position of the store when the pass began.
   var start: Int64
 
@@ -30,7 +33,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   private enum CodingKeys: String, CodingKey {
     case cursor = "c", pages = "p", records = "r", unreadable = "u", total = "t", isCertain = "s",
       start = "l"
-    case date = "d"
+    case date = "d", incompleteReason = "i"
   }
 
   /// After this long without a further page a pass starts over: its first records may be gone by now.
@@ -72,7 +75,8 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
     pages += 1
     records += page.records
     unreadable += page.unreadable
-    if page.unreadable > 0 || page.isIncomplete { isCertain = false }
+    if page.unreadable > 0 || page.incompleteReason != nil { isCertain = false }
+    incompleteReason = incompleteReason ?? page.incompleteReason
     if let total = page.total {
       if let known = self.total, known != total { isCertain = false }
       self.total = total
@@ -93,12 +97,15 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// Ends the pass at a service that lists no more, although it may have more.
   mutating func endAtDepth() { isCut = total.map { $0 > rows } ?? true }
 
-  /// The reason that a pass that ends here cannot determine which records were removed upstream; `nil` if
-  /// it can, unless it has seen fewer than ``minRecordCount``.
-  var inconclusiveReason: String? {
-    if records == 0 { return "the service sent no records" }
-    return isCertain
-      ? nil : "some rows could not be read, or the list changed during the sync"
+  /// The reason why a pass that ends here is not known to have read every record; `nil` if it is, unless it has
+  /// seen fewer than ``minRecordCount``.
+  ///
+  /// `known` is the number of records that the service had: no records are an answer only if there were none.
+  func inconclusiveReason(known: Int) -> String? {
+    if let incompleteReason { return incompleteReason }
+    if records == 0, known > 0 || total ?? 0 > 0 { return "the service sent no records" }
+    if unreadable > 0 { return "\(unreadable) rows could not be read" }
+    return isCertain ? nil : "the list changed during the sync"
   }
 
   /// The number of different records that a pass that ends here must have seen: all that the service
@@ -145,9 +152,6 @@ struct SyncBatch<Item: Record> {
 
   var pages: Int { counts.count }
 
-  /// Why the list ended early, if its source says so; see ``Warning/incomplete``.
-  private(set) var incompleteReason: String?
-
   init(from checkpoint: SyncCheckpoint) { (start, self.checkpoint) = (checkpoint, checkpoint) }
 
   var hasRoom: Bool { !isLast && records.count < Self.maxRecords }
@@ -160,7 +164,6 @@ struct SyncBatch<Item: Record> {
     provenance = page.provenance
     unreadable = unreadable + page.unreadable
     checkpoint = checkpoint.after(page, at: date)
-    incompleteReason = page.incompleteReason ?? incompleteReason
     checkpoint.cut(at: depth)
   }
 }
@@ -169,13 +172,11 @@ extension SharedPass.PageSummary {
   init(_ page: Page<some Record>) {
     self.init(
       records: page.records.count, unreadable: page.unreadable.count, total: page.total,
-      isLast: page.next == nil, isIncomplete: page.incompleteReason != nil)
+      isLast: page.next == nil, incompleteReason: page.incompleteReason)
   }
 }
 
 extension Page {
-  /// Why the list ends early, if its source says so; see ``Warning/incomplete``.
-  var incompleteReason: String? {
-    warnings.first { $0.code == Warning.incomplete }?.message
-  }
+  /// Why records are missing from it, if its source says so; see ``Warning/meansIncomplete``.
+  fileprivate var incompleteReason: String? { warnings.first(where: \.meansIncomplete)?.message }
 }
