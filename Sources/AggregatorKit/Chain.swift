@@ -31,7 +31,8 @@ extension Plugin {
       chain = remote.cached(
         in: recordStore, freshFor: freshness, of: try service(in: environment.settings),
         now: environment.now)
-      chain = try shaped(chain, in: environment)
+      chain = try shaped(chain.lookingUpSynced(in: recordStore), in: environment)
+      chain = chain.synced(in: recordStore, searching: policy.localSearchBound != nil)
       chain = chain.fallback(to: recordStore.records)
       chain = chain.fallback(to: bundled).hidingDeleted(in: recordStore)
     case (_, nil):

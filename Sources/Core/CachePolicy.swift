@@ -63,6 +63,11 @@ extension DataSource {
   public func onlineOnly() -> some DataSource<Item> { OnlineOnly(base: self) }
 }
 
+extension SourceError {
+  /// The failure of a call that may not ask the service.
+  package static var offlineMode: SourceError { SourceError(.offline, "offline mode") }
+}
+
 private struct FixedCachePolicy<Base: DataSource>: Decorator {
   let base: Base
   let cachePolicy: CachePolicy
@@ -100,7 +105,7 @@ private struct OnlineOnly<Base: DataSource>: Interceptor {
     _ kind: CallKind, cachePolicy: CachePolicy,
     _ call: @escaping @Sendable () async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer {
-    guard cachePolicy.mayAskService else { throw SourceError(.offline, "offline mode") }
+    guard cachePolicy.mayAskService else { throw .offlineMode }
     return try await call()
   }
 }

@@ -42,7 +42,7 @@ extension PagedList {
   private func putBack(_ id: Item.ID) {
     guard let (record, index) = changes.removed.take(id) else { return }
     records.insert(record, at: index)
-    changes.putBack.insert(id)
+    changes.putBack.insert(RecordKey(id))
     total = total.map { $0 + 1 }
     recordsChanged()
   }
@@ -69,7 +69,7 @@ extension PagedList {
 struct RecordChanges<Item: Record> {
   var removed = RemovedRecords<Item>()
   /// The records that are in the list although its loader may not have met them.
-  var putBack: Set<Item.ID> = []
+  var putBack: Set<RecordKey> = []
   /// The last call, after which the next one begins.
   var last: Task<Result<Void, SourceError>, Never>?
 
@@ -103,7 +103,7 @@ struct RecordChanges<Item: Record> {
   mutating func remaining(of batch: PageBatch<Item>, isOutdated: Bool) -> [Item] {
     if !isOutdated { removed.forget(batch.records) }
     if batch.isFirst { putBack = [] }
-    let records = batch.records.filter { !removed.contains($0.id) && !putBack.contains($0.id) }
+    let records = batch.records.filter { !removed.contains($0.id) && !putBack.contains($0.key) }
     if batch.isFirst { removed.fit(records.count) }
     return records
   }

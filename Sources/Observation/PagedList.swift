@@ -82,7 +82,7 @@ public final class PagedList<Item: Record> {
   @ObservationIgnored private var lastNumber = 0
   @ObservationIgnored private var failedPolicy: CachePolicy?
   /// The IDs of the last records, to tell quickly if a record is near the end.
-  @ObservationIgnored private var tail: Set<Item.ID> = []
+  @ObservationIgnored private var tail: Set<RecordKey> = []
   @ObservationIgnored private var lastAppeared: Item.ID?
   @ObservationIgnored var changes = RecordChanges<Item>()
 
@@ -267,13 +267,14 @@ public final class PagedList<Item: Record> {
     recordsChanged()
   }
 
-  func recordsChanged() { tail = Set(records.suffix(max(pageSize / 2, 1)).map(\.id)) }
+  func recordsChanged() { tail = Set(records.suffix(max(pageSize / 2, 1)).map(\.key)) }
 
   /// Loads more if the row that appeared last is near the end.
   ///
   /// Also after each load: rows that stay on the screen do not appear again.
   private func loadMoreIfNeeded() {
-    guard running == nil, loader != nil, hasMore, let lastAppeared, tail.contains(lastAppeared)
+    guard running == nil, loader != nil, hasMore, let lastAppeared,
+      tail.contains(RecordKey(lastAppeared))
     else { return }
     if case .more = failure?.load { return }
     _ = start(.more, by: cachePolicy)

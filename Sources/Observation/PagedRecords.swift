@@ -25,8 +25,12 @@ public struct PagedRecords<Item: Record>: RandomAccessCollection, Sendable {
 
   /// The index of the record with this ID; takes time in proportion to the number of records.
   func index(of id: Item.ID) -> Int? {
+    let key = RecordKey(id)
     for (chunk, start) in zip(chunks, starts) {
-      if let offset = chunk.firstIndex(where: { $0.id == id }) { return start + offset }
+      // IDs that are equal to Swift may differ in their bytes.
+      if let offset = chunk.firstIndex(where: { $0.id == id && $0.key == key }) {
+        return start + offset
+      }
     }
     return nil
   }

@@ -13,7 +13,7 @@ struct RemovedRecords<Item: Record> {
 
   var isEmpty: Bool { entries.isEmpty }
 
-  func contains(_ id: Item.ID) -> Bool { entries.contains { $0.record.id == id } }
+  func contains(_ id: Item.ID) -> Bool { entries.contains { $0.record.key == RecordKey(id) } }
 
   /// Adds the record that was at this index.
   mutating func insert(_ record: Item, from index: Int) {
@@ -24,7 +24,9 @@ struct RemovedRecords<Item: Record> {
 
   /// The record and the index at which it is to be inserted now; `nil` if it was not removed.
   mutating func take(_ id: Item.ID) -> (record: Item, index: Int)? {
-    guard let place = entries.firstIndex(where: { $0.record.id == id }) else { return nil }
+    guard let place = entries.firstIndex(where: { $0.record.key == RecordKey(id) }) else {
+      return nil
+    }
     let entry = entries.remove(at: place)
     for later in place..<entries.endIndex { entries[later].index += 1 }
     return (entry.record, entry.index)
@@ -33,8 +35,8 @@ struct RemovedRecords<Item: Record> {
   /// Removes the records that the list has again.
   mutating func forget(_ records: [Item]) {
     guard !entries.isEmpty else { return }
-    let ids = Set(records.map(\.id))
-    entries.removeAll { ids.contains($0.record.id) }
+    let ids = Set(records.map(\.key))
+    entries.removeAll { ids.contains($0.record.key) }
   }
 
   /// Adapts the places to another list with `count` records.

@@ -8,7 +8,7 @@ import AggregatorStore
 actor PostgresListener {
   /// The changes since the last call.
   struct Changes: Sendable {
-    var sources: Set<StoreKey> = []
+    var sources: Set<RecordKey> = []
     /// True if the server tells nothing by itself.
     var mustPoll = false
   }
@@ -20,7 +20,7 @@ actor PostgresListener {
   private var connection: PostgresConnection?
   private var mustPoll = false
   /// The contents at the last call, if the server tells nothing.
-  private var known: [StoreKey: String?] = [:]
+  private var known: [RecordKey: String?] = [:]
   /// True if a change may have been missed.
   private var hasGap = false
 
@@ -37,7 +37,7 @@ actor PostgresListener {
   }
 
   /// Connects if necessary, so that a later change of a source is noticed.
-  func prepare(for source: StoreKey) {
+  func prepare(for source: RecordKey) {
     _ = withConnection { connection, listener throws(PostgresFailure) in
       guard listener.mustPoll else { return }
       listener.known[source] = .some(try connection.contents(of: source.text))
@@ -45,7 +45,7 @@ actor PostgresListener {
   }
 
   /// The sources that may have changed, after a moment; `nil` if the server cannot be reached.
-  func changes(of sources: Set<StoreKey>) -> Changes? {
+  func changes(of sources: Set<RecordKey>) -> Changes? {
     withConnection { connection, listener throws(PostgresFailure) in
       var changes = Changes(mustPoll: listener.mustPoll)
       if listener.mustPoll {

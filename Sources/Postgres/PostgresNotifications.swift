@@ -26,7 +26,7 @@ final class PostgresNotifications: Sendable {
 
   func stream(of source: String) async -> AsyncStream<Void> {
     let stream = listeners.stream(of: source) { [self] in endIfUnused() }
-    await listener().prepare(for: StoreKey(source))
+    await listener().prepare(for: RecordKey(source))
     return stream
   }
 

@@ -183,7 +183,7 @@ extension PostgresStore {
 
   public func deleted(
     among ids: [String], of source: String
-  ) async throws(SourceError) -> Set<String> {
+  ) async throws(SourceError) -> Set<RecordKey> {
     try await read { connection throws(PostgresFailure) in
       let result = try connection.rows(
         """
@@ -191,7 +191,7 @@ extension PostgresStore {
         FROM aggregator_store.sources s JOIN aggregator_store.tombstones t ON t.source = s.number
         WHERE s.name = $1 AND t.id = ANY ($2)
         """, .text(source), .texts(ids))
-      return Set(result.rows { result.text($0, 0) ?? "" })
+      return Set(result.rows { RecordKey(result.text($0, 0) ?? "") })
     } ?? []
   }
 

@@ -155,17 +155,17 @@ private struct BatchState {
 /// The records of a batch that are stored already.
 private struct KnownRecords {
   private let result: PostgresResult
-  private let rows: [StoreKey: Int]
+  private let rows: [RecordKey: Int]
 
   init(_ result: PostgresResult) {
     self.result = result
     rows = Dictionary(
-      result.rows { (StoreKey(result.text($0, 0) ?? ""), $0) },
+      result.rows { (RecordKey(result.text($0, 0) ?? ""), $0) },
       uniquingKeysWith: { first, _ in first })
   }
 
   func record(of entry: StoreEntry) -> BatchPlan.Known? {
-    guard let row = rows[StoreKey(entry.id)] else { return nil }
+    guard let row = rows[RecordKey(entry.id)] else { return nil }
     let isSame = entry.json.withUnsafeBytes { $0.elementsEqual(result.bytes(row, 2)) }
     return BatchPlan.Known(
       position: result.integer(row, 1), json: isSame ? nil : result.data(row, 2),
@@ -176,8 +176,8 @@ private struct KnownRecords {
 extension [String] {
   /// Those of `found`, each once, in this order.
   fileprivate func inOrder(_ found: [String]) -> [String] {
-    var rest = Set(found.map(StoreKey.init))
-    return filter { rest.remove(StoreKey($0)) != nil }
+    var rest = Set(found.map { RecordKey($0) })
+    return filter { rest.remove(RecordKey($0)) != nil }
   }
 }
 

@@ -34,7 +34,7 @@ struct StoreFileState: Sendable {
     let removedUpstream: Int64
     /// Counts the changes of stored records.
     let lastChange: Int64
-    let deletions: Set<StoreKey>
+    let deletions: Set<RecordKey>
   }
 
   /// The number of the connection; 0 if there is no file.
@@ -73,7 +73,7 @@ extension Connection {
   ) throws(SQLiteFailure) -> StoreFileState.Contents? {
     guard let number = try number(of: source) else { return nil }
     let deletions = try rows("SELECT id FROM tombstones WHERE source = ?1", number) {
-      StoreKey($0.text(0) ?? "")
+      RecordKey($0.text(0) ?? "")
     }
     let connection = self.number
     let contents = try row(

@@ -100,7 +100,7 @@ extension SQLiteStore {
 
   public func deleted(
     among ids: [String], of source: String
-  ) async throws(SourceError) -> Set<String> {
+  ) async throws(SourceError) -> Set<RecordKey> {
     // A zero byte ends a text in SQLite's JSON, so such ids, which hardly exist, are looked up singly.
     let list = ids.filter { !$0.utf8.contains(0) }.jsonArray
     let others = ids.filter { $0.utf8.contains(0) }
@@ -111,13 +111,13 @@ extension SQLiteStore {
         SELECT t.id FROM json_each(?2) e CROSS JOIN tombstones t
         WHERE t.source = ?1 AND t.id = e.value
         """, number, list
-      ) { $0.text(0) ?? "" }
+      ) { RecordKey($0.text(0) ?? "") }
       var deleted = Set(found)
       for id in others {
         let isDeleted = try connection.row(
           "SELECT true FROM tombstones WHERE source = ?1 AND id = ?2", number, id
         ) { _ in true }
-        if isDeleted == true { deleted.insert(id) }
+        if isDeleted == true { deleted.insert(RecordKey(id)) }
       }
       return deleted
     } ?? []

@@ -74,9 +74,9 @@ package struct BatchPlan: Sendable {
     _ entries: [StoreEntry], after last: Int64, known: (StoreEntry) throws(Failure) -> Known?
   ) throws(Failure) {
     // A page, and so a batch, may have a record twice.
-    var states = [StoreKey: State](minimumCapacity: entries.count)
+    var states = [RecordKey: State](minimumCapacity: entries.count)
     for (index, entry) in entries.enumerated() {
-      let key = StoreKey(entry.id)
+      let key = RecordKey(entry.id)
       if let state = states[key] {
         let known = Known(
           position: state.position, json: state.json == entry.json ? nil : state.json,

@@ -1,9 +1,10 @@
+package import AggregatorCore
 import Synchronization
 
 /// Those who listen for the changes of a store in this process.
 package final class ChangeListeners: Sendable {
   private struct State {
-    var listeners: [Int: (source: StoreKey, continuation: AsyncStream<Void>.Continuation)] = [:]
+    var listeners: [Int: (source: RecordKey, continuation: AsyncStream<Void>.Continuation)] = [:]
     var lastNumber = 0
   }
 
@@ -12,7 +13,7 @@ package final class ChangeListeners: Sendable {
   package init() {}
 
   /// The sources for which somebody listens.
-  package var sources: Set<StoreKey> { state.withLock { Set($0.listeners.values.map(\.source)) } }
+  package var sources: Set<RecordKey> { state.withLock { Set($0.listeners.values.map(\.source)) } }
 
   /// Adds a listener; `whenLast` runs once it has gone, if it was the last one.
   ///
@@ -24,7 +25,7 @@ package final class ChangeListeners: Sendable {
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let number = state.withLock { state in
       state.lastNumber += 1
-      state.listeners[state.lastNumber] = (StoreKey(source), continuation)
+      state.listeners[state.lastNumber] = (RecordKey(source), continuation)
       return state.lastNumber
     }
     continuation.onTermination = { [self] _ in
@@ -38,10 +39,10 @@ package final class ChangeListeners: Sendable {
   }
 
   /// Notifies those who listen for a source.
-  package func notify(_ source: StoreKey) { notify { $0 == source } }
+  package func notify(_ source: RecordKey) { notify { $0 == source } }
 
   /// Notifies those who listen for any of the sources that `matches` accepts.
-  package func notify(_ matches: (StoreKey) -> Bool = { _ in true }) {
+  package func notify(_ matches: (RecordKey) -> Bool = { _ in true }) {
     let continuations = state.withLock { state in
       state.listeners.values.filter { matches($0.source) }.map(\.continuation)
     }

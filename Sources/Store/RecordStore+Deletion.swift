@@ -61,7 +61,11 @@ extension RecordStore {
 extension Array where Element: RecordID {
   /// Those of `texts`, each once.
   fileprivate func among(_ texts: some Sequence<String>) -> [Element] {
-    var rest = Set(texts.map(StoreKey.init))
-    return filter { rest.remove(StoreKey($0.description)) != nil }
+    among(Set(texts.map { RecordKey($0) }))
+  }
+
+  fileprivate func among(_ keys: Set<RecordKey>) -> [Element] {
+    var rest = keys
+    return filter { rest.remove(RecordKey($0)) != nil }
   }
 }

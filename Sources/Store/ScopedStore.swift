@@ -186,7 +186,7 @@ extension ScopedStore {
 
   package func deleted(
     among ids: [String], of source: String
-  ) async throws(SourceError) -> Set<String> {
+  ) async throws(SourceError) -> Set<RecordKey> {
     try await check(source)
     return try await base.deleted(among: ids, of: source)
   }

@@ -78,7 +78,7 @@ public protocol Store: Sendable {
   func restore(_ ids: [String]?, of source: String) async throws(SourceError) -> [String]
 
   /// The subset of `ids` that is deleted.
-  func deleted(among ids: [String], of source: String) async throws(SourceError) -> Set<String>
+  func deleted(among ids: [String], of source: String) async throws(SourceError) -> Set<RecordKey>
 
   /// The IDs marked as deleted that follow `id`, `nil` for the start, in the order of their UTF-8 bytes, and
   /// at most `limit`, 1 or more.

@@ -183,7 +183,7 @@ extension Invocation {
 
 extension [String] {
   fileprivate var uniqued: [String] {
-    var seen: Set<String> = []
-    return filter { seen.insert($0).inserted }
+    var seen: Set<RecordKey> = []
+    return filter { seen.insert(RecordKey($0)).inserted }
   }
 }

@@ -72,6 +72,9 @@ extension Plugin {
     var outcome = ListingOutcome(of: self, at: environment.now())
     outcome.offersAll = !invocation.has(.all)
     outcome.canGrow = policy.readOrder == .localFirst
+    if invocation.has(.offline), !isLocal, let store = environment.store {
+      outcome.gap = try? await gap(in: store)
+    }
     var listed = source
     if let selection, isLocal {
       try invocation.refuseRefreshOfSelection()
@@ -107,8 +110,12 @@ extension Plugin {
     {
       outcome.continuation = .listing(command)
     }
-    if let query, outcome.count == 0, !outcome.isPartial {
-      outcome.suggestion = await suggestion(for: query, in: environment)
+    if outcome.count == 0, !outcome.isPartial {
+      if let query {
+        outcome.suggestion = await suggestion(for: query, in: environment)
+      } else if let listed = listed as? SelectedSource<Item> {
+        outcome.suggestion = await listed.nearMiss()
+      }
     }
     outcome.report(to: context.diagnostics, query: query)
     return outcome.isPartial ? .partial : .success
@@ -209,10 +216,14 @@ extension Plugin {
       shown.add(step)
       // The service has counted them.
       if printer == nil, outcome.total != nil, selection?.isFilter != true { return shown }
-      if let end = step.end, end != .pageLimit || bounds.isCapped { outcome.end(end) }
+      if let end = step.end {
+        if end != .pageLimit || bounds.isCapped { outcome.end(end) }
+        outcome.noteGap()
+      }
       var items = step.items
       if needsDetails { try await complete(&items, &outcome, &details, fields) }
       if let selection {
+        do { try selection.check(items) } catch { throw CommandError(error, of: self) }
         items.removeAll { !selection.matches($0) }
         outcome.narrow(by: step.items.count - items.count)
       }
@@ -293,7 +304,8 @@ struct ListingOptions {
         hint: "\(option.spelling) with --all reads the list from its start")
     }
     let largestPage = policy.largestPage
-    let isCached = isLocal || policy.readOrder == .localFirst && hasStore
+    let isCached =
+      isLocal || invocation.has(.offline) || policy.readOrder == .localFirst && hasStore
     let isScan = isSearch && policy.localSearchBound != nil && !isCached
     let maxPages = invocation.count(.maxPages)
     isCapped = invocation.has(.all) || maxPages != nil

@@ -23,6 +23,9 @@ struct ListingOutcome {
   /// The command that completes the cache, if only cached records are listed.
   var syncHint: Hint?
 
+  /// What the cache lacks, if only it is listed.
+  var gap: CacheGap?
+
   private let source: String
   private let noun: RecordNoun
   private let isLocalFirst: Bool
@@ -43,9 +46,14 @@ struct ListingOutcome {
     let warning: Warning
     var hint: Hint?
     var isNote = false
+    /// True for an error beside an answer, which is never quiet.
+    var isFailure = false
 
     func report(_ diagnostics: Diagnostics, of source: String) {
       guard !isNote else { return diagnostics.note("note: \(warning.message)") }
+      guard !isFailure else {
+        return diagnostics.alarm("\(source): \(warning.message)", hint: hint)
+      }
       diagnostics.warning("\(source): \(warning.message)", hint: hint)
     }
   }
@@ -77,20 +85,21 @@ struct ListingOutcome {
     add(found.warnings)
   }
 
-  /// The codes of warnings that say that records are missing.
-  private static let cutShort: Set<String> = ["stopped", Warning.incomplete, "depth"]
-
   /// Adds a page of a walk, of which some records were there before.
   mutating func add<Item>(_ step: PaginationStep<Item>) {
     add(step.page, showing: step.items.count)
-    // Without any new record the walk itself says why it stops.
-    guard !repeatsRecords, !step.items.isEmpty, step.end != .itemLimit else { return }
+    // A walk that makes no progress says itself why it stops.
+    guard !repeatsRecords, step.end != .itemLimit, step.end?.isWithoutProgress != true else {
+      return
+    }
     repeated += step.page.records.count - step.items.count
     if repeated > 0 { isPartial = true }
   }
 
   private mutating func add(_ warnings: [Warning]) {
-    if warnings.contains(where: { Self.cutShort.contains($0.code) }) { isPartial = true }
+    if warnings.contains(where: \.meansIncomplete) { isPartial = true }
+    // Only the last one counts: the next page goes on with the scan.
+    remarks.removeAll { $0.warning.code == "scanned" }
     for warning in warnings where !remarks.contains(where: { $0.warning == warning }) {
       remarks.append(Remark(warning: warning, isNote: warning.code == "cachedOnly"))
     }
@@ -112,6 +121,14 @@ struct ListingOutcome {
   mutating func select(isFilter: Bool) {
     canGrow = false
     if isFilter { subject = "matching \(subject)" }
+  }
+
+  /// Notes at the end of a list of cached records that there are others.
+  mutating func noteGap() {
+    guard let gap, next == nil, provenances.contains(where: { $0.origin == .cached }) else {
+      return
+    }
+    add(gap)
   }
 
   mutating func add(_ gap: CacheGap) {
@@ -156,7 +173,7 @@ struct ListingOutcome {
     remarks.append(
       Remark(
         warning: Warning(error.code.description, error.message),
-        hint: error.hint(settings: settings)))
+        hint: error.hint(settings: settings), isFailure: true))
   }
 
   var summary: ListingSummary {
@@ -169,7 +186,7 @@ struct ListingOutcome {
     if count == 0, !isPartial, restart == nil {
       diagnostics.note(
         query.map { "No \(source) match \"\($0.text.fitted(to: 80))\"\(suggestion.didYouMean)" }
-          ?? "No \(subject)")
+          ?? "No \(subject)\(suggestion.didYouMean)")
     }
     if let grown = growth(query, diagnostics) { diagnostics.note(grown) }
     reportAmount(to: diagnostics)
@@ -235,7 +252,7 @@ struct ListingOutcome {
     }
     if repeated > 0 {
       let words = "\(repeated.of("record")) came again on another page: others may be missing"
-      all.append(Remark(warning: Warning("repeated", words)))
+      all.append(Remark(warning: Warning(Warning.repeated, words)))
     }
     if unreadable.count > 0 {
       all.append(Remark(warning: .unreadable(unreadable)))

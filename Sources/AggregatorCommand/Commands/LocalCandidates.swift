@@ -20,8 +20,8 @@ struct LocalCandidates<P: Plugin>: Sendable {
     let request = PageRequest(matching: query, limit: limit)
     var records: [P.Item] = []
     if let store { records = await page(request, of: plugin.recordStore(in: store).records) }
-    let known = Set(records.map(\.id))
-    return records + (await bundledRecords(request)).filter { !known.contains($0.id) }
+    let known = Set(records.map { RecordKey($0.id) })
+    return records + (await bundledRecords(request)).filter { !known.contains(RecordKey($0.id)) }
   }
 
   /// False if there are so many cached records that reading all of them takes more than a moment.

@@ -30,7 +30,8 @@ extension Plugin {
         try RecordPictures(of: self, drawnBy: chafa, environment, invocation, context)
       }
       return try await show(
-        invocation.arguments, by: RecordFinder(self, source, environment),
+        invocation.arguments,
+        by: RecordFinder(self, source, environment, mayGuess: !invocation.has(.quiet)),
         RecordPrinter(listing, output, in: context, on: pictures?.card.textLayout),
         ListingOutcome(of: self, at: environment.now()), pictures, context)
     }

@@ -13,12 +13,17 @@ struct RecordFinder<P: Plugin> {
   /// The shortest beginning of an ID.
   private static var minLength: Int { 3 }
 
+  /// False if nobody would read the note that names the record.
+  private let mayGuess: Bool
+
   init(
-    _ plugin: P, _ source: any DataSource<P.Item>, _ environment: PluginEnvironment
+    _ plugin: P, _ source: any DataSource<P.Item>, _ environment: PluginEnvironment,
+    mayGuess: Bool = true
   ) {
     self.plugin = plugin
     self.source = source
     self.environment = environment
+    self.mayGuess = mayGuess
   }
 
   /// Returns the record, and a note that names it unless `text` is its ID.
@@ -60,10 +65,20 @@ struct RecordFinder<P: Plugin> {
     }
     guard matches.best.count == 1 else { return .failure(ambiguous(text, matches.best)) }
     let id = match.id.description
+    guard mayGuess || isNamed(match, text) else {
+      return .failure(
+        SourceError(
+          .invalidRequest, message(text, "is neither an ID nor the whole name"),
+          cause: LookupAdvice(hint: candidates(matches.best))))
+    }
     return await plugin.find(id, in: source).map { found in
       let name = plugin.fields.name(of: found.item).map { " (\($0))" } ?? ""
       return (found, "note: showing \(plugin.noun.singular) \(id)\(name) for \"\(text)\"")
     }
+  }
+
+  private func isNamed(_ record: P.Item, _ text: String) -> Bool {
+    plugin.fields.name(of: record).map { FoldedText($0) == FoldedText(text) } ?? false
   }
 
   /// Adds to the failure of a lookup which record is called so, if it is known.
@@ -132,9 +147,9 @@ struct RecordFinder<P: Plugin> {
       else { continue }
       records.append(item)
     }
-    let known = Set(records.map(\.id))
+    let known = Set(records.map { RecordKey($0.id) })
     return records
-      + (await local.bundledRecords(withIDFrom: text)).filter { !known.contains($0.id) }
+      + (await local.bundledRecords(withIDFrom: text)).filter { !known.contains(RecordKey($0.id)) }
   }
 
   private func matches(
@@ -148,8 +163,8 @@ struct RecordFinder<P: Plugin> {
         search.rank($0.id.description, fields.searchableText(of: $0))
       }
     }
-    let known = Set(ranked[.beginning, default: []].map(\.id))
-    ranked[.beginning, default: []] += beginnings.filter { !known.contains($0.id) }
+    let known = Set(ranked[.beginning, default: []].map { RecordKey($0.id) })
+    ranked[.beginning, default: []] += beginnings.filter { !known.contains(RecordKey($0.id)) }
     var best =
       [SearchRank.id, .name, .beginning].lazy.compactMap { ranked[$0] }
       .first { !$0.isEmpty } ?? []

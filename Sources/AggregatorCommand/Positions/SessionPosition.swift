@@ -30,9 +30,8 @@ package struct SessionPosition: Hashable, Sendable {
   func continuation(goesOnAfterEnd: Bool) -> NextPageRequest? {
     guard next != nil || goesOnAfterEnd && selection == nil else { return nil }
     return NextPageRequest(
-      query: query, fields: fields, selection: selection, start: next ?? request, limit: nil,
-      excluded: ids,
-      earlier: earlier, latest: latest)
+      query: query, fields: fields, selection: selection, start: next ?? request,
+      limit: latest.limit, excluded: ids, earlier: earlier, latest: latest)
   }
 
   /// The request for the page before the latest one; `nil` if there is none or it was dropped.
@@ -54,7 +53,7 @@ struct NextPageRequest: Hashable, Sendable {
   var fields: [String]?
   var selection: SelectionText?
   let start: Cursor?
-  /// The limit with which the page was shown before.
+  /// The limit with which this page, or the one before it, was shown.
   let limit: Int?
   let excluded: ShownIDs
   /// The pages before ``latest``, or before this one if that is `nil`.

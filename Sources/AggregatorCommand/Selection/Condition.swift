@@ -43,6 +43,23 @@ struct Condition<Item>: Sendable {
     }
   }
 
+  /// Fails with code `invalidRequest` if a record has a date where the condition compares with another text.
+  func check(_ item: Item) throws(SourceError) {
+    guard comparison.isOrder, !operand.isPeriod else { return }
+    for case .string(let text) in field[item].present where Period(text)?.isDate == true {
+      throw SourceError(
+        .invalidRequest,
+        "invalid value \"\(operand.text.oneLine(atMost: 80))\" for field \"\(field.name)\": must be a date such as "
+          + "2026, 2026-11 or 2026-11-22")
+    }
+  }
+
+  /// The value of a record that differs from that of the condition only in case and accents.
+  func nearMiss(in item: Item) -> String? {
+    guard comparison == .equal, !operand.text.isEmpty else { return nil }
+    return field[item].present.lazy.map(\.cell).first { FoldedText($0) == operand.folded }
+  }
+
   func matches(_ item: Item) -> Bool {
     let values = field[item].present
     switch comparison {
@@ -70,6 +87,13 @@ enum Comparison: String, Sendable, CaseIterable {
   case lessOrEqual = "<="
   case greater = ">"
   case greaterOrEqual = ">="
+
+  fileprivate var isOrder: Bool {
+    switch self {
+    case .less, .lessOrEqual, .greater, .greaterOrEqual: true
+    case .equal, .notEqual, .contains: false
+    }
+  }
 
   fileprivate var acceptsEmpty: Bool { self == .equal || self == .notEqual }
 
@@ -102,6 +126,9 @@ struct Operand: Sendable {
     bool = text == "true" ? true : text == "false" ? false : nil
     period = Period(text)
   }
+
+  /// True for a day, a month, a year or a time.
+  fileprivate var isPeriod: Bool { period != nil }
 
   func equals(_ value: JSON) -> Bool {
     switch value {

@@ -79,6 +79,7 @@ struct SelectedSource<Item: Record>: DataSource {
     do throws(SourceError) {
       let pages = base.pages(matching: query, size: 1000).makeAsyncIterator()
       while let step = try await pages.next() {
+        try selection.check(step.items)
         var page = all ?? Page([], provenance: step.page.provenance)
         page.records += step.items.filter(selection.matches)
         page.provenance.fetchedAt =
@@ -100,6 +101,15 @@ struct SelectedSource<Item: Record>: DataSource {
     }
     loaded.value.withLock { $0 = Loaded(query: query, page: page) }
     return page
+  }
+
+  /// A value that is near that of a condition; `nil` if there is none, or the records cannot be read.
+  func nearMiss() async -> String? {
+    let pages = base.pages(size: 1000).makeAsyncIterator()
+    while let step = try? await pages.next() {
+      if let value = selection.nearMiss(in: step.items) { return value }
+    }
+    return nil
   }
 
   private final class Cache: Sendable {

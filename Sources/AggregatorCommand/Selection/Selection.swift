@@ -51,6 +51,16 @@ struct Selection<Item: Record>: Sendable {
     return fields.filter(\.isDetail).map(\.name)
   }
 
+  /// Fails with code `invalidRequest` if a condition cannot be compared with a record.
+  func check(_ items: [Item]) throws(SourceError) {
+    for condition in conditions { for item in items { try condition.check(item) } }
+  }
+
+  /// A value that a condition may mean: the same but for case and accents; `nil` if there are several conditions.
+  func nearMiss(in items: [Item]) -> String? {
+    conditions.count == 1 ? items.lazy.compactMap(conditions[0].nearMiss).first : nil
+  }
+
   func matches(_ item: Item) -> Bool { conditions.allSatisfy { $0.matches(item) } }
 
   func sorted(_ items: [Item]) -> [Item] { order?.sorted(items) ?? items }

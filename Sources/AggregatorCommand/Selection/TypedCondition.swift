@@ -15,7 +15,8 @@ package struct TypedCondition: Hashable, Sendable {
   /// Parses conditions joined by `and`: `publisher=Marvel and name~"rocket and groot"`.
   ///
   /// A value ends at the end of the text, or before an `and` that another condition follows, so that most
-  /// values need no quotes. Within single or double quotes a backslash precedes a quote or a backslash.
+  /// values need no quotes. Within single or double quotes a backslash precedes a quote or a backslash. What looks
+  /// like another way to join conditions must be quoted.
   /// Errors have the code `usage`.
   package static func all(in text: String) throws(CommandError) -> [TypedCondition] {
     var conditions: [TypedCondition] = []
@@ -33,6 +34,9 @@ package struct TypedCondition: Hashable, Sendable {
     }
     field = rest[..<operatorStart].trimmed
     guard !field.isEmpty else { throw invalid("no field before the operator") }
+    guard !field.hasPrefix("("), field.split(whereSeparator: \.isWhitespace).count == 1 else {
+      throw invalid("only \"and\" joins conditions", hint: Self.sqlHint)
+    }
     rest = rest[operatorStart...]
     guard
       let comparison = Comparison.allCases.sorted(by: { $0.rawValue.count > $1.rawValue.count })
@@ -47,6 +51,9 @@ package struct TypedCondition: Hashable, Sendable {
       }
       let end = Self.endOfValue(rest)
       value = rest[..<end.value].trimmed
+      if let word = Self.otherJoint(rest[..<end.value]) {
+        throw invalid("\"\(word)\" cannot join conditions", hint: Self.sqlHint)
+      }
       rest = rest[end.next...]
       return
     }
@@ -68,6 +75,19 @@ package struct TypedCondition: Hashable, Sendable {
       throw invalid("\"and\" must follow the quoted value")
     }
     rest = next
+  }
+
+  private static let sqlHint: Hint = "quote a value that contains it, or use the command sql"
+
+  /// A word in an unquoted value that looks like the joint of two conditions: an `or` that another condition, or one in
+  /// parentheses, follows.
+  private static func otherJoint(_ value: Substring) -> Substring? {
+    let words = value.split(whereSeparator: \.isWhitespace)
+    return words.first { word in
+      guard ["or", "||", "&&", "not"].contains(word.lowercased()) else { return false }
+      let next = value[word.endIndex...].drop { $0.isWhitespace || $0 == "(" }
+      return next.startsCondition
+    }
   }
 
   /// The end of an unquoted value, and the start of the next condition.

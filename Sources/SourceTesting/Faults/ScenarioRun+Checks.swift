@@ -125,7 +125,7 @@ extension ScenarioRun {
           .storeConsistent, "cached records", "\"\(id)\", which the service returned", "none")
       }
       guard let id = deleted?.description else { return }
-      if try await !store.deleted(among: [id], of: plugin.name).contains(id) {
+      if try await !store.deleted(among: [id], of: plugin.name).contains(RecordKey(id)) {
         violated(.storeConsistent, "deleted records", "\"\(id)\"", "not deleted")
       }
     } catch {

@@ -166,7 +166,7 @@ extension StoreLaw {
       let shared = try await store.shared(source + text)
       trial.expect(shared.map { Array($0.utf8) }, bytes, at: "change(\(call))")
       let deleted = try await store.deleted(among: [text], of: source)
-      trial.expect(deleted.map { Array($0.utf8) }, [bytes], at: "deleted(among: [\(call)])")
+      trial.expect(deleted.map { Array($0.text.utf8) }, [bytes], at: "deleted(among: [\(call)])")
       trial.expect(try await store.restore([text], of: source).count, 1, at: "restore([\(call)])")
     }
     trial.expect(

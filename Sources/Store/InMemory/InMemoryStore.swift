@@ -12,8 +12,8 @@ import Synchronization
 /// by rank at all.
 public final class InMemoryStore: Store {
   private struct Contents {
-    var sources: [StoreKey: StoredContents] = [:]
-    var shared: [StoreKey: String] = [:]
+    var sources: [RecordKey: StoredContents] = [:]
+    var shared: [RecordKey: String] = [:]
   }
 
   private let contents = Mutex(Contents())
@@ -24,13 +24,13 @@ public final class InMemoryStore: Store {
   private func read<Answer: Sendable>(
     _ source: String, _ body: (StoredContents) -> sending Answer
   ) -> Answer {
-    contents.withLock { body($0.sources[StoreKey(source)] ?? StoredContents()) }
+    contents.withLock { body($0.sources[RecordKey(source)] ?? StoredContents()) }
   }
 
   private func write<Answer: Sendable>(
     _ source: String, _ body: (inout StoredContents) -> sending Answer
   ) -> Answer {
-    let key = StoreKey(source)
+    let key = RecordKey(source)
     let (answer, isChanged) = contents.withLock { contents in
       let revision = contents.sources[key]?.revision ?? 0
       let answer = body(&contents.sources[key, default: StoredContents()])
@@ -61,7 +61,7 @@ public final class InMemoryStore: Store {
   }
 
   public func page(_ key: String, of source: String) async throws(SourceError) -> StoredPage? {
-    read(source) { $0.page(StoreKey(key)) }
+    read(source) { $0.page(RecordKey(key)) }
   }
 
   public func pageKeys(
@@ -80,7 +80,7 @@ public final class InMemoryStore: Store {
   }
 
   public func checkpoint(_ name: String, of source: String) async throws(SourceError) -> String? {
-    read(source) { $0.checkpoints[StoreKey(name)] }
+    read(source) { $0.checkpoints[RecordKey(name)] }
   }
 
   public func save(
@@ -93,27 +93,27 @@ public final class InMemoryStore: Store {
     _ ids: [String], of source: String, at date: Date
   ) async throws(SourceError) -> [String] {
     write(source) { contents in
-      ids.filter { contents.delete(StoreKey($0)) }
+      ids.filter { contents.delete(RecordKey($0)) }
     }
   }
 
   public func restore(_ ids: [String]?, of source: String) async throws(SourceError) -> [String] {
     write(source) { contents in
-      (ids ?? contents.tombstones.map(\.text)).filter { contents.restore(StoreKey($0)) }
+      (ids ?? contents.tombstones.map(\.text)).filter { contents.restore(RecordKey($0)) }
     }
   }
 
   public func deleted(
     among ids: [String], of source: String
-  ) async throws(SourceError) -> Set<String> {
-    read(source) { contents in Set(ids.filter { contents.tombstones.contains(StoreKey($0)) }) }
+  ) async throws(SourceError) -> Set<RecordKey> {
+    read(source) { contents in contents.tombstones.intersection(ids.map { RecordKey($0) }) }
   }
 
   public func deletions(
     of source: String, after id: String?, limit: Int
   ) async throws(SourceError) -> [StoredDeletion] {
     read(source) { contents in
-      let start = id.map(StoreKey.init)
+      let start = id.map { RecordKey($0) }
       return contents.tombstones.filter { key in start.map { key > $0 } ?? true }
         .sorted().prefix(limit)
         .map { StoredDeletion(id: $0.text, record: contents.row(of: $0.text)?.record) }
@@ -124,8 +124,8 @@ public final class InMemoryStore: Store {
     _ key: String, timed body: @escaping @Sendable (String?, Date?) -> String?
   ) async throws(SourceError) {
     contents.withLock { contents in
-      if let text = body(contents.shared[StoreKey(key)], nil) {
-        contents.shared[StoreKey(key)] = text
+      if let text = body(contents.shared[RecordKey(key)], nil) {
+        contents.shared[RecordKey(key)] = text
       }
     }
   }

@@ -4,7 +4,7 @@ import AggregatorFoundation
 /// The contents of one source in an ``InMemoryStore``.
 struct StoredContents {
   struct Row {
-    let id: StoreKey
+    let id: RecordKey
     var record: StoredRecord
     var text: FoldedText
   }
@@ -18,35 +18,35 @@ struct StoredContents {
   /// The position before that of the first row; positions have no gaps.
   private let start: Int64
   private var rows: [Row] = []
-  private var positions: [StoreKey: Int64] = [:]
+  private var positions: [RecordKey: Int64] = [:]
   private var removedCount = 0
-  private(set) var pages: [StoreKey: Page] = [:]
-  private(set) var checkpoints: [StoreKey: String] = [:]
+  private(set) var pages: [RecordKey: Page] = [:]
+  private(set) var checkpoints: [RecordKey: String] = [:]
   private var fetchedAt: Date?
-  private(set) var tombstones: Set<StoreKey>
+  private(set) var tombstones: Set<RecordKey>
 
   /// Another one after each change of the records or the deletions.
   private(set) var revision: Int
 
   /// The positions seen by reconciliations, and those that the last complete one missed.
-  private var seen: [StoreKey: Set<Int64>] = [:]
-  private var missed: [StoreKey: Set<Int64>] = [:]
+  private var seen: [RecordKey: Set<Int64>] = [:]
+  private var missed: [RecordKey: Set<Int64>] = [:]
 
-  init(start: Int64 = 0, tombstones: Set<StoreKey> = [], revision: Int = 0) {
+  init(start: Int64 = 0, tombstones: Set<RecordKey> = [], revision: Int = 0) {
     self.start = start
     self.tombstones = tombstones
     self.revision = revision
   }
 
   /// Returns false if the ID was deleted before.
-  mutating func delete(_ id: StoreKey) -> Bool {
+  mutating func delete(_ id: RecordKey) -> Bool {
     guard tombstones.insert(id).inserted else { return false }
     revision += 1
     return true
   }
 
   /// Returns false if the ID was not deleted.
-  mutating func restore(_ id: StoreKey) -> Bool {
+  mutating func restore(_ id: RecordKey) -> Bool {
     guard tombstones.remove(id) != nil else { return false }
     revision += 1
     return true
@@ -56,7 +56,7 @@ struct StoredContents {
 
   private func index(_ position: Int64) -> Int { Int(position - start) - 1 }
 
-  func row(of id: String) -> Row? { positions[StoreKey(id)].map { rows[index($0)] } }
+  func row(of id: String) -> Row? { positions[RecordKey(id)].map { rows[index($0)] } }
 
   var status: StoreStatus {
     var status = StoreStatus()
@@ -114,7 +114,7 @@ extension StoredContents {
     return (slice, rest.prefix(limit).last?.rank ?? start?.rank ?? .id)
   }
 
-  func page(_ key: StoreKey) -> StoredPage? {
+  func page(_ key: RecordKey) -> StoredPage? {
     pages[key].map { page in
       let records = page.positions.map { rows[index($0)].record }
       return StoredPage(
@@ -137,13 +137,13 @@ extension StoredSlice {
 
 extension StoredContents {
   mutating func save(_ batch: StoreBatch, at date: Date) -> StoreChanges {
-    let stored = batch.checkpointName.flatMap { checkpoints[StoreKey($0)] }
+    let stored = batch.checkpointName.flatMap { checkpoints[RecordKey($0)] }
     guard let batch = batch.decided(on: stored, at: nil) else { return StoreChanges() }
     let plan = BatchPlan(batch.entries, after: lastPosition) { entry in
       row(of: entry.id)?.record.known(for: entry)
     }
     for form in plan.insertions {
-      let id = StoreKey(form.id)
+      let id = RecordKey(form.id)
       positions[id] = form.position
       let record = StoredRecord(position: form.position, json: form.json, savedAt: date)
       rows.append(Row(id: id, record: record, text: form.text))
@@ -156,7 +156,7 @@ extension StoredContents {
     for position in plan.returned { rows[index(position)].record.removedUpstreamAt = nil }
     removedCount -= plan.returned.count
     if let (key, page) = batch.page {
-      pages[StoreKey(key)] = Page(page: page, positions: plan.positions, fetchedAt: date)
+      pages[RecordKey(key)] = Page(page: page, positions: plan.positions, fetchedAt: date)
       let oldest =
         pages.count > StoreLimit.pages
         ? pages.min { $0.value.fetchedAt < $1.value.fetchedAt } : nil
@@ -165,7 +165,7 @@ extension StoredContents {
     var changes = plan.changes
     if let update = batch.update, stored == update.from {
       changes.didMoveCheckpoint = true
-      checkpoints[StoreKey(update.name)] = update.to
+      checkpoints[RecordKey(update.name)] = update.to
       if batch.isFetched { fetchedAt = date }
       if let step = update.reconciliation {
         reconcile(step, at: update, seeing: plan.positions, on: date, &changes)
@@ -180,7 +180,7 @@ extension StoredContents {
     _ step: Reconciliation, at update: CheckpointUpdate, seeing positions: [Int64], on date: Date,
     _ changes: inout StoreChanges
   ) {
-    let name = StoreKey(update.name)
+    let name = RecordKey(update.name)
     let seen = (step.begins ? [] : self.seen[name] ?? []).union(positions)
     self.seen[name] = update.to == nil ? nil : seen
     guard let completion = step.completion else { return }

@@ -72,9 +72,12 @@ struct Cached<Base: DataSource>: Decorator {
       var none: [Base.Item] = []
       warnings += [.mixedGenerations, try await save(&none, outdatedKey(listingGeneration), mark)]
     }
-    let fetched = FetchedPage(
+    var fetched = FetchedPage(
       next: page.next, total: page.total, endpoint: page.provenance.endpoint,
       unreadable: page.unreadable, generation: generation)
+    let incomplete = page.warnings.filter(\.meansIncomplete)
+    if !incomplete.isEmpty { fetched.warnings = incomplete }
+    fetched.rows = page.records.count + page.unreadable.count
     warnings.append(try await save(&page.records, key(upstream), fetched))
     return try cut(
       page, to: request, at: position.inGeneration(generation, pageSize: upstream.limit),
@@ -122,12 +125,13 @@ struct Cached<Base: DataSource>: Decorator {
     JSON.array(([scope, kind.rawValue] + parts).map { $0.map(JSON.string) ?? .null }).text
   }
 
-  /// `nil` also if the store fails, which must not prevent a call to the service, unless it is only locked.
+  /// `nil` also if the store fails, which must not prevent a call to the service, unless it is only locked or
+  /// must not be ignored.
   private func cachedPage(_ key: String) async throws(SourceError) -> StoredPage? {
     do throws(SourceError) {
       return try await recordStore.store.page(key, of: recordStore.source)
     } catch {
-      guard error.code != .busy else { throw error }
+      guard ![.busy, .unusableStore].contains(error.code) else { throw error }
       return nil
     }
   }
@@ -151,7 +155,8 @@ struct Cached<Base: DataSource>: Decorator {
     let dropped = UnreadableRows(count: stored.page.unreadable, firstReason: stored.page.reason)
     let page = Page(
       records, next: stored.page.next, total: stored.page.total,
-      provenance: provenance(of: stored), unreadable: dropped + unreadable)
+      provenance: provenance(of: stored), unreadable: dropped + unreadable,
+      warnings: stored.page.warnings ?? [])
     return DecodedPage(
       page: page, size: request.limit, generation: stored.page.generation,
       isComplete: unreadable.count == 0)

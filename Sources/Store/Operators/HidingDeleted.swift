@@ -5,7 +5,7 @@ extension DataSource {
   ///
   /// Pages may be shorter then, by ``Page/hidden`` records, and ``Page/total`` is smaller, or unknown if
   /// deleted records may be among the matches of other pages. A deleted record fails with `notFound`. If the
-  /// store fails, nothing is left out, and a warning says so; a lock that times out is thrown as `busy`.
+  /// store fails, nothing is left out, and a warning says so; `busy` and `unusableStore` are thrown.
   public func hidingDeleted(in recordStore: RecordStore<Item>) -> some DataSource<Item> {
     HidingDeleted(base: self, recordStore: recordStore)
   }
@@ -22,10 +22,12 @@ struct HidingDeleted<Base: DataSource>: Decorator {
     do throws(SourceError) {
       let deleted = try await deleted(among: page.records.map(\.id))
       let count = page.records.count
-      page.records.removeAll { deleted.contains($0.id.description) }
+      page.records.removeAll { deleted.contains($0.key) }
       let hidden = count - page.records.count
       page.hidden += hidden
+      let reported = page.total
       page.total = try await total(of: page, hiding: hidden, for: request)
+      page.reportedTotal = reported
     } catch {
       page.warnings.append(try warning(of: error))
     }
@@ -63,14 +65,14 @@ struct HidingDeleted<Base: DataSource>: Decorator {
     return isWhole || hidden == status.deleted ? total - hidden : nil
   }
 
-  private func deleted(among ids: [Base.Item.ID]) async throws(SourceError) -> Set<String> {
+  private func deleted(among ids: [Base.Item.ID]) async throws(SourceError) -> Set<RecordKey> {
     guard !ids.isEmpty else { return [] }
     return try await recordStore.store.deleted(
       among: ids.map(\.description), of: recordStore.source)
   }
 
   private func warning(of error: SourceError) throws(SourceError) -> Warning {
-    guard error.code != .cancelled, error.code != .busy else { throw error }
+    guard ![.cancelled, .busy, .unusableStore].contains(error.code) else { throw error }
     return .storage(error)
   }
 }

@@ -12,14 +12,25 @@ extension RecordStore {
 struct StoredSource<Item: Record>: DataSource, CustomStringConvertible {
   let recordStore: RecordStore<Item>
 
+  /// True if this source made the cursor of a request.
+  func continues(_ request: PageRequest) -> Bool {
+    let seal = CursorSeal(description, for: request.query)
+    return (try? seal.open(request.cursor, as: StoredPosition.self)) != nil
+  }
+
   @concurrent func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
     let seal = CursorSeal(description, for: request.query)
     let start = try seal.open(request.cursor, as: StoredPosition.self)
     let (slice, last) = try await recordStore.slice(request, after: start)
-    guard start != nil || !slice.records.isEmpty else {
+    let sync = try await recordStore.completeSync()
+    // After a complete sync, no match is an answer.
+    guard sync != nil || start != nil || !slice.records.isEmpty else {
       throw .nothingCached(of: recordStore.source, matching: request.query)
     }
-    return try recordStore.page(slice, next: slice.hasMore ? last : nil, seal)
+    var page = try recordStore.page(slice, next: slice.hasMore ? last : nil, seal)
+    // A record is as old as its last change, but it was there at the last sync.
+    page.provenance.fetchedAt = sync?.date ?? page.provenance.fetchedAt
+    return page
   }
 
   func item(

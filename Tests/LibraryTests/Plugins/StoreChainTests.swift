@@ -235,6 +235,8 @@ struct StoreChainTests {
           .coalesced()
           .onlineOnly()
           .cached(in: notes, freshFor: 60 s)
+          .lookingUpSynced(in: notes)
+          .synced(in: notes)
           .fallback(to: notes.stored)
           .fallback(to: notes.bundled)
           .hidingDeleted(in: notes)

@@ -94,7 +94,7 @@ struct DeletingTests {
     let others = ["a", "b", "1.0", "\u{FFFD}", "a b", "0"]
     try await store.save((others + [id]).map { StoreEntry($0) })
     #expect(try await store.delete([id], of: "things", at: .day()) == [id])
-    #expect(try await store.deleted(among: others + [id], of: "things") == [id])
+    #expect(try await store.deleted(among: others + [id], of: "things") == [RecordKey(id)])
     #expect(try await store.ids() == others)
     #expect(try await store.restore([id], of: "things") == [id])
     #expect(try await store.ids().count == others.count + 1)
@@ -106,8 +106,9 @@ struct DeletingTests {
     let deleted = Set(ids.indices.filter { $0.isMultiple(of: 3) }.map { ids[$0] })
     _ = try await store.delete(deleted.sorted(), of: "things", at: .day())
     _ = try await store.delete(ids, of: "others", at: .day())
-    #expect(try await store.deleted(among: ids, of: "things") == deleted)
-    #expect(try await store.deleted(among: ids + ids, of: "things") == deleted)
+    let keys = Set(deleted.map { RecordKey($0) })
+    #expect(try await store.deleted(among: ids, of: "things") == keys)
+    #expect(try await store.deleted(among: ids + ids, of: "things") == keys)
     #expect(try await store.deleted(among: ["a\0b", "a"], of: "others") == ["a\0b"])
   }
 

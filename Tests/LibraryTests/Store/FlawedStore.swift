@@ -91,7 +91,7 @@ struct FlawedStore: Store {
     try await base.restore(ids, of: self.source(source))
   }
 
-  func deleted(among ids: [String], of source: String) async throws(SourceError) -> Set<String> {
+  func deleted(among ids: [String], of source: String) async throws(SourceError) -> Set<RecordKey> {
     try await base.deleted(among: ids, of: self.source(source))
   }
 

@@ -21,7 +21,7 @@ struct SharedPassTests {
     pass.finish(
       lease,
       SharedPass.PageSummary(
-        records: records, unreadable: 0, total: total, isLast: isLast, isIncomplete: false),
+        records: records, unreadable: 0, total: total, isLast: isLast, incompleteReason: nil),
       depth: depth, at: .day())
   }
 

@@ -1,0 +1,93 @@
+package import AggregatorCore
+import AggregatorFoundation
+
+extension DataSource {
+  /// Answers from the store what a complete sync has stored, at any age, where the service would answer less: without
+  /// the service all lists and searches, and `searching` those that would scan a part of its records.
+  ///
+  /// A call that refreshes, or may not fall back, is left to the source. Without the service the first page fails, so that
+  /// a fallback to the store answers.
+  package func synced(
+    in recordStore: RecordStore<Item>, searching: Bool
+  ) -> some DataSource<Item> {
+    Synced(base: self, recordStore: recordStore, searches: searching)
+  }
+
+  /// Looks up records of a service that cannot in the store, if a complete sync has stored all of them.
+  package func lookingUpSynced(in recordStore: RecordStore<Item>) -> some DataSource<Item> {
+    SyncedLookup(base: self, recordStore: recordStore)
+  }
+}
+
+private struct Synced<Base: DataSource>: Decorator {
+  let base: Base
+  let recordStore: RecordStore<Base.Item>
+  let searches: Bool
+  var label: String { "synced(in: \(recordStore.source))" }
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
+    let stored = StoredSource(recordStore: recordStore)
+    let policy = request.cachePolicy
+    guard request.cursor == nil else {
+      return try await stored.continues(request) ? stored.page(request) : base.page(request)
+    }
+    guard policy.mayFallBack, !policy.refreshes, try await recordStore.isSynced() else {
+      return try await base.page(request)
+    }
+    // The fallback to the store lists all of it, unlike the pages that happen to be cached.
+    guard policy.mayAskService else { throw .offlineMode }
+    if searches, request.query != nil { return try await stored.page(request) }
+    let page = try await base.page(request)
+    if page.provenance.origin == .cached, let reason = page.provenance.reason { throw reason }
+    return page
+  }
+
+  func item(
+    _ id: Base.Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Base.Item> {
+    try await base.item(id, cachePolicy: cachePolicy)
+  }
+}
+
+private struct SyncedLookup<Base: DataSource>: Decorator {
+  let base: Base
+  let recordStore: RecordStore<Base.Item>
+  var label: String { "lookingUpSynced(in: \(recordStore.source))" }
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
+    try await base.page(request)
+  }
+
+  func item(
+    _ id: Base.Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Base.Item> {
+    do { return try await base.item(id, cachePolicy: cachePolicy) } catch {
+      guard error.code == .unsupported, !cachePolicy.refreshes, try await recordStore.isSynced()
+      else { throw error }
+      return try await StoredSource(recordStore: recordStore).item(id, cachePolicy: cachePolicy)
+    }
+  }
+}
+
+/// A sync that has stored all records of a service.
+struct CompleteSync {
+  /// Its end; `nil` for one of an older version.
+  let date: Date?
+}
+
+extension RecordStore {
+  /// True if all records of the service are stored; false also if the store fails, as for ``Cached``.
+  fileprivate func isSynced() async throws(SourceError) -> Bool {
+    do throws(SourceError) { return try await completeSync() != nil } catch {
+      guard ![.busy, .unusableStore, .cancelled].contains(error.code) else { throw error }
+      return false
+    }
+  }
+
+  /// The last sync, if all records of the service are stored; `nil` if they may not be.
+  func completeSync() async throws(SourceError) -> CompleteSync? {
+    guard let mark = try await store.checkpoint(Coverage.checkpoint, of: source) else { return nil }
+    let seconds = Double(mark).flatMap { $0 > 1 ? $0 : nil }
+    return CompleteSync(date: seconds.map(Date.init(timeIntervalSince1970:)))
+  }
+}
