@@ -37,7 +37,8 @@ public struct DeclaredPlugin: Plugin {
   }
 
   public func scope(in settings: Settings) -> String {
-    [manifest.scope, account(in: settings) ?? ""].joined(separator: " ")
+    // Pages and the progress of a sync are kept with the records, whose scope knows the secret.
+    manifest.scope
   }
 
   /// The scope of the records in a store; `nil` if the manifest cannot be read.
@@ -46,19 +47,16 @@ public struct DeclaredPlugin: Plugin {
   /// be those of another account.
   package func recordScope(in settings: Settings) -> StoreScope? {
     (try? lazy.value().get()).map {
-      StoreScope(records: String($0.scope.fnv1a, radix: 36), account: account(in: settings))
+      StoreScope(records: String($0.scope.fnv1a, radix: 36), secret: secret(in: settings))
     }
   }
 
-  /// A digest of the secrets; `nil` if there are none, or if one is not set.
-  ///
-  /// The salt is known on this machine only, so that a copy of the store is no help to guess a secret.
-  private func account(in settings: Settings) -> String? {
+  /// The secrets as one; `nil` if there are none, or if one is not set.
+  private func secret(in settings: Settings) -> Secret? {
     let known = self.settings
     let secrets = known.compactMap(settings.secret)
     guard !known.isEmpty, secrets.count == known.count else { return nil }
-    let text = secrets.map { $0.reveal(\.self) }.joined(separator: "\0")
-    return String("\(folder?.salt ?? "")\0\(name)\0\(text)".fnv1a, radix: 36)
+    return Secret(secrets.map { $0.reveal(\.self) }.joined(separator: "\0"))
   }
 
   public var example: PluginExample { PluginExample(query: "WORD", id: "ID") }

@@ -103,13 +103,10 @@ public struct ManifestFolder: Sendable {
 
   private static let maxBindingBytes = 64 << 10
 
-  /// The name of the salt in the file of bound secrets, whose own names have no lower-case letters.
+  /// An entry of older versions in the file of bound secrets, whose own names have no lower-case letters.
   private static let saltName = "salt"
 
-  /// A random text for digests of secrets; `nil` if none is bound.
-  var salt: String? { hosts[Self.saltName] }
-
-  /// The host of each bound secret, and the salt; none if the file cannot be read.
+  /// The host of each bound secret; none if the file cannot be read.
   private var hosts: [String: String] {
     Self.parsed((try? bindings.contents(atMost: Self.maxBindingBytes)) ?? [])
   }
@@ -153,9 +150,6 @@ public struct ManifestFolder: Sendable {
       var hosts = Self.parsed(bytes)
       try Self.check(secrets.filter { !replaced.contains($0) }, in: hosts, authority)
       for secret in secrets { hosts[secret] = authority }
-      if hosts[Self.saltName] == nil {
-        hosts[Self.saltName] = UUID().uuidString + UUID().uuidString
-      }
       return Array(hosts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }.joined().utf8)
     }
   }

@@ -1,109 +1,270 @@
 package import AggregatorCore
 package import AggregatorFoundation
 
-/// The set of records that a source reads: records of another scope must not be shown.
-package struct StoreScope: Hashable, Sendable {
+/// The set of records that a source reads: those of another scope must not be shown.
+package struct StoreScope: Sendable {
   /// A digest of what decides which records there are, and their IDs.
   let records: String
 
-  /// A digest of the account that sees them; `nil` if it is not known.
-  let account: String?
+  /// The secrets with which they are read; `nil` if there are none, or one is not set.
+  let secret: Secret?
 
-  package init(records: String, account: String? = nil) {
+  package init(records: String, secret: Secret? = nil) {
     self.records = records
-    self.account = account
+    self.secret = secret
   }
 
-  fileprivate init(_ text: String) {
-    let parts = text.split(separator: "/", maxSplits: 1)
-    self.init(records: String(parts.first ?? ""), account: parts.dropFirst().first.map(String.init))
+  /// What tells the secret from others: too short to find out which of many guesses is right, and salted in the store,
+  /// so that all machines that share it agree.
+  fileprivate func fingerprint(_ salt: String) -> String? {
+    secret.map { secret in
+      let digest = secret.reveal { "\(salt)\0\($0)".fnv1a }
+      return String(digest % (1 << 30), radix: 36)
+    }
   }
-
-  fileprivate var text: String { account.map { "\(records)/\($0)" } ?? records }
 }
 
-/// A store whose sources keep only the records of their present scope.
+/// A store that can keep what it has of a source under another name.
+package protocol ScopeKeepingStore: Store {
+  /// Keeps what is stored of a source as `kept`, and puts what was kept as `other`, if anything, in its place, in one
+  /// transaction; does nothing if something is kept as `kept` already.
+  func switchScope(
+    of source: String, keepingAs kept: String, to other: String
+  ) async throws(SourceError)
+}
+
+/// A store whose sources show only the records of their present scope.
 ///
-/// If a source has another scope than when its records were stored, such as after a change of the path
-/// of its IDs, its records, pages, checkpoints and deletions are removed before anything is read or written.
-/// Deletions stay if only the account is another.
-package struct ScopedStore<Base: Store>: Store {
+/// Another scope, such as after a change of the path of the IDs, finds the records, pages, checkpoints and deletions that
+/// were stored of it before; nothing is ever erased. Whose records a secret reads is not known before a page is fetched:
+/// until then a secret that the store has never seen shows the last scope. It is adopted if that page has a record of
+/// this scope, unchanged; otherwise another scope begins.
+package struct ScopedStore<Base: ScopeKeepingStore>: Store {
   package let base: Base
 
   private let checks: Checks
+  private let report: @Sendable (_ source: String) -> Void
 
-  /// `scopes` returns the scope of a source; `nil` for a source whose records always stay.
+  /// - Parameters:
+  ///   - scopes: Returns the scope of a source; `nil` for a source whose records always stay.
+  ///   - report: Called once for a source whose secret is new.
   package init(
-    _ base: Base, scopes: @escaping @Sendable (_ source: String) -> StoreScope?
+    _ base: Base, scopes: @escaping @Sendable (_ source: String) -> StoreScope?,
+    report: @escaping @Sendable (_ source: String) -> Void = { _ in }
   ) {
     self.base = base
+    self.report = report
     checks = Checks(scopes)
   }
 
-  private static var mark: String { "scope" }
+  /// Makes the present scope of this source that of the store.
+  package func prepare(_ source: String) async throws(SourceError) { try await check(source) }
 
-  /// Removes what belongs to another scope of this source.
-  package func prepare(_ source: String) async throws(SourceError) {
-    try await check(source, writes: false)
-  }
-
-  private func check(_ source: String, writes: Bool = false) async throws(SourceError) {
-    try await checks.once(for: source) { [base] scope async throws(SourceError) -> Bool in
-      let stored = try await base.checkpoint(Self.mark, of: source)
-      guard let stored else {
-        // Reading creates no file.
-        if writes { try await Self.mark(scope, of: source, in: base) }
-        return writes
-      }
-      let old = StoreScope(stored)
-      if old.records != scope.records {
-        try await base.clear(source, forgetsDeleted: true)
-        try await Self.mark(scope, of: source, in: base)
-      } else if let account = scope.account, account != old.account {
-        if old.account != nil { try await base.clear(source, forgetsDeleted: false) }
-        let left = try await base.checkpoint(Self.mark, of: source)
-        try await Self.mark(scope, of: source, from: left, in: base)
-      }
-      return true
-    }
-  }
-
-  private static func mark(
-    _ scope: StoreScope, of source: String, from stored: String? = nil, in base: Base
+  private func check(
+    _ source: String, before batch: StoreBatch? = nil, writes: Bool = false
   ) async throws(SourceError) {
-    let update = CheckpointUpdate(mark, from: stored, to: scope.text)
-    _ = try await base.save(StoreBatch([], page: nil, update: update), of: source, at: Date())
+    try await checks.run(for: source) {
+      [base, report] scope, accepted async throws(SourceError) -> String? in
+      let choice = ScopeChoice(base: base, source: source, scope: scope)
+      var found = try await choice.mark()
+      if found == nil { found = try await choice.restored() }
+      guard var mark = found else {
+        // Reading creates no file.
+        if writes { try await choice.begin() }
+        return nil
+      }
+      // Another process may have chosen another scope meanwhile.
+      if mark.text == accepted, batch?.entries.isEmpty ?? true { return accepted }
+      let salt = scope.secret == nil ? "" : try await choice.salt(isCreated: false)
+      if !mark.isOf(scope, salt), let other = try await choice.switched(from: mark, salt) {
+        guard let found = other else {
+          if writes { try await choice.begin() }
+          return nil
+        }
+        mark = found
+      }
+      guard !mark.isOf(scope, salt) else { return mark.text }
+      guard let batch, !batch.entries.isEmpty else {
+        if !writes { report(source) }
+        return mark.text
+      }
+      if try await choice.isKnown(batch) {
+        try await choice.adopt(mark)
+      } else {
+        try await choice.keep(mark)
+        try await choice.begin()
+      }
+      return nil
+    }
   }
 }
 
-/// Runs the check of each source once, however many calls wait for it.
+/// The choice of a scope for one source.
+private struct ScopeChoice<Base: ScopeKeepingStore>: Sendable {
+  /// What a store notes of a scope.
+  struct Mark: Hashable {
+    let records: String
+    /// The fingerprints of the secrets that read it; empty if there is none.
+    var secrets: [String]
+
+    init(records: String, secrets: [String]) { (self.records, self.secrets) = (records, secrets) }
+
+    init(_ text: String) {
+      let parts = text.split(separator: "/", maxSplits: 1)
+      self.init(
+        records: String(parts.first ?? ""),
+        secrets: parts.dropFirst().first?.split(separator: ",").map(String.init) ?? [])
+    }
+
+    var text: String { secrets.isEmpty ? records : "\(records)/\(secrets.joined(separator: ","))" }
+
+    func isOf(_ scope: StoreScope, _ salt: String) -> Bool {
+      guard records == scope.records else { return false }
+      guard !secrets.isEmpty, let own = scope.fingerprint(salt) else { return true }
+      return secrets.contains(own)
+    }
+
+    /// The name under which it is kept, which no source has.
+    func name(of source: String) -> String {
+      "\(source)@\(records)\(secrets.first.map { "~\($0)" } ?? "")"
+    }
+  }
+
+  let base: Base
+  let source: String
+  let scope: StoreScope
+
+  private static var name: String { "scope" }
+
+  /// The owners of the salt and of the list of kept scopes, which are no sources.
+  private static var saltOwner: String { "@" }
+  private var keptOwner: String { "\(source)@" }
+
+  func mark() async throws(SourceError) -> Mark? {
+    try await base.checkpoint(Self.name, of: source).map(Mark.init)
+  }
+
+  /// The salt of the store; empty if there is none and it is not created.
+  func salt(isCreated: Bool) async throws(SourceError) -> String {
+    let new = String(UInt64.random(in: .min ... .max), radix: 36)
+    return try await shared(Self.saltOwner) { $0 ?? (isCreated ? new : nil) } ?? ""
+  }
+
+  /// Changes a text that all processes share, and returns it.
+  ///
+  /// Unlike ``Store/change(_:timed:)`` it creates no file if there is nothing to change.
+  private func shared(
+    _ owner: String, _ change: (String?) -> String?
+  ) async throws(SourceError) -> String? {
+    while true {
+      let old = try await base.checkpoint(Self.name, of: owner)
+      guard let new = change(old), new != old else { return old }
+      let update = CheckpointUpdate(Self.name, from: old, to: new)
+      let changes = try await base.save(
+        StoreBatch([], page: nil, update: update), of: owner, at: Date())
+      if changes.didMoveCheckpoint { return new }
+    }
+  }
+
+  /// Notes the scope of what will be stored.
+  func begin() async throws(SourceError) {
+    let salt = scope.secret == nil ? "" : try await salt(isCreated: true)
+    try await write(
+      Mark(records: scope.records, secrets: [scope.fingerprint(salt)].compactMap(\.self)), from: nil
+    )
+  }
+
+  /// Notes that the secret reads this scope, too.
+  func adopt(_ mark: Mark) async throws(SourceError) {
+    var new = mark
+    new.secrets += [scope.fingerprint(try await salt(isCreated: true))].compactMap(\.self)
+    try await write(new, from: mark)
+  }
+
+  private func write(_ mark: Mark, from old: Mark?) async throws(SourceError) {
+    let update = CheckpointUpdate(Self.name, from: old?.text, to: mark.text)
+    _ = try await base.save(StoreBatch([], page: nil, update: update), of: source, at: Date())
+  }
+
+  /// Puts what is stored away, and nothing in its place.
+  func keep(_ mark: Mark) async throws(SourceError) { try await exchange(mark, for: nil) }
+
+  /// Puts what was stored of the scope in the place of another one; `nil` if the present one stays, because only its
+  /// secret is unknown.
+  func switched(from mark: Mark, _ salt: String) async throws(SourceError) -> Mark?? {
+    let kept = try await kept()
+    let own = kept.first { $0.isOf(scope, salt) }
+    if own == nil, mark.records == scope.records { return .none }
+    try await exchange(mark, for: own ?? kept.last { $0.records == scope.records })
+    return .some(try await self.mark())
+  }
+
+  /// What was kept of the scope, in its place again, which is empty; `nil` if there is nothing.
+  func restored() async throws(SourceError) -> Mark? {
+    let kept = try await kept()
+    guard !kept.isEmpty else { return nil }
+    let salt = try await salt(isCreated: false)
+    guard
+      let own = kept.first(where: { $0.isOf(scope, salt) })
+        ?? kept.last(where: { $0.records == scope.records })
+    else { return nil }
+    try await exchange(nil, for: own)
+    return try await mark()
+  }
+
+  /// The scopes that are kept under other names.
+  private func kept() async throws(SourceError) -> [Mark] {
+    (try await shared(keptOwner) { $0 } ?? "").split(separator: " ").map { Mark(String($0)) }
+  }
+
+  private func exchange(_ mark: Mark?, for other: Mark?) async throws(SourceError) {
+    // Without a mark nothing is there, but perhaps the source itself, cleared.
+    let name = mark?.name(of: source) ?? "\(source)@\(UInt32.random(in: .min ... .max))"
+    try await base.switchScope(of: source, keepingAs: name, to: other?.name(of: source) ?? "")
+    _ = try await shared(keptOwner) { text in
+      var kept = (text ?? "").split(separator: " ").map(String.init)
+      kept.removeAll { $0 == other?.text || $0 == mark?.text }
+      return (kept + [mark?.text].compactMap(\.self)).joined(separator: " ")
+    }
+  }
+
+  /// True if a batch has a record that is stored, unchanged.
+  func isKnown(_ batch: StoreBatch) async throws(SourceError) -> Bool {
+    for entry in batch.entries {
+      guard let stored = try await base.record(entry.id, of: source) else { continue }
+      let merged = entry.mergedWithStored(stored.json)?.json ?? entry.json
+      if merged == stored.json { return true }
+    }
+    return false
+  }
+}
+
+/// Runs the checks of each source one after the other: the second of two could put away what was stored after the first.
 private actor Checks {
-  typealias Check = @Sendable (_ scope: StoreScope) async throws(SourceError) -> Bool
+  /// Returns the mark of the scope that it has found right, `accepted` the next time; `nil` if there is none yet.
+  typealias Check =
+    @Sendable (_ scope: StoreScope, _ accepted: String?) async throws(SourceError) -> String?
 
   private let scopes: @Sendable (String) -> StoreScope?
-  private var running: [String: Task<Result<Bool, SourceError>, Never>] = [:]
+  private var running: [String: Task<Result<String?, SourceError>, Never>] = [:]
+  private var accepted: [String: String] = [:]
 
   init(_ scopes: @escaping @Sendable (String) -> StoreScope?) {
     self.scopes = scopes
   }
 
-  /// `check` returns true if it need not run again.
-  func once(for source: String, _ check: @escaping Check) async throws(SourceError) {
-    // One after the other: the second of two checks could remove what was stored after the first.
-    while let task = running[source] {
-      if try await task.value.get() { return }
-      if running[source] == task { running[source] = nil }
-    }
+  func run(for source: String, _ check: @escaping Check) async throws(SourceError) {
     guard let scope = scopes(source) else { return }
-    let task = Task { await Result { () async throws(SourceError) in try await check(scope) } }
+    while let task = running[source] { _ = await task.value }
+    let known = accepted[source]
+    let task = Task {
+      await Result { () async throws(SourceError) in try await check(scope, known) }
+    }
     running[source] = task
     let result = await task.value
-    if case .success(true) = result { return }
-    if running[source] == task { running[source] = nil }
-    _ = try result.get()
+    running[source] = nil
+    accepted[source] = try result.get()
   }
-
-  func forget(_ source: String) { running[source] = nil }
 }
 
 extension ScopedStore {
@@ -166,7 +327,7 @@ extension ScopedStore {
   package func save(
     _ batch: StoreBatch, of source: String, at date: Date
   ) async throws(SourceError) -> StoreChanges {
-    try await check(source, writes: true)
+    try await check(source, before: batch, writes: true)
     return try await base.save(batch, of: source, at: date)
   }
 
@@ -229,7 +390,6 @@ extension ScopedStore {
     try await check(source)
     try await base.clear(source, forgetsDeleted: forgetsDeleted)
     // Deletions that stay still belong to the scope.
-    await checks.forget(source)
     if try await base.status(of: source).deleted > 0 { try await check(source, writes: true) }
   }
 }

@@ -2,6 +2,7 @@ import AggregatorFakeServices
 import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
+import Synchronization
 import Testing
 
 @testable import DeclaredSource
@@ -324,7 +325,9 @@ import Testing
     ("\"rows\": \"lamps\"", "\"rows\": \"lamps.*\""),
     ("/lamps\", \"headers\"", "/lamps?lang=de\", \"headers\""),
   ])
-  func `what was stored of another scope is gone`(old: String, new: String) async throws {
+  func `what was stored of another scope is not shown, and not lost`(old: String, new: String)
+    async throws
+  {
     let home = URL.temporaryDirectory.appending(path: "scope-\(UUID())")
     defer { try? FileManager.default.removeItem(at: home) }
     let service = try FakeAPI(.page)
@@ -362,6 +365,10 @@ import Testing
     }
     await #expect(throws: SourceError.self) { try await offline(after).item("1005") }
     #expect(try await file.record("1005", of: "lamps") == nil)
+
+    // Nothing was erased.
+    #expect(try await offline(before).page(PageRequest(limit: 100)).records.count == 59)
+    #expect(try await store(of: before).status(of: "lamps").deleted == 1)
   }
 
   @Test func `deletions survive clearing the store, but not another scope`() async throws {
@@ -380,23 +387,68 @@ import Testing
         .deleted == 0)
   }
 
-  @Test func `another account has no records of the first, but the same deletions`() async throws {
+  /// A store as a process with this secret has it.
+  private static func store(
+    _ file: SQLiteStore, _ secret: String?, report: @escaping @Sendable (String) -> Void = { _ in }
+  ) -> some Store {
+    ScopedStore(
+      file, scopes: { _ in StoreScope(records: "a", secret: secret.map { Secret($0) }) },
+      report: report)
+  }
+
+  private static func save(_ rows: [String], _ store: some Store) async throws {
+    let entries = rows.map { id in
+      StoreEntry(id: id, json: Data("{\"id\":\"\(id)\"}".utf8)) { FoldedText(id) }
+    }
+    _ = try await store.save(StoreBatch(entries), of: "lamps", at: Fixture.date)
+  }
+
+  private static func ids(_ store: some Store) async throws -> [String] {
+    try await store.ids(of: "lamps", startingWith: "", limit: 100)
+  }
+
+  @Test func `a new secret shows what the last one read, and is adopted with its first page`()
+    async throws
+  {
     let home = URL.temporaryDirectory.appending(path: "scope-\(UUID())")
     defer { try? FileManager.default.removeItem(at: home) }
     let file = SQLiteStore(at: home.appending(path: "store.sqlite").path)
-    func store(_ account: String?) -> some Store {
-      ScopedStore(file) { _ in StoreScope(records: "a", account: account) }
+    try await Self.save(["1", "2", "3"], Self.store(file, "old"))
+    _ = try await Self.store(file, "old").delete(["3"], of: "lamps", at: Fixture.date)
+    let reports = Mutex<[String]>([])
+    let rotated = Self.store(file, "new") { name in reports.withLock { $0.append(name) } }
+    #expect(try await Self.ids(rotated) == ["1", "2"])
+    #expect(reports.withLock(\.self) == ["lamps"])
+    // The service has changed all but one.
+    try await Self.save(["0", "2"], rotated)
+    for secret in ["old", "new", nil] {
+      let store = Self.store(file, secret) { _ in Issue.record("not known") }
+      #expect(try await Self.ids(store) == ["0", "1", "2"])
+      #expect(try await store.status(of: "lamps").deleted == 1)
     }
+  }
+
+  @Test func `another account has records, checkpoints and deletions of its own`() async throws {
+    let home = URL.temporaryDirectory.appending(path: "scope-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: home) }
+    let file = SQLiteStore(at: home.appending(path: "store.sqlite").path)
+    let (ann, bob) = (Self.store(file, "ann"), Self.store(file, "bob"))
+    try await Self.save(["1", "2"], ann)
     let update = CheckpointUpdate("sync", from: nil, to: "page 2")
-    _ = try await store("x").save(
+    _ = try await ann.save(
       StoreBatch([], page: nil, update: update), of: "lamps", at: Fixture.date)
-    _ = try await store("x").delete(["7"], of: "lamps", at: Fixture.date)
-    for account in [nil, "x"] {
-      #expect(try await store(account).checkpoint("sync", of: "lamps") == "page 2")
+    _ = try await ann.delete(["2"], of: "lamps", at: Fixture.date)
+    try await Self.save(["7", "8"], bob)
+    #expect(try await Self.ids(Self.store(file, "bob")) == ["7", "8"])
+    #expect(try await Self.store(file, "bob").checkpoint("sync", of: "lamps") == nil)
+    // Both processes go on beside each other.
+    for _ in 0..<3 {
+      try await Self.save(["3"], ann)
+      try await Self.save(["9"], bob)
     }
-    #expect(try await store("y").checkpoint("sync", of: "lamps") == nil)
-    #expect(try await store("y").status(of: "lamps").deleted == 1)
-    #expect(try await store("x").checkpoint("sync", of: "lamps") == nil)
+    #expect(try await Self.ids(Self.store(file, "ann")) == ["1", "3"])
+    #expect(try await Self.store(file, "ann").checkpoint("sync", of: "lamps") == "page 2")
+    #expect(try await Self.ids(Self.store(file, "bob")) == ["7", "8", "9"])
   }
 
   // MARK: - Values

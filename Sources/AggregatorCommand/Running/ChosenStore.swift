@@ -44,7 +44,7 @@ extension CommandContext {
   /// The store at a location, which is opened on first use.
   func store(
     at location: StoreLocation, history: HistoryLimit = .standard, keepsDamagedFile: Bool
-  ) -> any Store & CopyableStore {
+  ) -> any ScopeKeepingStore & CopyableStore {
     // A run with other added sources does not know all of those of the store.
     let views = SourceViews(keepingOthers: invocation.has(.manifests)) { [plugins = tree.plugins] in
       plugins.map { SQLView($0).source }
@@ -65,9 +65,13 @@ extension CommandContext {
     }
   }
 
-  private func scoped(_ store: some Store, _ settings: Settings) -> any Store {
+  private func scoped(_ store: some ScopeKeepingStore, _ settings: Settings) -> any Store {
     ScopedStore(store) { [plugins = tree.plugins.compactMap { $0 as? DeclaredPlugin }] name in
       plugins.first { $0.name == name }?.recordScope(in: settings)
+    } report: { [diagnostics] name in
+      diagnostics.warning(
+        "\(name): its secret is new: until a page is fetched, its records are those of the last one"
+      )
     }
   }
 

@@ -10,7 +10,7 @@ import Synchronization
 /// A record is found by its ID or position at once, a page of a list takes time proportional to its records,
 /// and saving to those of the batch. A search looks at every record that follows its position, and a search
 /// by rank at all.
-public final class InMemoryStore: Store {
+public final class InMemoryStore: Store, ScopeKeepingStore {
   private struct Contents {
     var sources: [RecordKey: StoredContents] = [:]
     var shared: [RecordKey: String] = [:]
@@ -132,6 +132,19 @@ public final class InMemoryStore: Store {
 
   public func status(of source: String) async throws(SourceError) -> StoreStatus {
     read(source) { $0.status }
+  }
+
+  package func switchScope(
+    of source: String, keepingAs kept: String, to other: String
+  ) async throws(SourceError) {
+    contents.withLock { contents in
+      for (old, new) in [(source, kept), (other, source)] {
+        let (old, new) = (RecordKey(old), RecordKey(new))
+        guard contents.sources[new] == nil else { continue }
+        contents.sources[new] = contents.sources.removeValue(forKey: old)
+      }
+    }
+    listeners.notify(RecordKey(source))
   }
 
   public func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError) {

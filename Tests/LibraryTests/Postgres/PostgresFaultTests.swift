@@ -268,6 +268,21 @@ import Testing
     }
   }
 
+  @Test func `another scope of a source finds its own records again`() async throws {
+    try await withDatabase { database in
+      let base = try store(in: database)
+      func scoped(_ secret: String) -> some Store {
+        ScopedStore(base) { _ in StoreScope(records: "a", secret: Secret(secret)) }
+      }
+      try await scoped("ann").save([StoreEntry("1")])
+      try await scoped("bob").save([StoreEntry("2")])
+      #expect(try await scoped("ann").ids() == ["1"])
+      #expect(try await scoped("bob").ids() == ["2"])
+      try await scoped("ann").save([StoreEntry("3")])
+      #expect(try await scoped("ann").ids() == ["1", "3"])
+    }
+  }
+
   @Test func `a store of a newer version is left alone`() async throws {
     try await withDatabase { database in
       let open = try store(in: database)

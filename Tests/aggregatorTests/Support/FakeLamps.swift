@@ -15,6 +15,7 @@ final class FakeLamps: Sendable {
 
   private final class Script: Sendable {
     let behavior = Mutex<Behavior>({ _ in nil })
+    let keys = Mutex<Set<String>>([FakeLamps.key])
   }
 
   init() throws {
@@ -25,7 +26,7 @@ final class FakeLamps: Sendable {
         request.header("X-Api-Key"), request.header("Authorization").map { "\($0.dropFirst(7))" },
         request.header("Cookie").map { "\($0.dropFirst(8))" }, request.query["api_key"],
       ]
-      guard keys.compactMap(\.self).allSatisfy({ $0 == Self.key }) else {
+      guard script.keys.withLock({ $0.isSuperset(of: keys.compactMap(\.self)) }) else {
         return .json(#"{"error": "who are you?"}"#, status: 401)
       }
       let query = request.query["q"]
@@ -36,6 +37,9 @@ final class FakeLamps: Sendable {
       return .json(Self.page(number, of: ids))
     }
   }
+
+  /// Makes a key of the same account valid.
+  func accept(_ key: String) { script.keys.withLock { _ = $0.insert(key) } }
 
   /// Changes how it replies.
   func behave(_ behavior: @escaping Behavior) { script.behavior.withLock { $0 = behavior } }
