@@ -5,20 +5,57 @@ public struct DeclaredRecord: Record {
   public let id: String
 
   /// The row that the service sent, in canonical form, so that a stored record equals the fetched one.
-  let row: JSON
+  private(set) var row: JSON
 
-  private enum CodingKeys: String, CodingKey { case id, row }
+  /// The names of the members that only the record's own URL sends, sorted: lists often send a shorter form.
+  ///
+  /// Of a record from there, all of its members, until it is known which of them lists send, too.
+  private(set) var details: [String] = []
 
-  /// Members that only `known` has are kept: lists often send a shorter form.
+  /// Keeps the details of an earlier form; another member that lists no longer send has vanished.
   public func merged(over known: DeclaredRecord) -> DeclaredRecord {
     guard case .object(let members) = row, case .object(let old) = known.row else { return self }
     let names = Set(members.map(\.name))
-    let kept = old.filter { !names.contains($0.name) }
-    return kept.isEmpty ? self : DeclaredRecord(id: id, row: JSON.object(members + kept).canonical)
+    let isDetailed = !details.isEmpty
+    let kept = old.filter {
+      !names.contains($0.name) && (isDetailed || known.details.contains($0.name))
+    }
+    var merged = self
+    if !kept.isEmpty { merged.row = JSON.object(members + kept).canonical }
+    let listed = Set(old.map(\.name)).subtracting(known.details)
+    merged.details =
+      isDetailed ? details.filter { !listed.contains($0) } : kept.map(\.name).sorted()
+    return merged
+  }
+}
+
+extension DeclaredRecord: Codable {
+  private enum CodingKeys: String, CodingKey { case id, row, details }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    id = try container.decode(String.self, forKey: .id)
+    row = try container.decode(JSON.self, forKey: .row)
+    details = try container.decodeIfPresent([String].self, forKey: .details) ?? []
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(id, forKey: .id)
+    try container.encode(row, forKey: .row)
+    if !details.isEmpty { try container.encode(details, forKey: .details) }
   }
 }
 
 extension DeclaredRecord {
+  /// This record as its own URL sends it.
+  var detailed: DeclaredRecord {
+    guard case .object(let members) = row else { return self }
+    var record = self
+    record.details = members.map(\.name).sorted()
+    return record
+  }
+
   /// Reads a row; throws a text that says why it has no ID.
   init(_ row: JSON, id paths: [JSONPath], isCanonical: Bool = false) throws(SourceError) {
     var parts: [String] = []

@@ -197,7 +197,7 @@ extension Manifest {
     var found = false
     for _ in 0...Self.maxWrappers {
       let records = level.compactMap { try? DeclaredRecord($0, id: idPaths) }
-      if let record = records.first(where: { $0.id == id }) { return record }
+      if let record = records.first(where: { $0.id == id }) { return record.detailed }
       found = found || !records.isEmpty
       // What is inside another record is a part of it.
       level = level.filter { (try? DeclaredRecord($0, id: idPaths)) == nil }.flatMap(\.elements)

@@ -9,7 +9,7 @@ extension HTTPResponse {
   /// | 2xx | none |
   /// | 401, 407 | `invalidKey` of a service that requires a key, else `rejected` |
   /// | 408 | `timedOut` |
-  /// | 420, 425, 429 | `rateLimited` |
+  /// | 420, 425, 429; 403 with `Retry-After` or no quota left | `rateLimited` |
   /// | 404, 410, other 4xx, 3xx, 1xx | `rejected` |
   /// | 5xx and beyond | `serverError` |
   ///
@@ -27,12 +27,15 @@ extension HTTPResponse {
     case 401 where wantsKey, 407 where wantsKey:
       throw failure(.invalidKey, "invalid API key for \(service) (\(status))", now)
     case 408: throw failure(.timedOut, "\(service) timed out (\(status))", now)
-    case 420, 425, 429:
+    case 403 where isRateLimit, 420, 425, 429:
       throw failure(.rateLimited, "rate limited by \(service) (\(status))", now)
     case ..<500: throw failure(.rejected, "\(service) refused the request (\(status))", now)
     default: throw failure(.serverError, "\(service) failed (\(status))", now)
     }
   }
+
+  /// True if a service that forbids a request says when it may be sent again.
+  private var isRateLimit: Bool { header("retry-after") != nil || hasQuotaLeft == false }
 
   private func failure(_ code: SourceError.Code, _ message: String, _ now: Date) -> SourceError {
     let wait = retryAfter(from: now)

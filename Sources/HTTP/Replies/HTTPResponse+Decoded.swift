@@ -17,7 +17,8 @@ extension HTTPResponse {
     case nil: throw SourceError(.malformed, "\(service) sent an empty response instead of JSON")
     case UInt8(ascii: "<"):
       let title = summary.map { ": \($0)" } ?? ""
-      throw SourceError(.malformed, "\(service) sent an HTML page instead of JSON\(title)")
+      let what = isXML ? "XML" : "an HTML page"
+      throw SourceError(.malformed, "\(service) sent \(what) instead of JSON\(title)")
     default: break
     }
     guard let text = JSONText(body) else {
@@ -32,6 +33,15 @@ extension HTTPResponse {
       let reason = error.decodingReason(below: 0) ?? "invalid value"
       throw SourceError(.malformed, "invalid response from \(service): \(reason)", cause: error)
     }
+  }
+}
+
+extension HTTPResponse {
+  /// True if the body says that it is XML, or begins as RSS and Atom do; XHTML is HTML.
+  private var isXML: Bool {
+    let head = String(decoding: body.prefix(1024), as: UTF8.self).lowercased()
+    return !head.contains("<html") && !head.contains("<!doctype html")
+      && head.contains(/<(\?xml|rss|feed|rdf:rdf)[\s>]/)
   }
 }
 

@@ -39,11 +39,16 @@ struct Cached<Base: DataSource>: Decorator {
     let position = try CachedPosition(request, in: recordStore.source)
     let upstream = position.upstream(of: request)
     let stored = try await storedPage(upstream)
-    if let fresh = try await freshPage(upstream, stored, in: position.generation) {
-      return try cut(
-        fresh.page, to: request, at: position.inGeneration(fresh.generation, pageSize: fresh.size))
-    }
     let listingGeneration = position.generation
+    // Another reader may have found that the listing has changed since.
+    let isOutdated =
+      if let listingGeneration { await isOutdated(listingGeneration) } else { false }
+    let mixed: [Warning] = isOutdated ? [.mixedGenerations] : []
+    if let fresh = try await freshPage(upstream, stored, in: listingGeneration) {
+      return try cut(
+        fresh.page, to: request, at: position.inGeneration(fresh.generation, pageSize: fresh.size),
+        adding: mixed)
+    }
     var page: Page<Base.Item>
     do { page = try await base.page(upstream) } catch {
       guard let stored, var page = stale(stored.page, insteadOf: error, request.cachePolicy) else {
@@ -54,23 +59,27 @@ struct Cached<Base: DataSource>: Decorator {
         page, to: request,
         at: position.inGeneration(listingGeneration ?? stored.generation, pageSize: upstream.limit),
         adding: listingGeneration == nil || listingGeneration == stored.generation
-          ? [] : [.mixedGenerations])
+          ? mixed : [.mixedGenerations])
     }
     // A page without a readable row must not replace a cached one.
     guard !page.isUnreadable else {
       return try cut(
-        page, to: request, at: position.inGeneration(listingGeneration, pageSize: upstream.limit))
+        page, to: request, at: position.inGeneration(listingGeneration, pageSize: upstream.limit),
+        adding: mixed)
     }
-    var warnings: [Warning?] = []
+    var warnings: [Warning?] = mixed
     var generation = listingGeneration
     let hasChanged = try await hasChanged(page, since: stored, upstream, in: listingGeneration)
     if listingGeneration == nil || hasChanged || upstream.cursor == nil {
       generation = newGeneration(of: page, after: stored?.generation)
     }
     if let listingGeneration, hasChanged {
-      let mark = FetchedPage(next: nil, total: nil, endpoint: nil)
-      var none: [Base.Item] = []
-      warnings += [.mixedGenerations, try await save(&none, outdatedKey(listingGeneration), mark)]
+      if !isOutdated { warnings.append(.mixedGenerations) }
+      warnings.append(try await markOutdated(listingGeneration))
+    } else if listingGeneration == nil, let stored, let old = stored.generation,
+      differs(page, from: stored)
+    {
+      warnings.append(try await markOutdated(old))
     }
     var fetched = FetchedPage(
       next: page.next, total: page.total, endpoint: page.provenance.endpoint,
@@ -193,7 +202,18 @@ struct Cached<Base: DataSource>: Decorator {
     guard isFresh(stored.page.provenance), stored.isComplete, let own = stored.generation
     else { return false }
     if let generation { return own == generation }
-    return await (try? recordStore.store.page(outdatedKey(own), of: recordStore.source)) == nil
+    return await !isOutdated(own)
+  }
+
+  /// True if a listing of this generation is known to have changed.
+  private func isOutdated(_ generation: String) async -> Bool {
+    await (try? recordStore.store.page(outdatedKey(generation), of: recordStore.source)) != nil
+  }
+
+  private func markOutdated(_ generation: String) async throws(SourceError) -> Warning? {
+    var none: [Base.Item] = []
+    return try await save(
+      &none, outdatedKey(generation), FetchedPage(next: nil, total: nil, endpoint: nil))
   }
 
   private func isFresh(_ provenance: Provenance) -> Bool {
@@ -226,14 +246,17 @@ struct Cached<Base: DataSource>: Decorator {
     in generation: String?
   ) async throws(SourceError) -> Bool {
     guard let generation else { return false }
-    if let stored, stored.generation == generation {
-      return stored.page.records.map(\.id) != page.records.map(\.id)
-        || stored.page.next != page.next || stored.page.total != page.total
-    }
+    if let stored, stored.generation == generation { return differs(page, from: stored) }
     guard request.cursor != nil, let total = page.total,
       let first = try await storedPage(request.after(nil)), first.generation == generation
     else { return false }
     return first.page.total.map { $0 != total } ?? false
+  }
+
+  /// True if a page has other records than it had, or another place in the listing.
+  private func differs(_ page: Page<Base.Item>, from stored: DecodedPage<Base.Item>) -> Bool {
+    stored.page.records.map(\.key) != page.records.map(\.key)
+      || stored.page.next != page.next || stored.page.total != page.total
   }
 
   /// A new generation: different from the one before, even at the same time.
