@@ -50,7 +50,7 @@ extension Plugin {
     do {
       guard try await gap(in: store) != nil else { return nil }
       let sync = try sync(into: store, in: environment)
-      let lock = try SyncLock(of: name, environment.settings, context)
+      let lock = try SyncLock(of: name, environment.settings, context, isNeeded: !store.isShared)
       let result = try await lock.holding {
         let progress = SyncProgress(of: name, resumingWith: "\(name) sync", in: context)
         defer { progress.end() }

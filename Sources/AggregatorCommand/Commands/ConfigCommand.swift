@@ -137,6 +137,11 @@ extension Command {
       throw failure
     }
     context.diagnostics.note("Set \(setting.key) in \(path)")
+    if (try? context.settings())?.origin(of: setting) == .environment {
+      context.diagnostics.warning(
+        "the environment variable \(setting.key) takes precedence",
+        hint: .words("unset \(setting.key) to use the new value"))
+    }
     if let host {
       context.diagnostics.note("It is sent to \(host) only")
     }

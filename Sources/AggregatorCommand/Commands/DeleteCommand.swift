@@ -44,11 +44,16 @@ extension Plugin {
           context.diagnostics.note("Nothing deleted")
           return .success
         }
-        _ = try await failing(self) { () async throws(SourceError) in
+        let deleted = try await failing(self) { () async throws(SourceError) in
           try await recordStore(in: store).delete(choice.ids, at: environment.now())
         }
+        let keys = Set(deleted.map { RecordKey($0) })
+        for id in choice.ids where !keys.contains(RecordKey(id)) {
+          context.diagnostics.note("\(id) was deleted already")
+        }
+        guard !deleted.isEmpty else { return choice.code }
         context.diagnostics.note(
-          "Deleted \(noun.count(choice.ids.count)). "
+          "Deleted \(noun.count(deleted.count)). "
             + "Undo: \(context.diagnostics.command("\(name) restore \(choice.typed)"))")
       }
       return choice.code

@@ -38,7 +38,8 @@ extension Command {
         from: .init(context.store(at: from, keepsDamagedFile: true), at: from.description),
         to: .init(context.store(at: to, keepsDamagedFile: true), at: to.description)
       ) { progress in
-        hasBegun.store(true, ordering: .relaxed)
+        // A copy that was finished before is only compared.
+        if !progress.isComparing { hasBegun.store(true, ordering: .relaxed) }
         show(progress)
       }.run()
     } catch {

@@ -66,7 +66,7 @@ extension Plugin {
       throw try await missingHistory(before: .sync, in: environment, context)
     }
     let sync = try SourceOptions(invocation).sync(of: self, in: environment)
-    let lock = try SyncLock(of: name, environment.settings, context)
+    let lock = try SyncLock(of: name, environment.settings, context, isNeeded: !store.isShared)
 
     var listing = try output.plainListing("watch", ChangeEntry.self)
     listing.source = name
@@ -166,8 +166,12 @@ private struct ChangeCommand {
   /// Runs it to its end; a failure is a warning.
   func run(on lines: TemporaryFile) {
     lines.rewind()
-    let status = ExternalProgram.run(
-      words, context.variables, descriptors: [STDIN_FILENO: lines.descriptor])
+    let child = ExternalProgram.start(
+      words, context.variables, descriptors: [STDIN_FILENO: lines.descriptor], leadsGroup: true)
+    // With what it has started itself: nobody would read what they do later.
+    let cleanUp = child.map { child in Interruption.atEnd { kill(-child, SIGTERM) } }
+    defer { cleanUp?.cancel() }
+    let status = child.map(ExternalProgram.status) ?? -1
     guard status != 0 else { return }
     let ending =
       status == -1 ? "could not be started" : "failed with \(ExternalProgram.ending(status))"

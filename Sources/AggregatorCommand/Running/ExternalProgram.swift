@@ -54,10 +54,13 @@ enum ExternalProgram {
 
   /// Starts a program with default signal handling.
   ///
-  /// - Parameter descriptors: Its standard descriptors, instead of those of this program; it has no others.
+  /// - Parameters:
+  ///   - descriptors: Its standard descriptors, instead of those of this program; it has no others.
+  ///   - leadsGroup: True to make it the leader of a process group.
   /// - Returns: Its process ID; `nil` if it cannot be started.
   static func start(
-    _ arguments: [String], _ variables: [String: String], descriptors: [Int32: Int32] = [:]
+    _ arguments: [String], _ variables: [String: String], descriptors: [Int32: Int32] = [:],
+    leadsGroup: Bool = false
   ) -> pid_t? {
     #if canImport(Darwin)
       var actions: posix_spawn_file_actions_t?
@@ -99,7 +102,9 @@ enum ExternalProgram {
     posix_spawnattr_setsigmask(&attributes, &none)
     posix_spawnattr_setsigdefault(&attributes, &pipe)
     posix_spawnattr_setflags(
-      &attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF) | closing)
+      &attributes,
+      Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF) | closing
+        | (leadsGroup ? Int16(POSIX_SPAWN_SETPGROUP) : 0))
 
     var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
     var environment: [UnsafeMutablePointer<CChar>?] =

@@ -5,16 +5,18 @@ enum OpenAPI {
   /// Returns the document of a server.
   ///
   /// - Parameters:
+  ///   - title: The name of the program.
   ///   - address: The URL of the server, without a path.
   ///   - isReadOnly: True if records cannot be deleted, restored and downloaded.
   static func document(
-    for sources: [any ServedSource], version: String, address: String, isReadOnly: Bool = false
+    for sources: [any ServedSource], title: String = "aggregator", version: String, address: String,
+    isReadOnly: Bool = false
   ) -> JSON {
     var paths: [JSON.Member] = []
     for source in sources { paths += self.paths(of: source, isReadOnly: isReadOnly) }
     return [
       "openapi": "3.1.0",
-      "info": info(version),
+      "info": info(title, version),
       "servers": [["url": .string(address)]],
       "security": [["token": []]],
       "tags": .array(sources.map { tag($0) }),
@@ -29,9 +31,9 @@ enum OpenAPI {
     ]
   }
 
-  private static func info(_ version: String) -> JSON {
+  private static func info(_ title: String, _ version: String) -> JSON {
     [
-      "title": "aggregator", "version": .string(version),
+      "title": .string(title), "version": .string(version),
       "description": """
       Records of web APIs from one always-answering cache: live, else cached, else bundled sample data. \
       `provenance` and the header field `X-Aggregator-Origin` name the origin of each answer.

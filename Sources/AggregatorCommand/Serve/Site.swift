@@ -66,7 +66,7 @@ final class Site: Sendable {
       let host = request.header("Host") ?? ""
       return .json(
         OpenAPI.document(
-          for: api.sources, version: version, address: "http://\(host)",
+          for: api.sources, title: program.text, version: version, address: "http://\(host)",
           isReadOnly: !access.mayChange))
     case "metrics" where request.path.count == 1:
       try request.require("GET")

@@ -73,7 +73,11 @@ package struct StoreCopy: Sendable {
   /// - Throws: ``SourceError`` with code `invalidRequest` if there is nothing to copy, or the other store has
   ///   other data; `storage` or `busy`.
   package func run() async throws(SourceError) -> Result {
-    var (mark, total) = try await begin()
+    var (mark, total) = (CopyMark(of: original.name), 0)
+    switch try await begin() {
+    case .goesOn(let known, let rows): (mark, total) = (known, rows)
+    case .isThere(let rows): return try await verified(rows)
+    }
     let copied = try await copy.store.rowCounts()?.reduce(0, +) ?? 0
     var progress = Progress(done: copied, total: total)
     let committed = try await fill(from: &mark, &progress)
@@ -91,8 +95,27 @@ package struct StoreCopy: Sendable {
     }
   }
 
-  /// Returns where an earlier run has ended, and the number of all rows.
-  private func begin() async throws(SourceError) -> (mark: CopyMark, total: Int) {
+  private enum Beginning {
+    /// After where an earlier run has ended; with the number of all rows.
+    case goesOn(CopyMark, total: Int)
+    /// The copy has data of its own: that of the same, finished copy, or others.
+    case isThere(total: Int)
+  }
+
+  /// The result of a copy that was finished before, if nothing has changed since.
+  private func verified(_ total: Int) async throws(SourceError) -> Result {
+    var progress = Progress(done: 0, total: total)
+    progress.isComparing = true
+    let (tables, isEqual) = try await compare(nil, &progress)
+    guard isEqual else {
+      throw SourceError(
+        .invalidRequest, "the store at \(copy.name) is not empty",
+        remedy: "name a new file or an empty database")
+    }
+    return Result(tables: tables, hasChanged: false)
+  }
+
+  private func begin() async throws(SourceError) -> Beginning {
     guard let counts = try await original.store.rowCounts() else {
       throw SourceError(
         .invalidRequest, "there is no store at \(original.name)",
@@ -106,15 +129,11 @@ package struct StoreCopy: Sendable {
       guard let mark = CopyMark(text), mark.origin == original.name else {
         throw unfinished(copy.name, text, remedy: "finish that copy, or name another store")
       }
-      return (mark, total)
+      return .goesOn(mark, total: total)
     }
     let mark = CopyMark(of: original.name)
-    guard try await copy.store.beginCopy(mark.text) else {
-      throw SourceError(
-        .invalidRequest, "the store at \(copy.name) is not empty",
-        remedy: "name a new file or an empty database")
-    }
-    return (mark, total)
+    return try await copy.store.beginCopy(mark.text)
+      ? .goesOn(mark, total: total) : .isThere(total: total)
   }
 
   private func unfinished(_ name: String, _ mark: String, remedy: Remedy) -> SourceError {
@@ -156,9 +175,9 @@ package struct StoreCopy: Sendable {
     return committed
   }
 
-  /// Compares all rows, and copies those that differ.
+  /// Compares all rows, and copies those that differ; without a mark it ends at the first of them.
   private func compare(
-    _ mark: String, _ progress: inout Progress
+    _ mark: String?, _ progress: inout Progress
   ) async throws(SourceError) -> (tables: [Table], isEqual: Bool) {
     var tables: [Table] = []
     var isEqual = true
@@ -179,6 +198,7 @@ package struct StoreCopy: Sendable {
         copies.add(found)
         if found != rows {
           isEqual = false
+          guard let mark else { return (tables, false) }
           let isMoved = try await copy.store.replace(
             range, of: table, by: rows, moving: mark, to: mark)
           guard isMoved else { throw isTaken }

@@ -40,7 +40,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   static let lifetime = Duration.seconds(7 * 86_400)
 
   /// Plausible counts, so that sums never overflow: the store may be damaged.
-  private static let counts = 0...1 << 40
+  private static let counts = 0...(Int(exactly: Int64(1) << 40) ?? .max / 2)
 
   init(after position: Int64, at date: Date) { (start, self.date) = (position, date) }
 

@@ -88,6 +88,36 @@ import Testing
       outcome.errors.contains("warning: \"\(command)\" failed with \(ending)\n"), "\(outcome)")
   }
 
+  @Test func `a command ends with the program`() async throws {
+    let before = try service(1...20)
+    let home = try TestHome(before.settings)
+    #expect(try await home.run("products sync").status == 0)
+    let after = try service(1...21)
+    let file = home.sandbox.root.appending(path: "pid")
+    let run = try Binary.Run(
+      [
+        "watch", "products", "--every", "1s", "--exec",
+        "echo $$ > \(file.path).new; mv \(file.path).new \(file.path); sleep 1000",
+      ], environment: after.settings.mapValues(Optional.some), in: home.sandbox)
+    while !FileManager.default.fileExists(atPath: file.path) { await Task.yield() }
+    let shell = try #require(pid_t(String(contentsOf: file, encoding: .utf8).trimmed))
+    run.child.send(SIGTERM)
+    #expect(try await run.outcome().ending == .signal(SIGTERM))
+    // The shell and its sleep.
+    while Self.isRunning(group: shell) { await Task.yield() }
+  }
+
+  private static func isRunning(group: pid_t) -> Bool {
+    let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return processes.contains { process in
+      guard pid_t(process) != nil,
+        let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+      else { return false }
+      let words = text.split(separator: ") ").last?.split(separator: " ") ?? []
+      return words.count > 2 && words[0] != "Z" && words[2] == "\(group)"
+    }
+  }
+
   @Test(arguments: [
     ("products --json", 64, "--json"), ("products --format json", 64, "use --ndjson"),
     ("products --every 10ms", 64, "must be at least 1s"),

@@ -107,7 +107,7 @@ package struct SlidingWindow: Hashable, Sendable {
   /// The number of groups above which they are merged.
   private static let maxGroups = 1024
   /// The largest cost that can be decoded, so that sums never overflow.
-  private static let maxCost = 1 << 40
+  private static let maxCost = Int(exactly: Int64(1) << 40) ?? .max / 2048
 
   /// The calls that still count, ascending; some are in the future.
   private var groups: [Group] = []
