@@ -147,7 +147,8 @@ public final class LyingService: Sendable {
     case .noContent: return isNamed || extra == .more
     case .lastWithoutNext: return paging == .linkHeader
     // Such requests are repeated after a pause.
-    case .cutBody, .serverError, .rateLimit: return extra == .nothing
+    case .cutBody, .serverError, .rateLimit:
+      return extra == .nothing && (paging == .page || paging == .token)
     case .html, .notJSON: return extra == .nothing
     case .notFound: return extra != .more && paging != .single
     }
