@@ -25,7 +25,8 @@ public struct DeclaredPlugin: Plugin {
   var manifest: Manifest { (try? lazy.value().get()) ?? Manifest(url: "") }
 
   public var summary: String {
-    if let summary = manifest.summary { return summary }
+    // A manifest may come from others, and is shown in help before anything of it is used.
+    if let summary = manifest.summary { return summary.oneLine(atMost: 200) }
     return URL(string: manifest.url.prefix { $0 != "?" } + "").map {
       "\($0.host() ?? "")\($0.path())"
     } ?? manifest.url
@@ -85,7 +86,8 @@ public struct DeclaredPlugin: Plugin {
   ) -> Field<DeclaredRecord> {
     let path = field.path
     let computed = Field<DeclaredRecord>(
-      field.name, field.name, .any, about: "The value at \(path).", isShown: isShown,
+      field.name, field.name, .any, about: "The value at \(path.description.oneLine(atMost: 80)).",
+      isShown: isShown,
       isSearchable: field.isSearchable, read: { path.value(in: $0.row) ?? .null })
     guard let members = path.members else {
       return computed.computed(

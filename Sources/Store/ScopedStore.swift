@@ -255,14 +255,18 @@ private actor Checks {
 
   func run(for source: String, _ check: @escaping Check) async throws(SourceError) {
     guard let scope = scopes(source) else { return }
-    while let task = running[source] { _ = await task.value }
+    while let task = running[source] {
+      _ = await task.value
+      // It has ended, though whoever has started it may go on only later.
+      if running[source] == task { running[source] = nil }
+    }
     let known = accepted[source]
     let task = Task {
       await Result { () async throws(SourceError) in try await check(scope, known) }
     }
     running[source] = task
     let result = await task.value
-    running[source] = nil
+    if running[source] == task { running[source] = nil }
     accepted[source] = try result.get()
   }
 }

@@ -22,6 +22,27 @@ struct CheckedTests {
     #expect(error?.message.contains("(\(status))") == true)
   }
 
+  static let forbidden: [([(String, String)], SourceError.Code, Duration?)] = [
+    ([("retry-after", "30")], .rateLimited, .seconds(30)),
+    (
+      [("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "784111837")], .rateLimited,
+      .seconds(60)
+    ),
+    ([("x-ratelimit-remaining", "0")], .rateLimited, nil),
+    ([("x-ratelimit-remaining", "7"), ("x-ratelimit-reset", "784111837")], .rejected, nil),
+  ]
+
+  @Test(arguments: forbidden)
+  func `403 is a rate limit if the service says when to come again`(
+    fields: [(String, String)], code: SourceError.Code, wait: Duration?
+  ) throws {
+    let response = HTTPResponse(
+      status: 403, headers: fields.map { (name: $0.0, value: $0.1) })
+    let error = #expect(throws: SourceError.self) { try response.checked(by: "X", now: now) }
+    #expect(error?.code == code)
+    #expect(error?.retryAfter == wait)
+  }
+
   @Test(arguments: [401, 407])
   func `does not mention a key if there is none`(status: Int) throws {
     let error = #expect(throws: SourceError.self) {

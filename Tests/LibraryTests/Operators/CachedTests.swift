@@ -310,6 +310,21 @@ struct CachedTests {
     #expect(walk.warnings.isEmpty)
   }
 
+  @Test func `warns an open list whose first page another reader found changed`() async throws {
+    let service = ChangingService(1...60)
+    let first = try await cached(service).page(PageRequest(limit: 30))
+    let second = PageRequest(after: first.next, limit: 30)
+    _ = try await cached(service).page(second)
+    #expect(try await cached(service).page(second).warnings == [])
+    service.set(Self.changed)
+    _ = try await cached(service, .reload).page(PageRequest(limit: 30))
+    for policy in [CachePolicy.normal, .offline] {
+      let page = try await cached(service, policy).page(second)
+      #expect(page.warnings.map(\.code) == ["mixedGenerations"])
+    }
+    #expect(await walk(cached(service), limit: 30).warnings.isEmpty)
+  }
+
   @Test func `warns if the total shows that the list has changed since its first page`()
     async throws
   {

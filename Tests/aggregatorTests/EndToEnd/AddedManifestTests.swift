@@ -41,6 +41,23 @@ import Testing
         == (try await home.column("name", "sources")))
   }
 
+  @Test func `a summary from others is shown without escapes`() async throws {
+    try home.sandbox.write(
+      #"""
+      {"url": "http://127.0.0.1:1/", "rows": "$", "id": "id", "fields": ["na\u001b[2Jme"],
+       "summary": "Lamps \u001b]0;owned\u0007\u001b[31mred\u202e\n and more"}
+      """#, to: manifest)
+    for line in [
+      "help", "help lamps", "sources list", "lamps list --fields help", "sources --json",
+    ] {
+      let outcome = try await home.run(line)
+      #expect(!outcome.output.isEmpty, "\(line): \(outcome)")
+      for text in [outcome.output, outcome.errors] {
+        #expect(!text.unicodeScalars.contains { $0.value == 0x1B || $0.value == 0x202E }, "\(line)")
+      }
+    }
+  }
+
   @Test func `edit replaces a manifest only with a valid one`() async throws {
     #expect(try await home.add(lamps).status == 0)
     let old = try home.sandbox.text(of: manifest)

@@ -33,6 +33,23 @@ import Testing
     #expect(!exact.errors.contains("note: showing"), "\(exact.errors)")
   }
 
+  @Test func `quiet guesses nothing, and hides no failure`() async throws {
+    let guess = try await Binary.run("countries show afgh -q --offline")
+    #expect(guess.status == 64)
+    #expect(guess.output == "")
+    #expect(
+      guess.errors.hasPrefix(
+        "error: countries: country \"afgh\" is neither an ID nor the whole name\n"
+          + "hint: candidates: AF (Afghanistan)"), "\(guess.errors)")
+    let name = try await Binary.run("countries show CURACAO -q --offline --fields code --tsv")
+    #expect(name.status == 0)
+    #expect(name.output == "CW\n" && name.errors == "")
+    let part = try await Binary.run("countries show FR XX DE -q --offline --fields code --tsv")
+    #expect(part.status == 3)
+    #expect(part.output == "FR\nDE\n")
+    #expect(part.errors.contains("XX"), "\(part)")
+  }
+
   @Test func `an ambiguous name lists candidates, and others are shown`() async throws {
     let outcome = try await Binary.run("heroes show spider --offline")
     #expect(outcome.status == 64)

@@ -24,6 +24,41 @@ import Testing
   }
 
   @Test(arguments: [
+    "a=x or b=y", "a=x OR b=y", "a=x || b=y", "a=x && b=y", "a=x or (b=y)", "(a=x)", "not a=x",
+    "a=x and not b=y", "a=x or not b=y",
+  ])
+  func `refuses other joints than and`(text: String) {
+    let error = #expect(throws: CommandError.self) { try TypedCondition.all(in: text) }
+    #expect(error?.code == .usage)
+    #expect(error?.hint != nil)
+  }
+
+  @Test(arguments: ["a=x or y", "a='x or b=y'", "a=to be or not to be", "a=not b"])
+  func `takes words that join nothing for a value`(text: String) throws {
+    #expect(try TypedCondition.all(in: text).count == 1)
+  }
+
+  @Test(arguments: ["text<x", "text>1990-13-45", "text>=last year"])
+  func `compares dates with dates only`(text: String) throws {
+    let selection = try Selection(SelectionText(conditions: [text]), Self.fields)
+    #expect(throws: SourceError.self) {
+      try selection.check([Thing(id: 1, text: "a"), Thing(id: 2, text: "1990-05-01")])
+    }
+    try selection.check([Thing(id: 1, text: "a")])
+  }
+
+  @Test func `knows the value that differs in case and accents only`() throws {
+    func nearMiss(_ conditions: String...) throws -> String? {
+      try Selection(SelectionText(conditions: conditions), Self.fields)
+        .nearMiss(in: [Thing(id: 1, text: "Perú"), Thing(id: 2, text: "France")])
+    }
+    #expect(try nearMiss("text=peru") == "Perú")
+    #expect(try nearMiss("text=franc") == nil)
+    #expect(try nearMiss("text~peru") == nil)
+    #expect(try nearMiss("text=peru", "id=1") == nil)
+  }
+
+  @Test(arguments: [
     ("a=b", ["a|=|b"]), (" a = b c ", ["a|=|b c"]), ("a=", ["a|=|"]),
     ("a>=1 and b!=2", ["a|>=|1", "b|!=|2"]), ("a=x AND b~y", ["a|=|x", "b|~|y"]),
     ("a=Salt and Pepper", ["a|=|Salt and Pepper"]),
