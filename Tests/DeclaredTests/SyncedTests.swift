@@ -14,7 +14,7 @@ import Testing
   private static func server() throws -> LoopbackServer {
     try LoopbackServer { request in
       let page = request.query["page"].flatMap { Int($0) } ?? 1
-      let rows = ((page - 1) * 100..<min(page * 100, size)).map {
+      let rows = (min((page - 1) * 100, size)..<min(page * 100, size)).map {
         "{\"id\": \($0), \"name\": \"lamp \($0)\"}"
       }
       return .json("[\(rows.joined(separator: ","))]")
