@@ -293,10 +293,11 @@ public struct Sync<Item: Record>: Sendable {
 
   /// True if the worker that has ended a pass finds it complete, which it notes just after its last page.
   private func isCompletionNoted() async throws(SourceError) -> Bool {
-    for _ in 0..<5 {
+    // By the real time, which its transaction takes, whatever the clock of this sync.
+    for _ in 0..<40 {
       let mark = try await recordStore.store.checkpoint(Coverage.checkpoint, of: recordStore.source)
       if mark != nil { return true }
-      guard (try? await clock.sleep(for: .milliseconds(100))) != nil else { throw .cancelled }
+      guard (try? await Task.sleep(for: .milliseconds(50))) != nil else { throw .cancelled }
     }
     return false
   }
