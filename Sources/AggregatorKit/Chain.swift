@@ -27,6 +27,7 @@ extension Plugin {
         in: recordStore, by: try upstreamPageSize(in: environment),
         of: collection(in: environment.settings), now: environment.now)
       chain = chain.fallback(to: bundled).hidingDeleted(in: recordStore)
+        .warningOfUnknownSecret(in: recordStore)
     case (.liveFirst(let freshness), let recordStore?):
       chain = remote.cached(
         in: recordStore, freshFor: freshness, of: try service(in: environment.settings),
@@ -35,6 +36,7 @@ extension Plugin {
       chain = chain.synced(in: recordStore, searching: policy.localSearchBound != nil)
       chain = chain.fallback(to: recordStore.records)
       chain = chain.fallback(to: bundled).hidingDeleted(in: recordStore)
+        .warningOfUnknownSecret(in: recordStore)
     case (_, nil):
       chain = try shaped(remote, in: environment)
       chain = chain.fallback(to: bundled)
@@ -200,6 +202,13 @@ extension Plugin {
     }
     let texts = selecting.map { "\($0.key)=\(settings.text($0) ?? "")" }
     return hash(texts, scope(in: settings))
+  }
+
+  /// The scope of the records in a store: those of another URL, seed or the like are not mixed with them.
+  ///
+  /// - Parameter secret: The secret that may decide which records there are.
+  package func recordScope(in settings: Settings, of secret: Secret? = nil) -> StoreScope {
+    StoreScope(records: collection(in: settings, bySize: false), secret: secret)
   }
 
   /// A hash of the service's URLs.

@@ -128,8 +128,12 @@ public struct Warning: Hashable, Codable, Sendable {
   /// The code of records that a list sent again, so that others may be missing.
   package static let repeated = "repeated"
 
+  /// The code of records that may be those of another account.
+  package static let unknownSecret = "unknownSecret"
+
   private static let incompleteCodes: Set = [
-    incomplete, repeated, "stopped", "depth", "restarted", "mixedGenerations", "unproved",
+    incomplete, repeated, unknownSecret, "stopped", "depth", "restarted", "mixedGenerations",
+    "unproved",
   ]
 
   /// True if records are missing from the answer, or may be.

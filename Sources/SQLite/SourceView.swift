@@ -3,7 +3,7 @@ package import AggregatorStore
 import CAggregatorSQLite
 
 extension SourceView {
-  /// A `SELECT` of the columns.
+  /// A `SELECT` of the columns of the records in a store.
   ///
   /// - Parameters:
   ///   - number: The SQL of the source's number.
@@ -15,6 +15,17 @@ extension SourceView {
     of number: String, in schema: String, json: String = "json", where condition: String? = nil,
     computed: (_ column: Int) -> String?
   ) -> String {
+    let tail = """
+      \(schema)records
+      WHERE \(isShown(number, in: schema))\(condition.map { " AND \($0)" } ?? "")
+      """
+    return select(from: tail, json: json, computed: computed)
+  }
+
+  /// A `SELECT` of the columns of the records in a table.
+  package func select(
+    from tail: String, json: String = "json", computed: (_ column: Int) -> String?
+  ) -> String {
     let values = fields.enumerated().compactMap { index, field in
       let value =
         field.path.map { path in
@@ -23,10 +34,7 @@ extension SourceView {
         } ?? computed(index)
       return value.map { "\(field.kind.cast($0)) AS \(field.name.sqlName)" }
     }
-    return """
-      SELECT \(values.joined(separator: ", ")) FROM \(schema)records
-      WHERE \(isShown(number, in: schema))\(condition.map { " AND \($0)" } ?? "")
-      """
+    return "SELECT \(values.joined(separator: ", ")) FROM \(tail)"
   }
 
   /// The condition of records that are neither deleted nor removed upstream.

@@ -46,10 +46,9 @@ public struct DeclaredPlugin: Plugin {
   ///
   /// Records of another address, or with other IDs, are those of another source; with another secret they may
   /// be those of another account.
-  package func recordScope(in settings: Settings) -> StoreScope? {
-    (try? lazy.value().get()).map {
-      StoreScope(records: String($0.scope.fnv1a, radix: 36), secret: secret(in: settings))
-    }
+  package func scopeOfRecords(in settings: Settings) -> StoreScope? {
+    guard (try? lazy.value().get()) != nil else { return nil }
+    return recordScope(in: settings, of: secret(in: settings))
   }
 
   /// The secrets as one; `nil` if there are none, or if one is not set.

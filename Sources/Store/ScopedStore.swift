@@ -43,59 +43,120 @@ package struct ScopedStore<Base: ScopeKeepingStore>: Store {
   package let base: Base
 
   private let checks: Checks
-  private let report: @Sendable (_ source: String) -> Void
 
-  /// - Parameters:
-  ///   - scopes: Returns the scope of a source; `nil` for a source whose records always stay.
-  ///   - report: Called once for a source whose secret is new.
-  package init(
-    _ base: Base, scopes: @escaping @Sendable (_ source: String) -> StoreScope?,
-    report: @escaping @Sendable (_ source: String) -> Void = { _ in }
-  ) {
+  /// - Parameter scopes: Returns the scope of a source; `nil` for a source whose records always stay.
+  package init(_ base: Base, scopes: @escaping @Sendable (_ source: String) -> StoreScope?) {
     self.base = base
-    self.report = report
     checks = Checks(scopes)
   }
 
   /// Makes the present scope of this source that of the store.
   package func prepare(_ source: String) async throws(SourceError) { try await check(source) }
 
+  package func isOfUnknownSecret(_ source: String) async -> Bool { await checks.doubts(source) }
+
   private func check(
     _ source: String, before batch: StoreBatch? = nil, writes: Bool = false
   ) async throws(SourceError) {
     try await checks.run(for: source) {
-      [base, report] scope, accepted async throws(SourceError) -> String? in
+      [base] scope, accepted async throws(SourceError) -> Checks.Finding in
       let choice = ScopeChoice(base: base, source: source, scope: scope)
       var found = try await choice.mark()
       if found == nil { found = try await choice.restored() }
       guard var mark = found else {
         // Reading creates no file.
         if writes { try await choice.begin() }
-        return nil
+        return Checks.Finding()
       }
       // Another process may have chosen another scope meanwhile.
-      if mark.text == accepted, batch?.entries.isEmpty ?? true { return accepted }
+      if mark.text == accepted.mark, batch?.entries.isEmpty ?? true { return accepted }
       let salt = scope.secret == nil ? "" : try await choice.salt(isCreated: false)
       if !mark.isOf(scope, salt), let other = try await choice.switched(from: mark, salt) {
         guard let found = other else {
           if writes { try await choice.begin() }
-          return nil
+          return Checks.Finding()
         }
         mark = found
       }
-      guard !mark.isOf(scope, salt) else { return mark.text }
+      guard !mark.isOf(scope, salt) else { return Checks.Finding(mark: mark.text) }
       guard let batch, !batch.entries.isEmpty else {
-        if !writes { report(source) }
-        return mark.text
+        return Checks.Finding(mark: mark.text, isDoubtful: true)
       }
-      if try await choice.isKnown(batch) {
+      if try await choice.isKnown(batch, in: source) {
         try await choice.adopt(mark)
-      } else {
+      } else if try await !choice.adopts(instead: mark, knowing: batch) {
         try await choice.keep(mark)
         try await choice.begin()
       }
-      return nil
+      return Checks.Finding()
     }
+  }
+}
+
+// MARK: - Mending
+
+/// A set of records that is stored of a source.
+package struct StoredScope: Sendable {
+  /// Unique among the scopes of the source, such as `1b2c3~d4e5`.
+  package let name: String
+  /// True for the one that is shown.
+  package let isShown: Bool
+  /// The number of secrets that read it.
+  package let secrets: Int
+  package let status: StoreStatus
+
+  fileprivate init(_ name: String, isShown: Bool, _ secrets: Int, _ status: StoreStatus) {
+    self.name = name
+    self.isShown = isShown
+    self.secrets = secrets
+    self.status = status
+  }
+}
+
+/// A store whose sources have scopes.
+package protocol ScopedRecords: Store {
+  /// True if the source shows the records of the last secret, and whether they are those of the present one is not known.
+  func isOfUnknownSecret(_ source: String) async -> Bool
+
+  /// The scopes of a source, the shown one first.
+  func scopes(of source: String) async throws(SourceError) -> [StoredScope]
+
+  /// Shows a scope from now on, as that of the present secret; false if there is none with the name.
+  func adopt(_ name: String, of source: String) async throws(SourceError) -> Bool
+
+  /// Removes all records of a scope that is not shown; false if there is none with the name.
+  func clearScope(_ name: String, of source: String) async throws(SourceError) -> Bool
+}
+
+extension ScopedStore: ScopedRecords {
+  package func scopes(of source: String) async throws(SourceError) -> [StoredScope] {
+    guard let choice = try await choice(for: source) else { return [] }
+    var scopes: [StoredScope] = []
+    if let mark = try await choice.mark() {
+      let status = try await base.status(of: source)
+      scopes.append(StoredScope(mark.name, isShown: true, mark.readers.count, status))
+    }
+    for mark in try await choice.kept() where mark.name != scopes.first?.name {
+      let status = try await base.status(of: mark.name(of: source))
+      scopes.append(StoredScope(mark.name, isShown: false, mark.readers.count, status))
+    }
+    return scopes
+  }
+
+  package func adopt(_ name: String, of source: String) async throws(SourceError) -> Bool {
+    guard let choice = try await choice(for: source) else { return false }
+    return try await choice.adopt(named: name)
+  }
+
+  package func clearScope(_ name: String, of source: String) async throws(SourceError) -> Bool {
+    guard let choice = try await choice(for: source) else { return false }
+    return try await choice.clear(named: name)
+  }
+
+  /// `nil` for a source without scopes.
+  private func choice(for source: String) async throws(SourceError) -> ScopeChoice<Base>? {
+    try await check(source)
+    return checks.scopes(source).map { ScopeChoice(base: base, source: source, scope: $0) }
   }
 }
 
@@ -104,7 +165,9 @@ private struct ScopeChoice<Base: ScopeKeepingStore>: Sendable {
   /// What a store notes of a scope.
   struct Mark: Hashable {
     let records: String
-    /// The fingerprints of the secrets that read it; empty if there is none.
+    /// The fingerprints of the secrets that read it, or, after ``disown(_:)``, have read it; empty if there is none.
+    ///
+    /// The first one is part of the name, so it stays.
     var secrets: [String]
 
     init(records: String, secrets: [String]) { (self.records, self.secrets) = (records, secrets) }
@@ -124,10 +187,30 @@ private struct ScopeChoice<Base: ScopeKeepingStore>: Sendable {
       return secrets.contains(own)
     }
 
-    /// The name under which it is kept, which no source has.
-    func name(of source: String) -> String {
-      "\(source)@\(records)\(secrets.first.map { "~\($0)" } ?? "")"
+    private static var disowned: String { "-" }
+
+    /// The fingerprints of the secrets that read it.
+    var readers: [String] { secrets.filter { !$0.hasPrefix(Self.disowned) } }
+
+    /// Says that a secret reads another scope.
+    mutating func disown(_ secret: String) {
+      secrets = secrets.map { $0 == secret ? Self.disowned + $0 : $0 }
     }
+
+    mutating func own(_ secret: String) {
+      if let index = secrets.firstIndex(of: Self.disowned + secret) {
+        secrets[index] = secret
+      } else if !secrets.contains(secret) {
+        secrets.append(secret)
+      }
+    }
+
+    var name: String {
+      records + (secrets.first.map { "~\($0.trimmingPrefix(Self.disowned))" } ?? "")
+    }
+
+    /// The name under which it is kept, which no source has.
+    func name(of source: String) -> String { "\(source)@\(name)" }
   }
 
   let base: Base
@@ -177,8 +260,35 @@ private struct ScopeChoice<Base: ScopeKeepingStore>: Sendable {
   /// Notes that the secret reads this scope, too.
   func adopt(_ mark: Mark) async throws(SourceError) {
     var new = mark
-    new.secrets += [scope.fingerprint(try await salt(isCreated: true))].compactMap(\.self)
+    if let own = scope.fingerprint(try await salt(isCreated: true)) { new.own(own) }
     try await write(new, from: mark)
+  }
+
+  /// Shows a scope as that of the secret, which no other has from then on; false if there is none with the name.
+  func adopt(named name: String) async throws(SourceError) -> Bool {
+    var shown = try await mark()
+    let other = try await kept().first { $0.name == name }
+    guard shown?.name == name || other != nil else { return false }
+    if let own = scope.fingerprint(try await salt(isCreated: true)) {
+      if let mark = shown, mark.name != name {
+        shown?.disown(own)
+        if let new = shown { try await write(new, from: mark) }
+      }
+      try await changeKept { marks in
+        for index in marks.indices { marks[index].disown(own) }
+      }
+    }
+    if shown?.name != name, let other { try await exchange(shown, for: other) }
+    if let mark = try await mark() { try await adopt(mark) }
+    return true
+  }
+
+  /// Removes what is kept of a scope; false if nothing is kept with the name.
+  func clear(named name: String) async throws(SourceError) -> Bool {
+    guard let mark = try await kept().first(where: { $0.name == name }) else { return false }
+    try await base.clear(mark.name(of: source), forgetsDeleted: true)
+    try await changeKept { $0.removeAll { $0.name == name } }
+    return true
   }
 
   private func write(_ mark: Mark, from old: Mark?) async throws(SourceError) {
@@ -213,25 +323,56 @@ private struct ScopeChoice<Base: ScopeKeepingStore>: Sendable {
   }
 
   /// The scopes that are kept under other names.
-  private func kept() async throws(SourceError) -> [Mark] {
-    (try await shared(keptOwner) { $0 } ?? "").split(separator: " ").map { Mark(String($0)) }
+  func kept() async throws(SourceError) -> [Mark] {
+    Self.marks(in: try await shared(keptOwner) { $0 })
   }
 
-  private func exchange(_ mark: Mark?, for other: Mark?) async throws(SourceError) {
-    // Without a mark nothing is there, but perhaps the source itself, cleared.
-    let name = mark?.name(of: source) ?? "\(source)@\(UInt32.random(in: .min ... .max))"
-    try await base.switchScope(of: source, keepingAs: name, to: other?.name(of: source) ?? "")
+  private static func marks(in text: String?) -> [Mark] {
+    (text ?? "").split(separator: " ").map { Mark(String($0)) }
+  }
+
+  private func changeKept(_ change: (inout [Mark]) -> Void) async throws(SourceError) {
     _ = try await shared(keptOwner) { text in
-      var kept = (text ?? "").split(separator: " ").map(String.init)
-      kept.removeAll { $0 == other?.text || $0 == mark?.text }
-      return (kept + [mark?.text].compactMap(\.self)).joined(separator: " ")
+      var marks = Self.marks(in: text)
+      change(&marks)
+      return marks.map(\.text).joined(separator: " ")
     }
   }
 
-  /// True if a batch has a record that is stored, unchanged.
-  func isKnown(_ batch: StoreBatch) async throws(SourceError) -> Bool {
+  private func exchange(_ mark: Mark?, for other: Mark?) async throws(SourceError) {
+    // Noted before the change and forgotten after it: if the process ends in between, a scope is noted that is not kept,
+    // which does no harm, but none is kept that is not noted.
+    if let mark {
+      try await changeKept { marks in
+        marks.removeAll { $0.name == mark.name }
+        marks.append(mark)
+      }
+    }
+    // Without a mark nothing is there, but perhaps the source itself, cleared.
+    let name = mark?.name(of: source) ?? "\(source)@\(UInt32.random(in: .min ... .max))"
+    try await base.switchScope(of: source, keepingAs: name, to: other?.name(of: source) ?? "")
+    guard let other else { return }
+    try await changeKept { $0.removeAll { $0.name == other.name } }
+  }
+
+  /// Puts the kept scope in place of another one that has a record of a batch, and notes that the secret reads it;
+  /// false if there is none.
+  func adopts(
+    instead mark: Mark, knowing batch: StoreBatch
+  ) async throws(SourceError) -> Bool {
+    for other in try await kept() where other.records == scope.records {
+      guard try await isKnown(batch, in: other.name(of: source)) else { continue }
+      try await exchange(mark, for: other)
+      if let mark = try await self.mark() { try await adopt(mark) }
+      return true
+    }
+    return false
+  }
+
+  /// True if a batch has a record that is stored under a name, unchanged.
+  func isKnown(_ batch: StoreBatch, in name: String) async throws(SourceError) -> Bool {
     for entry in batch.entries {
-      guard let stored = try await base.record(entry.id, of: source) else { continue }
+      guard let stored = try await base.record(entry.id, of: name) else { continue }
       let merged = entry.mergedWithStored(stored.json)?.json ?? entry.json
       if merged == stored.json { return true }
     }
@@ -241,17 +382,26 @@ private struct ScopeChoice<Base: ScopeKeepingStore>: Sendable {
 
 /// Runs the checks of each source one after the other: the second of two could put away what was stored after the first.
 private actor Checks {
-  /// Returns the mark of the scope that it has found right, `accepted` the next time; `nil` if there is none yet.
-  typealias Check =
-    @Sendable (_ scope: StoreScope, _ accepted: String?) async throws(SourceError) -> String?
+  /// What a check has found.
+  struct Finding {
+    /// The mark of the scope that is right; `nil` if there is none yet.
+    var mark: String?
+    /// True if it is that of the last secret, because the present one is unknown.
+    var isDoubtful = false
+  }
 
-  private let scopes: @Sendable (String) -> StoreScope?
-  private var running: [String: Task<Result<String?, SourceError>, Never>] = [:]
-  private var accepted: [String: String] = [:]
+  typealias Check =
+    @Sendable (_ scope: StoreScope, _ last: Finding) async throws(SourceError) -> Finding
+
+  nonisolated let scopes: @Sendable (String) -> StoreScope?
+  private var running: [String: Task<Result<Finding, SourceError>, Never>] = [:]
+  private var findings: [String: Finding] = [:]
 
   init(_ scopes: @escaping @Sendable (String) -> StoreScope?) {
     self.scopes = scopes
   }
+
+  func doubts(_ source: String) -> Bool { findings[source]?.isDoubtful ?? false }
 
   func run(for source: String, _ check: @escaping Check) async throws(SourceError) {
     guard let scope = scopes(source) else { return }
@@ -260,14 +410,14 @@ private actor Checks {
       // It has ended, though whoever has started it may go on only later.
       if running[source] == task { running[source] = nil }
     }
-    let known = accepted[source]
+    let last = findings[source] ?? Finding()
     let task = Task {
-      await Result { () async throws(SourceError) in try await check(scope, known) }
+      await Result { () async throws(SourceError) in try await check(scope, last) }
     }
     running[source] = task
     let result = await task.value
     if running[source] == task { running[source] = nil }
-    accepted[source] = try result.get()
+    findings[source] = try result.get()
   }
 }
 

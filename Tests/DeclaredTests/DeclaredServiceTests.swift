@@ -333,7 +333,7 @@ import Testing
     let service = try FakeAPI(.page)
     let file = SQLiteStore(at: home.appending(path: "store.sqlite").path)
     func store(of plugin: DeclaredPlugin) -> some Store {
-      ScopedStore(file) { $0 == plugin.name ? plugin.recordScope(in: Settings()) : nil }
+      ScopedStore(file) { $0 == plugin.name ? plugin.scopeOfRecords(in: Settings()) : nil }
     }
     func offline(_ plugin: DeclaredPlugin) throws -> any DataSource<DeclaredRecord> {
       try plugin.source(
@@ -388,12 +388,8 @@ import Testing
   }
 
   /// A store as a process with this secret has it.
-  private static func store(
-    _ file: SQLiteStore, _ secret: String?, report: @escaping @Sendable (String) -> Void = { _ in }
-  ) -> some Store {
-    ScopedStore(
-      file, scopes: { _ in StoreScope(records: "a", secret: secret.map { Secret($0) }) },
-      report: report)
+  private static func store(_ file: SQLiteStore, _ secret: String?) -> some ScopedRecords {
+    ScopedStore(file) { _ in StoreScope(records: "a", secret: secret.map { Secret($0) }) }
   }
 
   private static func save(_ rows: [String], _ store: some Store) async throws {
@@ -415,15 +411,15 @@ import Testing
     let file = SQLiteStore(at: home.appending(path: "store.sqlite").path)
     try await Self.save(["1", "2", "3"], Self.store(file, "old"))
     _ = try await Self.store(file, "old").delete(["3"], of: "lamps", at: Fixture.date)
-    let reports = Mutex<[String]>([])
-    let rotated = Self.store(file, "new") { name in reports.withLock { $0.append(name) } }
+    let rotated = Self.store(file, "new")
     #expect(try await Self.ids(rotated) == ["1", "2"])
-    #expect(reports.withLock(\.self) == ["lamps"])
+    #expect(await rotated.isOfUnknownSecret("lamps"))
     // The service has changed all but one.
     try await Self.save(["0", "2"], rotated)
     for secret in ["old", "new", nil] {
-      let store = Self.store(file, secret) { _ in Issue.record("not known") }
+      let store = Self.store(file, secret)
       #expect(try await Self.ids(store) == ["0", "1", "2"])
+      #expect(await !store.isOfUnknownSecret("lamps"))
       #expect(try await store.status(of: "lamps").deleted == 1)
     }
   }
@@ -449,6 +445,53 @@ import Testing
     #expect(try await Self.ids(Self.store(file, "ann")) == ["1", "3"])
     #expect(try await Self.store(file, "ann").checkpoint("sync", of: "lamps") == "page 2")
     #expect(try await Self.ids(Self.store(file, "bob")) == ["7", "8", "9"])
+  }
+
+  @Test func `a rotated secret finds the records of its account behind those of another`()
+    async throws
+  {
+    let home = URL.temporaryDirectory.appending(path: "scope-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: home) }
+    let file = SQLiteStore(at: home.appending(path: "store.sqlite").path)
+    try await Self.save(["1", "2"], Self.store(file, "ann"))
+    try await Self.save(["7"], Self.store(file, "bob"))
+    try await Self.save(["2"], Self.store(file, "rotated"))
+    #expect(try await Self.ids(Self.store(file, "rotated")) == ["1", "2"])
+    #expect(try await Self.ids(Self.store(file, "bob")) == ["7"])
+    #expect(try await Self.store(file, "ann").scopes(of: "lamps").count == 2)
+  }
+
+  @Test func `a scope that was begun for a known account can be mended`() async throws {
+    let home = URL.temporaryDirectory.appending(path: "scope-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: home) }
+    let file = SQLiteStore(at: home.appending(path: "store.sqlite").path)
+    try await Self.save(["1", "2"], Self.store(file, "old"))
+    let rotated = Self.store(file, "new")
+    // All of its records have changed.
+    try await Self.save(["3"], rotated)
+    let scopes = try await rotated.scopes(of: "lamps")
+    #expect(scopes.map(\.isShown) == [true, false])
+    #expect(scopes.map(\.status.records) == [1, 2])
+    #expect(scopes.map(\.secrets) == [1, 1])
+    let old = try #require(scopes.last?.name)
+    #expect(try await !rotated.adopt("x", of: "lamps"))
+    for _ in 1...2 { #expect(try await rotated.adopt(old, of: "lamps")) }
+    for secret in ["old", "new"] {
+      #expect(try await Self.ids(Self.store(file, secret)) == ["1", "2"])
+    }
+    let mended = try await Self.store(file, "old").scopes(of: "lamps")
+    #expect(mended.map(\.secrets) == [2, 0])
+    #expect(try await !rotated.clearScope(old, of: "lamps"))
+    #expect(try await rotated.clearScope(try #require(mended.last?.name), of: "lamps"))
+    #expect(try await rotated.scopes(of: "lamps").map(\.name) == [old])
+    #expect(try await Self.ids(rotated) == ["1", "2"])
+    // And back again: what was adopted can be given away.
+    try await Self.save(["9"], Self.store(file, "third"))
+    let third = try #require(try await rotated.scopes(of: "lamps").last { !$0.isShown }?.name)
+    #expect(try await rotated.adopt(third, of: "lamps"))
+    #expect(try await Self.ids(rotated) == ["9"])
+    #expect(try await Self.ids(Self.store(file, "old")) == ["1", "2"])
+    #expect(try await Self.ids(Self.store(file, "new")) == ["9"])
   }
 
   // MARK: - Values

@@ -20,14 +20,17 @@ public protocol FakeService: Sendable {
 public final class InterruptibleServer: Sendable {
   private let server: LoopbackServer
   private let interruption = Interruption()
+  private let answer: CurrentAnswer
 
-  init(
-    _ answer: @escaping @Sendable (LoopbackRequest) -> LoopbackReply
-  ) throws(SourceError) {
+  init(_ answer: @escaping CurrentAnswer.Answer) throws(SourceError) {
+    let answer = CurrentAnswer(answer)
+    self.answer = answer
     server = try LoopbackServer { [interruption] request in
-      interruption.next(for: request) ?? answer(request)
+      interruption.next(for: request) ?? answer.get()(request)
     }
   }
+
+  fileprivate func become(_ other: InterruptibleServer) { answer.set(other.answer.get()) }
 
   var baseURL: URL { server.baseURL }
 
@@ -51,7 +54,23 @@ public final class InterruptibleServer: Sendable {
   fileprivate func stop() { server.stop() }
 }
 
+/// The regular replies of a service, which may change.
+final class CurrentAnswer: Sendable {
+  typealias Answer = @Sendable (LoopbackRequest) -> LoopbackReply
+
+  private let answer: Mutex<Answer>
+
+  init(_ answer: @escaping Answer) { self.answer = Mutex(answer) }
+
+  func get() -> Answer { answer.withLock(\.self) }
+
+  func set(_ new: @escaping Answer) { answer.withLock { $0 = new } }
+}
+
 extension FakeService {
+  /// Replies as another service of the same kind from now on, at the same address: its records have changed.
+  public func become(_ other: Self) { server.become(other.server) }
+
   /// The real transport, which retains this service.
   public var transport: some Transport { KeepingTransport(service: self) }
 

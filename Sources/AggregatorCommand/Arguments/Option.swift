@@ -223,6 +223,7 @@ extension Option {
     "every", .duration, "D", about: "pause between syncs: 30s, 10m, 2h (default 10m)")
   static let exec = Option(
     "exec", .text, "CMD", about: "run a command after each sync that found changes")
+  static let scope = Option("scope", .text, "SCOPE", about: "remove what is kept of this scope")
   static let history = Option(
     "history", about: "remove only the history of changes, and keep the records")
   static let attach = Option(
@@ -267,7 +268,8 @@ extension Option {
     [
       [limit, all], [offline, refresh], [offline, noFallback], [record, replay],
       [reset, back, peek],
-      [deleted, details], [history, forgetDeleted], [replay, replayWire],
+      [deleted, details], [history, forgetDeleted], [history, scope], [forgetDeleted, scope],
+      [replay, replayWire],
       [newToken, tokenFile, noToken],
     ] + [limit, cursor, session, order, fields, details].map { [count, $0] }
     + [refresh, record, replay, session, explain].map { [deleted, $0] }

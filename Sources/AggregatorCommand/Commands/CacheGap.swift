@@ -2,10 +2,18 @@ import AggregatorKit
 
 /// A source whose cache lacks records of the service, or may lack some.
 struct CacheGap {
-  let warning: SourceWarning
+  private(set) var warning: SourceWarning
 
   /// The command that fetches the rest, without the program's name.
   let command: String
+
+  /// The gap of a source of which nothing is cached, if bundled records stand in for it.
+  var filledByBundledRecords: CacheGap {
+    var gap = self
+    gap.warning.warning.code = "bundled"
+    gap.warning.warning.message += ": bundled sample data instead"
+    return gap
+  }
 }
 
 extension [any Plugin] {

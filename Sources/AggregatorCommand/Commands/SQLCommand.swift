@@ -17,9 +17,9 @@ extension Command {
       options: [.sync, .attach, .timeout.with(about: "time limit of the query (default 30s)")]
         + Option.formatting.filter { $0 != .fields },
       notes: [
-        "Each source is a table of its cached records, without deleted ones. No service is contacted "
-          + "unless --sync is given; a note says if records are missing. Bundled data is not included: "
-          + "download records first with \"\(program) SOURCE sync\".",
+        "Each source is a table of its cached records, without deleted ones, or of its bundled records while "
+          + "nothing is cached: the column _origin, which * leaves out, is cached or bundled. No service is "
+          + "contacted unless --sync is given; a note says if records are missing.",
         "Without a query on a terminal, a console reads queries that end with a semicolon: .help lists its "
           + "commands.",
         "--attach joins other data, also several files. A .csv or .tsv file is a table with the name of the "
@@ -28,7 +28,7 @@ extension Command {
           + "shown in hexadecimal. With - the query is read from standard input. The SQL dialect is "
           + "that of SQLite, with all its functions except those that access files or load extensions.",
         "A store in PostgreSQL is queried in its own dialect: columns have types, Booleans are true and "
-          + "false, and values of added sources are text. Superusers are refused: \"\(program) store "
+          + "false, values of added sources are text, and bundled records are not included. Superusers are refused: \"\(program) store "
           + "init-sql-role\" creates a role that may only read.",
       ] + views(of: plugins).map { "\($0.name): \($0.columns.joined(separator: ", "))" },
       examples: [

@@ -9,6 +9,9 @@ extension CommandTree.Node {
       children: [
         .init("store status", "Show the number of cached records per source", .storeStatus),
         .init("store clear", "Remove the cached records of a source", .clearStore(plugins)),
+        .init(
+          "store scopes", "Show what is kept of sources with other settings", .storeScopes),
+        .init("store adopt", "Show the records of another scope", .adoptScope(plugins)),
         .init("store copy", "Copy everything to another store; resumes if interrupted", .copyStore),
         .init("store path", "Print the path of the store, or its URL", .storePath),
         .init(
@@ -83,10 +86,11 @@ extension Command {
   fileprivate static func clearStore(_ plugins: [any Plugin]) -> Command {
     Command(
       "SOURCE", words: CompletionSource.source(plugins),
-      options: [.forgetDeleted, .history, .yes, .dryRun],
+      options: [.forgetDeleted, .history, .scope, .yes, .dryRun],
       notes: [
         "The history of changes and cached images are removed too. Deleted records stay deleted unless --forget-deleted is given. "
-          + "Positions of next are kept."
+          + "Positions of next are kept.",
+        "--scope removes what is kept of another scope; see store scopes.",
       ],
       examples: plugins.prefix(1).map {
         ("store clear \($0.name) --yes", "remove all cached \($0.name)")
@@ -100,6 +104,9 @@ extension Command {
     let plugin = context.tree.plugins.first { $0.name == name }
     let environment = try context.localEnvironment()
     let store = try environment.requiredStore()
+    if let scope = invocation.text(.scope) {
+      return try await clear(scope, of: name, invocation, context)
+    }
     guard !invocation.has(.history) else {
       return try await clearHistory(of: name, in: store, invocation, context)
     }
@@ -129,6 +136,38 @@ extension Command {
     do { try await cached.remove() } catch { throw failure(error) }
     context.diagnostics.note("Removed \(cached.text)")
     return .success
+  }
+
+  /// Removes what is kept of a scope that is not shown.
+  private static func clear(
+    _ name: String, of source: String, _ invocation: Invocation, _ context: CommandContext
+  ) async throws -> ExitCode {
+    let plugin = try context.tree.plugin(named: source)
+    let store = try context.scopedStore()
+    do {
+      guard let scope = try await store.scopes(of: source).first(where: { $0.name == name }) else {
+        throw CommandError.unknownScope(name, of: source)
+      }
+      guard !scope.isShown else {
+        throw CommandError(
+          .usage, "\(source) shows the scope \(name)", hint: .command("store clear \(source)"))
+      }
+      let subject =
+        "\(plugin.noun.count(scope.status.records)) and \(scope.status.deleted.of("deletion"))"
+      guard !invocation.has(.dryRun) else {
+        context.diagnostics.note("Would remove \(subject)")
+        return .success
+      }
+      guard try invocation.confirms("Remove \(subject)") else {
+        context.diagnostics.note("Nothing removed")
+        return .success
+      }
+      _ = try await store.clearScope(name, of: source)
+      context.diagnostics.note("Removed \(subject)")
+      return .success
+    } catch let error as SourceError {
+      throw CommandError(error, of: plugin)
+    }
   }
 
   private static func clearHistory(

@@ -66,12 +66,12 @@ extension CommandContext {
   }
 
   private func scoped(_ store: some ScopeKeepingStore, _ settings: Settings) -> any Store {
-    ScopedStore(store) { [plugins = tree.plugins.compactMap { $0 as? DeclaredPlugin }] name in
-      plugins.first { $0.name == name }?.recordScope(in: settings)
-    } report: { [diagnostics] name in
-      diagnostics.warning(
-        "\(name): its secret is new: until a page is fetched, its records are those of the last one"
-      )
+    ScopedStore(store) { [plugins = tree.plugins] name in
+      guard let plugin = plugins.first(where: { $0.name == name }) else { return nil }
+      guard let declared = plugin as? DeclaredPlugin else {
+        return plugin.recordScope(in: settings)
+      }
+      return declared.scopeOfRecords(in: settings)
     }
   }
 

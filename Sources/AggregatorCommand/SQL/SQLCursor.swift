@@ -205,6 +205,9 @@ extension Connection {
     for (index, view) in views.enumerated() {
       inner.append("\(randomPrefix)_\(index)")
       let number = isEmpty ? nil : try number(of: view.name)
+      if view.bundled != nil {
+        for statement in view.bundledTable(over: inner[index]) { try execute(quoted: statement) }
+      }
       // Checking all records takes time, and a query can only read a view that it names.
       if let number, query.contains(view.name.lowercased()) {
         try execute(

@@ -36,10 +36,11 @@ enum SQLDatabase: Sendable {
     }
   }
 
+  /// The store, with its scopes.
   var store: any Store {
     switch self {
-    case .file(let store, _): store
-    case .server(let store, _, _): store
+    case .file(let store, let scoped): scoped ?? store
+    case .server(let store, let scoped, _): scoped ?? store
     }
   }
 
@@ -52,13 +53,24 @@ enum SQLDatabase: Sendable {
     }
   }
 
-  /// Removes records of a source that must not be shown; a query reads the store itself.
+  /// Puts records of a source away that must not be shown; a query reads the store itself.
   func prepare(_ source: String) async throws(SourceError) {
     switch self {
     case .file(_, let scoped): try await scoped?.prepare(source)
     case .server(_, let scoped, _):
       try await permitted { () async throws(SourceError) in try await scoped?.prepare(source) }
     }
+  }
+
+  /// Warns of sources whose records may be those of another account.
+  func warningsOfUnknownSecrets(_ sources: [String]) async -> [SourceWarning] {
+    let scoped = store as? any ScopedRecords
+    var warnings: [SourceWarning] = []
+    for source in sources {
+      guard let warning = await scoped?.warningOfUnknownSecret(source) else { continue }
+      warnings.append(SourceWarning(source, warning))
+    }
+    return warnings
   }
 
   /// The gaps in the cached records of some sources.

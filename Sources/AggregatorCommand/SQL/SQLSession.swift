@@ -36,6 +36,19 @@ struct SQLSession: Sendable {
     }
   }
 
+  /// The tables of sources for a query: of bundled records where none are cached, if the store is a file.
+  private func views(
+    for text: String, of plugins: [any Plugin], in environment: PluginEnvironment,
+    _ database: SQLDatabase
+  ) async throws(SourceError) -> [SQLView] {
+    guard case .file = database else { return views }
+    var made: [SQLView] = []
+    for plugin in plugins {
+      made.append(try await SQLView(plugin, for: text, in: environment))
+    }
+    return made
+  }
+
   private func database(in environment: PluginEnvironment) throws(CommandError) -> SQLDatabase {
     let database = try SQLDatabase(
       environment.requiredStore(),
@@ -57,6 +70,7 @@ struct SQLSession: Sendable {
     let database = try database(in: environment)
     let time = invocation.duration(.timeout) ?? Self.defaultTime
     var failures: [SourceWarning] = []
+    var isPartial = false
     do {
       // A query reads the file itself.
       for view in views where text.lowercased().contains(view.name) {
@@ -76,15 +90,22 @@ struct SQLSession: Sendable {
       }
       SQLiteStore.boundMemory(to: Self.maxMemory)
       context.progress.say { "Running query…" }
+      let views = try await views(for: text, of: context.tree.plugins, in: environment, database)
       let query = try await database.query(
         text, over: views, and: attached.files, within: time)
-      let gaps = try await database.gaps(of: query.sources, among: context.tree.plugins)
-      let columns = await query.columns
-      let omissions = await query.tooLarge.sorted { $0.key < $1.key }.map { name, count in
-        SourceWarning(
-          name,
-          Warning("tooLarge", "\(count.of("record")) larger than 1 MB left out of the query"))
+      let bundled = views.filter { $0.bundled != nil }.map(\.name)
+      let gaps = try await database.gaps(of: query.sources, among: context.tree.plugins).map {
+        bundled.contains($0.warning.source ?? "") ? $0.filledByBundledRecords : $0
       }
+      let doubts = await database.warningsOfUnknownSecrets(query.sources)
+      let columns = await query.columns
+      let omissions =
+        doubts
+        + (await query.tooLarge.sorted { $0.key < $1.key }.map { name, count in
+          SourceWarning(
+            name,
+            Warning("tooLarge", "\(count.of("record")) larger than 1 MB left out of the query"))
+        })
       for omission in omissions {
         context.diagnostics.warning("\(omission.source ?? ""): \(omission.warning.message)")
       }
@@ -110,6 +131,7 @@ struct SQLSession: Sendable {
       try printer.finish(
         ListingSummary(
           count: count, total: count, warnings: omissions + failures + gaps.map(\.warning)))
+      isPartial = !failures.isEmpty || !doubts.isEmpty
       if count == 0, output.isForPeople { context.diagnostics.note("No rows") }
       for gap in gaps {
         context.diagnostics.note(
@@ -118,6 +140,6 @@ struct SQLSession: Sendable {
     } catch let error as SourceError {
       throw CommandError(error, suggestion: (error.cause as? SQLTypo)?.nearest)
     }
-    return failures.isEmpty ? .success : .partial
+    return isPartial ? .partial : .success
   }
 }

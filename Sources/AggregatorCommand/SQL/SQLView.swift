@@ -5,12 +5,43 @@ package struct SQLView: Sendable {
   /// The columns, and the same view for other programs.
   let source: SourceView
 
+  /// The JSON of bundled records that take the place of those of the store, which has none.
+  private(set) var bundled: [Data]?
+
+  /// True if the table has the column ``origin``, `cached` or `bundled`: only for queries that name it, so that
+  /// `SELECT *` has the fields alone.
+  private var hasOrigin = false
+
   private let compute: @Sendable (_ column: Int, _ record: Data) -> JSON
 
   package var name: String { source.name }
   package var columns: [String] { source.columns }
 
+  static let origin = "_origin"
+
   package init<P: Plugin>(_ plugin: P) { self.init(plugin.name, plugin.fields) }
+
+  /// The table for a query, with bundled records if the store of the environment has none of the source.
+  init<P: Plugin>(
+    _ plugin: P, for query: String, in environment: PluginEnvironment
+  ) async throws(SourceError) {
+    self.init(plugin)
+    let query = query.lowercased()
+    hasOrigin = query.contains(Self.origin) && !columns.contains(Self.origin)
+    guard query.contains(name.lowercased()) else { return }
+    let local = try await plugin.localRecords(in: environment)
+    guard !local.isCached else { return }
+    var records: [Data] = []
+    do throws(SourceError) {
+      let pages = local.source.pages(size: 1000).makeAsyncIterator()
+      while let step = try await pages.next() {
+        records += step.items.compactMap { try? CanonicalJSON.bytes(of: $0) }
+      }
+    } catch  where [.nothingCached, .offline].contains(error.code) {
+      return
+    }
+    bundled = records
+  }
 
   package init<Item: Record>(_ name: String, _ fields: [Field<Item>]) {
     source = SourceView(name, fields)
@@ -37,7 +68,11 @@ package struct SQLView: Sendable {
   ) -> String {
     let names = columns.map(\.sqlName)
     let body: String
-    if let number {
+    if bundled != nil {
+      body = source.select(from: "temp.\(Self.bundledName(inner)) WHERE position > 0") {
+        "\(function.sqlName)(json, \($0))"
+      }
+    } else if let number {
       // A condition of the query may be evaluated before those of the view.
       let json = hasTooLarge ? "CASE WHEN \(isTooLarge(inner)) THEN NULL ELSE json END" : "json"
       // It reads some column of `records`, here `position`: if no column of a table is read
@@ -49,12 +84,24 @@ package struct SQLView: Sendable {
     } else {
       body = "SELECT \(names.map { "NULL AS \($0)" }.joined(separator: ", ")) WHERE 0"
     }
+    let origin = "\((bundled == nil ? "cached" : "bundled").sqlText) AS \(Self.origin)"
     return """
       CREATE TEMP VIEW \(inner.sqlName) AS \(body);
       CREATE TEMP VIEW \(name.sqlName) AS
-      SELECT \(names.joined(separator: ", ")) FROM temp.\(inner.sqlName);
+      SELECT \((names + (hasOrigin ? [origin] : [])).joined(separator: ", ")) FROM temp.\(inner.sqlName);
       """
   }
+
+  /// The statements that make a table of ``bundled``.
+  func bundledTable(over inner: String) -> [String] {
+    let table = "temp.\(Self.bundledName(inner))"
+    let rows = (bundled ?? []).map { record in
+      "INSERT INTO \(table) (json) VALUES (\(String(decoding: record, as: UTF8.self).sqlText))"
+    }
+    return ["CREATE TABLE \(table) (position INTEGER PRIMARY KEY, json TEXT)"] + rows
+  }
+
+  private static func bundledName(_ inner: String) -> String { "\(inner)_bundled".sqlName }
 
   /// Collects the positions of the records of more than `maxSize` bytes, which cannot even be read under
   /// such a limit.

@@ -168,7 +168,7 @@ extension Plugin {
     var isCached = false
     if let store = environment.store {
       let recordStore = recordStore(in: store)
-      source = recordStore.records
+      source = recordStore.records.warningOfUnknownSecret(in: recordStore)
       isCached = try await !store.status(of: name).isEmpty
       if isCached {
         gap = try await self.gap(in: store)

@@ -2,7 +2,7 @@ import AggregatorKit
 import Foundation
 
 /// A store in memory some of whose functions are replaced.
-struct FlawedStore: Store {
+struct FlawedStore: ScopeKeepingStore {
   typealias Save =
     @Sendable (
       _ base: InMemoryStore, _ batch: StoreBatch, _ source: String, _ date: Date
@@ -23,6 +23,8 @@ struct FlawedStore: Store {
   var read: Read = { base, source, words, position, limit throws(SourceError) in
     try await base.records(of: source, matching: words, after: position, limit: limit)
   }
+  /// Fails before a scope is switched.
+  var checkSwitch: @Sendable () throws(SourceError) -> Void = {}
   /// Changes the start of a search by rank.
   var start: @Sendable (RankedPosition?) -> RankedPosition? = { $0 }
   var page: @Sendable (StoredPage) -> StoredPage = { $0 }
@@ -79,6 +81,13 @@ struct FlawedStore: Store {
     _ batch: StoreBatch, of source: String, at date: Date
   ) async throws(SourceError) -> StoreChanges {
     try await save(base, batch, self.source(source), date)
+  }
+
+  func switchScope(
+    of source: String, keepingAs kept: String, to other: String
+  ) async throws(SourceError) {
+    try checkSwitch()
+    try await base.switchScope(of: source, keepingAs: kept, to: other)
   }
 
   func delete(

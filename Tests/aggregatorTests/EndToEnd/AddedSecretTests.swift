@@ -61,25 +61,33 @@ import Testing
     #expect(try await home.run("lamps sync").status == 0)
     #expect(try await home.run("lamps delete 7 --yes").status == 0)
     let rotated = ["LAMPS_X_API_KEY": "rotated-key-of-4711"]
-    let why = "warning: lamps: its secret is new: "
+    let why = "warning: lamps: its secret is new here: "
     for line in ["lamps list --all --offline", "sql 'SELECT id FROM lamps'"] {
       let words =
         line.hasPrefix("sql")
         ? ["sql", "SELECT id FROM lamps"] : line.split(separator: " ").map(String.init)
       let outcome = try await Binary.run(
         words, environment: home.environment.merging(rotated) { $1 }, in: home.sandbox)
-      #expect(outcome.status == 0, "\(outcome)")
+      #expect(outcome.status == 3, "\(outcome)")
       #expect(outcome.lines.count == 24)
       #expect(outcome.errors.contains(why), "\(outcome)")
     }
+    let shown = try await home.run("lamps show 8 --offline --json", rotated)
+    #expect(shown.status == 3, "\(shown)")
+    #expect(shown.output.contains(#""code":"unknownSecret""#), "\(shown)")
+    let exported = try await home.run(
+      "export lamps -o \(home.sandbox.root.appending(path: "lamps.csv").path)", rotated)
+    #expect(exported.status == 3, "\(exported)")
     // The first page says whose records they are.
     lamps.accept("rotated-key-of-4711")
     #expect(try await home.run("lamps list --all --refresh", rotated).status == 0)
     for variables in [rotated, [:]] {
       let outcome = try await home.run("lamps list --all --offline", variables)
       #expect(outcome.lines.count == 24)
+      #expect(outcome.status == 0, "\(outcome)")
       #expect(!outcome.errors.contains(why), "\(outcome)")
     }
+    #expect(try await home.column("secrets", "store scopes") == ["2"])
   }
 
   @Test func `a curl command that cannot be read changes nothing`() async throws {

@@ -9,8 +9,12 @@ import Testing
 /// `SOURCE diff`: the differences from an earlier state of the cached records.
 @Suite struct DiffTests {
   private let home: TestHome
+  private let products: FakeProducts
 
-  init() throws { home = try TestHome() }
+  init() throws {
+    products = try FakeProducts()
+    home = try TestHome(products.settings)
+  }
 
   private func service(
     _ numbers: some Sequence<Int>, titles: [Int: JSON] = [:]
@@ -19,7 +23,8 @@ import Testing
   }
 
   private func sync(_ service: FakeProducts) async throws {
-    let outcome = try await home.run("products sync", service.settings.mapValues(Optional.some))
+    products.become(service)
+    let outcome = try await home.run("products sync")
     #expect(outcome.status == 0, "\(outcome)")
   }
 
@@ -144,9 +149,8 @@ import Testing
         == "error: products: nothing is cached, so there is nothing to compare with\n"
         + "hint: aggregator products sync\n")
     #expect(try home.sandbox.files(under: "home").isEmpty)
-    let service = try service(1...20)
-    let there = service.settings.mapValues(Optional.some)
-    #expect(try await home.run("products list --limit 5", there).status == 0)
+    products.become(try service(1...20))
+    #expect(try await home.run("products list --limit 5").status == 0)
     let unsynced = try await home.run("products diff")
     #expect(unsynced.status == 69)
     #expect(unsynced.errors.contains("products was never synced completely"), "\(unsynced)")
@@ -164,9 +168,8 @@ import Testing
 
   @Test func `a change that a listing finds counts too, and deleted records do not`() async throws {
     try await sync(service(1...20))
-    let later = try service(1...20, titles: [1: "New 1", 2: "New 2"])
-    let there = later.settings.mapValues(Optional.some)
-    #expect(try await home.run("products list --refresh --limit 5", there).status == 0)
+    products.become(try service(1...20, titles: [1: "New 1", 2: "New 2"]))
+    #expect(try await home.run("products list --refresh --limit 5").status == 0)
     #expect(try await home.run("products delete \(FakeProduct.id(2)) --yes").status == 0)
     let outcome = try await home.run("products diff --fields change,name --tsv")
     #expect(outcome.lines == ["changed\tNew 1"], "\(outcome)")
@@ -177,7 +180,7 @@ import Testing
     let there = heroes.settings.mapValues(Optional.some)
     #expect(try await home.run("heroes sync", there).status == 0)
     #expect(try await home.run("heroes show 1443", there).status == 0)
-    let outcome = try await home.run("heroes diff --exit-code")
+    let outcome = try await home.run("heroes diff --exit-code", there)
     #expect(outcome.status == 0 && outcome.output == "", "\(outcome)")
   }
 
@@ -219,12 +222,11 @@ import Testing
   }
 
   @Test func `says since when changes are known`() async throws {
-    let limit = ["AGGREGATOR_HISTORY": "1"]
+    let limit: [String: String?] = ["AGGREGATOR_HISTORY": "1"]
     try await sync(service(1...20))
     for titles: [Int: JSON] in [[5: "A", 6: "A"], [5: "B", 6: "B"]] {
-      let there = try service(1...20, titles: titles)
-      let variables = there.settings.merging(limit) { $1 }.mapValues(Optional.some)
-      #expect(try await home.run("products sync", variables).status == 0)
+      products.become(try service(1...20, titles: titles))
+      #expect(try await home.run("products sync", limit).status == 0)
     }
     let outcome = try await home.run("products diff --json")
     #expect(outcome.errors.contains("warning: products: changes before 20"), "\(outcome)")

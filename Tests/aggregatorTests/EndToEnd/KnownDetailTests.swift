@@ -85,14 +85,14 @@ import Testing
   }
 
   @Test func `writes only changed records`() async throws {
-    let sent = try FakeServer { _ in .json(NextTests.rows(0..<5, total: 5)) }
-    let changed = try FakeServer { _ in
-      .json(NextTests.rows(0..<5, total: 5).replacing("Hero 3", with: "Hero III"))
-    }
-    let home = try TestHome(sent.settings)
+    let rows = NextTests.rows(0..<5, total: 5)
+    let sent = Mutex(rows)
+    let service = try FakeServer { _ in .json(sent.withLock(\.self)) }
+    let home = try TestHome(service.settings)
     _ = try await home.run("heroes list")
     let before = try home.file.records()
-    let after = try await home.run("heroes list --refresh --tsv", changed.settings)
+    sent.withLock { $0 = rows.replacing("Hero 3", with: "Hero III") }
+    let after = try await home.run("heroes list --refresh --tsv")
     #expect(after.output.contains("Hero III"))
     let written = zip(before, try home.file.records()).filter { $0 != $1 }
     #expect(written.count == 1)

@@ -44,8 +44,9 @@ import Testing
 
   @Test func `says how much of a source is missing`() async throws {
     let none = try await sql("SELECT count(*) FROM countries")
-    #expect(none.output == "0\n")
-    #expect(none.errors == "note: no countries are cached · aggregator countries sync\n")
+    #expect(none.output == "250\n")
+    let instead = "are cached: bundled sample data instead"
+    #expect(none.errors == "note: no countries \(instead) · aggregator countries sync\n")
     #expect(try await home.run("heroes list -L 2").status == 0)
     let some = try await sql("SELECT 'x' AS name, count(*) FROM heroes", "--json")
     #expect(some.status == 0)
@@ -61,7 +62,7 @@ import Testing
         == "note: 2 products are cached, possibly not all · aggregator products sync\n")
     #expect(
       try await sql("SELECT count(*) FROM users").errors
-        == "note: no users are cached · aggregator users sync --max-pages 10\n")
+        == "note: no users \(instead) · aggregator users sync --max-pages 10\n")
     // Neither is read.
     #expect(try await sql("WITH users AS (SELECT 1) SELECT 'heroes' FROM users").errors == "")
     // Lists of users show what is cached, too.
@@ -75,6 +76,25 @@ import Testing
     #expect(try await home.run("heroes list -L 2").status == 0)
     #expect(try await home.run("heroes delete \(NextTests.cast[0]) --yes").status == 0)
     #expect(try await sql("SELECT count(*) FROM heroes").errors == "")
+  }
+
+  @Test func `bundled records are rows while nothing is cached`() async throws {
+    for (source, id) in FourServices.sources {
+      let counted = try await home.run("\(source) list --count --offline")
+      let rows = try await sql("SELECT count(*), min(_origin), max(_origin) FROM \(source)")
+      #expect(rows.output == "\(counted.lines[0])\tbundled\tbundled\n", "\(rows)")
+      let listed = try await home.column(id, "\(source) list --all --offline")
+      #expect(try await Set(sql("SELECT \(id) FROM \(source)").lines) == Set(listed))
+    }
+    // As in every list, deleted ones are left out, and fields that no path leads to are there.
+    #expect(try await home.run("countries delete AF --yes").status == 0)
+    #expect(try await sql("SELECT count(*) FROM countries WHERE code = 'AF'").output == "0\n")
+    let columns = try await sql("SELECT * FROM countries LIMIT 1", "--json")
+    #expect(!columns.output.contains("_origin"))
+    #expect(try columns.envelope().warnings.map(\.code) == ["bundled"])
+
+    #expect(try await home.run("heroes list -L 2").status == 0)
+    #expect(try await sql("SELECT count(*), min(_origin) FROM heroes").output == "2\tcached\n")
   }
 
   @Test func `a list that ends completes a source without a total`() async throws {
@@ -97,7 +117,7 @@ import Testing
     services.products.fail(with: .json("{}", status: 403))
     let failed = try await sql("SELECT 'x' AS name, count(*) FROM products", "--sync", "--json")
     #expect(failed.status == 3, "\(failed)")
-    #expect(try failed.envelope().warnings.map(\.code) == ["syncFailed", "incomplete"])
+    #expect(try failed.envelope().warnings.map(\.code) == ["syncFailed", "bundled"])
     #expect(failed.errors.contains("warning: products: "), "\(failed)")
     #expect(failed.errors.contains("note: no products are cached"), "\(failed)")
     // A mistake in the query sends no request.
@@ -140,10 +160,10 @@ import Testing
     #expect(outcome.errors == "")
   }
 
-  @Test func `without a store all tables are empty, and none is created`() async throws {
+  @Test func `without a store all tables have bundled records, and none is created`() async throws {
     for (source, id) in FourServices.sources {
       let outcome = try await sql("SELECT \(id) FROM \(source)", "--csv")
-      #expect(outcome.output == "\(id)\r\n")
+      #expect(outcome.output.hasPrefix("\(id)\r\n") && outcome.lines.count > 50)
       #expect(outcome.status == 0)
     }
     #expect(try home.sandbox.files(under: "home").isEmpty)
@@ -238,11 +258,12 @@ import Testing
     try damaged.write(to: URL(filePath: path))
     let outcome = try await sql("SELECT count(*) FROM heroes")
     #expect(outcome.status == 0)
-    #expect(outcome.output == "0\n")
+    #expect(outcome.output == "107\n")
     #expect(
       outcome.errors == "warning: \(path) is damaged; moved to \(path).aside-1\n"
         + "hint: move it back to use it again, or read what is left: sqlite3 FILE .recover\n"
-        + "note: no heroes are cached · aggregator heroes sync\n", "\(outcome)"
+        + "note: no heroes are cached: bundled sample data instead · aggregator heroes sync\n",
+      "\(outcome)"
     )
     #expect(try Data(contentsOf: URL(filePath: path + ".aside-1")) == damaged)
   }

@@ -66,8 +66,8 @@ import Testing
     #expect(again.output == "{\"unchanged\":299,\"changed\":0}\n", "\(again)")
     #expect(try home.file.records() == records)
 
-    let after = try Self.products(0..<299, changed: [5, 77, 290])
-    let changed = try await home.run("products sync", Self.settings(after))
+    before.become(try Self.products(0..<299, changed: [5, 77, 290]))
+    let changed = try await home.run("products sync")
     #expect(changed.lines == ["products\t0\t3\t296\t0\t4\ttrue"], "\(changed)")
     let written = zip(records, try home.file.records()).filter { $0 != $1 }
     #expect(written.count == 3)
@@ -75,23 +75,22 @@ import Testing
   }
 
   @Test func `records that a complete sync does not find are removed upstream`() async throws {
-    let before = try Self.products(0..<250)
-    let home = try TestHome(before.settings)
+    let service = try Self.products(0..<250)
+    let home = try TestHome(service.settings)
     #expect(try await home.run("products sync").status == 0)
-    let after = try Self.products((0..<250).filter { $0 != 7 && $0 != 248 })
-    let there: [String: String?] = Self.settings(after)
+    service.become(try Self.products((0..<250).filter { $0 != 7 && $0 != 248 }))
 
-    let partial = try await home.run("products sync --max-pages 1", there)
+    let partial = try await home.run("products sync --max-pages 1")
     #expect(partial.status == 3)
     #expect(partial.errors == "100 products · more: aggregator products sync\n")
-    let all = try await home.run("products list --all --offline --tsv", there)
+    let all = try await home.run("products list --all --offline --tsv")
     #expect(all.lines.count == 250)
 
-    let complete = try await home.run("products sync", there)
+    let complete = try await home.run("products sync")
     #expect(complete.lines == ["products\t0\t0\t148\t2\t3\ttrue"], "\(complete)")
     #expect(complete.errors == "Resumed after page 1\n")
     for line in ["list", "search thing"] {
-      let listed = try await home.run("products \(line) --all --offline --fields id --tsv", there)
+      let listed = try await home.run("products \(line) --all --offline --fields id --tsv")
       #expect(listed.lines.count == 248, "\(listed)")
       #expect(!listed.lines.contains(FakeProduct.id(7)))
     }
@@ -99,7 +98,7 @@ import Testing
     let counted = try await Binary.run(
       ["sql", query], environment: home.environment, in: home.sandbox)
     #expect(counted.lines == ["248"])
-    let shown = try await home.run("products show \(FakeProduct.id(7)) --offline", there)
+    let shown = try await home.run("products show \(FakeProduct.id(7)) --offline")
     #expect(shown.status == 0)
     #expect(
       shown.errors.contains(
@@ -109,7 +108,8 @@ import Testing
     #expect(status.lines.contains("products\t248\t2"), "\(status)")
 
     // It comes again.
-    let back = try await home.run("products sync", Self.settings(before))
+    service.become(try Self.products(0..<250))
+    let back = try await home.run("products sync")
     #expect(back.lines == ["products\t0\t2\t248\t0\t4\ttrue"], "\(back)")
     #expect(try home.file.faults() == [])
   }
@@ -143,8 +143,8 @@ import Testing
     let service = try FakeComicVine()
     let home = try TestHome(service.settings)
     #expect(try await home.run("heroes sync").status == 0)
-    let odd = try FakeComicVine(quirks: [.pageTotal])
-    let outcome = try await home.run("heroes sync", odd.settings.mapValues(Optional.some))
+    service.become(try FakeComicVine(quirks: [.pageTotal]))
+    let outcome = try await home.run("heroes sync")
     #expect(outcome.status == 3)
     #expect(outcome.lines == ["heroes\t0\t0\t100\t0\t1\tfalse"], "\(outcome)")
     #expect(try await home.column("id", "heroes list --all --offline").count == 257)
@@ -213,8 +213,8 @@ import Testing
     let service = try FakeComicVine()
     let home = try TestHome(service.settings)
     #expect(try await home.run("heroes sync").status == 0)
-    let bad = try FakeComicVine(quirks: [.badRows])
-    let outcome = try await home.run("heroes sync", bad.settings.mapValues(Optional.some))
+    service.become(try FakeComicVine(quirks: [.badRows]))
+    let outcome = try await home.run("heroes sync")
     #expect(outcome.status == 3)
     #expect(outcome.lines == ["heroes\t0\t0\t254\t0\t3\tfalse"], "\(outcome)")
     #expect(outcome.errors.contains("warning: heroes: 3 rows could not be read"))

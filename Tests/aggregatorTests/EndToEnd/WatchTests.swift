@@ -39,10 +39,10 @@ import Testing
     let before = try service(1...20)
     let home = try TestHome(before.settings)
     #expect(try await home.run("products sync").status == 0)
-    let after = try service(1...21)
+    before.become(try service(1...21))
     // The command prints the changes again.
     let (run, pipe) = try start(
-      "watch products --every 1h --ndjson --fields change,name --exec cat", after, in: home)
+      "watch products --every 1h --ndjson --fields change,name --exec cat", before, in: home)
     let line = "{\"change\":\"added\",\"name\":\"Thing 21\"}\n"
     #expect(await output(of: pipe, bytes: 2 * line.utf8.count) == line + line)
     run.child.send(signal)
@@ -74,14 +74,15 @@ import Testing
     let before = try service(1...20)
     let home = try TestHome(before.settings)
     #expect(try await home.run("products sync").status == 0)
-    let after = try service(1...21)
+    before.become(try service(1...21))
+    let count = before.requests.count
     let pipe = try Pipe()
     let run = try Binary.Run(
       ["watch", "products", "--every", "1s", "--exec", command],
-      environment: after.settings.mapValues(Optional.some), in: home.sandbox,
+      environment: before.settings.mapValues(Optional.some), in: home.sandbox,
       output: .descriptor(pipe.writeEnd))
     // The second round has begun.
-    _ = await after.requests(atLeast: 3)
+    _ = await before.requests(atLeast: count + 3)
     run.child.send(SIGINT)
     let outcome = try await run.outcome()
     #expect(
@@ -92,13 +93,13 @@ import Testing
     let before = try service(1...20)
     let home = try TestHome(before.settings)
     #expect(try await home.run("products sync").status == 0)
-    let after = try service(1...21)
+    before.become(try service(1...21))
     let file = home.sandbox.root.appending(path: "pid")
     let run = try Binary.Run(
       [
         "watch", "products", "--every", "1s", "--exec",
         "echo $$ > \(file.path).new; mv \(file.path).new \(file.path); sleep 1000",
-      ], environment: after.settings.mapValues(Optional.some), in: home.sandbox)
+      ], environment: before.settings.mapValues(Optional.some), in: home.sandbox)
     while !FileManager.default.fileExists(atPath: file.path) { await Task.yield() }
     let shell = try #require(pid_t(String(contentsOf: file, encoding: .utf8).trimmed))
     run.child.send(SIGTERM)

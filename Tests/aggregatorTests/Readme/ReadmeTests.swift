@@ -196,6 +196,8 @@ import Testing
     if words.contains("--record") || words.contains("--replay") { return }
     // It needs stores; StoreCopyCommandTests have some.
     if words.starts(with: ["store", "copy"]) { return }
+    // It needs records of another scope; ScopeTests have some.
+    if words.starts(with: ["store", "adopt"]) { return }
     // It needs a program; JQTests run it if it is installed.
     if invocation.has(.jq) { return }
     // Loading is asking the service, of which there is one here.

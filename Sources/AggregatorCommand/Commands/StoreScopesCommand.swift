@@ -1,0 +1,114 @@
+import AggregatorKit
+
+extension Command {
+  static let storeScopes = Command(
+    "[SOURCE]", options: Option.formatting, fields: ScopeEntry.fields,
+    notes: [
+      "Another URL, other IDs or another account give a source another scope, with records, deletions and a "
+        + "history of its own. One is shown; the others are kept."
+    ],
+    examples: [("store scopes", "show what is kept of all sources")]
+  ) { invocation, context in
+    let output = try OutputOptions(invocation, in: context)
+    let store = try context.scopedStore()
+    try invocation.refuseArguments(after: 1)
+    let plugins =
+      if let name = invocation.arguments.first { [try context.tree.plugin(named: name)] } else {
+        context.tree.plugins
+      }
+    var entries: [ScopeEntry] = []
+    for plugin in plugins {
+      do throws(SourceError) {
+        entries += try await store.scopes(of: plugin.name).map { ScopeEntry(plugin.name, $0) }
+      } catch {
+        throw CommandError(error, of: plugin)
+      }
+    }
+    try RecordPrinter.print(
+      entries, as: output.plainListing("scopes", ScopeEntry.self), output, in: context)
+    if entries.isEmpty { context.diagnostics.note("Nothing is cached") }
+    return .success
+  }
+
+  static func adoptScope(_ plugins: [any Plugin]) -> Command {
+    Command(
+      "SOURCE SCOPE", words: CompletionSource.source(plugins),
+      notes: [
+        "Shows the records of a scope, as those of the present secret: for an account whose records have all "
+          + "changed since it got another secret. The scope that was shown is kept."
+      ],
+      examples: plugins.prefix(1).map {
+        ("store adopt \($0.name) 1b2c3~d4e5", "show this scope from now on")
+      }
+    ) { invocation, context in
+      guard invocation.arguments.count >= 2 else {
+        throw CommandError.missingArgument("SCOPE", hint: .command("store scopes"))
+      }
+      try invocation.refuseArguments(after: 2)
+      let plugin = try context.tree.plugin(named: invocation.arguments[0])
+      let scope = invocation.arguments[1]
+      let store = try context.scopedStore()
+      do {
+        guard try await store.adopt(scope, of: plugin.name) else {
+          throw CommandError.unknownScope(scope, of: plugin.name)
+        }
+      } catch let error as SourceError {
+        throw CommandError(error, of: plugin)
+      }
+      context.diagnostics.note("\(plugin.name) shows \(scope)")
+      return .success
+    }
+  }
+}
+
+extension CommandContext {
+  /// The store, whose sources have scopes.
+  func scopedStore() throws -> any ScopedRecords {
+    guard let store = try localEnvironment().requiredStore() as? any ScopedRecords else {
+      throw CommandError(.notFound, "this store has no scopes")
+    }
+    return store
+  }
+}
+
+extension CommandError {
+  static func unknownScope(_ scope: String, of source: String) -> CommandError {
+    CommandError(
+      .notFound, "\(source) has no scope \"\(scope.oneLine(atMost: 80))\"",
+      hint: .command("store scopes \(source)"))
+  }
+}
+
+private struct ScopeEntry: Entry {
+  let id: String
+  let source: String
+  let name: String
+  let isShown: Bool
+  let records: Int
+  let deleted: Int
+  let secrets: Int
+  let fetchedAt: String?
+
+  init(_ source: String, _ scope: StoredScope) {
+    id = "\(source)@\(scope.name)"
+    self.source = source
+    name = scope.name
+    isShown = scope.isShown
+    records = scope.status.records
+    deleted = scope.status.deleted
+    secrets = scope.secrets
+    fetchedAt = scope.status.fetchedAt?.iso8601
+  }
+
+  static let fields: [Field<ScopeEntry>] = [
+    Field("source", "Source", \.source, about: "The source."),
+    Field("scope", "Scope", \.name, about: "The name of the scope."),
+    Field("isShown", "Shown", \.isShown, about: "True for the scope that is shown."),
+    Field("records", "Records", \.records, about: "The number of records."),
+    Field("deleted", "Deleted", \.deleted, about: "The number of deleted IDs."),
+    Field(
+      "secrets", "Secrets", \.secrets,
+      about: "The number of secrets that read it, 0 if it needs none."),
+    Field("fetchedAt", "Last fetched", \.fetchedAt, about: "Time of the newest fetched page."),
+  ]
+}

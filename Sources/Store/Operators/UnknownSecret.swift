@@ -1,0 +1,45 @@
+package import AggregatorCore
+
+extension DataSource {
+  /// Warns of answers from the store if they may be those of another account; see ``ScopedStore``.
+  package func warningOfUnknownSecret(in recordStore: RecordStore<Item>) -> any DataSource<Item> {
+    guard let store = recordStore.store as? any ScopedRecords else { return self }
+    return UnknownSecret(base: self, source: recordStore.source, store: store)
+  }
+}
+
+struct UnknownSecret<Base: DataSource>: Decorator {
+  let base: Base
+  let source: String
+  let store: any ScopedRecords
+  var label: String { "warningOfUnknownSecret(in: \(source))" }
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
+    var page = try await base.page(request)
+    page.warnings += await warnings(of: page.provenance)
+    return page
+  }
+
+  func item(
+    _ id: Base.Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Base.Item> {
+    var found = try await base.item(id, cachePolicy: cachePolicy)
+    found.warnings += await warnings(of: found.provenance)
+    return found
+  }
+
+  private func warnings(of provenance: Provenance) async -> [Warning] {
+    guard provenance.origin == .cached else { return [] }
+    return [await store.warningOfUnknownSecret(source)].compactMap(\.self)
+  }
+}
+
+extension ScopedRecords {
+  /// A warning that answers may be those of another account; `nil` if they are not.
+  package func warningOfUnknownSecret(_ source: String) async -> Warning? {
+    guard await isOfUnknownSecret(source) else { return nil }
+    return Warning(
+      Warning.unknownSecret,
+      "its secret is new here: these are the records of the last one, perhaps of another account")
+  }
+}

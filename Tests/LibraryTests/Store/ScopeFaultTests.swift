@@ -1,0 +1,64 @@
+import AggregatorKit
+import Foundation
+import Synchronization
+import Testing
+
+/// Processes that end while they change the scope of a source.
+@Suite struct ScopeFaultTests {
+  private let base = InMemoryStore()
+
+  private func scoped(_ store: some ScopeKeepingStore, _ secret: String) -> some ScopedRecords {
+    ScopedStore(store) { _ in StoreScope(records: "a", secret: Secret(secret)) }
+  }
+
+  /// The store of a process that ends before its write with a number.
+  private func ending(before number: Int) -> FlawedStore {
+    let writes = Counter()
+    @Sendable func check() throws(SourceError) {
+      if writes.next() >= number { throw SourceError(.storage, "ended") }
+    }
+    var store = FlawedStore(base: base)
+    store.checkSwitch = check
+    store.save = { base, batch, source, date throws(SourceError) in
+      try check()
+      return try await base.save(batch, of: source, at: date)
+    }
+    return store
+  }
+
+  @Test func `no scope is lost`() async throws {
+    try await scoped(base, "ann").save([StoreEntry("1")])
+    try await scoped(base, "bob").save([StoreEntry("2")])
+    for number in 0..<8 {
+      _ = try? await scoped(ending(before: number), "ann").ids()
+      #expect(try await scoped(base, "ann").ids() == ["1"], "\(number)")
+      #expect(try await scoped(base, "bob").scopes(of: "things").count == 2, "\(number)")
+      #expect(try await scoped(base, "bob").ids() == ["2"], "\(number)")
+    }
+  }
+
+  @Test func `a third account loses none of the others`() async throws {
+    for number in 0..<8 {
+      let base = InMemoryStore()
+      var failing = ending(before: number)
+      failing.base = base
+      try await scoped(base, "ann").save([StoreEntry("1")])
+      try await scoped(base, "bob").save([StoreEntry("2")])
+      _ = try? await scoped(failing, "eve").save([StoreEntry("3")])
+      #expect(try await scoped(base, "ann").ids() == ["1"], "\(number)")
+      #expect(try await scoped(base, "bob").ids() == ["2"], "\(number)")
+    }
+  }
+}
+
+private final class Counter: Sendable {
+  private let value = Mutex(0)
+
+  /// Returns 0, 1, 2 and so on.
+  func next() -> Int {
+    value.withLock { value in
+      defer { value += 1 }
+      return value
+    }
+  }
+}
