@@ -16,15 +16,15 @@ final class ConnectionTable: Sendable {
   }
 
   let limits: ServerLimits
-  let handler: HTTPServer.Handler
+  let responder: HTTPServer.Responder
   private let state = Mutex(State())
   private let stopping = Atomic(false)
   private let eventStreams = Atomic(0)
   private let wakeUp = DispatchSemaphore(value: 0)
 
-  init(_ limits: ServerLimits, _ handler: @escaping HTTPServer.Handler) {
+  init(_ limits: ServerLimits, _ responder: HTTPServer.Responder) {
     self.limits = limits
-    self.handler = handler
+    self.responder = responder
   }
 
   var isStopping: Bool { stopping.load(ordering: .sequentiallyConsistent) }

@@ -9,6 +9,25 @@ import Synchronization
 package final class HTTPServer: Sendable {
   package typealias Handler = @Sendable (ServerRequest) async -> ServerResponse
 
+  /// What answers the requests of a server.
+  package struct Responder: Sendable {
+    let respond: Handler
+    let refuse: @Sendable (RequestRefusal, ServerRequest) -> ServerResponse
+
+    /// - Parameter refuse: Returns the response to a request that is refused before `respond` sees it. It is called on
+    ///   the thread of the server; of the request only the method, the client and the header fields are known. The
+    ///   default is plain text.
+    package init(
+      respond: @escaping Handler,
+      refuse: @escaping @Sendable (RequestRefusal, ServerRequest) -> ServerResponse = {
+        refusal, _ in refusal.response
+      }
+    ) {
+      self.respond = respond
+      self.refuse = refuse
+    }
+  }
+
   /// The numeric address.
   package let address: String
 
@@ -21,6 +40,16 @@ package final class HTTPServer: Sendable {
   /// False if libmicrohttpd is not installed.
   package static var isAvailable: Bool { (try? Libmicrohttpd.load(Libmicrohttpd.names)) != nil }
 
+  /// Starts to listen; refusals are plain text.
+  package convenience init(
+    on address: String, port: Int, limits: ServerLimits = .standard,
+    libraries: [String]? = nil, _ handler: @escaping Handler
+  ) throws(SourceError) {
+    try self.init(
+      on: address, port: port, limits: limits, libraries: libraries,
+      Responder(respond: handler))
+  }
+
   /// Starts to listen.
   ///
   /// - Parameters:
@@ -31,14 +60,14 @@ package final class HTTPServer: Sendable {
   ///   `invalidSettings` for an address or port that is invalid.
   package init(
     on address: String, port: Int, limits: ServerLimits = .standard,
-    libraries: [String]? = nil, _ handler: @escaping Handler
+    libraries: [String]? = nil, _ responder: Responder
   ) throws(SourceError) {
     try Libmicrohttpd.load(libraries ?? Libmicrohttpd.names)
     self.address = address == "localhost" ? "127.0.0.1" : address
     var boundPort: Int32 = 0
     let listener = try Self.listener(self.address, port, &boundPort)
     self.port = Int(boundPort)
-    table = ConnectionTable(limits, handler)
+    table = ConnectionTable(limits, responder)
     var callbacks = cserver_callbacks(owner: table)
     daemon = cserver_start(
       listener, limits.headBytes * 2, UInt32(limits.sockets), &callbacks)

@@ -13,8 +13,7 @@ struct ReceivedRequest {
   private var body: [UInt8] = []
   private var discardedBytes = 0
 
-  init(method: String = "", target: String = "", client: String = "") {
-    self.method = method
+  init(target: String = "", client: String = "") {
     self.target = target
     self.client = client
   }
@@ -38,6 +37,13 @@ struct ReceivedRequest {
     return discardedBytes <= limits.bodyBytes * Self.discardFactor
   }
 
+  mutating func dropBody() { body = [] }
+
+  /// The request without its target and its body.
+  var head: ServerRequest {
+    ServerRequest(method, rawPath: "", path: [], headers: headers, client: client)
+  }
+
   /// The request, with `GET` for `HEAD`, whose responses differ only in their missing body.
   func parsed() throws(RequestRefusal) -> ServerRequest {
     if discardedBytes > 0 { throw .bodyTooLarge }
@@ -48,24 +54,5 @@ struct ReceivedRequest {
     request.headers = headers
     request.body = body
     return request
-  }
-}
-
-/// A response of the server itself to a request that the handler does not see.
-enum RequestRefusal: Error {
-  case invalidTarget, bodyTooLarge, headTooLarge
-
-  var response: ServerResponse {
-    switch self {
-    case .invalidTarget: .plain(400, "Invalid address.")
-    case .bodyTooLarge: .plain(413, "The body is too large.")
-    case .headTooLarge: .plain(431, "The header fields are too large.")
-    }
-  }
-}
-
-extension ServerResponse {
-  static func plain(_ status: Int, _ text: String) -> ServerResponse {
-    ServerResponse(status, "text/plain; charset=utf-8", Array("\(text)\n".utf8))
   }
 }

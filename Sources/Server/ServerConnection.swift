@@ -67,7 +67,7 @@ final class ServerConnection: Sendable {
       state.request.method = method
       return state.request.refusal(ofHead: count, table.limits)
     }
-    return refusal.map { send($0.response) } ?? true
+    return refusal.map { send(response(to: $0)) } ?? true
   }
 
   func receive(body: UnsafeRawBufferPointer) -> Bool {
@@ -76,17 +76,18 @@ final class ServerConnection: Sendable {
 
   /// Starts the handler, or sends its response.
   func complete() -> Bool {
+    var refusal: RequestRefusal?
     let response = state.withLock { state -> ServerResponse? in
       if case .answered(let response) = state.phase { return response }
       guard case .waiting = state.phase else { return nil }
       do throws(RequestRefusal) {
         start(try state.request.parsed(), &state)
-        return nil
       } catch {
-        return error.response
+        refusal = error
       }
+      return nil
     }
-    if let response { return send(response) }
+    if let response = response ?? refusal.map(response(to:)) { return send(response) }
     return state.withLock { state in
       switch state.phase {
       case .shutDown, .closed: false
@@ -96,12 +97,12 @@ final class ServerConnection: Sendable {
   }
 
   private func start(_ request: ServerRequest, _ state: inout State) {
-    state.request = ReceivedRequest(method: state.request.method)  // frees the body
+    state.request.dropBody()
     state.deadline = nil
     state.phase = .handling
     // Before the task, which may resume at once.
     cserver_suspend(handle)
-    state.task = Task { answer(await table.handler(request).encoded(for: request)) }
+    state.task = Task { answer(await table.responder.respond(request).encoded(for: request)) }
   }
 
   /// Hands a response to the server's thread; on any thread.
@@ -117,6 +118,10 @@ final class ServerConnection: Sendable {
 
   // MARK: - A response is sent
 
+  private func response(to refusal: RequestRefusal) -> ServerResponse {
+    table.responder.refuse(refusal, state.withLock { $0.request.head })
+  }
+
   private func send(_ response: ServerResponse) -> Bool {
     let isHead = state.withLock { $0.request.method == "HEAD" }
     switch response.body {
@@ -124,9 +129,7 @@ final class ServerConnection: Sendable {
     case .events where isHead: return send(response, [])
     case .events(let events):
       guard let stream = EventStream(events, on: handle, in: table) else {
-        var refusal = ServerResponse.plain(503, "Too many event streams.")
-        refusal.set("Retry-After", "10")
-        return send(refusal)
+        return send(self.response(to: .tooManyStreams))
       }
       return send(response, stream)
     }

@@ -35,9 +35,11 @@ struct PageRouter: Sendable {
   }
 
   /// The page for an error that no other page shows.
-  func response(to problem: Problem) -> ServerResponse {
+  ///
+  /// - Parameter isForStrangers: True for a client whose access was not checked.
+  func response(to problem: Problem, isForStrangers: Bool = false) -> ServerResponse {
     let pages = WebPages(program: program, sources: api.sources, isReadOnly: true, now: now())
-    guard [401, 403, 421].contains(problem.status) else {
+    guard isForStrangers || [401, 403, 421].contains(problem.status) else {
       return html(pages.failure(PageFailure(problem)), status: problem.status)
     }
     // A client without access must not learn what is served, and gets no other file.
@@ -142,6 +144,7 @@ extension PageFailure {
     case 401: "Access token required"
     case 403, 421: "Refused"
     case 404: "Not found"
+    case 413, 431: "Too large"
     case 429, 503: "Not available now"
     case 502: "The service failed"
     case 504: "The service took too long"

@@ -68,15 +68,17 @@ extension Command {
       do { replay = WireReplay(try Recording(URL(filePath: directory))) } catch {
         throw CommandError(error)
       }
-      let server = try start(on: address, port) { request in
-        let isPreflight =
-          request.method == "OPTIONS" && request.header("Access-Control-Request-Method") != nil
-        var response = isPreflight ? .preflight(for: request) : replay.response(to: request)
-        if let origin = request.header("Origin"), origins.contains(origin.lowercased()) {
-          response.allow(origin)
-        }
-        return response
-      }
+      let server = try start(
+        on: address, port,
+        HTTPServer.Responder { request in
+          let isPreflight =
+            request.method == "OPTIONS" && request.header("Access-Control-Request-Method") != nil
+          var response = isPreflight ? .preflight(for: request) : replay.response(to: request)
+          if let origin = request.header("Origin"), origins.contains(origin.lowercased()) {
+            response.allow(origin)
+          }
+          return response
+        })
       try context.output.write("\(server.url(named: address))\n")
       context.diagnostics.note("Replaying \(directory). Press Ctrl-C to stop.")
       return await run(server)
@@ -88,7 +90,13 @@ extension Command {
     let site = Site(
       context.tree.name, try sources(invocation, environment, metrics, context), metrics: metrics,
       environment)
-    let server = try start(on: address, port) { await site.response(to: $0) }
+    let server = try start(
+      on: address, port,
+      HTTPServer.Responder {
+        await site.response(to: $0)
+      } refuse: { refusal, request in
+        site.response(to: refusal, of: request)
+      })
     site.open(
       Access(
         secrets: secrets, names: names(address, invocation), port: server.port,
@@ -178,12 +186,11 @@ extension Command {
   }
 
   private static func start(
-    on address: String, _ port: Int,
-    _ handler: @escaping @Sendable (ServerRequest) async -> ServerResponse
+    on address: String, _ port: Int, _ responder: HTTPServer.Responder
   ) throws(CommandError) -> HTTPServer {
     try ProcessResources.requireDescriptors(ServerLimits.minDescriptors)
     let limits = ServerLimits(descriptors: ProcessResources.descriptors)
-    do { return try HTTPServer(on: address, port: port, limits: limits, handler) } catch {
+    do { return try HTTPServer(on: address, port: port, limits: limits, responder) } catch {
       var failure = CommandError(error)
       // The address is an option, not a setting.
       if error.code == .invalidSettings { failure.code = .usage }

@@ -41,12 +41,31 @@ final class Site: Sendable {
         return isForPrograms(request) ? problem.response : pages.response(to: problem)
       }
     }
-    response.secure()
-    if let origin = access?.foreignOrigin(of: request) { response.allow(origin) }
+    finish(&response, to: request, access)
     metrics.count(
       request.method, route(request), status: response.status,
       after: ContinuousClock.now - start)
     return response
+  }
+
+  /// The response to a request that the server refuses before its path and its token are known.
+  func response(to refusal: RequestRefusal, of request: ServerRequest) -> ServerResponse {
+    var problem = Problem(refusal.status, refusal.code, refusal.message)
+    problem.retryAfter = refusal.retryAfter
+    var response =
+      isForPrograms(request)
+      ? problem.response : pages.response(to: problem, isForStrangers: true)
+    finish(&response, to: request, access.withLock(\.self))
+    metrics.count(request.method, "other", status: response.status, after: .zero)
+    return response
+  }
+
+  /// Adds the header fields that all responses have.
+  private func finish(
+    _ response: inout ServerResponse, to request: ServerRequest, _ access: Access?
+  ) {
+    response.secure()
+    if let origin = access?.foreignOrigin(of: request) { response.allow(origin) }
   }
 
   private func answer(_ request: ServerRequest, _ access: Access) async throws -> ServerResponse {

@@ -36,6 +36,35 @@ struct HTTPServerTests {
     }
   }
 
+  /// Its refusals have a header field of their own, which names what is known of the request.
+  private static let refusing = HTTPServer.Responder(respond: echo) { refusal, request in
+    var response = ServerResponse(refusal.status, "text/plain", Array(refusal.code.utf8))
+    response.set("X-Refused", "\(request.method) \(request.header("X-Name") ?? "none")")
+    return response
+  }
+
+  @Test(arguments: [
+    ("GET /%00 HTTP/1.1\r\n", 400, "invalidRequest"),
+    ("GET /?query=%ff HTTP/1.1\r\n", 400, "invalidRequest"),
+    ("GET / HTTP/1.1\r\nContent-Length: 99999999999\r\n", 413, "bodyTooLarge"),
+    (
+      "GET / HTTP/1.1\r\nX-Filler: \(String(repeating: "a", count: 20_000))\r\n", 431,
+      "headTooLarge"
+    ),
+  ])
+  func `leaves the response to a refusal to its owner`(
+    head: String, status: Int, code: String
+  ) async throws {
+    try await withHTTPServer(Self.refusing) { server in
+      let client = try RawClient(to: server.port)
+      await client.send("\(head)Host: x\r\nX-Name: a b\r\n\r\n")
+      let response = try await client.response()
+      #expect(response.status == status)
+      #expect(response.text == code)
+      #expect(response.header("X-Refused") == "GET a b")
+    }
+  }
+
   @Test(arguments: [
     "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/7.0\r\nHost: x\r\n\r\n", "GET\r\n\r\n",
     "\u{0}\u{1}\r\n\r\n",

@@ -5,7 +5,14 @@ func withHTTPServer<Value: Sendable>(
   limits: ServerLimits = .standard, _ handler: @escaping HTTPServer.Handler,
   do body: (HTTPServer) async throws -> Value
 ) async throws -> Value {
-  let server = try HTTPServer(on: "127.0.0.1", port: 0, limits: limits, handler)
+  try await withHTTPServer(limits: limits, HTTPServer.Responder(respond: handler), do: body)
+}
+
+func withHTTPServer<Value: Sendable>(
+  limits: ServerLimits = .standard, _ responder: HTTPServer.Responder,
+  do body: (HTTPServer) async throws -> Value
+) async throws -> Value {
+  let server = try HTTPServer(on: "127.0.0.1", port: 0, limits: limits, responder)
   do {
     let value = try await body(server)
     await server.stop(within: .zero)

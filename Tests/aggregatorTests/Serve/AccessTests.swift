@@ -160,12 +160,48 @@ import Testing
 
   @Test func `every response is guarded against framing, sniffing and scripts`() async throws {
     let server = try await ServingProgram("--source countries")
-    for path in ["/", "/sources/countries", Self.path, "/nothing", "/metrics", "/healthz"] {
+    for path in [
+      "/", "/sources/countries", Self.path, "/nothing", "/metrics", "/healthz",
+      "/api/v1/countries/%00", "/?query=%ff", "/?query=\(String(repeating: "a", count: 20_000))",
+    ] {
       let reply = try await server.get(path, ["Accept": "text/html"])
       #expect(reply.header("X-Content-Type-Options") == "nosniff", "\(path)")
       #expect(reply.header("X-Frame-Options") == "DENY")
       let policy = try #require(reply.header("Content-Security-Policy"))
       #expect(policy.hasPrefix("default-src 'none'") && !policy.contains("unsafe"))
+    }
+    try await server.stop()
+  }
+
+  @Test func `a request that cannot be read is a problem, or a page, and is counted`() async throws
+  {
+    let server = try await ServingProgram("--source countries --allow-origin https://app.example")
+    let long = "/api/v1/countries?query=\(String(repeating: "a", count: 20_000))"
+    for (path, status, code) in [
+      ("/api/v1/countries/%00", 400, "invalidRequest"), ("/?query=%ff", 400, "invalidRequest"),
+      (long, 431, "headTooLarge"),
+    ] {
+      let headers = ["Authorization": "", "Origin": "https://app.example"]
+      let reply = try await server.get(path, headers)
+      #expect(reply.status == status)
+      #expect(reply.header("Content-Type") == "application/problem+json")
+      #expect(reply.header("Access-Control-Allow-Origin") == "https://app.example")
+      let problem = try reply.json()
+      #expect(problem["code"] == .string(code), "\(reply.text)")
+      #expect(problem["status"] == .integer(status))
+      let page = try await server.get(path, ["Authorization": "", "Accept": "text/html"])
+      #expect(page.status == status)
+      #expect(page.header("Content-Type") == "text/html; charset=utf-8")
+      // The client has shown no token.
+      #expect(page.text.hasSuffix("</html>\n") && !page.text.contains("countries"), "\(page.text)")
+    }
+    let metrics = try await server.get("/metrics").text
+    for (status, count) in [(400, 4), (431, 2)] {
+      #expect(
+        metrics.contains(
+          #"aggregator_http_requests_total{method="GET",route="other",status="\#(status)"} \#(count)"#
+        ),
+        "\(metrics)")
     }
     try await server.stop()
   }
