@@ -59,6 +59,11 @@ int cserver_listen(const char *text, int port, int *bound_port) {
 
 void cserver_close(int socket) { close(socket); }
 
+void cserver_write(int socket, const void *bytes, size_t count) {
+  // The thread of the server blocks SIGPIPE.
+  send(socket, bytes, count, MSG_DONTWAIT);
+}
+
 void cserver_shut_down(int socket) { shutdown(socket, SHUT_RDWR); }
 
 bool cserver_has_left(int socket) {

@@ -70,7 +70,7 @@ package final class HTTPServer: Sendable {
     table = ConnectionTable(limits, responder)
     var callbacks = cserver_callbacks(owner: table)
     daemon = cserver_start(
-      listener, limits.headBytes * 2, UInt32(limits.sockets), &callbacks)
+      listener, limits.memory, UInt32(limits.sockets), &callbacks)
     guard daemon != 0 else {
       cserver_close(listener)
       throw SourceError(.storage, "cannot start the server")

@@ -20,7 +20,7 @@ struct ReceivedRequest {
 
   /// A refusal that need not wait for the body.
   func refusal(ofHead count: Int, _ limits: ServerLimits) -> RequestRefusal? {
-    if count > limits.headBytes { return .headTooLarge }
+    if !limits.allowsHead(of: count, fields: headers.count) { return .headTooLarge }
     let length = headers.first { $0.name.lowercased() == "content-length" }
     guard let length, let count = Int(length.value) else { return nil }
     return count > limits.bodyBytes * Self.discardFactor ? .bodyTooLarge : nil

@@ -67,7 +67,11 @@ final class ServerConnection: Sendable {
       state.request.method = method
       return state.request.refusal(ofHead: count, table.limits)
     }
-    return refusal.map { send(response(to: $0)) } ?? true
+    guard let refusal else { return true }
+    guard refusal == .headTooLarge else { return send(response(to: refusal)) }
+    // libmicrohttpd may have no memory left for the head of a response, and would close the connection without one.
+    write(response(to: refusal))
+    return false
   }
 
   func receive(body: UnsafeRawBufferPointer) -> Bool {
@@ -139,6 +143,19 @@ final class ServerConnection: Sendable {
     transmit(
       cserver_response_of_bytes(bytes, bytes.count), response, as: .sending,
       until: .now + table.limits.deadline(forResponseOf: bytes.count))
+  }
+
+  /// Writes a response of bytes past libmicrohttpd; the connection must be closed then.
+  private func write(_ response: ServerResponse) {
+    guard case .bytes(let body) = response.body else { return }
+    var head = "HTTP/1.1 \(response.status) \r\n"
+    for field in response.headers where !field.value.utf8.contains(where: { $0 < 0x20 }) {
+      head += "\(field.name): \(field.value)\r\n"
+    }
+    head += "Content-Length: \(body.count)\r\nConnection: close\r\n\r\n"
+    let isHead = state.withLock { $0.request.method == "HEAD" }
+    let bytes = Array(head.utf8) + (isHead ? [] : body)
+    cserver_write(socket, bytes, bytes.count)
   }
 
   private func send(_ response: ServerResponse, _ stream: EventStream) -> Bool {

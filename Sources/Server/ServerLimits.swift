@@ -3,6 +3,25 @@ package struct ServerLimits: Sendable {
   /// The most bytes of a request line with its header fields; more is 431.
   package var headBytes = 16 << 10
 
+  /// The memory of a connection, for the head of a request and that of its response.
+  ///
+  /// libmicrohttpd itself answers a head that does not fit, with a text of its own and without calling us:
+  /// `transmit_error_response_static` with `REQUEST_TOO_BIG` in `connection.c` of 0.9.75, 414 for a request line and
+  /// 431 for header fields. So the memory is much larger than ``headBytes``.
+  var memory: Int { headBytes * 4 }
+
+  /// True if a head leaves half of the memory to the response.
+  ///
+  /// - Parameters:
+  ///   - bytes: Its size, at most ``headBytes``.
+  ///   - fields: The number of its header fields, of each of which libmicrohttpd makes a record.
+  func allowsHead(of bytes: Int, fields: Int) -> Bool {
+    bytes <= headBytes && bytes + fields * Self.recordBytes <= memory / 2
+  }
+
+  /// `sizeof (struct MHD_HTTP_Header)` is 56.
+  private static let recordBytes = 64
+
   /// The most bytes of a body; more is 413.
   package var bodyBytes = 64 << 10
 

@@ -66,6 +66,8 @@ void cserver_add_field(cserver_response response, const char *name, const char *
 bool cserver_send(cserver_connection connection, int status, cserver_response response);
 
 void cserver_close(int socket);
+// Writes as many bytes as the socket takes at once.
+void cserver_write(int socket, const void *bytes, size_t count);
 // Ends both directions of a connection; its descriptor stays open.
 void cserver_shut_down(int socket);
 // True if the client has closed its side of a connection.

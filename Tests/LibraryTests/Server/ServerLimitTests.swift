@@ -41,6 +41,65 @@ struct ServerLimitTests {
     }
   }
 
+  /// libmicrohttpd would make a record of each parameter and of each cookie.
+  @Test func `answers every query and cookie that is not too long`() async throws {
+    try await withHTTPServer { request in
+      .text("\(request.query.count) \(request.headers.count) \(request.header("Cookie") ?? "")")
+    } do: { server in
+      for count in [1, 1000, 4000, 8000] {
+        let query = Array(repeating: "a", count: count).joined(separator: "&")
+        let response = try await RawClient(to: server.port).get("/?\(query)")
+        #expect(response.text == "\(count) 1 ")
+      }
+      for count in [9000, 12_000, 16_000] {
+        let value = String(repeating: "a", count: count)
+        #expect(try await RawClient(to: server.port).get("/?a=\(value)").text == "1 1 ")
+      }
+      for count in [1, 300, 3000] {
+        let cookies = Array(repeating: "a=b", count: count).joined(separator: "; ")
+        let response = try await RawClient(to: server.port).get("/", "Cookie: \(cookies)\r\n")
+        #expect(response.text == "0 2 \(cookies)")
+      }
+    }
+  }
+
+  @Test func `refuses every longer request by a response`() async throws {
+    let responder = HTTPServer.Responder(respond: { _ in .text("ok") }) { refusal, _ in
+      var response = ServerResponse.text(refusal.code)
+      response.status = refusal.status
+      response.set("X-Guard", "on")
+      return response
+    }
+    try await withHTTPServer(responder) { server in
+      for count in [17_000, 20_000, 30_000, 31_000, 32_000, 32_700, 33_000, 40_000, 60_000] {
+        for target in [
+          "/?\(String(repeating: "a", count: count))",
+          "/?a=\(String(repeating: "b&", count: count / 2))",
+        ] {
+          let response = try await RawClient(to: server.port).get(target)
+          #expect(response.status == 431, "\(count)")
+          #expect(response.text == "headTooLarge")
+          #expect(response.header("X-Guard") == "on")
+          #expect(response.header("Connection") == "close")
+        }
+      }
+      for count in [480, 600, 900] {
+        let fields = String(repeating: "a:b\r\n", count: count)
+        let response = try await RawClient(to: server.port).get("/", fields)
+        #expect(response.status == 431, "\(count)")
+        #expect(response.header("X-Guard") == "on")
+      }
+      // The response of libmicrohttpd.
+      for count in [70_000, 1_000_000] {
+        let target = "/?\(String(repeating: "a", count: count))"
+        #expect(try await RawClient(to: server.port).get(target).status == 414)
+      }
+      let head = try await RawClient(to: server.port).get(
+        "/?\(String(repeating: "a", count: 20_000))", method: "HEAD")
+      #expect(head.status == 431)
+    }
+  }
+
   @Test(arguments: [true, false])
   func `limits the body`(isChunked: Bool) async throws {
     try await withHTTPServer(limits: Self.limits { $0.bodyBytes = 1000 }) { request in
