@@ -21,9 +21,36 @@ struct ReceivedRequest {
   /// A refusal that need not wait for the body.
   func refusal(ofHead count: Int, _ limits: ServerLimits) -> RequestRefusal? {
     if !limits.allowsHead(of: count, fields: headers.count) { return .headTooLarge }
-    let length = headers.first { $0.name.lowercased() == "content-length" }
-    guard let length, let count = Int(length.value) else { return nil }
+    guard hasClearEnd else { return .unclearEnd }
+    guard let count = values(of: Self.lengthField).first.flatMap({ Int($0) }) else { return nil }
     return count > limits.bodyBytes * Self.discardFactor ? .bodyTooLarge : nil
+  }
+
+  private static let lengthField = "content-length"
+  private static let encodingField = "transfer-encoding"
+
+  /// True if every reader finds the same end of the request (RFC 9112, sections 5.1, 5.2 and 6.3).
+  ///
+  /// A proxy before the server may find another one than libmicrohttpd, and take a part of the body for a request
+  /// of somebody else.
+  private var hasClearEnd: Bool {
+    for name in headers.map({ $0.name.lowercased() }) {
+      if name.contains(where: \.isWhitespace) { return false }
+      // libmicrohttpd 0.9.75 appends the second line of a field to the name.
+      let isFolded = [Self.lengthField, Self.encodingField].contains {
+        name.hasPrefix($0) && name != $0
+      }
+      if isFolded { return false }
+    }
+    let lengths = values(of: Self.lengthField)
+    let encodings = values(of: Self.encodingField)
+    return encodings.isEmpty
+      ? Set(lengths).count <= 1
+      : lengths.isEmpty && encodings.map { $0.lowercased() } == ["chunked"]
+  }
+
+  private func values(of name: String) -> [String] {
+    headers.filter { $0.name.lowercased() == name }.map(\.value)
   }
 
   /// Returns false if the client sends much more than it may.

@@ -19,6 +19,10 @@ package struct RequestRefusal: Error, Hashable, Sendable {
   static let invalidTarget = RequestRefusal(
     400, "invalidRequest", "invalid path or query: must be percent-encoded UTF-8")
 
+  static let unclearEnd = RequestRefusal(
+    400, "invalidRequest",
+    "invalid header fields: the end of the request is unclear, or a name contains a space")
+
   static let bodyTooLarge = RequestRefusal(413, "bodyTooLarge", "the body is too large")
 
   static let headTooLarge = RequestRefusal(
