@@ -1,13 +1,18 @@
 package import AggregatorCore
 import AggregatorFoundation
 
-/// Finds secrets, in any encoding, and replaces them: in what a service sends, in records, in messages, and
+/// Finds secrets, in any encoding of UTF-8, and replaces them: in what a service sends, in records, in messages, and
 /// in recordings.
 ///
-/// Letters match in either case. Found are the secret itself, the secret after any of its characters were
-/// percent-encoded (RFC 3986), escaped as in JSON or replaced by HTML character references, up to three
-/// times over, the secret with HTML tags or invisible characters inside it, and the secret as a part of
-/// base64. The same holds for a token without its prefix, such as `Bearer`.
+/// Found are the secret itself, the secret after any of its characters were percent-encoded (RFC 3986), escaped as
+/// in JSON or replaced by HTML character references, up to three times over, the secret with HTML tags or invisible
+/// characters inside it, and the secret as a part of base64. The same holds for a token without its prefix, such as
+/// `Bearer`.
+///
+/// ASCII letters match in either case. The other letters of a secret match as they are, all in capitals, all in lower
+/// case, and with a capital at the beginning of each word, composed or decomposed (UAX #15). Not found are other
+/// mixtures of their cases, the special cases of a language (Turkish, Lithuanian), compatibility forms such as
+/// full-width letters, and encodings other than UTF-8.
 package struct SecretScanner: Sendable {
   static let mark = "REDACTED"
 
@@ -109,9 +114,27 @@ extension Secret {
 }
 
 extension String {
+  /// The encodings of this secret in the cases and normalization forms that its letters may have.
+  fileprivate var encodings: [[UInt8]] {
+    // ASCII is compared in lower case.
+    if utf8.allSatisfy({ $0 < 0x80 }) { return encodingsAsWritten }
+    return [self, uppercased(), lowercased(), capitalizedWords]
+      .flatMap { [$0, $0.canonicallyComposed, $0.canonicallyDecomposed] }
+      .flatMap(\.encodingsAsWritten)
+  }
+
+  /// The text in lower case, with a capital after each character that is not a letter.
+  private var capitalizedWords: String {
+    var isFirst = true
+    return reduce(into: "") { text, character in
+      text += isFirst ? character.uppercased() : character.lowercased()
+      isFirst = !character.isLetter
+    }
+  }
+
   /// The forms of this secret in a layer: the secret itself, `+` for a space, base64, and the rest of the
   /// secret if its own text was taken for escapes.
-  fileprivate var encodings: [[UInt8]] {
+  private var encodingsAsWritten: [[UInt8]] {
     var forms = ([self, replacing(" ", with: "+")] + base64Cores).map { Array($0.utf8) }
     var form = Array(utf8)
     while let inner = form.unescaped?.bytes, inner.count < form.count {

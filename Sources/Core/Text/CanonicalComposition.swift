@@ -1,5 +1,15 @@
-// Unicode normalization form C (UAX #15), which the standard library does not offer, and for which Foundation needs
-// ICU on Linux.
+// Unicode normalization forms C and D (UAX #15), which the standard library does not offer, and for which Foundation
+// needs ICU on Linux.
+
+extension String {
+  /// The text in normalization form C.
+  package var canonicallyComposed: String { Array(unicodeScalars).canonicallyComposed }
+
+  /// The text in normalization form D.
+  package var canonicallyDecomposed: String {
+    String(UnicodeScalarView(Array(unicodeScalars).canonicalParts.map(\.scalar)))
+  }
+}
 
 extension [Unicode.Scalar] {
   /// The text in normalization form C.
@@ -8,23 +18,7 @@ extension [Unicode.Scalar] {
     guard contains(where: { $0.value >= 0x300 }) else {
       return String(String.UnicodeScalarView(self))
     }
-    var parts: [(scalar: Unicode.Scalar, combiningClass: UInt8)] = []
-    parts.reserveCapacity(count)
-    var run = 0  // where the marks at the end begin
-    for scalar in self {
-      scalar.forEachPart { part in
-        let combiningClass = part.combiningClass
-        if combiningClass == 0 {
-          if parts.count - run > 1 {
-            parts[run...].sort { $0.combiningClass < $1.combiningClass }
-          }
-          run = parts.count + 1
-        }
-        parts.append((part, combiningClass))
-      }
-    }
-    if parts.count - run > 1 { parts[run...].sort { $0.combiningClass < $1.combiningClass } }
-
+    let parts = canonicalParts
     var composed: [Unicode.Scalar] = []
     composed.reserveCapacity(parts.count)
     // The last character of class 0, and the class of the last character.
@@ -41,6 +35,27 @@ extension [Unicode.Scalar] {
       composed.append(scalar)
     }
     return String(String.UnicodeScalarView(composed))
+  }
+
+  /// The characters of normalization form D, with their combining classes.
+  fileprivate var canonicalParts: [(scalar: Unicode.Scalar, combiningClass: UInt8)] {
+    var parts: [(scalar: Unicode.Scalar, combiningClass: UInt8)] = []
+    parts.reserveCapacity(count)
+    var run = 0  // where the marks at the end begin
+    for scalar in self {
+      scalar.forEachPart { part in
+        let combiningClass = part.combiningClass
+        if combiningClass == 0 {
+          if parts.count - run > 1 {
+            parts[run...].sort { $0.combiningClass < $1.combiningClass }
+          }
+          run = parts.count + 1
+        }
+        parts.append((part, combiningClass))
+      }
+    }
+    if parts.count - run > 1 { parts[run...].sort { $0.combiningClass < $1.combiningClass } }
+    return parts
   }
 }
 

@@ -103,6 +103,47 @@ import Testing
     }
   }
 
+  /// Keys with letters beyond ASCII, with forms in which services echo them.
+  static let foreign = [
+    ("schlüssel-2024", ["SCHLÜSSEL-2024", "Schlüssel-2024", "SCHLU\u{308}SSEL-2024"]),
+    ("SCHLU\u{308}SSEL-2024", ["schlüssel-2024", "SCHLÜSSEL-2024", "schlu\u{308}ssel-2024"]),
+    ("überkey-öffnen", ["Überkey-Öffnen", "ÜBERKEY-ÖFFNEN", "U\u{308}berkey-O\u{308}ffnen"]),
+    ("große-straße", ["GROSSE-STRASSE", "Große-Straße"]),
+    ("ключ-от-дома", ["КЛЮЧ-ОТ-ДОМА", "Ключ-От-Дома"]),
+    ("clé\u{323}-secrète", ["CLE\u{323}\u{301}-SECRE\u{300}TE", "CL\u{1EB8}\u{301}-SECRÈTE"]),
+  ]
+
+  @Test(arguments: foreign)
+  func `replaces a key beyond ASCII in capitals, composed or not`(key: String, echoes: [String]) {
+    let scan = SecretScanner([Secret(key)])
+    for echo in [key] + echoes {
+      let escaped = echo.unicodeScalars.map {
+        $0.isASCII ? String($0) : "\\u" + String(0x10000 + $0.value, radix: 16).dropFirst()
+      }.joined()
+      let references = echo.unicodeScalars.map { $0.isASCII ? String($0) : "&#\($0.value);" }
+        .joined()
+      for form in [
+        echo, echo.percentEncoded, escaped, references, Data(echo.utf8).base64EncodedString(),
+      ] {
+        #expect(scan.redacted("<\(form)>") == "<REDACTED>", "\(form)")
+        #expect(scan.finds(in: Array("x\(form)y".utf8)), "\(form)")
+      }
+    }
+    #expect(scan.redacted("schloss-2024 öffnen großes") == "schloss-2024 öffnen großes")
+  }
+
+  @Test func `replaces an echo in capitals in errors and responses`() {
+    let scan = SecretScanner([Secret("schlüssel-2024")])
+    let error = SourceError(.malformed, "unknown key SCHLÜSSEL-2024", remedy: "not SCHLÜSSEL-2024")
+    #expect(scan.redacted(error).message == "unknown key REDACTED")
+    #expect(scan.redacted(error).remedy?.text == "not REDACTED")
+    let response = HTTPResponse(
+      status: 200, headers: [("x-key", "SCHLÜSSEL-2024")],
+      body: Data(#"{"key":"SCHL\u00dcSSEL-2024"}"#.utf8))
+    #expect(scan.redacted(response).headers.map { $0.value } == ["REDACTED"])
+    #expect(String(decoding: scan.redacted(response).body, as: UTF8.self) == #"{"key":"REDACTED"}"#)
+  }
+
   @Test func `scans markup and escapes without an end in linear time`() {
     for part in ["<a", "<!--", "&", "&lt;", "\\u", "%2", "\u{200B}"] {
       #expect(!finds(String(repeating: part, count: 100_000)))
