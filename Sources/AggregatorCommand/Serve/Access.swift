@@ -14,12 +14,28 @@ struct Access: Sendable {
     let token: String
     /// The value of a browser's cookie, so that the token itself is never in a page or a cookie.
     let session: String
+
+    /// A name of this machine that nobody else's server has.
+    ///
+    /// Cookies ignore ports: one for 127.0.0.1 is sent to the servers of all users of this machine. The name stays as
+    /// long as the cookie, so that bookmarks do. It has 64 of the 256 bits of its secret at most.
+    var hostName: String {
+      let digits = String("\(session) host".fnv1a, radix: 16)
+      return String(repeating: "0", count: 16 - digits.utf8.count) + digits + ".localhost"
+    }
   }
+
+  /// The names of every server of this machine.
+  static let loopbackNames = ["127.0.0.1", "localhost", "[::1]"]
 
   /// `nil` if everyone may access the server.
   let secrets: Secrets?
   /// The values of `Host` that are this server's, in lower case.
   let hosts: Set<String>
+  /// Those of every server of this machine.
+  private let sharedHosts: Set<String>
+  /// ``Secrets/hostName`` with the port; `nil` if it is not a name of this server.
+  private let sessionHost: String?
   /// Other origins whose pages may use the API, in lower case.
   let allowedOrigins: Set<String>
   /// True if records may be deleted, restored and downloaded.
@@ -32,8 +48,15 @@ struct Access: Sendable {
     mayChange: Bool
   ) {
     self.secrets = secrets
-    let names = names.map { $0.lowercased() }
-    hosts = Set(names.map { "\($0):\(port)" } + (port == 80 ? names : []))
+    func hosts(_ names: [String]) -> Set<String> {
+      let names = names.map { $0.lowercased() }
+      return Set(names.map { "\($0):\(port)" } + (port == 80 ? names : []))
+    }
+    self.hosts = hosts(names)
+    sharedHosts = hosts(Self.loopbackNames)
+    sessionHost = secrets.map(\.hostName).flatMap {
+      names.contains($0) ? "\($0):\(port)" : nil
+    }
     self.allowedOrigins = allowedOrigins
     self.mayChange = mayChange
     cookie = "aggregator_\(port)"
@@ -80,19 +103,37 @@ struct Access: Sendable {
 
   /// The redirect that takes the token out of the address and gives the browser its cookie; `nil` if the address
   /// has no token, and a refusal if it is wrong.
+  ///
+  /// A browser that finds ``Secrets/hostName`` is first redirected to it, with the token, and loses its cookie for
+  /// the name that all servers of this machine share.
   func exchange(_ request: ServerRequest) throws(Problem) -> ServerResponse? {
     guard let secrets, request.method == "GET", let token = request.parameter("token") else {
       return nil
     }
     guard token.isEqualInConstantTime(to: secrets.token) else { throw .unauthorized }
-    return ServerResponse(
-      303, "text/plain; charset=utf-8", [],
+    let host = request.header("Host")?.lowercased() ?? ""
+    if let sessionHost, sharedHosts.contains(host), request.resolvesNamesOfLocalhost {
+      let address = request.address(replacing: "token", by: token)
+      return redirect(303, "Location", "http://\(sessionHost)\(address)", cookie: "", maxAge: 0)
+    }
+    let address = request.address(replacing: "token", by: nil)
+    let year = 31_536_000
+    // After a redirect from another host, Firefox sends no strict cookie on any further one.
+    return host == sessionHost
+      ? redirect(200, "Refresh", "0; url=\(address)", cookie: secrets.session, maxAge: year)
+      : redirect(303, "Location", address, cookie: secrets.session, maxAge: year)
+  }
+
+  private func redirect(
+    _ status: Int, _ field: String, _ target: String, cookie value: String, maxAge: Int
+  ) -> ServerResponse {
+    ServerResponse(
+      status, "text/plain; charset=utf-8", [],
       headers: [
-        .init("Location", request.address(replacing: "token", by: nil)),
-        .init("Cache-Control", "no-store"),
+        .init(field, target), .init("Cache-Control", "no-store"),
         .init(
           "Set-Cookie",
-          "\(cookie)=\(secrets.session); Path=/; Max-Age=31536000; HttpOnly; SameSite=Strict"),
+          "\(cookie)=\(value); Path=/; Max-Age=\(maxAge); HttpOnly; SameSite=Strict"),
       ])
   }
 
@@ -127,6 +168,13 @@ extension Problem {
 extension ServerRequest {
   /// True if it may change something.
   var isChange: Bool { !["GET", "HEAD", "OPTIONS"].contains(method) }
+
+  /// True for a browser that takes each name that ends in `.localhost` for this machine (RFC 6761, section 6.3), and
+  /// does not ask the resolver, which may not know it: of the families of Chromium and Firefox, which have other names
+  /// on iOS, where they cannot.
+  var resolvesNamesOfLocalhost: Bool {
+    header("User-Agent")?.contains(/(?:Chrome|Firefox)\/[0-9]/) == true
+  }
 }
 
 extension Access.Secrets {

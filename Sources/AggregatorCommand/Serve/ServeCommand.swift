@@ -99,7 +99,7 @@ extension Command {
       })
     site.open(
       Access(
-        secrets: secrets, names: names(address, invocation), port: server.port,
+        secrets: secrets, names: names(address, secrets, invocation), port: server.port,
         allowedOrigins: origins, mayChange: !invocation.has(readOnly)))
     let token = secrets.map { "/?token=\($0.token)" } ?? ""
     let url = server.url(named: address) + token
@@ -180,9 +180,13 @@ extension Command {
   }
 
   /// The names under which the server is asked for.
-  private static func names(_ address: String, _ invocation: Invocation) -> [String] {
-    let local = ["127.0.0.1", "localhost", "[::1]"]
-    return local + [HTTPServer.name(of: address)] + invocation.texts(host)
+  private static func names(
+    _ address: String, _ secrets: Access.Secrets?, _ invocation: Invocation
+  ) -> [String] {
+    let name = HTTPServer.name(of: address)
+    // Browsers look for the names of localhost at these addresses only.
+    let session = Access.loopbackNames.contains(name) ? secrets.map { [$0.hostName] } : nil
+    return Access.loopbackNames + [name] + invocation.texts(host) + (session ?? [])
   }
 
   private static func start(

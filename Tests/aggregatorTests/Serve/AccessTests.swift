@@ -64,6 +64,102 @@ import Testing
     try await third.stop()
   }
 
+  private static let finders = [
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
+    "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+  ]
+
+  @Test func `a browser that finds names of localhost gets its cookie under one of its own`()
+    async throws
+  {
+    let sandbox = try Sandbox()
+    let server = try await ServingProgram("--source countries", in: sandbox)
+    let (port, token) = (server.port, try #require(server.token))
+    let path = "/search?query=a%20b&token=\(token)"
+    var names: Set<String> = []
+    for agent in Self.finders {
+      for host in ["127.0.0.1", "localhost", "LOCALHOST", "[::1]"] {
+        let redirect = try await server.get(
+          path, ["Authorization": "", "User-Agent": agent, "Host": "\(host):\(port)"])
+        #expect(redirect.status == 303)
+        #expect(
+          redirect.header("Set-Cookie")
+            == "aggregator_\(port)=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict")
+        let target = try #require(redirect.header("Location"))
+        #expect(target.hasPrefix("http://") && target.hasSuffix(".localhost:\(port)\(path)"))
+        names.insert(String(target.dropFirst("http://".count).prefix { $0 != ":" }))
+      }
+    }
+    #expect(names.count == 1)
+    let name = try #require(names.first)
+    #expect(name.wholeMatch(of: /[0-9a-f]{16}\.localhost/) != nil, "\(name)")
+
+    let own = ["Authorization": "", "User-Agent": Self.finders[0], "Host": "\(name):\(port)"]
+    let exchange = try await server.get(path, own)
+    // Firefox sends no strict cookie on a second redirect.
+    #expect(exchange.status == 200 && exchange.body.isEmpty)
+    #expect(exchange.header("Refresh") == "0; url=/search?query=a%20b")
+    let field = try #require(exchange.header("Set-Cookie"))
+    #expect(!field.contains("Domain") && !field.contains(token))
+    let session = own.merging(["Cookie": String(field.prefix { $0 != ";" })]) { $1 }
+    #expect(try await server.get(Self.path, session).status == 200)
+    let page = session.merging(["Origin": "http://\(name):\(port)"]) { $1 }
+    #expect(try await server.send("POST", "/sources/countries/AF/delete", page).status == 303)
+    #expect(try await server.send("POST", "/sources/countries/AF/restore", page).status == 303)
+    #expect(try await server.get("/?token=x", own).status == 401)
+    let other = own.merging(["Host": "0123456789abcdef.localhost:\(port)"]) { $1 }
+    #expect(try await server.get(path, other).status == 421)
+    try await server.stop()
+
+    // The name stays as long as the cookie.
+    let second = try await ServingProgram("--source countries --port \(port)", in: sandbox)
+    #expect(try await second.get(Self.path, session).status == 200)
+    try await second.stop()
+    let third = try await ServingProgram(
+      "--source countries --port \(port) --new-token", in: sandbox)
+    #expect(try await third.get(Self.path, session).status == 421)
+    try await third.stop()
+  }
+
+  @Test func `other browsers and other names get the cookie where they are`() async throws {
+    let sandbox = try Sandbox()
+    try sandbox.write("my-own-token-0123\n", to: "work/token")
+    let server = try await ServingProgram("--source countries --host box.local", in: sandbox)
+    let open = try await ServingProgram(
+      "--source countries --listen 0.0.0.0 --token-file token", in: sandbox)
+    let webKit = "AppleWebKit/605.1.15 (KHTML, like Gecko)"
+    for (server, host, agent) in [
+      (
+        server, "127.0.0.1",
+        "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) \(webKit) Version/18.0 Safari/605.1.15"
+      ),
+      (
+        server, "127.0.0.1",
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) \(webKit) CriOS/140.0 Mobile/15E148 Safari/604.1"
+      ),
+      (
+        server, "127.0.0.1",
+        "Mozilla/5.0 (iPad; CPU OS 18_0 like Mac OS X) \(webKit) FxiOS/140.0 Mobile/15E148 Safari/605.1.15"
+      ),
+      (server, "127.0.0.1", "w3m/0.5.3"), (server, "127.0.0.1", ""),
+      (server, "box.local", Self.finders[0]), (open, "127.0.0.1", Self.finders[0]),
+    ] {
+      let token = try #require(server.token)
+      let redirect = try await server.get(
+        "/?token=\(token)",
+        ["Authorization": "", "User-Agent": agent, "Host": "\(host):\(server.port)"])
+      #expect(redirect.header("Location") == "/", "\(host) \(agent)")
+      let field = try #require(redirect.header("Set-Cookie"))
+      #expect(!field.contains("Max-Age=0"))
+      let cookie = String(field.prefix { $0 != ";" })
+      #expect(
+        try await server.get(Self.path, ["Cookie": cookie, "Host": "\(host):\(server.port)"]).status
+          == 200)
+    }
+    try await server.stop()
+    try await open.stop()
+  }
+
   @Test func `other hosts and origins are refused`() async throws {
     let server = try await ServingProgram(
       "--source countries --host box.local --allow-origin https://app.example")

@@ -15,8 +15,12 @@ class Site:
     def __init__(self, browser, address):
         self.browser = browser
         self.address = address
-        parts = urlsplit(address)
-        self.origin = f"{parts.scheme}://{parts.netloc}"
+        # The token takes the browser to a name of the server, where its cookie is.
+        context = browser.new_context()
+        page = self._sign_in(context)
+        self.origin = origin_of(page.url)
+        context.close()
+        self.origins = {origin_of(address), self.origin}
         self.problems = []
         # Browsers report a failure that the page is meant to show as an error on the console.
         self.may_fail = False
@@ -27,13 +31,19 @@ class Site:
             viewport={"width": width, "height": height}, **options
         )
         context.set_default_timeout(TIMEOUT)
+        if signed_in:
+            self._sign_in(context).close()
         context.on("request", self._saw_request)
         context.on("console", self._saw_message)
         context.on("weberror", lambda error: self.problems.append(f"error: {error.error}"))
         context.on("dialog", self._saw_dialog)
-        if signed_in:
-            context.request.get(self.address)
         return context
+
+    def _sign_in(self, context):
+        page = context.new_page()
+        page.goto(self.address, timeout=TIMEOUT)
+        page.wait_for_url(lambda url: "token" not in url, timeout=TIMEOUT)
+        return page
 
     def open(self, path="/", **options):
         """A page at a path, in a browser of its own."""
@@ -50,7 +60,7 @@ class Site:
         assert not self.problems, "\n".join(self.problems)
 
     def _saw_request(self, request):
-        if not request.url.startswith(self.origin + "/"):
+        if origin_of(request.url) not in self.origins:
             self.problems.append(f"request to another host: {request.url}")
 
     def _saw_message(self, message):
@@ -63,6 +73,11 @@ class Site:
     def _saw_dialog(self, dialog):
         self.problems.append(f"dialog: {dialog.message}")
         dialog.dismiss()
+
+
+def origin_of(url):
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
 
 
 def is_at(page, path):
