@@ -84,12 +84,14 @@ extension Plugin {
       policy.isEndless
       ? .incremental(of: collection(in: environment.settings))
       : .full(of: collection(in: environment.settings, bySize: false))
-    return Sync(
+    var sync = Sync(
       base: try observedRemote(in: environment, deadline).cachePolicy(cachePolicy),
       recordStore: recordStore(in: store), size: try syncPageSize(in: environment),
       mode: mode, depth: policy.isEndless ? nil : policy.depthLimit, clock: environment.clock,
       now: environment.now,
       observer: environment.observer)
+    sync.readsFirstPageAgain = policy.readsFirstPageAgain
+    return sync
   }
 
   /// The typed view of this source's records in a store, searched by the searchable fields.

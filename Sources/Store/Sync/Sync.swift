@@ -14,6 +14,9 @@ public struct Sync<Item: Record>: Sendable {
   let now: @Sendable () -> Date
   let observer: Observer
 
+  /// See ``Policy/readsFirstPageAgain``.
+  package var readsFirstPageAgain = false
+
   /// The name under which other machines see this one in a store that they share.
   let worker: String
 
@@ -174,6 +177,7 @@ public struct Sync<Item: Record>: Sendable {
     ).makeAsyncIterator()
     var next = stored
     var isOver = true
+    var firstIDs: Set<RecordKey>?
     do throws(SourceError) {
       let isEnd = try await PagePipeline(pages: pages, depth: depth, now: now).run(
         from: checkpoint
@@ -183,6 +187,14 @@ public struct Sync<Item: Record>: Sendable {
           page = try await source.page(PageRequest(after: checkpoint.cursor, limit: size))
         }
         if let end = step.end, end.isWithoutProgress { throw .noProgress(end) }
+        if checkpoint.cursor == nil {
+          firstIDs = page.ids
+        } else if let firstIDs, page.next == nil, step.end == .exhausted,
+          try await isShifted(from: firstIDs, until: page, after: checkpoint)
+        {
+          page.warnings.append(
+            Warning("mixedGenerations", "the list changed meanwhile: its first page is another one"))
+        }
         return page
       } transaction: { batch in
         let update = update(of: batch, from: next)
@@ -257,6 +269,17 @@ public struct Sync<Item: Record>: Sendable {
     return try await knownUpstream() > checkpoint.records
   }
 
+  /// True if the first page has other records than before, so that others may have moved from one page to another.
+  private func isShifted(
+    from firstIDs: Set<RecordKey>, until last: Page<EncodedRecord<Item>>,
+    after checkpoint: SyncCheckpoint
+  ) async throws(SourceError) -> Bool {
+    guard readsFirstPageAgain, isFull, last.total == nil, checkpoint.total == nil else {
+      return false
+    }
+    return try await base.page(PageRequest(limit: size)).ids != firstIDs
+  }
+
   var isFull: Bool { if case .full = mode { true } else { false } }
 
   private func decoded(_ stored: String?) async throws(SourceError) -> SyncCheckpoint {
@@ -318,6 +341,10 @@ public struct Sync<Item: Record>: Sendable {
     _ = try await recordStore.save(
       [], update: CheckpointUpdate(checkpointName, from: stored, to: nil), at: now())
   }
+}
+
+extension Page {
+  fileprivate var ids: Set<RecordKey> { Set(records.map { RecordKey($0.id) }) }
 }
 
 /// The kind of a sync, and the collection that it downloads.

@@ -1,5 +1,6 @@
 import AggregatorFakeServices
 import AggregatorSourceTesting
+import Synchronization
 import Testing
 
 /// Details of a record's long form stay known, and unchanged records are not written.
