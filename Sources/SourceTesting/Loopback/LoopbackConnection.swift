@@ -93,29 +93,32 @@ struct LoopbackConnection: ~Copyable {
   }
 }
 
-/// Signals all threads of a server to stop: a pipe whose write end is closed.
+/// Signals all threads of a server to stop: a byte in a pipe that nobody reads.
+///
+/// Closing the pipe would be no signal while a process that another test started has inherited it.
 package final class ShutdownSignal: Sendable {
   /// Readable after ``send()``.
   let descriptor: Int32
-  private let writeEnd: Mutex<Int32?>
+  let writeEnd: Int32
+  private let isSent = Mutex(false)
 
   package init() throws(SourceError) {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw .noSocket }
-    descriptor = ends[0]
-    writeEnd = Mutex(ends[1])
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    (descriptor, writeEnd) = (ends[0], ends[1])
   }
 
   deinit {
-    send()
     close(descriptor)
+    close(writeEnd)
   }
 
-  /// Idempotent.
+  /// Idempotent; after it returns, nothing is sent any more.
   package func send() {
-    writeEnd.withLock { end in
-      if let end { close(end) }
-      end = nil
+    isSent.withLock { isSent in
+      if !isSent { _ = write(writeEnd, [1], 1) }
+      isSent = true
     }
   }
 
@@ -146,9 +149,14 @@ package final class ShutdownSignal: Sendable {
     while !rest.isEmpty {
       guard wait(for: socket, POLLOUT) != nil else { return false }
       let piece = UnsafeRawBufferPointer(rebasing: rest)
-      let count = Foundation.send(
-        socket, piece.baseAddress, piece.count, SocketConstants.sendFlags)
-      if count < 0, errno == EAGAIN || errno == EINTR { continue }
+      // Under the lock of the signal: it may have been sent since the wait.
+      let count = isSent.withLock { isSent -> Int in
+        guard !isSent else { return 0 }
+        let count = Foundation.send(
+          socket, piece.baseAddress, piece.count, SocketConstants.sendFlags)
+        return count < 0 && (errno == EAGAIN || errno == EINTR) ? -1 : max(count, 0)
+      }
+      if count < 0 { continue }
       guard count > 0 else { return false }
       didSend(count)
       rest = rest.dropFirst(count)

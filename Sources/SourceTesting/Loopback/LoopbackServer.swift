@@ -1,4 +1,5 @@
 public import AggregatorKit
+import Dispatch
 import Foundation
 import Synchronization
 
@@ -29,13 +30,17 @@ public final class LoopbackServer: Sendable {
   private let requestLog = RequestLog()
   private let shutdownSignal: ShutdownSignal
 
+  /// Has a member while the thread of the listening socket runs.
+  private let listening = DispatchGroup()
+
   /// - Throws: `SourceError` with code `unreachable` if there is no free socket.
   public init(_ handler: @escaping Handler) throws(SourceError) {
     keeper = try LoopbackSocket.bound()
     port = keeper.port
     let listener = try LoopbackSocket.listening(on: port)
     shutdownSignal = try ShutdownSignal()
-    listener.serve(until: shutdownSignal, recordingIn: requestLog, handler)
+    listener.serve(
+      until: shutdownSignal, recordingIn: requestLog, within: listening, handler)
   }
 
   /// Sends `replies` in order, then status 500; throws `unreachable` if there is no free socket.
@@ -70,10 +75,12 @@ public final class LoopbackServer: Sendable {
     await requestLog.wait { $0.inFlight == 0 }
   }
 
-  /// Refuses new connections and aborts all replies.
+  /// Refuses new connections and aborts all replies: after it returns, none is accepted and nothing is sent.
   public func stop() {
     shutdownSignal.send()
     requestLog.close()
+    // Only closing the socket ends it: until then the system accepts connections for the thread.
+    listening.wait()
   }
 }
 

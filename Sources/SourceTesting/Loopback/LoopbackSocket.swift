@@ -1,11 +1,16 @@
 public import AggregatorKit
+import Dispatch
 import Foundation
 
 /// A socket, closed when its owner ends.
 package struct LoopbackSocket: ~Copyable {
   package let descriptor: Int32
 
-  private init(owning descriptor: Int32) { self.descriptor = descriptor }
+  private init(owning descriptor: Int32) {
+    self.descriptor = descriptor
+    // A process that a test starts would keep it open.
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+  }
 
   deinit { close(descriptor) }
 
@@ -103,24 +108,37 @@ package struct LoopbackSocket: ~Copyable {
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
   }
 
-  /// Accepts clients on a thread of its own until the server stops.
+  /// Accepts clients on a thread of its own until the server stops, then closes and leaves `listening`, which it
+  /// has entered before it returns.
   consuming func serve(
     until shutdownSignal: ShutdownSignal, recordingIn requestLog: RequestLog,
-    _ handler: @escaping LoopbackServer.Handler
+    within listening: DispatchGroup, _ handler: @escaping LoopbackServer.Handler
   ) {
     let descriptor = release()
+    listening.enter()
     Thread.detachNewThread {
-      let listener = LoopbackSocket(owning: descriptor)
-      while shutdownSignal.wait(for: listener.descriptor, POLLIN) != nil {
-        guard let client = listener.accepted()?.release() else { continue }
-        requestLog.noteConnection()
-        Thread.detachNewThread {
-          var connection = LoopbackConnection(
-            LoopbackSocket(owning: client), shutdownSignal, requestLog)
-          connection.serve(handler)
-        }
+      LoopbackSocket(owning: descriptor).acceptClients(
+        until: shutdownSignal, requestLog, handler)
+      listening.leave()
+    }
+  }
+
+  /// Accepts clients until the server stops, then closes.
+  private consuming func acceptClients(
+    until shutdownSignal: ShutdownSignal, _ requestLog: RequestLog,
+    _ handler: @escaping LoopbackServer.Handler
+  ) {
+    while shutdownSignal.wait(for: descriptor, POLLIN) != nil {
+      guard let client = accepted()?.release() else { continue }
+      requestLog.noteConnection()
+      Thread.detachNewThread {
+        var connection = LoopbackConnection(
+          LoopbackSocket(owning: client), shutdownSignal, requestLog)
+        connection.serve(handler)
       }
     }
+    // A process may have inherited it even so, and closing it here would not end it.
+    _ = shutdown(descriptor, Int32(SHUT_RDWR))
   }
 
   /// Releases the descriptor unclosed: a closure cannot consume what it captured, nor can an array

@@ -1,7 +1,8 @@
 import AggregatorKit
-import AggregatorSourceTesting
 import Foundation
 import Testing
+
+@testable import AggregatorSourceTesting
 
 @Suite(.timeLimit(.minutes(10)))
 struct LoopbackServerTests {
@@ -20,9 +21,26 @@ struct LoopbackServerTests {
   @Test func `keeps its port after it has stopped`() async throws {
     let server = try LoopbackServer { _ in .json("{}") }
     server.stop()
-    // The listener goes on a thread of its own; until it has, the system lets clients wait for it.
-    while await code(of: server) != .unreachable {}
+    #expect(await code(of: server) == .unreachable)
     #expect(!isFree(port: server.port))
+  }
+
+  @Test func `accepts no connection after stop, whether its thread has run or not`() async throws {
+    for _ in 0..<50 {
+      let server = try LoopbackServer { _ in .json("{}") }
+      server.stop()
+      #expect(await code(of: server) == .unreachable)
+      #expect(server.connectionCount == 0)
+    }
+  }
+
+  @Test func `stops even if another process has inherited its signal`() throws {
+    let signal = try ShutdownSignal()
+    let inherited = dup(signal.writeEnd)
+    defer { close(inherited) }
+    #expect(signal.wait(for: -1, 0, atMost: .zero) == false)
+    signal.send()
+    #expect(signal.wait(for: -1, 0, atMost: .zero) == nil)
   }
 
   @Test func `stops when it is released`() async throws {

@@ -109,9 +109,10 @@ import Testing
     services.stop()
     for (source, _) in FourServices.sources {
       let outcome = try await home.run("\(source) list --json")
-      #expect(outcome.status == 0)
-      #expect(try answer(outcome).provenance?.origin == "bundled")
-      #expect(try answer(outcome).provenance?.reason == "unreachable")
+      #expect(outcome.status == 0, "\(source): \(outcome)")
+      let provenance = try answer(outcome).provenance
+      #expect(provenance?.origin == "bundled", "\(source): \(outcome)")
+      #expect(provenance?.reason == "unreachable", "\(source): \(outcome)")
     }
   }
 
