@@ -331,6 +331,66 @@ struct ProposalTests {
     #expect(!proposal.isProved)
   }
 
+  @Test(arguments: ["page=1", "skip=0", "start=1"])
+  func `An empty page after the only one proves its parameter, by which a longer list is read`(
+    parameter: String
+  ) async throws {
+    let count = Mutex(5)
+    let server = try LoopbackServer { request in
+      let start =
+        switch parameter {
+        case "page=1": ((Service.number(request, "page") ?? 1) - 1) * 10
+        case "skip=0": Service.number(request, "skip") ?? 0
+        default: (Service.number(request, "start") ?? 1) - 1
+        }
+      let rows = Self.slice(0, count.withLock(\.self)).dropFirst(start).prefix(10)
+      return .json(JSON.array(Array(rows)).text)
+    }
+    let proposal = try await Self.propose(server)
+    #expect(proposal.isProved, "\(proposal.evidence)")
+    #expect(proposal.manifest.paging.proof == .proved)
+    #expect(proposal.manifest.paging.step?.text == parameter)
+    #expect(proposal.warnings == [])
+    count.withLock { $0 = Self.count }
+    let source = try DeclaredPlugin("things", proposal.manifest).live(
+      in: PluginEnvironment(settings: Settings(), transport: HTTPTransport()))
+    var ids: [String] = []
+    for try await step in source.pages(size: 20) { ids += step.items.map(\.id) }
+    #expect(ids == (1000..<1000 + Self.count).map(String.init))
+  }
+
+  @Test func `A page parameter that is told is proved by an empty page without a control`()
+    async throws
+  {
+    let server = try LoopbackServer { request in
+      .json(JSON.array(Service.number(request, "page") == 1 ? Self.slice(0, 5) : []).text)
+    }
+    let proposal = try await Self.propose(
+      server, [JSON.Member("page", "page=1"), JSON.Member("size", "per_page=100")])
+    #expect(proposal.manifest.paging.proof == .proved)
+    #expect(proposal.requests == 2)
+    // Five rows do not show that the service sends a hundred.
+    #expect(proposal.manifest.paging.size == nil)
+    #expect(proposal.warnings.count == 1)
+  }
+
+  @Test func `An empty reply to every parameter proves nothing`() async throws {
+    let server = try LoopbackServer { request in
+      .json(JSON.array(request.rawQuery == nil ? Self.slice(0, 5) : []).text)
+    }
+    let proposal = try await Self.propose(server)
+    #expect(proposal.manifest.paging.proof == .unproved)
+    #expect(proposal.requests <= 1 + Prober.maxProbes + 1)
+  }
+
+  @Test func `An empty page does not prove the end of a list that says it has more`() async throws {
+    let server = try LoopbackServer { request in
+      let rows = Service.number(request, "page") ?? 1 == 1 ? Self.slice(0, 5) : []
+      return .json((["total": 99, "items": .array(rows)] as JSON).text)
+    }
+    #expect(try await Self.propose(server).manifest.paging.proof == .unproved)
+  }
+
   @Test(arguments: [#"{"message": "hello"}"#, "[]", "[1, 2]", "7"])
   func `A response without a list of objects is an error`(body: String) async throws {
     let server = try LoopbackServer { _ in .json(body) }
@@ -351,5 +411,15 @@ struct ProposalTests {
     var warnings: [String] = []
     for try await step in source.pages(size: 20) { warnings += step.page.warnings.map(\.message) }
     #expect(warnings == ["the service reports 47 records but sent 20"])
+  }
+}
+
+extension Manifest.Paging.Step {
+  /// The parameter that counts, and its start.
+  fileprivate var text: String? {
+    switch self {
+    case .page(let parameter), .offset(let parameter): parameter.description
+    case .token, .link: nil
+    }
   }
 }

@@ -24,12 +24,30 @@ extension Prober {
     var tried = 0
     var refutation: String?
     for candidate in candidates.prefix(Self.maxProbes) {
+      // A control is a probe, too.
+      guard proposal.requests <= Self.maxProbes else { break }
       manifest.paging.step = candidate.step
       tried += 1
       switch try await verdict(on: candidate, manifest, first, &proposal) {
       case .proved(let second, let step):
         manifest.paging.step = step
         manifest.paging.proof = .proved
+        if second.rows.isEmpty {
+          if manifest.paging.size.map({ $0.value != first.rows.count }) ?? false {
+            // The only page may be short for lack of records, or because the service sends fewer.
+            manifest.paging.size = nil
+            if proposal.manifest.paging.size != nil {
+              proposal.warnings.append(
+                "the page size is left out, because a single page does not prove it: "
+                  + "write it into the URL")
+            }
+          }
+          proposal.manifest.paging = manifest.paging
+          proposal.note(
+            "paging", candidate.evidence,
+            "page 2 is empty, and \(step.description(ofLast: first.rows.count))")
+          return nil
+        }
         if let size = manifest.paging.size, size.value > first.rows.count {
           // Otherwise every page would look like the last.
           manifest.paging.size?.value = first.rows.count
@@ -56,9 +74,7 @@ extension Prober {
       }
     }
     proposal.manifest.paging.more = nil
-    let total = first.exchange.totalPath(rowCount: first.rows.count, rows: rows.path).flatMap {
-      first.number(at: $0)
-    }
+    let total = first.total(rows: rows.path)
     // A number that is called `count` may also be that of this page.
     let isWhole = ignored == tried && total ?? 0 <= first.rows.count
     let isSaid = total == first.rows.count && first.exchange.saysTotal(rows: rows.path)
@@ -73,7 +89,8 @@ extension Prober {
       if isGiven { proposal.manifest.paging = manifest.paging }
       proposal.manifest.paging.proof = .unproved
       let reason = refutation.map { ": \($0)" } ?? ""
-      proposal.note("paging", "–", "no second page was found with \(tried) requests\(reason)")
+      proposal.note(
+        "paging", "–", "no second page was found with \(proposal.requests - 1) requests\(reason)")
       proposal.warnings.append("paging is not proved: name its parameter or its next link")
     }
     return nil
@@ -124,7 +141,10 @@ extension Prober {
       // It may be past the end, so this proves nothing.
       return .refuted(error.message)
     }
-    if second.rows.isEmpty { return .ended }
+    if second.rows.isEmpty {
+      let isEnd = try await isEnd(candidate, manifest, first, &proposal)
+      return isEnd ? .proved(second, candidate.step) : .ended
+    }
     let (one, two) = (first.texts, second.texts)
     if one == two { return .ignored }
     let repeated = Set(one).intersection(two).count
@@ -155,6 +175,53 @@ extension Prober {
     }
     return repeated == 0
       ? .proved(second, candidate.step) : .refuted("\(repeated) rows are repeated")
+  }
+
+  /// True if an empty second page is the end of the list: a service that sends no rows for parameters that it does
+  /// not have sends none for the position of the last row either.
+  ///
+  /// What the response says itself needs no such request.
+  private func isEnd(
+    _ candidate: PagingCandidate, _ manifest: Manifest, _ first: Sample,
+    _ proposal: inout Proposal
+  ) async throws(SourceError) -> Bool {
+    guard !candidate.isSaid || proposal.manifest.paging.step != nil, let rows = manifest.rows,
+      // A response that contradicts it proves nothing.
+      first.total(rows: rows.path) ?? 0 <= first.rows.count,
+      !(manifest.paging.more.map { first.exchange.document.isTrue(at: $0) } ?? false)
+    else { return false }
+    switch candidate.step {
+    case .page where candidate.isSaid:
+      // The first page was requested by its number, too.
+      return true
+    case .page(let parameter):
+      let again = try await fetch(manifest, at: .page(parameter.value), &proposal)
+      return (try? again.get())?.texts == first.texts
+    case .offset(let parameter):
+      let offset = parameter.value + first.rows.count - 1
+      let last = try await fetch(manifest, at: .offset(offset), &proposal)
+      return (try? last.get())?.texts == Array(first.texts.suffix(1))
+    case .token, .link: return false
+    }
+  }
+}
+
+extension Prober.Sample {
+  /// The number of all records, as the response says it.
+  func total(rows path: JSONPath) -> Int? {
+    exchange.totalPath(rowCount: rows.count, rows: path).flatMap { number(at: $0) }
+  }
+}
+
+extension Manifest.Paging.Step {
+  /// The request that brings the last of `count` rows.
+  fileprivate func description(ofLast count: Int) -> String {
+    switch self {
+    case .page(let parameter): "\(parameter) brings page 1"
+    case .offset(let parameter):
+      "\(parameter.name)=\(parameter.value + count - 1) brings the last row"
+    case .token, .link: "page 1 names it"
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
+import Synchronization
 import Testing
 
 /// `aggregator sources add`: a source for a JSON API, without compiling.
@@ -72,6 +73,26 @@ import Testing
     let listed = try await home.run("lamps list")
     #expect(listed.lines.count == 2)
     #expect(listed.errors.contains("it is not proved that further pages are read"), "\(listed)")
+  }
+
+  @Test func `a list of one page is added, and read further when it has grown`() async throws {
+    let count = Mutex(5)
+    let service = try LoopbackServer { request in
+      let page = request.query["page"].flatMap { Int($0) } ?? 1
+      let rows = (1...count.withLock(\.self)).dropFirst((page - 1) * 30).prefix(30).map {
+        #"{"id": \#($0), "title": "issue \#($0)"}"#
+      }
+      return .json("[\(rows.joined(separator: ","))]")
+    }
+    let added = try await home.run("sources add issues \(service.baseURL)/issues --rate off")
+    #expect(added.status == 0, "\(added)")
+    #expect(
+      added.lines.contains("paging  tried page  page 2 is empty, and page=1 brings page 1"),
+      "\(added)")
+    count.withLock { $0 = 70 }
+    let sync = try await home.run("issues sync")
+    #expect(sync.status == 0, "\(sync)")
+    #expect(try home.file.ids(of: "issues").count == 70)
   }
 
   @Test func `a dry run saves nothing, and JSON has the evidence`() async throws {
