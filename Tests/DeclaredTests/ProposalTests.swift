@@ -391,7 +391,28 @@ struct ProposalTests {
     #expect(try await Self.propose(server).manifest.paging.proof == .unproved)
   }
 
-  @Test(arguments: [#"{"message": "hello"}"#, "[]", "[1, 2]", "7"])
+  @Test(arguments: ["[]", #"{"items": [], "total": 0}"#])
+  func `An empty list shows nothing, and is completed by an ID and its paging`(
+    body: String
+  ) async throws {
+    let server = try LoopbackServer { _ in .json(body) }
+    let empty = try await Self.propose(server)
+    #expect(empty.hasNoRows)
+    #expect(!empty.isComplete)
+    #expect(server.requests.count == 1)
+    let unproved = try await Self.propose(server, [JSON.Member("id", "id")])
+    #expect(unproved.isComplete)
+    #expect(!unproved.isProved)
+    let told = try await Self.propose(server, [JSON.Member("id", "id")], isSingle: true)
+    #expect(told.isProved)
+    #expect(told.manifest.total == nil)
+    #expect(
+      told.warnings == [
+        "the list is empty, so no fields are known: replace the source when it has records"
+      ])
+  }
+
+  @Test(arguments: [#"{"message": "hello"}"#, #"{"errors": []}"#, "[1, 2]", "7"])
   func `A response without a list of objects is an error`(body: String) async throws {
     let server = try LoopbackServer { _ in .json(body) }
     let error = await #expect(throws: SourceError.self) { try await Self.propose(server) }

@@ -129,8 +129,13 @@ extension Command {
                 .partial, "nothing was saved, because the paging is not proved",
                 hint: "name it by --page-param, --offset-param, --next or --single, or use --yes")
               : CommandError(
-                .partial, "nothing was saved, because records have no ID",
-                hint: "name the members that identify a record by --id"))
+                .partial,
+                "nothing was saved, because "
+                  + (proposal.hasNoRows
+                    ? "the list is empty, and shows no ID" : "records have no ID"),
+                hint: proposal.hasNoRows
+                  ? "try again when it has records, or name the members that identify a record by --id"
+                  : "name the members that identify a record by --id"))
         }
         return .partial
       }

@@ -21,10 +21,15 @@ struct Prober: Sendable {
     try chooseRows(&proposal, first)
     guard let rows = proposal.manifest.rows else { return proposal }
     first.rows = rows.rows(in: first.exchange.document) ?? []
+    proposal.hasNoRows = first.rows.isEmpty
     var second: Sample?
     if isSingle {
       proposal.manifest.paging.proof = .single
       proposal.note("paging", "single", "as told")
+    } else if proposal.hasNoRows {
+      // Every page of an empty list is empty, whatever its parameters.
+      proposal.manifest.paging.proof = .unproved
+      proposal.note("paging", "–", "an empty list shows no paging")
     } else {
       second = try await choosePaging(&proposal, first)
     }
@@ -114,7 +119,8 @@ struct Prober: Sendable {
     proposal.manifest.rows = best.path
     proposal.note(
       "rows", best.path.description,
-      "\(best.rows.count) objects, \(best.sharedNames) keys in common")
+      best.rows.isEmpty
+        ? "the list is empty" : "\(best.rows.count) objects, \(best.sharedNames) keys in common")
     if chosen == nil, let rival = rivals.dropFirst().first {
       proposal.warnings.append("the rows may also be at \"\(rival.path)\"")
     }
@@ -124,6 +130,11 @@ struct Prober: Sendable {
     if let path = proposal.manifest.rows, path.isEntries {
       proposal.note("id", "id", "the names of the members")
       return
+    }
+    guard !proposal.hasNoRows else {
+      let ids = proposal.manifest.id.map(\.description).joined(separator: ", ")
+      return proposal.note(
+        "id", ids.isEmpty ? "–" : ids, ids.isEmpty ? "an empty list shows no ID" : "as told")
     }
     let isGiven = !proposal.manifest.id.isEmpty
     let inference = IDInference(rows: rows, noun: proposal.manifest.noun)
@@ -168,7 +179,8 @@ struct Prober: Sendable {
       if number == nil { proposal.warnings.append("there is no number at \"\(total)\"") }
       return
     }
-    guard let rows = proposal.manifest.rows,
+    // A zero may count anything.
+    guard let rows = proposal.manifest.rows, !proposal.hasNoRows,
       // A number of records that is smaller than what was read is of something else.
       let path = first.exchange.totalPath(
         rowCount: first.rows.count + (second?.rows.count ?? 0), rows: rows.path)
@@ -186,6 +198,14 @@ struct Prober: Sendable {
   }
 
   private func chooseFields(_ proposal: inout Proposal, _ rows: [JSON]) {
+    guard !proposal.hasNoRows else {
+      proposal.note("fields", "–", "an empty list shows no fields")
+      if proposal.isComplete {
+        proposal.warnings.append(
+          "the list is empty, so no fields are known: replace the source when it has records")
+      }
+      return
+    }
     let inference = FieldInference(rows: rows, id: proposal.manifest.id)
     if proposal.manifest.fields.isEmpty { proposal.manifest.fields = inference.fields }
     let names = proposal.manifest.fields.map(\.name)

@@ -16,6 +16,9 @@ package struct Proposal: Sendable {
   /// The number of requests that were sent.
   package var requests = 0
 
+  /// True if the list of records is empty, so that it shows neither an ID nor fields nor paging.
+  package var hasNoRows = false
+
   /// True if the rows of a second page, or the end after the first, were seen, and all rows have IDs.
   package var isProved: Bool {
     isComplete && manifest.paging.proof.map { $0 != .unproved } ?? false

@@ -15,8 +15,9 @@ extension Exchange {
   func rowsCandidates() -> [RowsCandidate] {
     var finder = RowsFinder(exchange: self)
     finder.search(document, at: .root)
-    // Rows that are the entries of an object are the last resort: most objects are records themselves.
+    // Rows that are the entries of an object are a last resort: most objects are records themselves.
     if finder.candidates.isEmpty { finder.searchEntries(document, at: .root) }
+    if finder.candidates.isEmpty { finder.addEmptyLists() }
     return finder.candidates.sorted { $0.score > $1.score }
   }
 }
@@ -24,6 +25,9 @@ extension Exchange {
 private struct RowsFinder {
   let exchange: Exchange
   var candidates: [RowsCandidate] = []
+  private var emptyLists: [JSONPath] = []
+
+  init(exchange: Exchange) { self.exchange = exchange }
 
   private static let maxDepth = 6
 
@@ -49,6 +53,8 @@ private struct RowsFinder {
     case .array(let elements):
       if elements.contains(where: \.isObject), elements.allSatisfy({ $0.isObject || $0 == .null }) {
         add(elements.filter(\.isObject), Manifest.RowsPath(path), depth)
+      } else if elements.isEmpty {
+        emptyLists.append(path)
       } else if elements.count <= 4 {
         // A few elements of different kinds are an envelope: `[{"total": 7}, […]]`.
         for (index, element) in elements.enumerated() {
@@ -62,6 +68,13 @@ private struct RowsFinder {
         search(member.value, at: path.appending(member.name), depth: depth + 1)
       }
     default: break
+    }
+  }
+
+  /// Takes empty lists for those of the records, except what is beside records by its name.
+  mutating func addEmptyLists() {
+    for path in emptyLists where !Self.unusual.contains(normalized(path.lastName)) {
+      add([], Manifest.RowsPath(path), path.components.count)
     }
   }
 

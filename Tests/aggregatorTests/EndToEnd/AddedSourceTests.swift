@@ -95,6 +95,23 @@ import Testing
     #expect(try home.file.ids(of: "issues").count == 70)
   }
 
+  @Test func `an empty list is not added without an ID`() async throws {
+    let empty = try LoopbackServer { _ in .json(#"{"items": [], "total": 0}"#) }
+    let line = "sources add lamps \(empty.baseURL)/x --rate off"
+    let refused = try await home.run(line)
+    #expect(refused.status == 3)
+    #expect(
+      refused.errors == """
+        error: nothing was saved, because the list is empty, and shows no ID
+        hint: try again when it has records, or name the members that identify a record by --id
+
+        """)
+    #expect(!FileManager.default.fileExists(atPath: folder().path))
+    let told = try await home.run("\(line) --id id --single")
+    #expect(told.status == 0, "\(told)")
+    #expect(try await home.run("lamps list").status == 0)
+  }
+
   @Test func `a dry run saves nothing, and JSON has the evidence`() async throws {
     let outcome = try await home.run("sources add lamps \(url) --rate off --dry-run --json")
     #expect(outcome.status == 0)
