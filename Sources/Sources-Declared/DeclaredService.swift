@@ -212,12 +212,12 @@ extension Manifest {
   private static let maxWrappers = 4
 
   /// What a response has where the next page should be named.
-  private struct UnusableNext: Error {
+  struct UnusableNext: Error {
     let text: String
   }
 
   /// The next page; `nil` at the end.
-  private func continuation(
+  func continuation(
     _ document: JSON, _ response: HTTPResponse, _ rows: [JSON]
   ) -> Result<RESTResponse<DeclaredRecord>.Continuation?, UnusableNext> {
     let next: ResponsePath
@@ -247,7 +247,7 @@ extension Manifest {
     return .failure(UnusableNext(text: found.text))
   }
 
-  private func value(
+  func value(
     at path: ResponsePath, _ document: JSON, _ response: HTTPResponse, _ rows: [JSON]
   ) -> JSON? {
     switch path {
@@ -260,7 +260,7 @@ extension Manifest {
 
 extension JSON {
   /// True for what services send instead of a next page: null, false, nothing, or a number such as -1.
-  fileprivate var meansNone: Bool {
+  var meansNone: Bool {
     switch self {
     case .null, .bool(false), .string(""), .integer(..<0): true
     default: false

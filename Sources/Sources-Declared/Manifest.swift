@@ -219,6 +219,18 @@ extension Manifest {
       }
     }
 
+    /// This path if it leads to one value, also if it names all members of it: `continue.*`; `nil` if it leads
+    /// to several.
+    var ofOneValue: ResponsePath? {
+      switch self {
+      case .header: return self
+      case .lastRow(let path): return path.isMultiple ? nil : self
+      case .body(var path):
+        if path.components.last == .each { path = JSONPath(path.components.dropLast()) }
+        return path.isMultiple || path == .root ? nil : .body(path)
+      }
+    }
+
     var description: String {
       switch self {
       case .body(let path):

@@ -262,7 +262,11 @@ private struct ManifestReader {
     let parameter = "a parameter and its start, such as \"page=1\""
     let page = try parsed("page", parameter, Manifest.Parameter.init)
     let offset = try parsed("offset", parameter, Manifest.Parameter.init)
-    let next = try responsePath("next")
+    let next = try parsed(
+      "next",
+      "a path to one link or token, or to an object of parameters, such as \"links.next\", \"continue\", "
+        + "\"header:Link\" or \"last.id\""
+    ) { Manifest.ResponsePath($0)?.ofOneValue }
     let token = try string("token")
     let kinds = [page != nil, offset != nil, next != nil].count { $0 }
     guard kinds <= 1 else {

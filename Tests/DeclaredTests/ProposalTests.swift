@@ -412,6 +412,63 @@ struct ProposalTests {
       ])
   }
 
+  /// Paths of the next page that are told, and what is said about them.
+  @Test(arguments: [
+    (
+      "meta.next", "token",
+      "\"meta.next\" has no value in this response; this looks like it: meta.next_cursor"
+    ),
+    ("meta.none", "token", "\"meta.none\" is null in this response"),
+    ("items", "link", "\"items\" is neither a link nor a token: [{\"id\":1000,"),
+    ("header:Link", "link", "\"header:Link\" has no value in this response"),
+  ])
+  func `A next page that is not where it was told is named`(
+    path: String, kind: String, message: String
+  ) async throws {
+    let server = try LoopbackServer { _ in
+      .json(
+        ([
+          "items": .array(Self.slice(0, 10)), "meta": ["next_cursor": "abc", "none": .null],
+        ] as JSON).text)
+    }
+    let token = kind == "token" ? [JSON.Member("token", "cursor")] : []
+    let proposal = try await Self.propose(
+      server, [JSON.Member("next", .string(path))] + token)
+    #expect(proposal.manifest.paging.proof == .unproved)
+    #expect(proposal.warnings.count == 1)
+    #expect(
+      proposal.warnings.first?.hasPrefix("paging is not proved: \(message)") == true,
+      "\(proposal.warnings)")
+  }
+
+  @Test func `All members of an object are parameters of the next page`() async throws {
+    let server = try LoopbackServer { request in
+      let start = Service.number(request, "offset") ?? 0
+      let next: [JSON.Member] =
+        start + 10 < Self.count
+        ? [
+          JSON.Member(
+            "continue", ["offset": .integer(start + 10), "continue": "-||"])
+        ] : []
+      return .json(
+        JSON.object(next + [JSON.Member("items", .array(Self.slice(start, 10)))]).text)
+    }
+    let proposal = try await Self.propose(server, [JSON.Member("next", "continue.*")])
+    #expect(proposal.isProved, "\(proposal.evidence)")
+    #expect(proposal.manifest.paging.step == .link(next: .body(.root.appending("continue"))))
+  }
+
+  @Test(arguments: ["items.*.id", "last.*", "a.*.*", "$", "*"])
+  func `A next page at several places is refused`(path: String) async throws {
+    let server = try LoopbackServer { _ in .json("[]") }
+    let error = await #expect(throws: SourceError.self) {
+      try await Self.propose(server, [JSON.Member("next", .string(path))])
+    }
+    #expect(error?.code == .invalidSettings)
+    #expect(error?.message.contains("\"next\" must be a path to one link or token") == true)
+    #expect(server.requests.isEmpty)
+  }
+
   @Test(arguments: [#"{"message": "hello"}"#, #"{"errors": []}"#, "[1, 2]", "7"])
   func `A response without a list of objects is an error`(body: String) async throws {
     let server = try LoopbackServer { _ in .json(body) }

@@ -136,6 +136,8 @@ extension Command {
                 hint: proposal.hasNoRows
                   ? "try again when it has records, or name the members that identify a record by --id"
                   : "name the members that identify a record by --id"))
+        } else if isSaved {
+          context.diagnostics.note("Saved nevertheless: lists warn that records may be missing")
         }
         return .partial
       }

@@ -67,7 +67,17 @@ extension Prober {
         // The response names its paging, and that this is the last page.
         manifest.paging.proof = isGiven ? .unproved : .single
         proposal.manifest.paging = manifest.paging
-        proposal.note("paging", candidate.evidence, "the first page is the last")
+        guard isGiven else {
+          proposal.note("paging", candidate.evidence, "the first page is the last")
+          return nil
+        }
+        let reason = manifest.missingNext(in: first) ?? "page 2 is empty"
+        proposal.note("paging", candidate.evidence, reason)
+        let others = inference.namedPaths.filter { $0 != candidate.step.next?.description }
+        proposal.warnings.append(
+          "paging is not proved: \(reason)"
+            + (others.isEmpty
+              ? "" : "; this looks like it: \(others.prefix(3).joined(separator: ", "))"))
         return nil
       case .ended: break
       case .refuted(let reason): refutation = refutation ?? reason
@@ -214,6 +224,14 @@ extension Prober.Sample {
 }
 
 extension Manifest.Paging.Step {
+  /// Where a response names the next page; `nil` if it is counted.
+  var next: Manifest.ResponsePath? {
+    switch self {
+    case .token(_, _, let next), .link(let next): next
+    case .page, .offset: nil
+    }
+  }
+
   /// The request that brings the last of `count` rows.
   fileprivate func description(ofLast count: Int) -> String {
     switch self {
@@ -225,7 +243,34 @@ extension Manifest.Paging.Step {
   }
 }
 
+extension PagingInference {
+  /// The paths at which the response seems to name the next page, as a manifest has them.
+  fileprivate var namedPaths: [String] {
+    var paths: [String] = []
+    for path in candidates.filter(\.isSaid).compactMap({ $0.step.next?.description })
+    where !paths.contains(path) {
+      paths.append(path)
+    }
+    return paths
+  }
+}
+
 extension Manifest {
+  /// The reason that a response names no next page where it should; `nil` if it does, or need not.
+  fileprivate func missingNext(in sample: Prober.Sample) -> String? {
+    guard let next = paging.step?.next else { return nil }
+    let shown = "\"\(next.description.oneLine(atMost: 80))\""
+    guard let value = value(at: next, sample.exchange.document, sample.response, sample.rows) else {
+      return "\(shown) has no value in this response"
+    }
+    let text = value.text.oneLine(atMost: 40)
+    if value.meansNone { return "\(shown) is \(text) in this response" }
+    if case .success(_?) = continuation(sample.exchange.document, sample.response, sample.rows) {
+      return nil
+    }
+    return "\(shown) is neither a link nor a token: \(text)"
+  }
+
   /// True if a service sends one token for different pages: then it counts the requests, and one that is
   /// repeated would skip a page.
   fileprivate func repeatsToken(_ first: HTTPResponse, _ second: HTTPResponse) -> Bool {

@@ -112,6 +112,27 @@ import Testing
     #expect(try await home.run("lamps list").status == 0)
   }
 
+  @Test func `a next page that is not there is said, with or without --yes`() async throws {
+    let service = try LoopbackServer { _ in
+      .json(#"{"lamps": [{"id": 1}, {"id": 2}], "links": {"next": "?page=2"}}"#)
+    }
+    let line = "sources add lamps \(service.baseURL)/x --rate off --next links.nex"
+    let words =
+      "warning: lamps: paging is not proved: \"links.nex\" has no value in this response; "
+      + "this looks like it: links.next\n"
+    let refused = try await home.run(line)
+    #expect(refused.status == 3)
+    #expect(refused.errors.hasPrefix(words), "\(refused)")
+    #expect(refused.errors.contains("error: nothing was saved"), "\(refused)")
+    let saved = try await home.run("\(line) --yes")
+    #expect(saved.status == 3)
+    #expect(
+      saved.errors == words + "Saved nevertheless: lists warn that records may be missing\n")
+    let wild = try await home.run("\(line).*.* --yes --replace")
+    #expect(wild.status == 64)
+    #expect(wild.errors.contains("\"next\" must be a path to one link or token"), "\(wild)")
+  }
+
   @Test func `a dry run saves nothing, and JSON has the evidence`() async throws {
     let outcome = try await home.run("sources add lamps \(url) --rate off --dry-run --json")
     #expect(outcome.status == 0)
