@@ -52,6 +52,8 @@ extension Plugin {
   var syncArguments: String { "\(name) sync\(policy.isEndless ? " --max-pages 10" : "")" }
 
   /// Downloads missing records, one page of an endless source; what was fetched before a failure stays.
+  ///
+  /// - Returns: The reason that records may still be missing.
   func complete(
     in environment: PluginEnvironment, _ store: any Store, _ context: CommandContext
   ) async -> CommandError? {
@@ -65,7 +67,12 @@ extension Plugin {
         return await sync.run(
           upTo: policy.isEndless ? 1 : nil, jobs: 1, waits: false, progress: progress.show)
       }
-      return SyncReport(result, of: self, isWaiting: false).failure
+      let report = SyncReport(result, of: self, isWaiting: false)
+      guard report.failure == nil, report.code != .success, let reason = report.remarks.last else {
+        return report.failure
+      }
+      // It has ended, but not by what is known to be the end.
+      return CommandError(report.code, "\(name): \(reason.message)")
     } catch let error as SourceError {
       return CommandError(error, of: self)
     } catch {

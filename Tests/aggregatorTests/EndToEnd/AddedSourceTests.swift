@@ -75,6 +75,31 @@ import Testing
     #expect(listed.errors.contains("it is not proved that further pages are read"), "\(listed)")
   }
 
+  @Test func `what is not proved to be all is said by every answer from the store`() async throws {
+    let bare = try LoopbackServer { _ in
+      .json(#"{"lamps": [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}]}"#)
+    }
+    let added = try await home.run("sources add lamps \(bare.baseURL)/x?n=2 --rate off --yes")
+    #expect(added.status == 3, "\(added)")
+    #expect(try await home.run("lamps sync").status == 3)
+    let words = "2 lamps are cached, possibly not all"
+    for line in [
+      "lamps list --all --offline", "lamps list --where id=1", "sql SELECT \"id\" FROM lamps",
+      "export lamps -o lamps.csv",
+    ] {
+      let outcome = try await home.run(line)
+      #expect(outcome.status == 0, "\(line): \(outcome)")
+      #expect(outcome.errors.contains(words), "\(line): \(outcome)")
+    }
+    // A sync that was asked for, and does not complete the source, is not a success.
+    for line in ["sql SELECT \"id\" FROM lamps --sync", "export lamps -o lamps.csv --sync"] {
+      let outcome = try await home.run(line)
+      #expect(outcome.status == 3, "\(line): \(outcome)")
+      #expect(outcome.errors.contains("it is not proved that further pages are read"), "\(outcome)")
+      #expect(outcome.errors.contains(words), "\(line): \(outcome)")
+    }
+  }
+
   @Test func `a list of one page is added, and read further when it has grown`() async throws {
     let count = Mutex(5)
     let service = try LoopbackServer { request in
