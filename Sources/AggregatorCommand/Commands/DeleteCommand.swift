@@ -16,8 +16,10 @@ extension Plugin {
       let texts = try invocation.ids(of: self)
       let environment = try context.localEnvironment()
       let store = try environment.requiredStore()
-      let choice = try await choose(texts, in: store)
-      let finder = RecordFinder(self, bundled, environment)
+      let finder = RecordFinder(
+        self, bundled, environment, mayGuess: !invocation.has(.quiet))
+      let choice = try await choose(texts, by: finder, in: store)
+      for error in choice.ambiguous { context.diagnostics.error(CommandError(error, of: self)) }
       for text in choice.unknown {
         let error =
           Item.ID(text) == nil
@@ -80,21 +82,43 @@ extension Plugin {
       } else {
         texts = try invocation.ids(of: self)
       }
-      let store = try context.localEnvironment().requiredStore()
-      let records = recordStore(in: store)
-      let restored = try await failing(self) { () async throws(SourceError) in
-        guard let texts else { return try await records.restoreAll() }
-        return try await records.restore(texts.compactMap { Item.ID($0) })
+      let environment = try context.localEnvironment()
+      let records = recordStore(in: try environment.requiredStore())
+      let finder = RecordFinder(
+        self, bundled, environment, mayGuess: !invocation.has(.quiet))
+      var choice = DeletionChoice<Item.ID>()
+      if let texts { choice = try await chooseDeleted(texts, by: finder, in: records) }
+      let restored = try await failing(self) { [ids = choice.ids] () async throws(SourceError) in
+        texts == nil ? try await records.restoreAll() : try await records.restore(ids)
       }
-      let missing = (texts ?? []).filter { text in
-        Item.ID(text).map { !restored.contains($0) } ?? true
-      }
-      for text in missing { context.diagnostics.note("\(text) is not deleted") }
+      for error in choice.ambiguous { context.diagnostics.error(CommandError(error, of: self)) }
+      for text in choice.unknown { context.diagnostics.note("\(text) is not deleted") }
       if !restored.isEmpty || texts == nil {
         context.diagnostics.note("Restored \(noun.count(restored.count))")
       }
-      return .success
+      return choice.ambiguous.isEmpty ? .success : restored.isEmpty ? .usage : .partial
     }
+  }
+
+  /// The deleted records that are meant by IDs, or by the beginnings of IDs.
+  private func chooseDeleted(
+    _ texts: [String], by finder: RecordFinder<Self>, in records: RecordStore<Item>
+  ) async throws(CommandError) -> DeletionChoice<Item.ID> {
+    let deleted = try await failing(self) { () async throws(SourceError) in
+      try await records.deleted(among: texts.compactMap { Item.ID($0) })
+    }
+    let exact = Set(deleted.map { RecordKey($0) })
+    var choice = DeletionChoice<Item.ID>()
+    for text in texts {
+      if let id = Item.ID(text), exact.contains(RecordKey(id)) {
+        choice.ids.append(id)
+      } else {
+        await choice.add(text) { () async throws(SourceError) in
+          try await finder.deletedID(startingWith: text)
+        }
+      }
+    }
+    return choice
   }
 
   /// A record as the question names it: `Spider-Man (1443)`.
@@ -115,19 +139,25 @@ extension Plugin {
   }
 
   private func choose(
-    _ texts: [String], in store: any Store
+    _ texts: [String], by finder: RecordFinder<Self>, in store: any Store
   ) async throws(CommandError) -> DeletionChoice<Item.ID> {
     var choice = DeletionChoice<Item.ID>()
     for text in texts {
-      guard let id = Item.ID(text) else {
-        choice.unknown.append(text)
+      let id = Item.ID(text)
+      if let id {
+        let isKnown = try await failing(self) { () async throws(SourceError) -> Bool in
+          try await self.isKnown(id, in: store)
+        }
+        guard !isKnown else {
+          choice.ids.append(id)
+          continue
+        }
+      } else {
         choice.hasInvalid = true
-        continue
       }
-      let isKnown = try await failing(self) { () async throws(SourceError) -> Bool in
-        try await self.isKnown(id, in: store)
+      await choice.add(text) { () async throws(SourceError) in
+        try await finder.id(startingWith: text)
       }
-      if isKnown { choice.ids.append(id) } else { choice.unknown.append(text) }
     }
     return choice
   }
@@ -138,6 +168,20 @@ private struct DeletionChoice<ID: RecordID> {
   /// Invalid IDs, and those without a record.
   var unknown: [String] = []
   var hasInvalid = false
+  /// The beginnings of several IDs.
+  var ambiguous: [SourceError] = []
+
+  /// Adds the ID that begins so, if there is one.
+  mutating func add(
+    _ text: String, _ find: () async throws(SourceError) -> ID?
+  ) async {
+    do throws(SourceError) {
+      guard let id = try await find() else { return unknown.append(text) }
+      if !ids.contains(id) { ids.append(id) }
+    } catch {
+      ambiguous.append(error)
+    }
+  }
 
   /// The IDs as arguments, unless there are too many.
   var typed: String {
@@ -147,8 +191,8 @@ private struct DeletionChoice<ID: RecordID> {
   }
 
   var code: ExitCode {
-    guard !unknown.isEmpty else { return .success }
-    return !ids.isEmpty ? .partial : hasInvalid ? .usage : .notFound
+    guard !unknown.isEmpty || !ambiguous.isEmpty else { return .success }
+    return !ids.isEmpty ? .partial : hasInvalid || !ambiguous.isEmpty ? .usage : .notFound
   }
 }
 

@@ -166,7 +166,8 @@ struct ImageDownload<P: Plugin>: Sendable {
       result.warnings.append(Warning("cached", "cached images were used (\(reason.message))"))
     }
     let bytes = loaded.item.bytes
-    let name = fileName(of: target).text(loaded.item.type)
+    let name = fileName(of: result.record.map { .record($0.item) } ?? target).text(
+      loaded.item.type)
     _ = try destination.write(bytes, named: name, in: context)
     result.bytes = .success(bytes.count)
     return result

@@ -6,6 +6,7 @@ struct ImageFinder<P: Plugin>: Sendable {
   let environment: PluginEnvironment
   let source: any DataSource<P.Item>
 
+  private let finder: RecordFinder<P>
   private let images: RecordImages<P.Item>
   private let cachePolicy: CachePolicy
   private let size: ImageSize
@@ -25,11 +26,13 @@ struct ImageFinder<P: Plugin>: Sendable {
       deadline: options.deadline)
     cachePolicy = options.cachePolicy
     source = try options.source(of: plugin, in: environment)
+    finder = RecordFinder(plugin, source, environment, mayGuess: !invocation.has(.quiet))
     size = invocation.text(.size).flatMap(ImageSize.init) ?? .medium
   }
 
+  /// The record of an ID, or of the beginning of one.
   func record(_ id: String) async throws(SourceError) -> LookupResult<P.Item> {
-    try await plugin.find(id, in: source).get()
+    try await finder.findByID(id).get()
   }
 
   /// Fails with code `notFound` if the record has none.

@@ -9,7 +9,7 @@ extension Plugin {
       notes: [
         "An ID may also be a name, or the beginning of a name or an ID, if only one cached or bundled record "
           + "has it; a note says which. If none has it, the search of the service is asked once. Other verbs "
-          + "accept complete IDs only."
+          + "accept an ID or the beginning of one, of four characters or more, and no names."
       ],
       examples: [
         ("\(name) show \(example.id)", "show full details"),
@@ -101,9 +101,9 @@ extension Plugin {
       }
       let environment = try context.environment()
       let source = try SourceOptions(invocation).source(of: self, in: environment)
+      let finder = RecordFinder(self, source, environment, mayGuess: !invocation.has(.quiet))
       let found: LookupResult<Item>
-      do throws(SourceError) { found = try await find(id, in: source).get() } catch {
-        let finder = RecordFinder(self, source, environment)
+      do throws(SourceError) { found = try await finder.findByID(id).get() } catch {
         throw CommandError(await finder.advising(error, about: id), of: self)
       }
       var outcome = ListingOutcome(of: self, at: environment.now())

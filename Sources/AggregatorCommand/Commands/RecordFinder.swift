@@ -11,7 +11,7 @@ struct RecordFinder<P: Plugin> {
   private let environment: PluginEnvironment
 
   /// The shortest beginning of an ID.
-  private static var minLength: Int { 3 }
+  private static var minLength: Int { 4 }
 
   /// False if nobody would read the note that names the record.
   private let mayGuess: Bool
@@ -77,6 +77,62 @@ struct RecordFinder<P: Plugin> {
     }
   }
 
+  /// Looks up a record by its ID, or by the beginning of the ID of one local record, as tables show it.
+  func findByID(_ text: String) async -> Result<LookupResult<P.Item>, SourceError> {
+    var failure: SourceError?
+    if await mayBeID(text) {
+      switch await plugin.find(text, in: source) {
+      case .success(let found): return .success(found)
+      case .failure(let error):
+        guard error.isUnknownRecord else { return .failure(error) }
+        failure = error
+      }
+    }
+    do throws(SourceError) {
+      if let id = try await id(startingWith: text) {
+        return await plugin.find(id.description, in: source)
+      }
+    } catch {
+      return .failure(error)
+    }
+    if let failure { return .failure(failure) }
+    return await plugin.find(text, in: source)
+  }
+
+  /// The only ID of a local record that begins so; `nil` if there is none.
+  ///
+  /// - Throws: ``SourceError`` with code `invalidRequest` if there are several.
+  func id(startingWith text: String) async throws(SourceError) -> P.Item.ID? {
+    let local = await LocalCandidates(of: plugin, in: environment)
+    return try only(await recordsWithID(from: text, in: local), text)?.id
+  }
+
+  /// The only ID of a deleted record that begins so; `nil` if there is none.
+  ///
+  /// - Throws: ``SourceError`` with code `invalidRequest` if there are several.
+  func deletedID(startingWith text: String) async throws(SourceError) -> P.Item.ID? {
+    guard text.utf8.count >= Self.minLength, let store = environment.store else { return nil }
+    let ids = try await store.deletions(of: plugin.name, after: text, limit: 6).map(\.id)
+      .filter { $0.hasPrefix(text) && mayBegin(text, $0) }
+    let deleted = plugin.recordStore(in: store).deleted(or: plugin.bundled)
+    var records: [P.Item] = []
+    for id in ids {
+      guard let id = P.Item.ID(id), let item = try? await deleted.item(id).item else { continue }
+      records.append(item)
+    }
+    return try only(records, text)?.id
+  }
+
+  private func only(_ records: [P.Item], _ text: String) throws(SourceError) -> P.Item? {
+    guard records.count < 2 else { throw ambiguous(text, records) }
+    guard mayGuess || records.isEmpty else {
+      throw SourceError(
+        .invalidRequest, message(text, "is not a complete ID"),
+        cause: LookupAdvice(hint: candidates(records)))
+    }
+    return records.first
+  }
+
   private func isNamed(_ record: P.Item, _ text: String) -> Bool {
     plugin.fields.name(of: record).map { FoldedText($0) == FoldedText(text) } ?? false
   }
@@ -108,9 +164,13 @@ struct RecordFinder<P: Plugin> {
   /// Any text may be an ID of some sources, but if the known ones are numbers or UUIDs, others are as well.
   private func mayBeID(_ text: String) async -> Bool {
     guard P.Item.ID(text) != nil else { return false }
-    guard P.Item.ID.self == String.self, !text.isNumberOrUUID else { return true }
-    return await knownIDs(from: "", atMost: 1).first?.isNumberOrUUID != true
+    guard P.Item.ID.self == String.self, !text.isUUID else { return true }
+    guard let known = await knownIDs(from: "", atMost: 1).first else { return true }
+    return Int(text) == nil ? !known.isUUID && Int(known) == nil : !known.isUUID
   }
+
+  /// True if the text can be the beginning of an ID: a number is complete, except among UUIDs.
+  private func mayBegin(_ text: String, _ id: String) -> Bool { Int(text) == nil || id.isUUID }
 
   private func knownIDs(from beginning: String, atMost limit: Int) async -> [String] {
     let ids = try? await environment.store?.ids(
@@ -135,13 +195,13 @@ struct RecordFinder<P: Plugin> {
     return matches(of: text, among: records, and: await recordsWithID(from: text, in: local))
   }
 
-  /// Records whose ID begins with the text; a number is complete.
+  /// Records whose ID begins with the text.
   private func recordsWithID(
     from text: String, in local: LocalCandidates<P>
   ) async -> [P.Item] {
-    guard text.utf8.count >= Self.minLength, Int(text) == nil else { return [] }
+    guard text.utf8.count >= Self.minLength else { return [] }
     var records: [P.Item] = []
-    for id in await knownIDs(from: text, atMost: 6) {
+    for id in await knownIDs(from: text, atMost: 6) where mayBegin(text, id) {
       guard let id = P.Item.ID(id), let store = local.store,
         let item = try? await plugin.recordStore(in: store).records.item(id).item
       else { continue }
@@ -149,7 +209,9 @@ struct RecordFinder<P: Plugin> {
     }
     let known = Set(records.map { RecordKey($0.id) })
     return records
-      + (await local.bundledRecords(withIDFrom: text)).filter { !known.contains(RecordKey($0.id)) }
+      + (await local.bundledRecords(withIDFrom: text)).filter {
+        !known.contains(RecordKey($0.id)) && mayBegin(text, $0.id.description)
+      }
   }
 
   private func matches(
@@ -255,5 +317,5 @@ extension SourceError {
 }
 
 extension String {
-  fileprivate var isNumberOrUUID: Bool { Int(self) != nil || UUID(uuidString: self) != nil }
+  fileprivate var isUUID: Bool { UUID(uuidString: self) != nil }
 }

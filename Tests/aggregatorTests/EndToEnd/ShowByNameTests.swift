@@ -4,7 +4,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-/// `show` with names and beginnings, and the verbs that accept neither.
+/// `show` with names and beginnings, and the verbs that accept no names.
 @Suite struct ShowByNameTests {
   @Test(arguments: [
     ("countries show france", "FR", "country FR (France)"),
