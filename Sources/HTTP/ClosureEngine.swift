@@ -6,6 +6,7 @@ struct ClosureEngine: HTTPEngine {
 
   func send(_ request: WireRequest) async throws(SourceError) -> HTTPResponse {
     if Task.isCancelled { throw .cancelled }
+    Departure.current?.note()
     let limits = request.limits
     let end = ContinuousClock.now + limits.overall
     let result = await withTaskGroup(of: Result<HTTPResponse, SourceError>.self) { group in

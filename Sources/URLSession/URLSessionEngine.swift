@@ -96,6 +96,7 @@ package final class URLSessionEngine: HTTPEngine {
     // Before the session's delegate, which receives all that this one does not implement.
     if !isOwnSession { task.delegate = exchanges }
     exchanges.open(task, request)
+    Departure.current?.note()
     let result = await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.exchanges.watch(task) }
       defer { group.cancelAll() }

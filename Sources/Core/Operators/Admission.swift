@@ -7,9 +7,7 @@ extension DataSource {
     clock: some Clock<Duration>, sharing sharedState: SharedState?
   ) -> some DataSource<Item> {
     let sharedState = sharedState ?? SharedState(on: clock)
-    return Admission(
-      base: self, limit: limit, breaker: breaker, clock: clock, now: sharedState.now,
-      state: sharedState.admission)
+    return Admission(self, by: limit, through: breaker, clock: clock, sharing: sharedState)
   }
 }
 
@@ -43,6 +41,19 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
   let clock: C
   let now: @Sendable () -> Duration
   let state: SharedValue<AdmissionState>
+  private let departures = Departures()
+
+  init(
+    _ base: Base, by limit: CallLimit?, through breaker: BreakerPolicy?, clock: C,
+    sharing sharedState: SharedState
+  ) {
+    self.base = base
+    self.limit = limit
+    self.breaker = breaker
+    self.clock = clock
+    now = sharedState.now
+    state = sharedState.admission
+  }
 
   var label: String {
     [limit?.label, breaker?.label].compactMap(\.self).joined(separator: "\n  .")
@@ -54,7 +65,12 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
   ) async throws(SourceError) -> Answer {
     // A call that refreshes is made even while the circuit is open.
     let admitted = try await admit(kind, checksCircuit: !cachePolicy.refreshes)
-    let result = await Result(catching: call)
+    let departure = Departure(now: now)
+    if limit?.rate != nil, let turn = admitted.turn, let moment = admitted.moment {
+      departures.add(departure, of: AdmittedTurn(kind: kind, turn: turn, moment: moment))
+    }
+    let result = await Departure.$current.withValue(departure) { await Result(catching: call) }
+    departures.end(departure)
     await conclude(admitted, result)
     return try result.get()
   }
@@ -65,6 +81,8 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
     /// True if no failure was known.
     var isClean = true
     var turn: SlidingWindow.Turn?
+    /// The time of the shared state when it was let through, and that of this process.
+    var moment: (shared: Duration, own: Duration)?
   }
 
   /// Lets a call through the circuit breaker, and waits for its turn.
@@ -82,16 +100,39 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
         throw .cancelled
       }
       guard turn.wait > .zero else { break }
-      // Meanwhile the service may have demanded a pause.
-      let isClosed = await state.update { [now] state, time in
-        guard state.limiter.isClosed(at: time ?? now()) else { return false }
-        state.limiter.giveBack(turn, of: kind, cost: limit.cost)
-        return true
+      if let confirmed = await confirm(turn, of: kind, by: limit) {
+        admitted.turn = confirmed.turn
+        admitted.moment = confirmed.moment
+      } else {
+        admitted = try await enter(kind, admitted, checksCircuit: false)
       }
-      guard isClosed else { break }
-      admitted = try await enter(kind, admitted, checksCircuit: false)
     }
     return admitted
+  }
+
+  /// A turn with the rest of its wait.
+  private struct Confirmed: Sendable {
+    let turn: SlidingWindow.Turn
+    let moment: (shared: Duration, own: Duration)
+  }
+
+  /// Records that a call whose turn has come is made; `nil`, and the turn is given back, if the service has
+  /// demanded a pause meanwhile.
+  private func confirm(
+    _ turn: SlidingWindow.Turn, of kind: CallKind, by limit: CallLimit
+  ) async -> Confirmed? {
+    let late = departures.take()
+    return await state.update { [now] state, time in
+      let own = now()
+      let shared = time ?? own
+      state.limiter.move(late, cost: limit.cost)
+      guard !state.limiter.isClosed(at: shared) else {
+        state.limiter.giveBack(turn, of: kind, cost: limit.cost)
+        return nil
+      }
+      return Confirmed(
+        turn: state.limiter.confirm(turn, of: kind, by: limit, at: shared), moment: (shared, own))
+    }
   }
 
   /// Checks the circuit breaker and reserves a turn, in one access to the shared state.
@@ -99,10 +140,14 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
     _ kind: CallKind, _ admitted: Admitted, checksCircuit: Bool
   ) async throws(SourceError) -> Admitted {
     let maxWait = Deadline.current?.remaining() ?? RateLimiterState.maxWait
+    let late = departures.take()
     let verdict: Result<Admitted, SourceError> = await state.update {
       [limit, breaker, now] state, time in
-      let now = time ?? now()
+      let own = now()
+      let now = time ?? own
       var admitted = admitted
+      admitted.moment = (now, own)
+      if let limit { state.limiter.move(late, cost: limit.cost) }
       admitted.isClean = state.circuit.isClean
       do throws(SourceError) {
         if let breaker, checksCircuit {

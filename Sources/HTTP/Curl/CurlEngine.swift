@@ -34,7 +34,9 @@ package import AggregatorCore
       let id = loop.newID()
       let result = await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
-          loop.start(CurlJob(id: id, request: request, continuation: continuation))
+          loop.start(
+            CurlJob(
+              id: id, request: request, departure: .current, continuation: continuation))
           // The handler may have run before the loop had the job.
           if Task.isCancelled { loop.cancel(id) }
         }
@@ -61,6 +63,8 @@ package import AggregatorCore
   struct CurlJob: Sendable {
     let id: UInt64
     let request: WireRequest
+    /// Notes when the request leaves, which is after libcurl is loaded and connected.
+    let departure: Departure?
     let continuation: CheckedContinuation<Result<HTTPResponse, SourceError>, Never>
   }
 

@@ -152,6 +152,7 @@ import AggregatorCore
     private func mayUse(_ localPort: Int32) -> Bool {
       needsAnotherConnection =
         ccurl_easy_reuses_connection(easy) && connections.hasInput(localPort)
+      if !needsAnotherConnection { job.departure?.note() }
       return !needsAnotherConnection
     }
 

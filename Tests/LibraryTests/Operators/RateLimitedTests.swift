@@ -1,3 +1,4 @@
+import AggregatorCore
 import AggregatorKit
 import AggregatorSourceTesting
 import Testing
@@ -29,6 +30,50 @@ struct RateLimitedTests {
     #expect(base.callCount == 2)
     #expect(journal.waits == [.seconds(1)])
     #expect(journal.events.contains("waiting 1.0 seconds: rate limit 1/s"))
+  }
+
+  @Test func `counts a call from when its request leaves`() async throws {
+    let slow = ScriptedSource<Note> { [clock] _ throws(SourceError) in
+      // For so long it connects.
+      clock.advance(by: .milliseconds(50))
+      Departure.current?.note()
+      clock.advance(by: .milliseconds(200))
+      return .notes(1...1)
+    } item: { id throws(SourceError) in
+      LookupResult(Note(id), provenance: Provenance(.live))
+    }
+    let source = slow.rateLimited(by: Rate(1, per: .seconds(1)), clock: clock)
+    _ = try await source.page(PageRequest())
+    async let second = source.page(PageRequest())
+    await clock.sleepers(atLeast: 1)
+    #expect(clock.now.offset == .milliseconds(250))
+    #expect(clock.untilNextWake == .milliseconds(800))
+    clock.advance(by: .milliseconds(800))
+    _ = try await second
+    // A call that has waited and one that has not are moved alike.
+    async let third = source.page(PageRequest())
+    await clock.sleepers(atLeast: 1)
+    #expect(clock.untilNextWake == .milliseconds(800))
+    clock.advance(by: .milliseconds(800))
+    _ = try await third
+    #expect(slow.callCount == 3)
+  }
+
+  @Test func `waits longer if the call before was made late`() async throws {
+    let source = try limited("1/s")
+    _ = try await source.page(PageRequest())
+    async let second = source.page(PageRequest())
+    await clock.sleepers(atLeast: 1)
+    async let third = source.page(PageRequest())
+    await clock.sleepers(atLeast: 2)
+    clock.advance(by: .milliseconds(1050))
+    _ = try await second
+    clock.advance(by: .milliseconds(950))
+    await clock.sleepers(atLeast: 1)
+    #expect((base.callCount, clock.untilNextWake) == (2, .milliseconds(50)))
+    clock.advance(by: .milliseconds(50))
+    _ = try await third
+    #expect(base.callCount == 3)
   }
 
   @Test func `counts lists, searches and records apart`() async throws {

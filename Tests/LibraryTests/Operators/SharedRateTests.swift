@@ -1,3 +1,4 @@
+import AggregatorCore
 import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
@@ -71,6 +72,27 @@ struct SharedRateTests {
     _ = try await source.page(PageRequest())
     for _ in 0..<3 { #expect(await source.failure()?.code == .rateLimited) }
     #expect(texts.writes == 1)
+  }
+
+  @Test func `a departure is written with the next call, and no write is its own`() async throws {
+    let slow = ScriptedSource<Note> { [clock] _ throws(SourceError) in
+      clock.advance(by: .milliseconds(50))
+      Departure.current?.note()
+      return .notes(1...1)
+    } item: { id throws(SourceError) in
+      LookupResult(Note(id), provenance: Provenance(.live))
+    }
+    let (one, other) = (try process("1/s", over: slow), try process("1/s"))
+    _ = try await one.page(PageRequest())
+    #expect(texts.writes == 1)
+    clock.advance(by: .milliseconds(950))
+    let failure = await one.timeout(.milliseconds(40), clock: clock).failure()
+    #expect(failure?.retryAfter == .milliseconds(50))
+    // Now the other process knows it, too.
+    #expect(texts.writes == 2)
+    let refused = await other.timeout(.milliseconds(40), clock: clock).failure()
+    #expect(refused?.retryAfter == .milliseconds(50))
+    #expect(texts.writes == 2)
   }
 
   @Test(arguments: [Texts.Fault.busy, .full])

@@ -43,6 +43,74 @@ struct SlidingWindowTests {
     }
   }
 
+  /// A call that sleeps until it believes that its turn has come.
+  private struct Sleeper {
+    var turn: SlidingWindow.Turn
+    var wake: Duration
+  }
+
+  @Test(arguments: ["1/s", "3/s", "2/s 5/10s", "7/3s 9/4s 20/m"])
+  func `never allows more calls than its bound, however late they wake`(text: String) throws {
+    let bounds = try bounds(text)
+    var random = SeededGenerator(7)
+    for _ in 0..<20 {
+      var window = SlidingWindow()
+      var made: [Duration] = []
+      var sleepers: [Sleeper] = []
+      var now = Duration.zero
+      var rest = 100
+      func late() -> Duration {
+        .microseconds(
+          Int(random.next() % 4 == 0 ? random.next() % 2_000_000 : random.next() % 5000))
+      }
+      while rest > 0 || !sleepers.isEmpty {
+        let next = sleepers.indices.min { sleepers[$0].wake < sleepers[$1].wake }
+        if rest > 0, sleepers.count < 6 {
+          rest -= 1
+          now += .microseconds(Int(random.next() % 300_000))
+          let turn = window.reserve(by: bounds, at: now, maxWait: ever)
+          if turn.wait == .zero {
+            made.append(now)
+          } else {
+            sleepers.append(Sleeper(turn: turn, wake: now + turn.wait + late()))
+          }
+        } else if let next {
+          now = max(now, sleepers[next].wake)
+          let turn = window.confirm(sleepers[next].turn, by: bounds, at: now)
+          if turn.wait == .zero {
+            made.append(now)
+            sleepers.remove(at: next)
+          } else {
+            sleepers[next] = Sleeper(turn: turn, wake: now + turn.wait + late())
+          }
+        }
+      }
+      #expect(made.count == 100)
+      for bound in bounds {
+        for (first, next) in zip(made, made.dropFirst(bound.count)) {
+          #expect(next - first >= bound.period, "\(bound.count) calls since \(first)")
+        }
+      }
+    }
+  }
+
+  @Test func `a call that wakes late counts from then, and the next waits for it`() throws {
+    var window = SlidingWindow()
+    let bounds = try bounds("1/s")
+    let turns = (0..<3).map { _ in window.reserve(by: bounds, at: .zero, maxWait: ever) }
+    #expect(turns.map(\.wait) == [.zero, .seconds(1), .seconds(2)])
+    let second = window.confirm(turns[1], by: bounds, at: .milliseconds(1050))
+    #expect((second.wait, second.time) == (.zero, Timestamp(.milliseconds(1050))))
+    let before = window
+    let again = window.confirm(turns[2], by: bounds, at: .seconds(2))
+    #expect(again.wait == .milliseconds(50))
+    // It has its place already.
+    #expect(window == before)
+    #expect(window.confirm(again, by: bounds, at: .milliseconds(2050)).wait == .zero)
+    #expect(
+      window.reserve(by: bounds, at: .milliseconds(2050), maxWait: ever).wait == .seconds(1))
+  }
+
   @Test func `reserves every call as early as the rate allows`() throws {
     var window = SlidingWindow()
     let bounds = try bounds("2/s 5/10s")

@@ -3,7 +3,8 @@ extension DataSource {
   /// long as the service demands.
   ///
   /// A call waits for its turn, unless its deadline comes first or the wait would exceed a day: then it
-  /// fails at once with `rateLimited` and the wait in `retryAfter`, and takes no turn.
+  /// fails at once with `rateLimited` and the wait in `retryAfter`, and takes no turn. It counts from when it is
+  /// made, and its HTTP request from when it leaves, however late that is.
   ///
   /// A pause that the service demands is handled as by ``respectingRetryAfter(clock:sharing:)``.
   ///

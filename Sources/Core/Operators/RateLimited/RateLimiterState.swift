@@ -41,6 +41,28 @@ package struct RateLimiterState: Hashable, Sendable {
     windows[kind.rawValue]?.giveBack(turn.time, cost)
   }
 
+  /// Records that a call whose turn has come is made now, or lets it wait on because an earlier one was made late.
+  ///
+  /// - Returns: The turn with the rest of the wait, zero if the call is made.
+  mutating func confirm(
+    _ turn: SlidingWindow.Turn, of kind: CallKind, by limit: CallLimit, at now: Duration
+  ) -> SlidingWindow.Turn {
+    adjust(at: now)
+    let before = windows[kind.rawValue]
+    guard let rate = limit.rate,
+      let confirmed = windows[kind.rawValue]?.confirm(turn, limit.cost, by: rate.bounds, at: now)
+    else { return turn.moved(to: turn.time) }
+    if windows[kind.rawValue] != before { writtenAt = Timestamp(now) }
+    return confirmed
+  }
+
+  /// Records that the requests of calls have left later than at their turns.
+  mutating func move(_ calls: [(turn: AdmittedTurn, time: Timestamp)], cost: Int) {
+    for (call, time) in calls {
+      windows[call.kind.rawValue]?.move(call.turn.time, to: time, cost)
+    }
+  }
+
   /// Pauses all calls.
   mutating func close(for wait: Duration, at now: Duration) {
     adjust(at: now)
@@ -96,6 +118,11 @@ package struct SlidingWindow: Hashable, Sendable {
     let isTaken: Bool
     /// True if it is the first one after a pause.
     let isOpening: Bool
+
+    /// This turn, moved to another time.
+    fileprivate func moved(to time: Timestamp, wait: Duration = .zero) -> Turn {
+      Turn(time: time, wait: wait, isTaken: isTaken, isOpening: false)
+    }
   }
 
   /// Calls that count as made at the same time.
@@ -136,7 +163,7 @@ package struct SlidingWindow: Hashable, Sendable {
     let isTaken = isNow || wait < maxWait
     if isTaken, let longest = bounds.map(\.period).max() {
       groups.removeFirst(groups.prefix { $0.time.sinceStart + longest <= now }.count)
-      append(Group(time: time, cost: cost))
+      insert(Group(time: time, cost: cost))
       mergeOldGroups(longest)
     }
     return Turn(time: time, wait: wait, isTaken: isTaken, isOpening: time == opening)
@@ -145,6 +172,35 @@ package struct SlidingWindow: Hashable, Sendable {
   /// The total cost of the calls after a time.
   func cost(since time: Duration) -> Int {
     groups.reduce(0) { $0 + ($1.time.sinceStart > time ? $1.cost : 0) }
+  }
+
+  /// Makes a call whose turn has come, at the present, or finds out how long it has to wait on.
+  ///
+  /// It waits if an earlier call was made late, or if a later one has overtaken it. Turns that are still to come do
+  /// not count: their calls will be checked against this one.
+  mutating func confirm(
+    _ turn: Turn, _ cost: Int = 1, by bounds: [Rate.Bound], at now: Duration
+  ) -> Turn {
+    let present = Timestamp(now)
+    var others = self
+    others.giveBack(turn.time, cost)
+    others.groups.removeAll { $0.time > present }
+    let free = bounds.compactMap { others.firstTime(for: cost, within: $0) }.max()
+    guard let free, free.sinceStart > now else {
+      let time = max(turn.time, present)
+      if time != turn.time { move(turn.time, to: time, cost) }
+      return turn.moved(to: time)
+    }
+    // Among calls that have the same turn, the first to look makes room for the others.
+    let isOvertaken = others.last.map { $0 >= turn.time } ?? false
+    if isOvertaken { move(turn.time, to: free, cost) }
+    return turn.moved(to: isOvertaken ? free : turn.time, wait: free.sinceStart - now)
+  }
+
+  /// Moves a call to a later time; if it was so late that its turn is forgotten, it is recorded again.
+  mutating func move(_ time: Timestamp, to later: Timestamp, _ cost: Int) {
+    giveBack(time, cost)
+    insert(Group(time: later, cost: cost))
   }
 
   /// Returns a turn that was not used.
@@ -170,11 +226,12 @@ package struct SlidingWindow: Hashable, Sendable {
     return nil
   }
 
-  private mutating func append(_ group: Group) {
-    if last == group.time {
-      groups[groups.count - 1].cost += group.cost
+  private mutating func insert(_ group: Group) {
+    let next = groups.lastIndex { $0.time < group.time }.map { $0 + 1 } ?? 0
+    if next < groups.count, groups[next].time == group.time {
+      groups[next].cost += group.cost
     } else {
-      groups.append(group)
+      groups.insert(group, at: next)
     }
   }
 
