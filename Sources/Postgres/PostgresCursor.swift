@@ -19,7 +19,6 @@ package struct PostgresCursor: ~Copyable {
   package var cancellation: PostgresCancellation? { connection.cancellation }
 
   private var connection: PostgresConnection
-  private var timeLeft: Duration
   private var isOver: Bool
   private var pageRows = 50
 
@@ -34,7 +33,7 @@ package struct PostgresCursor: ~Copyable {
   private static let name = "aggregator_query"
   private static let declare = "DECLARE \(name) NO SCROLL CURSOR FOR "
 
-  /// Compiles a query; `time` limits all pages together.
+  /// Compiles a query.
   ///
   /// - Throws: ``PostgresFailure``, whose position is that in the text.
   package static func open(
@@ -57,18 +56,15 @@ package struct PostgresCursor: ~Copyable {
       if error.hasLeftServerWorking { connection.cancellation?.sendBriefly() }
       throw error.moved(by: declare.count)
     }
-    return PostgresCursor(
-      connection, found.columns, found.views, within: time - (ContinuousClock.now - start))
+    return PostgresCursor(connection, found.columns, found.views)
   }
 
   private init(
-    _ connection: consuming PostgresConnection, _ columns: [Column], _ views: [String],
-    within time: Duration
+    _ connection: consuming PostgresConnection, _ columns: [Column], _ views: [String]
   ) {
     self.connection = connection
     self.columns = columns
     self.views = views
-    timeLeft = time
     isOver = columns.isEmpty
   }
 
@@ -90,14 +86,12 @@ package struct PostgresCursor: ~Copyable {
   /// The texts of the next rows; `nil` after the last.
   ///
   /// - Throws: ``PostgresFailure``, of kind `tooLarge` for a row that is.
-  package mutating func page() throws(PostgresFailure) -> [[String?]]? {
+  package mutating func page(within time: Duration) throws(PostgresFailure) -> [[String?]]? {
     guard !isOver else { return nil }
-    guard timeLeft > .zero else { throw PostgresFailure(.timedOut, "timed out") }
-    let start = ContinuousClock.now
-    defer { timeLeft -= ContinuousClock.now - start }
-    connection.deadline = start + timeLeft
+    guard time > .zero else { throw PostgresFailure(.timedOut, "timed out") }
+    connection.deadline = .now + time
     do throws(PostgresFailure) {
-      connection.enqueueTimeout(timeLeft)
+      connection.enqueueTimeout(time)
       let index = connection.enqueue(
         PostgresStatement("FETCH FORWARD \(pageRows) FROM \(Self.name)", hasTextResult: true))
       let result = try connection.run()[index]

@@ -31,7 +31,7 @@ import Testing
     let query = try await store.query(
       "SELECT * FROM \(plugin.name)", over: [SQLView(plugin)], within: .seconds(60))
     var rows: [[SQLValue]] = []
-    while let page = try await query.page() { rows += page }
+    while let page = try await query.page(within: .seconds(60)) { rows += page }
     let fields = plugin.fields
     #expect(await query.columns == fields.map(\.name))
     #expect(rows.count == items.count)

@@ -27,6 +27,8 @@ extension Command {
         "Lists are stored as JSON text; expand them with json_each. Booleans are 1 and 0; blobs are "
           + "shown in hexadecimal. With - the query is read from standard input. The SQL dialect is "
           + "that of SQLite, with all its functions except those that access files or load extensions.",
+        "--timeout limits reading the files of --attach, the query and the output of its rows together, "
+          + "but not the download of --sync, nor the time in which a pager or another reader waits.",
         "A store in PostgreSQL is queried in its own dialect: columns have types, Booleans are true and "
           + "false, values of added sources are text, and bundled records are not included. Superusers are refused: \"\(program) store "
           + "init-sql-role\" creates a role that may only read.",
@@ -55,10 +57,12 @@ extension Command {
       return try await SQLConsole(SQLSession(invocation, in: context), in: context).run()
     }
     let session = try SQLSession(invocation, in: context)
+    var time = session.time
     let text =
       invocation.arguments == ["-"]
-      ? String(decoding: try StandardInput.read(atMost: maxInput), as: UTF8.self)
-      : invocation.arguments.joined(separator: " ")
-    return try await session.run(text, in: context)
+      ? try await time.pausing {
+        String(decoding: try StandardInput.read(atMost: maxInput), as: UTF8.self)
+      } : invocation.arguments.joined(separator: " ")
+    return try await session.run(text, within: time, in: context)
   }
 }

@@ -1,4 +1,5 @@
 import AggregatorFoundation
+import Synchronization
 
 /// Standard output, or another descriptor, with every failure reported.
 ///
@@ -10,6 +11,11 @@ struct Output: Sendable {
 
   private let descriptor: Int32
   private let name: String
+
+  private static let waiting = Mutex(Duration.zero)
+
+  /// The time that all writing of this process has taken, nearly all of it waiting for readers.
+  static var timeWaited: Duration { waiting.withLock(\.self) }
 
   init(descriptor: Int32, named name: String = "standard output") {
     self.descriptor = descriptor
@@ -28,6 +34,8 @@ struct Output: Sendable {
   func write(_ bytes: Data) throws { try bytes.withUnsafeBytes { try write($0) } }
 
   private func write(_ bytes: UnsafeRawBufferPointer) throws {
+    let start = ContinuousClock.now
+    defer { Self.waiting.withLock { $0 += .now - start } }
     var rest = bytes[...]
     while !rest.isEmpty {
       let piece = UnsafeRawBufferPointer(rebasing: rest)

@@ -44,10 +44,10 @@ package actor PostgresQuery: SQLResult {
 
   deinit { interruption?.cancel() }
 
-  package func page() throws(SourceError) -> [[SQLValue]]? {
+  package func page(within time: Duration) throws(SourceError) -> [[SQLValue]]? {
     guard !Task.isCancelled else { throw .cancelled }
     do throws(PostgresFailure) {
-      return try cursor?.page()?.map { row in
+      return try cursor?.page(within: time)?.map { row in
         zip(row, types).map { SQLValue($0, ofType: $1) }
       }
     } catch {

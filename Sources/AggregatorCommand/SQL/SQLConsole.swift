@@ -81,7 +81,7 @@ struct SQLConsole {
     let drawing = context.progress.begin()
     let task = Task {
       try await context.pagedOutput.run(ended: .success) { [session] in
-        try await session.run(text, in: context)
+        try await session.run(text, within: QueryTime(session.limit), in: context)
       }
     }
     Interruption.onInterrupt { task.cancel() }

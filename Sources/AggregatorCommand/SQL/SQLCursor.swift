@@ -18,7 +18,6 @@ struct SQLCursor: ~Copyable {
   private let authorizer: SQLAuthorizer
   private let statement: SQLStatement
   private let diagnostics: SQLDiagnostics
-  private var timeLeft: Duration
   private var isOver = false
 
   private static let maxTextSize = 100_000
@@ -40,13 +39,12 @@ struct SQLCursor: ~Copyable {
     (SQLITE_LIMIT_TRIGGER_DEPTH, 1), (SQLITE_LIMIT_WORKER_THREADS, 0),
   ]
 
-  /// Without `path` the tables are empty; `time` limits all pages together; throws `invalidRequest`,
-  /// `timedOut`, `cancelled`, `storage` or `busy`.
+  /// Without `path` the tables are empty; throws `invalidRequest`, `timedOut`, `cancelled`, `storage` or
+  /// `busy`.
   init(
     _ text: String, over views: [SQLView], and attached: [SQLAttachment], in path: String?,
     busyTimeout: Duration, within time: Duration
   ) throws(SourceError) {
-    let start = ContinuousClock.now
     var diagnostics = SQLDiagnostics(text, views: views, path: path)
     var opened: Connection
     do { opened = try Connection.forQueries(path, busyTimeout: min(busyTimeout, time)) } catch {
@@ -71,16 +69,13 @@ struct SQLCursor: ~Copyable {
     connection = opened
     self.authorizer = authorizer
     self.diagnostics = diagnostics
-    timeLeft = time - (ContinuousClock.now - start)
   }
 
-  mutating func page() throws(SourceError) -> [[SQLValue]]? {
+  mutating func page(within time: Duration) throws(SourceError) -> [[SQLValue]]? {
     // Stepping past the end would restart the statement.
     guard !isOver else { return nil }
-    guard timeLeft > .zero else { throw SQLDiagnostics.timedOut }
-    let start = ContinuousClock.now
-    authorizer.allow(timeLeft)
-    defer { timeLeft -= ContinuousClock.now - start }
+    guard time > .zero else { throw SQLDiagnostics.timedOut }
+    authorizer.allow(time)
     var rows: [[SQLValue]] = []
     var size = 0
     while rows.count < Self.pageRows, size < Self.pageBytes {

@@ -14,7 +14,7 @@ package protocol SQLResult: Actor {
 
   /// `nil` after the last; throws `invalidRequest` for a mistake that only the data reveals, `timedOut`,
   /// `cancelled`, `storage` or `busy`.
-  func page() throws(SourceError) -> [[SQLValue]]?
+  func page(within time: Duration) throws(SourceError) -> [[SQLValue]]?
 }
 
 /// The store as queries read it.
@@ -92,8 +92,8 @@ enum SQLDatabase: Sendable {
     }
   }
 
-  /// Compiles one `SELECT`, which may be hostile, with a time limit for all pages together; throws
-  /// `invalidRequest`, `timedOut`, `cancelled`, `storage` or `busy`.
+  /// Compiles one `SELECT`, which may be hostile; throws `invalidRequest`, `timedOut`, `cancelled`,
+  /// `storage` or `busy`.
   func query(
     _ text: String, over views: [SQLView], and attached: [SQLAttachment], within time: Duration
   ) async throws(SourceError) -> any SQLResult {

@@ -44,15 +44,15 @@ package actor SQLQuery: SQLResult {
     cursor = consume made
   }
 
-  package func page() throws(SourceError) -> [[SQLValue]]? {
+  package func page(within time: Duration) throws(SourceError) -> [[SQLValue]]? {
     guard !Task.isCancelled else { throw .cancelled }
-    return try cursor?.page()
+    return try cursor?.page(within: time)
   }
 }
 
 extension SQLiteStore {
-  /// Compiles one `SELECT`, which may be hostile, with a time limit for all pages together; throws
-  /// `invalidRequest`, `timedOut`, `cancelled`, `storage` or `busy`.
+  /// Compiles one `SELECT`, which may be hostile; throws `invalidRequest`, `timedOut`, `cancelled`,
+  /// `storage` or `busy`.
   package func query(
     _ text: String, over views: [SQLView], and attached: [SQLAttachment] = [],
     within time: Duration

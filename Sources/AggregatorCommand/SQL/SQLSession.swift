@@ -7,6 +7,11 @@ struct SQLSession: Sendable {
   let attached: AttachedFiles
   let invocation: Invocation
 
+  /// The time limit of each query.
+  let limit: Duration
+  /// That of the first query, which began with reading the files.
+  let time: QueryTime
+
   private let program: ProgramName
 
   private static let defaultTime = Duration.seconds(30)
@@ -16,6 +21,8 @@ struct SQLSession: Sendable {
 
   init(_ invocation: Invocation, in context: CommandContext) throws(CommandError) {
     views = context.tree.plugins.map { SQLView($0) }
+    limit = invocation.duration(.timeout) ?? Self.defaultTime
+    time = QueryTime(limit)
     attached = try AttachedFiles(
       invocation.texts(.attach), beside: views.map(\.name), in: context)
     self.invocation = invocation
@@ -29,7 +36,7 @@ struct SQLSession: Sendable {
     guard case .file(let store, _) = database, !attached.files.isEmpty else { return sources }
     do {
       let query = try await store.query(
-        "SELECT 1", over: [], and: attached.files, within: Self.defaultTime)
+        "SELECT 1", over: [], and: attached.files, within: limit)
       return sources + (await query.attachedTables)
     } catch {
       throw CommandError(error)
@@ -63,12 +70,14 @@ struct SQLSession: Sendable {
   }
 
   /// Prints the rows of a query.
-  func run(_ text: String, in context: CommandContext) async throws -> ExitCode {
+  func run(
+    _ text: String, within limit: QueryTime, in context: CommandContext
+  ) async throws -> ExitCode {
     let output = try OutputOptions(invocation, in: context)
     let environment =
       invocation.has(.sync) ? try context.environment() : try context.localEnvironment()
     let database = try database(in: environment)
-    let time = invocation.duration(.timeout) ?? Self.defaultTime
+    var time = limit
     var failures: [SourceWarning] = []
     var isPartial = false
     do {
@@ -78,12 +87,14 @@ struct SQLSession: Sendable {
       }
       if invocation.has(.sync) {
         let names = try await database.query(
-          text, over: views, and: attached.files, within: time
+          text, over: views, and: attached.files, within: time.left
         ).sources
         for plugin in context.tree.plugins where names.contains(plugin.name) {
-          guard let failure = await plugin.complete(in: environment, database.store, context) else {
-            continue
+          // A download has limits of its own.
+          let failure = await time.pausing {
+            await plugin.complete(in: environment, database.store, context)
           }
+          guard let failure else { continue }
           context.diagnostics.warning(failure.message, hint: failure.hint)
           failures.append(SourceWarning(plugin.name, Warning("syncFailed", failure.message)))
         }
@@ -92,7 +103,7 @@ struct SQLSession: Sendable {
       context.progress.say { "Running query…" }
       let views = try await views(for: text, of: context.tree.plugins, in: environment, database)
       let query = try await database.query(
-        text, over: views, and: attached.files, within: time)
+        text, over: views, and: attached.files, within: time.left)
       let bundled = views.filter { $0.bundled != nil }.map(\.name)
       let gaps = try await database.gaps(of: query.sources, among: context.tree.plugins).map {
         bundled.contains($0.warning.source ?? "") ? $0.filledByBundledRecords : $0
@@ -109,7 +120,7 @@ struct SQLSession: Sendable {
       for omission in omissions {
         context.diagnostics.warning("\(omission.source ?? ""): \(omission.warning.message)")
       }
-      var rows = try await query.page()
+      var rows = try await query.page(within: time.left)
       var listing = output.listing(of: text, SQLRow.fields(columns, like: rows ?? []))
       listing.prefersCards = true
       var printer = RecordPrinter(listing, output, in: context)
@@ -118,7 +129,7 @@ struct SQLSession: Sendable {
         while let page = rows {
           try printer.print(page.map { SQLRow($0) })
           count += page.count
-          rows = try await query.page()
+          rows = try await query.page(within: time.left)
         }
       } catch let error as SourceError {
         // The document is complete even if the records are not.

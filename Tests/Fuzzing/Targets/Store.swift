@@ -143,7 +143,7 @@ extension FuzzTarget {
     let query = try await store.query(text, over: views, within: .seconds(2))
     var count = 0
     for _ in 0..<3 {
-      guard let rows = try await query.page() else { break }
+      guard let rows = try await query.page(within: .seconds(2)) else { break }
       count += rows.count
     }
     return count

@@ -44,9 +44,10 @@ import Testing
     _ text: String, in store: PostgresStore, as role: PostgresAddress? = nil,
     within time: Duration = .seconds(600)
   ) async throws(SourceError) -> [[SQLValue]] {
+    let end = ContinuousClock.now + time
     let query = try await store.query(text, over: views, at: role, within: time)
     var rows: [[SQLValue]] = []
-    while let page = try await query.page() { rows += page }
+    while let page = try await query.page(within: end - .now) { rows += page }
     return rows
   }
 
@@ -70,10 +71,10 @@ import Testing
         within: .seconds(600))
       #expect(await query.columns == ["id", "text", "camelCase", "other"])
       #expect(await query.sources == ["things"])
-      let page = try await query.page()
+      let page = try await query.page(within: .seconds(600))
       #expect(page?.map { $0[0] } == [.text("c"), .text("b"), .text("a")])
       #expect(page?[0].dropFirst() == [.text("text of c"), .bool(true), .bool(true)])
-      #expect(try await query.page() == nil)
+      #expect(try await query.page(within: .seconds(600)) == nil)
       #expect(try await store.query("VALUES (1)", over: views, within: .seconds(600)).sources == [])
     }
   }
@@ -105,9 +106,9 @@ import Testing
       let query = try await store.query(
         "SELECT n, (SELECT count(*) FROM things) FROM generate_series(1, 1000) n", over: views,
         within: .seconds(600))
-      var pages = [try await query.page() ?? []]
+      var pages = [try await query.page(within: .seconds(600)) ?? []]
       _ = try await store.delete(["a"], of: "things", at: .day())
-      while let page = try await query.page() { pages.append(page) }
+      while let page = try await query.page(within: .seconds(600)) { pages.append(page) }
       #expect(pages.count > 4 && pages.allSatisfy { $0.count <= 200 })
       let all = pages.flatMap(\.self)
       #expect(all.map { $0[0] } == (1...1000).map { .integer($0) })
@@ -117,7 +118,7 @@ import Testing
         "SELECT repeat('x', 500000) FROM generate_series(1, 60)", over: views, within: .seconds(600)
       )
       var counts: [Int] = []
-      while let page = try await large.page() { counts.append(page.count) }
+      while let page = try await large.page(within: .seconds(600)) { counts.append(page.count) }
       #expect(counts.reduce(0, +) == 60 && counts.dropFirst().allSatisfy { $0 == 1 })
     }
   }
@@ -236,6 +237,18 @@ import Testing
     }
   }
 
+  @Test func `each page has the time that is left`() async throws {
+    try await withStore { store, _ in
+      let query = try await store.query(
+        "SELECT * FROM generate_series(1, 1000)", over: views, within: .seconds(600))
+      #expect(try await query.page(within: .seconds(600)) != nil)
+      let error = await #expect(throws: SourceError.self) {
+        _ = try await query.page(within: .zero)
+      }
+      #expect(error?.code == .timedOut)
+    }
+  }
+
   @Test func `a cancelled query ends on the server, too`() async throws {
     try await withStore { store, database in
       let views = views
@@ -243,7 +256,7 @@ import Testing
         let query = try await store.query(
           "SELECT set_config('statement_timeout', '0', true), pg_sleep(3600)", over: views,
           within: .seconds(3600))
-        return try await query.page()
+        return try await query.page(within: .seconds(3600))
       }
       while try await running(in: database) == 0 { try await Task.sleep(for: .milliseconds(10)) }
       task.cancel()

@@ -30,18 +30,19 @@ import Testing
   ) async throws(SourceError) -> [[SQLValue]] {
     let query = try await store.query(text, over: views, within: time)
     var rows: [[SQLValue]] = []
-    while let page = try await query.page() {
+    while let page = try await query.page(within: time) {
       rows += page
       #expect(page.count <= 200)
     }
-    #expect(try await query.page() == nil)
+    #expect(try await query.page(within: .seconds(10)) == nil)
     return rows
   }
 
   private func failure(_ text: String, within time: Duration = .seconds(2)) async -> SourceError? {
     do throws(SourceError) {
       let query = try await store.query(text, over: views, within: time)
-      while try await query.page() != nil {}
+      let end = ContinuousClock.now + time
+      while try await query.page(within: end - .now) != nil {}
       return nil
     } catch {
       return error
@@ -55,7 +56,9 @@ import Testing
     for condition in ["", "WHERE title LIKE 'note%'", "WHERE title > 'n' ORDER BY title"] {
       let query = try await store.query(
         "SELECT id FROM notes \(condition)", over: views, within: .seconds(10))
-      #expect(try await query.page() == [[.integer(1)], [.integer(3)]], "\(condition)")
+      #expect(
+        try await query.page(within: .seconds(10)) == [[.integer(1)], [.integer(3)]], "\(condition)"
+      )
       #expect(await query.tooLarge == ["notes": 1])
     }
     #expect(try await rows("SELECT count(*) FROM NOTES") == [[.integer(2)]])
@@ -132,7 +135,7 @@ import Testing
     let views = [SQLView("samples", Sample.fields)]
     func rows(_ text: String) async throws -> [[SQLValue]] {
       let query = try await store.query(text, over: views, within: .seconds(9))
-      return try await query.page() ?? []
+      return try await query.page(within: .seconds(10)) ?? []
     }
     #expect(
       try await rows("SELECT weight, typeof(weight), weight / 3 * 3 FROM samples") == [
@@ -274,6 +277,18 @@ import Testing
     #expect(error.code == .timedOut)
   }
 
+  @Test func `each page has the time that is left`() async throws {
+    let query = try await store.query(
+      "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 300) SELECT n FROM c",
+      over: views, within: .seconds(600))
+    #expect(try await query.page(within: .seconds(600))?.count == 200)
+    let error = await #expect(throws: SourceError.self) { _ = try await query.page(within: .zero) }
+    #expect(error?.code == .timedOut)
+    #expect(try await query.page(within: .seconds(600))?.count == 100)
+    // At the end no time is needed.
+    #expect(try await query.page(within: .zero) == nil)
+  }
+
   @Test func `a cancelled task ends its query`() async throws {
     try await fill(1)
     let query = try await store.query(
@@ -281,7 +296,7 @@ import Testing
       over: views, within: .seconds(60))
     let task = Task { () async -> SourceError? in
       do throws(SourceError) {
-        while try await query.page() != nil {}
+        while try await query.page(within: .seconds(60)) != nil {}
         return nil
       } catch {
         return error

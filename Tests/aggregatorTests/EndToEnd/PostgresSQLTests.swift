@@ -181,7 +181,7 @@ import Testing
         "SELECT * FROM \(plugin.name)", over: [view], within: .seconds(600))
       #expect(await query.columns == plugin.fields.map(\.name))
       var rows: [[SQLValue]] = []
-      while let page = try await query.page() { rows += page }
+      while let page = try await query.page(within: .seconds(600)) { rows += page }
       // An age may change at midnight.
       let after = items.map { plugin.fields.object(of: $0) }
       let names = plugin.fields.map(\.name)

@@ -217,7 +217,7 @@ import Testing
     #expect(silent.output == "")
     #expect(
       silent.errors == "error: the query timed out\nhint: allow more time with --timeout\n")
-    let talking = try await sql(endless + "SELECT name FROM c", "--timeout", "50ms", "--json")
+    let talking = try await sql(endless + "SELECT name FROM c", "--timeout", "1s", "--json")
     #expect(talking.status == 75)
     let envelope = try talking.envelope()
     #expect(envelope.page.count == envelope.items.count)
@@ -230,6 +230,26 @@ import Testing
         + "SELECT n || hex(zeroblob(5000)) AS x FROM c ORDER BY x")
     #expect(outcome.status == 64)
     #expect(outcome.errors.hasPrefix("error: the query needs too much memory\n"))
+  }
+
+  @Test func `a reader that waits takes no time of the query`() async throws {
+    let pipe = try Pipe()
+    let run = try Binary.start(
+      "sql WITH RECURSIVE c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c) SELECT n FROM c "
+        + "LIMIT 40000 --timeout 3s", output: .descriptor(pipe.writeEnd))
+    pipe.close(pipe.writeEnd)
+    var size = await pipe.firstBytes(atMost: 1).count
+    // The program waits: its rows are more than a pipe holds.
+    let end = ContinuousClock.now + .seconds(3)
+    while ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(10)) }
+    while true {
+      let more = await pipe.firstBytes(atMost: 1 << 16).count
+      if more == 0 { break }
+      size += more
+    }
+    let outcome = try await run.outcome()
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(size == (1...40_000).reduce(0) { $0 + "\($1)\n".utf8.count })
   }
 
   @Test func `a closed pipe is not a failure`() async throws {
