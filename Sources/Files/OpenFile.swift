@@ -130,6 +130,15 @@ package struct OpenFile: ~Copyable {
     return bytes
   }
 
+  /// Waits until a pipe or a device can be read without waiting, or has ended; files always can.
+  ///
+  /// Returns false after the time, or sooner if a signal came.
+  package borrowing func waitForInput(within limit: Duration) -> Bool {
+    let milliseconds = min(limit, .seconds(86_400)) / .milliseconds(1)
+    var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return AggregatorFoundation.poll(&poll, 1, Int32(milliseconds.rounded(.up))) > 0
+  }
+
   // MARK: - Writing
 
   /// Replaces a file atomically.

@@ -16,8 +16,12 @@ struct AttachedFiles: Sendable {
 
   /// Reads files, each as `FILE` or `NAME=FILE`.
   ///
-  /// - Parameter views: The names of other tables.
-  init(_ words: [String], beside views: [String], in context: CommandContext) throws(CommandError) {
+  /// - Parameters:
+  ///   - views: The names of other tables.
+  ///   - time: Limits the reading: a named pipe may have a writer that writes nothing, or none.
+  init(
+    _ words: [String], beside views: [String], within time: QueryTime, in context: CommandContext
+  ) throws(CommandError) {
     guard words.count <= Self.maxFiles else {
       throw CommandError(
         .usage, "too many files to attach: \(words.count) (maximum \(Self.maxFiles))")
@@ -47,7 +51,8 @@ struct AttachedFiles: Sendable {
       if let copies { directory = copies } else { directory = try TemporaryDirectory() }
       copies = directory
       let copy = "\(directory.path)/\(files.count).sqlite"
-      let columns = try TableCopy.columns(of: file, separatedBy: separator, in: copy)
+      let columns = try TableCopy.columns(
+        of: file, separatedBy: separator, in: copy, within: time)
       files.append(SQLAttachment(table: columns, in: copy, as: file.name))
     }
     if copies != nil { context.progress.say(nil) }
@@ -88,13 +93,19 @@ struct NamedFile: Sendable {
   }
 
   func open() throws(CommandError) -> OpenFile {
-    do throws(SystemFailure) { return try OpenFile(absolutePath, O_RDONLY | O_NOCTTY) } catch {
+    do throws(SystemFailure) { return try OpenFile(reading: absolutePath) } catch {
       throw unreadable(error.words, isMissing: error.isMissing)
     }
   }
 
   func unreadable(_ words: String, isMissing: Bool = false) -> CommandError {
     CommandError(isMissing ? .usage : .io, "cannot read \"\(path)\": \(words)")
+  }
+
+  var timedOut: CommandError {
+    CommandError(
+      .tryLater, "the query timed out reading \"\(path)\"",
+      hint: SQLDiagnostics.timedOut.remedy.map(Hint.init))
   }
 
   /// Checks that it is a database: SQLite reports this only with the query.

@@ -24,7 +24,7 @@ struct SQLSession: Sendable {
     limit = invocation.duration(.timeout) ?? Self.defaultTime
     time = QueryTime(limit)
     attached = try AttachedFiles(
-      invocation.texts(.attach), beside: views.map(\.name), in: context)
+      invocation.texts(.attach), beside: views.map(\.name), within: time, in: context)
     self.invocation = invocation
     program = context.tree.name
   }

@@ -28,6 +28,7 @@ struct SeparatedReader: ~Copyable {
   private let file: OpenFile
   private let separator: UInt8
   private let maxSize: Int
+  private let time: QueryTime
   private var chunk = [UInt8](repeating: 0, count: 64 << 10)
   private var next = 0
   private var end = 0
@@ -35,11 +36,14 @@ struct SeparatedReader: ~Copyable {
   private var isAtStart = true
 
   /// - Parameter maxSize: The most bytes of a record.
-  init(_ source: NamedFile, separator: Character, maxSize: Int) throws(CommandError) {
+  init(
+    _ source: NamedFile, separator: Character, maxSize: Int, within time: QueryTime
+  ) throws(CommandError) {
     let opened = try source.open()
     self.source = source
     self.separator = separator.asciiValue ?? UInt8(ascii: ",")
     self.maxSize = maxSize
+    self.time = time
     file = opened
   }
 
@@ -130,12 +134,24 @@ struct SeparatedReader: ~Copyable {
 
   private mutating func fill() throws(CommandError) {
     next = 0
+    end = 0
     do throws(SystemFailure) {
-      let descriptor = file.descriptor
-      end = try SystemFailure.check { AggregatorFoundation.read(descriptor, &chunk, chunk.count) }
+      while time.left > .zero {
+        guard file.waitForInput(within: time.left) else { continue }
+        do throws(SystemFailure) {
+          let descriptor = file.descriptor
+          end = try SystemFailure.check {
+            AggregatorFoundation.read(descriptor, &chunk, chunk.count)
+          }
+          return
+        } catch let error where error.code == EAGAIN {
+          // Another reader of the pipe was first.
+        }
+      }
     } catch {
       throw source.unreadable(error.words)
     }
+    throw source.timedOut
   }
 
   private static let quote = UInt8(ascii: "\"")

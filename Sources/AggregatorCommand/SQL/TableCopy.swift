@@ -19,12 +19,14 @@ struct TableCopy: ~Copyable {
   private let insertion: OpaquePointer?
   private var kinds: [ColumnKind]
 
-  /// Copies a file, whose first line names the columns, to a new database; throws `usage`, `io` or
-  /// `interrupted`.
+  /// Copies a file, whose first line names the columns, to a new database; throws `usage`, `io`,
+  /// `tryLater` or `interrupted`.
   static func columns(
-    of file: NamedFile, separatedBy separator: Character, in path: String
+    of file: NamedFile, separatedBy separator: Character, in path: String,
+    within time: QueryTime
   ) throws(CommandError) -> [SQLAttachment.Column] {
-    var reader = try SeparatedReader(file, separator: separator, maxSize: maxRowSize)
+    var reader = try SeparatedReader(
+      file, separator: separator, maxSize: maxRowSize, within: time)
     var values = SeparatedReader.Values()
     guard try reader.read(&values) else {
       throw file.malformed("the first line must name the columns", at: 1)

@@ -1,3 +1,4 @@
+import AggregatorFiles
 import AggregatorKit
 import Foundation
 import Testing
@@ -120,6 +121,26 @@ import Testing
     #expect(outcome.output == "id,ID_2,column_3,\"a\"\"b\"\r\n1,2,3,4\r\n", "\(outcome)")
     let named = try await sql("SELECT id FROM y", "--attach", "y=\(name)")
     #expect(named.output == "id\r\n1\r\n", "\(named)")
+  }
+
+  @Test func `a named pipe is read within the time limit`() async throws {
+    let path = home.sandbox.work.appending(path: "t.csv").path
+    #expect(mkfifo(path, 0o600) == 0)
+    let late =
+      "error: the query timed out reading \"t.csv\"\nhint: allow more time with --timeout\n"
+    let withoutWriter = try await sql("SELECT 1", "--attach", "t.csv", "--timeout", "200ms")
+    #expect(withoutWriter.status == 75 && withoutWriter.errors == late, "\(withoutWriter)")
+    let silent = try OpenFile(path, O_RDWR)
+    let waiting = try await sql("SELECT 1", "--attach", "t.csv", "--timeout", "200ms")
+    #expect(waiting.status == 75 && waiting.errors == late, "\(waiting)")
+    _ = consume silent
+    // It waits for the program.
+    Thread.detachNewThread {
+      guard let writer = try? OpenFile(path, O_WRONLY) else { return }
+      _ = write(writer.descriptor, "a\n1\n", 4)
+    }
+    let read = try await sql("SELECT a + 1 AS b FROM t", "--attach", "t.csv", "--timeout", "10m")
+    #expect(read.output == "b\r\n2\r\n", "\(read)")
   }
 
   @Test func `tab-separated values have no commas`() async throws {
