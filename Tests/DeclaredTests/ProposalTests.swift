@@ -18,6 +18,24 @@ struct ProposalTests {
     (0..<count).dropFirst(max(start, 0)).prefix(size).map(row)
   }
 
+  /// The square of its number of members would take an hour.
+  @Test(.timeLimit(.minutes(10)))
+  func `a row with very many members takes time in proportion to them`() throws {
+    let wide = JSON.object((0..<200_000).map { JSON.Member("key\($0)", .integer($0)) })
+    let rows: [JSON] = [wide] + (0..<200_000).map { ["id": .integer($0)] }
+    let url = try #require(URL(string: "https://a.example/things"))
+    let exchange = Exchange(url: url, body: nil, headers: [], document: .array(rows))
+    let candidate = try #require(exchange.rowsCandidates().first)
+    #expect(candidate.path == Manifest.RowsPath(.root))
+    #expect(candidate.rows.count == rows.count)
+    #expect(IDInference(rows: [wide, wide], noun: nil).best == nil)
+    let fields = FieldInference(rows: rows, id: []).fields
+    #expect(fields.count == FieldInference.maxFields)
+    let lists = JSON.object((0..<20_000).map { .init("list\($0)", [["id": 1], ["id": 2]]) })
+    let other = Exchange(url: url, body: nil, headers: [], document: lists)
+    #expect(other.rowsCandidates().count == 20_000)
+  }
+
   /// A way to page, as a service with 47 records.
   struct Service: CustomTestStringConvertible, Sendable {
     let name: String

@@ -11,17 +11,40 @@ struct FieldInference {
   var fields: [Manifest.DeclaredField] {
     // Every record has a field `id`.
     var seen: Set<JSONPath> = id == [.root.appending("id")] ? Set(id) : []
-    var columns: [(path: JSONPath, score: Double)] = []
+    var paths: [JSONPath] = []
     for row in rows.prefix(100) {
-      for path in row.fieldPaths where seen.insert(path).inserted {
-        let values = rows.compactMap { path.value(in: $0) }.filter { $0 != .null && $0 != "" }
-        guard !values.isEmpty else { continue }
-        columns.append((path, score(of: path, values) - Double(columns.count) * 0.01))
-      }
+      for path in row.fieldPaths where seen.insert(path).inserted { paths.append(path) }
+    }
+    let values = values(at: paths)
+    var columns: [(path: JSONPath, score: Double)] = []
+    for path in paths {
+      guard let values = values[path], !values.isEmpty else { continue }
+      columns.append((path, score(of: path, values) - Double(columns.count) * 0.01))
     }
     let best = columns.sorted { $0.score > $1.score }.prefix(Self.maxFields)
     return best.map { Manifest.DeclaredField(name: $0.path.fieldName, path: $0.path) }
   }
+
+  /// The values of the rows at paths of fields, as far as they have any.
+  ///
+  /// Row by row: finding each path in each row would take the square of the number of members.
+  private func values(at paths: [JSONPath]) -> [JSONPath: [JSON]] {
+    var values: [JSONPath: [JSON]] = [:]
+    for path in paths { values[path] = [] }
+    for row in rows {
+      for member in row.firstMembers {
+        let path = JSONPath.root.appending(member.name)
+        if member.value != .null, member.value != "" { values[path]?.append(member.value) }
+        for inner in member.value.firstMembers where inner.value != .null && inner.value != "" {
+          values[path.appending(inner.name)]?.append(inner.value)
+        }
+      }
+    }
+    return values
+  }
+
+  /// Members of so many names that mean the same are tried.
+  private static let maxSynonyms = 8
 
   /// The path of the first field with one of these last names and values that pass a test; a value of the
   /// record itself before one of something that it refers to.
@@ -29,11 +52,14 @@ struct FieldInference {
     let paths = (rows.first?.scalars(depth: 2).map(\.path) ?? []).sorted {
       $0.components.count < $1.components.count
     }
+    var synonyms: [String: [JSONPath]] = [:]
+    for path in paths {
+      for name in Set([normalized(path.lastName), normalized(path.fieldName)]) {
+        synonyms[name, default: []].append(path)
+      }
+    }
     for name in names {
-      let match = paths.first { path in
-        guard normalized(path.lastName) == name || normalized(path.fieldName) == name else {
-          return false
-        }
+      let match = synonyms[name]?.prefix(Self.maxSynonyms).first { path in
         let values = rows.compactMap { path.value(in: $0) }.filter { $0 != .null && $0 != "" }
         return !values.isEmpty && values.allSatisfy(test)
       }
@@ -80,6 +106,13 @@ extension JSON {
       default: return [path]
       }
     }
+  }
+
+  /// The members of an object, of several with one name the first, to which a path leads.
+  fileprivate var firstMembers: [JSON.Member] {
+    guard case .object(let members) = self else { return [] }
+    var seen: Set<String> = []
+    return members.filter { seen.insert($0.name).inserted }
   }
 
   fileprivate var isArray: Bool { if case .array = self { true } else { false } }

@@ -45,11 +45,22 @@ struct IDInference {
   /// The scalars that all rows have, in the order of the first.
   private var columns: [Column] {
     guard let first = rows.first else { return [] }
-    let paths = first.scalars(depth: 2).map(\.path) + first.scalarsInFirstElements
+    let paths = (first.scalars(depth: 2) + first.scalarsInFirstElements).map(\.path)
     let siblings = Set(paths.map { normalized($0.lastName) })
+    // Row by row: finding each path in each row would take the square of the number of members.
+    var found: [JSONPath: [JSON]] = [:]
+    for path in paths { found[path] = [] }
+    for (index, row) in rows.enumerated() {
+      for scalar in row.scalars(depth: 2) + row.scalarsInFirstElements
+      where scalar.value.isIdentifying && found[scalar.path]?.count == index {
+        found[scalar.path]?.append(scalar.value)
+      }
+    }
     return paths.compactMap { path in
-      let values = rows.map { path.value(in: $0) ?? .null }
-      guard values.allSatisfy(\.isIdentifying) else { return nil }
+      // The second of two members with one name has none.
+      guard let values = found.removeValue(forKey: path), values.count == rows.count else {
+        return nil
+      }
       return Column(
         path: path, values: values, score: score(of: path, values, siblings),
         isUnique: Set(values.map(\.idText)).count == rows.count)
@@ -185,14 +196,14 @@ extension JSON {
     return text.contains(where: \.isNumber) && !text.contains(where: \.isWhitespace)
   }
 
-  /// The paths to scalars of an object that is the only element of an array: `data.0.nasa_id`.
-  fileprivate var scalarsInFirstElements: [JSONPath] {
+  /// The scalars of an object that is the only element of an array: `data.0.nasa_id`.
+  fileprivate var scalarsInFirstElements: [Scalar] {
     guard case .object(let members) = self else { return [] }
-    return members.flatMap { member -> [JSONPath] in
+    return members.flatMap { member -> [Scalar] in
       guard case .array(let elements) = member.value, elements.count == 1, elements[0].isObject
       else { return [] }
       let path = JSONPath([.member(member.name), .member("0")])
-      return elements[0].scalars(below: path, depth: 0).map(\.path)
+      return elements[0].scalars(below: path, depth: 0)
     }
   }
 }

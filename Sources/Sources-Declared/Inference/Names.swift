@@ -1,16 +1,18 @@
 /// A name in one form: lower case, without `_`, `-`, `$` and other separators.
 ///
-/// `page_size`, `pageSize` and `page-size` become `pagesize`.
+/// `page_size`, `pageSize` and `page-size` become `pagesize`. No name that means something is longer than the limit.
 func normalized(_ name: some StringProtocol) -> String {
-  String(name.lowercased().filter { $0.isLetter || $0.isNumber })
+  String(name.prefix(maxNameLength).lowercased().filter { $0.isLetter || $0.isNumber })
 }
+
+private let maxNameLength = 100
 
 /// The words of a name: `timdexRecordId`, `record_id` and `Record ID` end with `id`.
 func words(of name: some StringProtocol) -> [String] {
   var words: [String] = []
   var word = ""
   var wasLower = false
-  for character in name {
+  for character in name.prefix(maxNameLength) {
     guard character.isLetter || character.isNumber else {
       if !word.isEmpty { words.append(word) }
       (word, wasLower) = ("", false)

@@ -18,6 +18,17 @@ struct PagingInference {
   /// The path in a row of its ID, if one value is enough.
   let id: JSONPath?
 
+  /// The scalars beside the rows: there may be thousands, so they are found once.
+  private let scalars: [Scalar]
+
+  init(exchange: Exchange, rows: JSONPath, rowCount: Int, id: JSONPath?) {
+    self.exchange = exchange
+    self.rows = rows
+    self.rowCount = rowCount
+    self.id = id
+    scalars = exchange.envelopeScalars(outside: rows)
+  }
+
   /// The ways to try, likeliest first; empty if there is nothing to try.
   ///
   /// Candidates that the response names come first, then those that its names and the request suggest.
@@ -103,8 +114,6 @@ struct PagingInference {
     }
     return nil
   }
-
-  private var scalars: [Scalar] { exchange.envelopeScalars(outside: rows) }
 
   // MARK: - Said by the response
 
@@ -254,7 +263,9 @@ struct PagingInference {
 
   /// A member that is 0 or 1 and named like a position is the echo of a parameter of its own name.
   private var echoes: [PagingCandidate] {
-    scalars.flatMap { scalar -> [PagingCandidate] in
+    let size = size
+    let hasEnd = scalars.contains { normalized($0.name) == "to" }
+    return scalars.flatMap { scalar -> [PagingCandidate] in
       let name = normalized(scalar.name)
       guard let start = scalar.integer, start == 0 || start == 1 else { return [] }
       let isPage = Self.pageNames.contains(name)
@@ -271,7 +282,7 @@ struct PagingInference {
         name == "currentpage"
         ? ["page"]
         // Where the response says from which to which row it goes, `from` is not the parameter.
-        : name == "from" && scalars.contains { normalized($0.name) == "to" }
+        : name == "from" && hasEnd
           ? ["start", scalar.name, "offset"] : [scalar.name]
       return exchange.parameterNames(for: parameters, own: nil).map { parameter in
         let value = Manifest.Parameter(name: beside(size, parameter), value: start)

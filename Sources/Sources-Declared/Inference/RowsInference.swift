@@ -23,11 +23,16 @@ extension Exchange {
 }
 
 private struct RowsFinder {
-  let exchange: Exchange
-  var candidates: [RowsCandidate] = []
+  /// Computed once: there may be thousands of candidates.
+  private let sizes: Set<Int>
+  private let noun: String?
+  private(set) var candidates: [RowsCandidate] = []
   private var emptyLists: [JSONPath] = []
 
-  init(exchange: Exchange) { self.exchange = exchange }
+  init(exchange: Exchange) {
+    sizes = exchange.requestedSizes
+    noun = exchange.noun
+  }
 
   private static let maxDepth = 6
 
@@ -84,9 +89,10 @@ private struct RowsFinder {
     else { return }
     let kinds = Set(members.map(\.value.kind))
     if members.count >= 3, kinds.count == 1, kinds != ["scalar"] {
-      let path = Manifest.RowsPath(path, isEntries: true)
       let alike = kinds == ["array"] ? 1 : similarity(of: members.map(\.value))
-      if alike >= 0.6, let rows = path.rows(in: exchange.document) { add(rows, path, depth) }
+      if alike >= 0.6, let rows = Manifest.RowsPath(.root, isEntries: true).rows(in: value) {
+        add(rows, Manifest.RowsPath(path, isEntries: true), depth)
+      }
     }
     for member in members {
       searchEntries(member.value, at: path.appending(member.name), depth: depth + 1)
@@ -101,12 +107,12 @@ private struct RowsFinder {
     // Rows of records have several members; links and pairs of label and value have few.
     score += min(Double(shared.count), 6) * 0.25
     if IDInference(rows: rows, noun: nil).best != nil { score += 2 }
-    if exchange.requestedSizes.contains(rows.count) { score += 3 }
+    if sizes.contains(rows.count) { score += 3 }
     if case .member(let name)? = path.path.components.last {
       let name = normalized(name)
       if Self.usual.contains(name) { score += 1.5 }
       if Self.unusual.contains(name) { score -= 4 }
-      if let noun = exchange.noun, singular(name).hasSuffix(noun) { score += 2 }
+      if let noun, singular(name).hasSuffix(noun) { score += 2 }
     }
     if names.allSatisfy({ $0.isSubset(of: ["rel", "href", "prompt", "type", "title", "method"]) }) {
       score -= 4
