@@ -10,9 +10,6 @@ import Synchronization
 /// ``execute(quoted:)``.
 package struct Connection: ~Copyable {
   package let database: OpaquePointer
-  /// The wait between two attempts to lock the file.
-  private static let wait = Duration.milliseconds(5)
-
   private static let lastNumber = Atomic(0)
   /// No other connection of the process has the same.
   let number = Connection.lastNumber.add(1, ordering: .relaxed).newValue
@@ -25,6 +22,7 @@ package struct Connection: ~Copyable {
   /// The file as it was when this connection was opened without locks; `nil` if it has locks.
   var idleFile: IdleFile?
   private let log = LogLength()
+  private let busyWait: BusyWait
 
   /// Opens an existing database.
   ///
@@ -41,15 +39,8 @@ package struct Connection: ~Copyable {
       throw failure
     }
     database = opened
-    // Like `sqlite3_busy_timeout`, but a cancelled task stops waiting.
-    let waits = Int(busyTimeout / Self.wait)
-    sqlite3_busy_handler(
-      database,
-      { most, count in
-        guard !Task.isCancelled, count < Int(bitPattern: most) else { return 0 }
-        usleep(UInt32(Connection.wait / .microseconds(1)))
-        return 1
-      }, UnsafeMutableRawPointer(bitPattern: waits))
+    busyWait = BusyWait(atMost: busyTimeout)
+    busyWait.limit(database)
     // The file may be hostile: none of its views and triggers may call a function with side effects.
     csqlite_switch(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     csqlite_switch(database, SQLITE_DBCONFIG_DEFENSIVE, 1)
@@ -204,7 +195,12 @@ package struct Connection: ~Copyable {
   /// It takes the write lock at once, so that nothing changes between its reads and its writes.
   mutating func transaction<Answer>(
     _ body: (inout Connection) throws(SQLiteFailure) -> Answer
-  ) throws(SQLiteFailure) -> Answer { try enclosed("BEGIN IMMEDIATE", body) }
+  ) throws(SQLiteFailure) -> Answer {
+    try enclosed("BEGIN IMMEDIATE") { connection throws(SQLiteFailure) in
+      connection.busyWait.hasEnded()
+      return try body(&connection)
+    }
+  }
 
   mutating func snapshot<Answer>(
     _ body: (inout Connection) throws(SQLiteFailure) -> Answer
@@ -224,6 +220,51 @@ package struct Connection: ~Copyable {
       throw error
     }
   }
+}
+
+/// The wait for a lock of another process.
+///
+/// Like `sqlite3_busy_timeout`, but a cancelled task stops waiting, and once the lock was not free in time, later
+/// calls hardly wait until it was: a command of many writes would wait for a stopped process in each of them.
+private final class BusyWait: Sendable {
+  private struct State {
+    var start = ContinuousClock.now
+    var isOver = false
+  }
+
+  /// Between two attempts.
+  private static let pause = Duration.milliseconds(5)
+
+  private let limit: Duration
+  private let state = Mutex(State())
+
+  init(atMost limit: Duration) { self.limit = limit }
+
+  /// Limits the waits of a connection, which must not outlive this object.
+  func limit(_ database: OpaquePointer) {
+    sqlite3_busy_handler(
+      database,
+      { wait, count in
+        guard let wait, !Task.isCancelled,
+          Unmanaged<BusyWait>.fromOpaque(wait).takeUnretainedValue().goesOn(after: count)
+        else { return 0 }
+        usleep(UInt32(BusyWait.pause / .microseconds(1)))
+        return 1
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  private func goesOn(after count: Int32) -> Bool {
+    state.withLock { state in
+      if count == 0 { state.start = .now }
+      // Other processes that work hold the lock for milliseconds.
+      guard .now - state.start >= (state.isOver ? limit / 50 : limit) else { return true }
+      state.isOver = true
+      return false
+    }
+  }
+
+  /// The lock was free.
+  func hasEnded() { state.withLock { $0.isOver = false } }
 }
 
 /// A call to SQLite that failed (https://sqlite.org/rescode.html).

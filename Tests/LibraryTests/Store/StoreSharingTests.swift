@@ -83,6 +83,21 @@ struct StoreSharingTests {
     #expect(try directory.database().isSound())
   }
 
+  @Test func `only the first of many writes waits for a process that has stopped`() async throws {
+    let store = directory.store(busyTimeout: .seconds(1))
+    try await store.save([StoreEntry("a")])
+    let other = try directory.database()
+    try other.execute("BEGIN IMMEDIATE; DELETE FROM records")
+    let begin = ContinuousClock.now
+    for _ in 0..<60 {
+      await #expect(throws: SourceError.self) { try await store.save([StoreEntry("b")]) }
+    }
+    #expect(ContinuousClock.now - begin < .seconds(30))
+    try other.execute("ROLLBACK")
+    try await store.save([StoreEntry("b")])
+    #expect(try await store.ids() == ["a", "b"])
+  }
+
   @Test func `fails to write after the busy timeout, and can still read`() async throws {
     let store = directory.store(busyTimeout: .milliseconds(50))
     try await store.save([StoreEntry("a")])
