@@ -12,6 +12,9 @@ public struct Coverage: Hashable, Sendable {
   /// True if every record of the service is cached, as far as is known.
   public var isComplete: Bool
 
+  /// True if a list that is cached from its first page to its last has fewer rows than each of its pages says.
+  public var isShort = false
+
   /// The name of the checkpoint that a complete sync leaves.
   static let checkpoint = "complete"
 
@@ -30,10 +33,18 @@ extension Store {
     let lists = try await fetchedPages(of: source).compactMap { ListPage($0.key, $0.page) }
     let isWhole = lists.allSatisfy(\.isWhole)
     if let total = lists.lazy.compactMap(\.page.total).first {
-      return Coverage(cached: cached, total: total, isComplete: isWhole && cached >= total)
+      var coverage = Coverage(
+        cached: cached, total: total, isComplete: isWhole && cached >= total)
+      // Different totals are those of different times.
+      coverage.isShort =
+        ListPage.whole(of: lists).map { list in
+          list.allSatisfy { $0.total == total } && ListPage.rows(of: list) < total
+        } ?? false
+      return coverage
     }
     let isSynced = try await checkpoint(Coverage.checkpoint, of: source) != nil
-    let isComplete = isWhole && (isSynced || ListPage.rows(of: lists).map { $0 <= cached } ?? false)
+    let isListed = ListPage.whole(of: lists).map { ListPage.rows(of: $0) <= cached } ?? false
+    let isComplete = isWhole && (isSynced || isListed)
     return Coverage(cached: cached, total: nil, isComplete: isComplete)
   }
 }
@@ -56,18 +67,20 @@ private struct ListPage {
   /// False if its source said that records are missing, or rows could not be read.
   var isWhole: Bool { page.warnings == nil && page.unreadable == 0 }
 
-  /// The number of rows of a list that is cached from its first page to its last; `nil` if none is.
+  /// The number of rows of a list.
   ///
   /// If it is larger than that of different records, some rows repeat, and others may be missing.
-  static func rows(of pages: [ListPage]) -> Int? {
+  static func rows(of list: [FetchedPage]) -> Int { list.reduce(0) { $0 + ($1.rows ?? 0) } }
+
+  /// The pages of a list that is cached from its first page to its last; `nil` if none is.
+  static func whole(of pages: [ListPage]) -> [FetchedPage]? {
     let byPlace = Dictionary(pages.map { ($0.place, $0.page) }) { first, _ in first }
     for first in pages where first.place[0] == .null {
-      var (next, rows, steps) = (Optional(first.page), 0, 0)
-      while let page = next, steps <= pages.count, let count = page.rows {
-        rows += count
-        guard let cursor = page.next else { return rows }
+      var (next, list) = (Optional(first.page), [FetchedPage]())
+      while let page = next, list.count <= pages.count, page.rows != nil {
+        list.append(page)
+        guard let cursor = page.next else { return list }
         next = byPlace[[.string(cursor.description), first.place[1]]]
-        steps += 1
       }
     }
     return nil

@@ -84,6 +84,9 @@ extension Plugin {
     // A local source selects by itself.
     let rest = isLocal ? nil : selection
     if invocation.has(.count) {
+      if query == nil, !isLocal, let store = environment.store {
+        outcome.isTotalWrong = (try? await store.coverage(of: name).isShort) ?? false
+      }
       return try await count(
         listed, verb, matching: query, bounds, rest, output, &outcome, in: context)
     }
@@ -161,7 +164,7 @@ extension Plugin {
     _ outcome: inout ListingOutcome, in context: CommandContext
   ) async throws -> ExitCode {
     _ = try await show(source, matching: query, bounds, nil, &outcome, selecting: selection)
-    let count = outcome.total ?? outcome.count
+    let count = outcome.number
     if output.isForPeople {
       try context.output.write("\(count)\n")
     } else {
@@ -183,7 +186,7 @@ extension Plugin {
   /// Prints the pages as they arrive, or all records at the end if they are sorted, and returns what was
   /// shown.
   ///
-  /// Without a printer the records are only counted, by the total of the service if it reports one.
+  /// Without a printer the records are only counted, by the total of the service if nothing contradicts it.
   private func show(
     _ source: any DataSource<Item>, matching query: Query?, _ bounds: ListingOptions,
     _ printer: RecordPrinter<Item>?, _ outcome: inout ListingOutcome,
@@ -215,7 +218,11 @@ extension Plugin {
       progress?.expect(outcome.total)
       shown.add(step)
       // The service has counted them.
-      if printer == nil, outcome.total != nil, selection?.isFilter != true { return shown }
+      if printer == nil, selection?.isFilter != true,
+        outcome.hasCredibleTotal(pageSize: bounds.pageSize)
+      {
+        return shown
+      }
       if let end = step.end {
         if end != .pageLimit || bounds.isCapped { outcome.end(end) }
         outcome.noteGap()

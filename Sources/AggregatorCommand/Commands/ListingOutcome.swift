@@ -26,6 +26,9 @@ struct ListingOutcome {
   /// What the cache lacks, if only it is listed.
   var gap: CacheGap?
 
+  /// True if the total of the service is known to be too large.
+  var isTotalWrong = false
+
   private let source: String
   private let noun: RecordNoun
   private let isLocalFirst: Bool
@@ -34,6 +37,8 @@ struct ListingOutcome {
   private let now: Date
   private var provenances: [Provenance] = []
   private var unreadable = UnreadableRows.none
+  /// The number of rows of the latest page.
+  private var latestRows = 0
   /// The number of records that further pages repeated.
   private var repeated = 0
   private var remarks: [Remark] = []
@@ -68,12 +73,29 @@ struct ListingOutcome {
     self.now = now
   }
 
+  /// True if the service counts its records, more pages follow, and nothing contradicts the number.
+  ///
+  /// A first page that is not full may be the last one, whatever the total: the second one tells.
+  func hasCredibleTotal(pageSize: Int) -> Bool {
+    guard let total, total >= count, next != nil, !isPartial, !isTotalWrong else { return false }
+    return latestRows >= (provenances.count > 1 ? 1 : pageSize)
+  }
+
+  /// The number of records: the total of the service, unless its pages have shown another.
+  var number: Int {
+    guard let total, !isPartial, !remarks.contains(where: { $0.warning.code == "estimated" }) else {
+      return count
+    }
+    return max(total, count)
+  }
+
   var hasAnswer: Bool { !provenances.isEmpty }
 
   mutating func add<Item>(_ page: Page<Item>, showing shown: Int) {
     count += shown
     total = page.total ?? total
     next = page.next
+    latestRows = page.records.count + page.hidden + page.unreadable.count
     provenances.append(page.provenance)
     unreadable = unreadable + page.unreadable
     add(page.warnings)

@@ -63,6 +63,33 @@ import Testing
     #expect(partial.outcome.errors.contains(failure.word), "\(partial.outcome)")
   }
 
+  @Test func `--count believes a total only if nothing contradicts it`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    func count() async throws -> Outcome {
+      try await home.run("lamps list --count --all --no-fallback --refresh")
+    }
+    let before = lamps.pages.count
+    #expect(try await count().output == "25\n")
+    // Nothing says that the service sends ten rows a page, so the second one tells that there are more.
+    #expect(lamps.pages.count == before + 2)
+    // Seven rows where ten were asked for, and none after them.
+    func page(_ number: Int) -> LoopbackReply {
+      .json(
+        FakeLamps.page(number, of: Array(1...7)).replacing("\"total\": 7", with: "\"total\": 250"))
+    }
+    lamps.behave { page($0) }
+    let short = try await count()
+    #expect(short.status == 3 && short.output == "7\n", "\(short)")
+    #expect(
+      short.errors == "warning: lamps: the service reports 250 records but sent 7\n", "\(short)")
+    // The total of a list is known to be wrong once its end was seen.
+    lamps.behave { number in
+      .json(FakeLamps.page(number).replacing("\"total\": 25", with: "\"total\": 250"))
+    }
+    let known = try await count()
+    #expect(known.status == 3 && known.output == "25\n", "\(known)")
+  }
+
   @Test(arguments: failures)
   func `a failure of the first page has its own code`(failure: Failure) async throws {
     lamps.behave { _ in failure.reply }
