@@ -13,12 +13,21 @@ struct Selection<Item: Record>: Sendable {
 
   private let conditions: [Condition<Item>]
 
+  /// Of different ones: each is compared with each record.
+  private static var maxConditions: Int { 100 }
+
   /// Errors have the code `usage`.
   init(_ text: SelectionText, _ fields: [Field<Item>]) throws(CommandError) {
     self.text = text
     var conditions: [Condition<Item>] = []
+    var seen: Set<TypedCondition> = []
     for typed in text.conditions {
-      for condition in try TypedCondition.all(in: typed) {
+      for condition in try TypedCondition.all(in: typed) where seen.insert(condition).inserted {
+        guard seen.count <= Self.maxConditions else {
+          throw CommandError(
+            .usage, "too many conditions (maximum \(Self.maxConditions))",
+            hint: "use the command sql")
+        }
         conditions.append(try Condition(condition, fields))
       }
     }

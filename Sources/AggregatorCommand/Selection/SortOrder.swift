@@ -7,6 +7,7 @@ struct SortOrder<Item: Record>: Sendable {
     let isDescending: Bool
   }
 
+  /// One for each field.
   let keys: [Key]
 
   /// Errors have the code `usage`.
@@ -18,6 +19,8 @@ struct SortOrder<Item: Record>: Sendable {
     for name in names {
       let isDescending = name.hasPrefix("-")
       let field = try fields.field(named: String(isDescending ? name.dropFirst() : name[...]))
+      // Records that are equal by a field stay so the second time.
+      guard !keys.contains(where: { $0.field.name == field.name }) else { continue }
       keys.append(Key(field: field, isDescending: isDescending))
     }
     self.keys = keys

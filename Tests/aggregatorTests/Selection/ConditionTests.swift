@@ -38,6 +38,25 @@ import Testing
     #expect(try TypedCondition.all(in: text).count == 1)
   }
 
+  @Test func `what repeats counts once, and there is a limit to the rest`() throws {
+    let order = try SortOrder(
+      Array(repeating: "id", count: 3000) + ["-id", "-text", "text"], Self.fields)
+    #expect(order.keys.map(\.field.name) == ["id", "text"])
+    #expect(order.keys.map(\.isDescending) == [false, true])
+    func selection(_ conditions: [String]) throws -> Selection<Thing> {
+      try Selection(SelectionText(conditions: conditions), Self.fields)
+    }
+    let repeated = try selection(Array(repeating: "text=franc", count: 3000) + ["text=franc"])
+    // Several conditions have no near miss.
+    #expect(repeated.nearMiss(in: [Thing(id: 1, text: "Franc")]) == "Franc")
+    _ = try selection((1...100).map { "id!=\($0)" })
+    let error = #expect(throws: CommandError.self) {
+      try selection([(1...101).map { "id!=\($0)" }.joined(separator: " and ")])
+    }
+    #expect(error?.code == .usage)
+    #expect(error?.message == "too many conditions (maximum 100)")
+  }
+
   @Test(arguments: ["text<x", "text>1990-13-45", "text>=last year"])
   func `compares dates with dates only`(text: String) throws {
     let selection = try Selection(SelectionText(conditions: [text]), Self.fields)
