@@ -9,7 +9,7 @@ extension Plugin {
       notes: [
         "An ID may also be a name, or the beginning of a name or an ID, if only one cached or bundled record "
           + "has it; a note says which. If none has it, the search of the service is asked once. Other verbs "
-          + "accept an ID or the beginning of one, of four characters or more, and no names."
+          + "accept an ID, or the beginning of a UUID of four characters or more, and no names."
       ],
       examples: [
         ("\(name) show \(example.id)", "show full details"),

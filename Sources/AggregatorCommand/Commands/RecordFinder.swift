@@ -99,12 +99,14 @@ struct RecordFinder<P: Plugin> {
     return await plugin.find(text, in: source)
   }
 
-  /// The only ID of a local record that begins so; `nil` if there is none.
+  /// The only UUID of a local record that begins so, as tables show it; `nil` if there is none.
   ///
   /// - Throws: ``SourceError`` with code `invalidRequest` if there are several.
   func id(startingWith text: String) async throws(SourceError) -> P.Item.ID? {
     let local = await LocalCandidates(of: plugin, in: environment)
-    return try only(await recordsWithID(from: text, in: local), text)?.id
+    // Of other IDs no table shows beginnings, so `lamp-1` is not `lamp-10`.
+    let records = await recordsWithID(from: text, in: local).filter { $0.id.description.isUUID }
+    return try only(records, text)?.id
   }
 
   /// The only ID of a deleted record that begins so; `nil` if there is none.
@@ -113,7 +115,7 @@ struct RecordFinder<P: Plugin> {
   func deletedID(startingWith text: String) async throws(SourceError) -> P.Item.ID? {
     guard text.utf8.count >= Self.minLength, let store = environment.store else { return nil }
     let ids = try await store.deletions(of: plugin.name, after: text, limit: 6).map(\.id)
-      .filter { $0.hasPrefix(text) && mayBegin(text, $0) }
+      .filter { $0.hasPrefix(text) && $0.isUUID }
     let deleted = plugin.recordStore(in: store).deleted(or: plugin.bundled)
     var records: [P.Item] = []
     for id in ids {
