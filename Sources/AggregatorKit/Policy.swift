@@ -43,8 +43,10 @@ public struct Policy: Sendable {
   /// True if later pages may repeat records, which are then left out.
   public var repeatsRecords: Bool
 
-  /// True if a sync of a service without a total reads the first page again at its end, by one more request: if it
-  /// has other records, some may have moved past the reader, and the sync is not complete. False by default.
+  /// True if a sync of a service without a total reads the first page again at its end; false by default.
+  ///
+  /// If it has other records then, some may have moved past the reader, and the sync is not complete. It takes one
+  /// more request.
   public var readsFirstPageAgain = false
 
   /// Creates a policy: three attempts, and a pause of 30 s after five failures, by default.

@@ -73,7 +73,7 @@ import Testing
     // Nothing says that the service sends ten rows a page, so the second one tells that there are more.
     #expect(lamps.pages.count == before + 2)
     // Seven rows where ten were asked for, and none after them.
-    func page(_ number: Int) -> LoopbackReply {
+    @Sendable func page(_ number: Int) -> LoopbackReply {
       .json(
         FakeLamps.page(number, of: Array(1...7)).replacing("\"total\": 7", with: "\"total\": 250"))
     }
