@@ -69,6 +69,8 @@ public struct DeclaredPlugin: Plugin {
 
   public var fields: [Field<DeclaredRecord>] {
     let id = Field<DeclaredRecord>("id", "ID", \.id, about: "Identifier of the record.")
+    // Nothing says which members records have.
+    guard !manifest.fields.isEmpty else { return [id, Self.whole] }
     // Columns of SQL are the same in upper and lower case.
     var names: Set<String> = ["id"]
     var declared = manifest.fields.filter { names.insert($0.name.lowercased()).inserted }
@@ -79,6 +81,11 @@ public struct DeclaredPlugin: Plugin {
     let shown = declared.filter { [$0.path] != manifest.id }.prefix(Self.shownFields).map(\.name)
     return [id] + declared.map { field($0, isShown: shown.contains($0.name)) }
   }
+
+  /// All members of a record, for a manifest without fields.
+  private static let whole = Field<DeclaredRecord>(
+    "record", "record", .any, about: "All members of the record.", isShown: false, read: \.row
+  ).stored(at: "row")
 
   private func field(
     _ field: Manifest.DeclaredField, isShown: Bool

@@ -550,6 +550,16 @@ import Testing
     #expect(plugin.fields.map(\.name) == ["id", "name", "size"])
   }
 
+  @Test func `without fields one field has all members`() throws {
+    let text = #"{"url": "https://a.example", "rows": "$", "id": "id"}"#
+    let plugin = DeclaredPlugin("things", try Manifest(reading: Data(text.utf8)))
+    #expect(plugin.fields.map(\.name) == ["id", "record"])
+    #expect(plugin.fields.filter(\.isShown).map(\.name) == ["id"])
+    let row: JSON = ["id": 1, "name": "a", "tags": ["b"]]
+    let record = try DeclaredRecord(row, id: [.root.appending("id")])
+    #expect(plugin.fields.last?[record] == row)
+  }
+
   @Test func `a table does not show the ID twice`() throws {
     let server = try LoopbackServer { _ in .json("[]") }
     let text =
