@@ -11,7 +11,7 @@ extension SQLiteStore {
     of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int
   ) async throws(SourceError) -> (slice: StoredSlice, last: SearchRank) {
     let stored = StoredSearch(search.words)
-    let wantedName = search.name.map(StoredName.init)
+    let wantedName = search.name.map { StoredName($0, isIndexed: search.isNameIndexed) }
     return try await read { connection throws(SQLiteFailure) in
       guard let number = try connection.number(of: source) else { return (.empty, .other) }
       let range = PositionRange(of: number)
@@ -22,7 +22,9 @@ extension SQLiteStore {
       }
       var name = wantedName
       // Asked once, since it takes as long as both ranks of names where no record begins so.
-      if let wanted = name, try !connection.hasBeginning(wanted, in: range) { name = nil }
+      if let wanted = name, try !connection.hasBeginning(wanted, of: number, in: range) {
+        name = nil
+      }
       let wanted = min(limit, .max - 1) + 1
       var records: [StoredRecord] = []
       var last = start?.rank ?? .id
@@ -53,12 +55,12 @@ extension SQLiteStore {
 /// A name to look for at the beginning of a record's text, where its name is.
 private struct StoredName: Sendable {
   let text: String
-  /// The expression for the index: the text begins with the name.
-  let beginning: String
+  /// The expression for the index: the text begins with the name; `nil` for a name of one or two letters.
+  let beginning: String?
 
-  init(_ text: String) {
+  init(_ text: String, isIndexed: Bool) {
     self.text = text
-    beginning = "^ \"\(text.replacing("\"", with: "\"\""))\""
+    beginning = isIndexed ? "^ \"\(text.replacing("\"", with: "\"\""))\"" : nil
   }
 }
 
@@ -148,12 +150,16 @@ extension Connection {
     }
   }
 
+  /// False also where looking for one takes too long: every record is read, 100 000 in less than 0.1 s.
   fileprivate mutating func hasBeginning(
-    _ name: StoredName, in range: PositionRange
+    _ name: StoredName, of source: Int64, in range: PositionRange
   ) throws(SQLiteFailure) -> Bool {
-    try row(
+    guard let beginning = name.beginning else {
+      return try recordCount(of: source) <= StoreLimit.comparedNames
+    }
+    return try row(
       "SELECT true FROM search WHERE search MATCH ?1 AND rowid > ?2 AND rowid <= ?3 LIMIT 1",
-      name.beginning, range.start, range.end
+      beginning, range.start, range.end
     ) { _ in true } ?? false
   }
 
@@ -175,6 +181,19 @@ extension Connection {
         """, source, id, start, search.words, read: StoredRecord.init)
     case .name, .beginning:
       guard let name else { return [] }
+      guard let beginning = name.beginning else {
+        return try rows(
+          """
+          SELECT r.position, r.saved, r.json, NULL FROM records r
+          WHERE r.position > ?1 AND r.position <= ?2
+            AND substr(r.folded, 1, length(?3)) = ?3
+            AND (substr(r.folded, length(?3) + 1, 1) IN ('', char(10))) = ?4
+            AND r.removed_upstream IS NULL AND r.id IS NOT ?5
+            AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?6 AND t.id = r.id)
+          ORDER BY r.position LIMIT ?7
+          """, start, end, name.text, rank == .name ? 1 : 0, id, source, limit,
+          read: StoredRecord.init)
+      }
       return try rows(
         """
         SELECT r.position, r.saved, r.json, NULL
@@ -184,7 +203,7 @@ extension Connection {
           AND (substr(r.folded, length(?5) + 1, 1) IN ('', char(10))) = ?8
           AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?6 AND t.id = r.id)
         ORDER BY search.rowid LIMIT ?7
-        """, name.beginning, start, end, id, name.text, source, limit, rank == .name ? 1 : 0,
+        """, beginning, start, end, id, name.text, source, limit, rank == .name ? 1 : 0,
         read: StoredRecord.init)
     case .other:
       return try records(

@@ -11,6 +11,9 @@ package enum StoreLimit {
   /// Among more records than these, matches of several words are not counted: each word may be frequent and
   /// their intersection nearly empty.
   package static let intersectedRecords = 100_000
+
+  /// Among more records than these, names are not compared with a query that is too short for the index.
+  package static let comparedNames = 200_000
 }
 
 /// The positions that the records of a source can have: its number, shifted, plus a count.

@@ -68,7 +68,7 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
   private func items(matching query: Query) throws(SourceError) -> [Item] {
     let search = RankedSearch(query, for: Item.self)
     let matches = try entries.value().filter { $0.text.containsAll(search.words) }
-    return search.sorted(matches) { search.localRank($0.item.id.description, $0.text) }.map(\.item)
+    return search.sorted(matches) { search.rank($0.item.id.description, $0.text) }.map(\.item)
   }
 
   public func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {

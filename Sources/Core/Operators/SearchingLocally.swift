@@ -162,7 +162,7 @@ private struct LocalSearch<Item: Record> {
     let others = page.records.count - found.count
     if isRanked {
       found = search.sorted(found) { [text, search] index in
-        search.localRank(page.records[index].id.description, text(page.records[index]))
+        search.rank(page.records[index].id.description, text(page.records[index]))
       }
       found.removeFirst(min(skip, found.count))
     }

@@ -20,34 +20,25 @@ public struct RankedSearch: Hashable, Sendable {
   /// The ID that the query spells; `nil` if it is not a valid ID.
   public let id: String?
 
-  /// The words as one text, to compare with names; `nil` if it is too short for an index of three characters.
+  /// The words as one text, to compare with names; `nil` if it cannot be compared.
   public let name: String?
 
-  /// The same, however short, for records that are compared one by one.
-  private let text: String
+  /// True if an index of three characters can find names; others are compared one by one.
+  public let isNameIndexed: Bool
 
   public init<Item: Record>(_ query: Query, for type: Item.Type) {
     words = query.words
     id = Item.ID(query.text)?.description
     let text = words.map(\.text).joined(separator: " ")
     let scalars = text.unicodeScalars
-    let isIndexed =
-      scalars.count >= 3 && !scalars.contains { $0.value == 0 || 0xFFFD...0xFFFF ~= $0.value }
-    name = isIndexed ? text : nil
-    self.text = text
+    let isComparable =
+      !scalars.isEmpty && !scalars.contains { $0.value == 0 || 0xFFFD...0xFFFF ~= $0.value }
+    name = isComparable ? text : nil
+    isNameIndexed = scalars.count >= 3
   }
 
-  /// The rank of a record with this ID and searchable text, in a store, where names too short for its index have none.
+  /// The rank of a record with this ID and searchable text.
   public func rank(_ id: String, _ text: FoldedText) -> SearchRank {
-    rank(id, text, comparing: name)
-  }
-
-  /// The rank of a record that is compared with the query itself, however short that is.
-  package func localRank(_ id: String, _ text: FoldedText) -> SearchRank {
-    rank(id, text, comparing: self.text)
-  }
-
-  private func rank(_ id: String, _ text: FoldedText, comparing name: String?) -> SearchRank {
     if id == self.id { return .id }
     guard let name, text.text.utf8.starts(with: name.utf8) else { return .other }
     let next = text.text.utf8.dropFirst(name.utf8.count).first

@@ -54,6 +54,20 @@ struct RankedSearchTests {
     #expect(try await source.page(PageRequest(matching: query, limit: 2)).total == expected.count)
   }
 
+  @Test(
+    arguments: ["bundled", "scanned", "stored"],
+    [("sp", [2, 3, 5, 6, 8, 1, 4, 9]), ("S", [2, 3, 5, 6, 8, 1, 4, 9]), ("x", [7]), ("in", [2])])
+  func `names that begin with one or two letters come first, too`(
+    tier: String, search: (query: String, ids: [Int])
+  ) async throws {
+    let directory = try StoreDirectory()
+    let source = try await source(tier, in: directory)
+    let query = try Query(search.query)
+    for limit in [1, 2, 3, 7, 100] {
+      #expect(try await source.everyID(matching: query, limit: limit) == search.ids, "\(limit)")
+    }
+  }
+
   @Test func `an ID comes before names, if the record matches`() throws {
     let search = RankedSearch(try Query("12"), for: Note.self)
     #expect(search.id == "12")
