@@ -131,6 +131,43 @@ struct SyncTests {
     #expect(try await store.isIndexSound())
   }
 
+  @Test(arguments: [true, false])
+  func `the first page tells, on request, that a list without a total changed meanwhile`(
+    readsAgain: Bool
+  ) async throws {
+    var sync = try syncing(ShiftingSource(base: service(1...25)))
+    sync.readsFirstPageAgain = readsAgain
+    let result = await sync.run(upTo: nil, jobs: 1, waits: false) { _ in }
+    #expect(result.isComplete != readsAgain)
+    #expect((result.inconclusiveReason?.contains("changed meanwhile") ?? false) == readsAgain)
+    #expect(result.removedUpstream == 0 && result.added == 25)
+    var steady = try syncing(service(1...25), into: StoreDirectory().store())
+    steady.readsFirstPageAgain = readsAgain
+    #expect(await steady.run(upTo: nil, jobs: 1, waits: false) { _ in }.isComplete)
+  }
+
+  /// A service without a total that has other records on its first page each time.
+  private struct ShiftingSource: DataSource {
+    let base: any DataSource<Note>
+    let firstPages = Counter()
+
+    func page(_ request: PageRequest) async throws(SourceError) -> Page<Note> {
+      var page = try await base.page(request)
+      page.total = nil
+      if request.cursor == nil {
+        firstPages.add()
+        page.records = page.records.map { Note($0.id + (firstPages.value - 1) * 100) }
+      }
+      return page
+    }
+
+    func item(
+      _ id: Int, cachePolicy: CachePolicy
+    ) async throws(SourceError) -> LookupResult<Note> {
+      try await base.item(id, cachePolicy: cachePolicy)
+    }
+  }
+
   // MARK: - Resuming
 
   @Test(
