@@ -52,6 +52,10 @@ struct ServedPlugin<P: Plugin>: ServedSource {
     let source = try await source(for: query, &outcome)
     let page = try await source.page(request)
     outcome.add(page, showing: page.records.count)
+    if query.cache == .offline, outcome.gap == nil, let store = environment.store {
+      outcome.gap = try await plugin.gap(in: store)
+      outcome.noteGap()
+    }
     outcome.check(page.records, of: plugin, chosen: query.fields, hint: nil)
     return served(page.records, chosen, outcome.summary, query)
   }

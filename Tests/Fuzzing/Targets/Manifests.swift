@@ -49,8 +49,10 @@ extension FuzzTarget {
       url: url, body: nil, headers: [("link", String(decoding: bytes, as: UTF8.self))],
       document: document)
     for candidate in exchange.rowsCandidates() {
-      let rows = candidate.path.rows(in: document) ?? []
-      try expect(!rows.isEmpty, "no rows at \(candidate.path)")
+      let found = candidate.path.rows(in: document)
+      try expect(found != nil, "no list at \(candidate.path)")
+      let rows = found ?? []
+      try expect(rows.isEmpty == candidate.rows.isEmpty, "no rows at \(candidate.path)")
       if let id = IDInference(rows: rows, noun: exchange.noun).best {
         let ids = rows.compactMap { try? DeclaredRecord($0, id: id).id }
         try expect(Set(ids).count == rows.count, "the ID is not unique")

@@ -72,7 +72,8 @@ struct RankedSearchTests {
     let search = RankedSearch(try Query("12"), for: Note.self)
     #expect(search.id == "12")
     #expect(search.rank("12", FoldedText("a 12")) == .id)
-    #expect(search.rank("1", FoldedText("12")) == .other)
+    #expect(search.rank("1", FoldedText("12")) == .name)
+    #expect(search.rank("1", FoldedText("a 12")) == .other)
   }
 
   @Test func `a deleted record and one removed upstream are left out of every rank`() async throws {

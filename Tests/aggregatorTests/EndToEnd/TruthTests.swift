@@ -27,7 +27,10 @@ import Testing
   }
 
   /// Whether repeated records hide others, the reader of single pages sees: no page has them twice.
-  @Test(arguments: LyingService.table.filter { [.page, .token].contains($0.0) })
+  ///
+  /// A sync of the API waits until a service that limits its rate accepts requests again, as this one never does.
+  @Test(
+    arguments: LyingService.table.filter { [.page, .token].contains($0.0) && $0.2 != .rateLimit })
   func `nor does the API`(
     paging: LyingService.Paging, extra: LyingService.Extra, lie: LyingService.Lie
   ) async throws {

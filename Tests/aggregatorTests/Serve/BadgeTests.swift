@@ -25,15 +25,15 @@ import Testing
     #expect(try badge(cached).label == "Cached 3 min ago")
     #expect(try badge(bundled).label == "Bundled sample data")
     #expect(try badge(live, cached).label == "Partly cached")
-    #expect(try badge(live).note == nil)
-    #expect(try badge(cached).note == nil)
+    #expect(try badge(live).notes == [])
+    #expect(try badge(cached).notes == [])
   }
 
   @Test func sayWhyDataIsNotLive() throws {
     let cached = Provenance(.cached, fetchedAt: Self.minutesAgo, reason: Self.unreachable)
     #expect(try badge(cached).label == "Offline · cached 3 min ago")
-    #expect(try badge(cached).note == "Cannot reach the service")
-    #expect(try badge(cached, reason: "no network").note == "No network")
+    #expect(try badge(cached).notes == ["Cannot reach the service"])
+    #expect(try badge(cached, reason: "no network").notes == ["No network"])
     let limited = Provenance(
       .bundled, reason: SourceError(.rateLimited, "rate limited; retry in 28 min"))
     #expect(try badge(limited).label == "Bundled sample data")

@@ -67,6 +67,7 @@ import Testing
 private struct BrowsedServices {
   let countries: FakeCountries
   let heroes: FakeComicVine
+  let emptyHeroes: FakeComicVine
   let products: FakeProducts
   let pictures: FakePictures
 
@@ -81,6 +82,7 @@ private struct BrowsedServices {
           character.id == FakeCharacter.unknown.id ? .none : .at(pictures.url.absoluteString)
         return character
       })
+    emptyHeroes = try FakeComicVine(quirks: [.emptyPromise])
     let image = pictures.url.appending(path: "product.png").absoluteString
     products = try FakeProducts([
       FakeProduct(
@@ -110,6 +112,7 @@ private struct BrowsedServices {
     switch command {
     case "stop heroes": heroes.stop()
     case "stall heroes": heroes.fail(with: .stalled)
+    case "empty heroes": heroes.become(emptyHeroes)
     default: Issue.record("unknown command: \(command)")
     }
   }

@@ -14,8 +14,8 @@ struct Badge {
   let label: String
   let explanation: String
 
-  /// The reason that the answer is not what was asked for, to be shown beside the list; `nil` if it is.
-  let note: String?
+  /// Why the answer is not what was asked for, or not all of it, to be shown beside the list.
+  let notes: [String]
 
   private let page: ServedPage
   private let provenance: CombinedProvenance
@@ -44,7 +44,8 @@ struct Badge {
       }
     label = kind == .offline ? "Offline · \(origin.lowercasedFirst)" : origin
     let reason = (page.reason ?? provenance.reason?.message)?.safeLine.capitalizedFirst
-    note = provenance.reason == nil ? page.summary.incomplete : reason
+    notes =
+      (provenance.reason == nil ? [] : [reason].compactMap(\.self)) + page.summary.shortcomings
     let usual =
       switch provenance.origin {
       case .live: "Fetched from the service just now"
@@ -55,6 +56,8 @@ struct Badge {
       }
     explanation = reason ?? usual
   }
+
+  var notesHTML: [HTML] { notes.map { #"<p class="note" dir="auto">\#($0)</p>"# } }
 
   func html(_ links: [Link]) -> HTML {
     """
@@ -93,10 +96,11 @@ struct Badge {
 }
 
 extension ListingSummary {
-  /// The warning about a list that is cut short.
-  fileprivate var incomplete: String? {
-    warnings.first { $0.warning.code == Warning.incomplete }?.warning.message.safeLine
-      .capitalizedFirst
+  /// The warnings that records are missing, or may be.
+  fileprivate var shortcomings: [String] {
+    let codes: Set = ["scanned", "unreadable", "estimated"]
+    return warnings.map(\.warning).filter { $0.meansIncomplete || codes.contains($0.code) }
+      .map(\.message.safeLine.capitalizedFirst)
   }
 }
 

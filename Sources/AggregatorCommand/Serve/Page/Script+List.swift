@@ -117,7 +117,7 @@ extension Script {
           throw new Error($(".state p", next)?.textContent ?? "");
         }
         append(next, records, link);
-        if (hadFocus) $(".record", records[0])?.focus();
+        if (hadFocus && records.length) $(".record", records[0])?.focus();
       } catch (error) {
         if (controller.signal.aborted) return;
         const note = document.createElement("p");
@@ -145,6 +145,8 @@ extension Script {
         $(".bar .count", next)?.remove();
         place.before(...$$(".bar, .columns, .records", next));
       }
+      const known = new Set($$(".note", list()).map(note => note.textContent));
+      place.before(...$$(".note", next).filter(note => !known.has(note.textContent)));
       place.replaceWith(...$$(".more, .end", next));
       const shown = $("[data-shown]");
       if (shown) shown.textContent = String($$(".records > li").length);

@@ -59,7 +59,7 @@ extension WebPages {
       <h2 id="detail-title" tabindex="-1" dir="auto">\(record.name.safeLine)</h2>
       <div class="bar"><p class="id">\(source.noun.singular.safeLine.capitalizedFirst) \
       <bdi>\(record.id.safeLine)</bdi></p>\(badge?.html(links))</div>
-      \(badge?.note.map { #"<p class="note" dir="auto">\#($0)</p>"# })
+      \(badge?.notesHTML ?? [])
       <dl>
       \(record.card.filter { $0.value != record.name && $0.value != record.id }.map(line))
       </dl>

@@ -66,6 +66,7 @@ extension WebPages {
       return """
         <div class="bar"><p class="count" data-announce>No \(source.noun.plural)</p>\
         \(badge?.html(badgeLinks(content)))</div>
+        \(badge?.notesHTML ?? [])
         \(empty(content))
         """
     }
@@ -79,7 +80,7 @@ extension WebPages {
     return """
       <div class="bar"><p class="count" data-announce data-count="\(page.records.count)">\(count)</p>\
       \(badge?.html(badgeLinks(content)))</div>
-      \(badge?.note.map { #"<p class="note" dir="auto">\#($0)</p>"# })
+      \(badge?.notesHTML ?? [])
       \(beginning(content))
       \(list)
       \(end(page, content))
