@@ -64,7 +64,8 @@ extension Law {
   /// The laws that a live service can be checked against with few requests, each after its premises.
   package static let ofServices: [Law] =
     [
-      idsUnique, paginationStable, paginationEnds, limitRespected, searchUsesWords, listedIDFound,
+      idsUnique, paginationStable, paginationEnds, listComplete, limitRespected, searchUsesWords,
+      listedIDFound,
       unknownNotFound,
     ] + ofRecords
 }

@@ -71,6 +71,38 @@ private struct PaginationEnds: LawCheck {
 }
 
 extension Law {
+  package static let listComplete = Law(
+    "list-complete",
+    "A list that ends has as many records as the source says, and does not lack any.",
+    ListComplete())
+}
+
+private struct ListComplete: LawCheck {
+  func run<Item: Record>(
+    on subject: LawSubject<Item>, _ context: inout LawContext
+  ) async throws(SourceError) {
+    let collected = await subject.collectPages(size: subject.sizes.max() ?? 7)
+    if let failure = collected.failure { throw failure }
+    guard collected.end == .exhausted else {
+      return context.notApplicable(
+        "there are more than the \(collected.records.count.records) within the bound")
+    }
+    // The walk itself compares the totals with what it has read.
+    for (index, (_, page)) in collected.pages.enumerated() {
+      for warning in page.warnings where warning.meansIncomplete {
+        context.violation(
+          expected: "all records", found: warning.message, at: collected.text(ofPage: index))
+      }
+    }
+    let call = collected.text(ofPage: collected.pages.count - 1)
+    if let total = collected.pages.last?.page.total, total < collected.records.count {
+      context.violation(
+        expected: "a total of \(collected.records.count) or more", found: "\(total)", at: call)
+    }
+  }
+}
+
+extension Law {
   package static let anyPageSize = Law(
     "any-page-size", "Every page size returns the same records in the same order.",
     given: [paginationStable], AnyPageSize())

@@ -14,7 +14,8 @@ import UsersSource
     let report = await expectLaws(of: remote)
     #expect(
       report.notApplicable.map(\.law.name) == [
-        "ids-unique", "skip-consistent", "one-state", "search-matches", "search-uses-words",
+        "ids-unique", "list-complete", "skip-consistent", "one-state", "search-matches",
+        "search-uses-words",
         "search-within-list",
         "search-complete",
         "listed-id-found", "unknown-not-found",
@@ -32,7 +33,8 @@ import UsersSource
     let report = await expectLaws(of: chain)
     #expect(
       report.notApplicable.map(\.law.name) == [
-        "ids-unique", "skip-consistent", "one-state", "search-within-list", "search-complete",
+        "ids-unique", "list-complete", "skip-consistent", "one-state", "search-within-list",
+        "search-complete",
         "unknown-not-found", "one-request", "no-secret",
       ])
   }

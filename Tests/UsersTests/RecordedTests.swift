@@ -85,7 +85,8 @@ import UsersSource
     let report = await expectLaws(of: users)
     #expect(
       report.notApplicable.map(\.law.name) == [
-        "ids-unique", "skip-consistent", "one-state", "search-matches", "search-uses-words",
+        "ids-unique", "list-complete", "skip-consistent", "one-state", "search-matches",
+        "search-uses-words",
         "search-within-list",
         "search-complete",
         "listed-id-found", "unknown-not-found", "no-secret",

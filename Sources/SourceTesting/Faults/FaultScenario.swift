@@ -68,7 +68,8 @@ public struct FaultScenario: Sendable, CustomStringConvertible {
   public var description: String { "\(name): \(summary)" }
 
   private static let consistencyLaws: Set = [
-    "ids-unique", "pagination-stable", "pagination-ends", "any-page-size", "skip-consistent",
+    "ids-unique", "pagination-stable", "pagination-ends", "list-complete", "any-page-size",
+    "skip-consistent",
     "cursor-lasts",
     "one-state", "search-matches", "search-uses-words", "search-within-list", "search-complete",
   ]

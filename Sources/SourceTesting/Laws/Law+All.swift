@@ -4,7 +4,8 @@ public import AggregatorLaws
 extension Law {
   /// Each law comes after its premises.
   public static let all: [Law] = [
-    idsUnique, paginationStable, paginationEnds, anyPageSize, limitRespected, skipConsistent,
+    idsUnique, paginationStable, paginationEnds, listComplete, anyPageSize, limitRespected,
+    skipConsistent,
     cursorLasts, cursorForeign, cursorDamaged, oneState,
     searchMatches, searchUsesWords, searchWithinList, searchComplete,
     listedIDFound, unknownNotFound, mergeKeeps,

@@ -59,11 +59,30 @@ extension Breach {
         return page
       }).with { $0.isEndless = true }
     },
+    Breach("list-complete", "it ends before its total") {
+      let diary = Diary()
+      return diary.subject(page: { request throws(SourceError) in
+        var page = try await diary.page(request)
+        if request.query == nil { page.total = page.total.map { $0 + 7 } }
+        return page
+      })
+    },
+    Breach("list-complete", "its total is too small") {
+      let diary = Diary()
+      return diary.subject(page: { request throws(SourceError) in
+        var page = try await diary.page(request)
+        if request.query == nil { page.total = 3 }
+        return page
+      })
+    },
     Breach("any-page-size", "large pages lack a record") {
       let diary = Diary()
       return diary.subject(page: { request throws(SourceError) in
         var page = try await diary.page(request)
-        if request.limit >= 20, request.query == nil { page.records.removeAll { $0.id == 20 } }
+        if request.limit >= 20, request.query == nil {
+          page.records.removeAll { $0.id == 20 }
+          page.total = nil
+        }
         return page
       })
     },
