@@ -69,6 +69,8 @@ class Place:
             "RUNTIME__LOG_LEVEL": "ERROR",
             "PYTHONWARNINGS": "ignore",
         }
+        # Those of the last run that named any: what is stored of one URL is not shown for another.
+        self.urls = {}
 
     def __truediv__(self, name):
         return self.path / name
@@ -87,7 +89,9 @@ class Place:
 
         Runs at the same time have different names. Raises Failure if it fails.
         """
-        environment = self.environment | {k: str(v) for k, v in settings.items()}
+        settings = {name: str(value) for name, value in settings.items()}
+        self.urls |= {name: url for name, url in settings.items() if name.endswith("_URL")}
+        environment = self.environment | self.urls | settings
         with open(self / f"{name}.words", "wb") as words:
             with subprocess.Popen(
                 [self / "measure", self / f"{name}.report", *map(str, command)], cwd=self.path,
@@ -110,16 +114,17 @@ class Place:
 class Server:
     """The loopback service, for as long as the `with` block runs."""
 
-    def __init__(self, place, people, products, latency=0, address="127.0.0.1"):
+    def __init__(self, place, people, products, latency=0, address="127.0.0.1", port=0):
         self.address = address
         self.command = [
-            place / "server", place / people, place / products, str(latency), address]
+            place / "server", place / people, place / products, str(latency), address, str(port)]
 
     def __enter__(self):
         self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, text=True)
         port = self.process.stdout.readline().strip()
         if not port:
             raise Failure("the server did not start")
+        self.port = int(port)
         self.url = f"http://{self.address}:{port}"
         return self
 

@@ -282,7 +282,7 @@ static void take_in(struct connection *client) {
 }
 
 int main(int count, char **arguments) {
-  if (count != 5) return 64;
+  if (count != 6) return 64;
   signal(SIGPIPE, SIG_IGN);
   people = load(arguments[1]);
   products = load(arguments[2]);
@@ -291,7 +291,11 @@ int main(int count, char **arguments) {
   for (int i = 0; i < most_connections; i++) connections[i].socket = -1;
 
   int listener = socket(AF_INET, SOCK_STREAM, 0);
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = inet_addr(arguments[4])};
+  // Connections of a server that had the port before may still be closing.
+  int on = 1;
+  setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(atoi(arguments[5])),
+                                .sin_addr.s_addr = inet_addr(arguments[4])};
   socklen_t size = sizeof address;
   if (bind(listener, (struct sockaddr *)&address, size) < 0 || listen(listener, 128) < 0 ||
       getsockname(listener, (struct sockaddr *)&address, &size) < 0)

@@ -122,6 +122,8 @@ package protocol ScopedRecords: Store {
   func scopes(of source: String) async throws(SourceError) -> [StoredScope]
 
   /// Shows a scope from now on, as that of the present secret; false if there is none with the name.
+  ///
+  /// - Throws: ``SourceError`` with code `invalidRequest` for a scope of other settings.
   func adopt(_ name: String, of source: String) async throws(SourceError) -> Bool
 
   /// Removes all records of a scope that is not shown; false if there is none with the name.
@@ -205,6 +207,11 @@ private struct ScopeChoice<Base: ScopeKeepingStore>: Sendable {
       }
     }
 
+    /// Takes a name that no other scope has.
+    mutating func rename() {
+      secrets.insert(Self.disowned + String(UInt32.random(in: .min ... .max), radix: 36), at: 0)
+    }
+
     var name: String {
       records + (secrets.first.map { "~\($0.trimmingPrefix(Self.disowned))" } ?? "")
     }
@@ -252,9 +259,11 @@ private struct ScopeChoice<Base: ScopeKeepingStore>: Sendable {
   /// Notes the scope of what will be stored.
   func begin() async throws(SourceError) {
     let salt = scope.secret == nil ? "" : try await salt(isCreated: true)
-    try await write(
-      Mark(records: scope.records, secrets: [scope.fingerprint(salt)].compactMap(\.self)), from: nil
-    )
+    var mark = Mark(
+      records: scope.records, secrets: [scope.fingerprint(salt)].compactMap(\.self))
+    // A scope that this secret once read may be kept under its name.
+    if try await kept().contains(where: { $0.name == mark.name }) { mark.rename() }
+    try await write(mark, from: nil)
   }
 
   /// Notes that the secret reads this scope, too.
@@ -269,6 +278,11 @@ private struct ScopeChoice<Base: ScopeKeepingStore>: Sendable {
     var shown = try await mark()
     let other = try await kept().first { $0.name == name }
     guard shown?.name == name || other != nil else { return false }
+    if let other, other.records != scope.records {
+      throw SourceError(
+        .invalidRequest, "the scope \(name) of \(source) was read with other settings",
+        remedy: "change them back, such as its URL: its records come back with them")
+    }
     if let own = scope.fingerprint(try await salt(isCreated: true)) {
       if let mark = shown, mark.name != name {
         shown?.disown(own)

@@ -492,6 +492,15 @@ import Testing
     #expect(try await Self.ids(rotated) == ["9"])
     #expect(try await Self.ids(Self.store(file, "old")) == ["1", "2"])
     #expect(try await Self.ids(Self.store(file, "new")) == ["9"])
+    // A secret whose scope is gone begins another one, beside that which it gave away and which has its name.
+    let secret = Self.store(file, "x")
+    try await Self.save(["30"], secret)
+    #expect(try await secret.adopt(old, of: "lamps"))
+    try await secret.clear("lamps", forgetsDeleted: true)
+    try await Self.save(["31"], secret)
+    #expect(try await Self.ids(Self.store(file, "x")) == ["31"])
+    let all = try await secret.scopes(of: "lamps")
+    #expect(Set(all.map(\.name)).count == all.count && all.count == 3)
   }
 
   // MARK: - Values

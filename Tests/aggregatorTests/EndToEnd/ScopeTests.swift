@@ -79,6 +79,13 @@ import Testing
       let synced = try await home.run("products sync", there)
       #expect(synced.status == 0, "\(synced)")
     }
+    let scopes = try await home.run(
+      "store scopes products --fields scope,records --tsv", settings[1])
+    #expect(scopes.lines.map { $0.split(separator: "\t").last } == ["5", "3"], "\(scopes)")
+    let other = try #require(scopes.lines.last?.split(separator: "\t").first)
+    let adopted = try await home.run("store adopt products \(other)", settings[1])
+    #expect(adopted.status == 64, "\(adopted)")
+    #expect(adopted.errors.contains("was read with other settings"), "\(adopted)")
     let deletion = "products delete \(FakeProduct.id(1)) --yes"
     #expect(try await home.run(deletion, settings[0]).status == 0)
     for (there, numbers) in zip(settings + settings, [2...3, 101...105, 2...3, 101...105]) {

@@ -381,4 +381,22 @@ import Testing
     #expect(try await run.outcome().ending == .signal(SIGTERM))
     withExtendedLifetime(pipe) {}
   }
+
+  @Test func `IDs that differ only in their composition are two records`() async throws {
+    let products = ["caf\u{E9}", "cafe\u{301}"].map { id in
+      var product = FakeProduct(1, "Lamp")
+      product.id = .string(id)
+      return product
+    }
+    let service = try FakeProducts(products)
+    let home = try TestHome(service.settings)
+    #expect(try await home.run("products sync").lines == ["products\t2\t0\t0\t0\t2\ttrue"])
+    for line in ["list --all", "list --all --offline", "search lamp --offline"] {
+      let listed = try await home.run("products \(line) --fields id --tsv")
+      #expect(listed.lines.map(\.unicodeScalars.count) == [4, 5], "\(listed)")
+    }
+    #expect(try await home.run("products delete caf\u{E9} --yes").status == 0)
+    let left = try await home.run("products list --all --offline --fields id --tsv")
+    #expect(left.lines.map(\.unicodeScalars.count) == [5], "\(left)")
+  }
 }
