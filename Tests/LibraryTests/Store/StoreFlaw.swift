@@ -263,9 +263,8 @@ private final class LateBatches: Sendable {
       let position = try await base.record(entry.id, of: source)?.position ?? 0
       state.withLock { _ = $0.hidden.insert(position) }
     }
-    // It is committed after somebody has read past it.
-    let count = state.withLock(\.batches)
-    while state.withLock({ $0.batches < count + 2 }) { await Task.yield() }
+    // It is committed after somebody has read past it. All others may have been saved meanwhile.
+    while state.withLock({ $0.batches < 4 }) { await Task.yield() }
     let reads = state.withLock(\.reads)
     while state.withLock({ $0.reads < reads + 20 }) { await Task.yield() }
     state.withLock { $0.hidden = [] }
