@@ -209,7 +209,7 @@ extension Plugin {
   /// The scope of the records in a store: those of another URL, seed or the like are not mixed with them.
   ///
   /// - Parameter secret: The secret that may decide which records there are.
-  package func recordScope(in settings: Settings, of secret: Secret? = nil) -> StoreScope {
+  package func recordScope(in settings: Settings, of secret: Secret?) -> StoreScope {
     StoreScope(records: collection(in: settings, bySize: false), secret: secret)
   }
 

@@ -46,7 +46,7 @@ public struct DeclaredPlugin: Plugin {
   ///
   /// Records of another address, or with other IDs, are those of another source; with another secret they may
   /// be those of another account.
-  package func scopeOfRecords(in settings: Settings) -> StoreScope? {
+  package func recordScope(in settings: Settings) -> StoreScope? {
     guard (try? lazy.value().get()) != nil else { return nil }
     return recordScope(in: settings, of: secret(in: settings))
   }

@@ -333,7 +333,7 @@ import Testing
     let service = try FakeAPI(.page)
     let file = SQLiteStore(at: home.appending(path: "store.sqlite").path)
     func store(of plugin: DeclaredPlugin) -> some Store {
-      ScopedStore(file) { $0 == plugin.name ? plugin.scopeOfRecords(in: Settings()) : nil }
+      ScopedStore(file) { $0 == plugin.name ? plugin.recordScope(in: Settings()) : nil }
     }
     func offline(_ plugin: DeclaredPlugin) throws -> any DataSource<DeclaredRecord> {
       try plugin.source(
@@ -388,7 +388,7 @@ import Testing
   }
 
   /// A store as a process with this secret has it.
-  private static func store(_ file: SQLiteStore, _ secret: String?) -> some ScopedRecords {
+  private static func store(_ file: SQLiteStore, _ secret: String?) -> ScopedStore {
     ScopedStore(file) { _ in StoreScope(records: "a", secret: secret.map { Secret($0) }) }
   }
 

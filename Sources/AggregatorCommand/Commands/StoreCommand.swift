@@ -66,7 +66,7 @@ extension Command {
     switch location {
     case .file(let path): return ["\(path), \(size(of: path))"]
     case .postgres(let address):
-      guard let store = (store as? ScopedStore<PostgresStore>)?.base else { return [] }
+      guard let store = store.unscoped as? PostgresStore else { return [] }
       do throws(SourceError) {
         let status = try await store.serverStatus()
         let size = status.searchIndex == nil ? "no store yet" : Int(status.bytes).byteCount

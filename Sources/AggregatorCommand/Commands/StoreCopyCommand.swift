@@ -125,8 +125,7 @@ extension CommandContext {
   func warnOfUnfinishedCopy(
     into store: any Store, at location: StoreLocation
   ) async throws(CommandError) {
-    let copy: (any CopyableStore)? =
-      (store as? ScopedStore<SQLiteStore>)?.base ?? (store as? ScopedStore<PostgresStore>)?.base
+    let copy = store.unscoped as? any CopyableStore
     do throws(SourceError) {
       guard let text = try await copy?.copyMark(), let mark = CopyMark(text) else { return }
       diagnostics.warning(

@@ -23,7 +23,7 @@ extension Command {
     }
     let environment = try context.localEnvironment()
     let store = try environment.requiredStore()
-    guard let store = (store as? ScopedStore<PostgresStore>)?.base ?? store as? PostgresStore else {
+    guard let store = store.unscoped as? PostgresStore else {
       throw CommandError(.usage, "this store has no roles: it is not in PostgreSQL")
     }
     do {

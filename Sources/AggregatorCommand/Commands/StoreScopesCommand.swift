@@ -63,8 +63,8 @@ extension Command {
 
 extension CommandContext {
   /// The store, whose sources have scopes.
-  func scopedStore() throws -> any ScopedRecords {
-    guard let store = try localEnvironment().requiredStore() as? any ScopedRecords else {
+  func scopedStore() throws -> ScopedStore {
+    guard let store = try localEnvironment().requiredStore() as? ScopedStore else {
       throw CommandError(.notFound, "this store has no scopes")
     }
     return store

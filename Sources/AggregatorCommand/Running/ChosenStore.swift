@@ -69,9 +69,9 @@ extension CommandContext {
     ScopedStore(store) { [plugins = tree.plugins] name in
       guard let plugin = plugins.first(where: { $0.name == name }) else { return nil }
       guard let declared = plugin as? DeclaredPlugin else {
-        return plugin.recordScope(in: settings)
+        return plugin.recordScope(in: settings, of: nil)
       }
-      return declared.scopeOfRecords(in: settings)
+      return declared.recordScope(in: settings)
     }
   }
 

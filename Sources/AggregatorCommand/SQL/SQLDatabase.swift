@@ -19,19 +19,17 @@ package protocol SQLResult: Actor {
 
 /// The store as queries read it.
 enum SQLDatabase: Sendable {
-  case file(SQLiteStore, scoped: ScopedStore<SQLiteStore>?)
+  case file(SQLiteStore, scoped: ScopedStore?)
   /// Queries are sent to an address of their own: the role of the store may be too powerful.
-  case server(PostgresStore, scoped: ScopedStore<PostgresStore>?, address: PostgresAddress)
+  case server(PostgresStore, scoped: ScopedStore?, address: PostgresAddress)
 
   /// `address` is that for queries of a store in PostgreSQL; `nil` for that of the store.
   init(_ store: any Store, queriesTo address: PostgresAddress?) throws(CommandError) {
-    switch store {
-    case let scoped as ScopedStore<SQLiteStore>: self = .file(scoped.base, scoped: scoped)
-    case let store as SQLiteStore: self = .file(store, scoped: nil)
-    case let scoped as ScopedStore<PostgresStore>:
-      self = .server(scoped.base, scoped: scoped, address: address ?? scoped.base.address)
+    let scoped = store as? ScopedStore
+    switch store.unscoped {
+    case let store as SQLiteStore: self = .file(store, scoped: scoped)
     case let store as PostgresStore:
-      self = .server(store, scoped: nil, address: address ?? store.address)
+      self = .server(store, scoped: scoped, address: address ?? store.address)
     default: throw CommandError(.notFound, "this store does not support SQL")
     }
   }
@@ -64,10 +62,9 @@ enum SQLDatabase: Sendable {
 
   /// Warns of sources whose records may be those of another account.
   func warningsOfUnknownSecrets(_ sources: [String]) async -> [SourceWarning] {
-    let scoped = store as? any ScopedRecords
     var warnings: [SourceWarning] = []
     for source in sources {
-      guard let warning = await scoped?.warningOfUnknownSecret(source) else { continue }
+      guard let warning = await store.warningOfUnknownSecret(source) else { continue }
       warnings.append(SourceWarning(source, warning))
     }
     return warnings

@@ -98,7 +98,11 @@ struct Cached<Base: DataSource>: Decorator {
   ) async throws(SourceError) -> LookupResult<Base.Item> {
     let key = key(.show, id.description)
     let cached = try await cachedPage(key).flatMap(found)
-    if let cached, !cachePolicy.refreshes, isFresh(cached.provenance) { return cached }
+    if let cached, !cachePolicy.refreshes, isFresh(cached.provenance),
+      await !recordStore.isOfUnknownSecret()
+    {
+      return cached
+    }
     var found: LookupResult<Base.Item>
     do { found = try await base.item(id, cachePolicy: cachePolicy) } catch {
       guard var cached = stale(cached, insteadOf: error, cachePolicy) else { throw error }
@@ -175,7 +179,7 @@ struct Cached<Base: DataSource>: Decorator {
   private func freshPage(
     _ request: PageRequest, _ stored: DecodedPage<Base.Item>?, in generation: String?
   ) async throws(SourceError) -> DecodedPage<Base.Item>? {
-    guard !request.cachePolicy.refreshes else { return nil }
+    guard !request.cachePolicy.refreshes, await !recordStore.isOfUnknownSecret() else { return nil }
     if let stored, await isFresh(stored, in: generation) { return stored }
     for size in await largerSizes(than: request) {
       let larger = request.after(request.cursor, limit: size)

@@ -84,9 +84,12 @@ extension RecordStore {
     }
   }
 
-  /// The last sync, if all records of the service are stored; `nil` if they may not be.
+  /// The last sync, if all records of the service are stored; `nil` if they may not be, or may be those of another
+  /// account.
   func completeSync() async throws(SourceError) -> CompleteSync? {
-    guard let mark = try await store.checkpoint(Coverage.checkpoint, of: source) else { return nil }
+    guard let mark = try await store.checkpoint(Coverage.checkpoint, of: source),
+      await !isOfUnknownSecret()
+    else { return nil }
     let seconds = Double(mark).flatMap { $0 > 1 ? $0 : nil }
     return CompleteSync(date: seconds.map(Date.init(timeIntervalSince1970:)))
   }

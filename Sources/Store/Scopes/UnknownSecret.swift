@@ -3,16 +3,14 @@ package import AggregatorCore
 extension DataSource {
   /// Warns of answers from the store if they may be those of another account; see ``ScopedStore``.
   package func warningOfUnknownSecret(in recordStore: RecordStore<Item>) -> any DataSource<Item> {
-    guard let store = recordStore.store as? any ScopedRecords else { return self }
-    return UnknownSecret(base: self, source: recordStore.source, store: store)
+    UnknownSecret(base: self, recordStore: recordStore)
   }
 }
 
 struct UnknownSecret<Base: DataSource>: Decorator {
   let base: Base
-  let source: String
-  let store: any ScopedRecords
-  var label: String { "warningOfUnknownSecret(in: \(source))" }
+  let recordStore: RecordStore<Base.Item>
+  var label: String { "warningOfUnknownSecret(in: \(recordStore.source))" }
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
     var page = try await base.page(request)
@@ -30,14 +28,23 @@ struct UnknownSecret<Base: DataSource>: Decorator {
 
   private func warnings(of provenance: Provenance) async -> [Warning] {
     guard provenance.origin == .cached else { return [] }
-    return [await store.warningOfUnknownSecret(source)].compactMap(\.self)
+    return [await recordStore.store.warningOfUnknownSecret(recordStore.source)].compactMap(\.self)
   }
 }
 
-extension ScopedRecords {
-  /// A warning that answers may be those of another account; `nil` if they are not.
+extension RecordStore {
+  /// True if the records may be those of another account; see ``ScopedStore``.
+  func isOfUnknownSecret() async -> Bool {
+    await (store as? ScopedStore)?.isOfUnknownSecret(source) ?? false
+  }
+}
+
+extension Store {
+  /// A warning that the records of a source may be those of another account; `nil` if they are not.
   package func warningOfUnknownSecret(_ source: String) async -> Warning? {
-    guard await isOfUnknownSecret(source) else { return nil }
+    guard let scoped = self as? ScopedStore, await scoped.isOfUnknownSecret(source) else {
+      return nil
+    }
     return Warning(
       Warning.unknownSecret,
       "its secret is new here: these are the records of the last one, perhaps of another account")

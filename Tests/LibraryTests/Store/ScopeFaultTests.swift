@@ -7,7 +7,7 @@ import Testing
 @Suite struct ScopeFaultTests {
   private let base = InMemoryStore()
 
-  private func scoped(_ store: some ScopeKeepingStore, _ secret: String) -> some ScopedRecords {
+  private func scoped(_ store: some ScopeKeepingStore, _ secret: String) -> ScopedStore {
     ScopedStore(store) { _ in StoreScope(records: "a", secret: Secret(secret)) }
   }
 
