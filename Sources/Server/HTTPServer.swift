@@ -9,7 +9,7 @@ import Synchronization
 package final class HTTPServer: Sendable {
   package typealias Handler = @Sendable (ServerRequest) async -> ServerResponse
 
-  /// What answers the requests of a server.
+  /// The functions that answer and refuse the requests of a server.
   package struct Responder: Sendable {
     let respond: Handler
     let refuse: @Sendable (RequestRefusal, ServerRequest) -> ServerResponse

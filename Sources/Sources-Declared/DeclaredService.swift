@@ -211,7 +211,7 @@ extension Manifest {
 
   private static let maxWrappers = 4
 
-  /// What a response has where the next page should be named.
+  /// The value of a response at the place where the next page is named.
   struct UnusableNext: Error {
     let text: String
   }

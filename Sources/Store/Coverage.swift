@@ -13,7 +13,7 @@ public struct Coverage: Hashable, Sendable {
   public var isComplete: Bool
 
   /// True if a list that is cached from its first page to its last has fewer rows than each of its pages says.
-  public var isShort = false
+  package var isShort = false
 
   /// The name of the checkpoint that a complete sync leaves.
   static let checkpoint = "complete"

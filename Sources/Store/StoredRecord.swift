@@ -87,7 +87,7 @@ public struct FetchedPage: Hashable, Codable, Sendable {
   /// The generation of the listing, see ``DataSource/cached(in:freshFor:of:now:)``; `nil` for a record.
   public var generation: String?
 
-  /// What the source said about missing records; `nil` for nothing.
+  /// The source's words about missing records; `nil` if it had none.
   package var warnings: [Warning]?
 
   /// The number of its rows, repeated ones too; `nil` for a page that an older version has stored.

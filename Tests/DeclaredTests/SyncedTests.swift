@@ -6,7 +6,7 @@ import Testing
 
 @testable import DeclaredSource
 
-/// What the store answers after a complete sync, instead of a part of the service's records.
+/// Answers of the store after a complete sync, instead of a part of the service's records.
 @Suite(.timeLimit(.minutes(10))) struct SyncedTests {
   private static let size = 1203
 

@@ -11,12 +11,12 @@ public final class LyingService: Sendable {
     case page, offset, token, link, linkHeader, single
   }
 
-  /// What the service says beside the rows.
+  /// The service's statements beside the rows.
   public enum Extra: String, CaseIterable, Sendable {
     case nothing, total, more
   }
 
-  /// What is wrong from some page on.
+  /// The fault from some page on.
   public enum Lie: String, CaseIterable, Sendable {
     case none
     // Rows are missing.

@@ -1,7 +1,7 @@
 import AggregatorKit
 import Foundation
 
-/// What the program says of a ``LyingService``: every answer has all records, or says that it does not.
+/// A check of the program's answers about a ``LyingService``: each has all records, or says that it does not.
 public struct TruthTrial: Sendable {
   /// The end of a run of the program.
   public struct Outcome: Sendable {
@@ -29,7 +29,7 @@ public struct TruthTrial: Sendable {
   private let program: Program
   private var faults: [String] = []
 
-  /// What is untrue in the answers about a service, in words; empty if nothing is.
+  /// The untrue answers about a service, in words.
   public static func faults(
     of service: LyingService, running program: @escaping Program
   ) async throws -> [String] {

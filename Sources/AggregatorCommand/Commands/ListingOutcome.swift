@@ -23,7 +23,7 @@ struct ListingOutcome {
   /// The command that completes the cache, if only cached records are listed.
   var syncHint: Hint?
 
-  /// What the cache lacks, if only it is listed.
+  /// The records that the cache lacks, if only it is listed.
   var gap: CacheGap?
 
   /// True if the total of the service is known to be too large.

@@ -22,7 +22,7 @@ extension Command {
     var cached: CachedData?
     do throws(SourceError) {
       if let store = environment.store {
-        cached = try await CachedData(of: name, in: store, files, forgetsDeleted: true)
+        cached = try await CachedData(of: name, in: store, files, .everything)
       }
     } catch {
       // A source can be removed whatever the state of the store.
@@ -31,24 +31,17 @@ extension Command {
     if cached?.isEmpty == true { cached = nil }
     let data = invocation.has(.data) ? cached : nil
     let subject = "the source \(name)" + (data.map { " and its \($0.text)" } ?? "")
-    guard !invocation.has(.dryRun) else {
-      context.diagnostics.note("Would remove \(subject)")
-      return .success
+    let isRemoved = try await context.remove(subject) {
+      do throws(SourceError) {
+        // The data first: afterwards the command would not find the source again.
+        try await data?.remove()
+        _ = try folder.remove(name)
+      } catch {
+        throw CommandError(error)
+      }
     }
-    guard try invocation.confirms("Remove \(subject)") else {
-      context.diagnostics.note("Nothing removed")
-      return .success
-    }
-    do throws(SourceError) {
-      // The data first: afterwards the command would not find the source again.
-      try await data?.remove()
-      _ = try folder.remove(name)
-    } catch {
-      throw CommandError(error)
-    }
-    context.diagnostics.note("Removed \(subject)")
-    if data == nil, let cached {
-      let command = context.diagnostics.command("store clear \(name)")
+    if isRemoved, data == nil, let cached {
+      let command = context.diagnostics.command("store clear \(name) --forget-deleted")
       context.diagnostics.note("Still in the store: \(cached.text). Remove with: \(command)")
     }
     return .success

@@ -32,9 +32,13 @@ extension Command {
     let store = try environment.requiredStore()
     var entries: [StoreEntry] = []
     var activities: [String] = []
+    var kept: [String] = []
     for plugin in context.tree.plugins {
       do throws(SourceError) {
         entries.append(StoreEntry(plugin.name, try await store.status(of: plugin.name)))
+        let scopes = try await (store as? ScopedStore)?.scopes(of: plugin.name) ?? []
+        let count = scopes.count { !$0.isShown }
+        if count > 0 { kept.append("\(count) of \(plugin.name)") }
         if store.isShared, let activity = try await plugin.activity(in: environment, store) {
           activities.append(activity)
         }
@@ -45,6 +49,11 @@ extension Command {
     try RecordPrinter.print(
       entries, as: output.plainListing("store", StoreEntry.self), output, in: context)
     for activity in activities { context.diagnostics.note(activity) }
+    if !kept.isEmpty {
+      let command = context.diagnostics.command("store scopes")
+      context.diagnostics.note(
+        "Kept of other scopes: \(kept.joined(separator: ", ")) · \(command)")
+    }
     if let location = try context.storeLocation(environment.settings) {
       for note in try await notes(on: location, store) { context.diagnostics.note(note) }
       try await context.warnOfUnfinishedCopy(into: store, at: location)
@@ -118,23 +127,15 @@ extension Command {
     do {
       cached = try await CachedData(
         of: name, called: plugin?.noun, in: store, files,
-        forgetsDeleted: invocation.has(.forgetDeleted))
+        !invocation.has(.forgetDeleted) ? .records : plugin == nil ? .everything : .deletions)
     } catch {
       throw failure(error)
     }
     // A source that was removed may have left records.
     if cached.isEmpty { _ = try context.tree.plugin(named: name) }
-    guard !invocation.has(.dryRun) else {
-      context.diagnostics.note("Would remove \(cached.text)")
-      return .success
+    try await context.remove(cached.text) { () async throws(CommandError) in
+      do throws(SourceError) { try await cached.remove() } catch { throw failure(error) }
     }
-    guard try invocation.confirms("Remove \(cached.text)") else {
-      context.diagnostics.note("Nothing removed")
-      return .success
-    }
-    context.progress.say { "Removing \(cached.text)…" }
-    do { try await cached.remove() } catch { throw failure(error) }
-    context.diagnostics.note("Removed \(cached.text)")
     return .success
   }
 
@@ -154,16 +155,7 @@ extension Command {
       }
       let subject =
         "\(plugin.noun.count(scope.status.records)) and \(scope.status.deleted.of("deletion"))"
-      guard !invocation.has(.dryRun) else {
-        context.diagnostics.note("Would remove \(subject)")
-        return .success
-      }
-      guard try invocation.confirms("Remove \(subject)") else {
-        context.diagnostics.note("Nothing removed")
-        return .success
-      }
-      _ = try await store.clearScope(name, of: source)
-      context.diagnostics.note("Removed \(subject)")
+      try await context.remove(subject) { _ = try await store.clearScope(name, of: source) }
       return .success
     } catch let error as SourceError {
       throw CommandError(error, of: plugin)
@@ -177,17 +169,9 @@ extension Command {
       let count = try await store.status(of: name).history?.count ?? 0
       // A source that was removed may have left changes.
       if count == 0 { _ = try context.tree.plugin(named: name) }
-      let subject = "\(count.of("change")) of \(name)"
-      guard !invocation.has(.dryRun) else {
-        context.diagnostics.note("Would remove \(subject)")
-        return .success
+      try await context.remove("\(count.of("change")) of \(name)") {
+        try await store.clearHistory(of: name)
       }
-      guard try invocation.confirms("Remove \(subject)") else {
-        context.diagnostics.note("Nothing removed")
-        return .success
-      }
-      try await store.clearHistory(of: name)
-      context.diagnostics.note("Removed \(subject)")
       return .success
     } catch let error as SourceError {
       throw CommandError(error)
@@ -282,13 +266,25 @@ struct CachedData: Sendable {
   private let name: String
   private let store: any Store
   private let files: ImageDiskCache?
-  private let forgetsDeleted: Bool
+  private let extent: Extent
+  private let kept: [StoredScope]
+
+  enum Extent {
+    /// The records that are shown.
+    case records
+    /// The deletions, too.
+    case deletions
+    /// What is kept of other scopes, too.
+    case everything
+  }
 
   /// - Throws: ``SourceError`` with code `storage` or `busy`.
   init(
     of name: String, called noun: RecordNoun? = nil, in store: any Store, _ files: ImageDiskCache?,
-    forgetsDeleted: Bool
+    _ extent: Extent
   ) async throws(SourceError) {
+    let scopes = try await (store as? ScopedStore)?.scopes(of: name) ?? []
+    kept = extent == .everything ? scopes.filter { !$0.isShown } : []
     let status = try await store.status(of: name)
     let images = await files?.usage(of: name).count ?? 0
     let records = status.records + status.hidden + status.removedUpstream
@@ -296,20 +292,41 @@ struct CachedData: Sendable {
     text = [
       "\(records) cached \(records == 1 ? noun.singular : noun.plural)",
       images > 0 ? images.of("image") : nil,
-      forgetsDeleted && status.deleted > 0 ? status.deleted.of("deletion") : nil,
+      extent != .records && status.deleted > 0 ? status.deleted.of("deletion") : nil,
+      kept.isEmpty ? nil : kept.count.of("kept scope"),
     ].compactMap(\.self).joined(separator: " and ")
-    isEmpty = records + images + status.deleted == 0
+    isEmpty = records + images + status.deleted == 0 && !scopes.contains { !$0.isShown }
     self.name = name
     self.store = store
     self.files = files
-    self.forgetsDeleted = forgetsDeleted
+    self.extent = extent
   }
 
   /// Removes all of it.
   ///
   /// - Throws: ``SourceError`` with code `storage` or `busy`.
   func remove() async throws(SourceError) {
-    try await store.clear(name, forgetsDeleted: forgetsDeleted)
+    for scope in kept { _ = try await (store as? ScopedStore)?.clearScope(scope.name, of: name) }
+    try await store.clear(name, forgetsDeleted: extent != .records)
     try await files?.clear(name)
+  }
+}
+
+extension CommandContext {
+  /// Removes something if the user confirms it, or says what would be removed; true if it was removed.
+  @discardableResult
+  func remove(_ subject: String, _ removal: () async throws -> Void) async throws -> Bool {
+    guard !invocation.has(.dryRun) else {
+      diagnostics.note("Would remove \(subject)")
+      return false
+    }
+    guard try invocation.confirms("Remove \(subject)") else {
+      diagnostics.note("Nothing removed")
+      return false
+    }
+    progress.say { "Removing \(subject)…" }
+    try await removal()
+    diagnostics.note("Removed \(subject)")
+    return true
   }
 }

@@ -219,7 +219,7 @@ struct SyncReport {
 }
 
 extension SyncResult {
-  /// What was not read, in words.
+  /// The parts that were not read, in words.
   fileprivate func remarks(on source: String) -> [Warning] {
     var remarks: [Warning] = []
     if unreadable.count > 0 { remarks.append(.unreadable(unreadable)) }
@@ -238,7 +238,7 @@ extension SyncResult {
     return remarks
   }
 
-  /// What was not read, and why.
+  /// The parts that were not read, and why.
   func warnings(on source: String) -> [SourceWarning] {
     let failure = failure.map { Warning($0.code.description, $0.message) }
     return (remarks(on: source) + [failure].compactMap(\.self)).map { SourceWarning(source, $0) }

@@ -89,15 +89,8 @@ struct SQLSession: Sendable {
         let names = try await database.query(
           text, over: views, and: attached.files, within: time.left
         ).sources
-        for plugin in context.tree.plugins where names.contains(plugin.name) {
-          // A download has limits of its own.
-          let failure = await time.pausing {
-            await plugin.complete(in: environment, database.store, context)
-          }
-          guard let failure else { continue }
-          context.diagnostics.warning(failure.message, hint: failure.hint)
-          failures.append(SourceWarning(plugin.name, Warning("syncFailed", failure.message)))
-        }
+        // A download has limits of its own.
+        failures = await time.pausing { await sync(names, in: environment, database, context) }
       }
       SQLiteStore.boundMemory(to: Self.maxMemory)
       context.progress.say { "Running query…" }
@@ -110,16 +103,11 @@ struct SQLSession: Sendable {
       }
       let doubts = await database.warningsOfUnknownSecrets(query.sources)
       let columns = await query.columns
-      let omissions =
-        doubts
-        + (await query.tooLarge.sorted { $0.key < $1.key }.map { name, count in
-          SourceWarning(
-            name,
-            Warning("tooLarge", "\(count.of("record")) larger than 1 MB left out of the query"))
-        })
+      let omissions = doubts + (await query.omissions)
       for omission in omissions {
         context.diagnostics.warning("\(omission.source ?? ""): \(omission.warning.message)")
       }
+      let warnings = omissions + failures + gaps.map(\.warning)
       var rows = try await query.page(within: time.left)
       var listing = output.listing(of: text, SQLRow.fields(columns, like: rows ?? []))
       listing.prefersCards = true
@@ -134,14 +122,10 @@ struct SQLSession: Sendable {
       } catch let error as SourceError {
         // The document is complete even if the records are not.
         let warning = SourceWarning(nil, Warning(error.code.description, error.message))
-        try printer.finish(
-          ListingSummary(
-            count: count, warnings: omissions + failures + gaps.map(\.warning) + [warning]))
+        try printer.finish(ListingSummary(count: count, warnings: warnings + [warning]))
         throw error
       }
-      try printer.finish(
-        ListingSummary(
-          count: count, total: count, warnings: omissions + failures + gaps.map(\.warning)))
+      try printer.finish(ListingSummary(count: count, total: count, warnings: warnings))
       isPartial = !failures.isEmpty || !doubts.isEmpty
       if count == 0, output.isForPeople { context.diagnostics.note("No rows") }
       for gap in gaps {
@@ -152,5 +136,31 @@ struct SQLSession: Sendable {
       throw CommandError(error, suggestion: (error.cause as? SQLTypo)?.nearest)
     }
     return isPartial ? .partial : .success
+  }
+
+  /// Downloads sources before a query, and returns what has failed.
+  private func sync(
+    _ names: [String], in environment: PluginEnvironment, _ database: SQLDatabase,
+    _ context: CommandContext
+  ) async -> [SourceWarning] {
+    var failures: [SourceWarning] = []
+    for plugin in context.tree.plugins where names.contains(plugin.name) {
+      guard let failure = await plugin.complete(in: environment, database.store, context) else {
+        continue
+      }
+      context.diagnostics.warning(failure.message, hint: failure.hint)
+      failures.append(SourceWarning(plugin.name, Warning("syncFailed", failure.message)))
+    }
+    return failures
+  }
+}
+
+extension SQLResult {
+  /// Warns of the records that are too large for a query.
+  fileprivate var omissions: [SourceWarning] {
+    tooLarge.sorted { $0.key < $1.key }.map { name, count in
+      SourceWarning(
+        name, Warning("tooLarge", "\(count.of("record")) larger than 1 MB left out of the query"))
+    }
   }
 }

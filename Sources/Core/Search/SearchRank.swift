@@ -24,7 +24,7 @@ public struct RankedSearch: Hashable, Sendable {
   public let name: String?
 
   /// True if an index of three characters can find names; others are compared one by one.
-  public let isNameIndexed: Bool
+  package let isNameIndexed: Bool
 
   public init<Item: Record>(_ query: Query, for type: Item.Type) {
     words = query.words

@@ -135,7 +135,7 @@ public struct RESTResponse<Item: Record>: Sendable {
 
   public var warnings: [Warning]
 
-  /// What stands where the next page should be named, if it is neither a name of one nor a sign of the end.
+  /// The value where the next page is named, if it is neither a name of one nor a sign of the end.
   package var unusableNext: String?
 
   /// The URL of the last page, if the response names it.

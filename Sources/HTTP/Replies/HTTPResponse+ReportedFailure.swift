@@ -40,7 +40,7 @@ extension HTTPResponse {
 }
 
 extension JSON {
-  /// What a member that names an error says; `nil` if it says that there is none.
+  /// The text of a member that names an error; `nil` if it says that there is none.
   fileprivate var words: String? {
     switch self {
     case .null, .bool(false), .integer(0): nil

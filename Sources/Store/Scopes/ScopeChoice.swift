@@ -43,19 +43,6 @@ struct ScopeChoice: Sendable {
     return ScopeFinding()
   }
 
-  /// The scopes of the source, the shown one first.
-  func all() async throws(SourceError) -> [StoredScope] {
-    var scopes: [StoredScope] = []
-    if let mark = try await record.shown() {
-      scopes.append(StoredScope(mark, isShown: true, try await base.status(of: source)))
-    }
-    for mark in try await record.kept() {
-      let status = try await base.status(of: record.keptName(mark))
-      scopes.append(StoredScope(mark, isShown: false, status))
-    }
-    return scopes
-  }
-
   /// Shows a scope as that of the secret, which no other has from then on; false if there is none with the name.
   ///
   /// - Throws: ``SourceError`` with code `invalidRequest` for a scope of other settings.
@@ -79,13 +66,6 @@ struct ScopeChoice: Sendable {
       if former != shown { try await record.write(former, from: shown) }
     }
     try await show(other, insteadOf: shown)
-    return true
-  }
-
-  /// Removes all records of a scope that is kept; false if none has the name.
-  func clear(named name: String) async throws(SourceError) -> Bool {
-    guard let mark = try await record.kept().first(where: { $0.name == name }) else { return false }
-    try await record.clear(mark)
     return true
   }
 

@@ -1,7 +1,7 @@
 import AggregatorCore
 import AggregatorFoundation
 
-/// What a store notes of the scopes of a source.
+/// The notes of a store about the scopes of a source.
 ///
 /// The scope that is shown has the name of the source, and its mark is a checkpoint of its own. The others are kept as
 /// `SOURCE@SCOPE`, which is no name of a source, with their marks; a checkpoint of `SOURCE@` lists them.
@@ -62,10 +62,25 @@ struct ScopeRecord: Sendable {
     if let other { try await changeList { $0.filter { $0 != other.name } } }
   }
 
-  /// Removes all records of a scope that is kept.
-  func clear(_ mark: ScopeMark) async throws(SourceError) {
+  /// The scopes of the source, the shown one first.
+  func all() async throws(SourceError) -> [StoredScope] {
+    var scopes: [StoredScope] = []
+    if let mark = try await shown() {
+      scopes.append(StoredScope(mark, isShown: true, try await base.status(of: source)))
+    }
+    for mark in try await kept() {
+      let status = try await base.status(of: keptName(mark))
+      scopes.append(StoredScope(mark, isShown: false, status))
+    }
+    return scopes
+  }
+
+  /// Removes all records of a scope that is kept; false if none has the name.
+  func clear(named name: String) async throws(SourceError) -> Bool {
+    guard let mark = try await kept().first(where: { $0.name == name }) else { return false }
     try await base.clear(keptName(mark), forgetsDeleted: true)
-    try await changeList { $0.filter { $0 != mark.name } }
+    try await changeList { $0.filter { $0 != name } }
+    return true
   }
 
   private static func names(in text: String?) -> [String] {

@@ -38,10 +38,10 @@ package struct ScopedStore: Store {
     await choices.isDoubtful(source)
   }
 
-  /// The scopes of a source, the shown one first; none for a source without scopes.
+  /// The scopes of a source, the shown one first; those of a source that was removed, too.
   package func scopes(of source: String) async throws(SourceError) -> [StoredScope] {
     try await check(source)
-    return try await choices.choice(for: source)?.all() ?? []
+    return try await ScopeRecord(of: source, in: base).all()
   }
 
   /// Shows a scope from now on, as that of the present secret; false if there is none with the name.
@@ -55,7 +55,7 @@ package struct ScopedStore: Store {
   /// Removes all records of a scope that is not shown; false if there is none with the name.
   package func clearScope(_ name: String, of source: String) async throws(SourceError) -> Bool {
     try await check(source)
-    return try await choices.choice(for: source)?.clear(named: name) ?? false
+    return try await ScopeRecord(of: source, in: base).clear(named: name)
   }
 
   private func check(

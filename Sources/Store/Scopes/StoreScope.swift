@@ -1,6 +1,6 @@
 package import AggregatorCore
 
-/// What decides which records a source has: its URL, seed and IDs, and the account that its secret stands for.
+/// The settings that decide which records a source has: its URL, seed and IDs, and the secret of its account.
 package struct StoreScope: Sendable {
   /// A digest of all but the secret.
   let records: String

@@ -211,7 +211,7 @@ struct SharedSync<Item: Record>: Sendable {
   }
 }
 
-/// What one worker has leased, fetched and saved so far.
+/// The pages that one worker has leased, fetched and saved so far.
 private struct SharedWork<Item: Record> {
   private let jobs: Int
   private let known: Int

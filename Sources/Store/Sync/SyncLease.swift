@@ -43,7 +43,7 @@ struct SyncLease: Hashable, Codable, Sendable {
   func isValid(at now: Date) -> Bool { Double(expires) > now.timeIntervalSince1970 * 1000 }
 }
 
-/// What is under way in a store that machines share.
+/// The syncs under way in a store that machines share.
 public struct SyncActivity: Hashable, Sendable {
   /// The machines and processes that fetch now, and the number of pages that each of them has leased; `nil` for
   /// one that fetches alone.

@@ -179,7 +179,7 @@ import Testing
     #expect(
       kept.errors
         == "Removed the source lamps\nStill in the store: 25 cached records. "
-        + "Remove with: aggregator store clear lamps\n")
+        + "Remove with: aggregator store clear lamps --forget-deleted\n")
     #expect(try home.file.ids(of: "lamps").count == 25)
     #expect(try await home.run("store clear lamps --yes").errors == "Removed 25 cached records\n")
     #expect(try home.file.ids(of: "lamps") == [])

@@ -19,6 +19,17 @@ import Testing
     }
   }
 
+  private static let records = ["key-of-ann-1": 1...5, "key-of-bob-1": 11...13]
+
+  private func add(_ service: LoopbackServer) async throws {
+    let added = try await Binary.run(
+      [
+        "sources", "add", "things", "\(service.baseURL)/things", "--rate", "off", "--yes",
+        "--header", "X-Key: key-of-ann-1",
+      ], environment: home.environment, in: home.sandbox)
+    #expect(added.status == 0, "\(added)")
+  }
+
   private func run(_ line: String, key: String) async throws -> Outcome {
     try await home.run(line, ["THINGS_X_KEY": key])
   }
@@ -30,15 +41,10 @@ import Testing
   }
 
   @Test func `scopes are listed, adopted and cleared`() async throws {
-    let service = try Self.service(["key-of-ann-1": 1...5, "key-of-bob-1": 11...13])
-    let added = try await Binary.run(
-      [
-        "sources", "add", "things", "\(service.baseURL)/things", "--rate", "off", "--yes",
-        "--header", "X-Key: key-of-ann-1",
-      ], environment: home.environment, in: home.sandbox)
-    #expect([0, 3].contains(added.status), "\(added)")
+    let service = try Self.service(Self.records)
+    try await add(service)
     #expect(try await run("things list --all", key: "key-of-ann-1").lines.count == 5)
-    #expect(try await run("things list --all --refresh", key: "key-of-bob-1").lines.count == 3)
+    #expect(try await run("things list --all", key: "key-of-bob-1").lines.count == 3)
     for (key, expected) in [("key-of-ann-1", "5"), ("key-of-bob-1", "3")] {
       let counted = try await count(key: key)
       #expect(counted.lines.first == expected, "\(counted)")
@@ -68,6 +74,52 @@ import Testing
     }
     #expect(
       try await run("store scopes things --fields scope --tsv", key: "key-of-bob-1").lines == [ann])
+  }
+
+  @Test func `an unknown secret asks the service instead of the store`() async throws {
+    let service = try Self.service(Self.records)
+    try await add(service)
+    #expect(try await run("things sync", key: "key-of-ann-1").status == 0)
+    let found = try await run("things show 11", key: "key-of-bob-1")
+    #expect(found.status == 0, "\(found)")
+    #expect(try await count(key: "key-of-ann-1").lines.first == "5")
+  }
+
+  @Test func `a cleared scope stays that of its secret`() async throws {
+    let service = try Self.service(Self.records)
+    try await add(service)
+    #expect(try await run("things list --all", key: "key-of-ann-1").lines.count == 5)
+    #expect(try await run("things delete 2 --yes", key: "key-of-ann-1").status == 0)
+    #expect(try await run("store clear things --yes", key: "key-of-ann-1").status == 0)
+    #expect(try await run("things list --all", key: "key-of-bob-1").lines.count == 3)
+    #expect(try await run("things list --all", key: "key-of-ann-1").lines.count == 4)
+    let scopes = try await run("store scopes things --fields scope --tsv", key: "key-of-ann-1")
+    #expect(scopes.lines.count == 2, "\(scopes)")
+  }
+
+  @Test func `a source is removed with all of its scopes`() async throws {
+    let service = try Self.service(Self.records)
+    try await add(service)
+    for key in Self.records.keys.sorted() {
+      #expect(try await run("things list --all", key: key).status == 0)
+    }
+    let key = "key-of-bob-1"
+    let status = try await run("store", key: key)
+    #expect(
+      status.errors.contains("Kept of other scopes: 1 of things · aggregator store scopes"),
+      "\(status)")
+    let dry = try await run("sources remove things --data --dry-run", key: key)
+    #expect(
+      dry.errors
+        == "Would remove the source things and its 3 cached records and 1 kept scope\n")
+    let removed = try await run("sources remove things --yes", key: key)
+    #expect(removed.errors.contains("aggregator store clear things --forget-deleted"), "\(removed)")
+    let cleared = try await run("store clear things --forget-deleted --yes", key: key)
+    #expect(cleared.errors == "Removed 3 cached records and 1 kept scope\n")
+    try await add(service)
+    #expect(try await run("things list --all", key: key).lines.count == 3)
+    let scopes = try await run("store scopes things --fields scope --tsv", key: key)
+    #expect(scopes.lines.count == 1, "\(scopes)")
   }
 
   @Test func `another URL of a compiled source has records of its own`() async throws {

@@ -26,7 +26,7 @@ import Testing
     #expect(faults == [], "\(service.name)")
   }
 
-  /// Whether repeated records hide others, the reader of single pages sees: no page has them twice.
+  /// The API answers with single pages: a reader of several sees himself that they repeat records.
   ///
   /// A sync of the API waits until a service that limits its rate accepts requests again, as this one never does.
   @Test(
