@@ -81,7 +81,7 @@ public struct Program: Sendable {
       return .success
     }
     let line = ArgumentParser(tree).parse(arguments)
-    let context = CommandContext(line.invocation, tree: tree, variables: variables)
+    let context = CommandContext(line.invocation, of: tree.catalog, variables: variables)
     do {
       if let argument = CommandLine.firstInvalidArgument {
         throw CommandError(.usage, "argument \"\(argument)\" is not valid UTF-8")
@@ -94,7 +94,7 @@ public struct Program: Sendable {
         try context.output.write(Help(tree, width: context.terminal.width).text(of: node))
         return .success
       case .run(let command):
-        context.warnOfHiddenSources(at: line.path)
+        context.warnOfHiddenSources(at: line.path, among: tree)
         context.warnOfVisiblePassword()
         let drawing = context.progress.begin()
         defer {
@@ -138,5 +138,21 @@ extension CommandLine {
     zip(arguments, UnsafeBufferPointer(start: unsafeArgv, count: arguments.count)).first {
       $1.map { String(validatingCString: $0) == nil } ?? false
     }?.0
+  }
+}
+
+extension CommandContext {
+  /// Warns of added sources that the command hides; the list of sources hides them all.
+  fileprivate func warnOfHiddenSources(at path: String, among tree: CommandTree) {
+    guard let folder = catalog.manifests else { return }
+    let words = path.split(separator: " ").map(String.init)
+    let listsAll = words.first == "sources" && [nil, "list"].contains(words.dropFirst().first)
+    for name in catalog.hiddenSources where listsAll || words.first == name {
+      let names = folder.names + tree.root.children.map(\.word)
+      let free = (2...).lazy.map { "\(name)-\($0)" }.first { !names.contains($0) } ?? name
+      diagnostics.warning(
+        "the added source \"\(name)\" is hidden by the source or command of the same name",
+        hint: .words("rename it: mv \(folder.file(of: name).typed) \(folder.file(of: free).typed)"))
+    }
   }
 }

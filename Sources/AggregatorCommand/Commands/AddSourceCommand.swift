@@ -81,7 +81,7 @@ extension Command {
     try context.checkName(name, in: folder, mayReplace: invocation.has(replace))
     var request = try request(invocation, context)
     let literals = request.extractSecrets(
-      of: name, avoiding: Set(context.tree.settings(except: name).map(\.key)))
+      of: name, avoiding: Set(context.catalog.settings(except: name).map(\.key)))
     guard request.url.hasPrefix("https://") || request.url.hasPrefix("http://") else {
       throw CommandError(
         .usage, "invalid URL \"\(request.url)\": must begin with https:// or http://")
@@ -110,7 +110,7 @@ extension Command {
       if isSaved {
         try proposal.save(as: name, in: folder, rebinding: replaced)
         let file = SettingsFile(
-          try context.userSettingsFile(), settings: context.tree.settings + known)
+          try context.userSettingsFile(), settings: context.catalog.settings + known)
         for (key, value) in secrets.sorted(by: { $0.key < $1.key }) { try file.set(key, to: value) }
         context.note(literals, savedIn: file.path, areArguments: !invocation.has(curl))
       }
@@ -270,13 +270,13 @@ extension CommandContext {
         throw CommandError(
           .usage, "there is a source \"\(name)\" already", hint: "use --replace, or another name")
       }
-    } else if tree.root.children.contains(where: { $0.word == name })
-      || tree.plugins.filter({ !($0 is DeclaredPlugin) }).contains(where: { plugin in
+    } else if CommandTree(catalog).root.children.contains(where: { $0.word == name })
+      || catalog.plugins.filter({ !($0 is DeclaredPlugin) }).contains(where: { plugin in
         plugin.node.children.contains { $0.word == name }
       })
     {
       throw CommandError(
-        .usage, "\"\(name)\" is the name of a source, command or verb of \(tree.program)",
+        .usage, "\"\(name)\" is the name of a source, command or verb of \(catalog.program)",
         hint: "use another name")
     }
   }

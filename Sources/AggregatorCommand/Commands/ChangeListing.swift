@@ -76,7 +76,7 @@ extension Plugin {
     do { status = try await environment.requiredStore().status(of: name) } catch {
       throw (error as? CommandError) ?? CommandError(.bug, "\(error)")
     }
-    let setting = Directories.history(of: context.tree.name)
+    let setting = Directories.history(of: context.catalog.name)
     let isOff = (try? environment.settings.history(setting))?.isOff ?? false
     if isOff {
       return CommandError(

@@ -46,55 +46,27 @@ package struct CommandTree: Sendable {
   }
 
   let root: Node
-  let name: ProgramName
-  var program: String { name.text }
-
-  let plugins: [any Plugin]
-
-  /// The folder of added sources; `nil` if there is no directory for it.
-  let manifests: ManifestFolder?
-
-  /// The added sources whose names are those of compiled sources or commands, which win.
-  let hiddenSources: [String]
+  let catalog: SourceCatalog
   let groups: [(title: String, nodes: [Node])]
 
-  /// All settings: those of each source, then those of the program.
-  var settings: [Setting] { plugins.flatMap(\.settings) + ownSettings }
-
-  /// The settings that a run reads, without reading the manifests of added sources: their secrets are those that
-  /// are bound to a host.
-  var settingGroups: [[Setting]] {
-    compiled.map(\.settings) + [manifests?.boundSecrets ?? [], ownSettings]
-  }
-
-  /// The settings of the program.
-  var ownSettings: [Setting] {
-    [
-      Directories.home(of: name), StoreLocation.setting(of: name),
-      StoreLocation.password(of: name), Directories.history(of: name), SQLAddress.setting(of: name),
-    ] + RecordingOptions.settings(of: name)
-  }
-
-  private var compiled: [any Plugin] { plugins.filter { !($0 is DeclaredPlugin) } }
-
-  var sources: [String] { plugins.map(\.name) }
-
-  /// The settings of the program and of all sources but one.
-  func settings(except name: String) -> [Setting] {
-    let own = plugins.first { $0.name == name }?.settings ?? []
-    return settings.filter { !own.contains($0) }
-  }
-
   package init(_ program: String, plugins: [any Plugin], manifests: ManifestFolder? = nil) {
+    self.init(Self.catalog(program, plugins: plugins, manifests: manifests))
+  }
+
+  /// The sources of a program with these commands.
+  static func catalog(
+    _ program: String, plugins: [any Plugin], manifests: ManifestFolder?
+  ) -> SourceCatalog {
     let name = ProgramName(program)
-    let own = Set(plugins.map(\.name) + Self.groups([], of: name).flatMap(\.nodes).map(\.word))
-    let added = manifests?.plugins ?? []
-    hiddenSources = added.map(\.name).filter(own.contains)
-    let plugins = plugins + added.filter { !own.contains($0.name) }.map { $0 as any Plugin }
-    self.manifests = manifests
-    self.name = name
-    self.plugins = plugins
-    groups = Self.groups(plugins, of: name)
+    return SourceCatalog(
+      of: name, compiled: plugins, adding: manifests,
+      reserving: Self.groups([], of: name).flatMap(\.nodes).map(\.word))
+  }
+
+  init(_ catalog: SourceCatalog) {
+    self.catalog = catalog
+    let plugins = catalog.plugins
+    groups = Self.groups(plugins, of: catalog.name)
     root = Node(
       "", "Query web APIs from the terminal, even when they are down", .overview(plugins),
       children: plugins.map { plugin in Node(lazily: plugin.name) { plugin.node } }
@@ -155,7 +127,7 @@ package struct CommandTree: Sendable {
     func first(in node: Node) -> Option? {
       node.command?.options.first(where: fits) ?? node.children.lazy.compactMap(first).first
     }
-    let added = Set(plugins.map(\.name)).subtracting(compiled.map(\.name))
+    let added = Set(catalog.added)
     let own = root.children.filter { !added.contains($0.word) }
     let others = root.children.filter { added.contains($0.word) }
     return root.command?.options.first(where: fits) ?? (own + others).lazy.compactMap(first).first
@@ -175,22 +147,13 @@ package struct CommandTree: Sendable {
   var commonVerbs: [(node: Node, summary: String)] {
     let noun = RecordNoun("records")
     return StandardVerb.allCases.compactMap { verb in
-      let nodes = plugins.compactMap { plugin in
+      let nodes = catalog.plugins.compactMap { plugin in
         root.children.first { $0.word == plugin.name }?.children
           .first { $0.word == verb.rawValue }
       }
       let node = nodes.first { $0.command?.examples.isEmpty == false } ?? nodes.first
       return node.map { ($0, verb.summary(noun)) }
     }
-  }
-
-  func plugin(named name: String) throws(CommandError) -> any Plugin {
-    guard let plugin = plugins.first(where: { $0.name == name }) else {
-      throw CommandError(
-        .usage, "unknown source \"\(name)\"", suggestion: nearest(to: name, in: sources),
-        hint: "available sources: \(sources.joined(separator: ", "))")
-    }
-    return plugin
   }
 }
 

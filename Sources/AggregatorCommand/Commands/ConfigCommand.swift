@@ -31,7 +31,7 @@ extension Command {
     let output = try OutputOptions(invocation, in: context)
     let settings = try context.settings()
     context.warnOfInvalidValues(in: settings)
-    let entries = context.tree.settings.map { SettingEntry($0, settings) }
+    let entries = context.catalog.settings.map { SettingEntry($0, settings) }
     try RecordPrinter.print(
       entries, as: output.plainListing("config", SettingEntry.self), output, in: context)
     return .success
@@ -49,7 +49,7 @@ extension Command {
   private static func getSetting(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    let setting = try context.tree.setting(named: invocation.argument("KEY"))
+    let setting = try context.catalog.setting(named: invocation.argument("KEY"))
     let settings = try context.settings()
     let shown = settings.shown(setting)
     guard shown != .notSet, shown != .placeholder else {
@@ -79,7 +79,8 @@ extension Command {
   /// A key, and then a directory or a typical value.
   private static let valueWords: CompletionSource.Following = { arguments, tree in
     guard let key = arguments.first else { return CompletionSource.setting(arguments, tree) }
-    guard arguments.count == 1, let setting = try? tree.setting(named: key), !setting.isSecret
+    guard arguments.count == 1, let setting = try? tree.catalog.setting(named: key),
+      !setting.isSecret
     else { return .none }
     if setting.form == .directory { return .directory }
     let standard = setting.defaultValue.map { [Candidate($0, "the default")] } ?? []
@@ -92,7 +93,7 @@ extension Command {
     guard let key = invocation.arguments.first else {
       throw CommandError.missingArgument("KEY")
     }
-    let setting = try context.tree.setting(named: key)
+    let setting = try context.catalog.setting(named: key)
     try invocation.refuseArguments(after: 2)
     let value: String
     if setting.isSecret {
@@ -116,16 +117,16 @@ extension Command {
     let host: String?
     var unverified: SourceError?
     let mayVerify = !invocation.has(.noVerify) && setting.isSecret
-    let source = mayVerify ? context.tree.plugins.first { $0.settings.contains(setting) } : nil
+    let source = mayVerify ? context.catalog.plugins.first { $0.settings.contains(setting) } : nil
     // Only here, so that an invalid setting can be mended.
     let environment = try source.map { _ throws(CommandError) in try context.localEnvironment() }
     do throws(SourceError) {
-      host = try context.tree.bind(setting)
+      host = try context.catalog.bind(setting)
       if let source, let environment {
         context.progress.say { "Verifying \(setting.key)…" }
         unverified = try await source.verify(value, of: setting, in: environment)
       }
-      try SettingsFile(path, settings: context.tree.settings).set(setting.key, to: value)
+      try SettingsFile(path, settings: context.catalog.settings).set(setting.key, to: value)
     } catch {
       var failure = CommandError(error)
       // The invalid value comes from the command line, not from a file.
@@ -166,11 +167,11 @@ extension Command {
   private static func unsetSetting(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    let setting = try context.tree.setting(named: invocation.argument("KEY"))
+    let setting = try context.catalog.setting(named: invocation.argument("KEY"))
     let path = try context.userSettingsFile()
     let wasSet: Bool
     do throws(SourceError) {
-      wasSet = try SettingsFile(path, settings: context.tree.settings).unset(setting.key)
+      wasSet = try SettingsFile(path, settings: context.catalog.settings).unset(setting.key)
     } catch {
       throw CommandError(error)
     }
@@ -215,8 +216,8 @@ extension CommandContext {
     do throws(CommandError) { _ = try chosenLocation(settings) } catch {
       diagnostics.warning(error.message, hint: error.hint)
     }
-    let recording = RecordingOptions.settings(of: tree.name)
-    for setting in tree.settings {
+    let recording = RecordingOptions.settings(of: catalog.name)
+    for setting in catalog.settings {
       // A variable may be relative to the working directory.
       let isAnywhere =
         recording.contains(setting) && settings.origin(of: setting) == .environment
@@ -238,7 +239,7 @@ extension Setting {
   }
 }
 
-extension CommandTree {
+extension SourceCatalog {
   /// Binds a secret of added sources to their host; `nil` for any other setting.
   fileprivate func bind(_ setting: Setting) throws(SourceError) -> String? {
     // A manifest cannot have the secret of another source, or of the program, by naming it.

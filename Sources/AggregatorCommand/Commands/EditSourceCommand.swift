@@ -18,7 +18,8 @@ extension Command {
     let folder = try context.manifestFolder(of: name)
     let directory = FileManager.default.temporaryDirectory.path
     let copy = PrivateFile(
-      path: "\(directory)/\(context.tree.program)-\(name)-\(UInt64.random(in: .min ... .max)).json")
+      path:
+        "\(directory)/\(context.catalog.program)-\(name)-\(UInt64.random(in: .min ... .max)).json")
     let old = try storing { () throws(SourceError) in
       let old = try folder.text(of: name)
       try copy.write(old)

@@ -33,7 +33,7 @@ extension Command {
   private static func export(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    let plugin = try context.tree.plugin(named: invocation.argument("SOURCE"))
+    let plugin = try context.catalog.plugin(named: invocation.argument("SOURCE"))
     guard let path = invocation.text(file) else {
       throw CommandError(
         .usage, "missing option \(file.spelling)",

@@ -1,7 +1,7 @@
 import AggregatorKit
 
 struct Help {
-  private let tree: CommandTree
+  let tree: CommandTree
   private let width: Int
 
   /// Longer lines are hard to read.
@@ -10,6 +10,10 @@ struct Help {
   init(_ tree: CommandTree, width: Int) {
     self.tree = tree
     self.width = min(max(width, 1), Self.maxWidth)
+  }
+
+  init(of context: CommandContext) {
+    self.init(CommandTree(context.catalog), width: context.terminal.width)
   }
 
   func text(of node: CommandTree.Node) -> String {
@@ -24,7 +28,7 @@ struct Help {
     examples(of: tree.root)
       + columns(
         [
-          ("Sources", tree.plugins.map { ($0.name, $0.summary) }),
+          ("Sources", tree.catalog.plugins.map { ($0.name, $0.summary) }),
           ("Verbs of every source", tree.commonVerbs.map { row($0.node, $0.summary) }),
         ] + tree.groups.map { ($0.title, $0.nodes.map { row($0, $0.summary) }) })
   }
@@ -46,22 +50,24 @@ struct Help {
 
   private func usage(of node: CommandTree.Node) -> [String] {
     if node.path.isEmpty {
-      return ["SOURCE VERB", "COMMAND"].map { "\(tree.program) \($0) [ARGUMENT…] [OPTION…]" }
+      return ["SOURCE VERB", "COMMAND"].map {
+        "\(tree.catalog.program) \($0) [ARGUMENT…] [OPTION…]"
+      }
     }
     var lines: [String] = []
     if let command = node.command {
       lines.append(
-        [tree.program, node.path, command.arguments, "[OPTION…]"].filter { !$0.isEmpty }
+        [tree.catalog.program, node.path, command.arguments, "[OPTION…]"].filter { !$0.isEmpty }
           .joined(separator: " "))
     }
     if !node.children.isEmpty {
-      lines.append("\(tree.program) \(node.path) \(childWord(of: node).uppercased()) …")
+      lines.append("\(tree.catalog.program) \(node.path) \(childWord(of: node).uppercased()) …")
     }
     return lines
   }
 
   private func footer(of node: CommandTree.Node) -> String {
-    let help = "\(tree.program) help"
+    let help = "\(tree.catalog.program) help"
     if node.path.isEmpty {
       let topics = HelpTopic.allCases.map(\.rawValue).joined(separator: ", ")
       return "Use \"\(help) COMMAND\" for more information. Further topics: \(topics)."
@@ -80,7 +86,9 @@ struct Help {
     return node.path == "completions" ? "shell" : "command"
   }
 
-  private func isSource(_ node: CommandTree.Node) -> Bool { tree.sources.contains(node.path) }
+  private func isSource(_ node: CommandTree.Node) -> Bool {
+    tree.catalog.sources.contains(node.path)
+  }
 
   private func row(_ node: CommandTree.Node, _ summary: String) -> (String, String) {
     let arguments = node.command?.arguments ?? ""
@@ -90,7 +98,7 @@ struct Help {
   private func examples(of node: CommandTree.Node) -> [String] {
     guard let examples = node.command?.examples, !examples.isEmpty else { return [] }
     return columns([
-      ("Examples", examples.map { ("\(tree.program) \($0.arguments)", $0.about) })
+      ("Examples", examples.map { ("\(tree.catalog.program) \($0.arguments)", $0.about) })
     ])
   }
 
@@ -151,7 +159,9 @@ enum HelpTopic: String, CaseIterable {
     }
   }
 
-  func text(_ help: Help, tree: CommandTree) -> String {
+  func text(_ help: Help) -> String {
+    let tree = help.tree
+    let catalog = tree.catalog
     let sections =
       switch self {
       case .options: help.options(tree.options) + [help.wrapped(Self.syntax)]
@@ -159,9 +169,9 @@ enum HelpTopic: String, CaseIterable {
         help.columns([("Exit codes", ExitCode.allCases.map { ("\($0.rawValue)", $0.about) })])
           + [help.wrapped(Self.lastResort)]
       case .environment:
-        help.columns([("Settings", Self.settings(of: tree))])
-          + help.columns([("Other variables", Self.variables(of: tree.name))])
-          + [help.wrapped(Self.order(tree.name))]
+        help.columns([("Settings", Self.settings(of: catalog))])
+          + help.columns([("Other variables", Self.variables(of: catalog.name))])
+          + [help.wrapped(Self.order(catalog.name))]
       case .man: [ManualPage(tree).text]
       }
     return sections.joined(separator: "\n")
@@ -175,8 +185,8 @@ enum HelpTopic: String, CaseIterable {
     "69, 75, 76 and 77 occur only if cached and bundled data cannot be used either, with "
     + "--no-fallback, or in sync and sources check."
 
-  static func settings(of tree: CommandTree) -> [(String, String)] {
-    tree.settings.map { setting in
+  static func settings(of catalog: SourceCatalog) -> [(String, String)] {
+    catalog.settings.map { setting in
       (setting.key, setting.about + (setting.defaultValue.map { " (default \($0))" } ?? ""))
     }
   }
@@ -234,8 +244,8 @@ extension Command {
         ]
       }
     return Command(options: [.version], examples: examples) { _, context in
-      let help = Help(context.tree, width: context.terminal.width)
-      try context.output.write(help.text(of: context.tree.root))
+      let help = Help(of: context)
+      try context.output.write(help.text(of: help.tree.root))
       return .success
     }
   }
@@ -252,15 +262,15 @@ extension Command {
     notes: ["Topics: \(HelpTopic.allCases.map(\.rawValue).joined(separator: ", "))."],
     examples: [("help heroes search", "show help for a verb"), ("help exit-codes", "show a topic")]
   ) { invocation, context in
-    let help = Help(context.tree, width: context.terminal.width)
+    let help = Help(of: context)
     let words = invocation.arguments
     if words.count == 1, let topic = HelpTopic(rawValue: words[0]) {
-      try context.output.write(topic.text(help, tree: context.tree))
+      try context.output.write(topic.text(help))
       return .success
     }
-    let (node, rest) = context.tree.find(words)
+    let (node, rest) = help.tree.find(words)
     guard rest.isEmpty else {
-      var error = context.tree.unknown(rest[0], under: node, rest: rest)
+      var error = help.tree.unknown(rest[0], under: node, rest: rest)
       let topics = HelpTopic.allCases.map(\.rawValue)
       if node.path.isEmpty, let topic = nearest(to: rest[0], in: topics) {
         error.suggestion = error.suggestion ?? "help \(topic)"

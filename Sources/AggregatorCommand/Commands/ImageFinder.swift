@@ -19,7 +19,7 @@ struct ImageFinder<P: Plugin>: Sendable {
     self.environment = environment
     let options = SourceOptions(invocation)
     let isRecorded = try RecordingOptions(
-      invocation, environment.settings, of: context.tree.name
+      invocation, environment.settings, of: context.catalog.name
     ).isOn
     images = plugin.images(
       in: environment, files: isRecorded ? nil : try context.imageFiles(environment.settings),

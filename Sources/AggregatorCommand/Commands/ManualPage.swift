@@ -10,24 +10,24 @@ struct ManualPage {
     let lines =
       [
         // Neither justified nor hyphenated, so that options can be searched for.
-        ".TH \(tree.program.uppercased()) 1", ".ad l", ".nh", ".SH NAME",
-        "\(Self.plain(tree.program)) \\- \(Self.plain(tree.root.summary.lowercasedFirst))",
+        ".TH \(tree.catalog.program.uppercased()) 1", ".ad l", ".nh", ".SH NAME",
+        "\(Self.plain(tree.catalog.program)) \\- \(Self.plain(tree.root.summary.lowercasedFirst))",
       ] + synopsis + sources + commands + options + exitCodes + environment + files + examples
     return lines.map { "\($0)\n" }.joined()
   }
 
   private var synopsis: [String] {
     [
-      ".SH SYNOPSIS", ".B \(Self.plain(tree.program))",
+      ".SH SYNOPSIS", ".B \(Self.plain(tree.catalog.program))",
       italic("SOURCE VERB") + " [\\fIARGUMENT\\fR\\|.\\|.\\|.] "
-        + "[\\fIOPTION\\fR\\|.\\|.\\|.]", ".br", ".B \(Self.plain(tree.program))",
+        + "[\\fIOPTION\\fR\\|.\\|.\\|.]", ".br", ".B \(Self.plain(tree.catalog.program))",
       "\\fICOMMAND\\fR .\\|.\\|.",
     ]
   }
 
   private var sources: [String] {
     [".SH SOURCES"]
-      + tree.plugins.flatMap { item(bold($0.name), $0.summary) }
+      + tree.catalog.plugins.flatMap { item(bold($0.name), $0.summary) }
   }
 
   private var commands: [String] {
@@ -38,7 +38,7 @@ struct ManualPage {
     let words = Set(tree.commonVerbs.map(\.node.word))
     lines.append(".SH COMMANDS")
     for node in tree.root.children {
-      let isSource = tree.sources.contains(node.word)
+      let isSource = tree.catalog.sources.contains(node.word)
       node.visit { node in
         guard node.command != nil, !isSource || !words.contains(node.word) else { return }
         lines += entry(node, path: node.path, summary: node.summary)
@@ -75,22 +75,23 @@ struct ManualPage {
   }
 
   private var environment: [String] {
-    let variables = HelpTopic.settings(of: tree) + HelpTopic.variables(of: tree.name)
+    let variables =
+      HelpTopic.settings(of: tree.catalog) + HelpTopic.variables(of: tree.catalog.name)
     return [".SH ENVIRONMENT"] + variables.flatMap { item(bold($0.0), $0.1) } + [".PP"]
-      + paragraph(HelpTopic.order(tree.name))
+      + paragraph(HelpTopic.order(tree.catalog.name))
   }
 
   private var files: [String] {
     [".SH FILES"]
       + [
-        ("~/.config/\(tree.program)/config.xcconfig", "your settings"),
-        ("~/.local/share/\(tree.program)/store.sqlite", "cached records and deletions"),
-        ("~/.local/state/\(tree.program)/positions", "saved positions of next"),
+        ("~/.config/\(tree.catalog.program)/config.xcconfig", "your settings"),
+        ("~/.local/share/\(tree.catalog.program)/store.sqlite", "cached records and deletions"),
+        ("~/.local/state/\(tree.catalog.program)/positions", "saved positions of next"),
         (
-          "~/.local/state/\(tree.program)/\(ConsoleHistory.name)",
+          "~/.local/state/\(tree.catalog.program)/\(ConsoleHistory.name)",
           "lines typed at the console of sql"
         ),
-        ("~/.cache/\(tree.program)/images", "cached images, up to 256 MiB"),
+        ("~/.cache/\(tree.catalog.program)/images", "cached images, up to 256 MiB"),
       ].flatMap { item(italic($0.0), $0.1) }
   }
 
@@ -99,11 +100,11 @@ struct ManualPage {
     let words = Set(tree.commonVerbs.map(\.node.word))
     var lines = [".SH EXAMPLES"]
     for node in tree.root.children {
-      let isFurther = tree.sources.dropFirst().contains(node.word)
+      let isFurther = tree.catalog.sources.dropFirst().contains(node.word)
       node.visit { node in
         guard !isFurther || !words.contains(node.word) else { return }
         for example in node.command?.examples ?? [] {
-          lines += item(bold("\(tree.program) \(example.arguments)"), example.about)
+          lines += item(bold("\(tree.catalog.program) \(example.arguments)"), example.about)
         }
       }
     }

@@ -99,7 +99,7 @@ private struct NextPage<P: Plugin> {
       try printer.print(items)
       try printer.finish(outcome.summary)
     }
-    let command = "\(context.tree.program) \(file.name.command())"
+    let command = "\(context.catalog.program) \(file.name.command())"
     if move == .peek {
       outcome.continuation = .peek(command)
     } else {
@@ -234,7 +234,7 @@ private struct NextPage<P: Plugin> {
   }
 
   private func reportEnd() -> ExitCode {
-    let command = "\(context.tree.program) \(file.name.command(.reset))"
+    let command = "\(context.catalog.program) \(file.name.command(.reset))"
     context.diagnostics.note("End of list. Start over: \(command)")
     return .notFound
   }

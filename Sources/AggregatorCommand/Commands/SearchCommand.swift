@@ -48,7 +48,8 @@ extension Command {
   private static func search(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    let example = (context.tree.plugins.dropFirst().first ?? context.tree.plugins.first)?.example
+    let example = (context.catalog.plugins.dropFirst().first ?? context.catalog.plugins.first)?
+      .example
     let query = try invocation.query(example: "search \((example?.query ?? "word").typed)")
     let plugins = try invocation.sources(in: context)
     suggestSource(for: invocation.arguments, context)
@@ -108,7 +109,7 @@ extension Command {
 
   /// Suggests the source's own search if the first word is the name of a source.
   private static func suggestSource(for words: [String], _ context: CommandContext) {
-    guard let name = words.first, words.count > 1, context.tree.sources.contains(name),
+    guard let name = words.first, words.count > 1, context.catalog.sources.contains(name),
       words.allSatisfy(\.isPlainWord)
     else { return }
     let line = "\(name) search \(words.dropFirst().joined(separator: " "))"
@@ -119,10 +120,10 @@ extension Command {
 extension Invocation {
   /// The sources of `--source`, or all.
   func sources(in context: CommandContext) throws(CommandError) -> [any Plugin] {
-    guard let names = list(.source) else { return context.tree.plugins }
+    guard let names = list(.source) else { return context.catalog.plugins }
     guard !names.isEmpty else { throw CommandError(.usage, "missing value for --source") }
-    for name in names { _ = try context.tree.plugin(named: name) }
-    return context.tree.plugins.filter { names.contains($0.name) }
+    for name in names { _ = try context.catalog.plugin(named: name) }
+    return context.catalog.plugins.filter { names.contains($0.name) }
   }
 }
 

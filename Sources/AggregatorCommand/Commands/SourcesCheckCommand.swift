@@ -25,10 +25,10 @@ extension Command {
   private static func checkSources(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    var plugins = context.tree.plugins
+    var plugins = context.catalog.plugins
     if !invocation.arguments.isEmpty {
       plugins = try invocation.arguments.map { name throws(CommandError) in
-        try context.tree.plugin(named: name)
+        try context.catalog.plugin(named: name)
       }
     }
     let output = try OutputOptions(invocation, in: context)

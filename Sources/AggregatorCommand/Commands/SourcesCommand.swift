@@ -28,8 +28,8 @@ extension Command {
     try invocation.refuseArguments()
     let output = try OutputOptions(invocation, in: context)
     let settings = try context.settings()
-    let folder = context.tree.manifests
-    let entries = context.tree.plugins.map { plugin in
+    let folder = context.catalog.manifests
+    let entries = context.catalog.plugins.map { plugin in
       let problem = plugin is DeclaredPlugin ? folder?.problem(with: plugin.name) : nil
       return SourceEntry(plugin, settings, problem: problem)
     }
@@ -53,11 +53,11 @@ extension Command {
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
     let name = try invocation.argument("SOURCE")
-    let plugin = try context.tree.plugin(named: name)
+    let plugin = try context.catalog.plugin(named: name)
     let output = try OutputOptions(invocation, in: context)
     var manifest: (file: String, json: JSON)?
     do throws(SourceError) {
-      if plugin is DeclaredPlugin, let folder = context.tree.manifests {
+      if plugin is DeclaredPlugin, let folder = context.catalog.manifests {
         manifest = (folder.file(of: name), try folder.json(of: name))
       }
     } catch {

@@ -33,7 +33,7 @@ extension Command {
     var entries: [StoreEntry] = []
     var activities: [String] = []
     var kept: [String] = []
-    for plugin in context.tree.plugins {
+    for plugin in context.catalog.plugins {
       do throws(SourceError) {
         entries.append(StoreEntry(plugin.name, try await store.status(of: plugin.name)))
         let scopes = try await (store as? ScopedStore)?.scopes(of: plugin.name) ?? []
@@ -110,7 +110,7 @@ extension Command {
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
     let name = try invocation.argument("SOURCE")
-    let plugin = context.tree.plugins.first { $0.name == name }
+    let plugin = context.catalog.plugins.first { $0.name == name }
     let environment = try context.localEnvironment()
     let store = try environment.requiredStore()
     if let scope = invocation.text(.scope) {
@@ -132,7 +132,7 @@ extension Command {
       throw failure(error)
     }
     // A source that was removed may have left records.
-    if cached.isEmpty { _ = try context.tree.plugin(named: name) }
+    if cached.isEmpty { _ = try context.catalog.plugin(named: name) }
     try await context.remove(cached.text) { () async throws(CommandError) in
       do throws(SourceError) { try await cached.remove() } catch { throw failure(error) }
     }
@@ -143,7 +143,7 @@ extension Command {
   private static func clear(
     _ name: String, of source: String, _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    let plugin = try context.tree.plugin(named: source)
+    let plugin = try context.catalog.plugin(named: source)
     let store = try context.scopedStore()
     do {
       guard let scope = try await store.scopes(of: source).first(where: { $0.name == name }) else {
@@ -168,7 +168,7 @@ extension Command {
     do {
       let count = try await store.status(of: name).history?.count ?? 0
       // A source that was removed may have left changes.
-      if count == 0 { _ = try context.tree.plugin(named: name) }
+      if count == 0 { _ = try context.catalog.plugin(named: name) }
       try await context.remove("\(count.of("change")) of \(name)") {
         try await store.clearHistory(of: name)
       }

@@ -61,7 +61,7 @@ extension Command {
     let rows = result.tables.reduce(0) { $0 + $1.rows }
     context.diagnostics.note(
       "Copied \(rows.of("row")) to \(to) in \((ContinuousClock.now - start).text)")
-    let setting = StoreLocation.setting(of: context.tree.name).key
+    let setting = StoreLocation.setting(of: context.catalog.name).key
     context.diagnostics.note(
       "To use it: \(context.diagnostics.command("config set \(setting) \(to.typed)"))")
     return .success
@@ -101,7 +101,7 @@ extension CommandContext {
       // The password of one server is not sent to another one.
       let isOther: Bool =
         if case .postgres? = chosen { chosen?.description != location.description } else { false }
-      locations.append(isOther ? location : location.completed(by: settings, of: tree.name))
+      locations.append(isOther ? location : location.completed(by: settings, of: catalog.name))
     }
     guard locations[0].resolved != locations[1].resolved else {
       throw CommandError(

@@ -45,7 +45,7 @@ extension Command {
     } catch let error as SourceError {
       throw CommandError(error)
     }
-    let setting = SQLAddress.setting(of: context.tree.name).key
+    let setting = SQLAddress.setting(of: context.catalog.name).key
     context.diagnostics.note(
       "The role \(name) may read the tables of sql, and nothing else of the store.")
     context.diagnostics.note(

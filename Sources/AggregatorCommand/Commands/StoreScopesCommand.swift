@@ -13,8 +13,8 @@ extension Command {
     let store = try context.scopedStore()
     try invocation.refuseArguments(after: 1)
     let plugins =
-      if let name = invocation.arguments.first { [try context.tree.plugin(named: name)] } else {
-        context.tree.plugins
+      if let name = invocation.arguments.first { [try context.catalog.plugin(named: name)] } else {
+        context.catalog.plugins
       }
     var entries: [ScopeEntry] = []
     for plugin in plugins {
@@ -45,7 +45,7 @@ extension Command {
         throw CommandError.missingArgument("SCOPE", hint: .command("store scopes"))
       }
       try invocation.refuseArguments(after: 2)
-      let plugin = try context.tree.plugin(named: invocation.arguments[0])
+      let plugin = try context.catalog.plugin(named: invocation.arguments[0])
       let scope = invocation.arguments[1]
       let store = try context.scopedStore()
       do {

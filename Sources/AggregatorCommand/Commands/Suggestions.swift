@@ -52,7 +52,8 @@ extension CommandTree {
   /// The command that shows the next page, for `--page`.
   func command(meantBy name: String, at node: Node) -> String? {
     let words = node.path.split(separator: " ").map(String.init)
-    guard Self.pageSynonyms.contains(name), let source = words.first, sources.contains(source),
+    guard Self.pageSynonyms.contains(name), let source = words.first,
+      catalog.sources.contains(source),
       node.command?.options.contains(.limit) == true
     else { return nil }
     return "\(source) next"
@@ -83,7 +84,7 @@ extension CommandTree {
       return error
     }
     let near: String?
-    if sources.contains(word), words.contains("show") {
+    if catalog.sources.contains(word), words.contains("show") {
       // `sources heroes` for `sources show heroes`.
       near = "\(node.path) show \(word)"
     } else if let child = self.word(meant: word, under: node) {
@@ -94,7 +95,7 @@ extension CommandTree {
     } else {
       near = nil
     }
-    let isSource = sources.contains(node.path)
+    let isSource = catalog.sources.contains(node.path)
     if node.path == "completions" {
       let shells = words.sorted().joined(separator: ", ")
       return CommandError(
@@ -113,7 +114,7 @@ extension CommandTree {
     var error = CommandError(
       .usage, "unknown source or command \"\(word)\"", hint: .command("help"))
     // `list heroes` for `heroes list`.
-    if let index = rest.dropFirst().firstIndex(where: sources.contains),
+    if let index = rest.dropFirst().firstIndex(where: catalog.sources.contains),
       let verb = self.word(meant: word, under: find([rest[index]]).node)
     {
       var others = rest.dropFirst()
@@ -127,11 +128,13 @@ extension CommandTree {
       return error
     }
     // `list` without a source.
-    let verbs = sources.compactMap { self.word(named: word, under: find([$0]).node) }
+    let verbs = catalog.sources.compactMap { self.word(named: word, under: find([$0]).node) }
     if let verb = verbs.first {
-      if verb == word { error.message = "\"\(word)\" requires a source: \(program) SOURCE \(word)" }
+      if verb == word {
+        error.message = "\"\(word)\" requires a source: \(catalog.program) SOURCE \(word)"
+      }
       error.suggestion = verb == word ? nil : "SOURCE \(verb)"
-      error.hint = .words("available sources: \(sources.joined(separator: ", "))")
+      error.hint = .words("available sources: \(catalog.sources.joined(separator: ", "))")
       return error
     }
     error.suggestion =
@@ -187,7 +190,7 @@ extension CommandTree {
         + (takers.isEmpty ? "" : "; \(others.joined(separator: " and ")) \(verb)"),
       suggestion: nearest(to: option.name, in: names).map { "--\($0)" },
       hint: option == .outputFile && names.contains(Option.format.name)
-        ? .words("redirect standard output: \(program) \(node.path) > FILE")
+        ? .words("redirect standard output: \(catalog.program) \(node.path) > FILE")
         : .command("help \(node.path)"))
   }
 

@@ -35,7 +35,7 @@ extension Command {
       }
     ) { invocation, context in
       let name = try invocation.argument("SOURCE")
-      return try await context.tree.plugin(named: name).watch(invocation, context)
+      return try await context.catalog.plugin(named: name).watch(invocation, context)
     }
   }
 }
@@ -62,7 +62,8 @@ extension Plugin {
     let pages = try maxPages(invocation, for: "watch \(name)")
     let environment = try context.environment()
     let store = try environment.requiredStore()
-    guard try !environment.settings.history(Directories.history(of: context.tree.name)).isOff else {
+    guard try !environment.settings.history(Directories.history(of: context.catalog.name)).isOff
+    else {
       throw try await missingHistory(before: .sync, in: environment, context)
     }
     let sync = try SourceOptions(invocation).sync(of: self, in: environment)

@@ -117,7 +117,7 @@ struct Completer {
     case .fields:
       fields(at: position) + [Candidate("help", "list all fields")]
     case .order: fields(at: position)
-    case .source: tree.plugins.map { Candidate($0.name, $0.summary) }
+    case .source: tree.catalog.plugins.map { Candidate($0.name, $0.summary) }
     default: []
     }
   }
@@ -237,10 +237,10 @@ extension CompletionSource {
   }
 
   static let addedSource: Following = { arguments, tree in
-    arguments.isEmpty ? .choice((tree.manifests?.names ?? []).map { Candidate($0) }) : .none
+    arguments.isEmpty ? .choice((tree.catalog.manifests?.names ?? []).map { Candidate($0) }) : .none
   }
 
   static let setting: Following = { arguments, tree in
-    arguments.isEmpty ? .choice(tree.settings.map { Candidate($0.key, $0.about) }) : .none
+    arguments.isEmpty ? .choice(tree.catalog.settings.map { Candidate($0.key, $0.about) }) : .none
   }
 }

@@ -26,7 +26,7 @@ package struct CompletionAnswer {
     line = TypedLine(arguments[2], in: shell, breaks: breaks)
     let options = ArgumentParser(tree).options(of: Array(line.words.dropFirst()))
     offer = Completer(
-      tree, .local(CommandContext(options, tree: tree, variables: variables))
+      tree, .local(CommandContext(options, of: tree.catalog, variables: variables))
     )
     .offer(line)
   }
@@ -76,7 +76,7 @@ extension Completer.CompletionContext {
   static func local(_ context: CommandContext) -> Self {
     func settings() -> Settings? { try? context.loadSettings().settings }
     return Self { source, beginning, areDeleted in
-      guard let plugin = try? context.tree.plugin(named: source),
+      guard let plugin = try? context.catalog.plugin(named: source),
         // Nobody waits for a server at the press of a key.
         let settings = settings(), case .file(let path)? = try? context.storeLocation(settings)
       else { return [] }

@@ -125,7 +125,7 @@ extension Command {
       examples: [("completions \(shell.rawValue)", "print the script")]
     ) { invocation, context in
       try invocation.refuseArguments()
-      try context.output.write(shell.script(context.tree.program))
+      try context.output.write(shell.script(context.catalog.program))
       return .success
     }
   }

@@ -165,7 +165,7 @@ struct SessionPositionKeeper {
     do {
       let file = try SessionPositionFile(name, in: directories)
       try await file.holding(within: maxWait, clock: clock) { try file.write(position) }
-      return "\(context.tree.program) \(name.command())"
+      return "\(context.catalog.program) \(name.command())"
     } catch {
       let failure = error as? CommandError
       context.diagnostics.warning(

@@ -40,7 +40,7 @@ extension ManifestFolder {
 extension CommandContext {
   /// The folder of added sources.
   func manifestFolder() throws(CommandError) -> ManifestFolder {
-    guard let folder = tree.manifests else {
+    guard let folder = catalog.manifests else {
       throw CommandError(
         .settings, "no directory for added sources", hint: "set HOME or XDG_CONFIG_HOME")
     }
@@ -56,19 +56,5 @@ extension CommandContext {
         suggestion: nearest(to: name, in: folder.names), hint: .command("sources"))
     }
     return folder
-  }
-
-  /// Warns of added sources that the command hides; the list of sources hides them all.
-  func warnOfHiddenSources(at path: String) {
-    guard let folder = tree.manifests else { return }
-    let words = path.split(separator: " ").map(String.init)
-    let listsAll = words.first == "sources" && [nil, "list"].contains(words.dropFirst().first)
-    for name in tree.hiddenSources where listsAll || words.first == name {
-      let names = folder.names + tree.root.children.map(\.word)
-      let free = (2...).lazy.map { "\(name)-\($0)" }.first { !names.contains($0) } ?? name
-      diagnostics.warning(
-        "the added source \"\(name)\" is hidden by the source or command of the same name",
-        hint: .words("rename it: mv \(folder.file(of: name).typed) \(folder.file(of: free).typed)"))
-    }
   }
 }

@@ -17,7 +17,7 @@ extension CommandContext {
   /// Fails with code `settings`.
   func chosenLocation(_ settings: Settings) throws(CommandError) -> StoreLocation? {
     do throws(SourceError) {
-      return try StoreLocation(chosenBy: settings, of: tree.name)
+      return try StoreLocation(chosenBy: settings, of: catalog.name)
     } catch {
       throw CommandError(error)
     }
@@ -30,7 +30,7 @@ extension CommandContext {
     guard let location = try storeLocation(settings) else { return nil }
     let history: HistoryLimit
     do throws(SourceError) {
-      history = try settings.history(Directories.history(of: tree.name))
+      history = try settings.history(Directories.history(of: catalog.name))
     } catch {
       throw CommandError(error)
     }
@@ -46,7 +46,8 @@ extension CommandContext {
     at location: StoreLocation, history: HistoryLimit = .standard, keepsDamagedFile: Bool
   ) -> any ScopeKeepingStore & CopyableStore {
     // A run with other added sources does not know all of those of the store.
-    let views = SourceViews(keepingOthers: invocation.has(.manifests)) { [plugins = tree.plugins] in
+    let views = SourceViews(keepingOthers: invocation.has(.manifests)) {
+      [plugins = catalog.plugins] in
       plugins.map { SQLView($0).source }
     }
     switch location {
@@ -66,7 +67,7 @@ extension CommandContext {
   }
 
   private func scoped(_ store: some ScopeKeepingStore, _ settings: Settings) -> any Store {
-    ScopedStore(store) { [plugins = tree.plugins] name in
+    ScopedStore(store) { [plugins = catalog.plugins] name in
       guard let plugin = plugins.first(where: { $0.name == name }) else { return nil }
       guard let declared = plugin as? DeclaredPlugin else {
         return plugin.recordScope(in: settings, of: nil)
@@ -90,7 +91,7 @@ extension CommandContext {
   }
 
   func warnOfVisiblePassword(_ message: String) {
-    let setting = StoreLocation.password(of: tree.name)
+    let setting = StoreLocation.password(of: catalog.name)
     diagnostics.warning(
       message,
       hint: .steps(

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A run of the program: its command line, environment variables and output.
 struct CommandContext: Sendable {
-  let tree: CommandTree
+  let catalog: SourceCatalog
   let variables: [String: String]
   let terminal: Terminal
   private(set) var output: Output
@@ -16,9 +16,9 @@ struct CommandContext: Sendable {
 
   let invocation: Invocation
 
-  init(_ invocation: Invocation, tree: CommandTree, variables: [String: String]) {
-    let terminal = Terminal(variables, of: tree.name)
-    self.tree = tree
+  init(_ invocation: Invocation, of catalog: SourceCatalog, variables: [String: String]) {
+    let terminal = Terminal(variables, of: catalog.name)
+    self.catalog = catalog
     self.variables = variables
     self.terminal = terminal
     self.invocation = invocation
@@ -27,18 +27,18 @@ struct CommandContext: Sendable {
       output,
       through: terminal.height == nil || !terminal.obeysEscapes || invocation.has(.noPager)
         || invocation.text(.jq) != nil || invocation.has(.image)
-        ? nil : Pager(variables, of: tree.name),
+        ? nil : Pager(variables, of: catalog.name),
       size: (terminal.height ?? 0, terminal.width))
     progress = Progress(on: terminal, isQuiet: invocation.has(.quiet))
     diagnostics = Diagnostics(
-      of: tree.name, isQuiet: invocation.has(.quiet),
+      of: catalog.name, isQuiet: invocation.has(.quiet),
       hasColor: Self.hasColor(invocation, terminal, isTerminal: terminal.isError),
       width: terminal.isError ? terminal.width : nil, after: pagedOutput)
   }
 
   /// This run with a new pager, and the size that the terminal has now.
   func renewed() -> CommandContext {
-    CommandContext(invocation, tree: tree, variables: variables)
+    CommandContext(invocation, of: catalog, variables: variables)
   }
 
   /// This run with its output in a file.
@@ -72,16 +72,16 @@ struct CommandContext: Sendable {
 
   private func settingsLoader(knowing others: [Setting]) -> SettingsLoader {
     SettingsLoader(
-      tree.settingGroups + [others], environment: variables,
+      catalog.settingGroups + [others], environment: variables,
       workingDirectory: FileManager.default.currentDirectoryPath, build: Self.build,
-      program: tree.program)
+      program: catalog.program)
   }
 
   /// The settings of this run, also those of a source that is being added, and warnings about them.
   func loadSettings(
     knowing others: [Setting] = []
   ) throws(SourceError) -> SettingsLoader.Loaded {
-    let store = StoreLocation.setting(of: tree.name).key
+    let store = StoreLocation.setting(of: catalog.name).key
     return try settingsLoader(knowing: others).load(
       options: invocation.text(.store).map { [store: $0] } ?? [:],
       configFile: invocation.text(.config))
@@ -100,8 +100,8 @@ struct CommandContext: Sendable {
   /// For commands that may send requests; recorded or replayed on demand.
   func environment() throws(CommandError) -> PluginEnvironment {
     let local = try localEnvironment()
-    let environment = try RecordingOptions(invocation, local.settings, of: tree.name).applied(
-      to: local, knowing: tree.settingGroups.flatMap(\.self))
+    let environment = try RecordingOptions(invocation, local.settings, of: catalog.name).applied(
+      to: local, knowing: catalog.settingGroups.flatMap(\.self))
     currentDate.follow(environment.now)
     return environment
   }
@@ -119,7 +119,7 @@ struct CommandContext: Sendable {
   }
 
   func directories(_ settings: Settings) throws(CommandError) -> Directories {
-    try Directories(of: tree.name, settings, variables: variables)
+    try Directories(of: catalog.name, settings, variables: variables)
   }
 
   func imageFiles(_ settings: Settings) throws(CommandError) -> ImageDiskCache? {

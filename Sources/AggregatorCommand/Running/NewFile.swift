@@ -102,7 +102,7 @@ extension CommandContext {
     if case .file(let store)? = try storeLocation(settings) {
       own += ["", "-wal", "-shm", "-journal"].map { (store + $0, "the store") }
     }
-    if let folder = tree.manifests {
+    if let folder = catalog.manifests {
       own += folder.names.map { (folder.file(of: $0), "the manifest of \($0)") }
     }
     guard

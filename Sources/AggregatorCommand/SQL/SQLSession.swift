@@ -20,13 +20,13 @@ struct SQLSession: Sendable {
   private static let maxMemory = 64 << 20
 
   init(_ invocation: Invocation, in context: CommandContext) throws(CommandError) {
-    views = context.tree.plugins.map { SQLView($0) }
+    views = context.catalog.plugins.map { SQLView($0) }
     limit = invocation.duration(.timeout) ?? Self.defaultTime
     time = QueryTime(limit)
     attached = try AttachedFiles(
       invocation.texts(.attach), beside: views.map(\.name), within: time, in: context)
     self.invocation = invocation
-    program = context.tree.name
+    program = context.catalog.name
   }
 
   /// The tables of sources and attached files.
@@ -94,11 +94,11 @@ struct SQLSession: Sendable {
       }
       SQLiteStore.boundMemory(to: Self.maxMemory)
       context.progress.say { "Running query…" }
-      let views = try await views(for: text, of: context.tree.plugins, in: environment, database)
+      let views = try await views(for: text, of: context.catalog.plugins, in: environment, database)
       let query = try await database.query(
         text, over: views, and: attached.files, within: time.left)
       let bundled = views.filter { $0.bundled != nil }.map(\.name)
-      let gaps = try await database.gaps(of: query.sources, among: context.tree.plugins).map {
+      let gaps = try await database.gaps(of: query.sources, among: context.catalog.plugins).map {
         bundled.contains($0.warning.source ?? "") ? $0.filledByBundledRecords : $0
       }
       let doubts = await database.warningsOfUnknownSecrets(query.sources)
@@ -144,7 +144,7 @@ struct SQLSession: Sendable {
     _ context: CommandContext
   ) async -> [SourceWarning] {
     var failures: [SourceWarning] = []
-    for plugin in context.tree.plugins where names.contains(plugin.name) {
+    for plugin in context.catalog.plugins where names.contains(plugin.name) {
       guard let failure = await plugin.complete(in: environment, database.store, context) else {
         continue
       }

@@ -88,7 +88,8 @@ extension Command {
     environment.warnIfNoStore(context.diagnostics)
     let metrics = Metrics()
     let site = Site(
-      context.tree.name, try sources(invocation, environment, metrics, context), metrics: metrics,
+      context.catalog.name, try sources(invocation, environment, metrics, context),
+      metrics: metrics,
       environment)
     let server = try start(
       on: address, port,
@@ -119,7 +120,7 @@ extension Command {
     _ context: CommandContext
   ) throws(CommandError) -> [any ServedSource] {
     let isRecorded = try RecordingOptions(
-      invocation, environment.settings, of: context.tree.name
+      invocation, environment.settings, of: context.catalog.name
     ).isOn
     let files = isRecorded ? nil : try context.imageFiles(environment.settings)
     return try invocation.sources(in: context).map { plugin throws(CommandError) in

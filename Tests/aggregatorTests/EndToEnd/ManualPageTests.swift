@@ -55,13 +55,14 @@ import Testing
     let common = Set(tree.commonVerbs.map(\.node.word))
     tree.root.visit { node in
       guard node.command != nil, !node.path.isEmpty else { return }
-      let isCommon = common.contains(node.word) && tree.sources.contains { node.path.hasPrefix($0) }
+      let isCommon =
+        common.contains(node.word) && tree.catalog.sources.contains { node.path.hasPrefix($0) }
       let path = isCommon ? "SOURCE \(node.word)" : node.path
       #expect(text.contains("\n\\fB\(path)\\fR"), "\(path)")
     }
     for option in tree.options { #expect(text.contains("\\fB\(option.synopsis)\\fR"), "\(option)") }
     for code in ExitCode.allCases { #expect(text.contains("\\fB\(code.rawValue)\\fR\n")) }
-    for setting in tree.settings { #expect(text.contains("\\fB\(setting.key)\\fR\n")) }
+    for setting in tree.catalog.settings { #expect(text.contains("\\fB\(setting.key)\\fR\n")) }
   }
 
   @Test func `its examples are those of the help`() async throws {

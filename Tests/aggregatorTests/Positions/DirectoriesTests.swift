@@ -48,7 +48,7 @@ import Testing
       "AGGREGATOR_FORCE_TTY": "50", "AGGREGATOR_RECORD": "/r",
     ]
     let context = CommandContext(
-      Invocation(arguments: [], values: [:]), tree: tree, variables: variables)
+      Invocation(arguments: [], values: [:]), of: tree.catalog, variables: variables)
     let directories = try context.directories(context.settings())
     #expect(directories.data == "/h/.local/share/my-planets")
     #expect(directories.state == "/h/.local/state/my-planets")
@@ -56,16 +56,16 @@ import Testing
     #expect(try context.userSettingsFile() == "/h/.config/my-planets/config.xcconfig")
     #expect(context.terminal.width != 50)
     let options = try RecordingOptions(
-      Invocation(arguments: [], values: [:]), context.settings(), of: tree.name)
+      Invocation(arguments: [], values: [:]), context.settings(), of: tree.catalog.name)
     #expect(!options.isOn)
 
     let own = CommandContext(
-      Invocation(arguments: [], values: [:]), tree: tree,
+      Invocation(arguments: [], values: [:]), of: tree.catalog,
       variables: ["MY_PLANETS_HOME": "/one", "MY_PLANETS_FORCE_TTY": "50"])
     #expect(try own.directories(own.settings()).storePath == "/one/store.sqlite")
     #expect(try own.userSettingsFile() == "/one/config/config.xcconfig")
     #expect(own.terminal.width == 50)
-    let keys = tree.settings.map(\.key).filter { !$0.hasPrefix("COUNTRIES_") }
+    let keys = tree.catalog.settings.map(\.key).filter { !$0.hasPrefix("COUNTRIES_") }
     #expect(
       keys == [
         "MY_PLANETS_HOME", "MY_PLANETS_STORE", "MY_PLANETS_STORE_PASSWORD", "MY_PLANETS_HISTORY",
@@ -76,7 +76,7 @@ import Testing
   @Test func `no help of a program of another name mentions aggregator's files and variables`() {
     let tree = CommandTree("planets", plugins: [CountriesPlugin()])
     let help = Help(tree, width: 200)
-    var texts = HelpTopic.allCases.map { $0.text(help, tree: tree) }
+    var texts = HelpTopic.allCases.map { $0.text(help) }
     tree.root.visit { texts.append(help.text(of: $0)) }
     for text in texts { #expect(!text.lowercased().contains("aggregator")) }
   }
