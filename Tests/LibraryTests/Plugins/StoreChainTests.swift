@@ -240,6 +240,7 @@ struct StoreChainTests {
           .fallback(to: notes.stored)
           .fallback(to: notes.bundled)
           .hidingDeleted(in: notes)
+          .warningOfUnknownSecret(in: notes)
           .observed()
         """)
     #expect(
@@ -253,6 +254,7 @@ struct StoreChainTests {
           .growing(in: notes)
           .fallback(to: notes.bundled)
           .hidingDeleted(in: notes)
+          .warningOfUnknownSecret(in: notes)
           .observed()
         """)
   }
