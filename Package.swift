@@ -12,6 +12,13 @@ let sources = [
 ]
 let sourceModules: [Target.Dependency] = sources.map { .byName(name: "\($0)Source") }
 
+// The command line: its rooms, and the commands above them.
+let commandLine = [
+  "AggregatorTerminal", "AggregatorQueries", "AggregatorArguments", "AggregatorSQL",
+  "AggregatorWeb",
+  "AggregatorCommand",
+]
+
 let package = Package(
   name: "aggregator",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -77,11 +84,37 @@ let package = Package(
     .target(
       name: "DeclaredSource", dependencies: ["AggregatorFiles", "AggregatorKit"],
       path: "Sources/Sources-Declared"),
+    // The command line: what it writes, what a run is asked and answers, how its words are read, its SQL, its pages,
+    // and the commands.
+    .library("Terminal", dependsOn: ["AggregatorFiles", "AggregatorKit"]),
+    .library(
+      "Queries",
+      dependsOn: [
+        "AggregatorFiles", "AggregatorKit", "AggregatorPostgres", "AggregatorTerminal",
+        "DeclaredSource",
+      ]),
+    .library(
+      "Arguments",
+      dependsOn: ["AggregatorKit", "AggregatorQueries", "AggregatorTerminal", "DeclaredSource"]),
+    .library(
+      "SQL",
+      dependsOn: [
+        "AggregatorFiles", "AggregatorKit", "AggregatorPostgres", "AggregatorQueries",
+        "AggregatorTerminal", "CAggregatorLineEditor", "CAggregatorSQLite",
+      ]),
+    .library(
+      "Web",
+      dependsOn: [
+        "AggregatorFiles", "AggregatorKit", "AggregatorQueries", "AggregatorServer",
+        "AggregatorTerminal",
+      ]),
     .target(
       name: "AggregatorCommand",
       dependencies: [
-        "AggregatorFiles", "AggregatorKit", "AggregatorLaws", "AggregatorPostgres",
-        "AggregatorServer", "CAggregatorLineEditor", "CAggregatorSQLite", "DeclaredSource",
+        "AggregatorArguments", "AggregatorFiles", "AggregatorKit", "AggregatorLaws",
+        "AggregatorPostgres",
+        "AggregatorQueries", "AggregatorSQL", "AggregatorServer", "AggregatorTerminal",
+        "AggregatorWeb", "DeclaredSource",
       ]),
     // The list of the sources, which tests read without the program.
     .target(
@@ -101,8 +134,8 @@ let package = Package(
         "AggregatorCore", "AggregatorFiles", "AggregatorHTTP", "AggregatorImages", "AggregatorKit",
         "AggregatorLaws", "AggregatorObservation", "AggregatorPostgres", "AggregatorPostgresServer",
         "AggregatorSQLite", "AggregatorServer", "AggregatorSettings", "AggregatorSourceTesting",
-        "AggregatorStore", "AggregatorCommand", "AggregatorURLSession", "CAggregatorSQLite",
-      ]),
+        "AggregatorStore", "AggregatorURLSession", "CAggregatorSQLite",
+      ] + commandLine.map { .byName(name: $0) }),
     .testTarget(
       name: "DeclaredTests",
       dependencies: [
@@ -116,10 +149,10 @@ let package = Package(
     .testTarget(
       name: "aggregatorTests",
       dependencies: [
-        "AggregatorCommand", "AggregatorFakeServices", "AggregatorFiles", "AggregatorKit",
-        "AggregatorLaws", "AggregatorPlugins", "AggregatorPostgres", "AggregatorPostgresServer",
-        "AggregatorServer", "AggregatorSourceTesting",
-      ] + sourceModules,
+        "AggregatorFakeServices", "AggregatorFiles", "AggregatorKit", "AggregatorLaws",
+        "AggregatorPlugins", "AggregatorPostgres", "AggregatorPostgresServer", "AggregatorServer",
+        "AggregatorSourceTesting", "DeclaredSource",
+      ] + sourceModules + commandLine.map { .byName(name: $0) },
       exclude: ["Rendering/Golden", "Serve/Browser"]),
 
     .executableTarget(
@@ -144,9 +177,9 @@ let package = Package(
     .target(
       name: "AggregatorFuzzing",
       dependencies: [
-        "AggregatorCommand", "AggregatorFiles", "AggregatorKit", "AggregatorLaws",
-        "AggregatorServer", "AggregatorSourceTesting", "CAggregatorSQLite", "DeclaredSource",
-      ] + sourceModules,
+        "AggregatorFiles", "AggregatorKit", "AggregatorLaws", "AggregatorServer",
+        "AggregatorSourceTesting", "CAggregatorSQLite", "DeclaredSource",
+      ] + sourceModules + commandLine.map { .byName(name: $0) },
       path: "Tests/Fuzzing"),
     .executableTarget(
       name: "aggregator-fuzz", dependencies: ["AggregatorFuzzing"], path: "Tests/FuzzProgram"),
@@ -197,7 +230,7 @@ for target in package.targets where ![.system, .plugin, .binary].contains(target
 if Context.environment["AGGREGATOR_OPTIMISED_TESTS"] != nil {
   for target in package.targets
   where target.path?.hasPrefix("Tests/") ?? (target.type == .test)
-    || ["AggregatorCommand", "AggregatorSourceTesting"].contains(target.name)
+    || (commandLine + ["AggregatorSourceTesting"]).contains(target.name)
   {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Onone"])]
   }

@@ -1,4 +1,7 @@
+import AggregatorArguments
 public import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
 import DeclaredSource
 
 /// A command line over sources: `aggregator`, or your own program.

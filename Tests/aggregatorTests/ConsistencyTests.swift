@@ -2,7 +2,9 @@ import AggregatorKit
 import Foundation
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorArguments
+@testable import AggregatorQueries
+@testable import AggregatorTerminal
 
 /// Rules for all commands, including future ones.
 @Suite struct ConsistencyTests {

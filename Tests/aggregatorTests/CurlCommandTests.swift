@@ -1,7 +1,8 @@
 import AggregatorKit
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorTerminal
+@testable import DeclaredSource
 
 /// Reading a `curl` command line.
 @Suite struct CurlCommandTests {
@@ -91,8 +92,8 @@ import Testing
     ("curl ^\"https://a.example/^\" ^\n  -H ^\"a: b^\"", "quoted for Windows"),
   ])
   func `mistakes are named`(line: String, message: String) {
-    let error = #expect(throws: CommandError.self) { try CurlCommand(line) }
-    #expect(error?.code == .usage)
+    let error = #expect(throws: SourceError.self) { try CurlCommand(line) }
+    #expect(error?.code == .invalidRequest)
     #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
   }
 

@@ -1,7 +1,8 @@
 import AggregatorKit
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorQueries
+@testable import AggregatorTerminal
 
 @Suite struct HintTests {
   private let name = Setting("NOTES_USER", .text, about: "A name.")

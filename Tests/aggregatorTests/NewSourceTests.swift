@@ -2,7 +2,7 @@ import AggregatorKit
 import AggregatorPlugins
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorArguments
 
 /// `Scripts/new-source` makes no source that the command line could not tell from something else.
 @Suite struct NewSourceTests {

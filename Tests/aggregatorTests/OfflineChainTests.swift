@@ -1,11 +1,10 @@
 import AggregatorKit
 import AggregatorPlugins
+import AggregatorQueries
 import CountriesSource
 import Foundation
 import HeroesSource
 import Testing
-
-@testable import AggregatorCommand
 
 /// The whole chains of the program's sources, with a transport that must not be used.
 @Suite struct OfflineChainTests {

@@ -3,7 +3,7 @@ import AggregatorPlugins
 import Foundation
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorSQL
 
 /// A query reads the same fields of a record that every other command shows, computed ones too.
 @Suite struct StoredFieldTests {

@@ -1,5 +1,8 @@
+import AggregatorArguments
 import AggregatorFiles
 import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
 import DeclaredSource
 
 extension Command {
@@ -156,6 +159,12 @@ extension Command {
     }
   }
 
+  private static func parsing<Value>(
+    _ body: () throws(SourceError) -> Value
+  ) throws(CommandError) -> Value {
+    do { return try body() } catch { throw CommandError(error) }
+  }
+
   /// The request on the command line, or that of a curl command on standard input.
   private static func request(
     _ invocation: Invocation, _ context: CommandContext
@@ -171,7 +180,9 @@ extension Command {
         throw CommandError(
           .usage, "the curl command is longer than \(CurlCommand.maxSize >> 10) KB")
       }
-      let command = try CurlCommand(String(decoding: text, as: UTF8.self))
+      let command = try parsing { () throws(SourceError) in
+        try CurlCommand(String(decoding: text, as: UTF8.self))
+      }
       request = command.request
       if !command.leftOut.isEmpty {
         let names = command.leftOut.joined(separator: ", ")
@@ -186,7 +197,9 @@ extension Command {
       request.url = invocation.arguments[1]
     }
     for field in invocation.texts(header) {
-      let header = try SourceRequest.Header(parsing: field)
+      let header = try parsing { () throws(SourceError) in
+        try SourceRequest.Header(parsing: field)
+      }
       request.headers.removeAll { $0.name.lowercased() == header.name.lowercased() }
       request.headers.append(header)
     }

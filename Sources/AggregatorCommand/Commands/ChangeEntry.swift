@@ -1,4 +1,6 @@
 import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
 
 /// A change of a record, as `diff` and `watch` print it.
 struct ChangeEntry: Entry {

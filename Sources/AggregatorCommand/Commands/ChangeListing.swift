@@ -1,4 +1,6 @@
 import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
 
 /// The number of differences of a comparison, and its start.
 struct ChangeSummary {

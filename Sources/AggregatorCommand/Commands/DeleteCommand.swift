@@ -1,4 +1,7 @@
+import AggregatorArguments
 import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
 
 extension Plugin {
   var deleteCommand: Command {
@@ -127,15 +130,6 @@ extension Plugin {
     let record = if let stored { stored as Item? } else { try? await bundled.item(id).item }
     return record.flatMap(fields.name(of:)).map { "\($0.oneLine(atMost: 60)) (\(id))" }
       ?? id.description
-  }
-
-  /// True if a record is cached, deleted or bundled.
-  func isKnown(_ id: Item.ID, in store: any Store) async throws(SourceError) -> Bool {
-    let isCached = try await store.record(id.description, of: name) != nil
-    if isCached { return true }
-    let isDeleted = try await !recordStore(in: store).deleted(among: [id]).isEmpty
-    if isDeleted { return true }
-    return (try? await bundled.item(id)) != nil
   }
 
   private func choose(

@@ -1,5 +1,8 @@
+import AggregatorArguments
 import AggregatorFiles
 import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
 import DeclaredSource
 
 extension Command {

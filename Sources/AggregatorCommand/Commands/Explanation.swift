@@ -1,4 +1,6 @@
 import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
 import DeclaredSource
 import Synchronization
 

@@ -1,4 +1,8 @@
+import AggregatorArguments
 import AggregatorKit
+import AggregatorQueries
+import AggregatorSQL
+import AggregatorTerminal
 
 extension CommandTree.Node {
   static func export(_ plugins: [any Plugin]) -> CommandTree.Node {

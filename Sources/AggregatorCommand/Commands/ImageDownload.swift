@@ -1,5 +1,7 @@
 import AggregatorFiles
 import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
 
 /// Saves the images of several records in a directory, a few at a time.
 ///

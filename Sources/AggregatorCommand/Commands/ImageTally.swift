@@ -1,4 +1,6 @@
 import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
 
 /// The end of the download of one image.
 struct ImageResult<Item: Record>: Sendable {

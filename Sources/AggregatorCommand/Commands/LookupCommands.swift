@@ -1,4 +1,7 @@
+import AggregatorArguments
 import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
 
 extension Plugin {
   var showCommand: Command {
@@ -61,28 +64,6 @@ extension Plugin {
     outcome.report(to: context.diagnostics)
     return outcome.isPartial ? .partial : .success
   }
-
-  /// Looks up a record; `invalidRequest` if the text is not a valid ID.
-  func find(
-    _ text: String, in source: any DataSource<Item>
-  ) async -> Result<LookupResult<Item>, SourceError> {
-    guard let id = Item.ID(text) else { return .failure(.invalidID(text, of: self)) }
-    do throws(SourceError) { return .success(try await source.item(id)) } catch {
-      var error = error
-      // Sources name themselves in the plural.
-      let record = "\(noun.singular) \(id.description.oneLine(atMost: 80))"
-      switch error.code {
-      case .notFound where error.cause == nil: error.message = "\(record) not found"
-      case .nothingCached where error.cause == nil:
-        error.message = "\(record) is neither cached nor bundled"
-      case .offline where error.cause == nil:
-        error.message = "\(record) is neither cached nor bundled (offline mode)"
-        error.remedy = "retry without --offline"
-      default: break
-      }
-      return .failure(error)
-    }
-  }
 }
 
 extension Plugin {
@@ -119,20 +100,5 @@ extension Plugin {
       outcome.report(to: context.diagnostics)
       return .success
     }
-  }
-}
-
-/// The cause of a failed lookup whose remedy is a command line of this source.
-struct LookupAdvice: Error {
-  let hint: Hint
-}
-
-extension SourceError {
-  /// The text is not a valid ID, so no record can have it.
-  static func invalidID<P: Plugin>(_ text: String, of plugin: P) -> SourceError {
-    let rule = P.Item.ID.self is any BinaryInteger.Type ? ": must be a number" : ""
-    return SourceError(
-      .invalidRequest, "invalid \(plugin.noun.singular) ID \"\(text)\"\(rule)",
-      cause: LookupAdvice(hint: plugin.searchHint(text)))
   }
 }

@@ -1,4 +1,6 @@
 import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
 
 extension Plugin {
   var pictureOptions: [Option] { layout.images == nil ? [] : [.image] }

@@ -1,4 +1,7 @@
+import AggregatorArguments
 import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
 import DeclaredSource
 
 extension Command {

@@ -1,4 +1,8 @@
+import AggregatorArguments
 import AggregatorKit
+import AggregatorQueries
+import AggregatorSQL
+import AggregatorTerminal
 
 extension CommandTree.Node {
   static func sql(_ plugins: [any Plugin], _ program: String) -> CommandTree.Node {

@@ -1,4 +1,5 @@
 import AggregatorKit
+import AggregatorTerminal
 
 extension [SourceHealth] {
   /// One line a source: `✓ heroes    82 ms  live   107 cached`.

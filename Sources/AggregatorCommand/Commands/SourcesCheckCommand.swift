@@ -1,5 +1,8 @@
+import AggregatorArguments
 import AggregatorKit
 import AggregatorLaws
+import AggregatorQueries
+import AggregatorTerminal
 import Synchronization
 
 extension Command {

@@ -1,6 +1,9 @@
+import AggregatorArguments
 import AggregatorFiles
 import AggregatorKit
 import AggregatorPostgres
+import AggregatorQueries
+import AggregatorTerminal
 
 extension CommandTree.Node {
   static func store(_ plugins: [any Plugin]) -> CommandTree.Node {

@@ -1,5 +1,8 @@
+import AggregatorArguments
 import AggregatorKit
 import AggregatorPostgres
+import AggregatorQueries
+import AggregatorTerminal
 import Synchronization
 
 extension Command {

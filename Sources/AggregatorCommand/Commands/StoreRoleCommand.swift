@@ -1,5 +1,9 @@
+import AggregatorArguments
 import AggregatorKit
 import AggregatorPostgres
+import AggregatorQueries
+import AggregatorSQL
+import AggregatorTerminal
 
 extension Command {
   static let initSQLRole = Command(

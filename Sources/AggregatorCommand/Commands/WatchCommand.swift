@@ -1,4 +1,7 @@
+import AggregatorArguments
 import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
 
 extension CommandTree.Node {
   static func watch(_ plugins: [any Plugin]) -> CommandTree.Node {

@@ -1,4 +1,5 @@
 import AggregatorFoundation
+import AggregatorTerminal
 
 /// The arguments, file descriptors (`ulimit -n`) and address space (`ulimit -v`) of the process.
 enum ProcessResources {

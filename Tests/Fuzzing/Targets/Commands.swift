@@ -1,6 +1,10 @@
+import AggregatorArguments
 import AggregatorCommand
 import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
 import CountriesSource
+import DeclaredSource
 import HeroesSource
 import ProductsSource
 import UsersSource

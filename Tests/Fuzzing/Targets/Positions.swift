@@ -1,5 +1,5 @@
-import AggregatorCommand
 import AggregatorKit
+import AggregatorQueries
 import CountriesSource
 import Foundation
 import HeroesSource

@@ -1,7 +1,6 @@
 import AggregatorKit
+import AggregatorTerminal
 import Foundation
-
-@testable import AggregatorCommand
 
 /// Settings files and their values.
 extension FuzzTarget {

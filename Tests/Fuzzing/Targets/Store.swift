@@ -2,7 +2,7 @@ import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
 
-@testable import AggregatorCommand
+@testable import AggregatorSQL
 
 /// Damaged store files, and SQL queries.
 extension FuzzTarget {

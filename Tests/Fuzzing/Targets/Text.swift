@@ -1,5 +1,5 @@
-import AggregatorCommand
 import AggregatorKit
+import AggregatorTerminal
 import Foundation
 
 /// Text processing for display.

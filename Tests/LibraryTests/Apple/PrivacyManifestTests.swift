@@ -17,7 +17,10 @@ import Testing
   ]
 
   /// Targets that no app on an Apple device uses: tools, tests and servers.
-  static let excluded = ["AggregatorCommand", "SourceTesting", "Server", "aggregator"]
+  static let excluded = [
+    "AggregatorCommand", "Arguments", "Queries", "SQL", "Server", "SourceTesting", "Terminal", "Web",
+    "aggregator",
+  ]
 
   private func manifest() throws -> [String: Any] {
     let text = try SourceTree.text(of: "Sources/Files/PrivacyInfo.xcprivacy")

@@ -2,10 +2,10 @@ import AggregatorPostgresServer
 import Foundation
 import Testing
 
-@testable import AggregatorCommand
 @testable import AggregatorCore
 @testable import AggregatorKit
 @testable import AggregatorPostgres
+@testable import AggregatorSQL
 @testable import AggregatorStore
 
 /// Queries of people in PostgreSQL: limits, errors and hostile ones.

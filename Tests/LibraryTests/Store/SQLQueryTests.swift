@@ -1,5 +1,5 @@
-import AggregatorCommand
 import AggregatorFiles
+import AggregatorSQL
 import Foundation
 import Testing
 

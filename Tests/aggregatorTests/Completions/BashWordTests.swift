@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorArguments
 
 /// Quoting of words for bash.
 @Suite struct BashWordTests {

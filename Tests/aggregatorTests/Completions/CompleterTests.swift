@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorArguments
 
 /// Completions at each position of a command line.
 @Suite struct CompleterTests {

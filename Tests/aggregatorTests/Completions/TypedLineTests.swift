@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorArguments
 
 /// Parsing of unfinished command lines.
 @Suite struct TypedLineTests {

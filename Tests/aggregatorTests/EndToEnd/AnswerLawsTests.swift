@@ -2,7 +2,7 @@ import AggregatorFakeServices
 import Foundation
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorArguments
 
 /// Rules for the answers of every source, in every format.
 @Suite struct AnswerLawsTests {

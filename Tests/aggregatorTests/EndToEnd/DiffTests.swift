@@ -1,10 +1,9 @@
 import AggregatorFakeServices
 import AggregatorKit
 import AggregatorSourceTesting
+import AggregatorTerminal
 import Foundation
 import Testing
-
-@testable import AggregatorCommand
 
 /// `SOURCE diff`: the differences from an earlier state of the cached records.
 @Suite struct DiffTests {

@@ -1,7 +1,8 @@
 import AggregatorKit
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorArguments
+@testable import AggregatorTerminal
 
 @Suite struct HelpTests {
   static let nodes: [String] = {

@@ -1,8 +1,7 @@
 import AggregatorKit
+import AggregatorTerminal
 import Foundation
 import Testing
-
-@testable import AggregatorCommand
 
 /// Arguments are quoted only after they were sanitized and truncated.
 @Suite struct HostileArgumentTests {

@@ -2,7 +2,7 @@ import AggregatorKit
 import Foundation
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorArguments
 
 /// The files that `Scripts/layout` installs, and those of the packages.
 @Suite struct InstallationTests {

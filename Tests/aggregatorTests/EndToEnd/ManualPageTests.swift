@@ -2,7 +2,9 @@ import AggregatorKit
 import Foundation
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorArguments
+@testable import AggregatorQueries
+@testable import AggregatorTerminal
 
 /// The manual page, checked by programs that format manual pages.
 @Suite struct ManualPageTests {

@@ -2,7 +2,8 @@ import AggregatorFakeServices
 import Foundation
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorArguments
+@testable import AggregatorQueries
 
 /// `--offline` means the same for every command that takes it.
 @Suite struct OfflineVerbsTests {

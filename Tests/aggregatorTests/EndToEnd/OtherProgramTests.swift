@@ -4,9 +4,9 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-@testable import AggregatorCommand
 @testable import AggregatorSQLite
 @testable import AggregatorStore
+@testable import AggregatorTerminal
 
 /// The store, opened by other programs.
 @Suite struct OtherProgramTests {

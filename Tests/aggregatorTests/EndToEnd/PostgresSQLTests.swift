@@ -6,8 +6,9 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorSQL
 @testable import AggregatorStore
+@testable import AggregatorTerminal
 
 /// `sql` and `store init-sql-role` with a store in PostgreSQL.
 @Suite(.requiresPostgres) struct PostgresSQLTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorArguments
 
 /// The real shells, with typed input.
 @Suite struct ShellTests {

@@ -5,7 +5,8 @@ import Foundation
 import ProductsSource
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorQueries
+@testable import AggregatorTerminal
 
 /// `SOURCE sync`: stores all records of a service and prints the result in one line.
 @Suite struct SyncTests {

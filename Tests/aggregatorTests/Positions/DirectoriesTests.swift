@@ -4,7 +4,10 @@ import CountriesSource
 import Foundation
 import Testing
 
+@testable import AggregatorArguments
 @testable import AggregatorCommand
+@testable import AggregatorQueries
+@testable import AggregatorTerminal
 
 /// The directories of the program's data.
 @Suite struct DirectoriesTests {

@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorQueries
 
 /// The position at which `next` continues, and its file.
 @Suite struct SessionPositionTests {

@@ -5,7 +5,9 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorArguments
+@testable import AggregatorQueries
+@testable import AggregatorTerminal
 
 /// The README matches the program.
 @Suite struct ReadmeTests {

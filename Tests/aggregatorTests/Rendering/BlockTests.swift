@@ -1,7 +1,7 @@
 import AggregatorKit
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorTerminal
 
 @Suite struct BlockTests {
   static let countries = [Country.afghanistan, .southGeorgia, .bouvet]

@@ -1,7 +1,7 @@
 import AggregatorKit
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorTerminal
 
 @Suite struct CardTests {
   @Test(arguments: [200, 100, 56, 30])

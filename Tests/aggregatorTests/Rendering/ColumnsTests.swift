@@ -2,7 +2,7 @@ import AggregatorKit
 import AggregatorSourceTesting
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorTerminal
 
 @Suite struct ColumnsTests {
   private func soft(_ natural: Int) -> Columns.Requirement {

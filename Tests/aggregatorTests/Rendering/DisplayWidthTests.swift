@@ -1,8 +1,7 @@
 import AggregatorKit
+import AggregatorTerminal
 import Foundation
 import Testing
-
-@testable import AggregatorCommand
 
 @Suite struct DisplayWidthTests {
   @Test(arguments: [

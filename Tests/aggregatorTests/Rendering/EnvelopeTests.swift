@@ -2,7 +2,7 @@ import AggregatorKit
 import Foundation
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorTerminal
 
 @Suite struct EnvelopeTests {
   @Test func `the document has its keys in order`() throws {

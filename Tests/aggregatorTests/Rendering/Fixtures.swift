@@ -2,7 +2,7 @@ import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
 
-@testable import AggregatorCommand
+@testable import AggregatorTerminal
 
 /// A record that is listed in blocks.
 struct Country: Record {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorTerminal
 
 /// The matches of a search in bold.
 @Suite struct HighlightTests {

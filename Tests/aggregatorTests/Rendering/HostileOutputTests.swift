@@ -1,7 +1,7 @@
 import AggregatorKit
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorTerminal
 
 /// Hostile text in every format, at every width.
 @Suite struct HostileOutputTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorTerminal
 
 @Suite struct IllustratedCardTests {
   private func picture(_ text: String, _ format: Picture.Format) throws -> Picture {

@@ -1,7 +1,7 @@
 import AggregatorKit
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorTerminal
 
 /// Hyperlinks in cards, which do not change the visible text.
 @Suite struct LinkTests {

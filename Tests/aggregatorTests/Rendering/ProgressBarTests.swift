@@ -1,7 +1,7 @@
 import AggregatorKit
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorTerminal
 
 /// The bar of a progress line.
 @Suite struct ProgressBarTests {

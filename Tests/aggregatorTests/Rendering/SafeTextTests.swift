@@ -1,8 +1,7 @@
 import AggregatorKit
 import AggregatorSourceTesting
+import AggregatorTerminal
 import Testing
-
-@testable import AggregatorCommand
 
 @Suite struct SafeTextTests {
   @Test(arguments: [

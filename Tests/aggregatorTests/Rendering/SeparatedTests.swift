@@ -2,7 +2,7 @@ import AggregatorKit
 import AggregatorSourceTesting
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorTerminal
 
 @Suite struct SeparatedTests {
   @Test(arguments: [

@@ -1,7 +1,7 @@
 import AggregatorKit
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorTerminal
 
 @Suite struct TableTests {
   @Test(arguments: [200, 120, 100, 80, 56, 40, 30])

@@ -1,6 +1,5 @@
 import AggregatorKit
-
-@testable import AggregatorCommand
+import AggregatorTerminal
 
 /// The screen of a terminal that understands printable text, line feeds, `CSI n G` and SGR, nothing
 /// else.

@@ -1,7 +1,8 @@
 import AggregatorKit
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorQueries
+@testable import AggregatorTerminal
 
 /// Conditions of `--where` and the order of `--sort`.
 @Suite struct ConditionTests {

@@ -2,7 +2,8 @@ import AggregatorKit
 import Foundation
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorTerminal
+@testable import AggregatorWeb
 
 @Suite struct BadgeTests {
   private static let minutesAgo = MadeUpSource.now.addingTimeInterval(-185)

@@ -1,7 +1,9 @@
 import AggregatorKit
 import Foundation
 
-@testable import AggregatorCommand
+@testable import AggregatorQueries
+@testable import AggregatorTerminal
+@testable import AggregatorWeb
 
 /// A served source without a service.
 struct MadeUpSource: ServedSource {

@@ -5,7 +5,7 @@ import CountriesSource
 import Foundation
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorWeb
 
 @Suite struct MetricsTests {
   private let metrics = Metrics()

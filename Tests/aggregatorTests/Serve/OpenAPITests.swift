@@ -4,7 +4,8 @@ import AggregatorServer
 import Foundation
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorQueries
+@testable import AggregatorWeb
 
 @Suite struct OpenAPITests {
   /// `Scripts/install tests` installs it.

@@ -4,7 +4,8 @@ import AggregatorServer
 import Foundation
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorArguments
+@testable import AggregatorWeb
 
 /// The guides about `serve` match the program.
 @Suite struct ServeGuideTests {

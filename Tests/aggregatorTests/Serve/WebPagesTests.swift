@@ -2,7 +2,7 @@ import AggregatorKit
 import Foundation
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorWeb
 
 @Suite struct WebPagesTests {
   private let pages = WebPages(

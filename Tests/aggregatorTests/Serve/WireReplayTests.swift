@@ -9,7 +9,8 @@ import ProductsSource
 import Testing
 import UsersSource
 
-@testable import AggregatorCommand
+@testable import AggregatorTerminal
+@testable import AggregatorWeb
 
 @Suite(.timeLimit(.minutes(10))) struct WireReplayTests {
   // MARK: - Sources that read from the replay

@@ -1,5 +1,6 @@
 import AggregatorPlugins
 
+@testable import AggregatorArguments
 @testable import AggregatorCommand
 
 extension CommandTree {

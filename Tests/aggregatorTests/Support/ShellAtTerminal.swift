@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import AggregatorCommand
+@testable import AggregatorArguments
 
 extension Shell {
   /// The path of the shell; `nil` if it is not installed.

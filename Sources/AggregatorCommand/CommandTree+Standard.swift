@@ -1,0 +1,115 @@
+import AggregatorArguments
+package import AggregatorKit
+import AggregatorQueries
+package import DeclaredSource
+
+extension CommandTree {
+  package init(_ program: String, plugins: [any Plugin], manifests: ManifestFolder? = nil) {
+    self.init(Self.catalog(program, plugins: plugins, manifests: manifests))
+  }
+
+  /// The sources of a program with these commands.
+  static func catalog(
+    _ program: String, plugins: [any Plugin], manifests: ManifestFolder?
+  ) -> SourceCatalog {
+    let name = ProgramName(program)
+    return SourceCatalog(
+      of: name, compiled: plugins, adding: manifests,
+      reserving: Self.groups([], of: name).flatMap(\.nodes).map(\.word))
+  }
+
+  init(_ catalog: SourceCatalog) {
+    let plugins = catalog.plugins
+    let noun = RecordNoun("records")
+    self.init(
+      of: catalog, overview: .overview(plugins) { CommandTree($0) },
+      verbs: StandardVerb.allCases.map { ($0.rawValue, $0.summary(noun)) },
+      groups: Self.groups(plugins, of: catalog.name)
+    ) { $0.node }
+  }
+
+  private static func groups(
+    _ plugins: [any Plugin], of name: ProgramName
+  ) -> [(title: String, nodes: [Node])] {
+    let program = name.text
+    return [
+      (
+        "Commands across sources",
+        [
+          Node(lazily: "search") { .search(plugins) },
+          Node(lazily: "sources") { .sources(plugins) },
+          Node(lazily: "sql") { .sql(plugins, program) },
+          Node(lazily: "export") { .export(plugins) },
+          Node(lazily: "watch") { .watch(plugins) },
+          Node(lazily: "serve") { .serve(plugins) },
+        ]
+      ),
+      (
+        "Local data and settings",
+        [
+          Node(lazily: "store") { .store(plugins) },
+          Node(lazily: "config") { .config(plugins, of: name) },
+        ]
+      ),
+      ("Shell and help", [.completions(program), .help { CommandTree($0) }]),
+    ]
+  }
+}
+
+enum StandardVerb: String, CaseIterable {
+  case list, next, search, show, sync, diff, delete, restore, open, image
+
+  func summary(_ noun: RecordNoun, isEndless: Bool = false) -> String {
+    switch self {
+    case .list: "List \(noun.plural)"
+    case .next: "Show the next page"
+    case .search: "Search \(noun.plural)"
+    case .show: "Show full details"
+    case .sync:
+      isEndless
+        ? "Download the next pages of \(noun.plural)"
+        : "Download all records; resumes if interrupted"
+    case .diff: "Show changes since a sync or a date"
+    case .delete: "Hide \(noun.plural) locally until restored"
+    case .restore: "Restore deleted \(noun.plural)"
+    case .open: "Open \(noun.withArticle)'s page in the browser"
+    case .image: "Show or save \(noun.withArticle)'s image"
+    }
+  }
+}
+
+extension Plugin {
+  var node: CommandTree.Node {
+    let standard = StandardVerb.allCases.map { verb in
+      let missing: String? =
+        switch verb {
+        case .open: layout.link == nil ? "web pages" : nil
+        case .image: layout.images == nil ? "images" : nil
+        default: nil
+        }
+      return CommandTree.Node(
+        "\(name) \(verb.rawValue)",
+        missing.map { "Not available: \(name) have no \($0)" }
+          ?? verb.summary(noun, isEndless: policy.isEndless),
+        command(for: verb))
+    }
+    return CommandTree.Node(
+      name, summary, nil,
+      children: standard + verbs.map { .init("\(name) \($0.name)", $0.summary, command(for: $0)) })
+  }
+
+  private func command(for verb: StandardVerb) -> Command {
+    switch verb {
+    case .list: listCommand
+    case .next: nextCommand
+    case .search: searchCommand
+    case .show: showCommand
+    case .sync: syncCommand
+    case .diff: diffCommand
+    case .delete: deleteCommand
+    case .restore: restoreCommand
+    case .open: openCommand
+    case .image: imageCommand
+    }
+  }
+}

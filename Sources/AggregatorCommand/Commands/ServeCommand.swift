@@ -1,0 +1,236 @@
+import AggregatorArguments
+import AggregatorFiles
+import AggregatorKit
+import AggregatorQueries
+import AggregatorServer
+import AggregatorTerminal
+import AggregatorWeb
+import Dispatch
+
+extension CommandTree.Node {
+  static func serve(_ plugins: [any Plugin]) -> CommandTree.Node {
+    CommandTree.Node("serve", "Serve a web page and an HTTP API", .serve(plugins))
+  }
+}
+
+extension Command {
+  private static let port = Option(
+    "port", .count(0...65535), "N", about: "port, 0 for any free one (default 8080)")
+  private static let open = Option("open", about: "open the page in a browser")
+  private static let listen = Option(
+    "listen", .text, "ADDRESS",
+    about: "listen on this address instead of 127.0.0.1; requires --token-file or --no-token")
+  private static let host = Option(
+    "host", .text, "NAME", about: "also answer for this host name; also several")
+  private static let allowOrigin = Option(
+    "allow-origin", .text, "ORIGIN", about: "let pages of this origin use the API; also several")
+  private static let readOnly = Option(
+    "read-only", about: "refuse deletions, restores and downloads")
+
+  private static let defaultPort = 8080
+
+  fileprivate static func serve(_ plugins: [any Plugin]) -> Command {
+    let name = plugins.dropFirst().first?.name ?? plugins.first?.name ?? "NAME"
+    return Command(
+      options: [
+        port, open, listen, host, allowOrigin, readOnly, .newToken, .tokenFile, .noToken,
+        .source.with(about: "serve only these sources"), .replay, .replayWire,
+      ],
+      notes: [
+        "The printed address contains an access token, which survives restarts. Programs send it as "
+          + "Authorization: Bearer TOKEN; /openapi.json describes the API.",
+        "Requires libmicrohttpd (apt install libmicrohttpd12, brew install libmicrohttpd).",
+      ],
+      examples: [
+        ("serve --open", "open the page in a browser"),
+        ("serve --source \(name) --port 9000", "one source, on another port"),
+        ("serve --replay-wire DIR", "replay a recording to an app, in place of its service"),
+      ]
+    ) { invocation, context in
+      try invocation.refuseArguments()
+      return try await serve(invocation, context)
+    }
+  }
+
+  private static func serve(
+    _ invocation: Invocation, _ context: CommandContext
+  ) async throws -> ExitCode {
+    let address = invocation.text(listen) ?? "127.0.0.1"
+    let port = invocation.count(port) ?? defaultPort
+    // A replayed service has no token.
+    let isOpen =
+      invocation.has(.noToken) || invocation.has(.tokenFile) && !invocation.has(.replayWire)
+    guard isLoopback(address) || isOpen else {
+      let choice = invocation.has(.replayWire) ? "--no-token" : "--token-file or --no-token"
+      throw CommandError(
+        .usage, "--listen \(address) requires \(choice)",
+        hint: "others can reach this address: choose who may use it")
+    }
+    let origins = try origins(invocation)
+    if let directory = invocation.text(.replayWire) {
+      let replay: WireReplay
+      do { replay = WireReplay(try Recording(URL(filePath: directory))) } catch {
+        throw CommandError(error)
+      }
+      let server = try start(
+        on: address, port,
+        HTTPServer.Responder { request in
+          let isPreflight =
+            request.method == "OPTIONS" && request.header("Access-Control-Request-Method") != nil
+          var response = isPreflight ? .preflight(for: request) : replay.response(to: request)
+          if let origin = request.header("Origin"), origins.contains(origin.lowercased()) {
+            response.allow(origin)
+          }
+          return response
+        })
+      try context.output.write("\(server.url(named: address))\n")
+      context.diagnostics.note("Replaying \(directory). Press Ctrl-C to stop.")
+      return await run(server)
+    }
+    let environment = try context.environment()
+    let secrets = try secrets(invocation, environment, context)
+    environment.warnIfNoStore(context.diagnostics)
+    let metrics = Metrics()
+    let site = Site(
+      context.catalog.name, try sources(invocation, environment, metrics, context),
+      metrics: metrics,
+      environment)
+    let server = try start(
+      on: address, port,
+      HTTPServer.Responder {
+        await site.response(to: $0)
+      } refuse: { refusal, request in
+        site.response(to: refusal, of: request)
+      })
+    site.open(
+      Access(
+        secrets: secrets, names: names(address, secrets, invocation), port: server.port,
+        allowedOrigins: origins, mayChange: !invocation.has(readOnly)))
+    let token = secrets.map { "/?token=\($0.token)" } ?? ""
+    let url = server.url(named: address) + token
+    try context.output.write("\(url)\n")
+    context.diagnostics.note(
+      "Serving \(site.sourceNames.joined(separator: ", ")). Press Ctrl-C to stop.")
+    if invocation.has(open), let url = URL(string: url) {
+      do { try Browser.open(url, variables: context.variables) } catch {
+        context.diagnostics.warning(error.message, hint: error.hint)
+      }
+    }
+    return await run(server)
+  }
+
+  private static func sources(
+    _ invocation: Invocation, _ environment: PluginEnvironment, _ metrics: Metrics,
+    _ context: CommandContext
+  ) throws(CommandError) -> [any ServedSource] {
+    let isRecorded = try RecordingOptions(
+      invocation, environment.settings, of: context.catalog.name
+    ).isOn
+    let files = isRecorded ? nil : try context.imageFiles(environment.settings)
+    return try invocation.sources(in: context).map { plugin throws(CommandError) in
+      let lock = try SyncLock(
+        of: plugin.name, environment.settings, context,
+        isNeeded: environment.store?.isShared == false)
+      var environment = environment
+      let (counter, others) = (metrics.observer(of: plugin.name), environment.observer)
+      environment.observer = Observer { event in
+        counter(event)
+        others(event)
+      }
+      return served(plugin, environment, files, lock)
+    }
+  }
+
+  private static func served(
+    _ plugin: some Plugin, _ environment: PluginEnvironment, _ files: ImageDiskCache?,
+    _ lock: SyncLock
+  ) -> any ServedSource {
+    ServedPlugin(plugin, in: environment, imagesIn: files) { body in
+      try await lock.holding(body)
+    }
+  }
+
+  /// `nil` if everyone may access the server.
+  private static func secrets(
+    _ invocation: Invocation, _ environment: PluginEnvironment, _ context: CommandContext
+  ) throws(CommandError) -> Access.Secrets? {
+    guard !invocation.has(.noToken) else { return nil }
+    let state = try context.directories(environment.settings).state
+    do throws(SourceError) {
+      if let file = invocation.text(.tokenFile) { return try .token(in: file) }
+      guard let state else { return .random() }
+      return try .stored(at: "\(state)/serve-token", renewing: invocation.has(.newToken))
+    } catch {
+      throw CommandError(error)
+    }
+  }
+
+  /// The origins of `--allow-origin`, in lower case.
+  private static func origins(_ invocation: Invocation) throws(CommandError) -> Set<String> {
+    var origins: Set<String> = []
+    for text in invocation.texts(allowOrigin) {
+      let origin = text.lowercased()
+      guard origin.wholeMatch(of: /[a-z][a-z0-9+.-]*:\/\/[^\/?#@]+/) != nil else {
+        throw CommandError(
+          .usage, "invalid origin \"\(text)\" for --allow-origin",
+          hint: "name the scheme and the host, such as http://localhost:5173")
+      }
+      origins.insert(origin)
+    }
+    return origins
+  }
+
+  private static func isLoopback(_ address: String) -> Bool {
+    address == "::1" || address.hasPrefix("127.") || address == "localhost"
+  }
+
+  /// The names under which the server is asked for.
+  private static func names(
+    _ address: String, _ secrets: Access.Secrets?, _ invocation: Invocation
+  ) -> [String] {
+    let name = HTTPServer.name(of: address)
+    // Browsers look for the names of localhost at these addresses only.
+    let session = Access.loopbackNames.contains(name) ? secrets.map { [$0.hostName] } : nil
+    return Access.loopbackNames + [name] + invocation.texts(host) + (session ?? [])
+  }
+
+  private static func start(
+    on address: String, _ port: Int, _ responder: HTTPServer.Responder
+  ) throws(CommandError) -> HTTPServer {
+    try ProcessResources.requireDescriptors(ServerLimits.minDescriptors)
+    let limits = ServerLimits(descriptors: ProcessResources.descriptors)
+    do { return try HTTPServer(on: address, port: port, limits: limits, responder) } catch {
+      var failure = CommandError(error)
+      // The address is an option, not a setting.
+      if error.code == .invalidSettings { failure.code = .usage }
+      throw failure
+    }
+  }
+
+  /// Serves until a signal ends the program, which lets requests in flight end.
+  private static func run(_ server: HTTPServer) async -> ExitCode {
+    Interruption.first { _ in
+      let hasStopped = DispatchSemaphore(value: 0)
+      Task {
+        await server.stop(within: .seconds(5))
+        hasStopped.signal()
+      }
+      hasStopped.wait()
+    }
+    // The main thread, which waits for signals, ends the program.
+    while true { try? await Task.sleep(for: .seconds(86400)) }
+  }
+}
+
+extension HTTPServer {
+  /// An address as the name of a host in a URL: an IPv6 address is in brackets.
+  static func name(of address: String) -> String {
+    address.contains(":") ? "[\(address)]" : address
+  }
+
+  fileprivate func url(named address: String) -> String {
+    // A wildcard is no address to ask for.
+    let name = ["0.0.0.0", "::"].contains(address) ? "127.0.0.1" : Self.name(of: address)
+    return "http://\(name):\(port)"
+  }
+}

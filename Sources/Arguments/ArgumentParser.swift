@@ -1,0 +1,287 @@
+import AggregatorKit
+package import AggregatorQueries
+package import AggregatorTerminal
+
+/// Parses a command line: options anywhere before `--`, the words of a command, its arguments.
+package struct ArgumentParser {
+  private let tree: CommandTree
+
+  package init(_ tree: CommandTree) { self.tree = tree }
+
+  package enum Action {
+    case run(Command)
+    case help(CommandTree.Node)
+    case version
+  }
+
+  package struct CommandLine {
+    /// The arguments and options; those before the error if there is one.
+    package let invocation: Invocation
+
+    /// The action, or an error with code `usage`.
+    package let action: Result<Action, CommandError>
+    package let path: String
+  }
+
+  package func parse(_ arguments: [String]) -> CommandLine {
+    let likely = tree.find(arguments.filter { !$0.hasPrefix("-") }).node
+    let asksForHelp = asksForHelp(arguments, of: likely.command)
+    var scan = ArgumentScan(tree, for: likely.command)
+    do { try scan.read(arguments) } catch {
+      // Help wins over every error.
+      return CommandLine(
+        invocation: Invocation(arguments: [], values: scan.options),
+        action: asksForHelp ? .success(.help(likely)) : .failure(error), path: likely.path)
+    }
+    let (node, rest) = tree.find(scan.words)
+    return CommandLine(
+      invocation: Invocation(arguments: rest, values: scan.options),
+      action: Result { () throws(CommandError) in
+        try action(at: node, rest, scan, asksForHelp: asksForHelp)
+      }, path: node.path)
+  }
+
+  /// The options of a command line, up to its first error.
+  package func options(of arguments: [String]) -> Invocation { parse(arguments).invocation }
+
+  /// True for `--help` and `-h` anywhere, also among other flags (`-qh`), but not for the values of
+  /// options, as in `-ohero.jpg`.
+  private func asksForHelp(_ arguments: [String], of command: Command?) -> Bool {
+    var isValue = false
+    for argument in arguments.prefix(while: { $0 != "--" }) {
+      if argument == "-h" || argument == "--help" { return true }
+      if isValue {
+        isValue = false
+      } else if argument.hasPrefix("--") {
+        if argument.hasPrefix("--help=") { return true }
+        isValue = tree.option(named: String(argument.dropFirst(2)), of: command)?.value != nil
+      } else if argument.hasPrefix("-") {
+        var letters = argument.dropFirst()
+        while let letter = letters.popFirst(), letter.isASCII, letter.isLetter {
+          if letter == "h" { return true }
+          guard tree.option(lettered: letter, of: command)?.value == nil else {
+            isValue = letters.isEmpty
+            break
+          }
+        }
+      }
+    }
+    return false
+  }
+
+  private func action(
+    at node: CommandTree.Node, _ rest: [String], _ scan: ArgumentScan, asksForHelp: Bool
+  ) throws(CommandError) -> Action {
+    if asksForHelp || scan.options.keys.contains(.help) {
+      // `man --help` must not show the help of the program: there is no command `man`.
+      if let word = rest.first, !node.children.isEmpty {
+        throw tree.unknown(word, under: node, rest: rest)
+      }
+      return .help(node)
+    }
+    if scan.options.keys.contains(.version) { return .version }
+    if let error = fieldsAfterFormat(at: node, rest, scan) { throw error }
+    guard let command = node.command, rest.isEmpty || command.takesArguments else {
+      guard let word = rest.first else { return .help(node) }
+      throw tree.unknown(word, under: node, rest: rest)
+    }
+    for option in scan.order where !command.options.contains(option) {
+      throw tree.refused(
+        option, as: scan.typed[option], scan.options[option]?.last, by: node)
+    }
+    for options in Option.exclusive {
+      let given = options.filter(scan.options.keys.contains)
+      guard given.count < 2 else {
+        var error = CommandError.exclusive(given[0].spelling, given[1].spelling)
+        error.hint = .command("help \(node.path)")
+        throw error
+      }
+    }
+    return .run(command)
+  }
+}
+
+extension ArgumentParser {
+  /// An error for `--json name,id`, which other programs accept.
+  private func fieldsAfterFormat(
+    at node: CommandTree.Node, _ rest: [String], _ scan: ArgumentScan
+  ) -> CommandError? {
+    guard let (option, word) = scan.wordAfterFormat, rest.contains(word) else { return nil }
+    let names = word.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    let fields = node.command?.fields.map(\.id) ?? []
+    guard names.count > 1 || node.command?.takesArguments == false,
+      names.allSatisfy(fields.contains)
+    else { return nil }
+    return CommandError(
+      .usage, "unexpected argument \"\(word)\" after \(option.spelling)",
+      suggestion: "\(option.spelling) \(Option.fields.spelling) \(word)",
+      hint: .command("help \(node.path)"))
+  }
+}
+
+struct ArgumentScan {
+  private(set) var words: [String] = []
+
+  /// The values of each option given; an empty string for an option without a value.
+  private(set) var options: [Option: [String]] = [:]
+  private(set) var order: [Option] = []
+
+  /// The options as typed, without their values: `-o`, `--output`.
+  private(set) var typed: [Option: String] = [:]
+
+  /// The last option, if its value is missing.
+  private(set) var pending: Option?
+  private(set) var isPastOptions = false
+
+  /// The first word that directly follows a format: `name,id` of `--json name,id`.
+  private(set) var wordAfterFormat: (option: Option, word: String)?
+
+  private let tree: CommandTree
+  private let command: Command?
+
+  /// - Parameter command: The command that the words probably name, whose options are tried first.
+  init(_ tree: CommandTree, for command: Command? = nil) {
+    self.tree = tree
+    self.command = command
+  }
+
+  /// After an error, whose code is `usage`, everything before it is kept.
+  mutating func read(_ arguments: [String]) throws(CommandError) {
+    try begin(arguments, checksValues: true)
+    if let pending {
+      throw CommandError(
+        .usage, "missing value for \(pending.spelling)")
+    }
+  }
+
+  /// Like ``read(_:)``, for a command line that may continue.
+  mutating func begin(_ arguments: [String], checksValues: Bool) throws(CommandError) {
+    var rest = arguments[...]
+    var format: Option?
+    while let argument = rest.popFirst() {
+      let last = format
+      format = nil
+      if argument == "--" {
+        isPastOptions = true
+        words += rest
+        break
+      }
+      guard argument.hasPrefix("-"), argument != "-" else {
+        words.append(argument)
+        if let last, wordAfterFormat == nil { wordAfterFormat = (last, argument) }
+        continue
+      }
+      var (option, value) = try split(argument)
+      if let kind = option.value {
+        // The next argument is the value even if it begins with a dash: `--limit -1` is an invalid number.
+        if value == nil { value = rest.popFirst() }
+        guard let value else {
+          pending = option
+          return
+        }
+        if checksValues { try kind.check(value, of: option) }
+      } else if let others = value, !argument.hasPrefix("--"), others.first != "=" {
+        // `-qv` is `-q -v`.
+        value = nil
+        rest = ["-" + others] + rest
+      } else if let value {
+        throw CommandError(
+          .usage, "unexpected value \"\(value)\" for \(option.spelling)",
+          suggestion: Option.formats.contains(option)
+            ? "\(option.spelling) \(Option.fields.spelling) \(value)" : nil)
+      }
+      if Option.formats.contains(option) { format = option }
+      options[option, default: []].append(value ?? "")
+      typed[option] = argument.hasPrefix("--") ? option.spelling : String(argument.prefix(2))
+      order.append(option)
+    }
+  }
+
+  /// Splits `--limit=5`, `--limit`, `-L5`, `-L=5`, `-L` and `-qv`.
+  private func split(_ argument: String) throws(CommandError) -> (Option, String?) {
+    if argument.hasPrefix("--") {
+      let parts = argument.dropFirst(2).split(
+        separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = String(parts[0])
+      guard let option = tree.option(named: name, of: command) else {
+        throw unknown(argument, name)
+      }
+      return (option, parts.count > 1 ? String(parts[1]) : nil)
+    }
+    let letter = argument[argument.index(after: argument.startIndex)]
+    guard let option = tree.option(lettered: letter, of: command) else {
+      throw unknown(argument, String(argument.dropFirst()))
+    }
+    let tail = argument.dropFirst(2)
+    if tail.isEmpty { return (option, nil) }
+    return (option, String(tail.first == "=" && option.value != nil ? tail.dropFirst() : tail))
+  }
+
+  private func unknown(_ argument: String, _ name: String) -> CommandError {
+    let node = tree.find(words).node
+    let names = (node.command?.options ?? tree.options).map(\.name)
+    let isLetter = !argument.hasPrefix("--")
+    let suggestion =
+      tree.command(meantBy: name, at: node)
+      ?? (isLetter ? tree.option(meantByLetter: name, among: names) : nil)
+      ?? tree.option(meant: name, among: names).map { "--\($0)" }
+    // The value may be a secret.
+    let shown =
+      isLetter ? argument : argument.prefix { $0 != "=" } + (argument.contains("=") ? "=…" : "")
+    return CommandError(
+      .usage, "unknown option \"\(shown)\"",
+      suggestion: suggestion,
+      hint: node.command?.takesArguments == true && isLetter && suggestion == nil
+        ? "put -- before arguments that begin with a dash"
+        : .command(node.path.isEmpty ? "help options" : "help \(node.path)"))
+  }
+}
+
+extension Option.Value {
+  fileprivate func check(_ text: String, of option: Option) throws(CommandError) {
+    func invalid(_ requirement: String, suggestion: String? = nil) -> CommandError {
+      CommandError(
+        .usage, "invalid value \"\(text)\" for \(option.spelling): must be \(requirement)",
+        suggestion: suggestion)
+    }
+    switch self {
+    case .count(let range):
+      guard text.utf8.count < 20, let count = Int(text), range.contains(count) else {
+        throw invalid(range.requirement(for: text))
+      }
+    case .duration:
+      guard Duration(typed: text) != nil else {
+        throw invalid("a duration such as 10, 500ms or 2m")
+      }
+    case .choice(let words):
+      guard words.contains(text) else {
+        throw invalid(
+          "\(words.dropLast().joined(separator: ", ")) or \(words.last ?? "")",
+          suggestion: nearest(to: text, in: words).map { "\(option.spelling) \($0)" })
+      }
+    case .store:
+      do throws(SourceError) { _ = try StoreLocation(text, for: option.spelling) } catch {
+        throw CommandError(error)
+      }
+    case .list, .text, .session, .file, .directory:
+      guard text.contains(where: { !$0.isWhitespace }) else {
+        throw CommandError(
+          .usage, "missing value for \(option.spelling)")
+      }
+    }
+  }
+}
+
+extension ClosedRange<Int> {
+  /// The condition that an invalid number does not meet: `a positive integer`.
+  func requirement(for text: String) -> String {
+    guard upperBound >= 1_000_000_000 else {
+      return "an integer from \(lowerBound) to \(upperBound)"
+    }
+    let isTooLarge =
+      !text.isEmpty && text.utf8.allSatisfy { 0x30...0x39 ~= $0 }
+      && Int(text).map { $0 > upperBound } ?? true
+    if isTooLarge { return "at most \(upperBound)" }
+    return lowerBound == 0 ? "a non-negative integer" : "a positive integer"
+  }
+}

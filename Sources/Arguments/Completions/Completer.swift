@@ -1,0 +1,249 @@
+package import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
+import DeclaredSource
+
+struct Completer {
+  enum Offer: Equatable {
+    /// One of these words; `isPart` if more can follow within the same word.
+    case words([Candidate], isPart: Bool = false)
+    case file
+    case directory
+  }
+
+  struct CompletionContext {
+    var ids: (_ source: String, _ beginning: String, _ areDeleted: Bool) -> [Candidate]
+    var sessions: () -> [String]
+  }
+
+  private let tree: CommandTree
+  private let context: CompletionContext
+
+  init(_ tree: CommandTree, _ context: CompletionContext) {
+    self.tree = tree
+    self.context = context
+  }
+
+  /// Offers nothing on a line that already has an error.
+  func offer(_ line: TypedLine) -> Offer {
+    guard !line.words.isEmpty else { return .words([]) }
+    var scan = ArgumentScan(tree)
+    do { try scan.begin(Array(line.words.dropFirst()), checksValues: false) } catch {
+      return .words([])
+    }
+    let position = Position(scan, tree)
+    guard position.isValid else { return .words([]) }
+    let offer = offer(line.last, at: position)
+    guard case .words(let candidates, let isPart) = offer else { return offer }
+    return .words(
+      candidates.filter { $0.word.begins(with: line.last) && $0.word.isSafe }, isPart: isPart)
+  }
+
+  private struct Position {
+    let scan: ArgumentScan
+    let node: CommandTree.Node
+    let arguments: [String]
+
+    init(_ scan: ArgumentScan, _ tree: CommandTree) {
+      self.scan = scan
+      (node, arguments) = tree.find(scan.words)
+    }
+
+    var isValid: Bool { arguments.isEmpty || node.command?.takesArguments == true }
+
+    func fits(_ command: Command) -> Bool { scan.order.allSatisfy(command.options.contains) }
+
+    var commands: [Command] {
+      (arguments.isEmpty ? node.commands : [node.command].compactMap(\.self)).filter(fits)
+    }
+  }
+
+  private func offer(_ typed: String, at position: Position) -> Offer {
+    if let option = position.scan.pending {
+      return values(of: option, typed, after: "", at: position)
+    }
+    guard typed.hasPrefix("-"), !position.scan.isPastOptions else {
+      let offer = words(typed, at: position)
+      // Without further arguments, only options can follow.
+      guard offer == nil, typed.isEmpty, !position.scan.isPastOptions else {
+        return offer ?? .words([])
+      }
+      return .words(options(at: position))
+    }
+    guard let equals = typed.firstIndex(of: "=") else { return .words(options(at: position)) }
+    guard let option = tree.option(named: String(typed[..<equals].dropFirst(2))),
+      typed.hasPrefix("--"), options(at: position).contains(where: { $0.word == option.spelling })
+    else { return .words([]) }
+    let head = String(typed[...equals])
+    return values(
+      of: option, String(typed[typed.index(after: equals)...]), after: head, at: position)
+  }
+
+  // MARK: - Options
+
+  private func options(at position: Position) -> [Candidate] {
+    let commands = position.commands
+    var seen: Set<Option> = []
+    return commands.flatMap(\.options)
+      .filter { !$0.conflicts(with: position.scan.options) && seen.insert($0).inserted }
+      .map { Candidate($0.spelling, $0.about) }
+  }
+
+  /// `head` is the text before the value in the same word: `--format=`.
+  private func values(
+    of option: Option, _ typed: String, after head: String, at position: Position
+  ) -> Offer {
+    let candidates: [Candidate]
+    switch option.value {
+    case .choice(let words): candidates = words.map { Candidate($0) }
+    case .session: candidates = context.sessions().map { Candidate($0) }
+    case .text where option == .since:
+      candidates = HistoryStart.words.map { Candidate($0.word, $0.about) }
+    case .text where option == .condition:
+      // An operator follows.
+      return .words(
+        fields(at: position).map { Candidate(head + $0.word, $0.about) }, isPart: true)
+    case .list:
+      return .words(
+        list(typed, of: entries(of: option, at: position))
+          .map { Candidate(head + $0.word, $0.about) }, isPart: true)
+    case .file, .store: return .file
+    case .directory: return .directory
+    default: return .words([])
+    }
+    return .words(candidates.map { Candidate(head + $0.word, $0.about) })
+  }
+
+  private func entries(of option: Option, at position: Position) -> [Candidate] {
+    switch option {
+    case .fields:
+      fields(at: position) + [Candidate("help", "list all fields")]
+    case .order: fields(at: position)
+    case .source: tree.catalog.plugins.map { Candidate($0.name, $0.summary) }
+    default: []
+    }
+  }
+
+  private func fields(at position: Position) -> [Candidate] {
+    position.commands.flatMap(\.fields).map { Candidate($0.id, $0.about) }
+  }
+
+  /// A dash before an entry, as in `--sort -name`, stays.
+  private func list(_ typed: String, of entries: [Candidate]) -> [Candidate] {
+    let parts = typed.split(separator: ",", omittingEmptySubsequences: false)
+    let before = parts.dropLast()
+    var seen = Set(before.map { String($0.trimmingPrefix("-")) })
+    // `help` is valid only alone.
+    if !before.isEmpty { seen.insert("help") }
+    let dash = parts.last?.hasPrefix("-") == true ? "-" : ""
+    let head = before.map { "\($0)," }.joined() + dash
+    return entries.filter { seen.insert($0.word).inserted }
+      .map { Candidate(head + $0.word, $0.about) }
+  }
+
+  // MARK: - Words
+
+  private func words(_ typed: String, at position: Position) -> Offer? {
+    var candidates: [Candidate] = []
+    if position.arguments.isEmpty {
+      candidates = position.node.children.filter { $0.commands.contains(where: position.fits) }
+        .map { Candidate($0.word, $0.summary) }
+    }
+    guard let command = position.node.command, position.fits(command) else {
+      return .words(candidates)
+    }
+    switch command.words(position.arguments, tree) {
+    case .none: return candidates.isEmpty ? nil : .words(candidates)
+    case .anything: return .words(candidates)
+    case .choice(let words): return .words(candidates + words)
+    case .file: return .file
+    case .directory: return .directory
+    case .ids(let source, let areDeleted):
+      let ids = context.ids(source, typed, areDeleted).filter { id in
+        // A leading dash would make it an option.
+        !position.arguments.contains(id.word)
+          && (position.scan.isPastOptions || !id.word.hasPrefix("-"))
+      }
+      return .words(candidates + ids)
+    }
+  }
+}
+
+extension Option {
+  fileprivate func conflicts(with given: [Option: [String]]) -> Bool {
+    func isGiven(_ option: Option) -> Bool { given[option] != nil }
+    if isGiven(self) { return true }
+    let formats = Option.formats + [.format]
+    if formats.contains(self) { return formats.contains(where: isGiven) }
+    if self == .jq {
+      return Option.formats.contains { $0 != .json && isGiven($0) }
+        || given[.format].map { $0.last != Format.json.rawValue } ?? false
+    }
+    if self == .csvRaw {
+      let others = Option.formats.filter { $0 != .csv }
+      return others.contains(where: isGiven) || given[.format].map { $0.last != "csv" } ?? false
+    }
+    return Option.exclusive.contains { $0.contains(self) && $0.contains(where: isGiven) }
+  }
+}
+
+extension String {
+  /// Compares byte by byte.
+  fileprivate func begins(with beginning: String) -> Bool { utf8.starts(with: beginning.utf8) }
+
+  /// `true` if the text is visible as it is, and fits on one line.
+  fileprivate var isSafe: Bool { !isEmpty && utf8.elementsEqual(safeLine.utf8) }
+}
+
+package struct Candidate: Hashable, Sendable {
+  /// Unquoted.
+  package let word: String
+
+  /// May be empty.
+  package let about: String
+
+  package init(_ word: String, _ about: String = "") {
+    self.word = word
+    self.about = about
+  }
+}
+
+package enum CompletionSource: Sendable {
+  case none
+  case anything
+  case choice([Candidate])
+  case ids(of: String, areDeleted: Bool = false)
+  case file
+  case directory
+
+  package static func severalIDs(of source: String) -> Following { { _, _ in .ids(of: source) } }
+
+  package typealias Following =
+    @Sendable (_ arguments: [String], _ tree: CommandTree) -> CompletionSource
+}
+
+extension CompletionSource {
+  package static func one(_ words: CompletionSource) -> Following {
+    { arguments, _ in arguments.isEmpty ? words : .none }
+  }
+
+  package static func source(_ plugins: [any Plugin]) -> Following {
+    one(.choice(plugins.map { Candidate($0.name, $0.summary) }))
+  }
+
+  /// Names of sources, each once.
+  package static func severalSources(_ plugins: [any Plugin]) -> Following {
+    { arguments, _ in
+      .choice(
+        plugins.filter { !arguments.contains($0.name) }.map { Candidate($0.name, $0.summary) })
+    }
+  }
+
+  package static let addedSource: Following = { arguments, tree in
+    arguments.isEmpty ? .choice((tree.catalog.manifests?.names ?? []).map { Candidate($0) }) : .none
+  }
+
+  package static let setting: Following = { arguments, tree in
+    arguments.isEmpty ? .choice(tree.catalog.settings.map { Candidate($0.key, $0.about) }) : .none
+  }
+}

@@ -1,0 +1,108 @@
+import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
+
+/// The program's answer to a shell that completes a command line.
+///
+/// `aggregator __complete SHELL --line TEXT-UP-TO-THE-CURSOR` prints a line `word<TAB>description`
+/// for each completion. A line that begins with a tab is an instruction in the shell's own terms:
+/// complete files, or add no space after the word. Errors print nothing.
+package struct CompletionAnswer {
+  package static let command = "__complete"
+
+  private static let maxDescriptionWidth = 60
+
+  private let shell: Shell
+  private let line: TypedLine
+  private let offer: Completer.Offer
+
+  /// Reads the arguments after the hidden command; `nil` for anything but a shell and a line.
+  package init?(
+    _ arguments: some Collection<String>, _ tree: CommandTree, variables: [String: String]
+  ) {
+    let arguments = Array(arguments)
+    guard arguments.count == 3, arguments[1] == "--line", let shell = Shell(rawValue: arguments[0])
+    else { return nil }
+    self.shell = shell
+    let breaks = variables["COMP_WORDBREAKS"] ?? TypedLine.standardBreaks
+    line = TypedLine(arguments[2], in: shell, breaks: breaks)
+    let options = ArgumentParser(tree).options(of: Array(line.words.dropFirst()))
+    offer = Completer(
+      tree, .local(CommandContext(options, of: tree.catalog, variables: variables))
+    )
+    .offer(line)
+  }
+
+  /// The complete words of the command line that is typed, without the program.
+  package static func words(of arguments: [String]) -> [String] {
+    guard arguments.count == 4, let shell = Shell(rawValue: arguments[1]) else { return [] }
+    return Array(TypedLine(arguments[3], in: shell).words.dropFirst())
+  }
+
+  package var text: String { lines.map { "\($0)\n" }.joined() }
+
+  private var lines: [String] {
+    switch offer {
+    case .words(let candidates, let isPart):
+      let lines = candidates.compactMap(line(for:))
+      return isPart && !lines.isEmpty ? noSpace + lines : lines
+    case .file:
+      return ["\t" + (shell == .bash ? "default" : shell == .zsh ? "_files" : "file")]
+    case .directory:
+      return ["\t" + (shell == .bash ? "dirnames" : shell == .zsh ? "_files -/" : "directory")]
+    }
+  }
+
+  /// Fish has no such instruction.
+  private var noSpace: [String] { shell == .fish ? [] : ["\tnospace"] }
+
+  private func line(for candidate: Candidate) -> String? {
+    var word = candidate.word
+    // Fish does not escape it, and would read it as a home directory.
+    if shell == .fish, word.hasPrefix("~") { return nil }
+    if shell == .bash {
+      word = BashWord.quoted(
+        String(word.unicodeScalars.dropFirst(line.unreplacedPrefix.unicodeScalars.count)),
+        inside: line.quote)
+      guard !word.isEmpty else { return nil }
+    }
+    let about = candidate.about.safeLine.fitted(to: Self.maxDescriptionWidth)
+    return about.isEmpty ? word : "\(word)\t\(about)"
+  }
+}
+
+extension Completer.CompletionContext {
+  private static let maxCount = 200
+
+  /// Cached records and session names, read without waiting for locks; none if they cannot be read.
+  static func local(_ context: CommandContext) -> Self {
+    func settings() -> Settings? { try? context.loadSettings().settings }
+    return Self { source, beginning, areDeleted in
+      guard let plugin = try? context.catalog.plugin(named: source),
+        // Nobody waits for a server at the press of a key.
+        let settings = settings(), case .file(let path)? = try? context.storeLocation(settings)
+      else { return [] }
+      let records = SQLiteStore(at: path, busyTimeout: .zero).readWithoutWaiting(
+        source, idsFrom: beginning, areDeleted: areDeleted, atMost: maxCount)
+      return plugin.candidates(records)
+    } sessions: {
+      guard let settings = settings(), let state = try? context.directories(settings).state else {
+        return []
+      }
+      let names = try? FileManager.default.contentsOfDirectory(atPath: "\(state)/positions")
+      return (names ?? []).filter(SessionPositionKey.isSession).sorted().prefix(maxCount).map(
+        \.self)
+    }
+  }
+}
+
+extension Plugin {
+  fileprivate func candidates(_ records: [StoredID]) -> [Candidate] {
+    let names = fields.filter(\.isShown)
+    return records.compactMap { record in
+      guard Item.ID(record.id)?.description == record.id else { return nil }
+      let item = record.json.flatMap { try? JSONText($0)?.read(Item.self) }
+      return Candidate(record.id, item.flatMap(names.name(of:)) ?? "")
+    }
+  }
+}

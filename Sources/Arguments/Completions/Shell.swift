@@ -1,0 +1,134 @@
+import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
+
+package enum Shell: String, CaseIterable, Sendable {
+  case bash
+  case zsh
+  case fish
+
+  func installing(_ program: String) -> [String] {
+    let command = "\(program) completions \(rawValue)"
+    return switch self {
+    case .bash:
+      [
+        "In this shell: eval \"$(\(command))\"",
+        "In every shell, with the package bash-completion: "
+          + "\(command) > ~/.local/share/bash-completion/completions/\(program)",
+        "Without the package, add the first command to ~/.bashrc.",
+      ]
+    case .zsh:
+      [
+        "In this shell, after compinit: eval \"$(\(command))\"",
+        "In every shell: add that command to ~/.zshrc, or write its output to a directory in "
+          + "$fpath: "
+          + "\(command) > ~/.zsh/_\(program)",
+      ]
+    case .fish:
+      [
+        "In this shell: \(command) | source",
+        "In every shell: \(command) > ~/.config/fish/completions/\(program).fish",
+      ]
+    }
+  }
+
+  /// Only passes the line on and the completions back: data to the shell, never evaluated.
+  package func script(_ program: String) -> String {
+    let function = program.replacing(/[^A-Za-z0-9_]/, with: "_")
+    return switch self {
+    case .bash: Self.bashScript(program, function)
+    case .zsh: Self.zshScript(program, function)
+    case .fish: Self.fishScript(program, function)
+    }
+  }
+
+  private static func bashScript(_ program: String, _ function: String) -> String {
+    #"""
+    # Completions of \#(program) for bash.
+    _\#(function)() {
+      local line
+      COMPREPLY=()
+      while IFS= read -r line; do
+        case $line in
+          $'\t'*) compopt -o "${line#?}" 2>/dev/null ;;
+          *) COMPREPLY+=("${line%%$'\t'*}") ;;
+        esac
+      done < <(COMP_WORDBREAKS=$COMP_WORDBREAKS command \#(program) __complete bash \
+        --line "${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
+    }
+    complete -F _\#(function) \#(program)
+
+    """#
+  }
+
+  private static func zshScript(_ program: String, _ function: String) -> String {
+    #"""
+    #compdef \#(program)
+    # Completions of \#(program) for zsh.
+    _\#(function)() {
+      local -a lines found shown suffix
+      lines=(${(f)"$(command \#(program) __complete zsh \
+        --line "${(j: :)words[1,CURRENT-1]} $QIPREFIX$PREFIX" 2>/dev/null)"})
+      case $lines[1] in
+        $'\t_files'*) compset -P '--*='; ${=lines[1]#?}; return ;;
+        $'\tnospace') suffix=(-S ''); shift lines ;;
+      esac
+      found=("${(@)lines%%$'\t'*}")
+      shown=("${(@)lines/$'\t'/  -- }")
+      (( $#lines )) && compadd -l -d shown "${(@)suffix}" -a found
+    }
+    if [[ $funcstack[1] == _\#(function) ]]; then _\#(function); else compdef _\#(function) \#(program); fi
+
+    """#
+  }
+
+  private static func fishScript(_ program: String, _ function: String) -> String {
+    #"""
+    # Completions of \#(program) for fish.
+    function __\#(function)_complete
+        set -l line (commandline -cp | string collect)
+        set -l found (command \#(program) __complete fish --line "$line" 2>/dev/null)
+        set -l head (commandline -ct | string match -r -- '^--[^=]*=')
+        set -l typed (commandline -ct | string replace -r -- '^--[^=]*=' '')
+        switch "$found[1]"
+            case \tfile \tdirectory
+                for file in (complete -C "no-such-command $typed")
+                    string match -qr '^\tfile|/$' -- $found[1] $file; and echo -- "$head$file"
+                end
+            case '*'
+                string join -- \n $found
+        end
+    end
+    complete -c \#(program) -f -a '(__\#(function)_complete)'
+
+    """#
+  }
+}
+
+extension CommandTree.Node {
+  package static func completions(_ program: String) -> CommandTree.Node {
+    CommandTree.Node(
+      "completions", "Generate a shell completion script", nil,
+      children: Shell.allCases.map { shell in
+        .init(
+          "completions \(shell.rawValue)",
+          "Generate the completion script for \(shell.rawValue)",
+          .printScript(for: shell, program))
+      })
+  }
+}
+
+extension Command {
+  fileprivate static func printScript(for shell: Shell, _ program: String) -> Command {
+    Command(
+      notes: shell.installing(program) + [
+        "IDs are completed from cached records; no service is contacted."
+      ],
+      examples: [("completions \(shell.rawValue)", "print the script")]
+    ) { invocation, context in
+      try invocation.refuseArguments()
+      try context.output.write(shell.script(context.catalog.program))
+      return .success
+    }
+  }
+}

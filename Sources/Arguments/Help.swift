@@ -1,0 +1,295 @@
+package import AggregatorKit
+package import AggregatorQueries
+import AggregatorTerminal
+
+package struct Help {
+  package let tree: CommandTree
+  private let width: Int
+
+  /// Longer lines are hard to read.
+  private static let maxWidth = 80
+
+  package init(_ tree: CommandTree, width: Int) {
+    self.tree = tree
+    self.width = min(max(width, 1), Self.maxWidth)
+  }
+
+  package func text(of node: CommandTree.Node) -> String {
+    let summary = isSource(node) ? node.summary.capitalizedFirst : node.summary
+    let sections =
+      [wrapped("\(summary)."), "Usage:\n" + usage(of: node).map(hanging).joined()]
+      + (node.path.isEmpty ? overview : details(of: node)) + [wrapped(footer(of: node))]
+    return sections.joined(separator: "\n")
+  }
+
+  private var overview: [String] {
+    examples(of: tree.root)
+      + columns(
+        [
+          ("Sources", tree.catalog.plugins.map { ($0.name, $0.summary) }),
+          ("Verbs of every source", tree.commonVerbs.map { row($0.node, $0.summary) }),
+        ] + tree.groups.map { ($0.title, $0.nodes.map { row($0, $0.summary) }) })
+  }
+
+  private func details(of node: CommandTree.Node) -> [String] {
+    var sections: [String] = []
+    if !node.children.isEmpty {
+      sections += columns([
+        ("\(childWord(of: node).capitalizedFirst)s", node.children.map { row($0, $0.summary) })
+      ])
+    }
+    if let command = node.command {
+      sections += options(command.options.filter { $0.group != .general })
+      sections += command.notes.map(wrapped)
+      sections += examples(of: node)
+    }
+    return sections
+  }
+
+  private func usage(of node: CommandTree.Node) -> [String] {
+    if node.path.isEmpty {
+      return ["SOURCE VERB", "COMMAND"].map {
+        "\(tree.catalog.program) \($0) [ARGUMENT…] [OPTION…]"
+      }
+    }
+    var lines: [String] = []
+    if let command = node.command {
+      lines.append(
+        [tree.catalog.program, node.path, command.arguments, "[OPTION…]"].filter { !$0.isEmpty }
+          .joined(separator: " "))
+    }
+    if !node.children.isEmpty {
+      lines.append("\(tree.catalog.program) \(node.path) \(childWord(of: node).uppercased()) …")
+    }
+    return lines
+  }
+
+  private func footer(of node: CommandTree.Node) -> String {
+    let help = "\(tree.catalog.program) help"
+    if node.path.isEmpty {
+      let topics = HelpTopic.allCases.map(\.rawValue).joined(separator: ", ")
+      return "Use \"\(help) COMMAND\" for more information. Further topics: \(topics)."
+    }
+    if isSource(node) || node.command == nil {
+      let word = childWord(of: node).uppercased()
+      return "Use \"\(help) \(node.path) \(word)\" for more information."
+    }
+    return "General options: \(Option.common.map(\.spelling).joined(separator: ", ")). "
+      + "See \"\(help) options\"."
+  }
+
+  /// The noun for the words under a node.
+  private func childWord(of node: CommandTree.Node) -> String {
+    if isSource(node) { return "verb" }
+    return node.path == "completions" ? "shell" : "command"
+  }
+
+  private func isSource(_ node: CommandTree.Node) -> Bool {
+    tree.catalog.sources.contains(node.path)
+  }
+
+  private func row(_ node: CommandTree.Node, _ summary: String) -> (String, String) {
+    let arguments = node.command?.arguments ?? ""
+    return (arguments.isEmpty ? node.word : "\(node.word) \(arguments)", summary)
+  }
+
+  private func examples(of node: CommandTree.Node) -> [String] {
+    guard let examples = node.command?.examples, !examples.isEmpty else { return [] }
+    return columns([
+      ("Examples", examples.map { ("\(tree.catalog.program) \($0.arguments)", $0.about) })
+    ])
+  }
+
+  package func options(_ options: [Option]) -> [String] {
+    columns(
+      Option.Group.allCases.map { group in
+        let rows = options.filter { $0.group == group }.map { option in
+          ((option.letter == nil ? "    " : "") + option.synopsis, option.about)
+        }
+        return (group.rawValue, rows)
+      })
+  }
+
+  /// Sections of two aligned columns; if the width is too small, the second column is put below the first.
+  package func columns(_ sections: [(title: String, rows: [(String, String)])]) -> [String] {
+    let longest = sections.flatMap(\.rows).map(\.0.displayWidth).max() ?? 0
+    let isBeside = longest + 36 <= width
+    let margin = isBeside ? longest + 4 : 6
+    let pad = String(repeating: " ", count: margin)
+    return sections.filter { !$0.rows.isEmpty }.map { title, rows in
+      var text = "\(title):\n"
+      for (left, right) in rows {
+        let lines = Wrap(width - margin).lines(of: right)
+        if isBeside {
+          let gap = String(repeating: " ", count: longest - left.displayWidth + 2)
+          text += "  \(left)\(gap)\(lines.joined(separator: "\n" + pad))\n"
+        } else {
+          text += hanging(left) + lines.map { "\(pad)\($0)\n" }.joined()
+        }
+      }
+      return text
+    }
+  }
+
+  /// An indented command line, its continuation lines indented further.
+  private func hanging(_ text: String) -> String {
+    "  \(Wrap(width - 2, rest: width - 4).lines(of: text).joined(separator: "\n    "))\n"
+  }
+
+  func wrapped(_ text: String) -> String {
+    Wrap(width).lines(of: text).map { "\($0)\n" }.joined()
+  }
+}
+
+enum HelpTopic: String, CaseIterable {
+  case options
+  case exitCodes = "exit-codes"
+  case environment
+  case man
+
+  /// The description, without a full stop.
+  var summary: String {
+    switch self {
+    case .options: "All options"
+    case .exitCodes: "Exit codes"
+    case .environment: "Settings and environment variables"
+    case .man: "The manual page, for man -l -"
+    }
+  }
+
+  func text(_ help: Help) -> String {
+    let tree = help.tree
+    let catalog = tree.catalog
+    let sections =
+      switch self {
+      case .options: help.options(tree.options) + [help.wrapped(Self.syntax)]
+      case .exitCodes:
+        help.columns([("Exit codes", ExitCode.allCases.map { ("\($0.rawValue)", $0.about) })])
+          + [help.wrapped(Self.lastResort)]
+      case .environment:
+        help.columns([("Settings", Self.settings(of: catalog))])
+          + help.columns([("Other variables", Self.variables(of: catalog.name))])
+          + [help.wrapped(Self.order(catalog.name))]
+      case .man: [ManualPage(tree).text]
+      }
+    return sections.joined(separator: "\n")
+  }
+
+  static let syntax =
+    "Options may appear anywhere before --, as --option VALUE or --option=VALUE. "
+    + "Names cannot be abbreviated."
+
+  static let lastResort =
+    "69, 75, 76 and 77 occur only if cached and bundled data cannot be used either, with "
+    + "--no-fallback, or in sync and sources check."
+
+  static func settings(of catalog: SourceCatalog) -> [(String, String)] {
+    catalog.settings.map { setting in
+      (setting.key, setting.about + (setting.defaultValue.map { " (default \($0))" } ?? ""))
+    }
+  }
+
+  /// Environment variables that are not settings.
+  static func variables(of program: ProgramName) -> [(String, String)] {
+    [
+      (program.variable("CONFIG"), "additional settings file, like --config"),
+      ("XDG_CONFIG_HOME", "parent of \(program.text)/config.xcconfig (default ~/.config)"),
+      ("XDG_DATA_HOME", "parent of \(program.text)/store.sqlite (default ~/.local/share)"),
+      (
+        "XDG_STATE_HOME",
+        "parent of \(program.text), for positions and history (default ~/.local/state)"
+      ),
+      ("XDG_CACHE_HOME", "parent of \(program.text)/images (default ~/.cache)"),
+      ("http_proxy, https_proxy, no_proxy", "proxies, as in curl"),
+      ("COLUMNS", "output width"),
+      (
+        "\(program.variable("PAGER")), PAGER",
+        "the pager for long output, cat or empty for none (default less)"
+      ),
+      ("NO_COLOR", "disables color and cursor movements unless empty"),
+      ("FORCE_HYPERLINK", "1: always print links, 0: never (default: if supported)"),
+      (program.variable("FORCE_TTY"), "behave as if on a terminal with this many columns"),
+    ]
+  }
+
+  static func order(_ program: ProgramName) -> String {
+    let home = program.variable("HOME")
+    return
+      "A setting is looked up in this order: the option that sets it; the environment variable of the same "
+      + "name; the file given by --config or \(program.variable("CONFIG")); Configuration/Debug.xcconfig or Release.xcconfig in the "
+      + "working directory, depending on the build; ~/.config/\(program.text)/config.xcconfig, or "
+      + "config/config.xcconfig in the directory of the environment variable \(home); the "
+      + "default. \"\(program.text) config\" shows all values and their origins."
+  }
+}
+
+extension CommandTree.Node {
+  /// - Parameter tree: Makes the tree of the commands.
+  package static func help(
+    _ tree: @escaping @Sendable (SourceCatalog) -> CommandTree
+  ) -> CommandTree.Node {
+    CommandTree.Node("help", "Show help for a command or topic", .help(tree))
+  }
+}
+
+extension Command {
+  /// - Parameter tree: Makes the tree of the commands.
+  package static func overview(
+    _ plugins: [any Plugin], _ tree: @escaping @Sendable (SourceCatalog) -> CommandTree
+  ) -> Command {
+    let second = plugins.dropFirst().first ?? plugins.first
+    let examples =
+      plugins.prefix(1).map { ("\($0.name) list --limit 5", "list the first 5 \($0.name)") }
+      + [second].compactMap(\.self).flatMap { plugin in
+        [
+          (
+            "\(plugin.name) show \(plugin.example.id) --json",
+            "show \(plugin.noun.withArticle) as JSON"
+          ),
+          ("search \(plugin.example.query)", "search all sources"),
+        ]
+      }
+    return Command(options: [.version], examples: examples) { _, context in
+      let help = Help(tree(context.catalog), width: context.terminal.width)
+      try context.output.write(help.text(of: help.tree.root))
+      return .success
+    }
+  }
+
+  fileprivate static func help(
+    _ tree: @escaping @Sendable (SourceCatalog) -> CommandTree
+  ) -> Command {
+    Command(
+      "[COMMAND | TOPIC]",
+      words: { arguments, tree in
+        let (node, rest) = tree.find(arguments)
+        guard rest.isEmpty else { return .none }
+        let topics = HelpTopic.allCases.map { Candidate($0.rawValue, $0.summary) }
+        return .choice(
+          node.children.map { Candidate($0.word, $0.summary) } + (node.path.isEmpty ? topics : []))
+      },
+      notes: ["Topics: \(HelpTopic.allCases.map(\.rawValue).joined(separator: ", "))."],
+      examples: [
+        ("help heroes search", "show help for a verb"), ("help exit-codes", "show a topic"),
+      ]
+    ) { invocation, context in
+      let help = Help(tree(context.catalog), width: context.terminal.width)
+      let words = invocation.arguments
+      if words.count == 1, let topic = HelpTopic(rawValue: words[0]) {
+        try context.output.write(topic.text(help))
+        return .success
+      }
+      let (node, rest) = help.tree.find(words)
+      guard rest.isEmpty else {
+        var error = help.tree.unknown(rest[0], under: node, rest: rest)
+        let topics = HelpTopic.allCases.map(\.rawValue)
+        if node.path.isEmpty, let topic = nearest(to: rest[0], in: topics) {
+          error.suggestion = error.suggestion ?? "help \(topic)"
+        }
+        throw error
+      }
+      try context.output.write(help.text(of: node))
+      return .success
+    }
+  }
+}

@@ -1,0 +1,211 @@
+import AggregatorKit
+package import AggregatorQueries
+package import AggregatorTerminal
+
+/// The candidate nearest to a word, or else the only one with this prefix; `nil` if there is none.
+func meant(by word: String, among candidates: [String]) -> String? {
+  if let near = nearest(to: word, in: candidates) { return near }
+  let longer = candidates.filter { word.count > 1 && $0.hasPrefix(word) }
+  return longer.count == 1 ? longer.first : nil
+}
+
+extension CommandTree {
+  /// Words of other programs for the words of this one: suggested, but not accepted.
+  private static let synonyms: [String: [String]] = [
+    "ls": ["list"], "dir": ["list"], "all": ["list"], "index": ["list"],
+    "find": ["search"], "query": ["search", "sql"], "grep": ["search"], "lookup": ["search"],
+    "get": ["show"], "view": ["show"], "info": ["show", "status"], "cat": ["show"],
+    "describe": ["show"], "details": ["show"], "print": ["show", "get"],
+    "rm": ["delete", "unset", "clear"], "remove": ["delete", "unset", "clear"],
+    "del": ["delete", "unset", "clear"], "hide": ["delete"], "forget": ["delete", "clear"],
+    "undelete": ["restore"], "unhide": ["restore"], "recover": ["restore"], "undo": ["restore"],
+    "more": ["next"], "continue": ["next"], "browse": ["open"], "web": ["open"], "visit": ["open"],
+    "fetch": ["sync", "load"], "pull": ["sync", "load"], "update": ["sync", "load", "set"],
+    "changes": ["diff"], "changelog": ["diff"], "changed": ["diff"], "log": ["diff"],
+    "compare": ["diff"], "poll": ["watch"], "monitor": ["watch"], "follow": ["watch"],
+    "download": ["image", "sync", "load"], "picture": ["image"], "random": ["deal"],
+    "pick": ["deal"], "delete": ["unset", "clear"], "reset": ["unset", "clear"],
+    "empty": ["clear"], "add": ["set"], "edit": ["set"], "where": ["path"], "file": ["path"],
+    "stats": ["status"], "settings": ["config"], "preferences": ["config"], "db": ["store"],
+    "database": ["store"], "cache": ["store"], "plugins": ["sources"],
+    "completion": ["completions"],
+  ]
+
+  /// Names of other programs for options of this one.
+  private static let optionSynonyms = [
+    "reload": "refresh", "no-cache": "refresh", "force": "refresh", "cached": "offline",
+    "local": "offline", "top": "limit", "per-page": "limit", "columns": "fields", "filter": "where",
+    "interval": "every", "from": "since", "order": "sort", "order-by": "sort", "sort-by": "sort",
+  ]
+
+  private static let letterSynonyms: [Character: String] = ["n": "limit"]
+
+  /// Options of other programs for the pages after the first.
+  private static let pageSynonyms = ["page", "offset", "skip"]
+
+  /// The letter's option, with its value if there is one: `--limit 5` for `-n5`.
+  package func option(meantByLetter text: String, among names: [String]) -> String? {
+    guard let letter = text.first, let option = Self.letterSynonyms[letter], names.contains(option)
+    else { return nil }
+    let value = text.dropFirst().drop { $0 == "=" }
+    return value.isEmpty ? "--\(option)" : "--\(option) \(value)"
+  }
+
+  /// The command that shows the next page, for `--page`.
+  package func command(meantBy name: String, at node: Node) -> String? {
+    let words = node.path.split(separator: " ").map(String.init)
+    guard Self.pageSynonyms.contains(name), let source = words.first,
+      catalog.sources.contains(source),
+      node.command?.options.contains(.limit) == true
+    else { return nil }
+    return "\(source) next"
+  }
+
+  package func option(meant name: String, among names: [String]) -> String? {
+    if let option = Self.optionSynonyms[name.lowercased()] {
+      return names.contains(option) ? option : nil
+    }
+    return meant(by: name, among: names)
+  }
+
+  package func unknown(_ word: String, under node: Node, rest: [String]) -> CommandError {
+    if node.path.isEmpty { return unknownAtFirst(word, rest: rest) }
+    let words = node.children.map(\.word)
+    let hint = Hint.command("help \(node.path)")
+    if node.word == "next", let source = node.path.split(separator: " ").first {
+      return CommandError(
+        .usage, "unexpected argument \"\(word)\": next continues the last listing",
+        hint: .command("\(source) search \(word.isPlainWord ? word : "QUERY")"))
+    }
+    if words.isEmpty {
+      var error = CommandError(.usage, "unexpected argument \"\(word)\"", hint: hint)
+      // `heroes list spider` for `heroes search spider`.
+      if node.word == "list", let source = node.path.split(separator: " ").first {
+        error.suggestion = "\(source) search \(word.typed)"
+      }
+      return error
+    }
+    let near: String?
+    if catalog.sources.contains(word), words.contains("show") {
+      // `sources heroes` for `sources show heroes`.
+      near = "\(node.path) show \(word)"
+    } else if let child = self.word(meant: word, under: node) {
+      near = "\(node.path) \(child)"
+    } else if node.command != nil, Self.names(word, for: "list") {
+      // `sources list` for `sources`.
+      near = node.path
+    } else {
+      near = nil
+    }
+    let isSource = catalog.sources.contains(node.path)
+    if node.path == "completions" {
+      let shells = words.sorted().joined(separator: ", ")
+      return CommandError(
+        .usage, "unsupported shell \"\(word)\"", suggestion: near,
+        hint: near != nil ? hint : .words("supported shells: \(shells)"))
+    }
+    let choices = words.joined(separator: ", ")
+    return CommandError(
+      .usage,
+      "unknown \(isSource ? "verb" : "command") \"\(word)\" for \(node.path)", suggestion: near,
+      hint: near != nil
+        ? hint : .words("available \(isSource ? "verbs" : "commands"): \(choices)"))
+  }
+
+  private func unknownAtFirst(_ word: String, rest: [String]) -> CommandError {
+    var error = CommandError(
+      .usage, "unknown source or command \"\(word)\"", hint: .command("help"))
+    // `list heroes` for `heroes list`.
+    if let index = rest.dropFirst().firstIndex(where: catalog.sources.contains),
+      let verb = self.word(meant: word, under: find([rest[index]]).node)
+    {
+      var others = rest.dropFirst()
+      let source = others.remove(at: index)
+      error.suggestion = ([source, verb] + others.map(\.typed)).joined(separator: " ")
+      return error
+    }
+    // `find spider` for `search spider`.
+    if let command = self.word(named: word, under: root) {
+      error.suggestion = command
+      return error
+    }
+    // `list` without a source.
+    let verbs = catalog.sources.compactMap { self.word(named: word, under: find([$0]).node) }
+    if let verb = verbs.first {
+      if verb == word {
+        error.message = "\"\(word)\" requires a source: \(catalog.program) SOURCE \(word)"
+      }
+      error.suggestion = verb == word ? nil : "SOURCE \(verb)"
+      error.hint = .words("available sources: \(catalog.sources.joined(separator: ", "))")
+      return error
+    }
+    error.suggestion =
+      if word == Option.version.name {
+        Option.version.spelling
+      } else if let topic = HelpTopic(rawValue: word) {
+        "help \(topic.rawValue)"
+      } else {
+        self.word(meant: word, under: root)
+      }
+    return error
+  }
+
+  private func word(meant word: String, under node: Node) -> String? {
+    self.word(named: word, under: node) ?? meant(by: word, among: node.children.map(\.word))
+  }
+
+  /// The word under a node that is this one or a synonym.
+  private func word(named word: String, under node: Node) -> String? {
+    let words = node.children.map(\.word)
+    return words.contains(word)
+      ? word : Self.synonyms[word.lowercased()]?.first(where: words.contains)
+  }
+
+  private static func names(_ word: String, for verb: String) -> Bool {
+    word == verb || synonyms[word.lowercased()]?.contains(verb) == true
+  }
+
+  package func refused(
+    _ option: Option, as typed: String?, _ value: String?, by node: Node
+  ) -> CommandError {
+    let typed = typed ?? option.spelling
+    guard !node.path.isEmpty else {
+      return CommandError(
+        .usage, "\(typed) requires a source or command", hint: .command("help"))
+    }
+    let takers = takers(of: option, beside: node)
+    let verb = takers.count == 1 ? "does" : "do"
+    let words = takers.dropLast().joined(separator: ", ")
+    let others = [words, takers.last].compactMap(\.self).filter { !$0.isEmpty }
+    let names = node.command?.options.map(\.name) ?? []
+    if option == .outputFile, names.contains(Option.format.name), let value,
+      Format(rawValue: value) != nil
+    {
+      // `-o json` for `--format json`.
+      return CommandError(
+        .usage, "\"\(node.path)\" does not accept \(typed)",
+        suggestion: "\(Option.format.spelling) \(value)", hint: .command("help \(node.path)"))
+    }
+    return CommandError(
+      .usage,
+      "\"\(node.path)\" does not accept \(typed)"
+        + (takers.isEmpty ? "" : "; \(others.joined(separator: " and ")) \(verb)"),
+      suggestion: nearest(to: option.name, in: names).map { "--\($0)" },
+      hint: option == .outputFile && names.contains(Option.format.name)
+        ? .words("redirect standard output: \(catalog.program) \(node.path) > FILE")
+        : .command("help \(node.path)"))
+  }
+
+  /// The commands that accept an option: siblings of a node, or else others; none if too many.
+  private func takers(of option: Option, beside node: Node) -> [String] {
+    let limit = 6
+    let parent = find(node.path.split(separator: " ").dropLast().map(String.init)).node
+    let siblings = parent.children.filter { $0.command?.options.contains(option) == true }
+    if !siblings.isEmpty { return siblings.count > limit ? [] : siblings.map(\.word) }
+    var takers: [String] = []
+    root.visit {
+      if $0.command?.options.contains(option) == true { takers.append("\"\($0.path)\"") }
+    }
+    return takers.count > limit ? [] : takers
+  }
+}

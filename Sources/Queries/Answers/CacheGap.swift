@@ -1,0 +1,83 @@
+package import AggregatorKit
+package import AggregatorTerminal
+
+/// A source whose cache lacks records of the service, or may lack some.
+package struct CacheGap {
+  package private(set) var warning: SourceWarning
+
+  /// The command that fetches the rest, without the program's name.
+  package let command: String
+
+  /// The gap of a source of which nothing is cached, if bundled records stand in for it.
+  package var filledByBundledRecords: CacheGap {
+    var gap = self
+    gap.warning.warning.code = "bundled"
+    gap.warning.warning.message += ": bundled sample data instead"
+    return gap
+  }
+}
+
+extension [any Plugin] {
+  /// The gaps in the cached records of those sources that a query reads.
+  package func gaps(
+    of names: [String], in store: any Store
+  ) async throws(SourceError) -> [CacheGap] {
+    var gaps: [CacheGap] = []
+    for plugin in self where names.contains(plugin.name) {
+      gaps += [try await plugin.gap(in: store)].compactMap(\.self)
+    }
+    return gaps
+  }
+}
+
+extension Plugin {
+  /// `nil` if everything is cached, or if lists show no more than the cache either.
+  package func gap(in store: any Store) async throws(SourceError) -> CacheGap? {
+    let coverage = try await store.coverage(of: name)
+    let isGap =
+      policy.readOrder == .localFirst ? coverage.cached == 0 : !coverage.isComplete
+    guard isGap else { return nil }
+    let verb = coverage.cached == 1 ? "is" : "are"
+    let words =
+      switch (coverage.cached, coverage.total) {
+      case (0, _): "no \(name) are cached"
+      case (let count, let total?): "\(count) of \(noun.count(total)) \(verb) cached"
+      case (let count, nil): "\(noun.count(count)) \(verb) cached, possibly not all"
+      }
+    return CacheGap(
+      warning: SourceWarning(name, Warning("incomplete", words)),
+      command: syncArguments)
+  }
+
+  /// The arguments that fetch missing records.
+  package var syncArguments: String { "\(name) sync\(policy.isEndless ? " --max-pages 10" : "")" }
+
+  /// Downloads missing records, one page of an endless source; what was fetched before a failure stays.
+  ///
+  /// - Returns: The reason that records may still be missing.
+  package func complete(
+    in environment: PluginEnvironment, _ store: any Store, _ context: CommandContext
+  ) async -> CommandError? {
+    do {
+      guard try await gap(in: store) != nil else { return nil }
+      let sync = try sync(into: store, in: environment)
+      let lock = try SyncLock(of: name, environment.settings, context, isNeeded: !store.isShared)
+      let result = try await lock.holding {
+        let progress = SyncProgress(of: name, resumingWith: "\(name) sync", in: context)
+        defer { progress.end() }
+        return await sync.run(
+          upTo: policy.isEndless ? 1 : nil, jobs: 1, waits: false, progress: progress.show)
+      }
+      let report = SyncReport(result, of: self, isWaiting: false)
+      guard report.failure == nil, report.code != .success, let reason = report.remarks.last else {
+        return report.failure
+      }
+      // It has ended, but not by what is known to be the end.
+      return CommandError(report.code, "\(name): \(reason.message)")
+    } catch let error as SourceError {
+      return CommandError(error, of: self)
+    } catch {
+      return error as? CommandError ?? CommandError(.bug, "\(error)")
+    }
+  }
+}

@@ -1,0 +1,343 @@
+package import AggregatorKit
+package import AggregatorTerminal
+
+package struct ListingOutcome {
+  package private(set) var count = 0
+  package private(set) var total: Int?
+  /// The number of records on the pages before, if known.
+  package var earlier: Int?
+  package private(set) var next: Cursor?
+  package private(set) var isPartial = false
+  package var continuation = ContinuationHint.cursor
+  package var offersAll = true
+
+  /// The records in messages: `heroes`, `deleted heroes`.
+  package var subject: String
+
+  /// The command to leave a listing that began on bundled data; `nil` if it begins here.
+  package var restart: Hint?
+  package var canGrow = false
+
+  /// A query that has results, if this one has none.
+  package var suggestion: String?
+
+  /// The command that completes the cache, if only cached records are listed.
+  package var syncHint: Hint?
+
+  /// The records that the cache lacks, if only it is listed.
+  package var gap: CacheGap?
+
+  /// True if the total of the service is known to be too large.
+  package var isTotalWrong = false
+
+  private let source: String
+  private let noun: RecordNoun
+  private let isLocalFirst: Bool
+  private let repeatsRecords: Bool
+  private let settings: [Setting]
+  private let now: Date
+  private var provenances: [Provenance] = []
+  private var unreadable = UnreadableRows.none
+  /// The number of rows of the latest page.
+  private var latestRows = 0
+  /// The number of records that further pages repeated.
+  private var repeated = 0
+  private var remarks: [Remark] = []
+  private var isCapped = false
+  private var unfetched: (fields: [String], count: Int, hint: Hint?)?
+  /// The number of records that were checked for fields that lists do not include.
+  private var checked = 0
+
+  package struct Remark {
+    package let warning: Warning
+    package var hint: Hint?
+    var isNote = false
+    /// True for an error beside an answer, which is never quiet.
+    var isFailure = false
+
+    package func report(_ diagnostics: Diagnostics, of source: String) {
+      guard !isNote else { return diagnostics.note("note: \(warning.message)") }
+      guard !isFailure else {
+        return diagnostics.alarm("\(source): \(warning.message)", hint: hint)
+      }
+      diagnostics.warning("\(source): \(warning.message)", hint: hint)
+    }
+  }
+
+  package init(of plugin: some Plugin, at now: Date) {
+    source = plugin.name
+    subject = plugin.name
+    noun = plugin.noun
+    isLocalFirst = plugin.policy.readOrder == .localFirst
+    repeatsRecords = plugin.policy.repeatsRecords
+    settings = plugin.settings
+    self.now = now
+  }
+
+  /// True if the service counts its records, more pages follow, and nothing contradicts the number.
+  ///
+  /// A first page that is not full may be the last one, whatever the total: the second one tells.
+  package func hasCredibleTotal(pageSize: Int) -> Bool {
+    guard let total, total >= count, next != nil, !isPartial, !isTotalWrong else { return false }
+    return latestRows >= (provenances.count > 1 ? 1 : pageSize)
+  }
+
+  /// The number of records: the total of the service, unless its pages have shown another.
+  package var number: Int {
+    guard let total, !isPartial, !remarks.contains(where: { $0.warning.code == "estimated" }) else {
+      return count
+    }
+    return max(total, count)
+  }
+
+  package var hasAnswer: Bool { !provenances.isEmpty }
+
+  package mutating func add<Item>(_ page: Page<Item>, showing shown: Int) {
+    count += shown
+    total = page.total ?? total
+    next = page.next
+    latestRows = page.records.count + page.hidden + page.unreadable.count
+    provenances.append(page.provenance)
+    unreadable = unreadable + page.unreadable
+    add(page.warnings)
+  }
+
+  package mutating func add<Item>(_ found: LookupResult<Item>) {
+    count += 1
+    provenances.append(found.provenance)
+    add(found.warnings)
+  }
+
+  /// Adds a page of a walk, of which some records were there before.
+  package mutating func add<Item>(_ step: PaginationStep<Item>) {
+    add(step.page, showing: step.items.count)
+    // A walk that makes no progress says itself why it stops.
+    guard !repeatsRecords, step.end != .itemLimit, step.end?.isWithoutProgress != true else {
+      return
+    }
+    repeated += step.page.records.count - step.items.count
+    if repeated > 0 { isPartial = true }
+  }
+
+  private mutating func add(_ warnings: [Warning]) {
+    if warnings.contains(where: \.meansIncomplete) { isPartial = true }
+    // Only the last one counts: the next page goes on with the scan.
+    remarks.removeAll { $0.warning.code == "scanned" }
+    for warning in warnings where !remarks.contains(where: { $0.warning == warning }) {
+      remarks.append(Remark(warning: warning, isNote: warning.code == "cachedOnly"))
+    }
+  }
+
+  /// Notes records without those of the `chosen` fields that lists do not include.
+  package mutating func check<P: Plugin>(
+    _ items: [P.Item], of plugin: P, chosen: [String]?, hint: @autoclosure () -> Hint?
+  ) {
+    checked += items.count
+    guard let chosen else { return }
+    let fields = plugin.detailFields.map(\.name).filter(chosen.contains)
+    let lacking = fields.isEmpty ? 0 : items.count(where: plugin.lacksDetails)
+    guard lacking > 0 else { return }
+    unfetched = (fields, (unfetched?.count ?? 0) + lacking, hint())
+  }
+
+  /// Names the records of a filter.
+  package mutating func select(isFilter: Bool) {
+    canGrow = false
+    if isFilter { subject = "matching \(subject)" }
+  }
+
+  /// Notes at the end of a list of cached records that there are others.
+  package mutating func noteGap() {
+    guard let gap, next == nil, provenances.contains(where: { $0.origin == .cached }) else {
+      return
+    }
+    add(gap)
+  }
+
+  package mutating func add(_ gap: CacheGap) {
+    var warning = gap.warning.warning
+    warning.message = "limited to cached records: \(warning.message)"
+    remarks.append(Remark(warning: warning, hint: .command(gap.command)))
+  }
+
+  /// Leaves out records of the pages that were added: totals and cursors count those, too.
+  package mutating func narrow(by rejected: Int) {
+    count -= rejected
+    total = nil
+    next = nil
+  }
+
+  /// Sets the total after all pages were narrowed.
+  package mutating func concludeNarrowed() { if !isPartial { total = count } }
+
+  package mutating func end(_ end: PaginationEnd) {
+    switch end {
+    case .exhausted, .itemLimit: return
+    case .pageLimit:
+      isPartial = true
+      isCapped = true
+    case .cycle, .nothingNew:
+      isPartial = true
+      next = nil
+      remarks.append(Remark(warning: Warning("stopped", "stopped: \(end.text)")))
+    }
+  }
+
+  /// Records a stop after many pages without new records.
+  package mutating func pause(after pages: Int) {
+    isPartial = true
+    remarks.append(
+      Remark(warning: Warning("stopped", "stopped: \(PaginationEnd.nothingNew(pages: pages).text)"))
+    )
+  }
+
+  package mutating func fail(_ error: SourceError) {
+    isPartial = true
+    remarks.append(
+      Remark(
+        warning: Warning(error.code.description, error.message),
+        hint: error.hint(settings: settings), isFailure: true))
+  }
+
+  package var summary: ListingSummary {
+    ListingSummary(
+      count: count, total: total, next: next, provenance: CombinedProvenance(provenances),
+      warnings: allRemarks.map { SourceWarning(source, $0.warning) })
+  }
+
+  package func report(to diagnostics: Diagnostics, query: Query? = nil) {
+    if count == 0, !isPartial, restart == nil {
+      diagnostics.note(
+        query.map { "No \(source) match \"\($0.text.fitted(to: 80))\"\(suggestion.didYouMean)" }
+          ?? "No \(subject)\(suggestion.didYouMean)")
+    }
+    if let grown = growth(query, diagnostics) { diagnostics.note(grown) }
+    reportAmount(to: diagnostics)
+    reportRemarks(to: diagnostics)
+  }
+
+  package func reportCount(to diagnostics: Diagnostics) {
+    var counted = self
+    counted.next = nil
+    counted.reportAmount(to: diagnostics)
+    counted.reportRemarks(to: diagnostics)
+  }
+
+  private func reportRemarks(to diagnostics: Diagnostics) {
+    for remark in allRemarks { remark.report(diagnostics, of: source) }
+  }
+
+  /// `isNamed` is true if the age names the source, because there are others.
+  package func reportAmount(to diagnostics: Diagnostics, isNamed: Bool = false) {
+    if let next {
+      diagnostics.note("\(amount) · \(continuation.words(next, offersAll: offersAll))")
+    } else if diagnostics.isForPeople, count > 0, !isPartial, !canGrow,
+      !offersAll || earlier ?? 0 > 0
+    {
+      // The end of a long list, of which the beginning is off the screen.
+      diagnostics.note(amount)
+    }
+    if let cached, stale == nil {
+      diagnostics.note("note: \(isNamed ? "\(source): " : "")cached, fetched \(cached.age)")
+    }
+  }
+
+  private var amount: String {
+    if let total, let earlier, earlier > 0, count > 0, earlier + count <= total {
+      let range = count == 1 ? "\(earlier + 1)" : "\(earlier + 1)–\(earlier + count)"
+      return "\(range) of \(total) \(subject)"
+    }
+    if let total, next != nil { return "\(count) of \(total) \(subject)" }
+    return subject == source ? noun.count(count) : "\(count) \(subject)"
+  }
+
+  private func growth(_ query: Query?, _ diagnostics: Diagnostics) -> String? {
+    guard canGrow, hasAnswer, next == nil, !isPartial,
+      !provenances.contains(where: { $0.origin == .bundled })
+    else { return nil }
+    let verb = query == nil ? "next" : "load"
+    // That there are none was said already.
+    let amount = count == 0 ? "" : "\(noun.count(count)) · "
+    return "\(amount)more: \(diagnostics.command("\(source) \(verb)"))"
+  }
+
+  /// All remarks, the most important last.
+  package var allRemarks: [Remark] {
+    var all = remarks
+    if isCapped {
+      all.append(
+        Remark(
+          warning: Warning("stopped", "stopped after \(provenances.count.of("page"))"),
+          hint: .words(
+            next == nil
+              ? "set a higher --max-pages"
+              : "continue with \(continuation.action), or set a higher --max-pages")))
+    }
+    if repeated > 0 {
+      let words = "\(repeated.of("record")) came again on another page: others may be missing"
+      all.append(Remark(warning: Warning(Warning.repeated, words)))
+    }
+    if unreadable.count > 0 {
+      all.append(Remark(warning: .unreadable(unreadable)))
+    }
+    if let unfetched {
+      let fields = unfetched.fields.map { "\"\($0)\"" }.joined(separator: ", ")
+      all.append(
+        Remark(
+          warning: Warning(
+            "unfetched",
+            "lists do not include \(fields): unknown for \(unfetched.count) of \(noun.count(checked))"
+          ),
+          hint: unfetched.hint))
+    }
+    if let stale { all.append(stale) }
+    if let bundled { all.append(bundled) }
+    return all
+  }
+
+  /// A warning if bundled data stands in for the service or the store.
+  private var bundled: Remark? {
+    guard let bundled = provenances.first(where: { $0.origin == .bundled }) else { return nil }
+    // If the service was not needed, no match in local data is the whole answer.
+    if count == 0, bundled.reason?.code == .nothingCached, syncHint == nil { return nil }
+    let reason = bundled.reason.map { " (\($0.message))" } ?? ""
+    let words =
+      count == 0 ? "only bundled sample data was available" : "showing bundled sample data"
+    return Remark(
+      warning: Warning("bundled", words + reason),
+      hint: restart ?? syncHint ?? bundled.reason?.hint(settings: settings))
+  }
+
+  /// The age of the oldest cached page, and the reason why the service was not used.
+  private var cached: (age: String, reason: SourceError?)? {
+    let cached = provenances.filter { $0.origin == .cached }
+    guard let oldest = cached.compactMap(\.fetchedAt).min() else { return nil }
+    return (oldest.age(at: now), cached.lazy.compactMap(\.reason).first)
+  }
+
+  /// A warning if cached records replace the service's or are mixed with others; not for `--offline`.
+  private var stale: Remark? {
+    guard let cached else { return nil }
+    let isMixed = provenances.contains { $0.origin != .cached }
+    guard isMixed || cached.reason.map({ $0.code != .offline }) ?? false else { return nil }
+    let reason = cached.reason.map { " (\($0.message))" } ?? ""
+    return Remark(
+      warning: Warning(
+        "cached", "\(isMixed ? "partly " : "")cached, fetched \(cached.age)\(reason)"),
+      hint: cached.reason?.hint(settings: settings),
+      // A growing source always mixes both.
+      isNote: isLocalFirst && cached.reason == nil)
+  }
+}
+
+extension String? {
+  /// The suggestion as the end of a note; empty without one.
+  package var didYouMean: String { map { ". Did you mean \"\($0.fitted(to: 80))\"?" } ?? "" }
+}
+
+extension Warning {
+  package static func unreadable(_ rows: UnreadableRows) -> Warning {
+    let reason = rows.firstReason.map { " (\($0))" } ?? ""
+    return Warning("unreadable", "\(rows.count.of("row")) could not be read\(reason)")
+  }
+}

@@ -1,0 +1,74 @@
+package import AggregatorKit
+
+package struct RecordNoun {
+  package let plural: String
+  package let singular: String
+
+  private static let irregular = [
+    "cookies": "cookie", "movies": "movie", "news": "news", "people": "person", "series": "series",
+    "shoes": "shoe", "species": "species",
+  ]
+
+  /// Derives the singular from a plural, or leaves the word as it is.
+  package init(_ plural: String) {
+    self.plural = plural
+    if let word = Self.irregular[plural] {
+      singular = word
+    } else if plural.hasSuffix("ies"), plural.count > 4 {
+      singular = plural.dropLast(3) + "y"
+    } else if ["oes", "ches", "shes", "sses", "xes"].contains(where: plural.hasSuffix) {
+      singular = String(plural.dropLast(2))
+    } else if plural.hasSuffix("s"), !["ss", "us", "is"].contains(where: plural.hasSuffix) {
+      singular = String(plural.dropLast())
+    } else {
+      singular = plural
+    }
+  }
+
+  package var withArticle: String {
+    "\(singular.first.map("aeio".contains) == true ? "an" : "a") \(singular)"
+  }
+
+  package func count(_ count: Int) -> String { "\(count) \(count == 1 ? singular : plural)" }
+}
+
+extension Plugin {
+  package var noun: RecordNoun { RecordNoun(name) }
+}
+
+extension Int {
+  package func of(_ word: String) -> String { "\(self) \(word)\(self == 1 ? "" : "s")" }
+
+  /// This number of bytes, rounded: `512 bytes`, `3.2 kB`, `12 MB`.
+  package var byteCount: String {
+    guard self >= 1024 else { return of("byte") }
+    var amount = Double(self) / 1024
+    var units = ["kB", "MB", "GB", "TB"][...]
+    while amount >= 1000, units.count > 1 {
+      amount /= 1024
+      units = units.dropFirst()
+    }
+    let tenths = Int((amount * 10).rounded())
+    let digits =
+      tenths < 100 && tenths % 10 != 0 ? "\(tenths / 10).\(tenths % 10)" : "\((tenths + 5) / 10)"
+    return "\(digits) \(units.first ?? "")"
+  }
+}
+
+extension Date {
+  /// The time since this date, rounded down: `just now`, `15 s ago`, `3 days ago`.
+  package func age(at now: Date) -> String {
+    let seconds = now.timeIntervalSince(self)
+    // Also if the clock was set back.
+    guard seconds >= 5 else { return "just now" }
+    let unit: Double =
+      switch seconds {
+      case ..<120: 1
+      case ..<7200: 60
+      case ..<172_800: 3600
+      default: 86_400
+      }
+    let count = Int64(min(seconds / unit, 1e9))
+    return "\(Duration.seconds(count * Int64(unit)).text) ago"
+  }
+}

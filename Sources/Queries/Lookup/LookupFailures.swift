@@ -1,0 +1,53 @@
+package import AggregatorKit
+package import AggregatorTerminal
+
+/// The failures of several lookups; those with the same reason are reported together.
+package struct LookupFailures {
+  private var groups: [(error: SourceError, ids: [String])] = []
+
+  package init() {}
+
+  package var isEmpty: Bool { groups.isEmpty }
+
+  package mutating func add(_ error: SourceError, of id: String) {
+    let same = groups.firstIndex {
+      $0.error.code == error.code && $0.error.message == error.message
+    }
+    if let same { groups[same].ids.append(id) } else { groups.append((error, [id])) }
+  }
+
+  /// The failures, with the IDs in their messages.
+  package var errors: [SourceError] {
+    groups.map { group in
+      guard !group.error.namesID else { return group.error }
+      var error = group.error
+      error.message +=
+        " (\(group.ids.count == 1 ? "ID" : "IDs") \(group.ids.joined(separator: ", ")))"
+      return error
+    }
+  }
+
+  /// Prints the failures as errors if there is no answer beside them.
+  package func report<P: Plugin>(of plugin: P, to diagnostics: Diagnostics) -> ExitCode {
+    let errors = errors
+    for (error, ids) in zip(errors, groups.map(\.ids)) {
+      var failure = CommandError(error, of: plugin)
+      if error.cause is DeletedRecord, let id = ids.first, id.isPlainWord {
+        failure.hint = .command("\(plugin.name) restore \(id)")
+      }
+      diagnostics.error(failure)
+    }
+    // Any other failure takes precedence over a record that was not found.
+    return errors.map(ExitCode.init).first { $0 != .notFound } ?? .notFound
+  }
+}
+
+extension SourceError {
+  /// True if the message of a failed lookup names the ID.
+  fileprivate var namesID: Bool {
+    switch code {
+    case .notFound, .unsupported, .invalidRequest, .offline, .nothingCached: true
+    default: false
+    }
+  }
+}

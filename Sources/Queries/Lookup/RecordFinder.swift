@@ -1,0 +1,357 @@
+package import AggregatorKit
+package import AggregatorTerminal
+
+/// Finds the record that a person means: by its ID, its name, or the beginning of either.
+///
+/// Text that may be an ID is looked up as such first, as if there were no names. Names are those of cached and
+/// bundled records, so a name costs no request, unless no local record has it: then the service's own search is
+/// asked once.
+package struct RecordFinder<P: Plugin> {
+  private let plugin: P
+  private let source: any DataSource<P.Item>
+  private let environment: PluginEnvironment
+
+  /// The shortest beginning of an ID.
+  private static var minLength: Int { 4 }
+
+  /// False if nobody would read the note that names the record.
+  private let mayGuess: Bool
+
+  package init(
+    _ plugin: P, _ source: any DataSource<P.Item>, _ environment: PluginEnvironment,
+    mayGuess: Bool = true
+  ) {
+    self.plugin = plugin
+    self.source = source
+    self.environment = environment
+    self.mayGuess = mayGuess
+  }
+
+  /// Returns the record, and a note that names it unless `text` is its ID.
+  package func find(
+    _ text: String
+  ) async -> Result<(found: LookupResult<P.Item>, note: String?), SourceError> {
+    var failure: SourceError?
+    if await mayBeID(text) {
+      switch await plugin.find(text, in: source) {
+      case .success(let found): return .success((found, nil))
+      case .failure(let error):
+        // Any other failure leaves open whether this is an ID.
+        guard error.isUnknownRecord else { return .failure(error) }
+        failure = error
+      }
+    }
+    var matches = await localMatches(text)
+    if matches.best.isEmpty, failure == nil {
+      do throws(SourceError) {
+        guard let found = try await searchMatches(text, besides: matches) else {
+          // A valid ID, though no known one looks like it.
+          if P.Item.ID(text) != nil {
+            return await plugin.find(text, in: source).map { ($0, nil) }.mapError { error in
+              var error = error
+              if error.isUnknownRecord { error.remedy = nil }
+              return unknown(text, error, matches)
+            }
+          }
+          return .failure(
+            unknown(text, SourceError(.notFound, message(text, "not found")), matches))
+        }
+        matches = found
+      } catch {
+        return .failure(unknown(text, error, matches))
+      }
+    }
+    guard let match = matches.best.first else {
+      return .failure(unknown(text, failure ?? .notFound(text, in: plugin.name), matches))
+    }
+    guard matches.best.count == 1 else { return .failure(ambiguous(text, matches.best)) }
+    let id = match.id.description
+    guard mayGuess || isNamed(match, text) else {
+      return .failure(
+        SourceError(
+          .invalidRequest, message(text, "is neither an ID nor the whole name"),
+          cause: LookupAdvice(hint: candidates(matches.best))))
+    }
+    return await plugin.find(id, in: source).map { found in
+      let name = plugin.fields.name(of: found.item).map { " (\($0))" } ?? ""
+      return (found, "note: showing \(plugin.noun.singular) \(id)\(name) for \"\(text)\"")
+    }
+  }
+
+  /// Looks up a record by its ID, or by the beginning of the ID of one local record, as tables show it.
+  package func findByID(_ text: String) async -> Result<LookupResult<P.Item>, SourceError> {
+    var failure: SourceError?
+    if await mayBeID(text) {
+      switch await plugin.find(text, in: source) {
+      case .success(let found): return .success(found)
+      case .failure(let error):
+        guard error.isUnknownRecord else { return .failure(error) }
+        failure = error
+      }
+    }
+    do throws(SourceError) {
+      if let id = try await id(startingWith: text) {
+        return await plugin.find(id.description, in: source)
+      }
+    } catch {
+      return .failure(error)
+    }
+    if let failure { return .failure(failure) }
+    return await plugin.find(text, in: source)
+  }
+
+  /// The only UUID of a local record that begins so, as tables show it; `nil` if there is none.
+  ///
+  /// - Throws: ``SourceError`` with code `invalidRequest` if there are several.
+  package func id(startingWith text: String) async throws(SourceError) -> P.Item.ID? {
+    let local = await LocalCandidates(of: plugin, in: environment)
+    // Of other IDs no table shows beginnings, so `lamp-1` is not `lamp-10`.
+    let records = await recordsWithID(from: text, in: local).filter { $0.id.description.isUUID }
+    return try only(records, text)?.id
+  }
+
+  /// The only ID of a deleted record that begins so; `nil` if there is none.
+  ///
+  /// - Throws: ``SourceError`` with code `invalidRequest` if there are several.
+  package func deletedID(startingWith text: String) async throws(SourceError) -> P.Item.ID? {
+    guard text.utf8.count >= Self.minLength, let store = environment.store else { return nil }
+    let ids = try await store.deletions(of: plugin.name, after: text, limit: 6).map(\.id)
+      .filter { $0.hasPrefix(text) && $0.isUUID }
+    let deleted = plugin.recordStore(in: store).deleted(or: plugin.bundled)
+    var records: [P.Item] = []
+    for id in ids {
+      guard let id = P.Item.ID(id), let item = try? await deleted.item(id).item else { continue }
+      records.append(item)
+    }
+    return try only(records, text)?.id
+  }
+
+  private func only(_ records: [P.Item], _ text: String) throws(SourceError) -> P.Item? {
+    guard records.count < 2 else { throw ambiguous(text, records) }
+    guard mayGuess || records.isEmpty else {
+      throw SourceError(
+        .invalidRequest, message(text, "is not a complete ID"),
+        cause: LookupAdvice(hint: candidates(records)))
+    }
+    return records.first
+  }
+
+  private func isNamed(_ record: P.Item, _ text: String) -> Bool {
+    plugin.fields.name(of: record).map { FoldedText($0) == FoldedText(text) } ?? false
+  }
+
+  /// Adds to the failure of a lookup which record is called so, if it is known.
+  package func advising(_ error: SourceError, about text: String) async -> SourceError {
+    guard error.code == .invalidRequest || error.isUnknownRecord,
+      let hint = await advice(about: text)
+    else { return error }
+    var error = error
+    error.cause = LookupAdvice(hint: hint)
+    return error
+  }
+
+  /// The IDs of the local records that are called so; `nil` if there are none.
+  package func advice(about text: String) async -> Hint? {
+    let matches = await localMatches(text).best
+    guard let match = matches.first else { return nil }
+    guard matches.count == 1, let name = plugin.fields.name(of: match) else {
+      return candidates(matches)
+    }
+    return .words("the ID of \(name.fitted(to: 80)) is \(match.id)")
+  }
+
+  // MARK: - IDs
+
+  /// False for text that is no ID, or has another form than the known ones.
+  ///
+  /// Any text may be an ID of some sources, but if the known ones are numbers or UUIDs, others are as well.
+  private func mayBeID(_ text: String) async -> Bool {
+    guard P.Item.ID(text) != nil else { return false }
+    guard P.Item.ID.self == String.self, !text.isUUID else { return true }
+    guard let known = await knownIDs(from: "", atMost: 1).first else { return true }
+    return Int(text) == nil ? !known.isUUID && Int(known) == nil : !known.isUUID
+  }
+
+  /// True if the text can be the beginning of an ID: a number is complete, except among UUIDs.
+  private func mayBegin(_ text: String, _ id: String) -> Bool { Int(text) == nil || id.isUUID }
+
+  private func knownIDs(from beginning: String, atMost limit: Int) async -> [String] {
+    let ids = try? await environment.store?.ids(
+      of: plugin.name, startingWith: beginning, limit: limit)
+    return ids ?? []
+  }
+
+  // MARK: - Names
+
+  private struct Matches {
+    /// The records with the best rank, several if `text` is ambiguous.
+    var best: [P.Item] = []
+    /// Records that contain the words elsewhere.
+    var others: [P.Item] = []
+  }
+
+  private func localMatches(_ text: String) async -> Matches {
+    let query = try? Query(text)
+    let local = await LocalCandidates(of: plugin, in: environment)
+    let records =
+      if let query { await local.records(matching: query, limit: 20) } else { [P.Item]() }
+    return matches(of: text, among: records, and: await recordsWithID(from: text, in: local))
+  }
+
+  /// Records whose ID begins with the text.
+  private func recordsWithID(
+    from text: String, in local: LocalCandidates<P>
+  ) async -> [P.Item] {
+    guard text.utf8.count >= Self.minLength else { return [] }
+    var records: [P.Item] = []
+    for id in await knownIDs(from: text, atMost: 6) where mayBegin(text, id) {
+      guard let id = P.Item.ID(id), let store = local.store,
+        let item = try? await plugin.recordStore(in: store).records.item(id).item
+      else { continue }
+      records.append(item)
+    }
+    let known = Set(records.map { RecordKey($0.id) })
+    return records
+      + (await local.bundledRecords(withIDFrom: text)).filter {
+        !known.contains(RecordKey($0.id)) && mayBegin(text, $0.id.description)
+      }
+  }
+
+  private func matches(
+    of text: String, among records: [P.Item], and beginnings: [P.Item] = []
+  ) -> Matches {
+    var ranked: [SearchRank: [P.Item]] = [:]
+    if let query = try? Query(text) {
+      let search = RankedSearch(query, for: P.Item.self)
+      let fields = plugin.fields.filter(\.isSearchable)
+      ranked = Dictionary(grouping: records) {
+        search.rank($0.id.description, fields.searchableText(of: $0))
+      }
+    }
+    let known = Set(ranked[.beginning, default: []].map { RecordKey($0.id) })
+    ranked[.beginning, default: []] += beginnings.filter { !known.contains(RecordKey($0.id)) }
+    var best =
+      [SearchRank.id, .name, .beginning].lazy.compactMap { ranked[$0] }
+      .first { !$0.isEmpty } ?? []
+    let others = ranked[.other] ?? []
+    if best.isEmpty {
+      // "spider man" is Spider-Man, which folds to one word.
+      let typed = FoldedText(text).text.filter { $0 != " " }
+      best = others.filter { record in
+        let lines = plugin.fields.searchableText(of: record).text
+        return lines.prefix { $0 != "\n" }.filter { $0 != " " } == typed
+      }
+    }
+    return Matches(best: best, others: others)
+  }
+
+  /// The records that the service's own search finds by name, with one request; `nil` if there is no such
+  /// search, or it finds none.
+  private func searchMatches(
+    _ text: String, besides local: Matches
+  ) async throws(SourceError) -> Matches? {
+    guard plugin.policy.localSearchBound == nil, plugin.policy.readOrder != .localFirst,
+      let query = try? Query(text)
+    else { return nil }
+    let page = try await source.page(PageRequest(matching: query, limit: 20))
+    let found = matches(of: text, among: page.records)
+    if !found.best.isEmpty { return found }
+    guard let reason = page.provenance.reason else { return nil }
+    throw SourceError(
+      .nothingCached, message(text, "is neither cached nor bundled (\(reason.message))"))
+  }
+
+  // MARK: - Failures
+
+  private func message(_ text: String, _ words: String) -> String {
+    "\(plugin.noun.singular) \"\(text.oneLine(atMost: 80))\" \(words)"
+  }
+
+  private func ambiguous(_ text: String, _ records: [P.Item]) -> SourceError {
+    SourceError(
+      .invalidRequest, "ambiguous \(plugin.noun.singular) \"\(text.oneLine(atMost: 80))\"",
+      cause: LookupAdvice(hint: candidates(records)))
+  }
+
+  private func unknown(_ text: String, _ error: SourceError, _ matches: Matches) -> SourceError {
+    guard error.isUnknownRecord, error.remedy == nil else { return error }
+    var error = error
+    let isNear = 1...5 ~= matches.others.count
+    error.cause = LookupAdvice(
+      hint: isNear ? candidates(matches.others) : plugin.searchHint(text))
+    return error
+  }
+
+  private func candidates(_ records: [P.Item]) -> Hint {
+    let shown = records.prefix(5).map { record in
+      let id = record.id.description.oneLine(atMost: 80)
+      return plugin.fields.name(of: record).map { "\(id) (\($0.oneLine(atMost: 40)))" } ?? id
+    }
+    let more = records.count > shown.count ? ", …" : ""
+    return .words("candidates: \(shown.joined(separator: ", "))\(more)")
+  }
+}
+
+extension Plugin {
+  func searchHint(_ text: String) -> Hint {
+    .command("\(name) search \(text.isPlainWord ? text : "QUERY")")
+  }
+}
+
+extension Sequence {
+  /// The name of a record: its first shown text other than its ID; `nil` if there is none.
+  package func name<Item: Record>(of item: Item) -> String? where Element == Field<Item> {
+    let id = item.id.description
+    for field in self where field.isShown {
+      if case .string(let text) = field[item], text != id, !text.isEmpty { return text }
+    }
+    return nil
+  }
+}
+
+extension SourceError {
+  /// True if no record with the ID is known.
+  fileprivate var isUnknownRecord: Bool {
+    switch code {
+    case .notFound, .nothingCached, .offline, .unsupported: !(cause is DeletedRecord)
+    default: false
+    }
+  }
+}
+
+extension String {
+  fileprivate var isUUID: Bool { UUID(uuidString: self) != nil }
+}
+
+extension Plugin {
+  /// Looks up a record; `invalidRequest` if the text is not a valid ID.
+  package func find(
+    _ text: String, in source: any DataSource<Item>
+  ) async -> Result<LookupResult<Item>, SourceError> {
+    guard let id = Item.ID(text) else { return .failure(.invalidID(text, of: self)) }
+    do throws(SourceError) { return .success(try await source.item(id)) } catch {
+      var error = error
+      // Sources name themselves in the plural.
+      let record = "\(noun.singular) \(id.description.oneLine(atMost: 80))"
+      switch error.code {
+      case .notFound where error.cause == nil: error.message = "\(record) not found"
+      case .nothingCached where error.cause == nil:
+        error.message = "\(record) is neither cached nor bundled"
+      case .offline where error.cause == nil:
+        error.message = "\(record) is neither cached nor bundled (offline mode)"
+        error.remedy = "retry without --offline"
+      default: break
+      }
+      return .failure(error)
+    }
+  }
+
+  /// True if a record is cached, deleted or bundled.
+  package func isKnown(_ id: Item.ID, in store: any Store) async throws(SourceError) -> Bool {
+    let isCached = try await store.record(id.description, of: name) != nil
+    if isCached { return true }
+    let isDeleted = try await !recordStore(in: store).deleted(among: [id]).isEmpty
+    if isDeleted { return true }
+    return (try? await bundled.item(id)) != nil
+  }
+}

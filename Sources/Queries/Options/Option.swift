@@ -1,0 +1,292 @@
+import AggregatorKit
+import AggregatorTerminal
+
+/// Equality ignores the description, because a command may override it (``with(about:in:)``).
+package struct Option: Sendable {
+  package enum Value: Hashable, Sendable {
+    case count(ClosedRange<Int>)
+    /// A duration such as `500ms`, `10s` or `2m`.
+    case duration
+    case choice([String])
+    /// Words separated by commas.
+    case list
+    case session
+    case file
+    case directory
+    /// An absolute path, or the URL of a database.
+    case store
+    /// Any text that is not blank.
+    case text
+  }
+
+  /// A section of the help, in its order.
+  package enum Group: String, CaseIterable {
+    case specific = "Options"
+    case selection = "Filter options"
+    case paging = "Paging options"
+    case output = "Output options"
+    case data = "Data options"
+    case network = "Network options"
+    case recording = "Recording options"
+    case general = "General options"
+  }
+
+  /// The name without its dashes: `max-pages`.
+  package let name: String
+  package let letter: Character?
+
+  /// The kind of value; `nil` for a flag.
+  package let value: Value?
+  package let placeholder: String
+
+  /// The description, without a full stop.
+  package private(set) var about: String
+
+  package private(set) var group = Group.specific
+
+  package init(_ name: String, letter: Character? = nil, in group: Group = .specific, about: String)
+  {
+    self.name = name
+    self.letter = letter
+    value = nil
+    placeholder = ""
+    self.about = about
+    self.group = group
+  }
+
+  package init(
+    _ name: String, letter: Character? = nil, _ value: Value, _ placeholder: String,
+    in group: Group = .specific, about: String
+  ) {
+    self.name = name
+    self.letter = letter
+    self.value = value
+    self.placeholder = placeholder
+    self.about = about
+    self.group = group
+  }
+
+  package func with(about: String, in group: Group? = nil) -> Option {
+    var option = self
+    option.about = about
+    option.group = group ?? self.group
+    return option
+  }
+
+  package var spelling: String { "--\(name)" }
+
+  /// The usage: `-L, --limit N`.
+  package var synopsis: String {
+    let names = (letter.map { "-\($0), " } ?? "") + spelling
+    return value == nil ? names : "\(names) \(placeholder)"
+  }
+}
+
+extension Option: Hashable {
+  package static func == (first: Option, second: Option) -> Bool {
+    first.name == second.name && first.letter == second.letter && first.value == second.value
+      && first.placeholder == second.placeholder
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+/// Every option except those of one source's own verb.
+extension Option {
+  // MARK: - Filter
+
+  package static let condition = Option(
+    "where", .text, "CONDITION", in: .selection,
+    about: "only records that meet it, such as 'name~man'; also several")
+  package static let order = Option(
+    "sort", .list, "A,-B", in: .selection,
+    about: "sort by fields, descending after a dash")
+  package static let count = Option(
+    "count", in: .selection, about: "print only the number of records")
+
+  // MARK: - Paging
+
+  package static let limit = Option(
+    "limit", letter: "L", .count(1...1_000_000_000), "N", in: .paging,
+    about: "maximum number of records (default 20)")
+  package static let all = Option("all", in: .paging, about: "list all records (up to --max-pages)")
+  package static let maxPages = Option(
+    "max-pages", .count(0...1_000_000_000), "N", in: .paging,
+    about: "stop after N pages, 0 for no limit (default 25 with --all)")
+  package static let cursor = Option(
+    "cursor", .text, "TOKEN", in: .paging,
+    about: "continue from the cursor that an earlier listing printed")
+  package static let session = Option(
+    "session", .session, "NAME", in: .paging,
+    about: "session whose position next continues (default \"default\")")
+  package static let reset = Option("reset", in: .paging, about: "restart the last listing")
+  package static let back = Option("back", in: .paging, about: "show the previous page")
+  package static let peek = Option(
+    "peek", in: .paging, about: "show the next page without advancing")
+
+  // MARK: - Output
+
+  package static let format = Option(
+    "format", .choice(Format.allCases.map(\.rawValue)), "F", in: .output,
+    about: "table, tsv, csv, json or ndjson (default: table on a terminal, otherwise tsv)")
+  package static let json = Option("json", in: .output, about: "output one JSON document")
+  package static let ndjson = Option(
+    "ndjson", in: .output, about: "output one JSON object per line")
+  package static let csv = Option("csv", in: .output, about: "output CSV with a header (RFC 4180)")
+  package static let tsv = Option(
+    "tsv", in: .output, about: "output tab-separated values, no header")
+  package static let csvRaw = Option(
+    "csv-raw", in: .output, about: "do not escape spreadsheet formulas in CSV")
+  static let noPager = Option(
+    "no-pager", in: .output, about: "do not page output that is longer than the screen")
+  package static let full = Option(
+    "full", in: .output, about: "show long texts in full on a terminal")
+  package static let fields = Option(
+    "fields", .list, "A,B", in: .output, about: "fields to show, in order; --fields help lists them"
+  )
+
+  package static let jq = Option(
+    "jq", .text, "EXPR", in: .output,
+    about: "filter the JSON output with jq, which must be installed; strings are unquoted")
+
+  // MARK: - Source of data
+
+  package static let source = Option(
+    "source", .list, "A,B", in: .data, about: "search only these sources")
+  package static let offline = Option("offline", in: .data, about: "use local data only")
+  package static let refresh = Option(
+    "refresh", in: .data,
+    about: "fetch again, even if the cache is fresh or requests are paused after failures")
+  package static let noFallback = Option(
+    "no-fallback", in: .data, about: "fail instead of using stale or bundled data")
+  package static let details = Option(
+    "details", in: .data, about: "fetch each record in full (lists may omit fields)")
+  package static let deleted = Option("deleted", in: .data, about: "list deleted records")
+  package static let explain = Option(
+    "explain", in: .data, about: "explain where the data comes from")
+
+  // MARK: - Network
+
+  package static let timeout = Option(
+    "timeout", .duration, "D", in: .network, about: "time limit per page: 10 (seconds), 500ms, 2m")
+  package static let jobs = Option(
+    "jobs", .count(1...16), "N", in: .network, about: "pages to fetch concurrently (default 1)")
+  package static let wait = Option(
+    "wait", in: .network, about: "wait instead of stopping when the rate limit is reached")
+
+  // MARK: - Recording
+
+  package static let record = Option(
+    "record", .directory, "DIR", in: .recording,
+    about: "save requests and responses to DIR, with secrets removed")
+  package static let replay = Option(
+    "replay", .directory, "DIR", in: .recording,
+    about: "replay responses from DIR; needs no network and no key")
+
+  // MARK: - General
+
+  package static let config = Option(
+    "config", .file, "FILE", in: .general, about: "read additional settings from FILE")
+  package static let manifests = Option(
+    "manifests", .directory, "DIR", in: .general, about: "read added sources from DIR")
+  package static let store = Option(
+    "store", .store, "URL", in: .general,
+    about: "use this store: an absolute path or a postgresql:// URL")
+  package static let color = Option(
+    "color", .choice(["auto", "always", "never"]), "WHEN", in: .general,
+    about: "use color: auto, always or never (default auto)")
+  package static let quiet = Option(
+    "quiet", letter: "q", in: .general, about: "hide notes and warnings")
+  package static let verbose = Option(
+    "verbose", letter: "v", in: .general, about: "print a line for every request")
+  package static let noInput = Option("no-input", in: .general, about: "never prompt")
+  package static let help = Option("help", letter: "h", in: .general, about: "show help")
+  package static let version = Option("version", in: .general, about: "print the version")
+
+  // MARK: - Of single commands
+
+  package static let yes = Option("yes", letter: "y", about: "do not ask for confirmation")
+  package static let noVerify = Option("no-verify", about: "save a key without trying it")
+  package static let dryRun = Option("dry-run", about: "show what would happen without doing it")
+  package static let forgetDeleted = Option(
+    "forget-deleted", about: "also clear the list of deleted records")
+  package static let data = Option("data", about: "also remove its cached records and images")
+  package static let laws = Option("laws", about: "check the laws of the source and print each")
+  package static let size = Option(
+    "size", .choice(ImageSize.allCases.map(\.rawValue)), "SIZE",
+    about: "small, medium or large (default medium)")
+  package static let outputFile = Option(
+    "output", letter: "o", .file, "FILE",
+    about: "write to a file or directory; - is standard output")
+  package static let image = Option(
+    "image", about: "show the image beside the record on a terminal; requires chafa")
+  package static let sync = Option(
+    "sync", about: "first sync the sources that the query reads, if incomplete")
+  package static let since = Option(
+    "since", .text, "WHEN",
+    about: "compare with sync (default), yesterday, a date such as 2026-01-31, or a span such as 2h"
+  )
+  package static let exitCode = Option("exit-code", about: "exit with 1 if there are differences")
+  package static let every = Option(
+    "every", .duration, "D", about: "pause between syncs: 30s, 10m, 2h (default 10m)")
+  package static let exec = Option(
+    "exec", .text, "CMD", about: "run a command after each sync that found changes")
+  package static let scope = Option(
+    "scope", .text, "SCOPE", about: "remove what is kept of this scope")
+  package static let history = Option(
+    "history", about: "remove only the history of changes, and keep the records")
+  package static let attach = Option(
+    "attach", .file, "[NAME=]FILE",
+    about: "also query a .csv or .tsv file as a table, or a .sqlite or .db file as a database")
+  package static let printURL = Option("print-url", about: "print the URL instead of opening it")
+
+  package static let newToken = Option("new-token", about: "replace the access token")
+  package static let tokenFile = Option(
+    "token-file", .file, "FILE", about: "use the access token in FILE")
+  package static let noToken = Option("no-token", about: "allow access without a token")
+  package static let replayWire = Option(
+    "replay-wire", .directory, "DIR", in: .recording,
+    about: "serve what the service sent, as recorded in DIR, under its own paths")
+
+  // MARK: - Sets
+
+  package static let common: [Option] = [
+    config, manifests, store, color, quiet, verbose, noInput, help,
+  ]
+
+  package static let formatting: [Option] = [
+    format, json, ndjson, csv, tsv, csvRaw, fields, jq, noPager,
+  ]
+
+  package static let reading: [Option] = [offline, refresh, noFallback, timeout, record, replay]
+
+  package static let lookup = reading.map { option in
+    option == timeout
+      ? timeout.with(about: "time limit per record: 10 (seconds), 500ms, 2m") : option
+  }
+
+  /// Options of commands that always contact the service.
+  package static let fetching: [Option] = [
+    refresh.with(about: "try even if requests are paused after failures"), timeout, record,
+    replay,
+  ]
+
+  package static let selecting: [Option] = [condition, order, count]
+
+  package static let listing: [Option] =
+    selecting + [limit, all, maxPages, cursor, session, explain]
+
+  package static let position: [Option] = [limit, reset, back, peek, session, explain]
+
+  package static let exclusive: [[Option]] =
+    [
+      [limit, all], [offline, refresh], [offline, noFallback], [record, replay],
+      [reset, back, peek],
+      [deleted, details], [history, forgetDeleted], [history, scope], [forgetDeleted, scope],
+      [replay, replayWire],
+      [newToken, tokenFile, noToken],
+    ] + [limit, cursor, session, order, fields, details].map { [count, $0] }
+    + [refresh, record, replay, session, explain].map { [deleted, $0] }
+
+  package static let formats: [Option] = [json, ndjson, csv, tsv]
+}

@@ -1,0 +1,143 @@
+package import AggregatorKit
+package import AggregatorTerminal
+
+package struct OutputOptions {
+  private let format: Format
+  /// The names of `--fields`; `nil` without it.
+  package private(set) var fields: [String]?
+  private let isRaw: Bool
+  private let maxLines: Int?
+
+  /// The most lines of a value in a card on a terminal.
+  private static let maxLinesOnTerminal = 12
+
+  package init(_ invocation: Invocation, in context: CommandContext) throws(CommandError) {
+    var formats: [(option: String, format: Format)] = []
+    for option in Option.formats where invocation.has(option) {
+      formats += Format(rawValue: option.name).map { [(option.spelling, $0)] } ?? []
+    }
+    if let text = invocation.text(.format), let format = Format(rawValue: text) {
+      formats.append(("--format \(text)", format))
+    }
+    if invocation.has(.jq) { formats.append((Option.jq.spelling, .json)) }
+    if let first = formats.first, let other = formats.first(where: { $0.format != first.format }) {
+      throw .exclusive(first.option, other.option)
+    }
+    format = formats.first?.format ?? (context.terminal.isOutput ? .table : .tsv)
+    fields = invocation.list(.fields)
+    isRaw = invocation.has(.csvRaw)
+    maxLines =
+      context.terminal.isOutput && !invocation.has(.full) ? Self.maxLinesOnTerminal : nil
+    guard !isRaw || format == .csv else { throw CommandError(.usage, "--csv-raw requires --csv") }
+  }
+
+  /// The output of all fields, or of those of `--fields`, to a file.
+  package init(_ format: Format, _ invocation: Invocation) {
+    self.format = format
+    fields = invocation.list(.fields)
+    isRaw = invocation.has(.csvRaw)
+    maxLines = nil
+  }
+
+  /// These options with the fields of an earlier listing, as far as they exist, unless others were given.
+  package func continuing<Item>(_ fields: [String]?, of all: [Field<Item>]) -> OutputOptions {
+    var options = self
+    let known = (fields ?? []).filter { name in all.contains { $0.name == name } }
+    if self.fields == nil, !known.isEmpty { options.fields = known }
+    return options
+  }
+
+  package func listing<Item: Record>(
+    _ verb: String, of source: String?, query: Query? = nil, fields all: [Field<Item>],
+    layout: Layout<Item>, shape: Listing<Item>.Shape = .rows
+  ) throws(CommandError) -> Listing<Item> {
+    var listing = Listing(
+      verb, of: source, query: query?.text, fields: all, layout: layout, shape: shape,
+      chosen: try choose(from: all), isRaw: isRaw)
+    listing.maxLines = maxLines
+    return listing
+  }
+
+  /// `namesFields` is true if `--fields` applies to this listing.
+  package func plainListing<Item: Entry>(
+    _ verb: String, _ type: Item.Type, shape: Listing<Item>.Shape = .rows, namesFields: Bool = true
+  ) throws(CommandError) -> Listing<Item> {
+    Listing(
+      verb, of: nil, fields: Item.fields, layout: Layout(card: Item.fields.map(\.name)),
+      shape: shape, chosen: namesFields ? try choose(from: Item.fields) : nil, isRaw: isRaw)
+  }
+
+  /// The listing of a query.
+  package func listing<Row: Record>(of text: String, _ columns: [Field<Row>]) -> Listing<Row> {
+    var listing = Listing(
+      "sql", of: nil, query: text, fields: columns, layout: Layout(card: columns.map(\.name)),
+      isRaw: isRaw)
+    listing.matched = nil
+    return listing
+  }
+
+  package func writer<Item>(
+    for listing: Listing<Item>, on layout: TerminalLayout
+  ) -> any RecordWriter<Item> {
+    format.writer(for: listing, on: layout)
+  }
+
+  package var isForPeople: Bool { format == .table }
+
+  /// True for one document, which has an end.
+  package var isDocument: Bool { format == .json }
+
+  private func choose<Item>(from all: [Field<Item>]) throws(CommandError) -> [Field<Item>]? {
+    guard let fields else { return nil }
+    guard !fields.isEmpty else { throw CommandError(.usage, "missing value for --fields") }
+    var chosen: [Field<Item>] = []
+    for name in fields {
+      let field = try all.field(named: name)
+      if !chosen.contains(where: { $0.name == name }) { chosen.append(field) }
+    }
+    return chosen
+  }
+}
+
+package struct RecordPrinter<Item: Record> {
+  private var writer: any RecordWriter<Item>
+  private let output: PagedOutput
+  private var hasBegun = false
+
+  /// - Parameter layout: That of the terminal, unless something else takes a part of it.
+  package init(
+    _ listing: Listing<Item>, _ options: OutputOptions, in context: CommandContext,
+    on layout: TerminalLayout? = nil
+  ) {
+    writer = options.writer(for: listing, on: layout ?? context.terminalLayout)
+    output = context.pagedOutput
+  }
+
+  /// - Parameter arrange: Adds to the text of the records.
+  package mutating func print(
+    _ records: [Item], arrangedBy arrange: (String) -> String = { $0 }
+  ) throws {
+    if !hasBegun {
+      hasBegun = true
+      try output.write(writer.begin())
+    }
+    try output.write(arrange(writer.append(records)))
+  }
+
+  package mutating func finish(_ summary: ListingSummary) throws {
+    try print([])
+    try output.write(writer.finish(summary))
+    try output.flush()
+  }
+}
+
+extension RecordPrinter {
+  package static func print(
+    _ records: [Item], as listing: Listing<Item>, _ options: OutputOptions,
+    in context: CommandContext
+  ) throws {
+    var printer = RecordPrinter(listing, options, in: context)
+    try printer.print(records)
+    try printer.finish(ListingSummary(count: records.count, total: records.count))
+  }
+}

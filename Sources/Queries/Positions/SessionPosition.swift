@@ -1,0 +1,129 @@
+package import AggregatorKit
+
+/// The pages of one source that a session has shown, and so the point where `next` continues.
+package struct SessionPosition: Hashable, Sendable {
+  /// A page that was shown, so that `--back` can show it again.
+  package struct Shown: Hashable, Sendable, Codable {
+    package let start: Cursor?
+    /// The number of records requested, 1 or more.
+    package let limit: Int
+    package let count: Int
+  }
+
+  static let maxEarlierPages = 200
+
+  package let query: Query?
+  /// The names of the fields that were chosen; `nil` for the default ones.
+  package let fields: [String]?
+  /// The conditions and the order; `nil` for all records in the source's order.
+  package var selection: SelectionText?
+  /// The pages before the latest one, oldest first.
+  package let earlier: [Shown]
+  package let latest: Shown
+  /// The last request for the latest page: a source that grows at its end continues from here.
+  package let request: Cursor?
+  /// The cursor of the next page; `nil` at the end.
+  package let next: Cursor?
+  package let ids: ShownIDs
+
+  /// `nil` at the end, unless the source may have grown since (`goesOnAfterEnd`).
+  package func continuation(goesOnAfterEnd: Bool) -> NextPageRequest? {
+    guard next != nil || goesOnAfterEnd && selection == nil else { return nil }
+    return NextPageRequest(
+      query: query, fields: fields, selection: selection, start: next ?? request,
+      limit: latest.limit, excluded: ids, earlier: earlier, latest: latest)
+  }
+
+  /// The request for the page before the latest one; `nil` if there is none or it was dropped.
+  package var back: NextPageRequest? {
+    guard let target = earlier.last else { return nil }
+    return NextPageRequest(
+      query: query, fields: fields, selection: selection, start: target.start, limit: target.limit,
+      excluded: ids.dropping(last: latest.count + target.count), earlier: earlier.dropLast(),
+      latest: nil)
+  }
+
+  /// `true` if pages before those in ``earlier`` were dropped.
+  package var isTruncated: Bool { earlier.isEmpty && latest.start != nil }
+}
+
+package struct NextPageRequest: Hashable, Sendable {
+  package let query: Query?
+  /// The fields to show, and to remember; `nil` for the default ones.
+  package var fields: [String]?
+  package var selection: SelectionText?
+  package let start: Cursor?
+  /// The limit with which this page, or the one before it, was shown.
+  package let limit: Int?
+  package let excluded: ShownIDs
+  /// The pages before ``latest``, or before this one if that is `nil`.
+  package let earlier: [SessionPosition.Shown]
+  /// The page shown last, if this one comes after it.
+  package let latest: SessionPosition.Shown?
+  package static func beginning(
+    of query: Query?, fields: [String]? = nil, selection: SelectionText? = nil
+  ) -> NextPageRequest {
+    NextPageRequest(
+      query: query, fields: fields, selection: selection, start: nil, limit: nil,
+      excluded: ShownIDs(), earlier: [],
+      latest: nil)
+  }
+
+  /// The number of records before this page; `nil` if the first pages are not known.
+  package var earlierCount: Int? {
+    let pages = earlier + [latest].compactMap(\.self)
+    guard let first = pages.first else { return start == nil ? 0 : nil }
+    return first.start == nil ? pages.reduce(0) { $0 + $1.count } : nil
+  }
+
+  /// `--back` skips pages without records.
+  package func position(after page: ShownPage, limit: Int) -> SessionPosition {
+    let isEmpty = page.count == 0
+    let shown = SessionPosition.Shown(start: page.start, limit: limit, count: page.count)
+    let before = isEmpty ? earlier : earlier + [latest].compactMap(\.self)
+    return SessionPosition(
+      query: query, fields: fields, selection: selection,
+      earlier: before.suffix(SessionPosition.maxEarlierPages),
+      latest: isEmpty ? latest ?? shown : shown, request: page.request, next: page.next,
+      ids: excluded.followed(by: page.ids))
+  }
+}
+
+/// A page as it was shown, which may have taken several requests.
+package struct ShownPage: Hashable, Sendable {
+  package let start: Cursor?
+  /// The cursor of the last request for the page.
+  package private(set) var request: Cursor?
+  package private(set) var next: Cursor?
+  package private(set) var ids = ShownIDs()
+
+  package private(set) var count = 0
+
+  package init(from start: Cursor?) {
+    self.start = start
+    request = start
+    next = start
+  }
+
+  package mutating func add<Item: Record>(_ step: PaginationStep<Item>) {
+    request = next
+    next = step.end?.isWithoutProgress == true ? nil : step.page.next
+    ids.add(step.items)
+    count += step.items.count
+  }
+
+  /// Ends the listing, if its cursors do not continue it.
+  package mutating func end() {
+    request = nil
+    next = nil
+  }
+
+  /// Adds a step of the stored copy, whose cursors no other source opens: the page keeps its own, and
+  /// excluding the records shown continues from here in both.
+  package mutating func addCopy<Item: Record>(_ step: PaginationStep<Item>) {
+    let isLast = step.end.map { $0 != .itemLimit } ?? false
+    next = isLast || step.page.next == nil ? nil : start
+    ids.add(step.items)
+    count += step.items.count
+  }
+}

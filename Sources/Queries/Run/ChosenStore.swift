@@ -1,0 +1,107 @@
+package import AggregatorKit
+import AggregatorPostgres
+import AggregatorSQLite
+package import AggregatorTerminal
+import DeclaredSource
+
+extension CommandContext {
+  /// The location of the store; `nil` if there is no directory for its file.
+  ///
+  /// Fails with code `settings`.
+  package func storeLocation(_ settings: Settings) throws(CommandError) -> StoreLocation? {
+    if let chosen = try chosenLocation(settings) { return chosen }
+    return try directories(settings).storePath.map(StoreLocation.file)
+  }
+
+  /// The location in the settings; `nil` for the default.
+  ///
+  /// Fails with code `settings`.
+  package func chosenLocation(_ settings: Settings) throws(CommandError) -> StoreLocation? {
+    do throws(SourceError) {
+      return try StoreLocation(chosenBy: settings, of: catalog.name)
+    } catch {
+      throw CommandError(error)
+    }
+  }
+
+  /// The store of this run, which is opened on first use; `nil` if there is no directory for its file.
+  ///
+  /// Fails with code `settings`.
+  package func store(_ settings: Settings) throws(CommandError) -> (any Store)? {
+    guard let location = try storeLocation(settings) else { return nil }
+    let history: HistoryLimit
+    do throws(SourceError) {
+      history = try settings.history(Directories.history(of: catalog.name))
+    } catch {
+      throw CommandError(error)
+    }
+    return scoped(
+      store(
+        at: location, history: history,
+        // A file that somebody named stays where it is.
+        keepsDamagedFile: try chosenLocation(settings) != nil), settings)
+  }
+
+  /// The store at a location, which is opened on first use.
+  package func store(
+    at location: StoreLocation, history: HistoryLimit = .standard, keepsDamagedFile: Bool
+  ) -> any ScopeKeepingStore & CopyableStore {
+    // A run with other added sources does not know all of those of the store.
+    let views = SourceViews(keepingOthers: invocation.has(.manifests)) {
+      [plugins = catalog.plugins] in
+      plugins.map(\.storedView)
+    }
+    switch location {
+    case .file(let path):
+      return SQLiteStore(
+        at: path, busyTimeout: busyTimeout, history: history, showing: views,
+        keepsDamagedFile: keepsDamagedFile
+      ) { [diagnostics] warning in
+        diagnostics.alarm(
+          warning.message,
+          hint: .words("move it back to use it again, or read what is left: sqlite3 FILE .recover"))
+      }
+    case .postgres(let address):
+      return PostgresStore(
+        at: address, busyTimeout: busyTimeout, history: history, showing: views)
+    }
+  }
+
+  private func scoped(_ store: some ScopeKeepingStore, _ settings: Settings) -> any Store {
+    ScopedStore(store) { [plugins = catalog.plugins] name in
+      guard let plugin = plugins.first(where: { $0.name == name }) else { return nil }
+      guard let declared = plugin as? DeclaredPlugin else {
+        return plugin.recordScope(in: settings, of: nil)
+      }
+      return declared.recordScope(in: settings)
+    }
+  }
+
+  /// The longest wait for another process that uses the store, or for its server.
+  private var busyTimeout: Duration {
+    min(.seconds(5), invocation.duration(.timeout) ?? .seconds(5))
+  }
+
+  /// Warns of a password in `--store`.
+  package func warnOfVisiblePassword() {
+    let name = Option.store.spelling
+    guard let text = invocation.text(.store),
+      (try? StoreLocation(text, for: name))?.hasPassword == true
+    else { return }
+    warnOfVisiblePassword("\(name) has a password, which other users can see in the process list")
+  }
+
+  package func warnOfVisiblePassword(_ message: String) {
+    let setting = StoreLocation.password(of: catalog.name)
+    diagnostics.warning(
+      message,
+      hint: .steps(
+        .words("leave it out of the URL, and run this command, which prompts for it"),
+        .command("config set \(setting.key)")))
+  }
+}
+
+extension Plugin {
+  /// The view of the records for other programs.
+  fileprivate var storedView: SourceView { SourceView(name, fields) }
+}

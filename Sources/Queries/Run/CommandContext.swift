@@ -1,0 +1,156 @@
+package import AggregatorKit
+package import AggregatorTerminal
+import Synchronization
+
+/// A run of the program: its command line, environment variables and output.
+package struct CommandContext: Sendable {
+  package let catalog: SourceCatalog
+  package let variables: [String: String]
+  package let terminal: Terminal
+  package private(set) var output: Output
+  /// Standard output for records.
+  package private(set) var pagedOutput: PagedOutput
+  package let diagnostics: Diagnostics
+  package let progress: Progress
+
+  package let currentDate = CurrentDate()
+
+  package let invocation: Invocation
+
+  package init(_ invocation: Invocation, of catalog: SourceCatalog, variables: [String: String]) {
+    let terminal = Terminal(variables, of: catalog.name)
+    self.catalog = catalog
+    self.variables = variables
+    self.terminal = terminal
+    self.invocation = invocation
+    output = Output(descriptor: STDOUT_FILENO)
+    pagedOutput = PagedOutput(
+      output,
+      through: terminal.height == nil || !terminal.obeysEscapes || invocation.has(.noPager)
+        || invocation.text(.jq) != nil || invocation.has(.image)
+        ? nil : Pager(variables, of: catalog.name),
+      size: (terminal.height ?? 0, terminal.width))
+    progress = Progress(on: terminal, isQuiet: invocation.has(.quiet))
+    diagnostics = Diagnostics(
+      of: catalog.name, isQuiet: invocation.has(.quiet),
+      hasColor: Self.hasColor(invocation, terminal, isTerminal: terminal.isError),
+      width: terminal.isError ? terminal.width : nil, after: pagedOutput)
+  }
+
+  /// This run with a new pager, and the size that the terminal has now.
+  package func renewed() -> CommandContext {
+    CommandContext(invocation, of: catalog, variables: variables)
+  }
+
+  /// This run with its output in a file.
+  package func writing(to output: Output) -> CommandContext {
+    var context = self
+    context.output = output
+    context.pagedOutput = PagedOutput(output, through: nil, size: (0, 0))
+    return context
+  }
+
+  package var terminalLayout: TerminalLayout {
+    // Without color the output is plain text, to be logged or searched: the cursor does not move.
+    let hasColor = Self.hasColor(invocation, terminal, isTerminal: terminal.isOutput)
+    return TerminalLayout(
+      width: terminal.width,
+      isTerminal: terminal.isOutput && terminal.obeysEscapes && hasColor,
+      hasColor: hasColor, hasLinks: terminal.hasLinks, shortensIDs: terminal.isOutput)
+  }
+
+  private static func hasColor(
+    _ invocation: Invocation, _ terminal: Terminal, isTerminal: Bool
+  ) -> Bool {
+    switch invocation.text(.color) {
+    case "always": true
+    case "never": false
+    default: isTerminal && terminal.wantsColor
+    }
+  }
+
+  var settingsLoader: SettingsLoader { settingsLoader(knowing: []) }
+
+  private func settingsLoader(knowing others: [Setting]) -> SettingsLoader {
+    SettingsLoader(
+      catalog.settingGroups + [others], environment: variables,
+      workingDirectory: FileManager.default.currentDirectoryPath, build: Self.build,
+      program: catalog.program)
+  }
+
+  /// The settings of this run, also those of a source that is being added, and warnings about them.
+  package func loadSettings(
+    knowing others: [Setting] = []
+  ) throws(SourceError) -> SettingsLoader.Loaded {
+    let store = StoreLocation.setting(of: catalog.name).key
+    return try settingsLoader(knowing: others).load(
+      options: invocation.text(.store).map { [store: $0] } ?? [:],
+      configFile: invocation.text(.config))
+  }
+
+  /// The settings of this run, also those of a source that is being added; prints their warnings.
+  package func settings(knowing others: [Setting] = []) throws(CommandError) -> Settings {
+    let loaded: SettingsLoader.Loaded
+    do throws(SourceError) { loaded = try loadSettings(knowing: others) } catch {
+      throw CommandError(error)
+    }
+    for warning in loaded.warnings { diagnostics.warning(warning.message) }
+    return loaded.settings
+  }
+
+  /// For commands that may send requests; recorded or replayed on demand.
+  package func environment() throws(CommandError) -> PluginEnvironment {
+    let local = try localEnvironment()
+    let environment = try RecordingOptions(invocation, local.settings, of: catalog.name).applied(
+      to: local, knowing: catalog.settingGroups.flatMap(\.self))
+    currentDate.follow(environment.now)
+    return environment
+  }
+
+  /// The environment of plugins, for commands that use only the local store.
+  package func localEnvironment(
+    knowing others: [Setting] = []
+  ) throws(CommandError) -> PluginEnvironment {
+    let settings = try settings(knowing: others)
+    return PluginEnvironment(
+      settings: settings, transport: HTTPTransport.standard,
+      store: try store(settings),
+      observer: (invocation.has(.verbose) ? Observer(tracing: diagnostics) : .silent)
+        .reporting(to: progress))
+  }
+
+  package func directories(_ settings: Settings) throws(CommandError) -> Directories {
+    try Directories(of: catalog.name, settings, variables: variables)
+  }
+
+  package func imageFiles(_ settings: Settings) throws(CommandError) -> ImageDiskCache? {
+    try directories(settings).cache.map { ImageDiskCache(in: "\($0)/images") }
+  }
+
+  package func userSettingsFile() throws(CommandError) -> String {
+    guard let path = settingsLoader.userFile else {
+      // A relative directory.
+      _ = try directories(settings())
+      throw CommandError(
+        .settings, "no directory for a settings file", hint: "set HOME or XDG_CONFIG_HOME")
+    }
+    return path
+  }
+
+  private static var build: SettingsLoader.Build {
+    #if DEBUG
+      .debug
+    #else
+      .release
+    #endif
+  }
+}
+
+/// The date of a run: the system's, or that of the recording being replayed.
+package final class CurrentDate: Sendable {
+  private let source = Mutex<@Sendable () -> Date>({ Date() })
+
+  package var value: Date { source.withLock(\.self)() }
+
+  package func follow(_ now: @escaping @Sendable () -> Date) { source.withLock { $0 = now } }
+}

@@ -1,0 +1,33 @@
+package import AggregatorKit
+package import AggregatorTerminal
+
+extension CommandError {
+  package init(_ error: SourceError, of plugin: some Plugin) {
+    self.init(
+      ExitCode(error), "\(plugin.name): \(error.message)",
+      hint: error.hint(settings: plugin.settings))
+  }
+}
+
+extension SourceError {
+  package func hint(settings: [Setting]) -> Hint? {
+    if let advice = cause as? LookupAdvice { return advice.hint }
+    let words = remedy.map(Hint.init)
+    return switch code {
+    case .missingKey, .invalidKey:
+      setting(among: settings).map { setting in
+        let set = Hint.command("config set \(setting.key)")
+        return code == .missingKey ? words.map { .steps($0, set) } ?? set : set
+      } ?? words
+    case .circuitOpen: remedy.map { .words("\($0); --refresh retries now") }
+    default: words
+    }
+  }
+
+  /// The setting that the message names, or the only secret.
+  private func setting(among settings: [Setting]) -> Setting? {
+    let words = message.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
+    let secrets = settings.filter(\.isSecret)
+    return settings.first { words.contains($0.key) } ?? (secrets.count == 1 ? secrets.first : nil)
+  }
+}

@@ -1,0 +1,130 @@
+import AggregatorFiles
+package import AggregatorKit
+package import AggregatorTerminal
+
+/// The directories for data, created by ``PrivateFile/makeDirectory(_:)`` on first write: 0700.
+///
+/// `AGGREGATOR_HOME` replaces them all; the default is the XDG Base Directory Specification, which
+/// also demands that relative paths be ignored. They are named after the program.
+package struct Directories: Hashable, Sendable {
+  package static func home(of program: ProgramName) -> Setting {
+    Setting(
+      program.variable("HOME"), .directory,
+      about: "directory for all program data, instead of the XDG directories")
+  }
+
+  package static func history(of program: ProgramName) -> Setting {
+    Setting(
+      program.variable("HISTORY"), .history, default: "90d 100000",
+      about: "age and number of the changes kept per source, or off")
+  }
+
+  /// For `store.sqlite`; an absolute path, `nil` if unknown.
+  package let data: String?
+  package var storePath: String? { data.map { "\($0)/store.sqlite" } }
+  /// For `positions/`; `nil` if unknown.
+  package let state: String?
+  /// For data that can be fetched again; `nil` if unknown.
+  package let cache: String?
+
+  /// - Throws: ``CommandError`` with code `settings` if `AGGREGATOR_HOME` is a relative path.
+  package init(
+    of program: ProgramName, _ settings: Settings, variables: [String: String]
+  ) throws(CommandError) {
+    do throws(SourceError) {
+      if let home = try settings.directory(Self.home(of: program)) {
+        (data, state, cache) = (home, home, "\(home)/cache")
+        return
+      }
+    } catch {
+      throw CommandError(error)
+    }
+    func directory(_ variable: String, _ defaultPath: String) -> String? {
+      if let path = variables[variable], path.hasPrefix("/") { return "\(path)/\(program.text)" }
+      guard let home = variables["HOME"], home.hasPrefix("/") else { return nil }
+      return "\(home)/\(defaultPath)/\(program.text)"
+    }
+    data = directory("XDG_DATA_HOME", ".local/share")
+    state = directory("XDG_STATE_HOME", ".local/state")
+    cache = directory("XDG_CACHE_HOME", ".cache")
+  }
+}
+
+extension PluginEnvironment {
+  private static let remedy = Hint.home("set HOME, XDG_DATA_HOME or")
+
+  package func requiredStore() throws(CommandError) -> any Store {
+    guard let store else {
+      throw CommandError(.io, "no directory for the store", hint: Self.remedy)
+    }
+    return store
+  }
+
+  /// Warns if nothing is cached, and deleted records are not known.
+  package func warnIfNoStore(_ diagnostics: Diagnostics) {
+    guard store == nil else { return }
+    diagnostics.warning("caching is disabled: no directory for the store", hint: Self.remedy)
+  }
+}
+
+extension SQLiteStore {
+  /// Removed at the end of the run: a recording must include requests for records cached earlier,
+  /// and a replay must not cache its records; throws `io`.
+  static func temporary() throws(CommandError) -> SQLiteStore {
+    let directory = try TemporaryDirectory()
+    // The store locks its own directory, so that is another one.
+    return SQLiteStore(at: "\(directory.path)/store/store.sqlite") { _ in
+      // No other process uses the store, so there is no damage to report: the closure only keeps
+      // the directory alive as long as the store.
+      withExtendedLifetime(directory) {}
+    }
+  }
+}
+
+/// A directory that is removed at the end of the run; after `kill -9`, by the next run that needs one.
+package final class TemporaryDirectory: Sendable {
+  package let path: String
+
+  /// Locked as long as its process lives.
+  private let directory: OpenFile
+  private let removal: Interruption.CleanUp
+
+  package init() throws(CommandError) {
+    let parent = FileManager.default.temporaryDirectory.path
+    Self.removeAbandoned(in: parent)
+    let path = "\(parent)/aggregator-\(UInt64.random(in: .min ... .max))"
+    // It gets its name only when it is locked: before, it would look abandoned.
+    let unlocked = "\(path).new"
+    do { try PrivateFile.makeDirectory(unlocked) } catch { throw CommandError(error) }
+    do throws(SystemFailure) {
+      directory = try OpenFile(directory: unlocked)
+      // Where there are no locks, it stays after `kill -9`.
+      _ = try? directory.lock(.exclusive, within: .zero)
+      try SystemFailure.check { rename(unlocked, path) }
+    } catch {
+      throw CommandError(SourceError(unwritable: path, error))
+    }
+    self.path = path
+    removal = Interruption.atEnd { try? FileManager.default.removeItem(atPath: path) }
+  }
+
+  deinit {
+    removal.cancel()
+    try? FileManager.default.removeItem(atPath: path)
+  }
+
+  /// Removes this user's directories whose process has ended.
+  private static func removeAbandoned(in parent: String) {
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
+    where name.wholeMatch(of: /aggregator-[0-9]{1,20}/) != nil {
+      let path = "\(parent)/\(name)"
+      var status = stat()
+      guard lstat(path, &status) == 0, status.st_uid == geteuid(),
+        let directory = try? OpenFile(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
+        (try? directory.lock(.exclusive, within: .zero)) == true
+      else { continue }
+      try? FileManager.default.removeItem(atPath: path)
+      directory.unlock()
+    }
+  }
+}

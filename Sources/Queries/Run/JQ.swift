@@ -1,0 +1,75 @@
+import AggregatorFoundation
+package import AggregatorTerminal
+
+/// The `jq` program, which filters the JSON output of a command.
+///
+/// The output is filtered once it is complete: a failed command writes nothing.
+package struct JQ {
+  private static let program = "jq"
+
+  private let path: String
+  private let expression: String
+  private let context: CommandContext
+
+  /// Fails with code `unavailable` if `jq` is not installed, and `usage` for an expression that it rejects.
+  package init(_ expression: String, _ context: CommandContext) throws(CommandError) {
+    path = try ExternalProgram.path(
+      of: Self.program, requiredBy: Option.jq.spelling, context.variables)
+    self.expression = expression
+    self.context = context
+    // Without input it only compiles the expression.
+    let result = try run(on: TemporaryFile(), writingTo: TemporaryFile())
+    guard result.status == 0 else {
+      throw CommandError(
+        .usage,
+        "invalid value \"\(expression)\" for \(Option.jq.spelling): \(result.message)")
+    }
+  }
+
+  /// Runs a command, and passes its output through the program.
+  package func filter(
+    _ command: (CommandContext) async throws -> ExitCode
+  ) async throws -> ExitCode {
+    let input = try TemporaryFile()
+    let code = try await command(
+      context.writing(to: input.output))
+    let text = try context.terminal.isOutput ? TemporaryFile() : nil
+    let result = try run(on: input, writingTo: text)
+    if let text { try context.output.write(Self.safe(String(decoding: text.bytes, as: UTF8.self))) }
+    if result.status == 0 { return code }
+    // The reader closed the pipe.
+    guard result.status != SIGPIPE else { throw Output.ClosedPipe() }
+    throw CommandError(
+      .usage,
+      "\(Self.program) failed with \(ExternalProgram.ending(result.status)): \(result.message)",
+      hint: "see the input of \(Self.program) with \(Option.json.spelling)")
+  }
+
+  private func run(
+    on input: TemporaryFile, writingTo output: TemporaryFile?
+  ) throws(CommandError) -> (status: Int32, message: String) {
+    let errors = try TemporaryFile()
+    input.rewind()
+    var descriptors = [STDIN_FILENO: input.descriptor, STDERR_FILENO: errors.descriptor]
+    descriptors[STDOUT_FILENO] = output?.descriptor
+    // The space keeps an expression that begins with a dash from being an option.
+    let status = ExternalProgram.run(
+      [path, "-r", "-M", " " + expression], context.variables, descriptors: descriptors)
+    return (status, Self.message(String(decoding: errors.bytes, as: UTF8.self)))
+  }
+
+  /// The first line of the program's messages, without their beginning.
+  private static func message(_ text: String) -> String {
+    let line = text.split(separator: "\n").first ?? "no message"
+    let message = line.replacing(#/^jq: error(?: \(at [^)]*\))?: /#, with: "")
+    return String(message.last == ":" ? message.dropLast() : message)
+  }
+
+  /// Unlike the JSON that it reads, the output of the program may have invisible characters.
+  private static func safe(_ text: String) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      line.split(separator: "\t", omittingEmptySubsequences: false)
+        .map { String($0).safeLine }.joined(separator: "\t")
+    }.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,116 @@
+import AggregatorFiles
+import AggregatorFoundation
+import AggregatorKit
+import AggregatorSQLite
+package import AggregatorTerminal
+import DeclaredSource
+
+/// A file that replaces another once it is complete: until then it has a name of its own in the same directory,
+/// and is removed after a failure or a signal; after `kill -9`, by the next run that writes there.
+package final class NewFile {
+  private let new: LockedFile
+  private let target: String
+  private let shown: String
+  private let cleanUp: Interruption.CleanUp
+
+  /// Fails with code `io`, also if the file that is there may not be written, and with `usage` if it is one in which
+  /// the program keeps data.
+  package init(replacing path: String, in context: CommandContext) throws(CommandError) {
+    shown = path
+    var status = stat()
+    let isThere = stat(path, &status) == 0
+    // Even if its directory allows replacing it.
+    guard !isThere || access(path, W_OK) == 0 else { throw Self.failure(path, errno) }
+    guard !isThere || status.st_mode & S_IFMT == S_IFREG else {
+      throw Self.failure(path, status.st_mode & S_IFMT == S_IFDIR ? EISDIR : EINVAL)
+    }
+    if isThere { try context.refuseOwnFile(path) }
+    let target = isThere ? URL(filePath: path).resolvingSymlinksInPath().path : path
+    let directory = target.unicodeScalars.lastIndex(of: "/").map { String(target[...$0]) } ?? ""
+    Self.removeAbandoned(in: directory)
+    do throws(SystemFailure) { new = try LockedFile(in: directory) } catch {
+      throw Self.failure(path, error.code)
+    }
+    if isThere { fchmod(new.file.descriptor, status.st_mode & 0o777) }
+    self.target = target
+    cleanUp = Interruption.atEnd { [path = new.path] in unlink(path) }
+  }
+
+  deinit {
+    unlink(path)
+    cleanUp.cancel()
+  }
+
+  package var path: String { new.path }
+
+  package var output: Output { Output(descriptor: new.file.descriptor, named: shown) }
+
+  /// Gives the file its name; fails with code `io`.
+  package func finish() throws(CommandError) {
+    guard rename(path, target) == 0 else { throw Self.failure(shown, errno) }
+  }
+
+  /// Removes this user's files whose process has ended.
+  private static func removeAbandoned(in directory: String) {
+    let directory = directory.isEmpty ? "./" : directory
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    where name.hasPrefix(".new-") && name.wholeMatch(of: /\.new-[0-9]{1,20}/) != nil {
+      let path = directory + name
+      var status = stat()
+      guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+        status.st_uid == geteuid(),
+        let file = try? OpenFile(reading: path, followingLink: false),
+        (try? file.lock(.exclusive, within: .zero)) == true
+      else { continue }
+      unlink(path)
+    }
+  }
+
+  private static func failure(_ path: String, _ code: Int32) -> CommandError {
+    CommandError(.io, "cannot write to \(path): \(String(cString: strerror(code)))")
+  }
+}
+
+/// A new file, locked as long as its process lives.
+private struct LockedFile: ~Copyable {
+  let path: String
+  let file: OpenFile
+
+  init(in directory: String) throws(SystemFailure) {
+    while true {
+      // Short: the target's name may be as long as a name can be.
+      let path = "\(directory).new-\(UInt64.random(in: .min ... .max))"
+      let file = try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o666)
+      // Where there are no locks, it stays after `kill -9`.
+      _ = try? file.lock(.exclusive, within: .zero)
+      // Before it was locked, another process may have taken it for abandoned.
+      guard access(path, F_OK) == 0 else { continue }
+      self.path = path
+      self.file = file
+      return
+    }
+  }
+}
+
+extension CommandContext {
+  /// Fails with code `usage` if a file is the store or its log, a settings file, or the manifest of a source,
+  /// whatever its name here: what is written would replace it.
+  fileprivate func refuseOwnFile(_ path: String) throws(CommandError) {
+    let settings = try settings()
+    var own = settingsLoader.paths(configFile: invocation.text(.config)).map {
+      (path: $0, what: "a settings file")
+    }
+    if case .file(let store)? = try storeLocation(settings) {
+      own += ["", "-wal", "-shm", "-journal"].map { (store + $0, "the store") }
+    }
+    if let folder = catalog.manifests {
+      own += folder.names.map { (folder.file(of: $0), "the manifest of \($0)") }
+    }
+    guard
+      let found = own.first(where: { OpenFile.isSame(path, $0.path) })?.what
+        ?? (SQLiteStore.isStore(path) ? "a store" : nil)
+    else { return }
+    throw CommandError(
+      .usage, "\"\(path)\" is \(found) of this program", hint: "name another file")
+  }
+}

@@ -1,0 +1,114 @@
+package import AggregatorKit
+package import AggregatorPostgres
+
+/// The place of the store: a file of SQLite, or a database of PostgreSQL.
+package enum StoreLocation: Hashable, Sendable {
+  /// An absolute path.
+  case file(String)
+  case postgres(PostgresAddress)
+
+  /// Parses the value of the setting or option `name`.
+  ///
+  /// Fails with code `invalidRequest`; the message repeats the text unless it may contain a password.
+  package init(_ text: String, for name: String) throws(SourceError) {
+    if PostgresAddress.isAddress(text) {
+      do throws(SourceError) { self = .postgres(try PostgresAddress(text)) } catch {
+        throw SourceError(
+          error.code, "invalid value for \(name): \(error.message)", remedy: error.remedy)
+      }
+      return
+    }
+    guard text.hasPrefix("/"), text.singleLine == text else {
+      let shown = text.contains { "@:=".contains($0) } ? "" : "\"\(text)\" "
+      throw SourceError(
+        .invalidRequest,
+        "invalid value \(shown)for \(name): must be an absolute path or a PostgreSQL URL",
+        remedy: "write it like /srv/store.sqlite or postgresql://USER@HOST/DATABASE")
+    }
+    self = .file(text)
+  }
+}
+
+extension StoreLocation {
+  /// Parses an argument of the command line, where the path may be relative to `directory`.
+  ///
+  /// Fails with code `invalidRequest`, as for other texts; a relative path that could be a mistyped URL begins
+  /// with `./`.
+  package init(argument text: String, for name: String, in directory: String) throws(SourceError) {
+    let isRelative =
+      text.hasPrefix("./") || !text.isEmpty && !text.contains { "~:=@".contains($0) }
+    guard isRelative, !text.hasPrefix("/") else {
+      self = try StoreLocation(text, for: name)
+      return
+    }
+    let path = URL(
+      filePath: text, relativeTo: URL(filePath: directory, directoryHint: .isDirectory))
+    self = try StoreLocation(path.standardizedFileURL.path, for: name)
+  }
+
+  /// This without symbolic links, to compare locations.
+  package var resolved: StoreLocation {
+    guard case .file(let path) = self else { return self }
+    return .file(URL(filePath: path).resolvingSymlinksInPath().path)
+  }
+
+  /// True for a URL with a password.
+  package var hasPassword: Bool {
+    if case .postgres(let address) = self { address.hasPassword } else { false }
+  }
+}
+
+extension StoreLocation: CustomStringConvertible {
+  /// The path, or the URL without its password.
+  package var description: String {
+    switch self {
+    case .file(let path): path
+    case .postgres(let address): address.description
+    }
+  }
+}
+
+extension StoreLocation {
+  package static func setting(of program: ProgramName) -> Setting {
+    Setting(
+      program.variable("STORE"), .store,
+      about:
+        "the store: absolute path of an SQLite file, or URL of a PostgreSQL database, like --store")
+  }
+
+  package static func password(of program: ProgramName) -> Setting {
+    Setting(
+      program.variable("STORE_PASSWORD"), .secret,
+      about: "password of the PostgreSQL database, unless the URL has one")
+  }
+
+  /// The location that the settings choose; `nil` for the default.
+  ///
+  /// Fails with code `invalidSettings` for a text that is not a location.
+  package init?(chosenBy settings: Settings, of program: ProgramName) throws(SourceError) {
+    let setting = Self.setting(of: program)
+    guard let text = settings.secret(setting)?.reveal(\.self) else { return nil }
+    let location: StoreLocation
+    do throws(SourceError) { location = try StoreLocation(text, for: setting.key) } catch {
+      throw settings.failure(error.message, setting, remedy: error.remedy)
+    }
+    self = location.completed(by: settings, of: program)
+  }
+
+  /// This with the password of the settings, if it has none.
+  package func completed(by settings: Settings, of program: ProgramName) -> StoreLocation {
+    guard case .postgres(var address) = self, !address.hasPassword else { return self }
+    address.password = settings.secret(Self.password(of: program))
+    return .postgres(address)
+  }
+}
+
+extension Settings {
+  /// A setting's value for people: without secrets, and without the password of a store.
+  package func visible(_ setting: Setting) -> String {
+    guard setting.form == .store,
+      let location = secret(setting)?.reveal({ try? StoreLocation($0, for: setting.key) })
+    else { return shown(setting).description }
+    return location.description
+  }
+}

@@ -1,0 +1,183 @@
+package import AggregatorKit
+package import AggregatorTerminal
+import Synchronization
+
+/// The selected records of a local source, in the order of the selection.
+///
+/// All of them are read for the first page. A cursor is valid only for the same records: cached or bundled
+/// ones, with the same query, conditions and order.
+package struct SelectedSource<Item: Record>: DataSource {
+  private struct Loaded {
+    let query: Query?
+    /// The selected records, all of them.
+    var page: Page<Item>
+  }
+
+  private struct Position: Codable {
+    /// The number of records before the page.
+    let offset: Int
+    /// The digest of the last of them, which moves if others are added or deleted.
+    let last: UInt64
+
+    private enum CodingKeys: String, CodingKey {
+      case offset = "o"
+      case last = "l"
+    }
+  }
+
+  package let name: String
+  package let base: any DataSource<Item>
+  package let selection: Selection<Item>
+
+  /// True if the base may fail with `nothingCached` because nothing matches.
+  let mayBeEmpty: Bool
+  package let lacksDetails: @Sendable (Item) -> Bool
+
+  private let loaded = Cache()
+
+  package init(
+    _ name: String, of base: any DataSource<Item>, _ selection: Selection<Item>,
+    mayBeEmpty: Bool = false, lacksDetails: @escaping @Sendable (Item) -> Bool
+  ) {
+    self.name = name
+    self.base = base
+    self.selection = selection
+    self.mayBeEmpty = mayBeEmpty
+    self.lacksDetails = lacksDetails
+  }
+
+  package func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
+    var page = try await all(matching: request.query)
+    let seal = CursorSeal(
+      ([name, page.provenance.origin.rawValue, "selected", selection.text.order ?? ""]
+        + selection.text.conditions).joined(separator: "\0"), for: request.query)
+    let records = page.records
+    var start = 0
+    if let position = try seal.open(request.cursor, as: Position.self) {
+      guard 0...1_000_000_000 ~= position.offset else { throw .damaged(request.cursor) }
+      let last = records.firstIndex { ShownIDs.digest(of: $0.id) == position.last }
+      start = min(last.map { $0 + 1 } ?? position.offset, records.count)
+    }
+    page.records = Array(records[start...].prefix(request.limit))
+    let end = start + page.records.count
+    if end < records.count, let last = page.records.last {
+      page.next = try seal.close(Position(offset: end, last: ShownIDs.digest(of: last.id)))
+    }
+    return page
+  }
+
+  package func item(
+    _ id: Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Item> {
+    try await base.item(id, cachePolicy: cachePolicy)
+  }
+
+  private func all(matching query: Query?) async throws(SourceError) -> Page<Item> {
+    if let known = loaded.value.withLock({ $0 }), known.query == query { return known.page }
+    var all: Page<Item>?
+    var unfetched = 0
+    let fields = selection.detailFields
+    do throws(SourceError) {
+      let pages = base.pages(matching: query, size: 1000).makeAsyncIterator()
+      while let step = try await pages.next() {
+        try selection.check(step.items)
+        var page = all ?? Page([], provenance: step.page.provenance)
+        page.records += step.items.filter(selection.matches)
+        page.provenance.fetchedAt =
+          [page.provenance.fetchedAt, step.page.provenance.fetchedAt].compactMap(\.self).min()
+        page.unreadable = page.unreadable + step.page.unreadable
+        page.warnings += step.page.warnings.filter { !page.warnings.contains($0) }
+        if !fields.isEmpty { unfetched += step.items.count(where: lacksDetails) }
+        all = page
+      }
+    } catch .nothingCached where mayBeEmpty {}
+    var page = all ?? Page([], provenance: Provenance(.cached))
+    page.records = selection.sorted(page.records)
+    page.total = page.records.count
+    if unfetched > 0 {
+      let names = fields.map { "\"\($0)\"" }.joined(separator: ", ")
+      page.warnings.append(
+        Warning("unfetched", "lists do not include \(names): unknown for \(unfetched.of("record"))")
+      )
+    }
+    loaded.value.withLock { $0 = Loaded(query: query, page: page) }
+    return page
+  }
+
+  /// A value that is near that of a condition; `nil` if there is none, or the records cannot be read.
+  package func nearMiss() async -> String? {
+    let pages = base.pages(size: 1000).makeAsyncIterator()
+    while let step = try? await pages.next() {
+      if let value = selection.nearMiss(in: step.items) { return value }
+    }
+    return nil
+  }
+
+  private final class Cache: Sendable {
+    let value = Mutex<Loaded?>(nil)
+  }
+}
+
+/// The records of a source on this machine.
+package struct LocalRecords<Item: Record>: Sendable {
+  package let source: any DataSource<Item>
+
+  /// False if the store has no records, so that the source has bundled ones.
+  package let isCached: Bool
+
+  /// The records that the store lacks; `nil` for none.
+  package let gap: CacheGap?
+}
+
+extension Invocation {
+  /// Refuses an option that asks the service.
+  package func refuseRefreshOfSelection() throws(CommandError) {
+    guard has(.refresh) else { return }
+    throw CommandError(
+      .usage, "--refresh cannot be used: --where, --sort and --count read cached records",
+      hint: "--all reads all records of the service")
+  }
+}
+
+extension Plugin {
+  /// The selected records of the store, or of the bundled data while the store is empty.
+  ///
+  /// Adds a warning to `outcome` if the store lacks records; errors are those of the store.
+  package func selected(
+    by selection: Selection<Item>, in environment: PluginEnvironment, mayBeBundled: Bool = true,
+    _ outcome: inout ListingOutcome
+  ) async throws(CommandError) -> any DataSource<Item> {
+    outcome.select(isFilter: selection.isFilter)
+    let local: LocalRecords<Item>
+    do throws(SourceError) {
+      local = try await localRecords(in: environment, mayBeBundled: mayBeBundled)
+    } catch {
+      throw CommandError(error, of: self)
+    }
+    if let gap = local.gap { outcome.add(gap) }
+    if environment.store != nil { outcome.syncHint = .command(syncArguments) }
+    return SelectedSource(
+      name, of: local.source, selection, mayBeEmpty: local.isCached, lacksDetails: lacksDetails)
+  }
+
+  /// The records of the store, or the bundled ones while the store is empty.
+  package func localRecords(
+    in environment: PluginEnvironment, mayBeBundled: Bool = true
+  ) async throws(SourceError) -> LocalRecords<Item> {
+    var source: any DataSource<Item> = bundled
+    var gap: CacheGap?
+    var isCached = false
+    if let store = environment.store {
+      let recordStore = recordStore(in: store)
+      source = recordStore.records.warningOfUnknownSecret(in: recordStore)
+      isCached = try await !store.status(of: name).isEmpty
+      if isCached {
+        gap = try await self.gap(in: store)
+      } else if mayBeBundled {
+        source = source.fallback(to: bundled).hidingDeleted(in: recordStore)
+      }
+    }
+    return LocalRecords(
+      source: source.observed(by: environment.observer, as: name), isCached: isCached, gap: gap)
+  }
+}

@@ -1,0 +1,131 @@
+package import AggregatorTerminal
+
+/// A condition as typed; see ``all(in:)`` for the syntax.
+package struct TypedCondition: Hashable, Sendable {
+  package let field: String
+  let comparison: Comparison
+
+  /// The value without its quotes.
+  package let value: String
+
+  /// The condition with its value in quotes.
+  package var quoted: String {
+    let value = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+    return "\(field)\(comparison.rawValue)\"\(value)\""
+  }
+
+  /// Parses conditions joined by `and`: `publisher=Marvel and name~"rocket and groot"`.
+  ///
+  /// A value ends at the end of the text, or before an `and` that another condition follows, so that most
+  /// values need no quotes. Within single or double quotes a backslash precedes a quote or a backslash. What looks
+  /// like another way to join conditions must be quoted.
+  /// Errors have the code `usage`.
+  package static func all(in text: String) throws(CommandError) -> [TypedCondition] {
+    var conditions: [TypedCondition] = []
+    var rest = text[...]
+    repeat { conditions.append(try TypedCondition(&rest, of: text)) } while !rest.isEmpty
+    return conditions
+  }
+
+  private init(_ rest: inout Substring, of text: String) throws(CommandError) {
+    func invalid(_ problem: String, hint: Hint? = nil) -> CommandError {
+      CommandError(.usage, "invalid condition \"\(text)\": \(problem)", hint: hint)
+    }
+    guard let operatorStart = rest.firstIndex(where: \.isOperator) else {
+      throw invalid("no operator", hint: "write FIELD=VALUE with one of = != ~ < <= > >=")
+    }
+    field = rest[..<operatorStart].trimmed
+    guard !field.isEmpty else { throw invalid("no field before the operator") }
+    guard !field.hasPrefix("("), field.split(whereSeparator: \.isWhitespace).count == 1 else {
+      throw invalid("only \"and\" joins conditions", hint: Self.sqlHint)
+    }
+    rest = rest[operatorStart...]
+    guard
+      let comparison = Comparison.allCases.sorted(by: { $0.rawValue.count > $1.rawValue.count })
+        .first(where: { rest.hasPrefix($0.rawValue) })
+    else { throw invalid("! must be followed by =") }
+    self.comparison = comparison
+    rest = rest.dropFirst(comparison.rawValue.count).drop(while: \.isWhitespace)
+    guard let quote = rest.first, quote == "\"" || quote == "'" else {
+      guard rest.first?.isOperator != true else {
+        throw invalid(
+          "unknown operator", hint: "the operators are = != ~ < <= > >=; quote a value like \"=5\"")
+      }
+      let end = Self.endOfValue(rest)
+      value = rest[..<end.value].trimmed
+      if let word = Self.otherJoint(rest[..<end.value]) {
+        throw invalid("\"\(word)\" cannot join conditions", hint: Self.sqlHint)
+      }
+      rest = rest[end.next...]
+      return
+    }
+    rest.removeFirst()
+    var value = ""
+    while let character = rest.popFirst(), character != quote {
+      if character == "\\", let next = rest.first, next == quote || next == "\\" {
+        value.append(next)
+        rest.removeFirst()
+      } else {
+        value.append(character)
+      }
+      if rest.isEmpty { throw invalid("a quote is missing") }
+    }
+    self.value = value
+    rest = rest.drop(while: \.isWhitespace)
+    guard !rest.isEmpty else { return }
+    guard let next = Self.afterAnd(rest) else {
+      throw invalid("\"and\" must follow the quoted value")
+    }
+    rest = next
+  }
+
+  private static let sqlHint: Hint = "quote a value that contains it, or use the command sql"
+
+  /// A word in an unquoted value that looks like the joint of two conditions: an `or` that another condition, or one in
+  /// parentheses, follows.
+  private static func otherJoint(_ value: Substring) -> Substring? {
+    let words = value.split(whereSeparator: \.isWhitespace)
+    return words.first { word in
+      guard ["or", "||", "&&", "not"].contains(word.lowercased()) else { return false }
+      let next = value[word.endIndex...].drop { $0.isWhitespace || $0 == "(" }
+      return next.startsCondition
+    }
+  }
+
+  /// The end of an unquoted value, and the start of the next condition.
+  private static func endOfValue(_ text: Substring) -> (value: String.Index, next: String.Index) {
+    var index = text.startIndex
+    while let space = text[index...].firstIndex(where: \.isWhitespace) {
+      let rest = text[space...].drop(while: \.isWhitespace)
+      if let next = afterAnd(rest), next.startsCondition { return (space, next.startIndex) }
+      index = rest.startIndex
+    }
+    return (text.endIndex, text.endIndex)
+  }
+
+  /// The text after `and` and at least one space.
+  private static func afterAnd(_ text: Substring) -> Substring? {
+    guard text.prefix(3).lowercased() == "and", text.dropFirst(3).first?.isWhitespace == true
+    else { return nil }
+    return text.dropFirst(3).drop(while: \.isWhitespace)
+  }
+}
+
+extension Character {
+  fileprivate var isOperator: Bool { "=!~<>".contains(self) }
+}
+
+extension Substring {
+  package var trimmed: String {
+    var text = drop(while: \.isWhitespace)
+    while text.last?.isWhitespace == true { text.removeLast() }
+    return String(text)
+  }
+
+  /// True if an operator follows the first word.
+  fileprivate var startsCondition: Bool {
+    let word = prefix { !$0.isWhitespace && !$0.isOperator }
+    return !word.isEmpty
+      && self[word.endIndex...].drop(while: \.isWhitespace).first?.isOperator == true
+  }
+}

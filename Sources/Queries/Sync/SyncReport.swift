@@ -1,0 +1,125 @@
+package import AggregatorKit
+package import AggregatorTerminal
+
+package struct SyncReport {
+  package let entry: SyncEntry
+  package let failure: CommandError?
+  package let remarks: [Warning]
+
+  private let source: String
+  private let result: SyncResult
+  private let isEndless: Bool
+
+  package init(_ result: SyncResult, of plugin: some Plugin, isWaiting: Bool) {
+    source = plugin.name
+    self.result = result
+    isEndless = plugin.policy.isEndless
+    entry = SyncEntry(plugin.name, result)
+    failure = result.failure.map { error in
+      var failure = CommandError(error, of: plugin)
+      guard error.code == .rateLimited else { return failure }
+      let wait = error.retryAfter.map { "retry in \($0.text)" } ?? "retry later"
+      let alternative = isWaiting ? "" : ", or use --wait"
+      failure.hint = .words("\(wait) to resume\(alternative)")
+      return failure
+    }
+    remarks = result.remarks(on: source)
+  }
+
+  package var warnings: [SourceWarning] { result.warnings(on: source) }
+
+  package var code: ExitCode {
+    guard let failure else {
+      let isWhole = result.isComplete || isEndless && result.inconclusiveReason == nil
+      return isWhole ? .success : .partial
+    }
+    return failure.code == .tryLater || failure.code == .interrupted ? failure.code : .partial
+  }
+
+  package func report(to diagnostics: Diagnostics) {
+    if result.hasRestarted {
+      diagnostics.note("Restarted: the checkpoint is too old or no longer valid")
+    } else if result.earlierPages > 0 {
+      diagnostics.note("Resumed after page \(result.earlierPages)")
+    }
+    if !result.otherWorkers.isEmpty {
+      diagnostics.note("Divided with \(result.otherWorkers.sorted().joined(separator: ", "))")
+    }
+    for remark in remarks { diagnostics.warning("\(source): \(remark.message)") }
+    if let failure {
+      diagnostics.error(failure)
+    } else if !result.isComplete, result.reachedDepth == nil, result.inconclusiveReason == nil,
+      !isEndless
+    {
+      let amount = result.total.map { "\(result.passed) of \($0)" } ?? "\(result.passed)"
+      diagnostics.note("\(amount) \(source) · more: \(diagnostics.command("\(source) sync"))")
+    }
+  }
+}
+
+extension SyncResult {
+  /// The parts that were not read, in words.
+  fileprivate func remarks(on source: String) -> [Warning] {
+    var remarks: [Warning] = []
+    if unreadable.count > 0 { remarks.append(.unreadable(unreadable)) }
+    if let depth = reachedDepth {
+      let all = total.map { " of \($0)" } ?? ""
+      remarks.append(
+        Warning(
+          "depthLimit",
+          "the service lists only the first \(depth)\(all) \(source): the others cannot be reached")
+      )
+    }
+    if let reason = inconclusiveReason {
+      remarks.append(
+        Warning("incomplete", "records may be missing, and none counts as removed: \(reason)"))
+    }
+    return remarks
+  }
+
+  /// The parts that were not read, and why.
+  package func warnings(on source: String) -> [SourceWarning] {
+    let failure = failure.map { Warning($0.code.description, $0.message) }
+    return (remarks(on: source) + [failure].compactMap(\.self)).map { SourceWarning(source, $0) }
+  }
+}
+
+package struct SyncEntry: Entry {
+  package let id: String
+  package let added: Int
+  package let changed: Int
+  package let unchanged: Int
+  package let removedUpstream: Int
+  package let pages: Int
+  package let isComplete: Bool
+
+  package init(_ name: String, _ result: SyncResult) {
+    id = name
+    added = result.added
+    changed = result.changed
+    unchanged = result.unchanged
+    removedUpstream = result.removedUpstream
+    pages = result.pages
+    isComplete = result.isComplete
+  }
+
+  /// The line for people: `+12 ~3 =985 −2 (10 pages)`.
+  package var text: String {
+    "+\(added) ~\(changed) =\(unchanged) −\(removedUpstream) (\(pages.of("page")))"
+  }
+
+  package static let fields: [Field<SyncEntry>] = [
+    Field("source", "Source", \.id, about: "The source."),
+    Field("added", "Added", \.added, about: "The number of new records."),
+    Field(
+      "changed", "Changed", \.changed, about: "The number of records that changed or returned."),
+    Field("unchanged", "Unchanged", \.unchanged, about: "The number of unchanged records."),
+    Field(
+      "removedUpstream", "Removed upstream", \.removedUpstream,
+      about: "The number of records that the service no longer has."),
+    Field("pages", "Pages", \.pages, about: "The number of pages fetched."),
+    Field(
+      "complete", "Complete", \.isComplete,
+      about: "True if the service has no more records, and all were read."),
+  ]
+}

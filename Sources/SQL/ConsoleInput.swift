@@ -1,0 +1,127 @@
+import AggregatorKit
+import AggregatorTerminal
+import CAggregatorLineEditor
+import Synchronization
+
+/// The lines that a person types: with a line editor if one is installed and the terminal has a cursor.
+final class ConsoleInput: Sendable {
+  enum Line {
+    /// `isFirst` is true if Ctrl-C has dropped the lines before.
+    case text(String, isFirst: Bool = false)
+    /// Ctrl-C: the statement is dropped.
+    case cleared
+    /// Ctrl-D.
+    case end
+  }
+
+  /// The names of libedit and GNU Readline, which differ only in details here.
+  private static let libraries = [
+    "libedit.so.2", "libedit.so.0", "libreadline.so.8", "libedit.3.dylib",
+  ]
+
+  private let hasEditor: Bool
+  private let output: Output
+  private let isCleared = Mutex(false)
+
+  /// Offers these words after Tab.
+  init(on terminal: Terminal, _ output: Output, completing words: ConsoleWords) {
+    self.output = output
+    hasEditor = terminal.obeysEscapes && Self.libraries.contains { cline_load($0, complete) }
+    consoleWords.withLock { $0 = words }
+  }
+
+  func remember(_ line: String) {
+    if hasEditor { cline_remember(line) }
+  }
+
+  /// Reads a line; `first` is the prompt of a new statement.
+  func read(_ prompt: String, first: String) throws -> Line {
+    guard hasEditor else { return try readPlainly(prompt, first: first) }
+    var shown = termios()
+    tcgetattr(STDIN_FILENO, &shown)
+    var editing = shown
+    // Ctrl-C is a key of the editor. Suspending is disabled: the shell would restore the terminal, and leave it
+    // so after resuming.
+    let disabled = cc_t(truncatingIfNeeded: fpathconf(STDIN_FILENO, Int32(_PC_VDISABLE)))
+    withUnsafeMutableBytes(of: &editing.c_cc) {
+      $0[Int(VINTR)] = disabled
+      $0[Int(VSUSP)] = disabled
+    }
+    let restore = { @Sendable [shown] in
+      var shown = shown
+      tcsetattr(STDIN_FILENO, TCSADRAIN, &shown)
+    }
+    let restoration = Interruption.atEnd { restore() }
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &editing)
+    defer {
+      restore()
+      restoration.cancel()
+    }
+    var isCleared = false
+    guard let line = cline_read(prompt, &isCleared) else {
+      try output.write("\n")
+      return isCleared ? .cleared : .end
+    }
+    defer { free(line) }
+    return .text(String(cString: line))
+  }
+
+  private func readPlainly(_ prompt: String, first: String) throws -> Line {
+    // The terminal drops the line itself, and reading goes on.
+    defer { Interruption.onInterrupt {} }
+    Interruption.onInterrupt { [self] in
+      isCleared.withLock { $0 = true }
+      try? output.write("\n\(first)")
+    }
+    try output.write(prompt)
+    guard let line = readLine() else {
+      try output.write("\n")
+      return .end
+    }
+    let isFirst = isCleared.withLock { isCleared in
+      defer { isCleared = false }
+      return isCleared
+    }
+    return .text(line, isFirst: isFirst)
+  }
+}
+
+/// The words that Tab offers.
+struct ConsoleWords: Sendable {
+  /// Names of tables and columns, and commands of the console.
+  private let names: [String]
+  private let commands: [String]
+
+  init(_ tables: [SQLTable], commands: [String]) {
+    var seen: Set<String> = []
+    names = tables.flatMap { [$0.schema, $0.name].compactMap(\.self) + $0.columns }
+      .filter { seen.insert($0).inserted && $0.safeLine == $0 }
+    self.commands = commands
+  }
+
+  /// The words that begin as one does, in any case: `c.na`, `"maker.`, `.sch`.
+  func completions(of word: String) -> [String] {
+    if word.hasPrefix(".") { return commands.filter { $0.hasPrefix(word) } }
+    // A quoted name may contain dots.
+    let start = word.firstIndex(of: "\"") ?? word.lastIndex(of: ".").map(word.index(after:))
+    let beginning = word[(start ?? word.startIndex)...].lowercased()
+    let head = word[..<(start ?? word.startIndex)]
+    let isQuoted = beginning.hasPrefix("\"")
+    return names.compactMap { name in
+      guard isQuoted || name.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil else { return nil }
+      let text = isQuoted ? name.sqlName : name
+      return text.lowercased().hasPrefix(beginning) ? head + text : nil
+    }
+  }
+}
+
+/// A C function has no context; there is one console at a time.
+private let consoleWords = Mutex(ConsoleWords([], commands: []))
+
+private func complete(
+  _ word: UnsafePointer<CChar>?, _ index: Int32
+) -> UnsafeMutablePointer<CChar>? {
+  guard let word else { return nil }
+  let words = consoleWords.withLock(\.self).completions(of: String(cString: word))
+  return words.indices.contains(Int(index)) ? strdup(words[Int(index)]) : nil
+}

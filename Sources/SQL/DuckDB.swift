@@ -1,0 +1,50 @@
+package import AggregatorKit
+package import AggregatorTerminal
+
+/// The `duckdb` program, which writes Parquet files.
+package struct DuckDB {
+  private let path: String
+  private let variables: [String: String]
+
+  /// Fails with code `unavailable` if it is not installed.
+  package init(_ variables: [String: String]) throws(CommandError) {
+    guard let path = ExternalProgram.path(of: "duckdb", variables) else {
+      throw CommandError(
+        .unavailable, "a .parquet file requires duckdb, which is not installed",
+        hint: "install it (brew install duckdb, pip install duckdb-cli), or choose another format")
+    }
+    self.path = path
+    self.variables = variables
+  }
+
+  /// Converts a file of NDJSON; fails with code `unavailable`.
+  package func convert<Item>(
+    _ rows: String, to file: String, columns fields: [Field<Item>]
+  ) throws(CommandError) {
+    let types = fields.map { "\($0.name.sqlText): '\($0.kind.duckDBType)'" }.joined(separator: ", ")
+    let query = """
+      COPY (SELECT * FROM read_json(\(rows.sqlText), format = 'newline_delimited', columns = {\(types)})) \
+      TO \(file.sqlText) (FORMAT parquet)
+      """
+    // The settings of the user's own sessions do not apply.
+    let status = ExternalProgram.run(
+      [path, "-init", "/dev/null", "-batch", "-bail", ":memory:", query], variables,
+      descriptors: [STDOUT_FILENO: STDERR_FILENO])
+    guard status == 0 else {
+      throw CommandError(.unavailable, "duckdb could not write the file")
+    }
+  }
+}
+
+extension FieldKind {
+  fileprivate var duckDBType: String {
+    switch self {
+    case .text: "VARCHAR"
+    case .integer: "BIGINT"
+    case .number: "DOUBLE"
+    case .bool: "BOOLEAN"
+    case .list: "VARCHAR[]"
+    case .any: "JSON"
+    }
+  }
+}

@@ -1,0 +1,124 @@
+package import AggregatorKit
+package import AggregatorPostgres
+import AggregatorTerminal
+
+/// A running query in PostgreSQL, read one page of rows at a time on a thread of its own.
+package actor PostgresQuery: SQLResult {
+  package private(set) var columns: [String] = []
+  package private(set) var sources: [String] = []
+  /// Those of queries are limited by their rows.
+  package let tooLarge: [String: Int] = [:]
+
+  private var types: [UInt32] = []
+  private var cursor: PostgresCursor?
+  private var interruption: Interruption.CleanUp?
+  private let diagnostics: PostgresDiagnostics
+  private let executor = QueueExecutor("store.query")
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor {
+    executor.asUnownedSerialExecutor()
+  }
+
+  fileprivate init(_ diagnostics: PostgresDiagnostics) { self.diagnostics = diagnostics }
+
+  fileprivate func begin(
+    _ text: String, over views: [SQLView], at address: PostgresAddress, within time: Duration
+  ) throws(PostgresFailure) {
+    let made = try PostgresCursor.open(text, at: address, within: time)
+    let read = views.filter { made.views.contains($0.source.postgresName) }
+    sources = read.map(\.name)
+    // Names that are not quoted are in lower case in PostgreSQL; the fields of sources keep theirs.
+    let names = Dictionary(
+      read.flatMap(\.columns).map { ($0.foldedInPostgres, $0) },
+      uniquingKeysWith: { first, _ in first })
+    guard !made.columns.isEmpty else {
+      throw PostgresFailure(.refused(state: "42601"), "the query has no columns")
+    }
+    columns = made.columns.map { names[$0.name] ?? $0.name }
+    types = made.columns.map(\.type)
+    // The server would go on until it has a row to send.
+    if let cancellation = made.cancellation {
+      interruption = Interruption.atEnd { cancellation.send() }
+    }
+    cursor = consume made
+  }
+
+  deinit { interruption?.cancel() }
+
+  package func page(within time: Duration) throws(SourceError) -> [[SQLValue]]? {
+    guard !Task.isCancelled else { throw .cancelled }
+    do throws(PostgresFailure) {
+      return try cursor?.page(within: time)?.map { row in
+        zip(row, types).map { SQLValue($0, ofType: $1) }
+      }
+    } catch {
+      throw diagnostics.error(error)
+    }
+  }
+}
+
+extension PostgresStore {
+  /// Compiles one `SELECT`, which may be hostile, as the role of `address`; see ``SQLDatabase``.
+  package func query(
+    _ text: String, over views: [SQLView], at address: PostgresAddress? = nil,
+    within time: Duration
+  ) async throws(SourceError) -> PostgresQuery {
+    let diagnostics = PostgresDiagnostics(text, views: views, at: address ?? self.address)
+    try diagnostics.check()
+    func begin() async throws(PostgresFailure) -> PostgresQuery {
+      let query = PostgresQuery(diagnostics)
+      try await query.begin(text, over: views, at: address ?? self.address, within: time)
+      return query
+    }
+    do throws(PostgresFailure) {
+      do throws(PostgresFailure) { return try await begin() } catch {
+        // The views are made by the next write; this may be before the first, or after an upgrade.
+        guard ["42P01", "42703"].contains(error.state), await hasUpdatedViews() else { throw error }
+        return try await begin()
+      }
+    } catch {
+      throw diagnostics.error(error)
+    }
+  }
+
+  /// False if this role cannot write.
+  private func hasUpdatedViews() async -> Bool {
+    do {
+      try await updateViews()
+      return true
+    } catch {
+      return false
+    }
+  }
+}
+
+extension SQLValue {
+  /// The value of a text that the server has made of a value of this type (`pg_type.dat` of PostgreSQL).
+  package init(_ text: String?, ofType type: UInt32) {
+    guard let text else {
+      self = .null
+      return
+    }
+    let value: SQLValue? =
+      switch type {
+      case 16: .bool(text == "t")
+      // bigint, smallint, integer and oid.
+      case 20, 21, 23, 26: Int(text).map(SQLValue.integer)
+      // real and double precision; JSON has neither infinity nor NaN.
+      case 700, 701: Double(text).flatMap { $0.isFinite ? .number($0) : nil }
+      // numeric, as far as no digit is lost.
+      case 1700: Int(text).map(SQLValue.integer) ?? Self.number(ofDigits: text)
+      // bytea, as hexadecimal digits.
+      case 17: .text(text.dropFirst(2).uppercased())
+      default: nil
+      }
+    self = value ?? .text(text)
+  }
+
+  private static func number(ofDigits text: String) -> SQLValue? {
+    guard text.count(where: \.isNumber) <= 15, let number = Double(text), number.isFinite else {
+      return nil
+    }
+    return .number(number)
+  }
+}

@@ -1,0 +1,123 @@
+package import AggregatorKit
+import CAggregatorSQLite
+
+/// A file that a query reads beside the store: a database, or a table in a database of its own.
+package struct SQLAttachment: Sendable {
+  struct Column: Sendable {
+    let name: String
+    /// The type of all values; `nil` for text.
+    let type: String?
+  }
+
+  /// The name in SQL: that of the database, or of the table.
+  package let name: String
+
+  /// An absolute path.
+  package let path: String
+
+  /// The name of the database in SQL.
+  package let schema: String
+
+  /// The columns of the table; `nil` for a database.
+  fileprivate let columns: [Column]?
+
+  /// The table of ``columns`` in the database.
+  package static let rows = "rows"
+
+  init(database path: String, as name: String) {
+    self.name = name
+    self.path = path
+    schema = name
+    columns = nil
+  }
+
+  init(table columns: [Column], in path: String, as name: String) {
+    self.name = name
+    self.path = path
+    self.columns = columns
+    // A name that no query can guess, and no other file has.
+    schema = "attached_\(UInt64.random(in: .min ... .max))"
+  }
+
+  /// The name of the table; `nil` for a database.
+  package var table: String? { columns == nil ? nil : name }
+
+  /// The statement that makes the table known by its name; `nil` for a database.
+  package var view: String? {
+    columns.map { columns in
+      let values = columns.enumerated().map { index, column in
+        let value = Self.column(index)
+        return (column.type.map { "CAST(\(value) AS \($0))" } ?? value)
+          + " AS \(column.name.sqlName)"
+      }
+      return """
+        CREATE TEMP VIEW \(name.sqlName) AS
+        SELECT \(values.joined(separator: ", ")) FROM \(schema.sqlName).\(Self.rows)
+        """
+    }
+  }
+
+  package static func column(_ index: Int) -> String { "c\(index)" }
+}
+
+extension Connection {
+  /// Attaches a file for reading, and returns its tables, of which a hostile file may have many.
+  package mutating func attach(
+    _ file: SQLAttachment, _ diagnostics: SQLDiagnostics
+  ) throws(SourceError) -> [SQLTable] {
+    do throws(SQLiteFailure) {
+      do throws(SQLiteFailure) { return try attach(file, "mode=ro") } catch let error
+        where error.primary == SQLITE_CANTOPEN || error.primary == SQLITE_READONLY
+      {
+        // For example in a read-only directory; with a log its contents would be incomplete.
+        guard !FileManager.default.fileExists(atPath: "\(file.path)-wal") else { throw error }
+        try run("DETACH ?1", file.schema)
+        return try attach(file, "immutable=1")
+      }
+    } catch {
+      throw diagnostics.error(of: error, attached: file)
+    }
+  }
+
+  private mutating func attach(
+    _ file: SQLAttachment, _ mode: String
+  ) throws(SQLiteFailure) -> [SQLTable] {
+    let path = file.path.percentEncoded
+    try run("ATTACH ?1 AS ?2", "file:\(path)?\(mode)", file.schema)
+    // The columns of a view are known only to a query of it, which may fail.
+    let tables = try rows(
+      """
+      SELECT name, iif(type = 'table',
+        (SELECT json_group_array(c.name) FROM pragma_table_info(l.name, l.schema) c), '[]')
+      FROM pragma_table_list l
+      WHERE schema = ?1 COLLATE NOCASE AND type <> 'shadow' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+      ORDER BY name LIMIT 100
+      """, file.schema
+    ) { row in
+      let columns = JSON(reading: Data((row.text(1) ?? "").utf8)).flatMap { $0.texts } ?? []
+      return SQLTable(schema: file.name, name: row.text(0) ?? "", columns: columns)
+    }
+    return file.columns.map {
+      [SQLTable(schema: nil, name: file.name, columns: $0.map(\.name))]
+    } ?? tables
+  }
+}
+
+/// A table of a query.
+package struct SQLTable: Sendable {
+  /// The name of the attached database; `nil` for a source or a table of its own.
+  package let schema: String?
+  package let name: String
+  /// None if they are not known.
+  package let columns: [String]
+
+  /// The name as it is read, not quoted: `shop.orders`.
+  package var text: String { schema.map { "\($0).\(name)" } ?? name }
+}
+
+extension JSON {
+  fileprivate var texts: [String]? {
+    guard case .array(let values) = self else { return nil }
+    return values.compactMap { if case .string(let text) = $0 { text } else { nil } }
+  }
+}

@@ -1,0 +1,203 @@
+import AggregatorFiles
+import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
+import CAggregatorSQLite
+
+/// A copy of a file of separated values, in a database of its own.
+///
+/// The file may be larger than the memory, and is read once: all values are copied as text, and the view of the
+/// query converts the columns that turned out to be numbers.
+struct TableCopy: ~Copyable {
+  /// Of the copy, in bytes.
+  private static let maxSize = 1 << 30
+  private static let maxRowSize = 4 << 20
+  /// That of a query.
+  private static let maxColumns = 200
+  private static let pageSize = 4096
+
+  private let file: NamedFile
+  private let connection: Connection
+  private let insertion: OpaquePointer?
+  private var kinds: [ColumnKind]
+
+  /// Copies a file, whose first line names the columns, to a new database; throws `usage`, `io`,
+  /// `tryLater` or `interrupted`.
+  static func columns(
+    of file: NamedFile, separatedBy separator: Character, in path: String,
+    within time: QueryTime
+  ) throws(CommandError) -> [SQLAttachment.Column] {
+    var reader = try SeparatedReader(
+      file, separator: separator, maxSize: maxRowSize, within: time)
+    var values = SeparatedReader.Values()
+    guard try reader.read(&values) else {
+      throw file.malformed("the first line must name the columns", at: 1)
+    }
+    guard values.count <= maxColumns else {
+      throw file.malformed("\(values.count) columns (maximum \(maxColumns))", at: values.line)
+    }
+    let names = names(in: values)
+    var copy = try TableCopy(of: file, columns: names.count, in: path)
+    while try reader.read(&values) {
+      guard values.count == names.count else {
+        throw file.malformed(
+          "\(values.count.of("value")), but the first line names \(names.count.of("column"))",
+          at: values.line)
+      }
+      guard !Task.isCancelled else { throw CommandError(.cancelled) }
+      try copy.append(values)
+    }
+    try copy.finish()
+    return zip(names, copy.kinds).map { SQLAttachment.Column(name: $0, type: $1.type) }
+  }
+
+  /// The names of columns, which SQL must be able to tell apart.
+  private static func names(in header: SeparatedReader.Values) -> [String] {
+    var used: Set<String> = []
+    return (0..<header.count).map { index in
+      let text = header[index].map { String(decoding: $0, as: UTF8.self) } ?? ""
+      let name = text.nonBlank ?? "column_\(index + 1)"
+      var unique = name
+      var number = 2
+      while !used.insert(unique.lowercased()).inserted {
+        unique = "\(name)_\(number)"
+        number += 1
+      }
+      return unique
+    }
+  }
+
+  private init(of file: NamedFile, columns: Int, in path: String) throws(CommandError) {
+    do throws(SQLiteFailure) { try self.init(columns: columns, in: path, of: file) } catch {
+      throw file.uncopied(error, maxSize: Self.maxSize)
+    }
+  }
+
+  private init(columns: Int, in path: String, of file: NamedFile) throws(SQLiteFailure) {
+    let opened = try Connection(
+      path, busyTimeout: .zero, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+    let names = (0..<columns).map(SQLAttachment.column).joined(separator: ", ")
+    // Nobody else reads the copy, and nobody needs half of it.
+    try opened.execute(
+      quoted: """
+        PRAGMA page_size = \(Self.pageSize);
+        PRAGMA max_page_count = \(Self.maxSize / Self.pageSize);
+        PRAGMA journal_mode = OFF;
+        PRAGMA synchronous = OFF;
+        CREATE TABLE \(SQLAttachment.rows) (\(names));
+        BEGIN
+        """)
+    let parameters = (1...columns).map { "?\($0)" }.joined(separator: ", ")
+    var made: OpaquePointer?
+    let code = sqlite3_prepare_v2(
+      opened.database, "INSERT INTO \(SQLAttachment.rows) VALUES (\(parameters))", -1, &made, nil)
+    guard code == SQLITE_OK else { throw SQLiteFailure(code, on: opened.database) }
+    self.file = file
+    kinds = Array(repeating: .unknown, count: columns)
+    insertion = made
+    connection = opened
+  }
+
+  deinit { sqlite3_finalize(insertion) }
+
+  private mutating func append(_ values: SeparatedReader.Values) throws(CommandError) {
+    var code = SQLITE_OK
+    for index in kinds.indices where code == SQLITE_OK {
+      guard let value = values[index] else {
+        code = sqlite3_bind_null(insertion, Int32(index + 1))
+        continue
+      }
+      guard value.count <= SQLCursor.maxValueSize else {
+        throw file.malformed("a value is larger than 1 MB", at: values.line)
+      }
+      kinds[index].add(value)
+      code = value.withUnsafeBytes { bytes in
+        bytes.withMemoryRebound(to: CChar.self) {
+          csqlite_bind_text(insertion, Int32(index + 1), $0.baseAddress, Int32($0.count))
+        }
+      }
+    }
+    if code == SQLITE_OK { code = sqlite3_step(insertion) }
+    guard code == SQLITE_DONE else {
+      throw file.uncopied(SQLiteFailure(code, on: connection.database), maxSize: Self.maxSize)
+    }
+    sqlite3_reset(insertion)
+  }
+
+  private borrowing func finish() throws(CommandError) {
+    do throws(SQLiteFailure) { try connection.execute("COMMIT") } catch {
+      throw file.uncopied(error, maxSize: Self.maxSize)
+    }
+  }
+}
+
+/// The kind of all values of a column.
+private enum ColumnKind {
+  case unknown, integer, real, text
+
+  /// The type in SQL; `nil` for text.
+  var type: String? {
+    switch self {
+    case .integer: "INTEGER"
+    case .real: "REAL"
+    case .unknown, .text: nil
+    }
+  }
+
+  mutating func add(_ value: ArraySlice<UInt8>) {
+    guard self != .text else { return }
+    let kind = Self(of: value)
+    self = kind == .text || self == .unknown ? kind : self == .real ? .real : kind
+  }
+
+  /// Numbers are written as in JSON, so that 007 and telephone numbers stay text; integers of more than 18
+  /// digits, such as IDs, could lose some.
+  private init(of value: ArraySlice<UInt8>) {
+    let isDigit = { (byte: UInt8) in 0x30...0x39 ~= byte }
+    var rest = value
+    if rest.first == UInt8(ascii: "-") { rest.removeFirst() }
+    let digits = rest.prefix(while: isDigit)
+    rest = rest.dropFirst(digits.count)
+    guard 1...18 ~= digits.count, digits.first != UInt8(ascii: "0") || digits.count == 1 else {
+      self = .text
+      return
+    }
+    guard !rest.isEmpty else {
+      self = .integer
+      return
+    }
+    if rest.first == UInt8(ascii: ".") {
+      let decimals = rest.dropFirst().prefix(while: isDigit)
+      rest = rest.dropFirst(decimals.count + 1)
+      guard !decimals.isEmpty else {
+        self = .text
+        return
+      }
+    }
+    if let first = rest.first, first | 0x20 == UInt8(ascii: "e") {
+      rest.removeFirst()
+      if let sign = rest.first, [UInt8(ascii: "+"), UInt8(ascii: "-")].contains(sign) {
+        rest.removeFirst()
+      }
+      let exponent = rest.prefix(while: isDigit)
+      self = !exponent.isEmpty && exponent.count == rest.count ? .real : .text
+      return
+    }
+    self = rest.isEmpty ? .real : .text
+  }
+}
+
+extension NamedFile {
+  func malformed(_ message: String, at line: Int) -> CommandError {
+    CommandError(.usage, "\(path):\(line): \(message)")
+  }
+
+  fileprivate func uncopied(_ failure: SQLiteFailure, maxSize: Int) -> CommandError {
+    guard failure.primary == SQLITE_FULL else {
+      return CommandError(failure.error(of: "the copy of \(path)"))
+    }
+    return CommandError(
+      .io, "\(path) needs more than \(maxSize >> 30) GB, or more than the free disk space",
+      hint: "import it into an SQLite database, and attach that")
+  }
+}

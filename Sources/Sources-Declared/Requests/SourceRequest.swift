@@ -1,0 +1,103 @@
+package import AggregatorKit
+
+/// The first request of a source that is being added, as it was typed.
+package struct SourceRequest: Hashable, Sendable {
+  package struct Header: Hashable, Sendable {
+    package var name: String
+    package var value: String
+
+    package init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  package var url = ""
+  package var headers: [Header] = []
+  package var body: JSON?
+
+  package init(url: String = "", headers: [Header] = [], body: JSON? = nil) {
+    self.url = url
+    self.headers = headers
+    self.body = body
+  }
+}
+
+extension SourceRequest.Header {
+  /// Parses `NAME: VALUE`.
+  package init(parsing field: String) throws(SourceError) {
+    let parts = field.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty else {
+      // The value may be a secret.
+      throw SourceError(
+        .invalidRequest, "invalid header field \"\(field.prefix { $0 != " " && $0 != "=" })\"",
+        remedy: "write it as 'NAME: VALUE'")
+    }
+    name = String(parts[0])
+    value = parts[1].trimmed
+  }
+
+  /// The name of the scheme and a space, such as `Bearer `; empty for none.
+  fileprivate var scheme: Substring {
+    value.prefixMatch(of: /(?i)(bearer|basic|token|apikey) +/)?.output.0 ?? ""
+  }
+}
+
+extension SourceRequest {
+  /// The names of the members of the body that probably are secrets.
+  package var secretBodyMembers: [String] { body.map(LikelySecret.members) ?? [] }
+
+  /// A secret that was typed, and the setting that takes its place.
+  package struct LiteralSecret: Hashable, Sendable {
+    package let setting: String
+    package let value: String
+  }
+
+  /// Replaces the literal secrets in the header fields and in the query by settings, `${NAME}`.
+  ///
+  /// - Parameters:
+  ///   - source: The name of the source, with which the names of the settings begin.
+  ///   - taken: The names of other settings.
+  package mutating func extractSecrets(of source: String, avoiding taken: Set<String>)
+    -> [LiteralSecret]
+  {
+    var secrets: [LiteralSecret] = []
+    func placeholder(_ part: String, _ value: String) -> String {
+      let plain = "\(source)_\(part)".uppercased().replacing(/[^A-Z0-9]/, with: "_")
+      var name = plain
+      var number = 2
+      while taken.contains(name) || secrets.contains(where: { $0.setting == name }) {
+        name = "\(plain)_\(number)"
+        number += 1
+      }
+      secrets.append(LiteralSecret(setting: name, value: value))
+      return "${\(name)}"
+    }
+    for (index, header) in headers.enumerated()
+    where LikelySecret.isHeader(header.name, value: header.value) && !header.value.contains("${") {
+      let (name, scheme) = (header.name, header.scheme)
+      let value = String(header.value.dropFirst(scheme.count))
+      headers[index].value = scheme + placeholder(name, value)
+    }
+    guard let start = url.firstIndex(of: "?") else { return secrets }
+    let (query, fragment) = url[url.index(after: start)...].divided(at: "#")
+    let items = query.split(separator: "&", omittingEmptySubsequences: false).map { item in
+      let (name, value) = item.divided(at: "=")
+      guard LikelySecret.isParameter(name), let value, !value.isEmpty,
+        !value.contains("${")
+      else { return String(item) }
+      let text = value.replacing("+", with: "%20")
+      return "\(name)=\(placeholder(String(name), text.percentDecoded ?? String(value)))"
+    }
+    url = url[...start] + items.joined(separator: "&") + (fragment.map { "#\($0)" } ?? "")
+    return secrets
+  }
+}
+
+extension Substring {
+  /// The text before and after the first separator; `nil` if there is none.
+  fileprivate func divided(at separator: Character) -> (Substring, Substring?) {
+    guard let mark = firstIndex(of: separator) else { return (self, nil) }
+    return (self[..<mark], self[index(after: mark)...])
+  }
+}

@@ -1,0 +1,132 @@
+package import AggregatorKit
+
+package struct Listing<Item: Record>: Sendable {
+  package enum Shape { case rows, cards }
+
+  /// The source's name; `nil` for several sources.
+  package var source: String?
+
+  /// The verb that was typed: `list`, `next`, `search`, `show`.
+  package var verb: String
+
+  package var query: String?
+  /// The words to highlight on a terminal; `nil` for none.
+  package var matched: String?
+  package var fields: [Field<Item>]
+  package var layout: Layout<Item>
+  package var shape: Shape
+
+  /// The fields of `--fields`, in that order; `nil` leaves the choice to the format.
+  package var chosen: [Field<Item>]?
+
+  /// The JSON object of a record without `--fields`; `nil` for all ``fields``.
+  package var object: (@Sendable (Item) -> JSON)?
+
+  /// The paragraph of a record in a table without `--fields`; `nil` for columns.
+  ///
+  /// It receives the record's ID as it is shown.
+  package var paragraph: (@Sendable (Item, _ id: String) -> Paragraph)?
+
+  /// `true` to leave CSV cells that look like formulas as they are.
+  package var isRaw: Bool
+
+  /// `true` to write cards instead of a table that leaves out columns.
+  package var prefersCards = false
+
+  /// The most lines of a value in a card; `nil` for all.
+  package var maxLines: Int?
+
+  package init(
+    _ verb: String, of source: String?, query: String? = nil, fields: [Field<Item>],
+    layout: Layout<Item>, shape: Shape = .rows, chosen: [Field<Item>]? = nil, isRaw: Bool = false
+  ) {
+    self.source = source
+    self.verb = verb
+    self.query = query
+    matched = query
+    self.fields = fields
+    self.layout = layout
+    self.shape = shape
+    self.chosen = chosen
+    self.isRaw = isRaw
+  }
+
+  package func object(of record: Item) -> JSON {
+    if chosen == nil, let object { return object(record) }
+    return (chosen ?? fields).object(of: record)
+  }
+
+  /// The fields of tables: those of a row or of a card, or those of `--fields`.
+  var fieldsForPeople: [Field<Item>] {
+    if let chosen { return chosen }
+    return switch shape {
+    case .rows: fields.filter(\.isShown)
+    case .cards: layout.card.compactMap { name in fields.first { $0.name == name } }
+    }
+  }
+
+  /// The fields of TSV and CSV: a card begins with the columns of a row, so that the first column of
+  /// `show` is that of `list`.
+  package var columns: [Field<Item>] {
+    guard chosen == nil, shape == .cards else { return fieldsForPeople }
+    let row = fields.filter(\.isShown)
+    return row + fieldsForPeople.filter { field in !row.contains { $0.name == field.name } }
+  }
+
+  func tableWriter(on terminalLayout: TerminalLayout) -> any RecordWriter<Item> {
+    if let paragraph, chosen == nil {
+      return ParagraphWriter(on: terminalLayout, paragraph)
+    }
+    return switch (shape, layout.row, chosen) {
+    case (.cards, _, _):
+      CardWriter(fields: fieldsForPeople, terminalLayout: terminalLayout, maxLines: maxLines)
+    case (.rows, .block(let heading, let badge, let detail), nil):
+      BlockWriter(terminalLayout: terminalLayout) {
+        Block(
+          heading: heading($0), badge: badge($0), details: [detail($0)].compactMap(\.self),
+          link: terminalLayout.hasLinks ? layout.link?($0) : nil, query: query)
+      }
+    case (.rows, _, _): TableWriter(self, terminalLayout: terminalLayout)
+    }
+  }
+}
+
+package enum Format: String, CaseIterable, Sendable {
+  case table
+  case tsv
+  case csv
+  case json
+  case ndjson
+
+  package func writer<Item>(
+    for listing: Listing<Item>, on terminalLayout: TerminalLayout
+  ) -> any RecordWriter<Item> {
+    switch self {
+    case .table: listing.tableWriter(on: terminalLayout)
+    case .tsv: TSVWriter(fields: listing.columns)
+    case .csv: CSVWriter(fields: listing.columns, isRaw: listing.isRaw)
+    case .json: EnvelopeWriter(listing)
+    case .ndjson: NDJSONWriter(listing: listing)
+    }
+  }
+}
+
+/// Turns records into text, page by page; every result may be empty and is safe to show.
+///
+/// Call ``begin()`` only once the first page is there, so that a total failure leaves standard
+/// output empty; call ``finish(_:)`` also after a failure in the middle.
+package protocol RecordWriter<Item> {
+  associatedtype Item
+
+  mutating func begin() -> String
+
+  mutating func append(_ records: [Item]) -> String
+
+  mutating func finish(_ summary: ListingSummary) -> String
+}
+
+extension RecordWriter {
+  package mutating func begin() -> String { "" }
+
+  package mutating func finish(_ summary: ListingSummary) -> String { "" }
+}

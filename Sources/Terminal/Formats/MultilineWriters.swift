@@ -1,0 +1,145 @@
+import AggregatorKit
+
+/// A record on several lines: a heading on the left that wraps, a badge at the right edge that is
+/// never cut, and indented details below.
+///
+/// ```
+/// Afghanistan, AS                                       AF
+///   Kabul
+/// ```
+/// If fewer than six cells would be left for the heading, the badge gets a line of its own.
+struct Block {
+  private let heading: String
+  private let badge: String
+  private let details: [String]
+  private let link: String?
+  private let query: String?
+
+  /// The badge stays near the heading.
+  private static let maxWidth = 100
+
+  /// The width at which headings and details are cut: some three lines of text.
+  private static let maxCells = 200
+  private static let minHeading = 6
+  private static let gap = 2
+  private static let indentation = 2
+
+  /// Sanitizes its arguments.
+  ///
+  /// - Parameters:
+  ///   - link: The URL of the heading, on a terminal with links.
+  ///   - query: The search whose matches are highlighted.
+  init(
+    heading: String, badge: String, details: [String], link: String? = nil, query: String? = nil
+  ) {
+    self.link = link
+    self.query = query
+    self.heading = heading.safeLine.fitted(to: Self.maxCells)
+    self.badge = badge.safeLine
+    self.details = details.map { $0.safeLine.fitted(to: Self.maxCells) }
+  }
+
+  func text(on terminalLayout: TerminalLayout) -> String {
+    let width = min(terminalLayout.width, Self.maxWidth)
+    let badgeColumn = width - badge.displayWidth
+    let room = badge.isEmpty ? width : badgeColumn - Self.gap
+    func text(_ piece: String, indentedBy margin: Int = 0, link: String? = nil) -> String {
+      var line = Line(on: terminalLayout)
+      line.add(String(repeating: " ", count: margin))
+      line.add(piece, link: link, matching: query)
+      return line.text
+    }
+    let sharesLine = room >= min(Self.minHeading, heading.displayWidth)
+    var lines = Wrap(sharesLine ? room : width).lines(of: heading)
+    if !badge.isEmpty {
+      var line = Line(on: terminalLayout)
+      if sharesLine, let first = lines.first {
+        line.add(first, link: link, matching: query)
+      }
+      line.move(to: badgeColumn)
+      line.add(badge, as: .id)
+      let rest = lines.dropFirst(sharesLine ? 1 : 0).map { text($0, link: link) }
+      lines = sharesLine ? [line.text] + rest : rest + [line.text]
+    } else {
+      lines = lines.map { text($0, link: link) }
+    }
+    for detail in details {
+      let inner = Wrap(width - Self.indentation).lines(of: detail)
+      lines += inner.map { text($0, indentedBy: Self.indentation) }
+    }
+    return lines.map { $0 + "\n" }.joined()
+  }
+}
+
+struct BlockWriter<Item>: RecordWriter {
+  let terminalLayout: TerminalLayout
+  let block: (Item) -> Block
+
+  mutating func append(_ records: [Item]) -> String {
+    records.map { block($0).text(on: terminalLayout) }.joined()
+  }
+}
+
+/// Writes each record in full: one label and value per line, values wrapped beside their labels,
+/// empty values left out, a blank line between records.
+///
+/// Text keeps its paragraphs. Lines have at most 100 cells for readability. If the layout is
+/// narrower than 40 cells, labels get lines of their own. Values longer than `maxLines` are cut, and end
+/// with the number of lines left out.
+struct CardWriter<Item>: RecordWriter {
+  private let fields: [Field<Item>]
+  private let labels: [String]
+  private let terminalLayout: TerminalLayout
+  private let maxLines: Int?
+  private var hasWritten = false
+
+  private static var maxCells: Int { 100 }
+  private static var minWidthForColumns: Int { 40 }
+
+  init(fields: [Field<Item>], terminalLayout: TerminalLayout, maxLines: Int? = nil) {
+    self.fields = fields
+    self.maxLines = maxLines
+    self.labels = fields.map { $0.label.safeLine }
+    self.terminalLayout = terminalLayout
+  }
+
+  mutating func append(_ records: [Item]) -> String {
+    var text = ""
+    for record in records {
+      if hasWritten { text += "\n" }
+      hasWritten = true
+      for (field, label) in zip(fields, labels) { text += lines(label, field[record]) }
+    }
+    return text
+  }
+
+  private func lines(_ label: String, _ value: JSON) -> String {
+    let width = min(terminalLayout.width, Self.maxCells)
+    let longest = labels.map(\.displayWidth).max() ?? 0
+    let isBeside = width >= Self.minWidthForColumns && longest <= width / 3
+    let margin = isBeside ? longest + 2 : 2
+    var values = Wrap(width - margin).lines(of: value.cell.safeParagraphs)
+    guard !values.isEmpty else { return "" }
+
+    if terminalLayout.hasLinks { values = LinkedLines(values, of: value).text }
+    // At least two lines are left out: one takes no more room than the words about it.
+    if let maxLines, values.count > maxLines + 1 {
+      let rest = values.count - maxLines
+      values = values.prefix(maxLines) + ["… \(rest) more lines: --full"]
+    }
+    var text = ""
+    if !isBeside {
+      for part in Wrap(width).lines(of: label) { text += terminalLayout.style(.label, part) + "\n" }
+    }
+    for (index, value) in values.enumerated() {
+      var line = Line(on: terminalLayout)
+      if isBeside, index == 0 { line.add(label, as: .label) }
+      if !value.isEmpty {
+        line.move(to: margin)
+        line.add(value)
+      }
+      text += line.text + "\n"
+    }
+    return text
+  }
+}

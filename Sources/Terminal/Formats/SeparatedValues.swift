@@ -1,0 +1,104 @@
+import AggregatorKit
+
+/// Writes one record a line, cells separated by tabs, without a header, as `gh` does in a pipe.
+struct TSVWriter<Item>: RecordWriter {
+  let fields: [Field<Item>]
+
+  mutating func append(_ records: [Item]) -> String {
+    var text = ""
+    for record in records {
+      text += fields.map { $0[record].cell.tsvEscaped }.joined(separator: "\t") + "\n"
+    }
+    return text
+  }
+}
+
+extension String {
+  /// This text as a cell of TSV: `\t`, `\n`, `\r` and `\\` as in C, and `\xNN` for each UTF-8 byte
+  /// of any other character that is invisible or that a terminal may obey; lossless.
+  package var tsvEscaped: String {
+    if isPrintableASCII, !utf8.contains(0x5C) { return self }
+    var text = ""
+    for scalar in unicodeScalars {
+      switch scalar {
+      case "\t": text += "\\t"
+      case "\n": text += "\\n"
+      case "\r": text += "\\r"
+      case "\\": text += "\\\\"
+      case _ where scalar.isInvisible:
+        for byte in UTF8.encode(scalar) ?? .init() {
+          text += (byte < 0x10 ? "\\x0" : "\\x") + String(byte, radix: 16)
+        }
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
+  }
+}
+
+/// Writes RFC 4180: a header of field names, lines that end in CR LF.
+struct CSVWriter<Item>: RecordWriter {
+  let fields: [Field<Item>]
+
+  let isRaw: Bool
+
+  mutating func begin() -> String { line(fields.map { .string($0.name) }) }
+
+  mutating func append(_ records: [Item]) -> String {
+    var text = ""
+    for record in records { text += line(fields.map { $0[record] }) }
+    return text
+  }
+
+  private func line(_ values: [JSON]) -> String {
+    let cells = values.map { $0.cell.csvCell(isRaw: isRaw) }
+    // Many parsers take an empty line for a record without cells.
+    return (cells == [""] ? "\"\"" : cells.joined(separator: ",")) + "\r\n"
+  }
+}
+
+extension String {
+  /// Sanitized like `safeCell`, because CSV is mostly opened in spreadsheets; quoted if necessary.
+  ///
+  /// Unless `isRaw`, a `'` precedes text that a spreadsheet may take for a formula: it begins with
+  /// `=`, `+`, `-` or `@`, also full-width or after blanks, or with a tab or a line break, and is not a
+  /// plain number.
+  package func csvCell(isRaw: Bool) -> String {
+    var text = safeCell
+    if !isRaw, text.isFormula { text = "'" + text }
+    let needsQuotes = text.utf8.contains { $0 == 0x2C || $0 == 0x22 || $0 == 0x0A || $0 == 0x0D }
+    guard needsQuotes else { return text }
+    // By scalar: a quote with a combining accent is another character, but still a quote to
+    // parsers.
+    return "\"" + text.unicodeScalars.map { $0 == "\"" ? "\"\"" : String($0) }.joined() + "\""
+  }
+
+  private var isFormula: Bool {
+    guard let first = unicodeScalars.first else { return false }
+    let rest = unicodeScalars.drop { $0.properties.isWhitespace }
+    let isMarked = rest.first.map { "=+-@＝＋－＠".unicodeScalars.contains($0) } ?? false
+    return (isMarked || "\t\r\n".unicodeScalars.contains(first)) && !String(rest).isPlainNumber
+  }
+
+  /// `true` for a decimal number such as -3.5 or +1e-9, but not for `-inf` or `-0x1`.
+  private var isPlainNumber: Bool {
+    utf8.allSatisfy { 0x30...0x39 ~= $0 || "+-.eE".utf8.contains($0) } && Double(self) != nil
+  }
+}
+
+extension JSON {
+  /// Not sanitized; empty for null, the elements of a list joined by a comma and a space.
+  package var cell: String {
+    switch self {
+    case .null: ""
+    case .string(let text): text
+    case .array(let values): values.map(\.cell).joined(separator: ", ")
+    case .bool, .integer, .number, .object: text
+    }
+  }
+}
+
+extension FieldKind {
+  /// `true` for columns that are aligned right and never cut: a truncated number is another number.
+  package var isNumeric: Bool { self == .integer || self == .number }
+}

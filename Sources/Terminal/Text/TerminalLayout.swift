@@ -1,0 +1,126 @@
+import AggregatorKit
+
+package struct TerminalLayout: Hashable, Sendable {
+  /// In cells, 1 or more.
+  package var width: Int
+
+  /// `true` if the cursor can be moved, unlike with `TERM=dumb` or without color; otherwise spaces are used.
+  package var isTerminal: Bool
+
+  package var style: Style
+
+  package var hasLinks: Bool
+
+  /// `true` to show the beginnings of UUIDs in tables, for people.
+  package var shortensIDs: Bool
+
+  /// - Parameter width: Less than 1 counts as 1.
+  package init(
+    width: Int, isTerminal: Bool, hasColor: Bool, hasLinks: Bool = false, shortensIDs: Bool = false
+  ) {
+    self.width = max(1, width)
+    self.isTerminal = isTerminal
+    self.style = Style(isOn: hasColor)
+    self.hasLinks = hasLinks
+    self.shortensIDs = shortensIDs
+  }
+}
+
+/// Colours and weights (ECMA-48, SGR).
+package struct Style: Hashable, Sendable {
+  package enum Role: String {
+    /// Bold.
+    case heading = "1"
+    /// Secondary text: dim.
+    case label = "2"
+    /// Green.
+    case id = "32"
+    /// Red.
+    case error = "31"
+    /// Yellow.
+    case warning = "33"
+    /// Cyan.
+    case hint = "36"
+  }
+
+  package let isOn: Bool
+
+  /// The text in the style of its role; unchanged if styles are off or it is empty.
+  package func callAsFunction(_ role: Role, _ text: String) -> String {
+    isOn && !text.isEmpty ? "\u{1B}[\(role.rawValue)m\(text)\u{1B}[0m" : text
+  }
+
+  /// The text with the words of a search in bold, found as the search finds them.
+  func highlighting(_ query: String, in text: String) -> String {
+    guard isOn else { return text }
+    let words = query.split(whereSeparator: \.isWhitespace).map { Array(FoldedText($0).text.utf8) }
+    let characters = Array(text)
+    let folded = characters.map { FoldedText(String($0)).text.utf8 }
+    var result = ""
+    var index = 0
+    while index < characters.count {
+      let rest = folded[index...]
+      let count = words.compactMap { $0.leadingCharacters(of: rest) }.max() ?? 0
+      let match = characters[index..<(index + count)]
+      result += match.isEmpty ? String(characters[index]) : self(.heading, String(match))
+      index += max(count, 1)
+    }
+    return result
+  }
+}
+
+extension [UInt8] {
+  /// The number of characters, of a text in folded ones, that begin with this folded word; `nil` if they do not.
+  fileprivate func leadingCharacters(of text: ArraySlice<String.UTF8View>) -> Int? {
+    var missing = self[...]
+    for (offset, character) in text.enumerated() {
+      // Punctuation that folding leaves out is highlighted only between the letters of a word.
+      if missing.isEmpty || offset == 0 && character.isEmpty { return nil }
+      if character.starts(with: missing) { return offset + 1 }
+      guard missing.starts(with: character) else { return nil }
+      missing = missing.dropFirst(character.count)
+    }
+    return nil
+  }
+}
+
+package struct Line {
+  /// Without a line break.
+  package private(set) var text = ""
+  /// In cells.
+  package private(set) var width = 0
+
+  private let terminalLayout: TerminalLayout
+
+  package init(on terminalLayout: TerminalLayout) { self.terminalLayout = terminalLayout }
+
+  /// - Parameters:
+  ///   - link: The URL to which the piece leads on a terminal with links.
+  ///   - query: The search whose matches are highlighted, unless the piece has a role.
+  package mutating func add(
+    _ piece: String, as role: Style.Role? = nil, link: String? = nil, matching query: String? = nil
+  ) {
+    var shown = piece
+    if let role {
+      shown = terminalLayout.style(role, piece)
+    } else if let query {
+      shown = terminalLayout.style.highlighting(query, in: piece)
+    }
+    text += link.map { Hyperlink.text(shown, to: $0) } ?? shown
+    width += piece.displayWidth
+  }
+
+  /// Continues at a column, counted from 0; if the line is already past it, two cells further.
+  ///
+  /// On a terminal this moves the cursor (`CSI n G`, CHA of ECMA-48), because terminals disagree
+  /// about the width of emoji, and padding would carry the error into every later column.
+  package mutating func move(to column: Int) {
+    let gap = column > width ? column - width : width == 0 ? 0 : 2
+    if terminalLayout.isTerminal, column > width, width > 0 {
+      text += "\u{1B}[\(column + 1)G"
+    } else {
+      text += String(repeating: " ", count: gap)
+    }
+    width += gap
+  }
+}

@@ -1,0 +1,287 @@
+import AggregatorHTTP
+package import AggregatorKit
+import AggregatorQueries
+package import AggregatorServer
+import AggregatorTerminal
+
+/// The HTTP API, `/api/v1/…`: the same answers as `--json`.
+package struct API: Sendable {
+  package let sources: [any ServedSource]
+  package let now: @Sendable () -> Date
+
+  /// Answers a request for a path below `/api/v1`.
+  package func response(to request: ServerRequest) async throws -> ServerResponse {
+    let path = request.path.dropFirst(2)
+    guard let first = path.first else { throw Problem.unknownPath }
+    if path.count == 1, first == "sources" {
+      try request.require("GET")
+      return try list()
+    }
+    if path.count == 1, first == "search" {
+      try request.require("GET")
+      return try await search(request)
+    }
+    let source = try source(named: first)
+    let rest = Array(path.dropFirst())
+    switch (rest.count, rest.last) {
+    case (0, _):
+      try request.require("GET")
+      return try await page(of: source, request)
+    case (1, "sync") where request.method == "POST": return try sync(source, request)
+    case (1, let id?) where request.method == "DELETE":
+      return try deletion(try await source.delete(id), id, of: source)
+    case (1, let id?):
+      try request.require("GET", or: "DELETE")
+      return try await record(id, of: source, request)
+    case (2, "image"):
+      try request.require("GET")
+      return try await image(rest[0], of: source, request)
+    case (2, "restore"):
+      try request.require("POST")
+      return try deletion(try await source.restore(rest[0]), rest[0], of: source)
+    default: throw Problem.unknownPath
+    }
+  }
+
+  package func source(named name: String) throws(Problem) -> any ServedSource {
+    guard let source = sources.first(where: { $0.name == name }) else {
+      throw Problem(
+        404, "unknownSource", "unknown source \"\(name.oneLine(atMost: 80))\"",
+        hint: "the sources are \(sources.map(\.name).joined(separator: ", "))")
+    }
+    return source
+  }
+
+  // MARK: - Records
+
+  private func page(
+    of source: any ServedSource, _ request: ServerRequest
+  ) async throws -> ServerResponse {
+    let query = try ServedQuery(
+      request, knowing: ["query", "limit", "cursor", "cache", "fields", "where", "sort"])
+    let page = try await source.page(query)
+    var response = response(
+      page.records, verb: query.query == nil ? "list" : "search", of: source.name,
+      matching: query.query, page.summary)
+    if let next = page.summary.next {
+      response.set(
+        "Link", "<\(request.address(replacing: "cursor", by: next.description))>; rel=\"next\"")
+    }
+    return response
+  }
+
+  private func record(
+    _ id: String, of source: any ServedSource, _ request: ServerRequest
+  ) async throws -> ServerResponse {
+    let page = try await source.record(id, try ServedQuery(request, knowing: ["cache", "fields"]))
+    return response(page.records, verb: "show", of: source.name, page.summary)
+  }
+
+  private func list() throws -> ServerResponse {
+    let records = sources.map { source in
+      ServedRecord(
+        id: source.name,
+        object: [
+          "name": .string(source.name), "summary": .string(source.summary),
+          "fields": .array(
+            source.fields.map {
+              ["name": .string($0.id), "kind": .string($0.kind), "about": .string($0.about)]
+            }),
+          "images": .bool(source.hasImages), "endless": .bool(source.isEndless),
+        ])
+    }
+    return response(
+      records, verb: "sources", of: nil, ListingSummary(count: records.count, total: records.count))
+  }
+
+  private func search(_ request: ServerRequest) async throws -> ServerResponse {
+    let query = try ServedQuery(request, knowing: ["query", "limit", "cache"])
+    guard query.query != nil else {
+      throw Problem(400, "invalidRequest", "missing parameter \"query\"")
+    }
+    let found = await results(of: query)
+    let pages = found.compactMap { try? $0.result.get() }
+    guard !pages.isEmpty || found.isEmpty else {
+      throw found.lazy.compactMap { $0.result.failure }.first ?? Problem.unknownPath
+    }
+    var summary = ListingSummary(count: pages.reduce(0) { $0 + $1.records.count })
+    let contributing = pages.filter { !$0.records.isEmpty }
+    summary.provenance = CombinedProvenance(
+      joining: (contributing.isEmpty ? pages : contributing).compactMap(\.summary.provenance))
+    summary.warnings = pages.flatMap(\.summary.warnings)
+    summary.sources = found.map { source, result in
+      let page = try? result.get()
+      return JSON.Member(
+        source.name,
+        [
+          "page": (page?.summary ?? ListingSummary(count: 0)).page,
+          "provenance": page?.summary.provenance?.json ?? .null,
+          "error": result.failure.map {
+            ["code": .string($0.code), "message": .string($0.message)]
+          } ?? .null,
+        ])
+    }
+    let records = found.flatMap { source, result in
+      ((try? result.get().records) ?? []).map { record in
+        ServedRecord(id: record.id, object: record.object.named(source.name))
+      }
+    }
+    return response(records, verb: "search", of: nil, matching: query.query, summary)
+  }
+
+  /// The results of all sources, which are searched at once, in their order.
+  package func results(of query: ServedQuery) async -> [(
+    source: any ServedSource, result: Result<ServedPage, Problem>
+  )] {
+    let results = await sources.concurrentMap { source in
+      var query = query
+      query.limit = min(query.limit ?? 5, source.largestPage)
+      do { return Result<_, Problem>.success(try await source.page(query)) } catch {
+        return .failure(Problem(error))
+      }
+    }
+    return zip(sources, results).map { ($0, $1) }
+  }
+
+  private func response(
+    _ records: [ServedRecord], verb: String, of source: String?, matching query: String? = nil,
+    _ summary: ListingSummary
+  ) -> ServerResponse {
+    var listing = Listing<ServedRecord>(
+      verb, of: source, query: query, fields: [], layout: Layout(card: []))
+    listing.object = \.object
+    var writer = EnvelopeWriter(listing)
+    let text = writer.begin() + writer.append(records) + writer.finish(summary)
+    var response = ServerResponse(200, "application/json", Array(text.utf8))
+    response.set("Cache-Control", "private, no-cache")
+    if let provenance = summary.provenance { response.set(provenance, at: now()) }
+    return response
+  }
+
+  // MARK: - Images
+
+  private func image(
+    _ id: String, of source: any ServedSource, _ request: ServerRequest
+  ) async throws -> ServerResponse {
+    let query = try ServedQuery(request, knowing: ["cache", "size"])
+    let name = request.parameter("size") ?? ImageSize.medium.rawValue
+    guard let size = ImageSize(rawValue: name) else {
+      let sizes = ImageSize.allCases.map(\.rawValue).joined(separator: ", ")
+      throw Problem(
+        400, "invalidRequest", "invalid value for size", hint: "the sizes are \(sizes)")
+    }
+    let image = try await source.image(id, size, query.cache)
+    var response = ServerResponse(200, image.item.type.mediaType, Array(image.item.bytes))
+    response.set("Cache-Control", "private, max-age=86400")
+    response.set(CombinedProvenance(image.provenance), at: now())
+    return response
+  }
+
+  // MARK: - Changes
+
+  private func deletion(
+    _ isDone: Bool, _ id: String, of source: any ServedSource
+  ) throws(Problem) -> ServerResponse {
+    guard isDone else {
+      throw Problem(
+        404, "notFound", "\(source.noun.singular) \(id.oneLine(atMost: 80)) not found")
+    }
+    var response = ServerResponse(204, "application/json", [])
+    response.set("Cache-Control", "no-store")
+    return response
+  }
+
+  /// Downloads the records of a source; the client's leaving ends it, and the next one resumes it.
+  private func sync(
+    _ source: any ServedSource, _ request: ServerRequest
+  ) throws(Problem) -> ServerResponse {
+    var pages: Int?
+    if let text = request.parameter("pages") {
+      guard let count = Int(text), 1...1_000_000 ~= count else {
+        throw Problem(400, "invalidRequest", "invalid value for pages", hint: "from 1 to 1000000")
+      }
+      pages = count
+    }
+    guard pages != nil || !source.isEndless else {
+      throw Problem(
+        400, "invalidRequest", "\(source.name) is unbounded", hint: "set the parameter pages")
+    }
+    let (events, continuation) = AsyncStream<ServerSentEvent>.makeStream()
+    let task = Task { [pages] in
+      do {
+        let result = try await source.sync(pages: pages) {
+          continuation.yield(ServerSentEvent("progress", data: $0.json(of: source.name).text))
+        }
+        if let failure = result.failure {
+          continuation.yield(.failure(Problem(failure), result.json(of: source.name)))
+        } else {
+          continuation.yield(ServerSentEvent("done", data: result.json(of: source.name).text))
+        }
+      } catch {
+        continuation.yield(.failure(Problem(error), nil))
+      }
+      continuation.finish()
+    }
+    continuation.onTermination = { _ in task.cancel() }
+    return ServerResponse(events: events)
+  }
+}
+
+extension Problem {
+  static let unknownPath = Problem(
+    404, "notFound", "no such path", hint: "/openapi.json describes all paths")
+}
+
+extension Result {
+  fileprivate var failure: Failure? {
+    if case .failure(let failure) = self { failure } else { nil }
+  }
+}
+
+extension JSON {
+  /// This object with the name of its source as the first member.
+  fileprivate func named(_ source: String) -> JSON {
+    guard case .object(let members) = self else { return self }
+    return .object([JSON.Member("source", .string(source))] + members)
+  }
+}
+
+extension ServerSentEvent {
+  fileprivate static func failure(_ problem: Problem, _ result: JSON?) -> ServerSentEvent {
+    ServerSentEvent(
+      "error",
+      data: JSON.object([
+        .init("code", .string(problem.code)), .init("message", .string(problem.message)),
+        .init("result", result ?? .null),
+      ]).text)
+  }
+}
+
+extension SyncResult {
+  fileprivate func json(of source: String) -> JSON {
+    [
+      "pages": .integer(earlierPages + pages), "records": .integer(passed), "total": total.json,
+      "added": .integer(added), "changed": .integer(changed), "unchanged": .integer(unchanged),
+      "removedUpstream": .integer(removedUpstream), "complete": .bool(isComplete),
+      "warnings": .array(warnings(on: source).map(\.json)),
+    ]
+  }
+}
+
+extension ServedRecord {
+  /// A record for programs.
+  package init(id: String, object: JSON) {
+    self.init(
+      id: id, name: "", object: object, summary: [], card: [], link: nil, hasImage: false)
+  }
+}
+
+extension ServerResponse {
+  /// Says where the data comes from.
+  fileprivate mutating func set(_ provenance: CombinedProvenance, at now: Date) {
+    set("X-Aggregator-Origin", provenance.origin.rawValue)
+    if provenance.origin != .live, let date = provenance.fetchedAt {
+      set("Age", String(max(0, Int(now.timeIntervalSince(date)))))
+    }
+  }
+}

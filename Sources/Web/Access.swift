@@ -1,0 +1,237 @@
+import AggregatorFiles
+package import AggregatorKit
+package import AggregatorServer
+
+/// Decides which requests are answered: those with the access token, for a name of this server, and from a page of
+/// its own.
+///
+/// A web page of another site can make a browser send requests here, and by DNS rebinding under a name of its own:
+/// so `Host` and `Origin` are checked besides the token.
+package struct Access: Sendable {
+  /// The secrets of a server, which survive a restart.
+  package struct Secrets: Hashable, Sendable {
+    /// The token that programs send as `Authorization: Bearer`.
+    package let token: String
+    /// The value of a browser's cookie, so that the token itself is never in a page or a cookie.
+    package let session: String
+
+    /// A name of this machine that nobody else's server has.
+    ///
+    /// Cookies ignore ports: one for 127.0.0.1 is sent to the servers of all users of this machine. The name stays as
+    /// long as the cookie, so that bookmarks do. It has 64 of the 256 bits of its secret at most.
+    package var hostName: String {
+      let digits = String("\(session) host".fnv1a, radix: 16)
+      return String(repeating: "0", count: 16 - digits.utf8.count) + digits + ".localhost"
+    }
+  }
+
+  /// The names of every server of this machine.
+  package static let loopbackNames = ["127.0.0.1", "localhost", "[::1]"]
+
+  /// `nil` if everyone may access the server.
+  package let secrets: Secrets?
+  /// The values of `Host` that are this server's, in lower case.
+  package let hosts: Set<String>
+  /// Those of every server of this machine.
+  private let sharedHosts: Set<String>
+  /// ``Secrets/hostName`` with the port; `nil` if it is not a name of this server.
+  private let sessionHost: String?
+  /// Other origins whose pages may use the API, in lower case.
+  package let allowedOrigins: Set<String>
+  /// True if records may be deleted, restored and downloaded.
+  package let mayChange: Bool
+  /// Cookies ignore ports, so that their name contains it.
+  package let cookie: String
+
+  package init(
+    secrets: Secrets?, names: [String], port: Int, allowedOrigins: Set<String>,
+    mayChange: Bool
+  ) {
+    self.secrets = secrets
+    func hosts(_ names: [String]) -> Set<String> {
+      let names = names.map { $0.lowercased() }
+      return Set(names.map { "\($0):\(port)" } + (port == 80 ? names : []))
+    }
+    self.hosts = hosts(names)
+    sharedHosts = hosts(Self.loopbackNames)
+    sessionHost = secrets.map(\.hostName).flatMap {
+      names.contains($0) ? "\($0):\(port)" : nil
+    }
+    self.allowedOrigins = allowedOrigins
+    self.mayChange = mayChange
+    cookie = "aggregator_\(port)"
+  }
+
+  /// True for a name of this server: other names are those of a page that wants to look like it.
+  private func knows(_ request: ServerRequest) -> Bool {
+    request.header("Host").map { hosts.contains($0.lowercased()) } ?? false
+  }
+
+  /// Refuses a request that another site could have caused.
+  package func check(_ request: ServerRequest) throws(Problem) {
+    guard knows(request) else {
+      throw Problem(
+        421, "unknownHost", "this server does not answer for the host of the request",
+        hint: "use the address that it printed, or name the host with --host")
+    }
+    if let origin = request.header("Origin") {
+      guard isOwn(origin) || allows(origin) else {
+        throw Problem(
+          403, "foreignOrigin", "requests from pages of \(origin.oneLine(atMost: 80)) are refused",
+          hint: "allow the origin with --allow-origin")
+      }
+    } else if request.isChange, !hasToken(request) {
+      // A browser names the origin of every change.
+      throw Problem(403, "foreignOrigin", "a change without Origin and bearer token is refused")
+    }
+    guard !request.isChange || mayChange else {
+      throw Problem(403, "readOnly", "this server is read-only")
+    }
+  }
+
+  /// True if the request bears the token or the cookie.
+  func admits(_ request: ServerRequest) -> Bool {
+    guard let secrets else { return true }
+    if hasToken(request) { return true }
+    return cookies(of: request).contains { $0.isEqualInConstantTime(to: secrets.session) }
+  }
+
+  /// The origin that may read the response, for `Access-Control-Allow-Origin`; `nil` for this server's own pages.
+  func foreignOrigin(of request: ServerRequest) -> String? {
+    request.header("Origin").flatMap { allows($0) ? $0 : nil }
+  }
+
+  /// The redirect that takes the token out of the address and gives the browser its cookie; `nil` if the address
+  /// has no token, and a refusal if it is wrong.
+  ///
+  /// A browser that finds ``Secrets/hostName`` is first redirected to it, with the token, and loses its cookie for
+  /// the name that all servers of this machine share.
+  func exchange(_ request: ServerRequest) throws(Problem) -> ServerResponse? {
+    guard let secrets, request.method == "GET", let token = request.parameter("token") else {
+      return nil
+    }
+    guard token.isEqualInConstantTime(to: secrets.token) else { throw .unauthorized }
+    let host = request.header("Host")?.lowercased() ?? ""
+    if let sessionHost, sharedHosts.contains(host), request.resolvesNamesOfLocalhost {
+      let address = request.address(replacing: "token", by: token)
+      return redirect(303, "Location", "http://\(sessionHost)\(address)", cookie: "", maxAge: 0)
+    }
+    let address = request.address(replacing: "token", by: nil)
+    let year = 31_536_000
+    // After a redirect from another host, Firefox sends no strict cookie on any further one.
+    return host == sessionHost
+      ? redirect(200, "Refresh", "0; url=\(address)", cookie: secrets.session, maxAge: year)
+      : redirect(303, "Location", address, cookie: secrets.session, maxAge: year)
+  }
+
+  private func redirect(
+    _ status: Int, _ field: String, _ target: String, cookie value: String, maxAge: Int
+  ) -> ServerResponse {
+    ServerResponse(
+      status, "text/plain; charset=utf-8", [],
+      headers: [
+        .init(field, target), .init("Cache-Control", "no-store"),
+        .init(
+          "Set-Cookie",
+          "\(cookie)=\(value); Path=/; Max-Age=\(maxAge); HttpOnly; SameSite=Strict"),
+      ])
+  }
+
+  private func hasToken(_ request: ServerRequest) -> Bool {
+    guard let secrets else { return true }
+    guard let field = request.header("Authorization"), field.lowercased().hasPrefix("bearer ")
+    else { return false }
+    return String(field.dropFirst(7)).isEqualInConstantTime(to: secrets.token)
+  }
+
+  private func cookies(of request: ServerRequest) -> [String] {
+    (request.header("Cookie") ?? "").split(separator: ";").compactMap { pair in
+      let pair = pair.drop { $0 == " " }
+      return pair.hasPrefix("\(cookie)=") ? String(pair.dropFirst(cookie.count + 1)) : nil
+    }
+  }
+
+  private func isOwn(_ origin: String) -> Bool {
+    let origin = origin.lowercased()
+    return origin.hasPrefix("http://") && hosts.contains(String(origin.dropFirst(7)))
+  }
+
+  private func allows(_ origin: String) -> Bool { allowedOrigins.contains(origin.lowercased()) }
+}
+
+extension Problem {
+  static let unauthorized = Problem(
+    401, "unauthorized", "the access token is missing or wrong",
+    hint: "open the address that the server printed, or send Authorization: Bearer TOKEN")
+}
+
+extension ServerRequest {
+  /// True if it may change something.
+  var isChange: Bool { !["GET", "HEAD", "OPTIONS"].contains(method) }
+
+  /// True for a browser that takes each name that ends in `.localhost` for this machine (RFC 6761, section 6.3), and
+  /// does not ask the resolver, which may not know it: of the families of Chromium and Firefox, which have other names
+  /// on iOS, where they cannot.
+  var resolvesNamesOfLocalhost: Bool {
+    header("User-Agent")?.contains(/(?:Chrome|Firefox)\/[0-9]/) == true
+  }
+}
+
+extension Access.Secrets {
+  private static let maxFileSize = 4096
+
+  /// New random secrets.
+  package static func random() -> Access.Secrets {
+    Access.Secrets(token: randomText(), session: randomText())
+  }
+
+  /// The secrets in a file, which is made with random ones if it is missing or `renews`.
+  package static func stored(at path: String, renewing renews: Bool) throws(SourceError)
+    -> Access.Secrets
+  {
+    let file = PrivateFile(path: path)
+    if !renews, let bytes = try file.contents(atMost: maxFileSize) {
+      let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+      if lines.count == 2, lines.allSatisfy({ $0.utf8.count == 64 }) {
+        return Access.Secrets(token: lines[0], session: lines[1])
+      }
+    }
+    let secrets = random()
+    try file.write(Array("\(secrets.token)\n\(secrets.session)\n".utf8))
+    return secrets
+  }
+
+  /// The token in a file of the user's: the first line, with at least 16 characters.
+  package static func token(in path: String) throws(SourceError) -> Access.Secrets {
+    guard let bytes = try PrivateFile(path: path).contents(atMost: maxFileSize) else {
+      throw SourceError(.storage, "no file at \(path)", remedy: "write a token into it")
+    }
+    let line = String(decoding: bytes, as: UTF8.self).split(separator: "\n").first.map(String.init)
+    guard let token = line, token.utf8.count >= 16, token.utf8.allSatisfy({ 0x21...0x7E ~= $0 })
+    else {
+      throw SourceError(
+        .invalidSettings, "invalid token in \(path)",
+        remedy: "write a line of 16 or more visible ASCII characters")
+    }
+    return Access.Secrets(token: token, session: randomText())
+  }
+
+  /// 256 random bits as hexadecimal digits.
+  static func randomText() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<4).map { _ in
+      let digits = String(generator.next() as UInt64, radix: 16)
+      return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }.joined()
+  }
+}
+
+extension String {
+  /// Takes as long for a nearly equal text as for any other of the length, so that time does not tell how much
+  /// of a secret was right.
+  fileprivate func isEqualInConstantTime(to other: String) -> Bool {
+    let (first, second) = (Array(utf8), Array(other.utf8))
+    guard first.count == second.count else { return false }
+    return zip(first, second).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+}

@@ -1,0 +1,119 @@
+import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
+
+/// The origin of an answer in a few words, which opens into the whole story.
+struct Badge {
+  enum Kind: String { case live, cached, bundled, offline }
+
+  struct Link {
+    let icon: Icon
+    let words: String
+    let address: String
+  }
+
+  let kind: Kind
+  let label: String
+  let explanation: String
+
+  /// Why the answer is not what was asked for, or not all of it, to be shown beside the list.
+  let notes: [String]
+
+  private let page: ServedPage
+  private let provenance: CombinedProvenance
+
+  /// `nil` if no source answered.
+  init?(_ page: ServedPage, _ cache: ServedQuery.Cache, _ now: Date) {
+    guard let provenance = page.summary.provenance else { return nil }
+    self.page = page
+    self.provenance = provenance
+    let code = provenance.reason?.code
+    let isOffline = cache == .offline || code == .offline || code == .unreachable
+    let age = provenance.fetchedAt.map { " \($0.age(at: now))" } ?? ""
+    let origin =
+      switch provenance.origin {
+      case .live: "Live"
+      case .cached: "Cached\(age)"
+      case .bundled: "Bundled sample data"
+      case .mixed: "Partly cached"
+      }
+    kind =
+      switch provenance.origin {
+      case .live: .live
+      case _ where isOffline: .offline
+      case .bundled: .bundled
+      case .cached, .mixed: .cached
+      }
+    label = kind == .offline ? "Offline · \(origin.lowercasedFirst)" : origin
+    let reason = (page.reason ?? provenance.reason?.message)?.safeLine.capitalizedFirst
+    notes =
+      (provenance.reason == nil ? [] : [reason].compactMap(\.self)) + page.summary.shortcomings
+    let usual =
+      switch provenance.origin {
+      case .live: "Fetched from the service just now"
+      case .cached where cache == .offline: "You chose to use local data only"
+      case .cached: "Fresh enough: the service was not asked again"
+      case .bundled: "Sample data that is part of the program"
+      case .mixed: "Some records are live, others cached"
+      }
+    explanation = reason ?? usual
+  }
+
+  var notesHTML: [HTML] { notes.map { #"<p class="note" dir="auto">\#($0)</p>"# } }
+
+  func html(_ links: [Link]) -> HTML {
+    """
+    <details class="badge \(kind.rawValue)"><summary title="\(explanation)">\
+    <span class="visually-hidden">Data: </span><span class="label">\(label)</span></summary>
+    <div class="panel">
+    <p dir="auto">\(explanation).</p>
+    <dl>\(provenance.fetchedAt.map { date in
+      #"<div><dt>Fetched</dt><dd><time datetime="\#(date.iso8601)">\#(date.forPeople)</time></dd></div>"#
+    })\(provenance.endpoint.map { endpoint in
+      #"<div><dt>From</dt><dd dir="auto">\#(endpoint.safeLine)</dd></div>"#
+    })</dl>
+    \(page.summary.warnings.map { #"<p dir="auto">\#($0.warning.message.safeLine.capitalizedFirst)</p>"# })
+    <p class="actions">\(links.map { link in
+      """
+      <a class="button" href="\(link.address)">\(link.icon.html)<span>\(link.words)</span></a>
+      """
+    })</p>
+    </div></details>
+    """
+  }
+
+  /// The other ways to read the same data.
+  static func links(_ query: ServedQuery, address: (ServedQuery) -> String) -> [Link] {
+    let reload = Link(
+      icon: .refresh, words: "Refresh", address: address(query.with(cache: .reload)))
+    return query.cache == .offline
+      ? [Link(icon: .refresh, words: "Go online", address: address(query.with(cache: .normal)))]
+      : [
+        reload,
+        Link(
+          icon: .offline, words: "Use local data",
+          address: address(query.with(cache: .offline))),
+      ]
+  }
+}
+
+extension ListingSummary {
+  /// The warnings that records are missing, or may be.
+  fileprivate var shortcomings: [String] {
+    let codes: Set = ["scanned", "unreadable", "estimated"]
+    return warnings.map(\.warning).filter { $0.meansIncomplete || codes.contains($0.code) }
+      .map(\.message.safeLine.capitalizedFirst)
+  }
+}
+
+extension Date {
+  /// For example `2026-11-21 20:47 UTC`.
+  fileprivate var forPeople: String {
+    let text = iso8601
+    return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5)) UTC"
+  }
+}
+
+extension String {
+  fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
+}

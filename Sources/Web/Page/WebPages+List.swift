@@ -1,0 +1,201 @@
+import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
+
+// The page of a source and its list.
+
+extension WebPages {
+  func sourcePage(_ content: SourceContent) -> HTML {
+    let source = content.source
+    let name = (try? content.detail?.answer.get())?.records.first?.name
+    return document(
+      Frame(
+        title: [name, source.title].compactMap(\.self).joined(separator: " – "),
+        place: source.name, showsDetail: content.detail != nil),
+      """
+      <div class="column">
+      <div class="heading">
+      <div><h1>\(source.title)</h1>
+      <p class="summary">\(source.summary.safeLine.capitalizedFirst)</p></div>
+      \(download(source))
+      </div>
+      \(searchForm(
+        PageAddress.list(source.name, ServedQuery()), "Search \(source.noun.plural)",
+        content.query.forLinks))
+      \(listPart(content))
+      </div>
+      \(detailPart(content))
+      """)
+  }
+
+  /// The button that downloads all records; it needs the script.
+  private func download(_ source: any ServedSource) -> HTML? {
+    guard !isReadOnly, source.hasStore else { return nil }
+    let pages = source.isEndless ? "?pages=5" : ""
+    return """
+      <div class="download" data-action="\(PageAddress.api(source.name))/sync\(pages)" \
+      data-noun="\(source.noun.plural)" hidden>
+      <button type="button" class="button">\(Icon.download.html)\
+      <span>\(source.isEndless ? "Download more" : "Download all")</span></button>
+      <div class="download-state" hidden><progress aria-label="Download"></progress>\
+      <span class="download-words" role="status"></span></div>
+      </div>
+      """
+  }
+
+  func listPart(_ content: SourceContent) -> HTML {
+    let source = content.source
+    let body: HTML? = content.list.map { list in
+      switch list {
+      case .success(let page): answer(page, content)
+      case .failure(let failure): failureState(failure, content)
+      }
+    }
+    return """
+      <section id="list" aria-label="\(source.title)">
+      \(content.deleted.map { deletedNotice($0, content) })
+      \(body)
+      </section>
+      """
+  }
+
+  private func answer(_ page: ServedPage, _ content: SourceContent) -> HTML {
+    let source = content.source
+    let query = content.query.forLinks
+    let badge = Badge(page, query.cache, now)
+    let count = count(page, content)
+    guard !page.records.isEmpty || query.cursor != nil else {
+      return """
+        <div class="bar"><p class="count" data-announce>No \(source.noun.plural)</p>\
+        \(badge?.html(badgeLinks(content)))</div>
+        \(badge?.notesHTML ?? [])
+        \(empty(content))
+        """
+    }
+    let list: HTML =
+      source.hasImages
+      ? """
+      <ol class="records gallery">
+      \(page.records.map { card($0, source, query, content.detail?.id) })
+      </ol>
+      """ : rows(page.records, source, query, content.detail?.id)
+    return """
+      <div class="bar"><p class="count" data-announce data-count="\(page.records.count)">\(count)</p>\
+      \(badge?.html(badgeLinks(content)))</div>
+      \(badge?.notesHTML ?? [])
+      \(beginning(content))
+      \(list)
+      \(end(page, content))
+      """
+  }
+
+  private func count(_ page: ServedPage, _ content: SourceContent) -> HTML {
+    let noun = content.source.noun
+    let count: HTML =
+      if let total = page.summary.total {
+        "\(noun.count(total))"
+      } else if page.summary.next == nil, content.query.cursor == nil {
+        "\(noun.count(page.records.count))"
+      } else {
+        "<span data-shown>\(page.records.count)</span> \(noun.plural) shown"
+      }
+    guard let query = content.query.query else { return count }
+    return "\(count) for “<bdi>\(query.safeLine)</bdi>”"
+  }
+
+  private func badgeLinks(_ content: SourceContent) -> [Badge.Link] {
+    let name = content.source.name
+    return Badge.links(content.query.with(cursor: nil)) { PageAddress.list(name, $0) }
+  }
+
+  /// A link to the first page, if this is a later one.
+  private func beginning(_ content: SourceContent) -> HTML? {
+    guard content.query.cursor != nil else { return nil }
+    let address = PageAddress.list(
+      content.source.name, content.query.forLinks.with(cursor: nil))
+    return #"<p class="beginning"><a href="\#(address)">Back to the beginning of the list</a></p>"#
+  }
+
+  private func end(_ page: ServedPage, _ content: SourceContent) -> HTML {
+    guard let next = page.summary.next else {
+      return #"<p class="end">End of list</p>"#
+    }
+    let address = PageAddress.list(
+      content.source.name, content.query.forLinks.with(cursor: next.description))
+    return #"<p class="more"><a class="button" rel="next" href="\#(address)">Show more</a></p>"#
+  }
+
+  func card(
+    _ record: ServedRecord, _ source: any ServedSource, _ query: ServedQuery, _ selected: String?
+  ) -> HTML {
+    """
+    <li><a class="record" href="\(PageAddress.record(source.name, record.id, query))" \
+    data-id="\(record.id)"\(selected: record.id == selected)>
+    \(picture(of: record, source, query.cache))
+    <span class="words"><span class="name" dir="auto">\(record.name.safeLine)</span>\
+    \(record.summary.prefix(2).map { #"<span class="fact" dir="auto">\#($0.value.safeLine)</span>"# })\
+    </span></a></li>
+
+    """
+  }
+
+  /// The picture, over the initial of the name, which is there until it has arrived.
+  func picture(
+    of record: ServedRecord, _ source: any ServedSource, _ cache: ServedQuery.Cache
+  ) -> HTML {
+    let address = PageAddress.image(source.name, record.id, .small, cache)
+    let image: HTML? =
+      record.hasImage
+      ? #"<img src="\#(address)" alt="" loading="lazy" decoding="async">"# : nil
+    let initial = record.name.safeLine.prefix(1).uppercased()
+    return """
+      <span class="picture"><span class="initial" aria-hidden="true">\(initial)</span>\(image)</span>
+      """
+  }
+
+  func rows(
+    _ records: [ServedRecord], _ source: any ServedSource, _ query: ServedQuery,
+    _ selected: String?
+  ) -> HTML {
+    // A record lists only fields that have a value; the columns are those of all of them.
+    var labels: [String] = []
+    for line in records.flatMap(\.summary) where !labels.contains(line.label) {
+      labels.append(line.label)
+    }
+    labels = Array(labels.prefix(4))
+    return """
+      <div class="columns columns-\(labels.count)" aria-hidden="true"><span>Name</span>\
+      \(labels.map { "<span>\($0.safeLine)</span>" })</div>
+      <ol class="records rows columns-\(labels.count)">
+      \(records.map { row($0, labels, source, query, selected) })
+      </ol>
+      """
+  }
+
+  private func row(
+    _ record: ServedRecord, _ labels: [String], _ source: any ServedSource, _ query: ServedQuery,
+    _ selected: String?
+  ) -> HTML {
+    let facts = labels.map { label -> HTML in
+      guard let line = record.summary.first(where: { $0.label == label }) else {
+        return #"<span class="fact"></span>"#
+      }
+      return """
+        <span class="fact"><span class="label">\(label.safeLine)</span> \
+        <bdi>\(line.value.safeLine)</bdi></span>
+        """
+    }
+    return """
+      <li><a class="record" href="\(PageAddress.record(source.name, record.id, query))" \
+      data-id="\(record.id)"\(selected: record.id == selected)>\
+      <span class="name" dir="auto">\(record.name.safeLine)</span>\(facts)</a></li>
+
+      """
+  }
+}
+
+extension HTML.StringInterpolation {
+  mutating func appendInterpolation(selected isSelected: Bool) {
+    appendInterpolation(attribute: "aria-current", isSelected ? "true" : nil)
+  }
+}

@@ -1,0 +1,105 @@
+import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
+
+// The page of a search in all sources.
+
+extension WebPages {
+  func searchPage(_ content: SearchContent) -> HTML {
+    let title = content.query.map { "“\($0)”" } ?? "Search"
+    return document(
+      Frame(title: title, place: "search"),
+      """
+      <div class="column">
+      <div class="heading"><div><h1>All sources</h1>
+      <p class="summary">Search \(sources.map(\.noun.plural.safeLine).joined(separator: ", ")) at once</p>\
+      </div></div>
+      \(searchForm("/search", "Search all sources",
+        ServedQuery(query: content.query, cache: content.cache).forLinks))
+      \(resultsPart(content))
+      </div>
+      """)
+  }
+
+  func resultsPart(_ content: SearchContent) -> HTML {
+    guard let query = content.query else {
+      return """
+        <section id="list" aria-label="Results">
+        \(state(.search, "Search everything", ["Results from each source appear here."]) {
+          examples
+        })
+        </section>
+        """
+    }
+    let counts = content.answers.map { (try? $0.page.get())?.records.count ?? 0 }
+    let found = counts.count { $0 > 0 }
+    let failed = content.answers.count { if case .failure = $0.page { true } else { false } }
+    let failures = failed == 0 ? "" : " · \(failed.of("source")) failed"
+    return """
+      <section id="list" aria-label="Results">
+      <div class="bar"><p class="count" data-announce>\
+      \(found == 0 ? "No matches" : "Matches") for “<bdi>\(query.safeLine)</bdi>”\
+      \(found == 0 ? "" : " in \(found.of("source"))")\(failures)</p></div>
+      \(content.answers.map { results($0, query, content.cache) })
+      </section>
+      """
+  }
+
+  private var examples: HTML {
+    """
+    <ul class="examples">\(sources.map { source in
+      """
+      <li><a href="\(PageAddress.search(source.example.query))">\(source.example.query.safeLine)</a></li>
+      """
+    })</ul>
+    """
+  }
+
+  private func results(
+    _ answer: SearchContent.Answer, _ text: String, _ cache: ServedQuery.Cache
+  ) -> HTML {
+    let source = answer.source
+    let query = ServedQuery(query: text, cache: cache).forLinks
+    let address = PageAddress.list(source.name, query)
+    switch answer.page {
+    case .success(let page):
+      let badge = Badge(page, cache, now)
+      let links = Badge.links(ServedQuery(query: text, cache: cache)) {
+        PageAddress.search(text, $0.cache)
+      }
+      let all: HTML? =
+        page.summary.next == nil
+        ? nil
+        : """
+        <p class="all"><a href="\(address)">All matches in \(source.noun.plural.safeLine)\
+        \(Icon.forward.html)</a></p>
+        """
+      let list: HTML =
+        if page.records.isEmpty {
+          #"<p class="note">No matches in \#(source.noun.plural.safeLine)</p>"#
+        } else if source.hasImages {
+          """
+          <ol class="records gallery small">\(page.records.map { card($0, source, query, nil) })</ol>
+          """
+        } else {
+          rows(page.records, source, query, nil)
+        }
+      return """
+        <section class="group" aria-label="\(source.title)">
+        <div class="bar"><h2><a href="\(address)">\(source.title)</a></h2>\(badge?.html(links))</div>
+        \(list)
+        \(all)
+        </section>
+        """
+    case .failure(let failure):
+      return """
+        <section class="group" aria-label="\(source.title)">
+        <div class="bar"><h2>\(source.title)</h2></div>
+        <p class="note failed" dir="auto">\(Icon.warning.html)\
+        <span>\(failure.detail.safeLine.capitalizedFirst)\
+        \(failure.hint.map { " – \($0.safeLine)" } ?? "")</span></p>
+        </section>
+        """
+    }
+  }
+}

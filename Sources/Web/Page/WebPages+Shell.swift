@@ -1,0 +1,125 @@
+import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
+
+// The frame of all pages.
+
+extension WebPages {
+  struct Frame {
+    let title: String
+    /// The name of the source, or `search`; `nil` for neither.
+    var place: String?
+    /// Of the style inside the page, for a client that may neither fetch files nor see the sources.
+    var nonce: String?
+    var showsDetail = false
+  }
+
+  func document(_ frame: Frame, _ main: HTML) -> HTML {
+    let name = frame.title.isEmpty ? program : "\(frame.title.safeLine) – \(program)"
+    return """
+      <!doctype html>
+      <html lang="en">
+      <head>
+      <meta charset="utf-8">
+      <title>\(name)</title>
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <meta name="color-scheme" content="light dark">
+      <meta name="referrer" content="same-origin">
+      <meta name="robots" content="noindex">
+      \(frame.nonce.map(style) ?? files)
+      </head>
+      <body\(attribute: "class", frame.showsDetail ? "has-detail" : nil)>
+      <a class="skip" href="#main">Skip to content</a>
+      <header class="side">
+      <a class="brand" href="/"><span class="brand-mark" aria-hidden="true"></span>\(program)</a>
+      \(frame.nonce == nil ? navigation(frame.place) : nil)
+      </header>
+      <main id="main" tabindex="-1">
+      \(main)
+      </main>
+      <p id="announcer" class="visually-hidden" role="status"></p>
+      <div id="toast" class="toast" role="status"></div>
+      </body>
+      </html>
+
+      """
+  }
+
+  private var files: HTML {
+    """
+    <link rel="icon" type="image/svg+xml" href="\(Asset.icon.address)">
+    <link rel="stylesheet" href="\(Asset.stylesheet.address)">
+    <script type="module" src="\(Asset.script.address)"></script>
+    """
+  }
+
+  private func style(_ nonce: String) -> HTML {
+    #"<style nonce="\#(nonce)">\#(HTML(stringLiteral: Stylesheet.text))</style>"#
+  }
+
+  private func navigation(_ place: String?) -> HTML {
+    """
+    <nav aria-label="Sources">
+    <ul>
+    <li><a href="/search"\(current: place == "search")>\(Icon.search.html)<span>All sources</span></a></li>
+    \(sources.map { source in
+      """
+      <li><a href="\(PageAddress.list(source.name, ServedQuery()))"\
+      \(attribute: "title", source.summary.safeLine.capitalizedFirst)\(current: place == source.name)>\
+      <span class="initial" aria-hidden="true">\(source.title.prefix(1).description)</span>\
+      <span>\(source.title)</span></a></li>
+
+      """
+    })
+    </ul>
+    </nav>
+    <p class="shortcuts" hidden><label><input type="checkbox" id="shortcuts" checked>\
+    <span><kbd>/</kbd> searches</span></label></p>
+    """
+  }
+
+  /// The search field of a source, or of all.
+  func searchForm(_ address: String, _ label: String, _ query: ServedQuery) -> HTML {
+    """
+    <form class="search" role="search" action="\(address)" method="get">
+    <label class="visually-hidden" for="query">\(label)</label>
+    <div class="field">\(Icon.search.html)
+    <input type="search" id="query" name="query" value="\(query.query ?? "")" placeholder="\(label)…" \
+    autocomplete="off" autocapitalize="off" spellcheck="false" enterkeyhint="search" dir="auto">
+    \(query.conditions.map { hidden("where", $0) })\
+    \(query.order.map { hidden("sort", $0) })\
+    \(query.limit.map { hidden("limit", String($0)) })\
+    \(query.cache == .normal ? nil : hidden("cache", query.cache.rawValue))\
+    <kbd class="hint" hidden>/</kbd>
+    <button type="submit" class="button">Search</button></div>
+    </form>
+    """
+  }
+
+  private func hidden(_ name: String, _ value: String) -> HTML {
+    #"<input type="hidden" name="\#(name)" value="\#(value)">"#
+  }
+
+  func failurePage(_ failure: PageFailure, nonce: String?) -> HTML {
+    document(
+      Frame(title: failure.title, nonce: nonce),
+      """
+      <div class="column">
+      \(state(.warning, failure.title, level: 1, [failure.detail, failure.hint]) {
+        nonce != nil ? nil : #"<a class="button primary" href="/">Show all \#(sources.first?.noun.plural ?? "sources")</a>"#
+      })
+      </div>
+      """)
+  }
+}
+
+extension HTML.StringInterpolation {
+  mutating func appendInterpolation(current isCurrent: Bool) {
+    appendInterpolation(attribute: "aria-current", isCurrent ? "page" : nil)
+  }
+}
+
+extension ServedSource {
+  /// The name for a heading.
+  package var title: String { noun.plural.safeLine.capitalizedFirst }
+}

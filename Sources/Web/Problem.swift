@@ -1,0 +1,101 @@
+import AggregatorKit
+package import AggregatorServer
+import AggregatorTerminal
+
+/// An error of the API: problem details (RFC 9457).
+package struct Problem: Error, Equatable {
+  package let status: Int
+  /// The kind of error, such as `invalidCursor`.
+  package let code: String
+  package let message: String
+  package var hint: String?
+  /// The time to wait before a retry, in seconds.
+  var retryAfter: Int?
+
+  init(_ status: Int, _ code: String, _ message: String, hint: String? = nil) {
+    self.status = status
+    self.code = code
+    self.message = message
+    self.hint = hint
+  }
+
+  /// The problem for any error of a ``ServedSource``.
+  init(_ error: any Error) {
+    switch error {
+    case let problem as Problem: self = problem
+    case let error as SourceError:
+      self.init(Self.status(of: error.code), error.code.description, error.message)
+      hint = error.remedy.flatMap { $0.action == nil ? $0.text : nil }
+      // At most a day: a service may name any time.
+      retryAfter = error.retryAfter.map {
+        Int(min(max($0 / .seconds(1), 1), 86_400).rounded(.up))
+      }
+      // Clients expect one; this is how long a breaker stays open at most.
+      if retryAfter == nil, status == 429 || status == 503 { retryAfter = 30 }
+    case let error as CommandError:
+      let status =
+        switch error.code {
+        case .usage: 400
+        case .notFound: 404
+        case .io, .bug: 500
+        case .tryLater: 503
+        default: 502
+        }
+      self.init(status, error.code == .usage ? "invalidRequest" : "\(error.code)", error.message)
+      if case .words(let words)? = error.hint { hint = words }
+      if status == 503 { retryAfter = 30 }
+    default: self.init(500, "internal", "internal error")
+    }
+  }
+
+  private static func status(of code: SourceError.Code) -> Int {
+    switch code {
+    case .invalidRequest, .invalidCursor: 400
+    case .notFound, .notRecorded, .nothingCached: 404
+    case .rateLimited: 429
+    case .unsupported: 501
+    case .circuitOpen, .busy, .offline, .missingKey, .cancelled: 503
+    case .timedOut: 504
+    case .storage, .unusableStore, .invalidSettings: 500
+    default: 502
+    }
+  }
+
+  package var response: ServerResponse {
+    var response = ServerResponse(
+      status, "application/problem+json",
+      Array(
+        JSON.object([
+          .init("type", "about:blank"), .init("title", .string(ServerResponse.reason(of: status))),
+          .init("status", .integer(status)), .init("detail", .string(message)),
+          .init("code", .string(code)), .init("hint", hint.json),
+        ]).text.utf8),
+      headers: [.init("Cache-Control", "no-store")])
+    if let retryAfter { response.set("Retry-After", String(retryAfter)) }
+    if status == 401 { response.set("WWW-Authenticate", "Bearer") }
+    return response
+  }
+}
+
+extension ServerResponse {
+  /// The words of a status (RFC 9110, section 15).
+  package static func reason(of status: Int) -> String {
+    switch status {
+    case 400: "Bad Request"
+    case 401: "Unauthorized"
+    case 403: "Forbidden"
+    case 404: "Not Found"
+    case 405: "Method Not Allowed"
+    case 413: "Content Too Large"
+    case 421: "Misdirected Request"
+    case 429: "Too Many Requests"
+    case 431: "Request Header Fields Too Large"
+    case 500: "Internal Server Error"
+    case 501: "Not Implemented"
+    case 502: "Bad Gateway"
+    case 503: "Service Unavailable"
+    case 504: "Gateway Timeout"
+    default: "Error"
+    }
+  }
+}

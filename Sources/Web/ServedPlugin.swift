@@ -1,0 +1,199 @@
+package import AggregatorKit
+package import AggregatorQueries
+import AggregatorTerminal
+
+/// The source of a plugin.
+package struct ServedPlugin<P: Plugin>: ServedSource {
+  private let plugin: P
+  private let environment: PluginEnvironment
+  private let chain: Result<any DataSource<P.Item>, SourceError>
+  private let images: RecordImages<P.Item>
+  private let holdingSyncLock: SyncHolder
+
+  /// Runs a sync while no other process downloads the same source.
+  package typealias SyncHolder =
+    @Sendable (_ body: @Sendable () async -> SyncResult) async throws -> SyncResult
+
+  /// - Parameter files: The cache of images on the disk; `nil` for none.
+  package init(
+    _ plugin: P, in environment: PluginEnvironment, imagesIn files: ImageDiskCache?,
+    syncing holder: @escaping SyncHolder = { body in await body() }
+  ) {
+    self.plugin = plugin
+    self.environment = environment
+    holdingSyncLock = holder
+    chain = Result { () throws(SourceError) in try plugin.source(in: environment) }
+    images = plugin.images(in: environment, files: files)
+  }
+
+  package var name: String { plugin.name }
+  package var summary: String { plugin.summary }
+  package var noun: RecordNoun { plugin.noun }
+  package var fields: [FieldEntry] { plugin.fields.map { FieldEntry($0) } }
+  package var example: PluginExample { plugin.example }
+  package var hasImages: Bool { plugin.layout.images != nil }
+  package var isEndless: Bool { plugin.policy.isEndless }
+  package var largestPage: Int { plugin.policy.largestPage }
+  package var hasStore: Bool { environment.store != nil }
+
+  // MARK: - Records
+
+  package func page(_ query: ServedQuery) async throws -> ServedPage {
+    let limit = query.limit ?? min(ListingOptions.standardLimit, largestPage)
+    guard 1...largestPage ~= limit else {
+      throw CommandError(
+        .usage, "invalid value \"\(limit)\" for limit: must be from 1 to \(largestPage)")
+    }
+    var request = PageRequest(matching: try query.query.map { try Query($0) }, limit: limit)
+    if let text = query.cursor {
+      guard let cursor = Cursor(text) else { throw SourceError.damaged(text) }
+      request.cursor = cursor
+    }
+    let chosen = try chosenFields(query.fields)
+    var outcome = ListingOutcome(of: plugin, at: environment.now())
+    let source = try await source(for: query, &outcome)
+    let page = try await source.page(request)
+    outcome.add(page, showing: page.records.count)
+    if query.cache == .offline, outcome.gap == nil, let store = environment.store {
+      outcome.gap = try await plugin.gap(in: store)
+      outcome.noteGap()
+    }
+    outcome.check(page.records, of: plugin, chosen: query.fields, hint: nil)
+    return served(page.records, chosen, outcome.summary, query)
+  }
+
+  package func record(_ id: String, _ query: ServedQuery) async throws -> ServedPage {
+    let chosen = try chosenFields(query.fields)
+    let found = try await plugin.find(id, in: try chain(query.cache)).get()
+    var outcome = ListingOutcome(of: plugin, at: environment.now())
+    outcome.add(found)
+    return served([found.item], chosen, outcome.summary, query)
+  }
+
+  private func chain(_ cache: ServedQuery.Cache) throws(SourceError) -> any DataSource<P.Item> {
+    try chain.get().cachePolicy(cache.policy)
+  }
+
+  /// The chain, or the selected records of the store.
+  private func source(
+    for query: ServedQuery, _ outcome: inout ListingOutcome
+  ) async throws -> any DataSource<P.Item> {
+    guard !query.conditions.isEmpty || query.order != nil else { return try chain(query.cache) }
+    guard query.cache == .normal || query.cache == .offline else {
+      throw CommandError(
+        .usage, "cache=\(query.cache.rawValue) cannot be used: where and sort read cached records")
+    }
+    let selection = try Selection(
+      SelectionText(conditions: query.conditions, order: query.order), plugin.fields)
+    return try await plugin.selected(by: selection, in: environment, &outcome)
+  }
+
+  private func chosenFields(_ names: [String]?) throws(CommandError) -> [Field<P.Item>] {
+    guard let names else { return plugin.fields }
+    var chosen: [Field<P.Item>] = []
+    for name in names {
+      let field = try plugin.fields.field(named: name)
+      if !chosen.contains(where: { $0.name == name }) { chosen.append(field) }
+    }
+    return chosen
+  }
+
+  private func served(
+    _ records: [P.Item], _ chosen: [Field<P.Item>], _ summary: ListingSummary,
+    _ query: ServedQuery
+  ) -> ServedPage {
+    ServedPage(
+      records: records.map {
+        ServedRecord($0, of: plugin, chosen, isForPeople: query.isForPeople)
+      },
+      summary: summary, reason: summary.provenance?.reason?.message)
+  }
+
+  // MARK: - Images
+
+  package func image(
+    _ id: String, _ size: ImageSize, _ cache: ServedQuery.Cache
+  ) async throws -> LookupResult<LoadedImage> {
+    guard hasImages else {
+      throw SourceError(.notFound, "\(plugin.name) have no images")
+    }
+    let record = try await plugin.find(id, in: try chain(cache)).get().item
+    return try await plugin.image(of: record, size, in: images, cache.policy)
+  }
+
+  // MARK: - Changes
+
+  package func delete(_ id: String) async throws -> Bool {
+    let store = try environment.requiredStore()
+    guard let key = P.Item.ID(id), try await plugin.isKnown(key, in: store) else { return false }
+    try await plugin.recordStore(in: store).delete(key, at: environment.now())
+    return true
+  }
+
+  package func restore(_ id: String) async throws -> Bool {
+    let store = try environment.requiredStore()
+    guard let key = P.Item.ID(id) else { return false }
+    return try await plugin.recordStore(in: store).restore(key)
+  }
+
+  package func sync(
+    pages: Int?, progress: @escaping @Sendable (SyncResult) -> Void
+  ) async throws -> SyncResult {
+    let store = try environment.requiredStore()
+    let sync = try plugin.sync(into: store, in: environment)
+    return try await holdingSyncLock {
+      await sync.run(upTo: pages, jobs: 1, waits: true, progress: progress)
+    }
+  }
+}
+
+extension ServedQuery.Cache {
+  /// Lists of endless sources do not grow: they would never end.
+  fileprivate var policy: CachePolicy {
+    switch self {
+    case .normal: CachePolicy(growth: .whenEmpty)
+    case .offline: .offline
+    case .reload: CachePolicy(refreshes: true, growth: .whenEmpty)
+    case .live: CachePolicy(refreshes: true, mayFallBack: false, growth: .whenEmpty)
+    }
+  }
+}
+
+extension ServedRecord {
+  /// - Parameter isForPeople: Reads what only the page shows.
+  package init<P: Plugin>(
+    _ record: P.Item, of plugin: P, _ fields: [Field<P.Item>], isForPeople: Bool
+  ) {
+    id = record.id.description
+    object = fields.object(of: record)
+    guard isForPeople else {
+      name = ""
+      summary = []
+      card = []
+      link = nil
+      hasImage = false
+      return
+    }
+    let label = plugin.label(of: record)
+    let name = label.isEmpty ? id : label
+    self.name = name
+    let shown = plugin.fields.filter(\.isShown).compactMap { Line($0, of: record) }
+    // A number that identifies a record says nothing beside its name.
+    let number = Int(id).map(String.init)
+    summary = shown.filter { $0.value != name && $0.value != number }
+    card = plugin.layout.card.compactMap { name in
+      plugin.fields.first { $0.name == name }.flatMap { Line($0, of: record) }
+    }
+    link = plugin.layout.link?(record)?.webAddress
+    hasImage = plugin.layout.images?(record, .small).isEmpty == false
+  }
+}
+
+extension ServedRecord.Line {
+  /// `nil` without a value.
+  fileprivate init?<Item>(_ field: Field<Item>, of record: Item) {
+    let value = field[record].cell
+    guard !value.isEmpty else { return nil }
+    self.init(label: field.label, value: value, isLink: value.webAddress != nil)
+  }
+}

@@ -1,0 +1,72 @@
+package import AggregatorKit
+package import AggregatorQueries
+package import AggregatorTerminal
+
+/// A query for a list, as the API and the page receive it.
+package struct ServedQuery: Hashable, Sendable {
+  package enum Cache: String, CaseIterable, Sendable {
+    /// Fresh cached data, else the service, else local data.
+    case normal
+    /// Local data; no connection is opened.
+    case offline
+    /// The service, even if cached data is fresh; else local data.
+    case reload
+    /// The service, or a failure.
+    case live
+  }
+
+  /// `nil` for all records; never blank.
+  package var query: String?
+  /// From 1 to the largest page of the source; `nil` for 20.
+  package var limit: Int?
+  package var cursor: String?
+  package var cache = Cache.normal
+  /// The names of `fields`; `nil` for all.
+  package var fields: [String]?
+  /// Conditions, as for `--where`.
+  var conditions: [String] = []
+  /// The order, as for `--sort`.
+  package var order: String?
+  /// True for the page, which shows ``ServedRecord/summary`` and ``ServedRecord/card``.
+  package var isForPeople = false
+}
+
+/// A page of a list.
+package struct ServedPage: Sendable {
+  package var records: [ServedRecord]
+  package var summary: ListingSummary
+  /// Why the answer is not live, or what to do, in words for people; `nil` if there is nothing to say.
+  package var reason: String?
+}
+
+/// A source behind the API and the page: its chains are built once, and calls in flight are shared.
+///
+/// Errors of its functions are ``CommandError`` with code `usage` for an invalid query, or ``SourceError``.
+package protocol ServedSource: Sendable {
+  var name: String { get }
+  var summary: String { get }
+  /// The record in the singular and the plural.
+  var noun: RecordNoun { get }
+  var fields: [FieldEntry] { get }
+  /// An example of a query, and of an ID.
+  var example: PluginExample { get }
+  var hasImages: Bool { get }
+  var isEndless: Bool { get }
+  /// The most records of a page.
+  var largestPage: Int { get }
+  /// False for a source whose records cannot be sorted and selected, or that has no store.
+  var hasStore: Bool { get }
+
+  func page(_ query: ServedQuery) async throws -> ServedPage
+  func record(_ id: String, _ query: ServedQuery) async throws -> ServedPage
+  func image(
+    _ id: String, _ size: ImageSize, _ cache: ServedQuery.Cache
+  ) async throws -> LookupResult<LoadedImage>
+  /// Hides a record on this machine; false if it is unknown.
+  func delete(_ id: String) async throws -> Bool
+  /// False if the record is not deleted.
+  func restore(_ id: String) async throws -> Bool
+  /// Downloads the records of the service, all of them or `pages` pages.
+  func sync(pages: Int?, progress: @escaping @Sendable (SyncResult) -> Void) async throws
+    -> SyncResult
+}
