@@ -49,6 +49,7 @@ let package = Package(
 
     // Each target depends only on targets above it.
     .library("Foundation"),
+    .library("Text"),
     .library("Core"),
     .library("Files", dependsOn: ["AggregatorCore"]),
     .library("Settings", dependsOn: ["AggregatorCore", "AggregatorFiles"]),
@@ -74,7 +75,7 @@ let package = Package(
       name: "AggregatorKit",
       dependencies: [
         "AggregatorCore", "AggregatorHTTP", "AggregatorImages", "AggregatorSQLite",
-        "AggregatorSettings", "AggregatorStore",
+        "AggregatorSettings", "AggregatorStore", "AggregatorText",
         .target(
           name: "AggregatorURLSession",
           condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
@@ -193,7 +194,7 @@ let package = Package(
 let exported = [
   "AggregatorCore", "AggregatorFoundation", "AggregatorHTTP", "AggregatorImages",
   "AggregatorSQLite",
-  "AggregatorSettings", "AggregatorStore",
+  "AggregatorSettings", "AggregatorStore", "AggregatorText",
 ]
 for target in package.targets {
   let names = target.dependencies.compactMap { dependency in
@@ -239,9 +240,11 @@ if Context.environment["AGGREGATOR_OPTIMISED_TESTS"] != nil {
 extension Target {
   /// A part of the library: module `AggregatorStore` lives in `Sources/Store`.
   static func library(_ folder: String, dependsOn dependencies: [Dependency] = []) -> Target {
-    let foundation: [Dependency] = folder == "Foundation" ? [] : ["AggregatorFoundation"]
+    // All others stand on these two.
+    let ground: [Dependency] = ["AggregatorFoundation", "AggregatorText"]
+    let known = folder == "Foundation" ? 0 : folder == "Text" ? 1 : 2
     return .target(
-      name: "Aggregator\(folder)", dependencies: foundation + dependencies,
+      name: "Aggregator\(folder)", dependencies: ground.prefix(known) + dependencies,
       path: "Sources/\(folder)")
   }
 

@@ -1,4 +1,5 @@
 import AggregatorFoundation
+import AggregatorText
 
 /// Converts a source's own position to a ``Cursor`` and back.
 ///

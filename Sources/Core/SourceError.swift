@@ -1,4 +1,5 @@
 public import AggregatorFoundation
+import AggregatorText
 
 /// A failure of a data source.
 ///

@@ -1,5 +1,6 @@
 import AggregatorCore
 package import AggregatorFoundation
+import AggregatorText
 
 /// An `http` or `https` URL, parsed so strictly that every engine understands it in the same way.
 ///

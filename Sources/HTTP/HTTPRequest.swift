@@ -1,5 +1,6 @@
 public import AggregatorCore
 public import AggregatorFoundation
+import AggregatorText
 
 /// One HTTP request, with its secrets marked as such.
 public struct HTTPRequest: Sendable {

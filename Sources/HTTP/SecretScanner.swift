@@ -1,5 +1,6 @@
 package import AggregatorCore
 import AggregatorFoundation
+import AggregatorText
 
 /// Finds secrets, in any encoding of UTF-8, and replaces them: in what a service sends, in records, in messages, and
 /// in recordings.

@@ -1,6 +1,7 @@
 public import AggregatorCore
 public import AggregatorFoundation
 package import AggregatorHTTP
+import AggregatorText
 
 /// The `http` or `https` URL of an image, without user name and password.
 ///

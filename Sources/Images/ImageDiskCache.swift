@@ -1,6 +1,7 @@
 public import AggregatorCore
 import AggregatorFiles
 public import AggregatorFoundation
+import AggregatorText
 import Dispatch
 
 /// An LRU cache of images in a directory, bounded by bytes, which any number of processes may share.

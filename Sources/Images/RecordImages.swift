@@ -1,4 +1,5 @@
 public import AggregatorCore
+import AggregatorText
 
 /// The images of a source's records, for views.
 ///

@@ -1,5 +1,6 @@
 public import AggregatorCore
 import AggregatorFoundation
+import AggregatorText
 
 /// The address of a PostgreSQL database: a connection URI of libpq, such as
 /// `postgresql://user@host/database?sslmode=verify-full`.

@@ -1,4 +1,5 @@
 package import AggregatorCore
+import AggregatorText
 import CAggregatorPostgres
 
 /// A call to PostgreSQL that failed.

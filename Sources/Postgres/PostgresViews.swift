@@ -1,5 +1,6 @@
 import AggregatorCore
 package import AggregatorStore
+import AggregatorText
 
 extension StoredViews {
   /// The views in the database, in the schema ``PostgresSchema/viewSchema``.

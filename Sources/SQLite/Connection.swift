@@ -1,6 +1,7 @@
 package import AggregatorCore
 import AggregatorFoundation
 import AggregatorStore
+import AggregatorText
 import CAggregatorSQLite
 import Synchronization
 

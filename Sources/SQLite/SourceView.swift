@@ -1,5 +1,6 @@
 import AggregatorCore
 package import AggregatorStore
+import AggregatorText
 import CAggregatorSQLite
 
 extension SourceView {

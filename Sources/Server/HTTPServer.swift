@@ -1,5 +1,6 @@
 package import AggregatorCore
 import AggregatorFoundation
+import AggregatorText
 import CAggregatorServer
 import Synchronization
 

@@ -1,4 +1,5 @@
 import AggregatorCore
+import AggregatorText
 
 extension ServerRequest {
   /// A request without header fields and body.

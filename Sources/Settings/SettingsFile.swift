@@ -1,6 +1,7 @@
 package import AggregatorCore
 import AggregatorFiles
 import AggregatorFoundation
+import AggregatorText
 
 /// The contents of a settings file.
 package struct SettingsText: Sendable {

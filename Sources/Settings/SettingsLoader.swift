@@ -1,4 +1,5 @@
 public import AggregatorCore
+import AggregatorText
 
 /// Loads ``Settings`` from files, the environment and the options of a program.
 ///

@@ -1,3 +1,5 @@
+import AggregatorText
+
 extension Error {
   /// The reason why decoding failed: `name is missing`, `age is text instead of a number`.
   ///

@@ -1,3 +1,5 @@
+import AggregatorText
+
 /// Finds the parts of JSON text (RFC 8259), in one pass.
 struct JSONScanner {
   /// The text and a terminating zero.

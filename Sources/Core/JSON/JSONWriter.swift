@@ -1,3 +1,5 @@
+import AggregatorText
+
 /// Writes JSON text (RFC 8259) in UTF-8, without white space.
 ///
 /// The caller begins and ends arrays and objects, and begins each element and member; the writer adds

@@ -1,3 +1,5 @@
+import AggregatorText
+
 extension DataSource {
   /// Stops calling a failing service: after several consecutive failures, calls fail at once with
   /// `circuitOpen`; after a pause one call is let through as a probe.

@@ -1,3 +1,5 @@
+import AggregatorText
+
 extension DataSource {
   /// Adds search to a source whose service has none, by scanning the source's pages.
   ///

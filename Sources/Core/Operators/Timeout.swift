@@ -1,3 +1,4 @@
+import AggregatorText
 import Dispatch
 
 extension DataSource {

@@ -1,4 +1,5 @@
 package import AggregatorCore
+import AggregatorText
 
 #if os(Linux)
   import AggregatorFoundation

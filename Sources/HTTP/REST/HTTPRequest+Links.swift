@@ -1,5 +1,6 @@
 import AggregatorCore
 import AggregatorFoundation
+import AggregatorText
 
 /// The links by which replies name their next page.
 ///

@@ -1,5 +1,6 @@
 public import AggregatorCore
 public import AggregatorFoundation
+import AggregatorText
 
 extension RESTSource {
   /// Creates a source from the type of a page's body.

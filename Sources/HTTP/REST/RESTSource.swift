@@ -1,5 +1,6 @@
 public import AggregatorCore
 public import AggregatorFoundation
+import AggregatorText
 
 /// A data source over a usual REST service: lists in pages, single records, and a search.
 ///

@@ -1,5 +1,6 @@
 import AggregatorCore
 package import AggregatorFoundation
+import AggregatorText
 
 extension RecordedExchange {
   /// The first line of every recording.

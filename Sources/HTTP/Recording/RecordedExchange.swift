@@ -1,5 +1,6 @@
 package import AggregatorCore
 package import AggregatorFoundation
+import AggregatorText
 
 /// An HTTP request without its secrets, and its outcome.
 package struct RecordedExchange: Sendable {

@@ -1,5 +1,6 @@
 import AggregatorCore
 import AggregatorFoundation
+import AggregatorText
 import Synchronization
 
 /// The replies of a recording in their order.

@@ -1,6 +1,7 @@
 public import AggregatorCore
 import AggregatorFiles
 public import AggregatorFoundation
+import AggregatorText
 
 /// The contents of a directory that ``RecordingTransport`` wrote.
 ///

@@ -1,5 +1,6 @@
 public import AggregatorCore
 public import AggregatorFoundation
+import AggregatorText
 
 extension HTTPResponse {
   /// This response if its status means success.

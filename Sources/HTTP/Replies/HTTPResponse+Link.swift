@@ -1,5 +1,6 @@
 import AggregatorCore
 import AggregatorFoundation
+import AggregatorText
 
 extension HTTPResponse {
   /// The URL with `rel="next"` in the `Link` header fields (RFC 8288).

@@ -1,5 +1,6 @@
 public import AggregatorCore
 import AggregatorFoundation
+import AggregatorText
 
 extension HTTPResponse {
   /// A failure that the body reports although the status means success; `nil` if it reports none.

@@ -1,5 +1,6 @@
 import AggregatorCore
 package import AggregatorFoundation
+import AggregatorText
 
 extension HTTPResponse {
   /// Longer waits are shortened to this.

@@ -1,5 +1,6 @@
 import AggregatorCore
 public import AggregatorFoundation
+import AggregatorText
 
 /// A detail of a row that services send in several forms: a number as text, `""` for none, one value instead
 /// of a list, a date in one of the usual formats.

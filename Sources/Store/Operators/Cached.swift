@@ -1,5 +1,6 @@
 public import AggregatorCore
 public import AggregatorFoundation
+import AggregatorText
 import Synchronization
 
 extension DataSource {

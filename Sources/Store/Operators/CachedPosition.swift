@@ -1,4 +1,5 @@
 import AggregatorCore
+import AggregatorText
 
 /// A position in a cached listing.
 ///

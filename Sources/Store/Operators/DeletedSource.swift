@@ -1,5 +1,6 @@
 public import AggregatorCore
 import AggregatorFoundation
+import AggregatorText
 
 extension RecordStore {
   /// The deleted records, in the order of their IDs.

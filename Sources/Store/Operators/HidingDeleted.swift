@@ -1,4 +1,5 @@
 public import AggregatorCore
+import AggregatorText
 
 extension DataSource {
   /// Leaves deleted records out of every page, whatever their origin.

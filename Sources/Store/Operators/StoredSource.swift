@@ -1,5 +1,6 @@
 public import AggregatorCore
 import AggregatorFoundation
+import AggregatorText
 
 extension RecordStore {
   /// The stored records in first-seen order, without deleted ones and ones removed upstream.

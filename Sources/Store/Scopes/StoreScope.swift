@@ -1,4 +1,5 @@
 package import AggregatorCore
+import AggregatorText
 
 /// The settings that decide which records a source has: its URL, seed and IDs, and the secret of its account.
 package struct StoreScope: Sendable {

@@ -1,4 +1,5 @@
 package import AggregatorCore
+import AggregatorText
 
 /// A source as a table of its fields, without records that are deleted or removed upstream.
 package struct SourceView: Sendable {

@@ -1,4 +1,5 @@
 import AggregatorCore
+import AggregatorText
 
 /// The share of a known total that is done, and the time that the rest takes at the same rate.
 struct ProgressBar {

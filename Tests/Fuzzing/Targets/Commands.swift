@@ -93,7 +93,7 @@ extension FuzzTarget {
       _ = request.extractSecrets(of: "it", avoiding: [])
       var again = request
       try expect(again.extractSecrets(of: "it", avoiding: []).isEmpty, "a secret is left")
-    } catch let error as CommandError {
+    } catch let error as SourceError {
       try expect(!error.message.isEmpty, "a failure without a message")
     }
   }

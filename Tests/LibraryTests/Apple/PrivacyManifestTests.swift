@@ -18,7 +18,8 @@ import Testing
 
   /// Targets that no app on an Apple device uses: tools, tests and servers.
   static let excluded = [
-    "AggregatorCommand", "Arguments", "Queries", "SQL", "Server", "SourceTesting", "Terminal", "Web",
+    "AggregatorCommand", "Arguments", "Queries", "SQL", "Server", "SourceTesting", "Terminal",
+    "Web",
     "aggregator",
   ]
 

@@ -1,3 +1,4 @@
+@testable import AggregatorText
 import Foundation
 import Testing
 

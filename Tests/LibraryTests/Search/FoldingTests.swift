@@ -1,4 +1,5 @@
 import AggregatorSourceTesting
+@testable import AggregatorText
 import Foundation
 import Testing
 

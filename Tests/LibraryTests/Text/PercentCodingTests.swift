@@ -1,5 +1,6 @@
 import AggregatorCore
 import AggregatorSourceTesting
+import AggregatorText
 import Foundation
 import Testing
 

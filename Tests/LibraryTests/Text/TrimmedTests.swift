@@ -1,4 +1,5 @@
 import AggregatorCore
+import AggregatorText
 import Foundation
 import Testing
 

@@ -1,3 +1,5 @@
+import AggregatorText
+
 extension DataSource {
   /// Spaces calls so that a rate limit holds, for each kind of call separately, and pauses them for as
   /// long as the service demands.

@@ -2,7 +2,7 @@
 
 /// Properties of characters in Unicode 15.0.0 that the standard library does not offer.
 enum UnicodeTables {
-  static let version = 15
+  package static let version = 15
 
   /// Canonical decompositions of one step, without Hangul syllables (UnicodeData.txt): character, first part, and
   /// second part or 0, in 21 bits each; sorted.
@@ -621,7 +621,7 @@ enum UnicodeTables {
   /// Characters that continue the one before them (Grapheme_Extend of DerivedCoreProperties.txt, Emoji_Modifier of
   /// emoji-data.txt): where ranges of them begin and end, in turn.
   // swift-format-ignore
-  static let marks: [UInt32] = [
+  package static let marks: [UInt32] = [
     0x0300, 0x0370, 0x0483, 0x048A, 0x0591, 0x05BE, 0x05BF, 0x05C0, 0x05C1, 0x05C3,
     0x05C4, 0x05C6, 0x05C7, 0x05C8, 0x0610, 0x061B, 0x064B, 0x0660, 0x0670, 0x0671,
     0x06D6, 0x06DD, 0x06DF, 0x06E5, 0x06E7, 0x06E9, 0x06EA, 0x06EE, 0x0711, 0x0712,

@@ -13,7 +13,7 @@ extension String {
 
 extension [Unicode.Scalar] {
   /// The text in normalization form C.
-  var canonicallyComposed: String {
+  package var canonicallyComposed: String {
     // The first character that combines with the one before it is U+0300.
     guard contains(where: { $0.value >= 0x300 }) else {
       return String(String.UnicodeScalarView(self))
@@ -96,7 +96,7 @@ extension Unicode.Scalar {
   /// True if the tables know it.
   ///
   /// The contents of a store must not depend on the version of the standard library.
-  var isKnown: Bool { properties.age.map { $0.major <= UnicodeTables.version } ?? false }
+  package var isKnown: Bool { properties.age.map { $0.major <= UnicodeTables.version } ?? false }
 }
 
 /// Syllables of Hangul, which are computed (The Unicode Standard, section 3.12).

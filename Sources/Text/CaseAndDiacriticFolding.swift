@@ -8,7 +8,7 @@ extension String {
   /// Marks of Latin, Greek and Cyrillic letters are diacritics. Those of other scripts, which may be vowels, stay,
   /// sorted by their combining classes, but for a first one of these three scripts, unless the letter itself was
   /// changed.
-  var foldedScalars: [Unicode.Scalar] {
+  package var foldedScalars: [Unicode.Scalar] {
     var folded: [Unicode.Scalar] = []
     var cluster = 0  // where the letter and its marks at the end begin
     // At the beginning of the text, and after a NUL, a mark is a letter of its own.
