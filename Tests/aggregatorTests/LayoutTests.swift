@@ -34,4 +34,85 @@ import Testing
       #expect(calls == nil, "\(file)")
     }
   }
+
+  @Test func `no target has more than 6500 lines`() throws {
+    var lines: [Substring: Int] = [:]
+    for file in Self.files {
+      let folder = file.split(separator: "/")[1]
+      lines[folder, default: 0] += try Repository.text(of: file).count { $0 == "\n" }
+    }
+    #expect(lines.count > 20)
+    for (folder, count) in lines { #expect(count <= 6500, "Sources/\(folder)") }
+  }
+
+  @Test func `the README draws the dependencies of the package`() throws {
+    let package = try Self.dependenciesOfPackage()
+    let drawing = try Self.dependenciesInDrawing()
+    #expect(package.count > 15)
+    let reached = Self.reached(in: package)
+    let drawn = Self.reached(in: drawing)
+    for name in Set(package.keys).union(drawing.keys).sorted() {
+      let other = (drawn[name] ?? []).symmetricDifference(reached[name] ?? [])
+      #expect(other.sorted() == [], "\(name)")
+    }
+  }
+
+  /// The modules on which all others stand are not drawn.
+  private static let ground: Set = ["AggregatorFoundation", "AggregatorText"]
+
+  /// The direct dependencies of each target that `Package.swift` names in `Sources`; one source stands for all.
+  private static func dependenciesOfPackage() throws -> [String: Set<String>] {
+    let text = try Repository.text(of: "Package.swift")
+    var found = ["CountriesSource": Set(["AggregatorKit"])]
+    // An entry of the list of targets; tests and their programs come last.
+    for entry in text.prefix(
+      upTo: text.firstRange(of: "    .testTarget(")?.lowerBound ?? text.endIndex
+    )
+    .split(separator: "\n    .").dropFirst() {
+      var words = entry.matches(of: /"(\w+)"/).map { String($0.1) }
+      guard !words.isEmpty else { continue }
+      let name =
+        (entry.hasPrefix("library(\"") || entry.hasPrefix("library(\n") ? "Aggregator" : "")
+        + words.removeFirst()
+      if entry.contains("sourceModules") { words.append("CountriesSource") }
+      found[name] = Set(words)
+    }
+    let modules = Set(found.keys.filter { !$0.hasPrefix("CAggregator") }).subtracting(ground)
+    return found.filter { modules.contains($0.key) }.mapValues { $0.intersection(modules) }
+  }
+
+  /// The arrows of the drawing: `A & B --> C; C[label] --> D`.
+  private static func dependenciesInDrawing() throws -> [String: Set<String>] {
+    let text = try Repository.text(of: "README.md")
+    let lines = text.split(separator: "```mermaid\n").last?.split(separator: "```").first ?? ""
+    var labels: [Substring: String] = [:]
+    func names(_ group: Substring) -> [String] {
+      group.split(separator: " & ").map { word in
+        let parts = word.split(whereSeparator: { " [],".contains($0) })
+        let id = parts[0]
+        if parts.count > 1 { labels[id] = String(parts[1]) }
+        return labels[id] ?? (id == "aggregator" ? "aggregator" : "Aggregator\(id)")
+      }
+    }
+    var found: [String: Set<String>] = [:]
+    for statement in lines.split(whereSeparator: { "\n;".contains($0) }).dropFirst() {
+      let groups = statement.split(separator: " --> ").map(names)
+      for (users, used) in zip(groups, groups.dropFirst()) {
+        for user in users { found[user, default: []].formUnion(used) }
+        for name in used { found[name, default: []].formUnion([]) }
+      }
+    }
+    return found
+  }
+
+  /// All modules that each depends on, directly or not.
+  private static func reached(in graph: [String: Set<String>]) -> [String: Set<String>] {
+    var reached = graph
+    for _ in graph {
+      for (name, used) in reached {
+        reached[name] = used.union(used.flatMap { reached[$0] ?? [] })
+      }
+    }
+    return reached
+  }
 }

@@ -1,9 +1,9 @@
-@testable import AggregatorText
 import Foundation
 import Testing
 
 @testable import AggregatorCore
 @testable import AggregatorHTTP
+@testable import AggregatorText
 
 /// Details in the forms that services send; none of them loses a row.
 @Suite struct LenientTests {

@@ -1,9 +1,9 @@
 import AggregatorSourceTesting
-@testable import AggregatorText
 import Foundation
 import Testing
 
 @testable import AggregatorCore
+@testable import AggregatorText
 
 /// Folding and composition against Foundation's, which folded the text of stores before.
 @Suite(.timeLimit(.minutes(10)))
