@@ -41,7 +41,7 @@ extension Command {
           + "changed since it got another secret. The scope that was shown is kept."
       ],
       examples: plugins.prefix(1).map {
-        ("store adopt \($0.name) 1b2c3~d4e5", "show this scope from now on")
+        ("store adopt \($0.name) d4e5~1b2c3", "show this scope from now on")
       }
     ) { invocation, context in
       guard invocation.arguments.count >= 2 else {

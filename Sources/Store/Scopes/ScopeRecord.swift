@@ -55,12 +55,23 @@ struct ScopeRecord: Sendable {
   func exchange(_ mark: ScopeMark?, for other: ScopeMark?) async throws(SourceError) {
     // Listed before the change, and taken off the list after it: wherever the process ends, no scope is kept that is
     // not listed.
-    if let mark { try await changeList { $0.filter { $0 != mark.name } + [mark.name] } }
+    if let mark {
+      try await changeList { $0.filter { $0 != mark.name } + [mark.name] }
+      // A scope that was cleared still has its name.
+      let kept = keptName(mark)
+      if try await base.checkpoint(Self.checkpoint, of: kept) == nil {
+        try await base.switchScope(of: kept, keepingAs: unusedName(), to: "")
+      }
+    }
     // Without a mark nothing of the source is worth keeping, but it may have the name.
-    let name = mark.map(keptName) ?? "\(source)@\(UInt32.random(in: .min ... .max))"
-    try await base.switchScope(of: source, keepingAs: name, to: other.map(keptName) ?? "")
-    if let other { try await changeList { $0.filter { $0 != other.name } } }
+    try await base.switchScope(
+      of: source, keepingAs: mark.map(keptName) ?? unusedName(), to: other.map(keptName) ?? "")
+    if let other, try await shown() == other {
+      try await changeList { $0.filter { $0 != other.name } }
+    }
   }
+
+  private func unusedName() -> String { "\(source)@\(UInt64.random(in: .min ... .max))" }
 
   /// The scopes of the source, the shown one first.
   func all() async throws(SourceError) -> [StoredScope] {

@@ -28,7 +28,7 @@ package struct StoreScope: Sendable {
 
 /// A scope as a store has it.
 package struct StoredScope: Sendable {
-  /// Unique among the scopes of a source, such as `1b2c3~d4e5`.
+  /// Unique among the scopes of a source, such as `d4e5~1b2c3`.
   package let name: String
   /// True for the scope that is shown; the others are kept.
   package let isShown: Bool
@@ -66,8 +66,9 @@ struct ScopeMark: Hashable {
 
   var text: String { secrets.isEmpty ? records : "\(records)/\(secrets.joined(separator: ","))" }
 
+  /// The secret comes first, because tables shorten texts at their end.
   var name: String {
-    records + (secrets.first.map { "~\($0.trimmingPrefix(Self.former))" } ?? "")
+    (secrets.first.map { "\($0.trimmingPrefix(Self.former))~" } ?? "") + records
   }
 
   /// True if these settings read it.

@@ -281,6 +281,7 @@ import Testing
       try await scoped("ann").save([StoreEntry("3")])
       #expect(try await scoped("ann").ids() == ["1", "3"])
     }
+    try await withDatabase { try await store(in: $0).expectToFreeNames() }
   }
 
   @Test func `a store of a newer version is left alone`() async throws {

@@ -37,6 +37,12 @@ import Testing
     }
   }
 
+  @Test func `a scope that was cleared leaves its name to the next one`() async throws {
+    let directory = try StoreDirectory()
+    try await InMemoryStore().expectToFreeNames()
+    try await directory.store().expectToFreeNames()
+  }
+
   @Test func `a third account loses none of the others`() async throws {
     for number in 0..<8 {
       let base = InMemoryStore()
@@ -48,6 +54,26 @@ import Testing
       #expect(try await scoped(base, "ann").ids() == ["1"], "\(number)")
       #expect(try await scoped(base, "bob").ids() == ["2"], "\(number)")
     }
+  }
+}
+
+extension ScopeKeepingStore {
+  /// Expects that two accounts find their records again after the scope of one was cleared.
+  func expectToFreeNames(sourceLocation location: SourceLocation = #_sourceLocation) async throws {
+    func scoped(_ secret: String) -> ScopedStore {
+      ScopedStore(self) { _ in StoreScope(records: "a", secret: Secret(secret)) }
+    }
+    try await scoped("ann").save([StoreEntry("1")])
+    try await scoped("bob").save([StoreEntry("2")])
+    let kept = try await scoped("bob").scopes(of: "things").first { !$0.isShown }
+    #expect(
+      try await scoped("bob").clearScope(kept?.name ?? "", of: "things"), sourceLocation: location)
+    try await scoped("ann").save([StoreEntry("3")])
+    for _ in 0..<2 {
+      #expect(try await scoped("bob").ids() == ["2"], sourceLocation: location)
+      #expect(try await scoped("ann").ids() == ["3"], sourceLocation: location)
+    }
+    #expect(try await scoped("ann").scopes(of: "things").count == 2, sourceLocation: location)
   }
 }
 
