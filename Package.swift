@@ -69,6 +69,12 @@ let package = Package(
     .library(
       "Postgres",
       dependsOn: ["AggregatorCore", "AggregatorStore", "CAggregatorPostgres"]),
+    // From a store of one kind to one of another.
+    .library(
+      "Copy",
+      dependsOn: [
+        "AggregatorCore", "AggregatorPostgres", "AggregatorSQLite", "AggregatorStore",
+      ]),
     .library("Server", dependsOn: ["AggregatorCore", "CAggregatorServer"]),
     .library("Observation", dependsOn: ["AggregatorCore", "AggregatorStore"]),
     .target(
@@ -91,7 +97,7 @@ let package = Package(
     .library(
       "Queries",
       dependsOn: [
-        "AggregatorFiles", "AggregatorKit", "AggregatorPostgres", "AggregatorTerminal",
+        "AggregatorCopy", "AggregatorFiles", "AggregatorKit", "AggregatorPostgres", "AggregatorTerminal",
         "DeclaredSource",
       ]),
     .library(
@@ -112,7 +118,7 @@ let package = Package(
     .target(
       name: "AggregatorCommand",
       dependencies: [
-        "AggregatorArguments", "AggregatorFiles", "AggregatorKit", "AggregatorLaws",
+        "AggregatorArguments", "AggregatorCopy", "AggregatorFiles", "AggregatorKit", "AggregatorLaws",
         "AggregatorPostgres",
         "AggregatorQueries", "AggregatorSQL", "AggregatorServer", "AggregatorTerminal",
         "AggregatorWeb", "DeclaredSource",
@@ -132,7 +138,7 @@ let package = Package(
     .testTarget(
       name: "LibraryTests",
       dependencies: [
-        "AggregatorCore", "AggregatorFiles", "AggregatorHTTP", "AggregatorImages", "AggregatorKit",
+        "AggregatorCopy", "AggregatorCore", "AggregatorFiles", "AggregatorHTTP", "AggregatorImages", "AggregatorKit",
         "AggregatorLaws", "AggregatorObservation", "AggregatorPostgres", "AggregatorPostgresServer",
         "AggregatorSQLite", "AggregatorServer", "AggregatorSettings", "AggregatorSourceTesting",
         "AggregatorStore", "AggregatorURLSession", "CAggregatorSQLite",

@@ -11,7 +11,7 @@ extension PostgresConnection {
   private static let maxPayloadSize = 7999
 
   /// Notifies those who listen of a change of a source, `nil` for all, once the transaction is committed.
-  mutating func enqueueNotification(of source: String?) {
+  package mutating func enqueueNotification(of source: String?) {
     enqueue(
       "SELECT pg_notify('\(Self.channel)', $1)",
       .text(source.map(Self.payload) ?? Self.payloadOfAll))

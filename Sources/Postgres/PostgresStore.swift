@@ -56,7 +56,7 @@ public final class PostgresStore: Store {
   }
 
   /// Reads, unless the task is cancelled; `nil` if there is no store yet.
-  func read<Answer: Sendable>(
+  package func read<Answer: Sendable>(
     _ body: @Sendable (inout PostgresConnection) throws(PostgresFailure) -> Answer
   ) async throws(SourceError) -> Answer? {
     guard !Task.isCancelled else { throw .cancelled }
@@ -70,7 +70,7 @@ public final class PostgresStore: Store {
   /// Writes in a transaction, and repeats it after a conflict.
   ///
   /// Statements that `body` leaves in the queue are sent with the commit, in the same round trip.
-  func write<Answer: Sendable>(
+  package func write<Answer: Sendable>(
     _ body: @Sendable (inout PostgresConnection) throws(PostgresFailure) -> Answer
   ) async throws(SourceError) -> Answer {
     try await writer.write { [self] connection throws(PostgresFailure) in

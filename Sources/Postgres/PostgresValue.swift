@@ -103,12 +103,12 @@ extension String {
 
 extension Data {
   /// The same of a text's UTF-8; see ``Swift/String/stored``.
-  var stored: Data {
+  package var stored: Data {
     contains { $0 <= 1 } ? Data(flatMap { $0 <= 1 ? [1, UInt8(ascii: "0") + $0] : [$0] }) : self
   }
 
   /// Decodes ``stored``.
-  init(stored bytes: UnsafeRawBufferPointer) {
+  package init(stored bytes: UnsafeRawBufferPointer) {
     guard bytes.contains(1) else {
       self.init(bytes)
       return

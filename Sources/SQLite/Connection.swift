@@ -184,7 +184,7 @@ package struct Connection: ~Copyable {
   }
 
   /// Runs one statement and reads its first row; `nil` if there is none.
-  mutating func row<Row>(
+  package mutating func row<Row>(
     _ sql: StaticString, _ values: any SQLiteValue..., read: (borrowing Statement) -> Row
   ) throws(SQLiteFailure) -> Row? {
     let statement = try statement(sql, values)

@@ -1,4 +1,4 @@
-import AggregatorFoundation
+package import AggregatorFoundation
 import CAggregatorSQLite
 
 /// A prepared statement, reset for its next use when it goes out of scope.
@@ -6,7 +6,7 @@ package struct Statement: ~Copyable {
   private let handle: OpaquePointer
   private let database: OpaquePointer
 
-  init(_ handle: OpaquePointer, of database: OpaquePointer) {
+  package init(_ handle: OpaquePointer, of database: OpaquePointer) {
     self.handle = handle
     self.database = database
   }
@@ -17,7 +17,7 @@ package struct Statement: ~Copyable {
   }
 
   /// Advances to the next row; `false` after the last.
-  borrowing func step() throws(SQLiteFailure) -> Bool {
+  package borrowing func step() throws(SQLiteFailure) -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false
@@ -26,14 +26,14 @@ package struct Statement: ~Copyable {
   }
 
   /// The integer in a column, counted from 0; 0 for null.
-  borrowing func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+  package borrowing func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
-  borrowing func isNull(_ column: Int32) -> Bool {
+  package borrowing func isNull(_ column: Int32) -> Bool {
     sqlite3_column_type(handle, column) == SQLITE_NULL
   }
 
   /// The UTF-8 text in a column; empty for null.
-  borrowing func bytes(_ column: Int32) -> Data {
+  package borrowing func bytes(_ column: Int32) -> Data {
     guard let start = sqlite3_column_blob(handle, column) else { return Data() }
     return Data(bytes: start, count: Int(sqlite3_column_bytes(handle, column)))
   }
@@ -80,7 +80,7 @@ extension Int: SQLiteValue {
 
 extension Date: SQLiteValue {
   /// Binds milliseconds since 1970, rounded down, so that no stored date lies in the future.
-  func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+  package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
     let milliseconds = (timeIntervalSince1970 * 1000).rounded(.down)
     return (Int64(exactly: milliseconds) ?? 0).bind(to: statement, at: index)
   }
@@ -95,7 +95,7 @@ extension String: SQLiteValue {
 
 extension Data: SQLiteValue {
   /// Binds the bytes as text: all data in the store is JSON.
-  func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+  package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
     withUnsafeBytes { $0.bindText(to: statement, at: index) }
   }
 }

@@ -1,4 +1,5 @@
 import AggregatorArguments
+import AggregatorCopy
 import AggregatorKit
 import AggregatorPostgres
 import AggregatorQueries

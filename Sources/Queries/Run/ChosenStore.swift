@@ -1,3 +1,4 @@
+package import AggregatorCopy
 package import AggregatorKit
 import AggregatorPostgres
 import AggregatorSQLite

@@ -1,4 +1,5 @@
 package import AggregatorFoundation
+import AggregatorStore
 
 /// A table of a store, which all stores in databases have with the same columns.
 ///

@@ -1,5 +1,6 @@
+import AggregatorSQLite
 package import AggregatorCore
-package import AggregatorStore
+import AggregatorStore
 import CAggregatorSQLite
 
 extension SQLiteStore: CopyableStore {

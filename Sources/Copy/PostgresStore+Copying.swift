@@ -1,6 +1,7 @@
 package import AggregatorCore
 import AggregatorFoundation
-package import AggregatorStore
+import AggregatorPostgres
+import AggregatorStore
 
 extension PostgresStore: CopyableStore {
   package func copyMark() async throws(SourceError) -> String? {
