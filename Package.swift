@@ -97,7 +97,8 @@ let package = Package(
     .library(
       "Queries",
       dependsOn: [
-        "AggregatorCopy", "AggregatorFiles", "AggregatorKit", "AggregatorPostgres", "AggregatorTerminal",
+        "AggregatorCopy", "AggregatorFiles", "AggregatorKit", "AggregatorPostgres",
+        "AggregatorTerminal",
         "DeclaredSource",
       ]),
     .library(
@@ -114,11 +115,12 @@ let package = Package(
       dependsOn: [
         "AggregatorFiles", "AggregatorKit", "AggregatorQueries", "AggregatorServer",
         "AggregatorTerminal",
-      ]),
+      ], plugins: ["AggregatorEmbedJSON"]),
     .target(
       name: "AggregatorCommand",
       dependencies: [
-        "AggregatorArguments", "AggregatorCopy", "AggregatorFiles", "AggregatorKit", "AggregatorLaws",
+        "AggregatorArguments", "AggregatorCopy", "AggregatorFiles", "AggregatorKit",
+        "AggregatorLaws",
         "AggregatorPostgres",
         "AggregatorQueries", "AggregatorSQL", "AggregatorServer", "AggregatorTerminal",
         "AggregatorWeb", "DeclaredSource",
@@ -138,7 +140,8 @@ let package = Package(
     .testTarget(
       name: "LibraryTests",
       dependencies: [
-        "AggregatorCopy", "AggregatorCore", "AggregatorFiles", "AggregatorHTTP", "AggregatorImages", "AggregatorKit",
+        "AggregatorCopy", "AggregatorCore", "AggregatorFiles", "AggregatorHTTP", "AggregatorImages",
+        "AggregatorKit",
         "AggregatorLaws", "AggregatorObservation", "AggregatorPostgres", "AggregatorPostgresServer",
         "AggregatorSQLite", "AggregatorServer", "AggregatorSettings", "AggregatorSourceTesting",
         "AggregatorStore", "AggregatorURLSession", "CAggregatorSQLite",
@@ -245,13 +248,15 @@ if Context.environment["AGGREGATOR_OPTIMISED_TESTS"] != nil {
 
 extension Target {
   /// A part of the library: module `AggregatorStore` lives in `Sources/Store`.
-  static func library(_ folder: String, dependsOn dependencies: [Dependency] = []) -> Target {
+  static func library(
+    _ folder: String, dependsOn dependencies: [Dependency] = [], plugins: [PluginUsage] = []
+  ) -> Target {
     // All others stand on these two.
     let ground: [Dependency] = ["AggregatorFoundation", "AggregatorText"]
     let known = folder == "Foundation" ? 0 : folder == "Text" ? 1 : 2
     return .target(
       name: "Aggregator\(folder)", dependencies: ground.prefix(known) + dependencies,
-      path: "Sources/\(folder)")
+      path: "Sources/\(folder)", plugins: plugins)
   }
 
   /// A data-source module: `HeroesSource` lives in `Sources/Sources-Heroes`, and the JSON files of

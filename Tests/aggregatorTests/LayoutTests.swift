@@ -57,8 +57,10 @@ import Testing
     }
   }
 
-  /// The modules on which all others stand are not drawn.
-  private static let ground: Set = ["AggregatorFoundation", "AggregatorText"]
+  /// Not drawn: the modules on which all others stand, and the plugin that embeds resources.
+  private static let ground: Set = [
+    "AggregatorEmbedJSON", "AggregatorFoundation", "AggregatorText",
+  ]
 
   /// The direct dependencies of each target that `Package.swift` names in `Sources`; one source stands for all.
   private static func dependenciesOfPackage() throws -> [String: Set<String>] {

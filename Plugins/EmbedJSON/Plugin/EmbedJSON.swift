@@ -2,7 +2,7 @@ import Foundation
 import PackagePlugin
 
 /// Compiles every JSON file in a target's `Resources/` into it: `heroes.json` becomes the constant
-/// `bundledHeroes`, a `StaticString`.
+/// `bundledHeroes`, a `StaticString`. Style sheets and scripts of pages, too.
 ///
 /// The binary stays a single file, and the data stays JSON.
 @main
@@ -12,7 +12,7 @@ struct EmbedJSON: BuildToolPlugin {
     let tool = try context.tool(named: "aggregator-embed-json").url
     return try FileManager.default
       .contentsOfDirectory(at: resources, includingPropertiesForKeys: nil)
-      .filter { $0.pathExtension == "json" }
+      .filter { ["css", "js", "json"].contains($0.pathExtension) }
       .sorted { $0.path < $1.path }
       .map { file in
         let name = file.deletingPathExtension().lastPathComponent

@@ -1,8 +1,8 @@
 import Foundation
 
-// aggregator-embed-json INPUT.json OUTPUT.swift: embeds a JSON file as a Swift string constant.
+// aggregator-embed-json INPUT OUTPUT.swift: embeds a file of JSON, CSS or JavaScript as a Swift string constant.
 //
-// The literal is raw, so JSON needs no escaping, and a `StaticString`, which costs nothing to compile or
+// The literal is raw, so the text needs no escaping, and a `StaticString`, which costs nothing to compile or
 // to start (Swift's own `.embedInCode` made an array of bytes that took 86 s for 232 KB).
 
 let arguments = CommandLine.arguments
@@ -15,14 +15,14 @@ do {
   let input = URL(filePath: arguments[1])
   let name = input.deletingPathExtension().lastPathComponent
   guard name.wholeMatch(of: /[a-z][a-z0-9-]*/) != nil else {
-    throw EmbeddingFailure("invalid file name \"\(name).json\": use a-z, 0-9 and -")
+    throw EmbeddingFailure("invalid file name \"\(input.lastPathComponent)\": use a-z, 0-9 and -")
   }
   let data = try Data(contentsOf: input)
   // Fail at build time instead of at run time.
   guard let text = String(validating: data, as: UTF8.self) else {
     throw EmbeddingFailure("\(input.path) is not UTF-8")
   }
-  _ = try JSONDecoder().decode(AnyJSON.self, from: data)
+  if input.pathExtension == "json" { _ = try JSONDecoder().decode(AnyJSON.self, from: data) }
   // Enough # that no run of them in the text can end the literal.
   let longest = text.split { $0 != "#" }.map(\.count).max() ?? 0
   let fence = String(repeating: "#", count: longest + 1)

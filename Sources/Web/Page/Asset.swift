@@ -16,8 +16,8 @@ struct Asset: Sendable {
     address = "/assets/\(name)?v=\(String(body.fnv1a, radix: 36))"
   }
 
-  static let stylesheet = Asset("style.css", "text/css; charset=utf-8", Stylesheet.text)
-  static let script = Asset("script.js", "text/javascript; charset=utf-8", Script.text)
+  static let stylesheet = Asset("style.css", "text/css; charset=utf-8", bundledStyle.description)
+  static let script = Asset("script.js", "text/javascript; charset=utf-8", bundledScript.description)
   static let icon = Asset("icon.svg", "image/svg+xml", Icon.application)
 
   static let all = [stylesheet, script, icon]

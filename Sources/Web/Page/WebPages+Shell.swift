@@ -54,7 +54,7 @@ extension WebPages {
   }
 
   private func style(_ nonce: String) -> HTML {
-    #"<style nonce="\#(nonce)">\#(HTML(stringLiteral: Stylesheet.text))</style>"#
+    #"<style nonce="\#(nonce)">\#(HTML(stringLiteral: Asset.stylesheet.body))</style>"#
   }
 
   private func navigation(_ place: String?) -> HTML {

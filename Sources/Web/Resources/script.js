@@ -1,0 +1,531 @@
+/* The script of the pages, without which they work too.
+
+   It requests parts of the same pages, so that records are written as HTML in one place alone. */
+
+const $ = (selector, root = document) => root.querySelector(selector);
+const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
+const list = () => $("#list");
+const detail = () => $("#detail");
+const form = $("form.search");
+const field = $("#query");
+const program = $(".brand").textContent;
+document.documentElement.classList.add("js");
+$("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+
+/* Returns a part of the page at an address. A failure is a part too: it says what to do. */
+async function part(address, name, signal) {
+  const response = await fetch(address, { headers: { "X-Part": name }, signal });
+  if (response.status === 401) location.reload();
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const element = $(`#${name}`, page);
+  if (!element) throw new Error(`The server answered with status ${response.status}.`);
+  return document.adoptNode(element);
+}
+
+/* Sends a request to the API; errors carry its words. */
+async function send(method, address, signal) {
+  const response = await fetch(address, { method, signal });
+  if (response.status === 401) location.reload();
+  if (response.ok) return response;
+  const problem = await response.json().catch(() => ({}));
+  throw new Error(problem.detail ?? `The server answered with status ${response.status}.`);
+}
+
+function words(error) {
+  return error instanceof TypeError
+    ? `Cannot reach ${program}. Is it still running?` : sentence(error.message);
+}
+
+function sentence(text) {
+  const words = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(words) ? words : `${words}.`;
+}
+
+function announce(text) { $("#announcer").textContent = text; }
+
+/* Shows a message until it is dismissed or replaced. */
+function toast(text, action) {
+  const message = document.createElement("p");
+  message.dir = "auto";
+  message.textContent = text;
+  const buttons = [];
+  const add = (label, name, run) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = name;
+    button.textContent = label;
+    button.addEventListener("click", () => { $("#toast").replaceChildren(); run?.(); });
+    buttons.push(button);
+  };
+  if (action) add(action.label, "button primary", action.run);
+  add("Dismiss", "button", () => focusRecord());
+  $("#toast").replaceChildren(message, ...buttons);
+  if (action) buttons[0].focus();
+}
+
+/* Pictures that cannot be had make room for the initial behind them. */
+function dropPicture(image) {
+  (image.closest(".portrait") ?? image).remove();
+}
+addEventListener("error", event => {
+  if (event.target instanceof HTMLImageElement) dropPicture(event.target);
+}, true);
+for (const image of document.images) {
+  if (image.complete && image.naturalWidth === 0) dropPicture(image);
+}
+
+/* -- Search as you type, and endless scrolling -- */
+
+let searching, typing, loading;
+
+/* The address of the list: the parameters without those that are over. */
+function listAddress(from = new URL(location)) {
+  const address = new URL(form.action);
+  address.search = from.search;
+  for (const name of ["cursor", "deleted"]) address.searchParams.delete(name);
+  if (address.searchParams.get("cache") === "reload") address.searchParams.delete("cache");
+  return address;
+}
+
+function typedAddress() {
+  const address = new URL(form.action);
+  for (const [name, value] of new FormData(form)) {
+    if (value.trim()) address.searchParams.append(name, value.trim());
+  }
+  return address;
+}
+
+let shownList = form && listAddress().href;
+
+/* The address in the bar: that of the open record, if any, with the parameters of the list. */
+function showAddress(address, state = history.state) {
+  const bar = new URL(address);
+  if (detail()?.dataset.id !== undefined) bar.pathname = location.pathname;
+  if (bar.href !== location.href) history.replaceState(state, "", bar);
+}
+
+async function showList(address) {
+  searching?.abort();
+  loading?.abort();
+  const controller = searching = new AbortController();
+  shownList = listAddress(address).href;
+  list().setAttribute("aria-busy", "true");
+  form.classList.add("loading");
+  try {
+    const next = await part(address, "list", controller.signal);
+    list().replaceWith(next);
+    begin();
+    announce($("[data-announce], .state h2", next)?.textContent ?? "");
+    if (scrollY > form.offsetTop) form.parentElement.scrollIntoView();
+  } catch (error) {
+    if (controller.signal.aborted) return;
+    shownList = undefined;
+    list().removeAttribute("aria-busy");
+    toast(words(error), { label: "Try again", run: () => { field.focus(); showList(address); } });
+  } finally {
+    if (searching === controller) form.classList.remove("loading");
+  }
+}
+
+function search() {
+  clearTimeout(typing);
+  const address = typedAddress();
+  if (address.href === shownList) return;
+  showAddress(address, null);
+  showList(address);
+}
+
+/* Prepares a list that has just arrived. */
+function begin() {
+  const first = $(".records > li");
+  if (first) first.dataset.page = location.href;
+  mark();
+  watch();
+}
+
+function mark() {
+  const id = detail()?.dataset.id;
+  for (const record of $$(".record[aria-current]")) record.removeAttribute("aria-current");
+  if (id !== undefined) recordWith(id)?.setAttribute("aria-current", "true");
+}
+
+const recordWith = id => $(`.record[data-id="${CSS.escape(id)}"]`);
+
+const nearEnd = new IntersectionObserver(entries => {
+  for (const { isIntersecting, target } of entries) {
+    if (isIntersecting && !target.dataset.failed) loadMore(target);
+  }
+}, { rootMargin: "0px 0px 600px" });
+
+/* Lets the address follow the page that is being read. */
+const inView = new IntersectionObserver(() => {
+  const pages = $$(".records > li[data-page]");
+  const page = pages.findLast(page => page.getBoundingClientRect().top < innerHeight / 2);
+  if (!page) return;
+  const cursor = new URL(page.dataset.page).searchParams.get("cursor");
+  const address = new URL(listAddress());
+  if (cursor) address.searchParams.set("cursor", cursor);
+  showAddress(address);
+}, { rootMargin: "0px 0px -50%" });
+
+function watch() {
+  if (!detail()) return;
+  nearEnd.disconnect();
+  const link = $(".more a");
+  if (link) nearEnd.observe(link);
+  for (const page of $$(".records > li[data-page]")) inView.observe(page);
+}
+
+async function loadMore(link) {
+  if (loading && !loading.signal.aborted) return;
+  const controller = loading = new AbortController();
+  const hadFocus = document.activeElement === link;
+  link.textContent = "Loading…";
+  link.setAttribute("aria-busy", "true");
+  delete link.dataset.failed;
+  $(".more .note")?.remove();
+  try {
+    const next = await part(link.href, "list", controller.signal);
+    const records = $$(".records > li", next);
+    if (!records.length && $(".state", next)) {
+      throw new Error($(".state p", next)?.textContent ?? "");
+    }
+    append(next, records, link);
+    if (hadFocus && records.length) $(".record", records[0])?.focus();
+  } catch (error) {
+    if (controller.signal.aborted) return;
+    const note = document.createElement("p");
+    note.className = "note failed";
+    note.textContent = words(error);
+    link.before(note);
+    link.textContent = "Try again";
+    link.dataset.failed = "true";
+    link.removeAttribute("aria-busy");
+    announce(note.textContent);
+  } finally {
+    if (loading === controller) loading = undefined;
+  }
+}
+
+/* Adds a page; one of another origin, or with other columns, keeps its own badge and headings. */
+function append(next, records, link) {
+  const text = (selector, root) => $$(selector, root).at(-1)?.textContent;
+  const place = link.parentElement;
+  const isSame = selector => text(selector, list()) === text(selector, next);
+  if (records.length) records[0].dataset.page = link.href;
+  if (isSame(".badge .label") && isSame(".columns")) {
+    $$(".records", list()).at(-1).append(...records);
+  } else {
+    $(".bar .count", next)?.remove();
+    place.before(...$$(".bar, .columns, .records", next));
+  }
+  const known = new Set($$(".note", list()).map(note => note.textContent));
+  place.before(...$$(".note", next).filter(note => !known.has(note.textContent)));
+  place.replaceWith(...$$(".more, .end", next));
+  const shown = $("[data-shown]");
+  if (shown) shown.textContent = String($$(".records > li").length);
+  announce(`${records.length} more`);
+  mark();
+  watch();
+}
+
+if (form) {
+  field.addEventListener("input", () => {
+    clearTimeout(typing);
+    typing = setTimeout(search, 200);
+  });
+  form.addEventListener("submit", event => { event.preventDefault(); search(); });
+  const address = new URL(location);
+  if (address.searchParams.get("cache") === "reload" || address.searchParams.has("deleted")) {
+    for (const name of ["cache", "deleted"]) address.searchParams.delete(name);
+    history.replaceState(history.state, "", address);
+  }
+  begin();
+}
+
+/* -- Opening and closing a record without leaving the list -- */
+
+let opening, scrolled = 0;
+let shownDetail = detail()?.dataset.id === undefined ? undefined : location.pathname;
+const heading = $("h1")?.textContent;
+
+async function openDetail(address) {
+  opening?.abort();
+  const controller = opening = new AbortController();
+  if (!shownDetail) scrolled = scrollY;
+  shownDetail = new URL(address, location).pathname;
+  document.body.classList.add("has-detail");
+  detail().hidden = false;
+  detail().setAttribute("aria-busy", "true");
+  try {
+    const next = await part(address, "detail", controller.signal);
+    detail().replaceWith(next);
+    mark();
+    const title = $("h2", next);
+    document.title = [title?.textContent, heading, "aggregator"].filter(Boolean).join(" – ");
+    title?.setAttribute("tabindex", "-1");
+    title?.focus({ preventScroll: true });
+    if (isNarrow()) scrollTo(0, 0);
+  } catch (error) {
+    if (controller.signal.aborted) return;
+    hideDetail();
+    toast(words(error));
+  }
+}
+
+const isNarrow = () => getComputedStyle(list()).display === "none";
+
+function hideDetail() {
+  opening?.abort();
+  const id = detail().dataset.id;
+  const wasNarrow = isNarrow();
+  shownDetail = undefined;
+  document.body.classList.remove("has-detail");
+  detail().removeAttribute("data-id");
+  detail().removeAttribute("aria-busy");
+  detail().removeAttribute("aria-labelledby");
+  detail().setAttribute("aria-label", "Details");
+  detail().hidden = true;
+  detail().replaceChildren();
+  mark();
+  document.title = `${heading} – ${program}`;
+  if (wasNarrow) scrollTo(0, scrolled);
+  focusRecord(id);
+}
+
+/* Returns the focus to the list. */
+function focusRecord(id) {
+  const record = (id !== undefined && recordWith(id)) || $(".record[aria-current]");
+  (record ?? $(".record") ?? field)?.focus({ preventScroll: Boolean(record) });
+}
+
+function closeDetail() {
+  if (history.state?.isFromList) return history.back();
+  const address = new URL(listAddress());
+  hideDetail();
+  history.pushState(null, "", address);
+}
+
+function isPlainClick(event) {
+  return event.button === 0 && !event.defaultPrevented
+    && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+}
+
+if (detail()) {
+  document.addEventListener("click", event => {
+    if (!isPlainClick(event)) return;
+    const link = event.target.closest("a");
+    if (link?.matches(".record")) {
+      event.preventDefault();
+      const isFromList = !shownDetail;
+      history.pushState({ isFromList }, "", link.href);
+      openDetail(link.href);
+    } else if (link?.matches(".close")) {
+      event.preventDefault();
+      closeDetail();
+    } else if (link?.matches(".more a")) {
+      event.preventDefault();
+      loadMore(link);
+    }
+  });
+  addEventListener("popstate", () => {
+    const address = listAddress();
+    if (address.href !== shownList) {
+      field.value = address.searchParams.get("query") ?? "";
+      showList(address);
+    }
+    const isRecord = location.pathname !== new URL(form.action).pathname;
+    if (!isRecord || location.pathname === "/") {
+      if (shownDetail) hideDetail();
+    } else if (location.pathname !== shownDetail) {
+      openDetail(location.href);
+    }
+  });
+}
+
+/* -- Deleting a record, with a way back -- */
+
+document.addEventListener("submit", async event => {
+  if (!event.target.matches("form.delete")) return;
+  event.preventDefault();
+  const { api, name } = event.target.dataset;
+  const button = $("button", event.target);
+  button.disabled = true;
+  try {
+    await send("DELETE", api);
+  } catch (error) {
+    button.disabled = false;
+    return toast(words(error));
+  }
+  const item = recordWith(detail().dataset.id)?.closest("li");
+  const gap = document.createComment("deleted");
+  item?.replaceWith(gap);
+  changeCount(-1);
+  const path = location.pathname;
+  const address = new URL(listAddress());
+  hideDetail();
+  history.replaceState(null, "", address);
+  toast(`Deleted “${name}”`, { label: "Undo", run: () => restore(api, path, item, gap) });
+});
+
+async function restore(api, path, item, gap) {
+  try {
+    await send("POST", `${api}/restore`);
+  } catch (error) {
+    return toast(words(error), { label: "Try again", run: () => restore(api, path, item, gap) });
+  }
+  if (item && gap.isConnected) {
+    gap.replaceWith(item);
+    changeCount(1);
+    $(".record", item).focus();
+  } else {
+    focusRecord();
+  }
+  announce("Restored");
+}
+
+function changeCount(change) {
+  const count = $(".count [data-shown]") ?? $(".count");
+  const number = count?.firstChild;
+  if (!number) return;
+  number.textContent = number.textContent.replace(/\d+/, text => String(Number(text) + change));
+}
+
+/* -- Downloading all records, with progress -- */
+
+const box = $(".download");
+let downloading;
+
+/* Yields server-sent events. */
+async function* events(stream) {
+  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    text = (text + value).replace(/\r\n?/g, "\n");
+    const blocks = text.split("\n\n");
+    text = blocks.pop();
+    for (const block of blocks) {
+      const fields = block.split("\n").map(line => line.match(/^(\w+): ?(.*)$/) ?? []);
+      const name = fields.find(field => field[1] === "event")?.[2] ?? "message";
+      const data = fields.filter(field => field[1] === "data").map(field => field[2]);
+      if (data.length) yield { name, data: JSON.parse(data.join("\n")) };
+    }
+  }
+}
+
+async function download() {
+  const noun = box.dataset.noun;
+  const label = $("button span", box);
+  const usual = label.textContent;
+  const bar = $("progress", box);
+  const say = text => { $(".download-words", box).textContent = text; };
+  const controller = downloading = new AbortController();
+  label.textContent = "Stop";
+  bar.removeAttribute("value");
+  bar.hidden = false;
+  $(".download-state", box).hidden = false;
+  say("Starting…");
+  let count = 0, end = "Stopped";
+  try {
+    const response = await send("POST", box.dataset.action, controller.signal);
+    end = "The server closed the connection.";
+    for await (const { name, data } of events(response.body)) {
+      if (name === "error") throw new Error(data.message);
+      count = data.records ?? count;
+      if (data.total) { bar.max = data.total; bar.value = Math.min(count, data.total); }
+      if (name === "done") { end = `${count} ${noun} downloaded`; break; }
+      say(data.total ? `${count} of ${data.total} ${noun}` : `${count} ${noun}`);
+    }
+    controller.abort();
+    if (scrollY < innerHeight) showList(listAddress());
+  } catch (error) {
+    end = controller.signal.aborted ? `Stopped after ${count} ${noun}` : words(error);
+  }
+  downloading = undefined;
+  label.textContent = usual;
+  bar.hidden = true;
+  say(end);
+  announce(end);
+}
+
+if (box) {
+  box.hidden = false;
+  $("button", box).addEventListener("click", () => {
+    if (downloading) downloading.abort(); else download();
+  });
+}
+
+/* -- Keys: / searches, arrows move, Escape closes -- */
+
+const shortcuts = $("#shortcuts");
+const isEditable = element => element?.matches?.("input, textarea, select, [contenteditable]");
+
+/* Browsers can be told to keep nothing. */
+function attempt(run) { try { return run(); } catch { return undefined; } }
+
+function showShortcuts() {
+  attempt(() => localStorage.setItem("shortcuts", shortcuts.checked ? "on" : "off"));
+  for (const hint of $$("kbd.hint")) hint.hidden = !shortcuts.checked;
+}
+
+if (shortcuts) {
+  shortcuts.checked = attempt(() => localStorage.getItem("shortcuts")) !== "off";
+  shortcuts.closest(".shortcuts").hidden = false;
+  shortcuts.addEventListener("change", showShortcuts);
+  showShortcuts();
+}
+
+/* The record that an arrow leads to; in a gallery, rows are as wide as the screen lets them be. */
+function neighbour(record, key) {
+  const records = $$(".record", list());
+  const index = records.indexOf(record);
+  const gallery = record.closest(".gallery");
+  const line = $$(".record", record.closest(".records"));
+  const columns = gallery
+    ? line.filter(other => other.offsetTop === line[0].offsetTop).length : 1;
+  const isRightToLeft = getComputedStyle(record).direction === "rtl";
+  const steps = {
+    ArrowDown: columns, ArrowUp: -columns, Home: -index, End: records.length - 1 - index,
+    ArrowRight: gallery ? (isRightToLeft ? -1 : 1) : 0,
+    ArrowLeft: gallery ? (isRightToLeft ? 1 : -1) : 0,
+  };
+  const step = steps[key];
+  if (!step) return null;
+  if (index + step < 0) return key === "ArrowUp" ? field : null;
+  return records[Math.min(index + step, records.length - 1)];
+}
+
+document.addEventListener("keydown", event => {
+  if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey) return;
+  const target = event.target;
+  if (event.key === "/" && field && shortcuts?.checked && !isEditable(target)) {
+    event.preventDefault();
+    if (document.body.classList.contains("has-detail") && isNarrow()) closeDetail();
+    field.focus();
+    field.select();
+  } else if (event.key === "Escape") {
+    const badge = $("details.badge[open]");
+    if (badge) {
+      badge.open = false;
+      $("summary", badge).focus();
+    } else if (target === field && field.value) {
+      return;
+    } else if (shownDetail) {
+      closeDetail();
+    }
+  } else if (event.key === "ArrowDown" && target === field) {
+    const first = $(".record", list());
+    if (first) { event.preventDefault(); first.focus(); }
+  } else if (target.matches?.(".record")) {
+    const next = neighbour(target, event.key);
+    if (next) { event.preventDefault(); next.focus(); }
+  }
+});
+
+document.addEventListener("click", event => {
+  for (const badge of $$("details.badge[open]")) {
+    if (!badge.contains(event.target)) badge.open = false;
+  }
+});
