@@ -1,7 +1,7 @@
 import AggregatorFoundation
 
 /// A checksum of rows: 128-bit FNV-1a (draft-eastlake-fnv) of all of their values.
-struct CopyChecksum: Equatable {
+package struct CopyChecksum: Equatable {
   private(set) var count = 0
   private(set) var value: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
 

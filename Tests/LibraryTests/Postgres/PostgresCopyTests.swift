@@ -1,3 +1,4 @@
+import AggregatorCopy
 import AggregatorKit
 import AggregatorPostgres
 import AggregatorPostgresServer

@@ -3,7 +3,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-@testable import AggregatorStore
+@testable import AggregatorCopy
 
 /// Copies between files; `PostgresCopyTests` copies between a file and a database.
 @Suite(.timeLimit(.minutes(10)))
