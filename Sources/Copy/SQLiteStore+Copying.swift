@@ -1,5 +1,5 @@
-import AggregatorSQLite
 package import AggregatorCore
+import AggregatorSQLite
 import AggregatorStore
 import CAggregatorSQLite
 

@@ -2,9 +2,9 @@ import Foundation
 import PackagePlugin
 
 /// Compiles every JSON file in a target's `Resources/` into it: `heroes.json` becomes the constant
-/// `bundledHeroes`, a `StaticString`. Style sheets and scripts of pages, too.
+/// `bundledHeroes`, a `StaticString`.
 ///
-/// The binary stays a single file, and the data stays JSON.
+/// The binary stays a single file, and the data stays JSON. Style sheets and scripts of pages are compiled in, too.
 @main
 struct EmbedJSON: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {

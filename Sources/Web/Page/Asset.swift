@@ -17,7 +17,8 @@ struct Asset: Sendable {
   }
 
   static let stylesheet = Asset("style.css", "text/css; charset=utf-8", bundledStyle.description)
-  static let script = Asset("script.js", "text/javascript; charset=utf-8", bundledScript.description)
+  static let script = Asset(
+    "script.js", "text/javascript; charset=utf-8", bundledScript.description)
   static let icon = Asset("icon.svg", "image/svg+xml", Icon.application)
 
   static let all = [stylesheet, script, icon]
