@@ -159,6 +159,7 @@ extension Command {
     }
   }
 
+  /// The value of `body`, whose failures are those of the command line.
   private static func parsing<Value>(
     _ body: () throws(SourceError) -> Value
   ) throws(CommandError) -> Value {

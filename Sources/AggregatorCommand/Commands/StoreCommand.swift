@@ -275,9 +275,9 @@ struct CachedData: Sendable {
   enum Extent {
     /// The records that are shown.
     case records
-    /// The deletions, too.
+    /// The records that are shown, and the deletions.
     case deletions
-    /// What is kept of other scopes, too.
+    /// The deletions and the scopes that are not shown, too.
     case everything
   }
 

@@ -3,8 +3,9 @@ package import AggregatorFoundation
 
 /// A store that can keep what it has of a source under another name.
 package protocol ScopeKeepingStore: Store {
-  /// Renames what is stored of a source to `kept`, and then what is stored as `other`, if anything, to the source, in one
-  /// transaction; a name that is taken is left alone.
+  /// Renames in one transaction: first the source to `kept`, then `other` to the source.
+  ///
+  /// Does not rename if nothing has the old name, or if something has the new one already.
   func switchScope(
     of source: String, keepingAs kept: String, to other: String
   ) async throws(SourceError)
