@@ -40,11 +40,13 @@ final class ConsoleInput: Sendable {
     var shown = termios()
     tcgetattr(STDIN_FILENO, &shown)
     var editing = shown
-    // Ctrl-C is a key of the editor. Suspending is disabled: the shell would restore the terminal, and leave it
-    // so after resuming.
+    // Ctrl-C and Ctrl-D are keys of the editor, which takes over the terminal only after its prompt: a Ctrl-D typed in
+    // between would otherwise become null, after which libedit inserts the next key as a character. Suspending is
+    // disabled: the shell would restore the terminal, and leave it so after resuming.
     let disabled = cc_t(truncatingIfNeeded: fpathconf(STDIN_FILENO, Int32(_PC_VDISABLE)))
     withUnsafeMutableBytes(of: &editing.c_cc) {
       $0[Int(VINTR)] = disabled
+      $0[Int(VEOF)] = disabled
       $0[Int(VSUSP)] = disabled
     }
     let restore = { @Sendable [shown] in

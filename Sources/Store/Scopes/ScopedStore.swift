@@ -238,9 +238,10 @@ extension ScopedStore {
 
   package func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError) {
     try await check(source)
-    let hasScope = try await ScopeRecord(of: source, in: base).shown() != nil
+    let record = ScopeRecord(of: source, in: base)
+    let shown = try await record.shown()
     try await base.clear(source, forgetsDeleted: forgetsDeleted)
-    // What is empty now, or has deletions only, is still the scope of these settings.
-    if hasScope { try await check(source, writes: true) }
+    // The deletions that stay are still those of its secrets, whoever clears it.
+    if let shown { try await record.write(shown, from: nil) }
   }
 }
