@@ -104,39 +104,33 @@ package struct API: Sendable {
     guard !pages.isEmpty || found.isEmpty else {
       throw found.lazy.compactMap { $0.result.failure }.first ?? Problem.unknownPath
     }
-    var summary = ListingSummary(count: pages.reduce(0) { $0 + $1.records.count })
-    let contributing = pages.filter { !$0.records.isEmpty }
-    summary.provenance = CombinedProvenance(
-      joining: (contributing.isEmpty ? pages : contributing).compactMap(\.summary.provenance))
-    summary.warnings = pages.flatMap(\.summary.warnings)
-    summary.sources = found.map { source, result in
-      let page = try? result.get()
-      return JSON.Member(
-        source.name,
-        [
-          "page": (page?.summary ?? ListingSummary(count: 0)).page,
-          "provenance": page?.summary.provenance?.json ?? .null,
-          "error": result.failure.map {
-            ["code": .string($0.code), "message": .string($0.message)]
-          } ?? .null,
-        ])
+    let answers = found.map { source, result in
+      SourceAnswer(
+        source.name, (try? result.get().summary) ?? ListingSummary(count: 0),
+        result.failure.map { Warning($0.code, $0.message) })
     }
     let records = found.flatMap { source, result in
       ((try? result.get().records) ?? []).map { record in
         ServedRecord(id: record.id, object: record.object.named(source.name))
       }
     }
-    return response(records, verb: "search", of: nil, matching: query.query, summary)
+    return response(
+      records, verb: "search", of: nil, matching: query.query, ListingSummary(joining: answers))
   }
 
-  /// The results of all sources, which are searched at once, in their order.
+  /// The results of all sources, which are searched at once, in their order, and like `search` does.
   package func results(of query: ServedQuery) async -> [(
     source: any ServedSource, result: Result<ServedPage, Problem>
   )] {
     let results = await sources.concurrentMap { source in
       var query = query
-      query.limit = min(query.limit ?? 5, source.largestPage)
-      do { return Result<_, Problem>.success(try await source.page(query)) } catch {
+      query.limit = min(query.limit ?? SearchOfSources.defaultLimit, source.largestPage)
+      query.time = SearchOfSources.defaultTime
+      do { return Result<_, Problem>.success(try await source.page(query)) } catch let error
+        as SourceError where error.code == .nothingCached
+      {
+        return .success(ServedPage(records: [], summary: ListingSummary(count: 0)))
+      } catch {
         return .failure(Problem(error))
       }
     }
@@ -230,12 +224,6 @@ package struct API: Sendable {
 extension Problem {
   static let unknownPath = Problem(
     404, "notFound", "no such path", hint: "/openapi.json describes all paths")
-}
-
-extension Result {
-  fileprivate var failure: Failure? {
-    if case .failure(let failure) = self { failure } else { nil }
-  }
 }
 
 extension JSON {

@@ -32,20 +32,23 @@ package struct Problem: Error, Equatable {
       }
       // Clients expect one; this is how long a breaker stays open at most.
       if retryAfter == nil, status == 429 || status == 503 { retryAfter = 30 }
-    case let error as CommandError:
-      let status =
-        switch error.code {
-        case .usage: 400
-        case .notFound: 404
-        case .io, .bug: 500
-        case .tryLater: 503
-        default: 502
-        }
-      self.init(status, error.code == .usage ? "invalidRequest" : "\(error.code)", error.message)
-      if case .words(let words)? = error.hint { hint = words }
-      if status == 503 { retryAfter = 30 }
     default: self.init(500, "internal", "internal error")
     }
+  }
+
+  /// The problem for an error of what the command line does, too.
+  init(_ error: CommandError) {
+    let status =
+      switch error.code {
+      case .usage: 400
+      case .notFound: 404
+      case .io, .bug: 500
+      case .tryLater: 503
+      default: 502
+      }
+    self.init(status, error.code == .usage ? "invalidRequest" : "\(error.code)", error.message)
+    if case .words(let words)? = error.hint { hint = words }
+    if status == 503 { retryAfter = 30 }
   }
 
   private static func status(of code: SourceError.Code) -> Int {

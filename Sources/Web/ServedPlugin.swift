@@ -39,27 +39,28 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   // MARK: - Records
 
   package func page(_ query: ServedQuery) async throws -> ServedPage {
-    let limit = query.limit ?? min(ListingOptions.standardLimit, largestPage)
+    let limit = query.limit ?? min(ListingBounds.standardLimit, largestPage)
     guard 1...largestPage ~= limit else {
-      throw CommandError(
-        .usage, "invalid value \"\(limit)\" for limit: must be from 1 to \(largestPage)")
+      throw Problem(
+        400, "invalidRequest",
+        "invalid value \"\(limit)\" for limit: must be from 1 to \(largestPage)")
     }
-    var request = PageRequest(matching: try query.query.map { try Query($0) }, limit: limit)
-    if let text = query.cursor {
-      guard let cursor = Cursor(text) else { throw SourceError.damaged(text) }
-      request.cursor = cursor
+    let cursor = try query.cursor.map { text throws(SourceError) in
+      guard let cursor = Cursor(text) else { throw .damaged(text) }
+      return cursor
     }
     let chosen = try chosenFields(query.fields)
     var outcome = ListingOutcome(of: plugin, at: environment.now())
-    let source = try await source(for: query, &outcome)
-    let page = try await source.page(request)
-    outcome.add(page, showing: page.records.count)
-    if query.cache == .offline, outcome.gap == nil, let store = environment.store {
+    let selected = try await selected(by: query, &outcome)
+    if query.cache == .offline, selected == nil, let store = environment.store {
       outcome.gap = try await plugin.gap(in: store)
-      outcome.noteGap()
     }
-    outcome.check(page.records, of: plugin, chosen: query.fields, hint: nil)
-    return served(page.records, chosen, outcome.summary, query)
+    var run = ListingRun(
+      try selected ?? timely(query), of: plugin, matching: try query.query.map { try Query($0) },
+      .page(of: limit, after: cursor), outcome)
+    run.chosen = query.fields
+    let records = try await run.records()
+    return served(records, chosen, run.outcome.summary, query)
   }
 
   package func record(_ id: String, _ query: ServedQuery) async throws -> ServedPage {
@@ -74,28 +75,50 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     try chain.get().cachePolicy(cache.policy)
   }
 
-  /// The chain, or the selected records of the store.
-  private func source(
-    for query: ServedQuery, _ outcome: inout ListingOutcome
-  ) async throws -> any DataSource<P.Item> {
-    guard !query.conditions.isEmpty || query.order != nil else { return try chain(query.cache) }
-    guard query.cache == .normal || query.cache == .offline else {
-      throw CommandError(
-        .usage, "cache=\(query.cache.rawValue) cannot be used: where and sort read cached records")
-    }
-    let selection = try Selection(
-      SelectionText(conditions: query.conditions, order: query.order), plugin.fields)
-    return try await plugin.selected(by: selection, in: environment, &outcome)
+  /// The chain, which local data replace after the time of the query.
+  private func timely(_ query: ServedQuery) throws(SourceError) -> any DataSource<P.Item> {
+    let source = try chain(query.cache)
+    guard let time = query.time else { return source }
+    return source.answering(
+      within: time, on: environment.clock,
+      else: query.cache.policy.mayFallBack ? try chain(.offline) : nil)
   }
 
-  private func chosenFields(_ names: [String]?) throws(CommandError) -> [Field<P.Item>] {
+  /// The records of the store that a query selects; `nil` if it selects none.
+  private func selected(
+    by query: ServedQuery, _ outcome: inout ListingOutcome
+  ) async throws(Problem) -> (any DataSource<P.Item>)? {
+    guard !query.conditions.isEmpty || query.order != nil else { return nil }
+    guard query.cache == .normal || query.cache == .offline else {
+      throw Problem(
+        400, "invalidRequest",
+        "cache=\(query.cache.rawValue) cannot be used: where and sort read cached records")
+    }
+    do throws(CommandError) {
+      let selection = try Selection(
+        SelectionText(conditions: query.conditions, order: query.order), plugin.fields)
+      return try await plugin.selected(by: selection, in: environment, &outcome)
+    } catch {
+      throw Problem(error)
+    }
+  }
+
+  private func chosenFields(_ names: [String]?) throws(Problem) -> [Field<P.Item>] {
     guard let names else { return plugin.fields }
     var chosen: [Field<P.Item>] = []
-    for name in names {
-      let field = try plugin.fields.field(named: name)
-      if !chosen.contains(where: { $0.name == name }) { chosen.append(field) }
+    for name in names where !chosen.contains(where: { $0.name == name }) {
+      do throws(CommandError) { chosen.append(try plugin.fields.field(named: name)) } catch {
+        throw Problem(error)
+      }
     }
     return chosen
+  }
+
+  /// The store, for a change.
+  private func store() throws(Problem) -> any Store {
+    do throws(CommandError) { return try environment.requiredStore() } catch {
+      throw Problem(error)
+    }
   }
 
   private func served(
@@ -124,14 +147,14 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   // MARK: - Changes
 
   package func delete(_ id: String) async throws -> Bool {
-    let store = try environment.requiredStore()
+    let store = try store()
     guard let key = P.Item.ID(id), try await plugin.isKnown(key, in: store) else { return false }
     try await plugin.recordStore(in: store).delete(key, at: environment.now())
     return true
   }
 
   package func restore(_ id: String) async throws -> Bool {
-    let store = try environment.requiredStore()
+    let store = try store()
     guard let key = P.Item.ID(id) else { return false }
     return try await plugin.recordStore(in: store).restore(key)
   }
@@ -139,10 +162,14 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   package func sync(
     pages: Int?, progress: @escaping @Sendable (SyncResult) -> Void
   ) async throws -> SyncResult {
-    let store = try environment.requiredStore()
+    let store = try store()
     let sync = try plugin.sync(into: store, in: environment)
-    return try await holdingSyncLock {
-      await sync.run(upTo: pages, jobs: 1, waits: true, progress: progress)
+    do {
+      return try await holdingSyncLock {
+        await sync.run(upTo: pages, jobs: 1, waits: true, progress: progress)
+      }
+    } catch let error as CommandError {
+      throw Problem(error)
     }
   }
 }

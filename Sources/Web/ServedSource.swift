@@ -29,6 +29,8 @@ package struct ServedQuery: Hashable, Sendable {
   package var order: String?
   /// True for the page, which shows ``ServedRecord/summary`` and ``ServedRecord/card``.
   package var isForPeople = false
+  /// The time after which local data answer; `nil` for that of the source.
+  package var time: Duration?
 }
 
 /// A page of a list.
@@ -41,7 +43,7 @@ package struct ServedPage: Sendable {
 
 /// A source behind the API and the page: its chains are built once, and calls in flight are shared.
 ///
-/// Errors of its functions are ``CommandError`` with code `usage` for an invalid query, or ``SourceError``.
+/// Errors of its functions are ``Problem`` for an invalid query, or ``SourceError``.
 package protocol ServedSource: Sendable {
   var name: String { get }
   var summary: String { get }

@@ -28,7 +28,7 @@ final class Explanation: Sendable {
 
   /// Sends nothing; fails with code `settings`.
   func plan(
-    _ plugin: some Plugin, _ request: PageRequest, _ bounds: ListingOptions,
+    _ plugin: some Plugin, _ request: PageRequest, _ bounds: ListingBounds,
     _ options: SourceOptions, in environment: PluginEnvironment
   ) async throws(CommandError) {
     do {

@@ -96,21 +96,23 @@ extension Plugin {
     do {
       let local = try await localRecords(in: environment)
       if let gap = local.gap { outcome.add(gap) }
+      var run = ListingRun(local.source, of: self, .all(pageSize: 1000), outcome)
+      run.isAllOrNothing = true
+      defer { outcome = run.outcome }
       let file = try NewFile(replacing: path, in: context)
       context.progress.say { "Exporting \(name)…" }
       switch format {
       case .text:
-        try await write(local.source, listing, output, context.writing(to: file.output), &outcome)
+        var printer = RecordPrinter(listing, output, in: context.writing(to: file.output))
+        try await write(&run, to: &printer)
       case .sqlite:
         let table = try SQLiteTable(name, in: file.path, columns: columns)
-        for try await step in local.source.pages(size: 1000) {
-          outcome.add(step)
-          try table.insert(step.items)
-        }
+        while let records = try await run.next() { try table.insert(records) }
         try table.finish()
       case .parquet:
         let rows = try NewFile(replacing: "\(file.path).ndjson", in: context)
-        try await write(local.source, listing, output, context.writing(to: rows.output), &outcome)
+        var printer = RecordPrinter(listing, output, in: context.writing(to: rows.output))
+        try await write(&run, to: &printer)
         try duckDB?.convert(rows.path, to: file.path, columns: columns)
       }
       try file.finish()
@@ -123,14 +125,9 @@ extension Plugin {
   }
 
   private func write(
-    _ source: any DataSource<Item>, _ listing: Listing<Item>, _ output: OutputOptions,
-    _ context: CommandContext, _ outcome: inout ListingOutcome
+    _ run: inout ListingRun<Self>, to printer: inout RecordPrinter<Item>
   ) async throws {
-    var printer = RecordPrinter(listing, output, in: context)
-    for try await step in source.pages(size: 1000) {
-      outcome.add(step)
-      try printer.print(step.items)
-    }
-    try printer.finish(outcome.summary)
+    while let records = try await run.next() { try printer.print(records) }
+    try printer.finish(run.outcome.summary)
   }
 }

@@ -62,7 +62,7 @@ struct ImageDownload<P: Plugin>: Sendable {
     let environment = try context.environment()
     let finder = try ImageFinder(of: plugin, in: environment, invocation, context)
     var details = DetailLoader(of: plugin, finder.source, in: environment, invocation, context)
-    let bounds = try ListingOptions(
+    let bounds = try ListingBounds(
       invocation, plugin.policy, hasStore: environment.store != nil, isSearch: false)
     let pages = finder.source.pages(
       matching: nil, after: nil, size: bounds.pageSize, upTo: bounds.bound

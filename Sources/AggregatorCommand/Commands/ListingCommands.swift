@@ -22,9 +22,8 @@ extension Plugin {
         }
     ) { invocation, context in
       try invocation.refuseArguments()
-      return invocation.has(.deleted)
-        ? try await listDeleted(invocation, context)
-        : try await list("list", matching: nil, invocation, context)
+      let listing = try RecordListing("list", of: self, matching: nil, invocation, context)
+      return invocation.has(.deleted) ? try await listing.showDeleted() : try await listing.show()
     }
   }
 
@@ -40,7 +39,8 @@ extension Plugin {
       examples: [("\(name) search \(example.query)", "\(name) that match \"\(example.query)\"")]
     ) { invocation, context in
       let query = try invocation.query(example: "\(name) search \(example.query.typed)")
-      return try await list("search", matching: query, invocation, context)
+      return try await RecordListing("search", of: self, matching: query, invocation, context)
+        .show()
     }
   }
 
@@ -48,222 +48,176 @@ extension Plugin {
   var readingOptions: [Option] {
     policy.readOrder == .localFirst ? Option.reading.filter { $0 != .refresh } : Option.reading
   }
+}
 
-  private func list(
-    _ verb: String, matching query: Query?, _ invocation: Invocation, _ context: CommandContext
-  ) async throws -> ExitCode {
-    let output = try OutputOptions(invocation, in: context)
-    let listing = try output.listing(
-      verb, of: name, query: query, fields: fields, layout: layout)
-    let selection = try Selection(invocation, fields)
-    let isLocal = selection != nil && !invocation.has(.all)
+/// The records that `list` and `search` show or count.
+private struct RecordListing<P: Plugin> {
+  private let verb: String
+  private let plugin: P
+  private let query: Query?
+  private let invocation: Invocation
+  private let context: CommandContext
+  private let output: OutputOptions
+  private let listing: Listing<P.Item>
+  private let selection: Selection<P.Item>?
+
+  init(
+    _ verb: String, of plugin: P, matching query: Query?, _ invocation: Invocation,
+    _ context: CommandContext
+  ) throws(CommandError) {
+    self.verb = verb
+    self.plugin = plugin
+    self.query = query
+    self.invocation = invocation
+    self.context = context
+    output = try OutputOptions(invocation, in: context)
+    listing = try output.listing(
+      verb, of: plugin.name, query: query, fields: plugin.fields, layout: plugin.layout)
+    selection = try Selection(invocation, plugin.fields)
+  }
+
+  /// True if the store selects the records by itself.
+  private var isLocal: Bool { selection != nil && !invocation.has(.all) }
+
+  func show() async throws -> ExitCode {
     let explanation = Explanation(invocation, context)
     let environment = try context.environment().explained(by: explanation)
-    let bounds = try ListingOptions(
-      invocation, policy, hasStore: environment.store != nil, isSearch: query != nil,
+    let bounds = try ListingBounds(
+      invocation, plugin.policy, hasStore: environment.store != nil, isSearch: query != nil,
       isLocal: isLocal)
     environment.warnIfNoStore(context.diagnostics)
     let options = SourceOptions(invocation)
-    let source = try options.source(of: self, in: environment)
-    let first = PageRequest(matching: query, after: bounds.cursor, limit: bounds.pageSize)
+    let source = try options.source(of: plugin, in: environment)
     if isLocal {
-      explanation?.planLocal(self)
+      explanation?.planLocal(plugin)
     } else {
-      try await explanation?.plan(self, first, bounds, options, in: environment)
+      let first = PageRequest(matching: query, after: bounds.cursor, limit: bounds.pageSize)
+      try await explanation?.plan(plugin, first, bounds, options, in: environment)
     }
     defer { explanation?.conclude() }
-    var outcome = ListingOutcome(of: self, at: environment.now())
-    outcome.offersAll = !invocation.has(.all)
-    outcome.canGrow = policy.readOrder == .localFirst
-    if invocation.has(.offline), !isLocal, let store = environment.store {
-      outcome.gap = try? await gap(in: store)
-    }
-    var listed = source
-    if let selection, isLocal {
-      try invocation.refuseRefreshOfSelection()
-      listed = try await selected(
-        by: selection, in: environment, mayBeBundled: !invocation.has(.noFallback), &outcome)
-    }
-    // A local source selects by itself.
-    let rest = isLocal ? nil : selection
-    if invocation.has(.count) {
-      if query == nil, !isLocal, let store = environment.store {
-        outcome.isTotalWrong = (try? await store.coverage(of: name).isShort) ?? false
-      }
-      return try await count(
-        listed, verb, matching: query, bounds, rest, output, &outcome, in: context)
-    }
+    var outcome = try await outcome(in: environment)
+    let selected = try await selected(in: environment, &outcome)
+    var run = ListingRun(selected ?? source, of: plugin, matching: query, bounds, outcome)
+    run.selection = isLocal ? nil : selection
+    if invocation.has(.count) { return try await count(&run) }
+    run.details = DetailLoader(of: plugin, source, in: environment, invocation, context)
+    run.chosen = output.fields
+    run.detailsHint = .details
+    run.progress = invocation.has(.all) ? context.progress : nil
     let keeper = try SessionPositionKeeper(
-      SessionPositionKey(of: name, invocation), for: environment, waiting: options.deadline,
-      in: context,
-      hasNamedSession: invocation.has(.session))
-    let details = DetailLoader(of: self, source, in: environment, invocation, context)
-    let page: ShownPage
-    do {
-      page = try await show(
-        listed, matching: query, bounds, RecordPrinter(listing, output, in: context), &outcome,
-        details, chosen: output.fields, selecting: rest,
-        progress: invocation.has(.all) ? context.progress : nil)
-    } catch var failure as CommandError where failure.code == .unavailable {
-      if let query { failure.suggestion = await suggestion(for: query, in: environment) }
+      SessionPositionKey(of: plugin.name, invocation), for: environment,
+      waiting: options.deadline, in: context, hasNamedSession: invocation.has(.session))
+    do { try await print(&run) } catch var failure as CommandError
+      where failure.code == .unavailable
+    {
+      if let query { failure.suggestion = await plugin.suggestion(for: query, in: environment) }
       throw failure
     }
-    let limit = bounds.bound.items ?? max(page.count, 1)
-    if let command = await keeper?.keep(
-      NextPageRequest.beginning(
-        of: query, fields: output.fields, selection: selection?.text
-      ).position(after: page, limit: limit))
-    {
-      outcome.continuation = .listing(command)
+    await run.outcome.continuation = continuation(after: run.page, bounds, keeper)
+    if run.outcome.count == 0, !run.outcome.isPartial {
+      run.outcome.suggestion =
+        if let query {
+          await plugin.suggestion(for: query, in: environment)
+        } else {
+          await (selected as? SelectedSource<P.Item>)?.nearMiss()
+        }
     }
-    if outcome.count == 0, !outcome.isPartial {
-      if let query {
-        outcome.suggestion = await suggestion(for: query, in: environment)
-      } else if let listed = listed as? SelectedSource<Item> {
-        outcome.suggestion = await listed.nearMiss()
-      }
-    }
-    outcome.report(to: context.diagnostics, query: query)
-    return outcome.isPartial ? .partial : .success
+    run.outcome.report(to: context.diagnostics, query: query)
+    return run.outcome.isPartial ? .partial : .success
   }
 
   /// Opens no connection, and leaves the position of `next` alone.
-  private func listDeleted(_ invocation: Invocation, _ context: CommandContext) async throws
-    -> ExitCode
-  {
-    let output = try OutputOptions(invocation, in: context)
-    let listing = try output.listing("list", of: name, fields: fields, layout: layout)
+  func showDeleted() async throws -> ExitCode {
     let environment = try context.localEnvironment()
-    var source: any DataSource<Item> = recordStore(in: try environment.requiredStore())
-      .deleted(or: bundled)
-    let selection = try Selection(invocation, fields)
-    let bounds = try ListingOptions(
-      invocation, policy, hasStore: true, isSearch: false, isLocal: true)
-    var outcome = ListingOutcome(of: self, at: environment.now())
+    var source: any DataSource<P.Item> = plugin.recordStore(in: try environment.requiredStore())
+      .deleted(or: plugin.bundled)
+    let bounds = try ListingBounds(
+      invocation, plugin.policy, hasStore: true, isSearch: false, isLocal: true)
+    var outcome = ListingOutcome(of: plugin, at: environment.now())
     outcome.offersAll = !invocation.has(.all)
-    outcome.subject = "deleted \(name)"
+    outcome.subject = "deleted \(plugin.name)"
     if let selection {
       outcome.select(isFilter: selection.isFilter)
       source = SelectedSource(
-        "\(name).deleted", of: source, selection, lacksDetails: lacksDetails)
+        "\(plugin.name).deleted", of: source, selection, lacksDetails: plugin.lacksDetails)
     }
-    if invocation.has(.count) {
-      return try await count(
-        source, "list", matching: nil, bounds, nil, output, &outcome, in: context)
+    var run = ListingRun(source, of: plugin, bounds, outcome)
+    if invocation.has(.count) { return try await count(&run) }
+    try await print(&run)
+    run.outcome.report(to: context.diagnostics)
+    if run.outcome.count > 0 {
+      let command = context.diagnostics.command("\(plugin.name) restore ID")
+      context.diagnostics.note("Restore: \(command)")
     }
-    _ = try await show(
-      source, matching: nil, bounds, RecordPrinter(listing, output, in: context), &outcome)
-    outcome.report(to: context.diagnostics)
-    if outcome.count > 0 {
-      context.diagnostics.note("Restore: \(context.diagnostics.command("\(name) restore ID"))")
+    return run.outcome.isPartial ? .partial : .success
+  }
+
+  /// What is known before the first page.
+  private func outcome(in environment: PluginEnvironment) async throws -> ListingOutcome {
+    var outcome = ListingOutcome(of: plugin, at: environment.now())
+    outcome.offersAll = !invocation.has(.all)
+    outcome.canGrow = plugin.policy.readOrder == .localFirst
+    guard !isLocal, let store = environment.store else { return outcome }
+    if invocation.has(.offline) { outcome.gap = try? await plugin.gap(in: store) }
+    if invocation.has(.count), query == nil {
+      outcome.isTotalWrong = (try? await store.coverage(of: plugin.name).isShort) ?? false
     }
-    return outcome.isPartial ? .partial : .success
+    return outcome
+  }
+
+  /// The records that the store selects; `nil` if the run selects those of the source.
+  private func selected(
+    in environment: PluginEnvironment, _ outcome: inout ListingOutcome
+  ) async throws(CommandError) -> (any DataSource<P.Item>)? {
+    guard let selection, isLocal else { return nil }
+    try invocation.refuseRefreshOfSelection()
+    return try await plugin.selected(
+      by: selection, in: environment, mayBeBundled: !invocation.has(.noFallback), &outcome)
+  }
+
+  /// How the listing goes on: by the position, if it is saved.
+  private func continuation(
+    after page: ShownPage, _ bounds: ListingBounds, _ keeper: SessionPositionKeeper?
+  ) async -> ContinuationHint {
+    let position = NextPageRequest.beginning(
+      of: query, fields: output.fields, selection: selection?.text
+    ).position(after: page, limit: bounds.bound.items ?? max(page.count, 1))
+    return await keeper?.keep(position).map(ContinuationHint.listing) ?? .cursor
+  }
+
+  private func print(_ run: inout ListingRun<P>) async throws {
+    var printer = RecordPrinter(listing, output, in: context)
+    do {
+      while let records = try await run.next() { try printer.print(records) }
+    } catch let error as SourceError {
+      throw CommandError(error, of: plugin)
+    }
+    try printer.finish(run.outcome.summary)
   }
 
   /// Prints the number of records.
-  private func count(
-    _ source: any DataSource<Item>, _ verb: String, matching query: Query?,
-    _ bounds: ListingOptions, _ selection: Selection<Item>?, _ output: OutputOptions,
-    _ outcome: inout ListingOutcome, in context: CommandContext
-  ) async throws -> ExitCode {
-    _ = try await show(source, matching: query, bounds, nil, &outcome, selecting: selection)
-    let count = outcome.number
+  private func count(_ run: inout ListingRun<P>) async throws -> ExitCode {
+    run.countsOnly = true
+    do throws(SourceError) { _ = try await run.records() } catch {
+      throw CommandError(error, of: plugin)
+    }
+    let count = run.outcome.number
     if output.isForPeople {
       try context.output.write("\(count)\n")
     } else {
       let listing = try output.listing(
-        verb, of: name, query: query, fields: RecordCount.fields,
+        verb, of: plugin.name, query: query, fields: RecordCount.fields,
         layout: Layout(card: RecordCount.fields.map(\.name)))
       var printer = RecordPrinter(listing, output, in: context)
       try printer.print([RecordCount(count: count)])
-      var summary = outcome.summary
+      var summary = run.outcome.summary
       summary.count = 1
       summary.total = 1
       summary.next = nil
       try printer.finish(summary)
     }
-    outcome.reportCount(to: context.diagnostics)
-    return outcome.isPartial ? .partial : .success
-  }
-
-  /// Prints the pages as they arrive, or all records at the end if they are sorted, and returns what was
-  /// shown.
-  ///
-  /// Without a printer the records are only counted, by the total of the service if nothing contradicts it.
-  private func show(
-    _ source: any DataSource<Item>, matching query: Query?, _ bounds: ListingOptions,
-    _ printer: RecordPrinter<Item>?, _ outcome: inout ListingOutcome,
-    _ details: DetailLoader<Self>? = nil, chosen: [String]? = nil,
-    selecting selection: Selection<Item>? = nil, progress: Progress? = nil
-  ) async throws -> ShownPage {
-    var printer = printer
-    var details = details
-    var sorted: [Item] = []
-    // Conditions on details are checked with them.
-    let fields = (chosen ?? []) + (selection?.detailFields ?? [])
-    let needsDetails = selection?.detailFields.isEmpty == false
-    if let selection { outcome.select(isFilter: selection.isFilter) }
-    var shown = ShownPage(from: bounds.cursor)
-    let pages = source.pages(
-      matching: query, after: bounds.cursor, size: bounds.pageSize, upTo: bounds.bound,
-      // A count may end after the first page.
-      ahead: printer == nil && selection?.isFilter != true ? 0 : 1
-    ).makeAsyncIterator()
-    while true {
-      let step: PaginationStep<Item>?
-      do { step = try await pages.next() } catch {
-        guard outcome.hasAnswer else { throw CommandError(error, of: self) }
-        outcome.fail(error)
-        break
-      }
-      guard let step else { break }
-      outcome.add(step)
-      progress?.expect(outcome.total)
-      shown.add(step)
-      // The service has counted them.
-      if printer == nil, selection?.isFilter != true,
-        outcome.hasCredibleTotal(pageSize: bounds.pageSize)
-      {
-        return shown
-      }
-      if let end = step.end {
-        if end != .pageLimit || bounds.isCapped { outcome.end(end) }
-        outcome.noteGap()
-      }
-      var items = step.items
-      if needsDetails { try await complete(&items, &outcome, &details, fields) }
-      if let selection {
-        do { try selection.check(items) } catch { throw CommandError(error, of: self) }
-        items.removeAll { !selection.matches($0) }
-        outcome.narrow(by: step.items.count - items.count)
-      }
-      if selection?.order != nil {
-        sorted += items
-      } else if printer != nil {
-        if !needsDetails { try await complete(&items, &outcome, &details, fields) }
-        try printer?.print(items)
-      }
-    }
-    if let selection {
-      outcome.concludeNarrowed()
-      shown.end()
-      if selection.order != nil {
-        var items = selection.sorted(sorted)
-        if !needsDetails { try await complete(&items, &outcome, &details, fields) }
-        try printer?.print(items)
-      }
-    }
-    try printer?.finish(outcome.summary)
-    return shown
-  }
-
-  /// Fetches details if requested, and notes the records that lack those of `fields`.
-  private func complete(
-    _ items: inout [Item], _ outcome: inout ListingOutcome, _ details: inout DetailLoader<Self>?,
-    _ fields: [String]
-  ) async throws {
-    items = try await details?.completed(items, &outcome) ?? items
-    outcome.check(items, of: self, chosen: fields, hint: details == nil ? .details : nil)
+    run.outcome.reportCount(to: context.diagnostics)
+    return run.outcome.isPartial ? .partial : .success
   }
 }
 

@@ -70,10 +70,10 @@ private struct NextPage<P: Plugin> {
     guard var nextPageRequest = try nextPageRequest(from: position) else { return reportEnd() }
     let output = output.continuing(nextPageRequest.fields, of: plugin.fields)
     nextPageRequest.fields = output.fields
-    let bounds = try ListingOptions(
+    let bounds = try ListingBounds(
       invocation, plugin.policy, hasStore: environment.store != nil,
       isSearch: nextPageRequest.query != nil, isLocal: nextPageRequest.selection != nil,
-      standardLimit: nextPageRequest.limit ?? ListingOptions.standardLimit)
+      standardLimit: nextPageRequest.limit ?? ListingBounds.standardLimit)
     let listing = try output.listing(
       "next", of: plugin.name, query: nextPageRequest.query, fields: plugin.fields,
       layout: plugin.layout)
@@ -85,34 +85,28 @@ private struct NextPage<P: Plugin> {
       explanation?.planLocal(plugin)
     }
     defer { explanation?.conclude() }
-    var (items, page, outcome) = try await gather(nextPageRequest, bounds)
-    outcome.earlier = nextPageRequest.earlierCount
+    var run = try await run(of: nextPageRequest, bounds)
+    let items = try await records(of: nextPageRequest, &run)
+    let page = run.page
+    run.outcome.earlier = nextPageRequest.earlierCount
     let isEnd =
-      items.isEmpty && page.next == nil && nextPageRequest.latest != nil && !outcome.isPartial
+      items.isEmpty && page.next == nil && nextPageRequest.latest != nil && !run.outcome.isPartial
     if !isEnd {
-      var details = DetailLoader(of: plugin, source, in: environment, invocation, context)
-      do throws(SourceError) {
-        items = try await details?.completed(items, &outcome) ?? items
-      } catch {
-        throw CommandError(error, of: plugin)
-      }
-      outcome.check(
-        items, of: plugin, chosen: output.fields, hint: details == nil ? .details : nil)
       var printer = RecordPrinter(listing, output, in: context)
       try printer.print(items)
-      try printer.finish(outcome.summary)
+      try printer.finish(run.outcome.summary)
     }
     let command = "\(context.catalog.program) \(file.name.command())"
     if move == .peek {
-      outcome.continuation = .peek(command)
+      run.outcome.continuation = .peek(command)
     } else {
       try file.write(
         nextPageRequest.position(after: page, limit: bounds.bound.items ?? max(page.count, 1)))
-      outcome.continuation = .next(command)
+      run.outcome.continuation = .next(command)
     }
-    outcome.report(to: context.diagnostics, query: nextPageRequest.query)
+    run.outcome.report(to: context.diagnostics, query: nextPageRequest.query)
     if isEnd { return reportEnd() }
-    return outcome.isPartial ? .partial : .success
+    return run.outcome.isPartial ? .partial : .success
   }
 
   private func read() throws(CommandError) -> SessionPosition? {
@@ -153,42 +147,41 @@ private struct NextPage<P: Plugin> {
     }
   }
 
-  /// Fetches the whole page before any of it is written, so that a failure neither loses nor repeats
-  /// records.
-  private func gather(
-    _ nextPageRequest: NextPageRequest, _ bounds: ListingOptions
-  ) async throws(CommandError) -> (items: [P.Item], page: ShownPage, outcome: ListingOutcome) {
-    var items: [P.Item] = []
-    var page = ShownPage(from: nextPageRequest.start)
-    var outcome = ListingOutcome(of: plugin, at: environment.now())
+  private func run(
+    of nextPageRequest: NextPageRequest, _ bounds: ListingBounds
+  ) async throws(CommandError) -> ListingRun<P> {
+    var outcome = outcome()
     if nextPageRequest.start != nil { outcome.restart = .command(file.name.command(.reset)) }
     let source = try await source(of: nextPageRequest, &outcome)
-    let pages = source.excluding(nextPageRequest.excluded).pages(
-      matching: nextPageRequest.query, after: nextPageRequest.start, size: bounds.pageSize,
-      upTo: bounds.bound, ahead: 0
-    ).makeAsyncIterator()
-    var emptyPages = 0
-    do throws(SourceError) {
-      while let step = try await pages.next() {
-        items += step.items
-        page.add(step)
-        outcome.add(step.page, showing: step.items.count)
-        if let end = step.end, end != .pageLimit { outcome.end(end) }
-        emptyPages = step.items.isEmpty ? emptyPages + 1 : 0
-        if emptyPages == Self.maxEmptyPages, step.end == nil {
-          outcome.pause(after: emptyPages)
-          break
-        }
-      }
-    } catch .invalidCursor where nextPageRequest.start != nil {
+    var run = ListingRun(
+      source.excluding(nextPageRequest.excluded), of: plugin, matching: nextPageRequest.query,
+      bounds.starting(after: nextPageRequest.start), outcome)
+    run.isAllOrNothing = true
+    run.prefetch = 0
+    run.maxEmptyPages = Self.maxEmptyPages
+    run.details = DetailLoader(of: plugin, self.source, in: environment, invocation, context)
+    run.chosen = nextPageRequest.fields
+    run.detailsHint = .details
+    return run
+  }
+
+  private func outcome() -> ListingOutcome { ListingOutcome(of: plugin, at: environment.now()) }
+
+  /// Fetches the whole page before any of it is written, so that a failure neither loses nor repeats
+  /// records.
+  private func records(
+    of nextPageRequest: NextPageRequest, _ run: inout ListingRun<P>
+  ) async throws(CommandError) -> [P.Item] {
+    do throws(SourceError) { return try await run.records() } catch .invalidCursor
+      where nextPageRequest.start != nil
+    {
       throw file.invalid(nil)
     } catch {
-      guard let copy = try await copy(nextPageRequest, bounds, insteadOf: error) else {
+      guard let copied = try await copy(of: &run, nextPageRequest, insteadOf: error) else {
         throw CommandError(error, of: plugin)
       }
-      return copy
+      return copied
     }
-    return (items, page, outcome)
   }
 
   /// The selected records, if the listing selects some.
@@ -207,33 +200,21 @@ private struct NextPage<P: Plugin> {
   ///
   /// `nil` if they cannot answer.
   private func copy(
-    _ nextPageRequest: NextPageRequest, _ bounds: ListingOptions, insteadOf reason: SourceError
-  ) async throws(CommandError) -> (items: [P.Item], page: ShownPage, outcome: ListingOutcome)? {
+    of run: inout ListingRun<P>, _ nextPageRequest: NextPageRequest, insteadOf reason: SourceError
+  ) async throws(CommandError) -> [P.Item]? {
     guard options.cachePolicy.mayFallBack, reason.allowsFallback, nextPageRequest.start != nil,
       !nextPageRequest.excluded.isTruncated, nextPageRequest.selection == nil,
       let store = environment.store
     else { return nil }
-    var items: [P.Item] = []
-    var page = ShownPage(from: nextPageRequest.start)
-    var outcome = ListingOutcome(of: plugin, at: environment.now())
     let records = plugin.recordStore(in: store).records.excluding(nextPageRequest.excluded)
     do throws(SourceError) {
       guard try await store.coverage(of: plugin.name).isComplete else { return nil }
-      let pages = records.pages(
-        matching: nextPageRequest.query, size: bounds.pageSize, upTo: bounds.bound, ahead: 0
-      ).makeAsyncIterator()
-      while let step = try await pages.next() {
-        items += step.items
-        page.addCopy(step)
-        var copied = step.page
-        copied.provenance.reason = reason
-        outcome.add(copied, showing: step.items.count)
-      }
+      run = run.reading(records, because: reason, outcome())
+      return try await run.records()
     } catch {
       guard error.code == .cancelled else { return nil }
       throw CommandError(error, of: plugin)
     }
-    return (items, page, outcome)
   }
 
   private func reportEnd() -> ExitCode {

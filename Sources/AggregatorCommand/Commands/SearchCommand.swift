@@ -11,10 +11,6 @@ extension CommandTree.Node {
 }
 
 extension Command {
-  static let defaultTimeOfAll = Duration.seconds(10)
-
-  private static let defaultLimit = 5
-
   /// The maximum number of records per source, which fits one page of each.
   private static let maxLimit = 100
 
@@ -25,7 +21,8 @@ extension Command {
       "QUERY…",
       options: [
         .source,
-        .limit.with(about: "maximum number of records per source (default \(defaultLimit))"),
+        .limit.with(
+          about: "maximum number of records per source (default \(SearchOfSources.defaultLimit))"),
       ]
         + Option.reading.map { option in
           option == .timeout
@@ -33,7 +30,7 @@ extension Command {
         } + Option.formatting,
       fields: SearchHit.fields(of: plugins),
       notes: [
-        "If a source does not respond within \(defaultTimeOfAll.text) (see --timeout), its local "
+        "If a source does not respond within \(SearchOfSources.defaultTime.text) (see --timeout), its local "
           + "data is searched. The exit code is 3 if a source has no answer at all."
       ],
       examples: [
@@ -59,24 +56,24 @@ extension Command {
     let options = SourceOptions(invocation)
     let environment = try context.environment()
     environment.warnIfNoStore(context.diagnostics)
-    let limit = invocation.count(.limit) ?? defaultLimit
+    let limit = invocation.count(.limit) ?? SearchOfSources.defaultLimit
     guard limit <= maxLimit else {
       throw CommandError(
         .usage, "invalid value \"\(limit)\" for --limit: must be at most \(maxLimit) per source",
         hint: .command("\(plugins[0].name) search \(query.text.typed) --limit \(limit)"))
     }
-    let time = options.deadline ?? defaultTimeOfAll
-    var writer = try SearchWriter(query, plugins, OutputOptions(invocation, in: context), context)
-    let chosen = try OutputOptions(invocation, in: context).fields
+    let output = try OutputOptions(invocation, in: context)
+    var writer = try SearchWriter(query, plugins, output, context)
+    let search = SearchOfSources(
+      query, limit: limit, within: options.deadline ?? SearchOfSources.defaultTime,
+      options.cachePolicy, chosen: output.fields)
     let left = Mutex(plugins.map(\.name))
     context.progress.say { "Searching \(left.withLock { $0.joined(separator: ", ") })…" }
     try await withThrowingTaskGroup(of: SourceSearch?.self) { group in
       for plugin in plugins {
         let continuation = context.diagnostics.command("\(plugin.name) search \(query.text.typed)")
         group.addTask {
-          await plugin.search(
-            query, limit: limit, within: time, options, in: environment, continuation: continuation,
-            chosen: chosen)
+          await plugin.search(search, in: environment, continuation: continuation)
         }
       }
       group.addTask {
@@ -188,15 +185,7 @@ struct SearchWriter {
     if isGrouped {
       try context.pagedOutput.flush()
     } else {
-      var summary = ListingSummary(count: searches.reduce(0) { $0 + $1.hits.count })
-      // Sources without hits contribute nothing to the records, unless all are without.
-      let contributing = searches.filter { !$0.hits.isEmpty }
-      summary.provenance = CombinedProvenance(
-        joining: (contributing.isEmpty ? searches : contributing)
-          .compactMap(\.outcome.summary.provenance))
-      summary.warnings = searches.flatMap(\.outcome.summary.warnings)
-      summary.sources = searches.map { JSON.Member($0.source, $0.json) }
-      try printer.finish(summary)
+      try printer.finish(ListingSummary(joining: searches.map(\.answer)))
     }
     for search in searches where !search.hits.isEmpty {
       search.outcome.reportAmount(to: context.diagnostics, isNamed: true)

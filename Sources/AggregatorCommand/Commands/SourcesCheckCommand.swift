@@ -40,7 +40,7 @@ extension Command {
     if invocation.has(.laws) {
       return try await checkLaws(of: plugins, invocation, output, environment, context)
     }
-    let time = invocation.duration(.timeout) ?? defaultTimeOfAll
+    let time = invocation.duration(.timeout) ?? SearchOfSources.defaultTime
     let left = Mutex(plugins.map(\.name))
     context.progress.say { "Checking \(left.withLock { $0.joined(separator: ", ") })…" }
     let checks = await plugins.concurrentMap { plugin in
@@ -160,7 +160,7 @@ extension Plugin {
   private func answer(
     isLive: Bool, hasStored: Bool, in environment: PluginEnvironment
   ) async -> String {
-    let first = PageRequest(limit: min(ListingOptions.standardLimit, policy.largestPage))
+    let first = PageRequest(limit: min(ListingBounds.standardLimit, policy.largestPage))
     let isFresh = await cachedAnswer(to: first, in: environment) != nil
     let isStored = isFresh || hasStored && !isLive
     let origin: Provenance.Origin = isStored ? .cached : isLive ? .live : .bundled

@@ -3,4 +3,9 @@ extension Result {
   package init(catching body: () async throws(Failure) -> Success) async {
     do { self = .success(try await body()) } catch { self = .failure(error) }
   }
+
+  /// The error; `nil` for a success.
+  package var failure: Failure? {
+    if case .failure(let failure) = self { failure } else { nil }
+  }
 }

@@ -1,7 +1,7 @@
 package import AggregatorKit
 package import AggregatorTerminal
 
-package struct ListingOutcome {
+package struct ListingOutcome: Sendable {
   package private(set) var count = 0
   package private(set) var total: Int?
   /// The number of records on the pages before, if known.
@@ -92,6 +92,9 @@ package struct ListingOutcome {
 
   package var hasAnswer: Bool { !provenances.isEmpty }
 
+  /// The origin of the first page; `nil` without an answer.
+  var origin: Provenance.Origin? { provenances.first?.origin }
+
   package mutating func add<Item>(_ page: Page<Item>, showing shown: Int) {
     count += shown
     total = page.total ?? total
@@ -117,6 +120,13 @@ package struct ListingOutcome {
     }
     repeated += step.page.records.count - step.items.count
     if repeated > 0 { isPartial = true }
+  }
+
+  /// Adds a page of a copy of the source.
+  package mutating func add<Item>(_ step: PaginationStep<Item>, because reason: SourceError) {
+    var page = step.page
+    page.provenance.reason = reason
+    add(page, showing: step.items.count)
   }
 
   private mutating func add(_ warnings: [Warning]) {

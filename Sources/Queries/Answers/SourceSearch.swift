@@ -1,6 +1,35 @@
 package import AggregatorKit
 package import AggregatorTerminal
 
+/// A search of several sources at once.
+package struct SearchOfSources: Sendable {
+  /// The time that a source has by default, after which its local data answer.
+  package static let defaultTime = Duration.seconds(10)
+
+  /// The records of each source by default.
+  package static let defaultLimit = 5
+
+  package let query: Query
+  /// The most records of a source, 1 or more.
+  package let limit: Int
+  package let time: Duration
+  package let cachePolicy: CachePolicy
+  /// The names of the fields that were asked for; `nil` for the default ones.
+  package let chosen: [String]?
+
+  package init(
+    _ query: Query, limit: Int, within time: Duration, _ cachePolicy: CachePolicy,
+    chosen: [String]?
+  ) {
+    self.query = query
+    self.limit = limit
+    self.time = time
+    self.cachePolicy = cachePolicy
+    self.chosen = chosen
+  }
+}
+
+/// What one of several sources has found.
 package struct SourceSearch: Sendable {
   package let source: String
 
@@ -8,7 +37,6 @@ package struct SourceSearch: Sendable {
 
   package let hits: [SearchHit]
 
-  package let error: SourceError?
   package let failure: CommandError?
 
   /// The origin of the hits; `nil` after a failure.
@@ -16,85 +44,92 @@ package struct SourceSearch: Sendable {
 
   package let printTable: @Sendable (OutputOptions, CommandContext) throws -> Void
 
+  fileprivate let error: SourceError?
+
+  package var answer: SourceAnswer {
+    SourceAnswer(
+      source, outcome.summary, error.map { Warning($0.code.description, $0.message) })
+  }
+}
+
+/// The answer of one of several sources, or its error.
+package struct SourceAnswer: Sendable {
+  fileprivate let source: String
+  fileprivate let summary: ListingSummary
+  fileprivate let error: Warning?
+
+  package init(_ source: String, _ summary: ListingSummary, _ error: Warning?) {
+    self.source = source
+    self.summary = summary
+    self.error = error
+  }
+
   /// The member `sources.NAME` of the JSON envelope.
-  package var json: JSON {
-    let summary = outcome.summary
-    return [
+  fileprivate var json: JSON {
+    [
       "page": summary.page, "provenance": summary.provenance?.json ?? .null,
-      "error": error.map {
-        ["code": .string($0.code.description), "message": .string($0.message)]
-      } ?? .null,
+      "error": error.map { ["code": .string($0.code), "message": .string($0.message)] } ?? .null,
     ]
   }
 }
 
+extension ListingSummary {
+  /// The summary of the answers of several sources.
+  package init(joining answers: [SourceAnswer]) {
+    self.init(count: answers.reduce(0) { $0 + $1.summary.count })
+    // Sources without records contribute nothing to them, unless all are without.
+    let contributing = answers.filter { $0.summary.count > 0 }
+    provenance = CombinedProvenance(
+      joining: (contributing.isEmpty ? answers : contributing).compactMap(\.summary.provenance))
+    warnings = answers.flatMap(\.summary.warnings)
+    sources = answers.map { JSON.Member($0.source, $0.json) }
+  }
+}
+
 extension Plugin {
-  /// Searches this source, or its local data if the time limit is exceeded.
+  /// Searches this source; `continuation` is the command that shows more.
   package func search(
-    _ query: Query, limit: Int, within time: Duration, _ options: SourceOptions,
-    in environment: PluginEnvironment, continuation: String, chosen: [String]?
+    _ search: SearchOfSources, in environment: PluginEnvironment, continuation: String
   ) async -> SourceSearch {
     var outcome = ListingOutcome(of: self, at: environment.now())
     outcome.continuation = .next(continuation)
-    let result = await page(
-      PageRequest(matching: query, limit: min(limit, policy.largestPage)), within: time, options,
-      in: environment)
-    switch result {
-    case .success(let page):
-      outcome.add(page, showing: page.records.count)
-      outcome.check(
-        page.records, of: self, chosen: chosen,
-        hint: .command("\(name) search \(query.text.typed) --details"))
-      let origin = page.provenance.origin
-      let records = page.records
-      return SourceSearch(
-        source: name, outcome: outcome, hits: records.map { SearchHit($0, of: self, from: origin) },
-        error: nil, failure: nil, origin: origin
-      ) { output, context in
+    let result = await Result { () async throws(SourceError) in
+      try await found(by: search, in: environment, &outcome)
+    }
+    let error = result.failure
+    // An empty store is not a failure if the store is what is searched.
+    let isFailure = error.map { $0.code != .nothingCached } ?? false
+    let records = (try? result.get()) ?? []
+    let origin = outcome.origin
+    return SourceSearch(
+      source: name, outcome: outcome,
+      hits: origin.map { origin in records.map { SearchHit($0, of: self, from: origin) } } ?? [],
+      failure: isFailure ? error.map { CommandError($0, of: self) } : nil, origin: origin,
+      printTable: { output, context in
         let listing = try output.listing(
-          "search", of: name, query: query, fields: fields, layout: layout)
+          "search", of: name, query: search.query, fields: fields, layout: layout)
         var printer = RecordPrinter(listing, output, in: context)
         try printer.print(records)
-      }
-    case .failure(let error):
-      // An empty store is not a failure if the store is what is searched.
-      let isEmpty = error.code == .nothingCached
-      return SourceSearch(
-        source: name, outcome: outcome, hits: [], error: isEmpty ? nil : error,
-        failure: isEmpty ? nil : CommandError(error, of: self), origin: nil
-      ) { _, _ in }
-    }
+      },
+      error: isFailure ? error : nil)
   }
 
-  private func page(
-    _ request: PageRequest, within time: Duration, _ options: SourceOptions,
-    in environment: PluginEnvironment
-  ) async -> Result<Page<Item>, SourceError> {
-    let clock = environment.clock
-    let answer = await withTaskGroup(of: Result<Page<Item>, SourceError>?.self) { group in
-      group.addTask {
-        await Result { () async throws(SourceError) in
-          try await source(in: environment, deadline: time).cachePolicy(options.cachePolicy)
-            .page(request)
-        }
-      }
-      group.addTask {
-        // Cancelled when the page arrives.
-        try? await clock.sleep(for: time)
-        return nil
-      }
-      defer { group.cancelAll() }
-      return await group.next() ?? nil
-    }
-    if let answer { return answer }
-    let late = SourceError(
-      .timedOut, "no answer within \(time.text)", remedy: Remedy("allow more time", .allowMoreTime))
-    guard options.cachePolicy.mayFallBack else { return .failure(late) }
-    return await Result { () async throws(SourceError) in
-      var page = try await source(in: environment).cachePolicy(.offline).page(request)
-      page.provenance.reason = late
-      return page
-    }
+  private func found(
+    by search: SearchOfSources, in environment: PluginEnvironment, _ outcome: inout ListingOutcome
+  ) async throws(SourceError) -> [Item] {
+    let source = try source(in: environment, deadline: search.time)
+      .cachePolicy(search.cachePolicy)
+      .answering(
+        within: search.time, on: environment.clock,
+        else: search.cachePolicy.mayFallBack
+          ? try self.source(in: environment).cachePolicy(.offline) : nil)
+    var run = ListingRun(
+      source, of: self, matching: search.query,
+      .page(of: min(search.limit, policy.largestPage)), outcome)
+    run.chosen = search.chosen
+    run.detailsHint = .command("\(name) search \(search.query.text.typed) --details")
+    defer { outcome = run.outcome }
+    return try await run.records()
   }
 }
 

@@ -1,7 +1,8 @@
 package import AggregatorKit
 package import AggregatorTerminal
 
-package struct ListingOptions {
+/// The part of a list that a run reads.
+package struct ListingBounds {
   package let cursor: Cursor?
 
   package let bound: PaginationBound
@@ -15,7 +16,31 @@ package struct ListingOptions {
 
   package static let standardLimit = 20
 
+  /// All records, `pageSize` a page.
+  package static func all(pageSize: Int) -> ListingBounds {
+    ListingBounds(
+      cursor: nil, bound: PaginationBound(), pageSize: pageSize, isCapped: false)
+  }
+
+  /// One page of up to `limit` records.
+  package static func page(of limit: Int, after cursor: Cursor? = nil) -> ListingBounds {
+    ListingBounds(
+      cursor: cursor, bound: PaginationBound(pages: 1), pageSize: limit, isCapped: false)
+  }
+
   private static let standardMaxPages = 25
+
+  /// The part that begins at a cursor.
+  package func starting(after cursor: Cursor?) -> ListingBounds {
+    ListingBounds(cursor: cursor, bound: bound, pageSize: pageSize, isCapped: isCapped)
+  }
+
+  private init(cursor: Cursor?, bound: PaginationBound, pageSize: Int, isCapped: Bool) {
+    self.cursor = cursor
+    self.bound = bound
+    self.pageSize = pageSize
+    self.isCapped = isCapped
+  }
 
   /// Pages are as large as the limit and the service allow, which takes the fewest requests.
   ///
@@ -23,7 +48,7 @@ package struct ListingOptions {
   /// Without a store a local-first source is unbounded. `isLocal` is true if only the store is read. Errors have the code `usage`.
   package init(
     _ invocation: Invocation, _ policy: Policy, hasStore: Bool, isSearch: Bool,
-    isLocal: Bool = false, standardLimit: Int = ListingOptions.standardLimit
+    isLocal: Bool = false, standardLimit: Int = standardLimit
   ) throws(CommandError) {
     cursor = try invocation.text(.cursor).map { text throws(CommandError) in
       guard let cursor = Cursor(text) else { throw CommandError(SourceError.damaged(text)) }

@@ -1,0 +1,177 @@
+package import AggregatorKit
+package import AggregatorTerminal
+
+/// A run through a list: the records of a source that are shown, selected, completed and bounded, and what is known
+/// of the answer.
+///
+/// `list`, `search`, `next`, `--count`, `--deleted`, `export`, the search of all sources and the pages of the server
+/// are runs, and differ only in what they set.
+package struct ListingRun<P: Plugin> {
+  private let plugin: P
+  private var source: any DataSource<P.Item>
+  private let query: Query?
+  private let bounds: ListingBounds
+
+  /// The records to show, and their order; `nil` for those of the source.
+  package var selection: Selection<P.Item>?
+  /// Completes the records; `nil` leaves them as they are in lists.
+  package var details: DetailLoader<P>?
+  /// The names of the fields that were asked for; `nil` for the default ones.
+  package var chosen: [String]?
+  /// What fetches the fields that lists do not include, for a warning.
+  package var detailsHint: Hint?
+  package var progress: Progress?
+  /// True if only the number of the records is asked for: no record is shown, and the total of the service ends the run
+  /// unless something contradicts it.
+  package var countsOnly = false
+  /// The most pages that are fetched before they are read.
+  package var prefetch = 1
+  /// True if a failure after the first page fails the whole run.
+  package var isAllOrNothing = false
+  /// The number of successive pages without new records after which the run pauses; `nil` leaves that to the pages.
+  package var maxEmptyPages: Int?
+
+  /// What is known of the answer.
+  package var outcome: ListingOutcome
+  /// Where the run has arrived.
+  package private(set) var page: ShownPage
+
+  /// Why a copy of the source is read instead.
+  private var replacement: SourceError?
+
+  private var pages: PageSequence<P.Item>.Iterator?
+  private var sorted: [P.Item] = []
+  private var emptyPages = 0
+  private var isOver = false
+
+  package init(
+    _ source: any DataSource<P.Item>, of plugin: P, matching query: Query? = nil,
+    _ bounds: ListingBounds, _ outcome: ListingOutcome
+  ) {
+    self.plugin = plugin
+    self.source = source
+    self.query = query
+    self.bounds = bounds
+    self.outcome = outcome
+    page = ShownPage(from: bounds.cursor)
+  }
+
+  /// This run of a copy of the source, from the start of the copy: its cursors are others.
+  package func reading(
+    _ copy: any DataSource<P.Item>, because reason: SourceError, _ outcome: ListingOutcome
+  ) -> ListingRun {
+    var run = self
+    run.source = copy
+    run.replacement = reason
+    run.outcome = outcome
+    run.page = ShownPage(from: bounds.cursor)
+    run.pages = nil
+    run.emptyPages = 0
+    return run
+  }
+
+  /// The next records to show: those of a page, or all of them if they are sorted; `nil` at the end.
+  ///
+  /// - Throws: ``SourceError`` if there is no answer; a later failure is noted in the outcome, and ends the run.
+  package mutating func next() async throws(SourceError) -> [P.Item]? {
+    while !isOver {
+      guard let step = try await nextStep() else { return try await conclusion() }
+      add(step)
+      if mayEndAnywhere, outcome.hasCredibleTotal(pageSize: bounds.pageSize) {
+        isOver = true
+        return nil
+      }
+      let items = try await selected(step.items)
+      emptyPages = step.items.isEmpty ? emptyPages + 1 : 0
+      if emptyPages == maxEmptyPages, step.end == nil {
+        outcome.pause(after: emptyPages)
+        isOver = true
+      }
+      if selection?.order != nil {
+        sorted += items
+      } else if !countsOnly {
+        return try await completed(items)
+      }
+    }
+    return nil
+  }
+
+  /// All records to show.
+  package mutating func records() async throws(SourceError) -> [P.Item] {
+    var records: [P.Item] = []
+    while let items = try await next() { records += items }
+    return records
+  }
+
+  /// The sorted records, after all pages.
+  private mutating func conclusion() async throws(SourceError) -> [P.Item]? {
+    isOver = true
+    guard let selection else { return nil }
+    outcome.concludeNarrowed()
+    page.end()
+    guard selection.order != nil, !countsOnly else { return nil }
+    return try await completed(selection.sorted(sorted))
+  }
+
+  /// True if the total of any page may be the answer.
+  private var mayEndAnywhere: Bool { countsOnly && selection?.isFilter != true }
+
+  /// The next page; `nil` at the end, and after a failure that leaves an answer.
+  private mutating func nextStep() async throws(SourceError) -> PaginationStep<P.Item>? {
+    let pages =
+      pages
+      ?? source.pages(
+        matching: query, after: replacement == nil ? bounds.cursor : nil, size: bounds.pageSize,
+        upTo: bounds.bound, ahead: mayEndAnywhere ? 0 : prefetch
+      ).makeAsyncIterator()
+    self.pages = pages
+    do throws(SourceError) { return try await pages.next() } catch {
+      guard outcome.hasAnswer, !isAllOrNothing else { throw error }
+      outcome.fail(error)
+      return nil
+    }
+  }
+
+  private mutating func add(_ step: PaginationStep<P.Item>) {
+    if let replacement {
+      outcome.add(step, because: replacement)
+      page.addCopy(step)
+    } else {
+      outcome.add(step)
+      page.add(step)
+    }
+    progress?.expect(outcome.total)
+    guard let end = step.end else { return }
+    if end != .pageLimit || bounds.isCapped { outcome.end(end) }
+    outcome.noteGap()
+  }
+
+  /// The records that the selection shows.
+  private mutating func selected(_ items: [P.Item]) async throws(SourceError) -> [P.Item] {
+    guard let selection else { return items }
+    var selected = items
+    if selectsByDetails { selected = try await fetchingDetails(selected) }
+    try selection.check(selected)
+    selected.removeAll { !selection.matches($0) }
+    outcome.narrow(by: items.count - selected.count)
+    return selected
+  }
+
+  private mutating func completed(_ items: [P.Item]) async throws(SourceError) -> [P.Item] {
+    selectsByDetails ? items : try await fetchingDetails(items)
+  }
+
+  /// Conditions on details are checked with them.
+  private var selectsByDetails: Bool { selection?.detailFields.isEmpty == false }
+
+  /// Fetches details if they are asked for, and notes the records that lack those of the fields.
+  private mutating func fetchingDetails(
+    _ items: [P.Item]
+  ) async throws(SourceError) -> [P.Item] {
+    let completed = try await details?.completed(items, &outcome) ?? items
+    let fields = (chosen ?? []) + (selection?.detailFields ?? [])
+    outcome.check(
+      completed, of: plugin, chosen: fields, hint: details == nil ? detailsHint : nil)
+    return completed
+  }
+}
