@@ -2,6 +2,14 @@ import AggregatorCore
 import AggregatorFoundation
 import AggregatorStore
 
+/// What a step of a pass has found out.
+struct PostgresReconciliation {
+  var incompleteSeenCount: Int?
+  var unconfirmedRemovals: StoreChanges.Unconfirmed?
+  /// The positions of the records that it marked as removed upstream.
+  var removed: [Int64] = []
+}
+
 extension PostgresConnection {
   /// The positions that the steps of a pass have seen, with parameters `$1` and `$2`.
   private static let seen = """
@@ -10,24 +18,21 @@ extension PostgresConnection {
     WHERE s.source = $1 AND s.reconciliation = $2
     """
 
-  /// Notes positions as seen and, with the last step of a pass, marks the records never seen.
+  /// Notes positions as seen and, with the last step of a pass, marks the records never seen, which it returns.
   mutating func reconcile(
     _ step: Reconciliation, seeing positions: [Int64], at update: CheckpointUpdate,
-    of source: Int64, at date: Date, _ changes: inout StoreChanges,
-    _ history: inout PostgresHistory
-  ) throws(PostgresFailure) {
+    of source: Int64, at date: Date
+  ) throws(PostgresFailure) -> PostgresReconciliation {
     if step.begins { forgetSeen(update.name, of: source) }
     noteSeen(positions, by: update.name, of: source)
-    if let completion = step.completion {
-      try complete(completion, of: update.name, source, at: date, &changes, &history)
-    }
-    if update.to == nil { forgetSeen(update.name, of: source) }
+    defer { if update.to == nil { forgetSeen(update.name, of: source) } }
+    guard let completion = step.completion else { return PostgresReconciliation() }
+    return try complete(completion, of: update.name, source, at: date)
   }
 
   private mutating func complete(
-    _ completion: Reconciliation.Completion, of name: String, _ source: Int64, at date: Date,
-    _ changes: inout StoreChanges, _ history: inout PostgresHistory
-  ) throws(PostgresFailure) {
+    _ completion: Reconciliation.Completion, of name: String, _ source: Int64, at date: Date
+  ) throws(PostgresFailure) -> PostgresReconciliation {
     let range = PositionRange(of: source)
     let last = min(completion.lastPosition, range.end)
     let notes = "missing \(name)"
@@ -48,21 +53,19 @@ extension PostgresConnection {
     let results = try run()
     let seen = Int(results[counted].integer(0, 0))
     guard seen >= completion.minRecordCount else {
-      changes.incompleteSeenCount = seen
-      return
+      return PostgresReconciliation(incompleteSeenCount: seen)
     }
     let missing = results[unseen].rows { results[unseen].integer($0, 0) }
-    changes.unconfirmedRemovals = StoreChanges.Unconfirmed(
+    let unconfirmed = StoreChanges.Unconfirmed(
       missing: missing, noted: Set(results[earlier].rows { results[earlier].integer($0, 0) }),
       known: Int(results[all].integer(0, 0)), seen: seen)
     forgetSeen(notes, of: source)
-    if changes.unconfirmedRemovals != nil {
+    guard unconfirmed == nil else {
       noteSeen(missing, by: notes, of: source)
-    } else {
-      remove(missing, of: source, at: date)
-      history.add(missing.map { BatchPlan.Change(.removed, of: $0) }, in: &self)
-      changes.removedUpstream = missing.count
+      return PostgresReconciliation(unconfirmedRemovals: unconfirmed)
     }
+    remove(missing, of: source, at: date)
+    return PostgresReconciliation(removed: missing)
   }
 
   /// Marks records as removed upstream.

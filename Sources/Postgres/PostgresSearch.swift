@@ -54,8 +54,7 @@ struct PostgresSearch: Sendable {
   ///
   /// `condition` is a further one, with parameters from `$4` on.
   func select(
-    of source: Int64, after start: Int64, to end: Int64, limit: Int, where condition: String = "",
-    _ others: [PostgresValue] = []
+    _ window: RecordWindow, where condition: String = "", _ others: [PostgresValue] = []
   ) -> PostgresStatement {
     let words = conditions(from: 4 + others.count)
     return PostgresStatement(
@@ -64,13 +63,13 @@ struct PostgresSearch: Sendable {
       WHERE r.position > $1 AND r.position <= $2 AND \(Self.isShown)\(condition)\(words.sql)
       ORDER BY r.position LIMIT $3
       """,
-      [.integer(start), .integer(end), .integer(Int64(limit))] + others + words.values)
+      [.integer(window.start), .integer(window.end), .integer(Int64(window.limit))] + others
+        + words.values)
   }
 
   /// The matches of one rank; `nil` if it can have none.
   func select(
-    _ rank: SearchRank, of search: RankedSearch, in source: Int64, after start: Int64,
-    to end: Int64, limit: Int
+    _ rank: SearchRank, of search: RankedSearch, in window: RecordWindow
   ) -> PostgresStatement? {
     var conditions: [String] = []
     var values: [PostgresValue] = []
@@ -81,7 +80,7 @@ struct PostgresSearch: Sendable {
     func text(_ text: String) -> PostgresValue { .utf8(Data(text.utf8)) }
     if rank == .id {
       guard let id = search.id else { return nil }
-      conditions.append("r.source = \(source) AND r.id = \(parameter(.text(id)))")
+      conditions.append("r.source = \(window.source) AND r.id = \(parameter(.text(id)))")
     } else {
       if let id = search.id { conditions.append("r.id <> \(parameter(.text(id)))") }
       switch (rank, search.name) {
@@ -97,9 +96,7 @@ struct PostgresSearch: Sendable {
         conditions.append("r.folded LIKE \(pattern) AND \(rank == .name ? "" : "NOT ")\(isName)")
       }
     }
-    return select(
-      of: source, after: start, to: end, limit: limit,
-      where: conditions.map { " AND \($0)" }.joined(), values)
+    return select(window, where: conditions.map { " AND \($0)" }.joined(), values)
   }
 
   /// Counts the matches, up to the bound above which they are not; `nil` where that takes too long, because

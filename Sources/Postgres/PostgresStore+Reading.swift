@@ -14,12 +14,10 @@ extension PostgresStore {
         try connection.commit()
         return .empty
       }
-      let range = PositionRange(of: number)
-      let isStart = position <= range.start
-      // One more than requested shows whether there are more. Positions outside are other sources'.
-      let bound = min(limit, .max - 1) + 1
-      let rows = connection.enqueue(
-        search.select(of: number, after: range.clamped(position), to: range.end, limit: bound))
+      let isStart = position <= PositionRange(of: number).start
+      let window = RecordWindow(
+        of: number, after: position, limit: RecordWindow.limit(showingMoreThan: limit))
+      let rows = connection.enqueue(search.select(window))
       let hasTotal = isStart || search.isEverything
       let count = hasTotal ? search.count(of: number).map { connection.enqueue($0) } : nil
       connection.enqueue("COMMIT")
@@ -44,15 +42,14 @@ extension PostgresStore {
         try connection.commit()
         return (.empty, .other)
       }
-      let range = PositionRange(of: number)
-      let bound = min(limit, .max - 1) + 1
+      let bound = RecordWindow.limit(showingMoreThan: limit)
       // Each rank is a query of its own, in first-seen order, so a page begins anywhere without reading those
       // before it; all are sent together.
       var queries: [(rank: SearchRank, index: Int)] = []
       for rank in SearchRank.allCases where rank >= start?.rank ?? .id {
         let position = rank == start?.rank ? start?.position ?? 0 : 0
         let statement = words.select(
-          rank, of: search, in: number, after: range.clamped(position), to: range.end, limit: bound)
+          rank, of: search, in: RecordWindow(of: number, after: position, limit: bound))
         if let statement { queries.append((rank, connection.enqueue(statement))) }
       }
       let count = start == nil ? words.count(of: number).map { connection.enqueue($0) } : nil

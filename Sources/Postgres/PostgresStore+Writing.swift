@@ -29,9 +29,13 @@ extension PostgresStore {
         if changes.didMoveCheckpoint {
           connection.apply(update, of: locked.number, fetchedAt: batch.isFetched ? date : nil)
           if let reconciliation = update.reconciliation {
-            try connection.reconcile(
-              reconciliation, seeing: plan.positions, at: update, of: locked.number, at: date,
-              &changes, &history)
+            let found = try connection.reconcile(
+              reconciliation, seeing: plan.positions, at: update, of: locked.number, at: date)
+            changes.incompleteSeenCount = found.incompleteSeenCount
+            changes.unconfirmedRemovals = found.unconfirmedRemovals
+            changes.removedUpstream = found.removed.count
+            history.add(
+              found.removed.map { BatchPlan.Change(.removed, of: $0) }, in: &connection)
           }
           if update.replacesPages {
             connection.enqueue(

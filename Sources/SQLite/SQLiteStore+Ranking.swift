@@ -17,24 +17,22 @@ extension SQLiteStore {
       let range = PositionRange(of: number)
       let matches = start == nil ? try connection.matches(stored, of: number, in: range) : nil
       if let matches, matches.count <= StoreLimit.countedMatches {
-        return try connection.firstPage(
-          of: matches, search, stored, of: number, in: range, limit: limit)
+        return try connection.firstPage(of: matches, search, stored, of: number, limit: limit)
       }
       var name = wantedName
       // Asked once, since it takes as long as both ranks of names where no record begins so.
       if let wanted = name, try !connection.hasBeginning(wanted, of: number, in: range) {
         name = nil
       }
-      let wanted = min(limit, .max - 1) + 1
+      let wanted = RecordWindow.limit(showingMoreThan: limit)
       var records: [StoredRecord] = []
       var last = start?.rank ?? .id
       for rank in SearchRank.allCases where rank >= start?.rank ?? .id {
         guard records.count < wanted else { break }
         let position = rank == start?.rank ? start?.position ?? 0 : 0
         let found = try connection.records(
-          of: rank, stored, id: search.id, name, of: number,
-          after: range.clamped(position), to: range.end,
-          limit: wanted - records.count)
+          of: rank, stored, id: search.id, name,
+          in: RecordWindow(of: number, after: position, limit: wanted - records.count))
         // The record that only shows that there are more has no part in the position.
         if !found.isEmpty, records.count < limit { last = rank }
         records += found
@@ -45,7 +43,7 @@ extension SQLiteStore {
       // Otherwise there are more matches than are counted.
       if start == nil, matches == nil {
         total = try connection.total(
-          of: stored, found: records.count, hasMore: hasMore, of: number, in: range)
+          of: stored, found: records.count, hasMore: hasMore, of: number)
       }
       return (StoredSlice(records: records, hasMore: hasMore, total: total), last)
     } ?? (.empty, .other)
@@ -85,13 +83,12 @@ extension Connection {
   /// The closest of all matches, and their number.
   fileprivate mutating func firstPage(
     of matches: [IndexedMatch], _ search: RankedSearch, _ stored: StoredSearch, of source: Int64,
-    in range: PositionRange, limit: Int
+    limit: Int
   ) throws(SQLiteFailure) -> (slice: StoredSlice, last: SearchRank) {
-    let wanted = min(limit, .max - 1) + 1
+    let wanted = RecordWindow.limit(showingMoreThan: limit)
     var ranked: [SearchRank: [StoredRecord]] = [:]
     ranked[.id] = try records(
-      of: .id, stored, id: search.id, nil, of: source, after: range.start, to: range.end,
-      limit: wanted)
+      of: .id, stored, id: search.id, nil, in: RecordWindow(of: source, limit: wanted))
     // Only those that begin with the first word can begin with the name; each is read to see.
     var isRanked: Set<Int64> = []
     if search.name != nil {
@@ -114,7 +111,7 @@ extension Connection {
       ranked[rank, default: []].map { (record: $0, rank: rank) }
     }
     let total = try total(
-      of: stored, found: found.count, hasMore: found.count > limit, of: source, in: range,
+      of: stored, found: found.count, hasMore: found.count > limit, of: source,
       indexed: matches.count)
     let page = found.prefix(limit)
     return (
@@ -166,7 +163,7 @@ extension Connection {
   /// The matches of one rank.
   fileprivate mutating func records(
     of rank: SearchRank, _ search: StoredSearch, id: String?, _ name: StoredName?,
-    of source: Int64, after start: Int64, to end: Int64, limit: Int
+    in window: RecordWindow
   ) throws(SQLiteFailure) -> [StoredRecord] {
     switch rank {
     case .id:
@@ -178,7 +175,7 @@ extension Connection {
         WHERE r.source = ?1 AND r.id = ?2 AND r.position > ?3 AND r.removed_upstream IS NULL
           AND NOT EXISTS (SELECT 1 FROM json_each(?4) w WHERE instr(r.folded, w.value) = 0)
           AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = r.source AND t.id = r.id)
-        """, source, id, start, search.words, read: StoredRecord.init)
+        """, window.source, id, window.start, search.words, read: StoredRecord.init)
     case .name, .beginning:
       guard let name else { return [] }
       guard let beginning = name.beginning else {
@@ -191,7 +188,8 @@ extension Connection {
             AND r.removed_upstream IS NULL AND r.id IS NOT ?5
             AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?6 AND t.id = r.id)
           ORDER BY r.position LIMIT ?7
-          """, start, end, name.text, rank == .name ? 1 : 0, id, source, limit,
+          """, window.start, window.end, name.text, rank == .name ? 1 : 0, id, window.source,
+          window.limit,
           read: StoredRecord.init)
       }
       return try rows(
@@ -203,12 +201,12 @@ extension Connection {
           AND (substr(r.folded, length(?5) + 1, 1) IN ('', char(10))) = ?8
           AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?6 AND t.id = r.id)
         ORDER BY search.rowid LIMIT ?7
-        """, beginning, start, end, id, name.text, source, limit, rank == .name ? 1 : 0,
+        """, beginning, window.start, window.end, id, name.text, window.source, window.limit,
+        rank == .name ? 1 : 0,
         read: StoredRecord.init)
     case .other:
       return try records(
-        search, of: source, after: start, to: end, withoutID: id, withoutBeginning: name?.text,
-        limit: limit)
+        search, in: window, withoutID: id, withoutBeginning: name?.text)
     }
   }
 }

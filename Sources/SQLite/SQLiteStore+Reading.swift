@@ -11,17 +11,15 @@ extension SQLiteStore {
     let search = StoredSearch(words)
     return try await read { connection throws(SQLiteFailure) in
       guard let number = try connection.number(of: source) else { return .empty }
-      let range = PositionRange(of: number)
-      // One more than requested shows whether there are more. Positions outside are other sources'.
-      var records = try connection.records(
-        search, of: number, after: range.clamped(position), to: range.end,
-        limit: min(limit, .max - 1) + 1)
+      let window = RecordWindow(
+        of: number, after: position, limit: RecordWindow.limit(showingMoreThan: limit))
+      var records = try connection.records(search, in: window)
       let hasMore = records.count > limit
       if hasMore { records.removeLast() }
       var total: Int?
-      if position <= range.start || search.isEverything {
+      if position <= PositionRange(of: number).start || search.isEverything {
         total = try connection.total(
-          of: search, found: records.count, hasMore: hasMore, of: number, in: range)
+          of: search, found: records.count, hasMore: hasMore, of: number)
       }
       return StoredSlice(records: records, hasMore: hasMore, total: total)
     } ?? .empty
@@ -211,8 +209,8 @@ extension Connection {
   /// Records in the order of their positions, without deleted ones and ones removed upstream, the one with
   /// `id` and those whose text begins with `beginning`.
   mutating func records(
-    _ search: StoredSearch, of source: Int64, after start: Int64, to end: Int64,
-    withoutID id: String? = nil, withoutBeginning beginning: String? = nil, limit: Int
+    _ search: StoredSearch, in window: RecordWindow, withoutID id: String? = nil,
+    withoutBeginning beginning: String? = nil
   ) throws(SQLiteFailure) -> [StoredRecord] {
     if let match = search.match {
       try rows(
@@ -227,8 +225,8 @@ extension Connection {
           AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?6 AND t.id = r.id)
           AND r.id IS NOT ?8 AND (?9 IS NULL OR substr(r.folded, 1, length(?9)) <> ?9)
         ORDER BY search.rowid LIMIT ?7
-        """, match, start, end, search.scanned, search.furtherScanned, source, limit, id, beginning,
-        read: StoredRecord.init)
+        """, match, window.start, window.end, search.scanned, search.furtherScanned, window.source,
+        window.limit, id, beginning, read: StoredRecord.init)
     } else {
       try rows(
         """
@@ -240,8 +238,8 @@ extension Connection {
           AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?5 AND t.id = r.id)
           AND r.id IS NOT ?7 AND (?8 IS NULL OR substr(r.folded, 1, length(?8)) <> ?8)
         ORDER BY r.position LIMIT ?6
-        """, start, end, search.scanned, search.furtherScanned, source, limit, id, beginning,
-        read: StoredRecord.init)
+        """, window.start, window.end, search.scanned, search.furtherScanned, window.source,
+        window.limit, id, beginning, read: StoredRecord.init)
     }
   }
 
@@ -249,12 +247,12 @@ extension Connection {
   ///
   /// - Parameter indexed: Their number by the index, which also has those that are hidden.
   mutating func total(
-    of search: StoredSearch, found: Int, hasMore: Bool, of source: Int64, in range: PositionRange,
-    indexed: Int? = nil
+    of search: StoredSearch, found: Int, hasMore: Bool, of source: Int64, indexed: Int? = nil
   ) throws(SQLiteFailure) -> Int? {
     if search.isEverything { return try recordCount(of: source) }
     if hasMore, let indexed, try !hasHidden(source) { return indexed }
     let most = StoreLimit.countedMatches
+    let range = PositionRange(of: source)
     let count = hasMore ? try count(search, of: source, in: range, atMost: most + 1) : found
     return count > most ? nil : count
   }

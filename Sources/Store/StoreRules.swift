@@ -39,6 +39,29 @@ package struct PositionRange {
   package func clamped(_ position: Int64) -> Int64 { min(max(position, start), end) }
 }
 
+/// A part of a source's records in a store: those after a position, up to a number of them.
+package struct RecordWindow {
+  /// The number of the source.
+  package let source: Int64
+  /// Before the first.
+  package let start: Int64
+  /// The last.
+  package let end: Int64
+  package let limit: Int
+
+  /// Positions outside those of the source are other sources'.
+  package init(of source: Int64, after position: Int64 = 0, limit: Int) {
+    let range = PositionRange(of: source)
+    self.source = source
+    start = range.clamped(position)
+    end = range.end
+    self.limit = limit
+  }
+
+  /// One more than requested, which shows whether there are more.
+  package static func limit(showingMoreThan limit: Int) -> Int { min(limit, .max - 1) + 1 }
+}
+
 extension FoldedText {
   /// The text in which a store searches, and for which it searches: with a visible sign for zero bytes,
   /// which end a text in SQLite and which PostgreSQL refuses.

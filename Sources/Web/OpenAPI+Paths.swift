@@ -4,7 +4,7 @@ import AggregatorQueries
 extension OpenAPI {
   static func paths(of source: some ServedSource, isReadOnly: Bool) -> [JSON.Member] {
     let id = parameter(
-      "id", in: "path", required: true, ["type": "string"], "The ID of a record, percent-encoded.",
+      "id", in: .path, ["type": "string"], "The ID of a record, percent-encoded.",
       example: source.example.id)
     let hasDeletion = source.hasStore && !isReadOnly
     var record: [JSON.Member] = [
@@ -30,7 +30,7 @@ extension OpenAPI {
   /// The paths that belong to no source.
   static func commonPaths(of sources: [any ServedSource]) -> [JSON.Member] {
     let words = parameter(
-      "query", required: true, ["type": "string"], "Words to search for.",
+      "query", in: .query(isRequired: true), ["type": "string"], "Words to search for.",
       example: sources.first?.example.query)
     let limit = parameter(
       "limit", ["type": "integer", "minimum": 1, "maximum": 100, "default": 5],
@@ -38,21 +38,23 @@ extension OpenAPI {
     let search = operation(
       "search", "Search all sources", tag: nil,
       parameters: [words, limit, reference("parameters", "cache")],
-      success: page(reference("schemas", "SearchPage"), hasLink: false),
-      failures: [400, 401, 429, 502, 503, 504])
+      Answers(
+        page(reference("schemas", "SearchPage"), hasLink: false),
+        failures: [400, 401, 429, 502, 503, 504]))
     let list = operation(
       "sources", "List the sources", tag: nil,
-      success: response(
-        "The sources.", "application/json", reference("schemas", "SourcesPage")))
+      Answers(
+        response(
+          "The sources.", "application/json", reference("schemas", "SourcesPage"))))
     let health = operation(
-      "health", "Check that the server runs", tag: nil, isOpen: true,
-      success: response("It runs.", "application/json", ["type": "object"]))
+      "health", "Check that the server runs", tag: nil,
+      Answers(response("It runs.", "application/json", ["type": "object"]), failures: []))
     let metrics = operation(
       "metrics", "Counters in the text format of Prometheus", tag: nil,
-      success: response("The counters.", "text/plain", ["type": "string"]))
+      Answers(response("The counters.", "text/plain", ["type": "string"])))
     let document = operation(
       "document", "This document", tag: nil,
-      success: response("An OpenAPI document.", "application/json", ["type": "object"]))
+      Answers(response("An OpenAPI document.", "application/json", ["type": "object"])))
     return [
       .init("/api/v1/search", ["get": search]), .init("/api/v1/sources", ["get": list]),
       .init("/openapi.json", ["get": document]), .init("/healthz", ["get": health]),
@@ -73,69 +75,89 @@ extension OpenAPI {
     return operation(
       "list\(source.typeName)", "List or search \(source.noun.plural)", tag: source.name,
       parameters: [query] + names.map { reference("parameters", $0) },
-      success: page(reference("schemas", "\(source.name).page")),
-      failures: [400, 401, 429, 502, 503, 504])
+      Answers(
+        page(reference("schemas", "\(source.name).page")),
+        failures: [400, 401, 429, 502, 503, 504]))
   }
 
   private static func show(_ source: some ServedSource) -> JSON {
     operation(
       "show\(source.typeName)", "Show one \(source.noun.singular)", tag: source.name,
       parameters: ["cache", "fields"].map { reference("parameters", $0) },
-      success: page(reference("schemas", "\(source.name).page"), hasLink: false),
-      failures: [400, 401, 404, 429, 502, 503, 504])
+      Answers(
+        page(reference("schemas", "\(source.name).page"), hasLink: false),
+        failures: [400, 401, 404, 429, 502, 503, 504]))
   }
 
   private static func image(_ source: some ServedSource) -> JSON {
     operation(
       "image\(source.typeName)", "The image of one \(source.noun.singular)", tag: source.name,
       parameters: ["size", "cache"].map { reference("parameters", $0) },
-      success: response("The image.", "image/*", ["type": "string", "format": "binary"]),
-      failures: [400, 401, 404, 429, 502, 503, 504])
+      Answers(
+        response("The image.", "image/*", ["type": "string", "format": "binary"]),
+        failures: [400, 401, 404, 429, 502, 503, 504]))
   }
 
   private static func delete(_ source: some ServedSource) -> JSON {
     operation(
       "delete\(source.typeName)", "Hide one \(source.noun.singular) on this machine",
-      tag: source.name, success: .init("204", ["description": "It is hidden."]),
-      failures: [401, 403, 404, 503])
+      tag: source.name,
+      Answers(
+        .init("204", ["description": "It is hidden."]),
+        failures: [401, 403, 404, 503]))
   }
 
   private static func restore(_ source: some ServedSource) -> JSON {
     operation(
       "restore\(source.typeName)", "Show a hidden \(source.noun.singular) again",
-      tag: source.name, success: .init("204", ["description": "It is shown again."]),
-      failures: [401, 403, 404, 503])
+      tag: source.name,
+      Answers(
+        .init("204", ["description": "It is shown again."]),
+        failures: [401, 403, 404, 503]))
   }
 
   private static func sync(_ source: some ServedSource) -> JSON {
     operation(
       "sync\(source.typeName)", "Download \(source.noun.plural)", tag: source.name,
       parameters: [reference("parameters", "pages")],
-      success: response(
-        """
-        Server-sent events: `progress` with the counts so far; at the end `done` with the counts, or `error` \
-        with the members `code`, `message` and `result`. Closing the connection stops the download, which the \
-        next one resumes.
-        """, "text/event-stream", ["type": "string"]),
-      failures: [400, 401, 403, 503])
+      Answers(
+        response(
+          """
+          Server-sent events: `progress` with the counts so far; at the end `done` with the counts, or `error` \
+          with the members `code`, `message` and `result`. Closing the connection stops the download, which the \
+          next one resumes.
+          """, "text/event-stream", ["type": "string"]),
+        failures: [400, 401, 403, 503]))
   }
 }
 
 // MARK: - Parts
 
 extension OpenAPI {
+  /// The answers of an operation, besides the problem that any may have.
+  private struct Answers {
+    let success: JSON.Member
+    let failures: [Int]
+
+    init(_ success: JSON.Member, failures: [Int] = [401]) {
+      self.success = success
+      self.failures = failures
+    }
+
+    var areForAnyone: Bool { !failures.contains(401) }
+  }
+
   private static func operation(
-    _ id: String, _ summary: String, tag: String?, isOpen: Bool = false, parameters: [JSON] = [],
-    success: JSON.Member, failures: [Int] = [401]
+    _ id: String, _ summary: String, tag: String?, parameters: [JSON] = [], _ answers: Answers
   ) -> JSON {
     var members: [JSON.Member] = [
       .init("operationId", .string(id)), .init("summary", .string(summary)),
     ]
     if let tag { members.append(.init("tags", [.string(tag)])) }
-    if isOpen { members.append(.init("security", [])) }
+    if answers.areForAnyone { members.append(.init("security", [])) }
     if !parameters.isEmpty { members.append(.init("parameters", .array(parameters))) }
-    var responses = [success]
-    for (name, status, _) in problems where failures.contains(status) && !isOpen {
+    var responses = [answers.success]
+    for (name, status, _) in problems where answers.failures.contains(status) {
       responses.append(.init("\(status)", reference("responses", name)))
     }
     responses.append(.init("default", reference("responses", "Problem")))

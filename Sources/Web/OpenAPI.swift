@@ -58,12 +58,23 @@ enum OpenAPI {
 // MARK: - Parameters, header fields and responses
 
 extension OpenAPI {
+  /// Where a parameter is.
+  enum Place {
+    case path
+    case query(isRequired: Bool)
+  }
+
   static func parameter(
-    _ name: String, in place: String = "query", required isRequired: Bool = false,
-    _ schema: JSON, _ description: String, example: String? = nil
+    _ name: String, in place: Place = .query(isRequired: false), _ schema: JSON,
+    _ description: String, example: String? = nil
   ) -> JSON {
+    let (location, isRequired) =
+      switch place {
+      case .path: ("path", true)
+      case .query(let isRequired): ("query", isRequired)
+      }
     var members: [JSON.Member] = [
-      .init("name", .string(name)), .init("in", .string(place)),
+      .init("name", .string(name)), .init("in", .string(location)),
       .init("description", .string(description)),
     ]
     if isRequired { members.append(.init("required", true)) }

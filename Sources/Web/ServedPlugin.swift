@@ -79,8 +79,8 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   private func timely(_ query: ServedQuery) throws(SourceError) -> any DataSource<P.Item> {
     let source = try chain(query.cache)
     guard let time = query.time else { return source }
-    return source.answering(
-      within: time, on: environment.clock,
+    return source.timeout(
+      time, clock: environment.clock,
       else: query.cache.policy.mayFallBack ? try chain(.offline) : nil)
   }
 

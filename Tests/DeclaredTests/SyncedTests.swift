@@ -57,7 +57,7 @@ import Testing
     #expect(missing?.code == .notFound)
     // Pages that happen to be cached are a part only.
     var ids: Set<String> = []
-    for try await step in source.pages(size: 500, cachePolicy: .offline) {
+    for try await step in source.cachePolicy(.offline).pages(size: 500) {
       ids.formUnion(step.items.map(\.id))
     }
     #expect(ids.count == Self.size)

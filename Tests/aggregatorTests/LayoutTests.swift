@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// Layout rules beyond those of the compiler: `Package.swift` declares the imports between targets,
@@ -43,6 +44,55 @@ import Testing
     }
     #expect(lines.count > 20)
     for (folder, count) in lines { #expect(count <= 6500, "Sources/\(folder)") }
+  }
+
+  @Test func `no function has more than five parameters`() throws {
+    var count = 0
+    for file in Self.files {
+      for text in try Repository.text(of: file).components(separatedBy: "func ").dropFirst() {
+        guard let list = text.firstIndex(of: "("), text[..<list].allSatisfy({ $0 != "\n" })
+        else { continue }
+        count += 1
+        let parameters = Self.parameterCount(text[list...].dropFirst())
+        #expect(parameters <= 5, "\(file): \(text[..<list])")
+      }
+    }
+    #expect(count > 1000)
+  }
+
+  /// The number of parameters of a list that has begun.
+  private static func parameterCount(_ list: Substring) -> Int {
+    var depth = 1
+    var count = 0
+    var isEmpty = true
+    var last: Character = " "
+    for character in list {
+      switch character {
+      case "(", "[", "{", "<": depth += 1
+      case ">" where last == "-": break
+      case ")", "]", "}", ">": depth -= 1
+      case "," where depth == 1: count += 1
+      default: break
+      }
+      if depth == 0 { break }
+      isEmpty = isEmpty && character.isWhitespace
+      last = character
+    }
+    return isEmpty ? 0 : count + 1
+  }
+
+  @Test func `no closure of a command has more than 30 lines`() throws {
+    var count = 0
+    for file in Self.files where file.hasPrefix("Sources/AggregatorCommand/") {
+      let lines = try Repository.text(of: file).components(separatedBy: "\n")
+      for (index, line) in lines.enumerated() where line.hasSuffix("{ invocation, context in") {
+        let end = line.prefix { $0 == " " } + "}"
+        let body = lines[(index + 1)...].prefix { !$0.hasPrefix(end) }
+        count += 1
+        #expect(body.count <= 30, "\(file):\(index + 1)")
+      }
+    }
+    #expect(count > 20)
   }
 
   @Test func `the README draws the dependencies of the package`() throws {

@@ -16,53 +16,59 @@ extension Plugin {
         ("\(name) delete \(example.id) --dry-run", "show what would be deleted"),
       ]
     ) { invocation, context in
-      let texts = try invocation.ids(of: self)
-      let environment = try context.localEnvironment()
-      let store = try environment.requiredStore()
-      let finder = RecordFinder(
-        self, bundled, environment, mayGuess: !invocation.has(.quiet))
-      let choice = try await choose(texts, by: finder, in: store)
-      for error in choice.ambiguous { context.diagnostics.error(CommandError(error, of: self)) }
-      for text in choice.unknown {
-        let error =
-          Item.ID(text) == nil
-          ? SourceError.invalidID(text, of: self)
-          : SourceError(.notFound, "\(noun.singular) \(text) not found")
-        var failure = CommandError(.notFound, error.message, hint: .command("\(name) search QUERY"))
-        // Of many IDs on standard input, each would be searched for.
-        if choice.unknown.count <= 10, let hint = await finder.advice(about: text) {
-          failure.hint = hint
-        }
-        context.diagnostics.error(failure)
-      }
-      if !choice.ids.isEmpty {
-        guard !invocation.has(.dryRun) else {
-          context.diagnostics.note(
-            "Would delete \(noun.count(choice.ids.count)): \(choice.ids.map(\.description).joined(separator: ", "))"
-          )
-          return choice.code
-        }
-        let subject =
-          choice.ids.count == 1
-          ? await shown(choice.ids[0], in: store) : noun.count(choice.ids.count)
-        guard try invocation.confirms("Delete \(subject)") else {
-          context.diagnostics.note("Nothing deleted")
-          return .success
-        }
-        let deleted = try await failing(self) { () async throws(SourceError) in
-          try await recordStore(in: store).delete(choice.ids, at: environment.now())
-        }
-        let keys = Set(deleted.map { RecordKey($0) })
-        for id in choice.ids where !keys.contains(RecordKey(id)) {
-          context.diagnostics.note("\(id) was deleted already")
-        }
-        guard !deleted.isEmpty else { return choice.code }
-        context.diagnostics.note(
-          "Deleted \(noun.count(deleted.count)). "
-            + "Undo: \(context.diagnostics.command("\(name) restore \(choice.typed)"))")
-      }
-      return choice.code
+      try await delete(invocation, context)
     }
+  }
+
+  private func delete(
+    _ invocation: Invocation, _ context: CommandContext
+  ) async throws -> ExitCode {
+    let texts = try invocation.ids(of: self)
+    let environment = try context.localEnvironment()
+    let store = try environment.requiredStore()
+    let finder = RecordFinder(
+      self, bundled, environment, mayGuess: !invocation.has(.quiet))
+    let choice = try await choose(texts, by: finder, in: store)
+    for error in choice.ambiguous { context.diagnostics.error(CommandError(error, of: self)) }
+    for text in choice.unknown {
+      let error =
+        Item.ID(text) == nil
+        ? SourceError.invalidID(text, of: self)
+        : SourceError(.notFound, "\(noun.singular) \(text) not found")
+      var failure = CommandError(.notFound, error.message, hint: .command("\(name) search QUERY"))
+      // Of many IDs on standard input, each would be searched for.
+      if choice.unknown.count <= 10, let hint = await finder.advice(about: text) {
+        failure.hint = hint
+      }
+      context.diagnostics.error(failure)
+    }
+    if !choice.ids.isEmpty {
+      guard !invocation.has(.dryRun) else {
+        context.diagnostics.note(
+          "Would delete \(noun.count(choice.ids.count)): \(choice.ids.map(\.description).joined(separator: ", "))"
+        )
+        return choice.code
+      }
+      let subject =
+        choice.ids.count == 1
+        ? await shown(choice.ids[0], in: store) : noun.count(choice.ids.count)
+      guard try invocation.confirms("Delete \(subject)") else {
+        context.diagnostics.note("Nothing deleted")
+        return .success
+      }
+      let deleted = try await failing(self) { () async throws(SourceError) in
+        try await recordStore(in: store).delete(choice.ids, at: environment.now())
+      }
+      let keys = Set(deleted.map { RecordKey($0) })
+      for id in choice.ids where !keys.contains(RecordKey(id)) {
+        context.diagnostics.note("\(id) was deleted already")
+      }
+      guard !deleted.isEmpty else { return choice.code }
+      context.diagnostics.note(
+        "Deleted \(noun.count(deleted.count)). "
+          + "Undo: \(context.diagnostics.command("\(name) restore \(choice.typed)"))")
+    }
+    return choice.code
   }
 
   var restoreCommand: Command {

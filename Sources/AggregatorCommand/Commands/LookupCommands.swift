@@ -22,33 +22,26 @@ extension Plugin {
       guard !invocation.arguments.isEmpty else {
         throw CommandError.missingArgument("ID", hint: .command("\(name) show \(example.id)"))
       }
-      let output = try OutputOptions(invocation, in: context)
-      let listing = try output.listing(
-        "show", of: name, fields: fields, layout: layout, shape: .cards)
-      let drawing = try drawing(invocation, output, context)
-      let environment = try context.environment()
-      environment.warnIfNoStore(context.diagnostics)
-      let source = try SourceOptions(invocation).source(of: self, in: environment)
-      let pictures = try drawing.map { chafa throws(CommandError) in
-        try RecordPictures(of: self, drawnBy: chafa, environment, invocation, context)
-      }
-      return try await show(
-        invocation.arguments,
-        by: RecordFinder(self, source, environment, mayGuess: !invocation.has(.quiet)),
-        RecordPrinter(listing, output, in: context, on: pictures?.card.textLayout),
-        ListingOutcome(of: self, at: environment.now()), pictures, context)
+      return try await show(invocation, context)
     }
   }
 
-  private func show(
-    _ ids: [String], by finder: RecordFinder<Self>, _ printer: consuming RecordPrinter<Item>,
-    _ outcome: consuming ListingOutcome, _ pictures: RecordPictures<Self>?,
-    _ context: CommandContext
-  ) async throws -> ExitCode {
-    var printer = printer
-    var outcome = outcome
+  private func show(_ invocation: Invocation, _ context: CommandContext) async throws -> ExitCode {
+    let output = try OutputOptions(invocation, in: context)
+    var listing = try output.listing("show", of: name, fields: fields, layout: layout)
+    listing.shape = .cards
+    let drawing = try drawing(invocation, output, context)
+    let environment = try context.environment()
+    environment.warnIfNoStore(context.diagnostics)
+    let source = try SourceOptions(invocation).source(of: self, in: environment)
+    let pictures = try drawing.map { chafa throws(CommandError) in
+      try RecordPictures(of: self, drawnBy: chafa, environment, invocation, context)
+    }
+    let finder = RecordFinder(self, source, environment, mayGuess: !invocation.has(.quiet))
+    var printer = RecordPrinter(listing, output, in: context, on: pictures?.card.textLayout)
+    var outcome = ListingOutcome(of: self, at: environment.now())
     var failures = LookupFailures()
-    for text in ids {
+    for text in invocation.arguments {
       switch await finder.find(text) {
       case .success(let (found, note)):
         if let note { context.diagnostics.note(note) }

@@ -29,6 +29,12 @@ extension Command {
     options: Option.formatting, fields: StoreEntry.fields,
     examples: [("store", "show the number of cached records per source")]
   ) { invocation, context in
+    try await showStatus(invocation, context)
+  }
+
+  private static func showStatus(
+    _ invocation: Invocation, _ context: CommandContext
+  ) async throws -> ExitCode {
     try invocation.refuseArguments()
     let output = try OutputOptions(invocation, in: context)
     let environment = try context.localEnvironment()

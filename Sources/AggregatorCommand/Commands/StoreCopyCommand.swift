@@ -23,6 +23,12 @@ extension Command {
       ("store copy postgresql://me@db.example/records backup.sqlite", "make a backup"),
     ]
   ) { invocation, context in
+    try await runCopy(invocation, context)
+  }
+
+  private static func runCopy(
+    _ invocation: Invocation, _ context: CommandContext
+  ) async throws -> ExitCode {
     let (from, to) = try context.copyLocations()
     let output = try OutputOptions(invocation, in: context)
     let start = ContinuousClock.now

@@ -19,6 +19,12 @@ extension Command {
       ("store init-sql-role reader --dry-run", "print the statements instead"),
     ]
   ) { invocation, context in
+    try await createRole(invocation, context)
+  }
+
+  private static func createRole(
+    _ invocation: Invocation, _ context: CommandContext
+  ) async throws -> ExitCode {
     let name = try invocation.argument("NAME")
     guard PostgresSQLRole.isName(name) else {
       throw CommandError(
@@ -30,24 +36,23 @@ extension Command {
     guard let store = store.unscoped as? PostgresStore else {
       throw CommandError(.usage, "this store has no roles: it is not in PostgreSQL")
     }
-    do {
-      let role = try await store.sqlRole(name)
-      guard !invocation.has(.dryRun) else {
-        try context.output.write(role.script)
-        return .success
-      }
-      do { try await store.create(role) } catch let error as SourceError where error.isLackOfRights
-      {
-        let reason = (error.cause as? PostgresFailure)?.message ?? error.message
-        context.diagnostics.error(
-          CommandError(
-            .io, "cannot create the role \"\(name)\": \(reason)",
-            hint: "run these statements as an administrator"))
-        try context.output.write(role.script)
-        return .io
-      }
-    } catch let error as SourceError {
+    let role: PostgresSQLRole
+    do throws(SourceError) { role = try await store.sqlRole(name) } catch {
       throw CommandError(error)
+    }
+    guard !invocation.has(.dryRun) else {
+      try context.output.write(role.script)
+      return .success
+    }
+    do throws(SourceError) { try await store.create(role) } catch {
+      guard error.isLackOfRights else { throw CommandError(error) }
+      let reason = (error.cause as? PostgresFailure)?.message ?? error.message
+      context.diagnostics.error(
+        CommandError(
+          .io, "cannot create the role \"\(name)\": \(reason)",
+          hint: "run these statements as an administrator"))
+      try context.output.write(role.script)
+      return .io
     }
     let setting = SQLAddress.setting(of: context.catalog.name).key
     context.diagnostics.note(

@@ -29,42 +29,49 @@ extension Plugin {
       } else {
         try invocation.refuseArguments()
       }
-      let output = try OutputOptions(invocation, in: context)
-      let listing = try output.listing(verb.name, of: name, fields: fields, layout: layout)
-      let environment = try context.environment()
-      let options = SourceOptions(invocation)
-      let call = VerbCall(
-        values: values, source: try options.source(of: self, in: environment),
-        upstreamLoader: try options.upstreamLoader(of: self, in: environment),
-        environment: environment)
-      let run = { await Result { () async throws(SourceError) in try await verb.run(call) } }
-      // Verbs of an endless source may load more, and each page is fetched once: after another process
-      // that does so.
-      let outcome =
-        policy.isEndless
-        ? try await SyncLock(of: name, environment.settings, context)
-          .holding(within: .seconds(600), isRequired: false, run) : await run()
-      let result: VerbResult<Item>
-      do throws(SourceError) { result = try outcome.get() } catch {
-        throw CommandError(error, of: self)
-      }
-      switch result {
-      case .records(let page, let title):
-        if let title, output.isForPeople { context.diagnostics.note(title) }
-        var printer = RecordPrinter(listing, output, in: context)
-        var listed = ListingOutcome(of: self, at: environment.now())
-        listed.add(page, showing: page.records.count)
-        try printer.print(page.records)
-        try printer.finish(listed.summary)
-        listed.report(to: context.diagnostics)
-        return .success
-      case .done(let summary, let failure):
-        context.diagnostics.note(summary)
-        guard let failure else { return .success }
-        context.diagnostics.warning(
-          "\(name): \(failure.message)", hint: failure.hint(settings: settings))
-        return .partial
-      }
+      return try await run(verb, values, invocation, context)
+    }
+  }
+
+  private func run(
+    _ verb: Verb<Item>, _ values: [String: Int], _ invocation: Invocation,
+    _ context: CommandContext
+  ) async throws -> ExitCode {
+    let output = try OutputOptions(invocation, in: context)
+    let listing = try output.listing(verb.name, of: name, fields: fields, layout: layout)
+    let environment = try context.environment()
+    let options = SourceOptions(invocation)
+    let call = VerbCall(
+      values: values, source: try options.source(of: self, in: environment),
+      upstreamLoader: try options.upstreamLoader(of: self, in: environment),
+      environment: environment)
+    let run = { await Result { () async throws(SourceError) in try await verb.run(call) } }
+    // Verbs of an endless source may load more, and each page is fetched once: after another process
+    // that does so.
+    let outcome =
+      policy.isEndless
+      ? try await SyncLock(of: name, environment.settings, context)
+        .holding(within: .seconds(600), isRequired: false, run) : await run()
+    let result: VerbResult<Item>
+    do throws(SourceError) { result = try outcome.get() } catch {
+      throw CommandError(error, of: self)
+    }
+    switch result {
+    case .records(let page, let title):
+      if let title, output.isForPeople { context.diagnostics.note(title) }
+      var printer = RecordPrinter(listing, output, in: context)
+      var listed = ListingOutcome(of: self, at: environment.now())
+      listed.add(page, showing: page.records.count)
+      try printer.print(page.records)
+      try printer.finish(listed.summary)
+      listed.report(to: context.diagnostics)
+      return .success
+    case .done(let summary, let failure):
+      context.diagnostics.note(summary)
+      guard let failure else { return .success }
+      context.diagnostics.warning(
+        "\(name): \(failure.message)", hint: failure.hint(settings: settings))
+      return .partial
     }
   }
 }

@@ -36,9 +36,10 @@ private struct SearchingLocally<Base: DataSource>: Decorator {
       from: try seal.open(request.cursor) ?? LocalSearchPosition(), limit: request.limit,
       RankedSearch(query, for: Base.Item.self), text: text)
     var answer: Page<Base.Item>?
-    for try await step in base.pages(
-      after: search.cursor, size: size, upTo: bounds, ahead: 0, cachePolicy: request.cachePolicy)
-    {
+    let state = PaginationState<Base.Item>(
+      matching: nil, after: search.cursor, size: size, bound: bounds,
+      cachePolicy: request.cachePolicy)
+    for try await step in base.pages(state, ahead: 0) {
       search.scan(step)
       answer = step.page
       if search.isDone { break }
@@ -68,9 +69,9 @@ private struct SearchingLocally<Base: DataSource>: Decorator {
     var unreadable = UnreadableRows.none
     var end: PaginationEnd?
     var failure: SourceError?
-    for try await step in base.pages(
-      size: size, upTo: bounds, ahead: 0, cachePolicy: cachePolicy)
-    {
+    let state = PaginationState<Base.Item>(
+      matching: nil, after: nil, size: size, bound: bounds, cachePolicy: cachePolicy)
+    for try await step in base.pages(state, ahead: 0) {
       if let item = step.items.first(where: { $0.id == id }) {
         return LookupResult(item, provenance: step.page.provenance)
       }

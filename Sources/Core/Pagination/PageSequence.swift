@@ -14,18 +14,19 @@ extension DataSource {
   /// ```
   ///
   /// A page has up to `size` records, 1 or more. Up to `ahead` pages are prefetched, 0 for none; more
-  /// than one if pages can be addressed, see ``cursor(skipping:from:)``; none beyond the bound, and if
-  /// `passed`, the number of records before `cursor`, is known, none beyond the reported total.
+  /// than one if pages can be addressed, see ``cursor(skipping:from:)``; none beyond the bound, and none
+  /// beyond the reported total of a list that is read from its start.
   public func pages(
     matching query: Query? = nil, after cursor: Cursor? = nil, size: Int = 100,
-    upTo bound: PaginationBound = PaginationBound(), ahead: Int = 1, passing passed: Int? = nil,
-    remembering memory: DuplicateDetection = .records, cachePolicy: CachePolicy = .normal
+    upTo bound: PaginationBound = PaginationBound(), ahead: Int = 1
   ) -> PageSequence<Item> {
-    PageSequence(
-      source: self, ahead: max(ahead, 0),
-      state: PaginationState(
-        matching: query, after: cursor, passing: passed, size: size, bound: bound,
-        remembering: memory, cachePolicy: cachePolicy))
+    pages(
+      PaginationState(matching: query, after: cursor, size: size, bound: bound), ahead: ahead)
+  }
+
+  /// Iterates over the pages from a state.
+  package func pages(_ state: PaginationState<Item>, ahead: Int) -> PageSequence<Item> {
+    PageSequence(source: self, ahead: max(ahead, 0), state: state)
   }
 
   /// Iterates over the records, each once.
@@ -48,7 +49,7 @@ extension DataSource {
   }
 }
 
-/// The pages of a source; see ``DataSource/pages(matching:after:size:upTo:ahead:passing:remembering:cachePolicy:)``.
+/// The pages of a source; see ``DataSource/pages(matching:after:size:upTo:ahead:)``.
 public struct PageSequence<Item: Record>: AsyncSequence, Sendable {
   public typealias Element = PaginationStep<Item>
 
@@ -129,8 +130,8 @@ private struct RecordSequence<Item: Record>: AsyncSequence, Sendable {
 
   private func pages() throws(SourceError) -> PageSequence<Item>.Iterator {
     let query = try text.map { text throws(SourceError) in try Query(text) }
-    return source.pages(
-      matching: query, size: size, upTo: bound, ahead: ahead, cachePolicy: cachePolicy
-    ).makeAsyncIterator()
+    let state = PaginationState<Item>(
+      matching: query, after: nil, size: size, bound: bound, cachePolicy: cachePolicy)
+    return source.pages(state, ahead: ahead).makeAsyncIterator()
   }
 }

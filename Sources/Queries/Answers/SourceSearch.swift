@@ -119,8 +119,8 @@ extension Plugin {
   ) async throws(SourceError) -> [Item] {
     let source = try source(in: environment, deadline: search.time)
       .cachePolicy(search.cachePolicy)
-      .answering(
-        within: search.time, on: environment.clock,
+      .timeout(
+        search.time, clock: environment.clock,
         else: search.cachePolicy.mayFallBack
           ? try self.source(in: environment).cachePolicy(.offline) : nil)
     var run = ListingRun(

@@ -49,10 +49,10 @@ package struct OutputOptions {
 
   package func listing<Item: Record>(
     _ verb: String, of source: String?, query: Query? = nil, fields all: [Field<Item>],
-    layout: Layout<Item>, shape: Listing<Item>.Shape = .rows
+    layout: Layout<Item>
   ) throws(CommandError) -> Listing<Item> {
     var listing = Listing(
-      verb, of: source, query: query?.text, fields: all, layout: layout, shape: shape,
+      verb, of: source, query: query?.text, fields: all, layout: layout,
       chosen: try choose(from: all), isRaw: isRaw)
     listing.maxLines = maxLines
     return listing

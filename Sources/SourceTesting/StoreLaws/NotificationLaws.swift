@@ -42,7 +42,7 @@ extension StoreLaw {
     ),
     (
       "a record that was removed upstream",
-      { store, source throws(SourceError) in _ = try await store.pass(["a"], of: source, upTo: .max)
+      { store, source throws(SourceError) in _ = try await store.pass(["a"], of: source)
       }
     ),
     (

@@ -18,7 +18,8 @@ extension StoreLaw {
     trial.expect(try await page("1"), ["b 0", "a 1"], at: "page 1, of which a record has changed")
     _ = try await store.delete(["a"], of: source, at: .law(4))
     trial.expect(try await page("2"), ["c 0", "a 1", "d 0"], at: "page 2 with a deleted record")
-    _ = try await store.pass(["b", "a", "d"], number: ["a": 1], of: source, upTo: .max, at: 5)
+    _ = try await store.pass(
+      [StoreEntry("b"), StoreEntry("a", 1), StoreEntry("d")], of: source, at: 5)
     trial.expect(try await page("2"), ["a 1", "d 0"], at: "page 2 without a removed record")
     try await store.save([StoreEntry("c")], of: source, at: 6)
     trial.expect(try await page("2"), ["c 0", "a 1", "d 0"], at: "page 2 with its record back")

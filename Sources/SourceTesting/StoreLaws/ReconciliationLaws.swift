@@ -9,12 +9,11 @@ extension StoreLaw {
     try await store.save(["a", "b", "c", "d"].map { StoreEntry($0) }, of: source)
     let last = try await store.status(of: source).lastPosition
     func step(
-      _ ids: [String], in store: any Store, from: String?, to: String?, isLast: Bool = false,
-      at second: Int
+      _ ids: [String], in store: any Store, from: String?, to: String?, at second: Int
     ) async throws(SourceError) -> StoreChanges {
       let reconciliation = Reconciliation(
         begins: from == nil,
-        completion: isLast ? .init(lastPosition: last, minRecordCount: 3) : nil)
+        completion: to == nil ? .init(lastPosition: last, minRecordCount: 3) : nil)
       return try await store.save(
         ids.map { StoreEntry($0) }, of: source,
         update: CheckpointUpdate("sync", from: from, to: to, reconciliation: reconciliation),
@@ -27,7 +26,7 @@ extension StoreLaw {
     // First seen by another caller while the pass goes on.
     try await other.save([StoreEntry("late")], of: source, at: 2)
     _ = try await step(["c", "new"], in: other, from: "1", to: "2", at: 3)
-    let changes = try await step(["d"], in: store, from: "2", to: nil, isLast: true, at: 4)
+    let changes = try await step(["d"], in: store, from: "2", to: nil, at: 4)
     trial.expect(changes.removedUpstream, 1, at: "a pass that missed \"b\": removedUpstream")
     trial.expect(changes.unconfirmedRemovals, nil, at: "a pass that missed \"b\": unconfirmed")
     trial.expect(changes.incompleteSeenCount, nil, at: "a pass that missed \"b\": incomplete")
@@ -62,14 +61,14 @@ extension StoreLaw {
       let known = Array(ids.prefix(count))
       try await store.save(known.map { StoreEntry($0) }, of: source)
       let seen = Array(known.dropFirst(missing))
-      let first = try await store.pass(seen, of: source, upTo: .max)
+      let first = try await store.pass(seen, of: source)
       trial.expect(
         first.unconfirmedRemovals, isSuspicious ? .init(missing: missing, known: count) : nil,
         at: call)
       trial.expect(first.removedUpstream, isSuspicious ? 0 : missing, at: "\(call): removed")
       trial.expect(
         try await store.ids(of: source), isSuspicious ? known : seen, at: "records after \(call)")
-      let second = try await store.pass(seen, of: source, upTo: .max, at: 1)
+      let second = try await store.pass(seen, of: source, at: 1)
       // Where nothing was seen, nothing proves it.
       let isProven = isSuspicious && missing < count
       trial.expect(
@@ -83,7 +82,7 @@ extension StoreLaw {
     let known = ids.prefix(40)
     try await store.save(known.map { StoreEntry($0) }, of: source)
     for seen in [known.prefix(20), known.suffix(20)] {
-      let changes = try await store.pass(Array(seen), of: source, upTo: .max)
+      let changes = try await store.pass(Array(seen), of: source)
       trial.expect(changes.removedUpstream, 0, at: "a pass that misses others than the one before")
     }
   }
@@ -93,26 +92,33 @@ extension StoreLaw {
   ) { trial throws(SourceError) in
     let (store, source) = (trial.store, trial.source)
     try await store.save(["a", "b", "c", "d"].map { StoreEntry($0) }, of: source)
-    let changes = try await store.pass(["a", "b", "a", "b", "a"], of: source, upTo: .max, min: 3)
+    let changes = try await store.pass(["a", "b", "a", "b", "a"], of: source, min: 3)
     trial.expect(changes.incompleteSeenCount, 2, at: "a pass that saw 2 of at least 3")
     trial.expect(changes.removedUpstream, 0, at: "a pass that saw 2 of at least 3: removed")
     trial.expect(try await store.ids(of: source), ["a", "b", "c", "d"], at: "records")
-    let whole = try await store.pass(["a", "b", "c"], of: source, upTo: .max, min: 3)
+    let whole = try await store.pass(["a", "b", "c"], of: source, min: 3)
     trial.expect(whole.incompleteSeenCount, nil, at: "a pass that saw 3 of at least 3")
     trial.expect(whole.removedUpstream, 1, at: "a pass that saw 3 of at least 3: removed")
   }
 }
 
 extension Store {
-  /// A complete pass in one batch, which sees these records with their numbers, 0 by default.
+  /// A complete pass in one batch, which sees these records.
   func pass(
-    _ ids: [String], number numbers: [String: Int] = [:], of source: String, upTo last: Int64,
-    min: Int = 0, at second: Int = 0
+    _ ids: [String], of source: String, upTo last: Int64 = .max, min: Int = 0, at second: Int = 0
+  ) async throws(SourceError) -> StoreChanges {
+    try await pass(ids.map { StoreEntry($0) }, of: source, upTo: last, min: min, at: second)
+  }
+
+  /// A complete pass in one batch, which sees these entries.
+  func pass(
+    _ entries: [StoreEntry], of source: String, upTo last: Int64 = .max, min: Int = 0,
+    at second: Int = 0
   ) async throws(SourceError) -> StoreChanges {
     let reconciliation = Reconciliation(
       begins: true, completion: .init(lastPosition: last, minRecordCount: min))
     return try await save(
-      ids.map { StoreEntry($0, numbers[$0] ?? 0) }, of: source,
+      entries, of: source,
       update: CheckpointUpdate("sync", from: nil, to: nil, reconciliation: reconciliation),
       at: second)
   }

@@ -17,7 +17,7 @@ extension StoreLaw {
     try await store.save([], of: source, page: "2", at: 3)
     _ = try await store.delete(["b", "c", "x"], of: source, at: .law(8))
     // Of the two that are removed, one is deleted.
-    _ = try await store.pass(["a", "b", "d", "e"], of: source, upTo: .max, at: 5)
+    _ = try await store.pass(["a", "b", "d", "e"], of: source, at: 5)
     var expected = StoreStatus()
     (expected.records, expected.hidden, expected.deleted) = (3, 1, 4)
     (expected.removedUpstream, expected.pages, expected.fetchedAt) = (2, 2, .law(7))
@@ -45,7 +45,7 @@ extension StoreLaw {
     let update = CheckpointUpdate("at", from: nil, to: "1")
     try await store.save(ids.map { StoreEntry($0) }, of: source, page: "1", update: update)
     // A pass that saw too little, whose notes must go as well.
-    _ = try await store.pass(["r0"], of: source, upTo: .max)
+    _ = try await store.pass(["r0"], of: source)
     _ = try await store.delete(["r1", "x"], of: source, at: .law())
     let last = try await store.status(of: source).lastPosition
     try await store.clear(source, forgetsDeleted: false)
@@ -64,7 +64,7 @@ extension StoreLaw {
     trial.expect(
       (records.first?.position ?? 0) > last, "positions after \(last)",
       at: "records, saved again, from \(records.first?.position ?? 0)")
-    let pass = try await store.pass(["r0"], number: ["r0": 1], of: source, upTo: .max)
+    let pass = try await store.pass([StoreEntry("r0", 1)], of: source)
     trial.expect(pass.removedUpstream, 0, at: "the first pass that misses many, after clearing")
     try await store.clear(source, forgetsDeleted: true)
     trial.expect(try await store.status(of: source).deleted, 0, at: "deletions, cleared")

@@ -101,8 +101,10 @@ public struct UpstreamLoader<Item: Record>: Sendable {
     var isFirst = true
     repeat {
       let pages = source.pages(
-        after: start.cursor, size: size, upTo: PaginationBound(pages: bound),
-        ahead: jobs > 1 ? jobs : 0, remembering: .pages, cachePolicy: cachePolicy
+        PaginationState(
+          matching: nil, after: start.cursor, size: size, bound: PaginationBound(pages: bound),
+          remembering: .pages, cachePolicy: cachePolicy),
+        ahead: jobs > 1 ? jobs : 0
       ).makeAsyncIterator()
       do throws(SourceError) {
         _ = try await PagePipeline(pages: pages, now: now).run(from: start) { step, _ in

@@ -170,10 +170,12 @@ public struct Sync<Item: Record>: Sendable {
     let source = EncodingSource(base: base, recordStore: recordStore)
     let rows = depth.map { max(1, $0 - checkpoint.rows) }
     let pages = source.pages(
-      after: checkpoint.cursor, size: size, upTo: PaginationBound(items: rows, pages: bound),
+      PaginationState(
+        matching: nil, after: checkpoint.cursor,
+        passing: checkpoint.cursor == nil ? 0 : checkpoint.records, size: size,
+        bound: PaginationBound(items: rows, pages: bound), remembering: .pages),
       // One job fetches and stores alternately, so that at most one fetched page is discarded.
-      ahead: jobs > 1 ? jobs : 0, passing: checkpoint.cursor == nil ? 0 : checkpoint.records,
-      remembering: .pages
+      ahead: jobs > 1 ? jobs : 0
     ).makeAsyncIterator()
     var next = stored
     var isOver = true

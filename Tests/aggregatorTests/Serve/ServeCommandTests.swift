@@ -138,6 +138,23 @@ import Testing
         #expect(answer?["page"]?["count"]?.int == items.count, "\(cache) \(name)")
       }
       #expect(found["items"]?.elements?.isEmpty == false)
+      // The command joins the answers alike.
+      let option = cache == "live" ? "--refresh --no-fallback" : "--offline"
+      let command = try await home.run(
+        "search an --limit 3 --json \(option) --source \(FourServices.names)")
+      let printed = try JSONDecoder().decode(JSON.self, from: Data(command.output.utf8))
+      for member in ["items", "page", "warnings"] {
+        #expect(printed[member] == found[member], "\(cache) \(member)")
+      }
+      for name in names {
+        let left = printed["sources"]?[name]
+        let right = found["sources"]?[name]
+        // Each reading of the first page has cursors of its own.
+        for member in ["count", "total"] {
+          #expect(left?["page"]?[member] == right?["page"]?[member], "\(cache) \(name)")
+        }
+        #expect(left?["provenance"]?["origin"] == right?["provenance"]?["origin"])
+      }
     }
     try await server.stop()
   }
