@@ -172,7 +172,7 @@ private struct CachedImages<Base: DataSource<LoadedImage>>: Decorator {
     do { try await files.add(file, of: collection, used: date) } catch {
       // The image itself is there.
       guard error.code != .cancelled else { throw error }
-      found.warnings.append(Warning("notCached", "the image is not cached: \(error.message)"))
+      found.warnings.append(Warning(.notCached, "the image is not cached: \(error.message)"))
     }
     return found
   }

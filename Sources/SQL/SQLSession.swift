@@ -123,7 +123,7 @@ package struct SQLSession: Sendable {
         }
       } catch let error as SourceError {
         // The document is complete even if the records are not.
-        let warning = SourceWarning(nil, Warning(error.code.description, error.message))
+        let warning = SourceWarning(nil, Warning(Warning.Code(error.code), error.message))
         try printer.finish(ListingSummary(count: count, warnings: warnings + [warning]))
         throw error
       }
@@ -151,7 +151,7 @@ package struct SQLSession: Sendable {
         continue
       }
       context.diagnostics.warning(failure.message, hint: failure.hint)
-      failures.append(SourceWarning(plugin.name, Warning("syncFailed", failure.message)))
+      failures.append(SourceWarning(plugin.name, Warning(.syncFailed, failure.message)))
     }
     return failures
   }
@@ -162,7 +162,7 @@ extension SQLResult {
   fileprivate var omissions: [SourceWarning] {
     tooLarge.sorted { $0.key < $1.key }.map { name, count in
       SourceWarning(
-        name, Warning("tooLarge", "\(count.of("record")) larger than 1 MB left out of the query"))
+        name, Warning(.tooLarge, "\(count.of("record")) larger than 1 MB left out of the query"))
     }
   }
 }

@@ -265,7 +265,7 @@ package struct StoreFile: Sendable {
     guard let moved else { return }
     let kept = (try? keepDeletions(of: moved)) ?? 0
     let deletions = kept == 0 ? "" : "; \(kept) deletion\(kept == 1 ? "" : "s") kept"
-    report(Warning("movedAside", "\(path) \(why); moved to \(moved)\(deletions)"))
+    report(Warning(.movedAside, "\(path) \(why); moved to \(moved)\(deletions)"))
   }
 
   /// Copies the deletions of a file that was moved aside, as far as they can be read, and returns their number.

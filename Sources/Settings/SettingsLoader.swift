@@ -196,7 +196,7 @@ struct SettingsLoading {
       let diagnostic = SettingsLayer.Diagnostic(
         location: SettingsLayer.Location(file: file.path, line: nil), fault: fault)
       guard file.isLenient else { throw diagnostic.error }
-      warn("settings", diagnostic.description)
+      warn(.settings, diagnostic.description)
       return nil
     }
   }
@@ -211,7 +211,7 @@ struct SettingsLoading {
     for setting in loader.settings {
       guard let assignment = expansion.assignment(of: setting.key) else { continue }
       if file.isGuarded, let reason = guarding(setting) {
-        warn("ignored", "\(assignment.location): \(setting.key) is ignored: \(reason)")
+        warn(.ignored, "\(assignment.location): \(setting.key) is ignored: \(reason)")
         continue
       }
       do throws(SettingsLayer.Diagnostic) {
@@ -219,7 +219,7 @@ struct SettingsLoading {
         put(value, for: setting, from: assignment.location.origin)
       } catch {
         guard file.isLenient else { throw error.error }
-        warn("settings", error.description)
+        warn(.settings, error.description)
       }
     }
     warnOfOpenFiles(layer, expansion)
@@ -237,7 +237,7 @@ struct SettingsLoading {
       }
       let build = loader.build
       warn(
-        "otherBuild",
+        .otherBuild,
         "\(setting.key) is set in \(file.path), but this is a \(build) build, which reads "
           + "\(build.rawValue).xcconfig")
     }
@@ -275,7 +275,7 @@ struct SettingsLoading {
     return "the working directory must not choose where files are written (\(elsewhere))"
   }
 
-  private mutating func warn(_ code: String, _ message: String) {
+  private mutating func warn(_ code: Warning.Code, _ message: String) {
     let warning = Warning(code, message)
     if !warnings.contains(warning) { warnings.append(warning) }
   }
@@ -287,9 +287,9 @@ extension SettingsLoading {
     _ layer: SettingsLayer, of file: SettingsLoader.File
   ) throws(SourceError) {
     if let diagnostic = layer.diagnostics.first, !file.isLenient { throw diagnostic.error }
-    for diagnostic in layer.diagnostics { warn("settings", diagnostic.description) }
+    for diagnostic in layer.diagnostics { warn(.settings, diagnostic.description) }
     let more = layer.diagnosticCount - layer.diagnostics.count
-    if more > 0 { warn("settings", "\(file.path): \(more) more invalid lines") }
+    if more > 0 { warn(.settings, "\(file.path): \(more) more invalid lines") }
 
     var reported: Set<String> = []
     for assignment in layer.assignments where assignment.statement.isConditional {
@@ -298,7 +298,7 @@ extension SettingsLoading {
         continue
       }
       warn(
-        "settings",
+        .settings,
         "\(assignment.location): \(key)[…] is ignored: conditions are not supported (write \(key) = value)"
       )
     }
@@ -312,7 +312,7 @@ extension SettingsLoading {
       else { continue }
       let file = assignment.location.file
       warn(
-        "exposed", "\(file) contains a secret and is open to other users (run: chmod 600 \(file))")
+        .exposed, "\(file) contains a secret and is open to other users (run: chmod 600 \(file))")
     }
   }
 
@@ -326,7 +326,7 @@ extension SettingsLoading {
         !layer.assignments.contains(where: { $0.statement.refers(to: key) })
       else { continue }
       warn(
-        "unknownSetting",
+        .unknownSetting,
         "\(assignment.location): unknown setting \(key) (did you mean \"\(near)\"?)")
     }
   }

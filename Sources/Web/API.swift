@@ -107,7 +107,7 @@ package struct API: Sendable {
     let answers = found.map { source, result in
       SourceAnswer(
         source.name, (try? result.get().summary) ?? ListingSummary(count: 0),
-        result.failure.map { Warning($0.code, $0.message) })
+        result.failure.map { Warning(Warning.Code($0.code), $0.message) })
     }
     let records = found.flatMap { source, result in
       ((try? result.get().records) ?? []).map { record in

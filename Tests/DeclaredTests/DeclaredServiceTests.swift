@@ -234,7 +234,7 @@ import Testing
     var (ids, warnings) = ([String](), [String]())
     for try await step in source.pages(size: 10, ahead: 4) {
       ids += step.items.map(\.id)
-      warnings += step.page.warnings.map(\.code)
+      warnings += step.page.warnings.map(\.code.description)
     }
     return (ids, warnings)
   }

@@ -39,7 +39,7 @@ import Testing
     let query = try Query("1200")
     // Before, a search reads the first thousand, and says so.
     let part = try await source.page(PageRequest(matching: query))
-    #expect(part.records.isEmpty && part.warnings.map(\.code) == ["scanned"])
+    #expect(part.records.isEmpty && part.warnings.map(\.code.description) == ["scanned"])
     let unknown = await #expect(throws: SourceError.self) { try await source.item("9999") }
     #expect(unknown?.code == .unsupported)
 
@@ -64,7 +64,7 @@ import Testing
     #expect(server.requests.count == requests)
     // A call that refreshes asks the service.
     let reloaded = try await source.page(PageRequest(matching: query, cachePolicy: .reload))
-    #expect(reloaded.warnings.map(\.code) == ["scanned"])
+    #expect(reloaded.warnings.map(\.code.description) == ["scanned"])
   }
 
   @Test func `members that lists no longer send vanish, details stay`() throws {

@@ -30,7 +30,7 @@ struct ChangeSummary {
     if let knownSince {
       warnings.append(
         Warning(
-          "historyTrimmed",
+          .historyTrimmed,
           "changes before \(knownSince.iso8601) are not known: some may be missing"))
     }
     if unreadable.count > 0 { warnings.append(.unreadable(unreadable)) }

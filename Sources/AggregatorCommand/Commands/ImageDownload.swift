@@ -165,7 +165,7 @@ struct ImageDownload<P: Plugin>: Sendable {
     }
     result.warnings = loaded.warnings
     if let reason = loaded.provenance.reason {
-      result.warnings.append(Warning("cached", "cached images were used (\(reason.message))"))
+      result.warnings.append(Warning(.cached, "cached images were used (\(reason.message))"))
     }
     let bytes = loaded.item.bytes
     let name = fileName(of: result.record.map { .record($0.item) } ?? target).text(

@@ -198,9 +198,9 @@ private struct LocalSearch<Item: Record> {
   /// A warning if the search stopped before the page was full: at its bound, or because the source made
   /// no progress.
   func ownWarnings(about name: String) -> [Warning] {
-    if isWithoutProgress { return [Warning("stopped", "stopped: the pages of \(name) repeat")] }
+    if isWithoutProgress { return [Warning(.stopped, "stopped: the pages of \(name) repeat")] }
     guard let next, matches.count < limit else { return [] }
-    return [Warning("scanned", "searched only the first \(next.scanned) \(name)")]
+    return [Warning(.scanned, "searched only the first \(next.scanned) \(name)")]
   }
 }
 

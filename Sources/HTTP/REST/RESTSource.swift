@@ -198,7 +198,7 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
       var reply = try decoding(checked)
       if let failure = checked.reportedFailure(by: name, hasRows: reply.rowCount > 0) {
         guard reply.rowCount > 0 else { throw failure }
-        reply.warnings.append(Warning(Warning.incomplete, failure.message))
+        reply.warnings.append(Warning(.incomplete, failure.message))
       }
       return reply
     } catch {
@@ -264,7 +264,7 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
       return (nil, warnings.compactMap(\.self))
     }
     if let deepest = paging.deepest, passed >= deepest {
-      return (nil, [Warning("depth", "the service sends at most \(deepest) records of a list")])
+      return (nil, [Warning(.depthLimit, "the service sends at most \(deepest) records of a list")])
     }
     let largest = max(position.largest ?? 0, count)
     return (
@@ -335,23 +335,23 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
 
 extension Warning {
   fileprivate static var unproved: Warning {
-    Warning("unproved", "it is not proved that further pages are read: records may be missing")
+    Warning(.unproved, "it is not proved that further pages are read: records may be missing")
   }
 
   fileprivate static func refused(after passed: Int, _ status: Int) -> Warning {
     Warning(
-      Warning.incomplete,
+      .incomplete,
       "the service refused the page after \(passed) records (\(status)): there may be more")
   }
 
   /// The service contradicts itself at the end of a list.
   fileprivate static func contradiction(_ words: String) -> Warning {
-    Warning(Warning.incomplete, "the service names \(words): there may be more records")
+    Warning(.incomplete, "the service names \(words): there may be more records")
   }
 
   fileprivate static var restarted: Warning {
     Warning(
-      "restarted",
+      .restarted,
       "a page was lost that the service sends only once, so the list was started over: records that moved "
         + "meanwhile may be missing")
   }

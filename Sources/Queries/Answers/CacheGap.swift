@@ -11,7 +11,7 @@ package struct CacheGap {
   /// The gap of a source of which nothing is cached, if bundled records stand in for it.
   package var filledByBundledRecords: CacheGap {
     var gap = self
-    gap.warning.warning.code = "bundled"
+    gap.warning.warning.code = .bundled
     gap.warning.warning.message += ": bundled sample data instead"
     return gap
   }
@@ -45,7 +45,7 @@ extension Plugin {
       case (let count, nil): "\(noun.count(count)) \(verb) cached, possibly not all"
       }
     return CacheGap(
-      warning: SourceWarning(name, Warning("incomplete", words)),
+      warning: SourceWarning(name, Warning(.incomplete, words)),
       command: syncArguments)
   }
 

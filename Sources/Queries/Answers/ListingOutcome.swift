@@ -84,7 +84,7 @@ package struct ListingOutcome: Sendable {
 
   /// The number of records: the total of the service, unless its pages have shown another.
   package var number: Int {
-    guard let total, !isPartial, !remarks.contains(where: { $0.warning.code == "estimated" }) else {
+    guard let total, !isPartial, !remarks.contains(where: { $0.warning.code == .estimated }) else {
       return count
     }
     return max(total, count)
@@ -132,9 +132,9 @@ package struct ListingOutcome: Sendable {
   private mutating func add(_ warnings: [Warning]) {
     if warnings.contains(where: \.meansIncomplete) { isPartial = true }
     // Only the last one counts: the next page goes on with the scan.
-    remarks.removeAll { $0.warning.code == "scanned" }
+    remarks.removeAll { $0.warning.code == .scanned }
     for warning in warnings where !remarks.contains(where: { $0.warning == warning }) {
-      remarks.append(Remark(warning: warning, isNote: warning.code == "cachedOnly"))
+      remarks.append(Remark(warning: warning, isNote: warning.code == .cachedOnly))
     }
   }
 
@@ -189,7 +189,7 @@ package struct ListingOutcome: Sendable {
     case .cycle, .nothingNew:
       isPartial = true
       next = nil
-      remarks.append(Remark(warning: Warning("stopped", "stopped: \(end.text)")))
+      remarks.append(Remark(warning: Warning(.stopped, "stopped: \(end.text)")))
     }
   }
 
@@ -197,7 +197,7 @@ package struct ListingOutcome: Sendable {
   package mutating func pause(after pages: Int) {
     isPartial = true
     remarks.append(
-      Remark(warning: Warning("stopped", "stopped: \(PaginationEnd.nothingNew(pages: pages).text)"))
+      Remark(warning: Warning(.stopped, "stopped: \(PaginationEnd.nothingNew(pages: pages).text)"))
     )
   }
 
@@ -205,7 +205,7 @@ package struct ListingOutcome: Sendable {
     isPartial = true
     remarks.append(
       Remark(
-        warning: Warning(error.code.description, error.message),
+        warning: Warning(Warning.Code(error.code), error.message),
         hint: error.hint(settings: settings), isFailure: true))
   }
 
@@ -277,7 +277,7 @@ package struct ListingOutcome: Sendable {
     if isCapped {
       all.append(
         Remark(
-          warning: Warning("stopped", "stopped after \(provenances.count.of("page"))"),
+          warning: Warning(.stopped, "stopped after \(provenances.count.of("page"))"),
           hint: .words(
             next == nil
               ? "set a higher --max-pages"
@@ -285,7 +285,7 @@ package struct ListingOutcome: Sendable {
     }
     if repeated > 0 {
       let words = "\(repeated.of("record")) came again on another page: others may be missing"
-      all.append(Remark(warning: Warning(Warning.repeated, words)))
+      all.append(Remark(warning: Warning(.repeated, words)))
     }
     if unreadable.count > 0 {
       all.append(Remark(warning: .unreadable(unreadable)))
@@ -295,7 +295,7 @@ package struct ListingOutcome: Sendable {
       all.append(
         Remark(
           warning: Warning(
-            "unfetched",
+            .unfetched,
             "lists do not include \(fields): unknown for \(unfetched.count) of \(noun.count(checked))"
           ),
           hint: unfetched.hint))
@@ -314,7 +314,7 @@ package struct ListingOutcome: Sendable {
     let words =
       count == 0 ? "only bundled sample data was available" : "showing bundled sample data"
     return Remark(
-      warning: Warning("bundled", words + reason),
+      warning: Warning(.bundled, words + reason),
       hint: restart ?? syncHint ?? bundled.reason?.hint(settings: settings))
   }
 
@@ -333,7 +333,7 @@ package struct ListingOutcome: Sendable {
     let reason = cached.reason.map { " (\($0.message))" } ?? ""
     return Remark(
       warning: Warning(
-        "cached", "\(isMixed ? "partly " : "")cached, fetched \(cached.age)\(reason)"),
+        .cached, "\(isMixed ? "partly " : "")cached, fetched \(cached.age)\(reason)"),
       hint: cached.reason?.hint(settings: settings),
       // A growing source always mixes both.
       isNote: isLocalFirst && cached.reason == nil)
@@ -348,6 +348,6 @@ extension String? {
 extension Warning {
   package static func unreadable(_ rows: UnreadableRows) -> Warning {
     let reason = rows.firstReason.map { " (\($0))" } ?? ""
-    return Warning("unreadable", "\(rows.count.of("row")) could not be read\(reason)")
+    return Warning(.unreadable, "\(rows.count.of("row")) could not be read\(reason)")
   }
 }

@@ -48,7 +48,7 @@ package struct SourceSearch: Sendable {
 
   package var answer: SourceAnswer {
     SourceAnswer(
-      source, outcome.summary, error.map { Warning($0.code.description, $0.message) })
+      source, outcome.summary, error.map { Warning(Warning.Code($0.code), $0.message) })
   }
 }
 
@@ -68,7 +68,8 @@ package struct SourceAnswer: Sendable {
   fileprivate var json: JSON {
     [
       "page": summary.page, "provenance": summary.provenance?.json ?? .null,
-      "error": error.map { ["code": .string($0.code), "message": .string($0.message)] } ?? .null,
+      "error": error.map { ["code": .string($0.code.description), "message": .string($0.message)]
+      } ?? .null,
     ]
   }
 }

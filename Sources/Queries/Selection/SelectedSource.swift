@@ -97,7 +97,7 @@ package struct SelectedSource<Item: Record>: DataSource {
     if unfetched > 0 {
       let names = fields.map { "\"\($0)\"" }.joined(separator: ", ")
       page.warnings.append(
-        Warning("unfetched", "lists do not include \(names): unknown for \(unfetched.of("record"))")
+        Warning(.unfetched, "lists do not include \(names): unknown for \(unfetched.of("record"))")
       )
     }
     loaded.value.withLock { $0 = Loaded(query: query, page: page) }

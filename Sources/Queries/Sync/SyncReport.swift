@@ -66,20 +66,20 @@ extension SyncResult {
       let all = total.map { " of \($0)" } ?? ""
       remarks.append(
         Warning(
-          "depthLimit",
+          .depthLimit,
           "the service lists only the first \(depth)\(all) \(source): the others cannot be reached")
       )
     }
     if let reason = inconclusiveReason {
       remarks.append(
-        Warning("incomplete", "records may be missing, and none counts as removed: \(reason)"))
+        Warning(.incomplete, "records may be missing, and none counts as removed: \(reason)"))
     }
     return remarks
   }
 
   /// The parts that were not read, and why.
   package func warnings(on source: String) -> [SourceWarning] {
-    let failure = failure.map { Warning($0.code.description, $0.message) }
+    let failure = failure.map { Warning(Warning.Code($0.code), $0.message) }
     return (remarks(on: source) + [failure].compactMap(\.self)).map { SourceWarning(source, $0) }
   }
 }

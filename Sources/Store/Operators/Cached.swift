@@ -349,6 +349,6 @@ final class LatestGeneration: Sendable {
 extension Warning {
   fileprivate static var mixedGenerations: Warning {
     Warning(
-      "mixedGenerations", "the pages are from different times: records may be missing or repeated")
+      .mixedGenerations, "the pages are from different times: records may be missing or repeated")
   }
 }

@@ -53,12 +53,12 @@ private struct DeletedSource<Item: Record>: DataSource, CustomStringConvertible 
       if stored.isEmpty {
         page.provenance = Provenance(.bundled)
       } else {
-        page.warnings.append(Warning("bundled", "bundled sample data for \(bundledIDs.excerpt)"))
+        page.warnings.append(Warning(.bundled, "bundled sample data for \(bundledIDs.excerpt)"))
       }
     }
     if !missing.isEmpty {
       page.warnings.append(
-        Warning("notCached", "deleted, but not cached: \(missing.excerpt)"))
+        Warning(.notCached, "deleted, but not cached: \(missing.excerpt)"))
     }
     return page
   }

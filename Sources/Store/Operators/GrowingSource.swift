@@ -101,7 +101,7 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
     if start == nil {
       let count = try await recordStore.store.status(of: recordStore.source).records
       page.warnings.append(
-        Warning("cachedOnly", "searched only cached \(recordStore.source): \(count)"))
+        Warning(.cachedOnly, "searched only cached \(recordStore.source): \(count)"))
     }
     return page
   }
@@ -158,7 +158,7 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
     page.provenance.reason = result.failure
     page.unreadable = page.unreadable + result.unreadable
     if let end = result.end, end != .exhausted {
-      page.warnings.append(Warning("stopped", "stopped: \(end.text)"))
+      page.warnings.append(Warning(.stopped, "stopped: \(end.text)"))
     }
     return page
   }

@@ -81,7 +81,7 @@ struct HidingDeleted<Base: DataSource>: Decorator {
 extension Warning {
   /// The store failed, and the answer was made without it.
   static func storage(_ error: SourceError) -> Warning {
-    Warning(error.code.description, error.description)
+    Warning(Warning.Code(error.code), error.description)
   }
 }
 

@@ -82,7 +82,7 @@ extension Warning {
     _ id: some RecordID, at date: Date
   ) -> Warning {
     Warning(
-      "removedUpstream",
+      .removedUpstream,
       "\(id.description.oneLine(atMost: 80)) was removed upstream (detected \(date.iso8601))")
   }
 }

@@ -46,7 +46,7 @@ extension Store {
       return nil
     }
     return Warning(
-      Warning.unknownSecret,
+      .unknownSecret,
       "its secret is new here: these are the records of the last one, perhaps of another account")
   }
 }

@@ -195,7 +195,7 @@ public struct Sync<Item: Record>: Sendable {
           try await isShifted(from: firstIDs, until: page, after: checkpoint)
         {
           page.warnings.append(
-            Warning("mixedGenerations", "the list changed meanwhile: its first page is another one")
+            Warning(.mixedGenerations, "the list changed meanwhile: its first page is another one")
           )
         }
         return page

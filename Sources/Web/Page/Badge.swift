@@ -100,7 +100,7 @@ struct Badge {
 extension ListingSummary {
   /// The warnings that records are missing, or may be.
   fileprivate var shortcomings: [String] {
-    let codes: Set = ["scanned", "unreadable", "estimated"]
+    let codes: Set<Warning.Code> = [.scanned, .unreadable, .estimated]
     return warnings.map(\.warning).filter { $0.meansIncomplete || codes.contains($0.code) }
       .map(\.message.safeLine.capitalizedFirst)
   }

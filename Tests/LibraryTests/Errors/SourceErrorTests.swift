@@ -39,7 +39,7 @@ struct SourceErrorTests {
     #expect(page == Page<Note>.notes([1, 2], next: .place(2)))
     let change: [(inout Page<Note>) -> Void] = [
       { $0.records = [Note(1)] }, { $0.next = nil }, { $0.total = 2 }, { $0.hidden = 1 },
-      { $0.provenance.origin = .cached }, { $0.warnings = [Warning("code", "text")] },
+      { $0.provenance.origin = .cached }, { $0.warnings = [Warning(Warning.Code("code"), "text")] },
       { $0.unreadable = UnreadableRows(count: 1, firstReason: nil) },
     ]
     for change in change {

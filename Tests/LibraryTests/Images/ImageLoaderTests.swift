@@ -219,7 +219,7 @@ struct ImageLoaderTests {
     } do: { server in
       let loader = loader(files: files)
       let found = try await loader.image(at: try address(server))
-      #expect(found.warnings.map(\.code) == ["notCached"])
+      #expect(found.warnings.map(\.code.description) == ["notCached"])
       #expect(found.item.bytes == SampleImage.png())
       // Memory has it.
       let again = try await loader.image(at: try address(server))

@@ -178,7 +178,7 @@ struct PagedListTests {
       Page(
         [Note(id)], next: .place(id), provenance: provenance,
         unreadable: UnreadableRows(count: id, firstReason: "\(id)"),
-        warnings: warnings.map { Warning($0, $0) })
+        warnings: warnings.map { Warning(Warning.Code($0), $0) })
     }
     let list = PagedList(
       ScriptedSource(pages: [
@@ -196,7 +196,7 @@ struct PagedListTests {
         "\(provenance?.origin.rawValue ?? "-") \(provenance?.reason?.code.description ?? "-")")
     }
     #expect(origins == ["live -", "cached timedOut", "cached -", "cached -", "bundled -"])
-    #expect(list.warnings.map(\.code) == ["a", "b"])
+    #expect(list.warnings.map(\.code.description) == ["a", "b"])
     #expect(list.unreadable == UnreadableRows(count: 15, firstReason: "1"))
   }
 

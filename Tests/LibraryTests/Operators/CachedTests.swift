@@ -153,9 +153,9 @@ struct CachedTests {
     for _ in 0..<2 {
       let page = try await cached().page(PageRequest(limit: 4))
       #expect((page.records.count, page.provenance.origin) == (4, .live))
-      #expect(page.warnings.map(\.code) == ["storage"])
+      #expect(page.warnings.map(\.code.description) == ["storage"])
       #expect(page.warnings.first?.message.hasPrefix("\(store.path) is a directory") == true)
-      #expect(try await cached().item(4).warnings.map(\.code) == ["storage"])
+      #expect(try await cached().item(4).warnings.map(\.code.description) == ["storage"])
     }
     #expect(service.callCount == 4)
   }
@@ -304,7 +304,7 @@ struct CachedTests {
     let second = PageRequest(after: first.next, limit: 30)
     let page = try await cached(service, .reload).page(second)
     #expect(page.records.first?.id == 26)
-    #expect(page.warnings.map(\.code) == ["mixedGenerations"])
+    #expect(page.warnings.map(\.code.description) == ["mixedGenerations"])
     let walk = await walk(cached(service), limit: 30)
     #expect(walk.ids == Self.changed.map(\.id))
     #expect(walk.warnings.isEmpty)
@@ -320,7 +320,7 @@ struct CachedTests {
     _ = try await cached(service, .reload).page(PageRequest(limit: 30))
     for policy in [CachePolicy.normal, .offline] {
       let page = try await cached(service, policy).page(second)
-      #expect(page.warnings.map(\.code) == ["mixedGenerations"])
+      #expect(page.warnings.map(\.code.description) == ["mixedGenerations"])
     }
     #expect(await walk(cached(service), limit: 30).warnings.isEmpty)
   }
@@ -333,7 +333,7 @@ struct CachedTests {
     service.set(Self.changed)
     let second = PageRequest(after: first.next, limit: 30)
     #expect(
-      try await cached(service).page(second).warnings.map(\.code) == ["mixedGenerations"])
+      try await cached(service).page(second).warnings.map(\.code.description) == ["mixedGenerations"])
     #expect(await walk(cached(service), limit: 30).ids == Self.changed.map(\.id))
   }
 
@@ -350,7 +350,7 @@ struct CachedTests {
     #expect(
       second.warnings == [
         Warning(
-          "mixedGenerations",
+          .mixedGenerations,
           "the pages are from different times: records may be missing or repeated")
       ])
     // Old pages alone fit together.

@@ -139,9 +139,9 @@ struct AccumulatingTests {
     let page = try await growing(base).page(PageRequest(limit: 5))
     #expect(page.records.map(\.id) == [1, 2, 3])
     #expect(base.callCount == 11)
-    #expect(page.warnings.map(\.code) == ["stopped"])
+    #expect(page.warnings.map(\.code.description) == ["stopped"])
     let next = try await growing(base).page(PageRequest(after: page.next, limit: 5))
-    #expect((next.records.count, next.next, next.warnings.map(\.code)) == (0, nil, ["stopped"]))
+    #expect((next.records.count, next.next, next.warnings.map(\.code.description)) == (0, nil, ["stopped"]))
     #expect(base.callCount == 21)
     #expect(base.requests.last?.cursor == .place(20))
   }
@@ -197,7 +197,7 @@ struct AccumulatingTests {
     let page = try await growing(service).page(PageRequest(matching: query, limit: 4))
     #expect(page.records.map(\.id) == [1, 10, 11, 12])
     #expect((page.total, page.provenance.origin) == (nil, .cached))
-    #expect(page.warnings == [Warning("cachedOnly", "searched only cached notes: 20")])
+    #expect(page.warnings == [Warning(.cachedOnly, "searched only cached notes: 20")])
     let rest = try await growing(service)
       .page(PageRequest(matching: query, after: page.next, limit: 20))
     #expect((rest.records.count, rest.next, rest.warnings.count) == (7, nil, 0))
@@ -290,7 +290,7 @@ struct AccumulatingTests {
     }
     let cursor = try CursorSeal("notes.stored", for: nil).close(["p": Int64.max])
     let page = try await growing(base, by: 2).page(PageRequest(after: cursor, limit: 2))
-    #expect((page.records.count, page.next, page.warnings.map(\.code)) == (0, nil, ["stopped"]))
+    #expect((page.records.count, page.next, page.warnings.map(\.code.description)) == (0, nil, ["stopped"]))
     #expect(base.callCount == 10)
   }
 

@@ -44,7 +44,7 @@ struct SearchingLocallyTests {
     let source = searching(base, upTo: 25, by: 10)
     let first = try await source.page(PageRequest(matching: try Query("red")))
     #expect(first.records.map(\.id) == [3, 6, 9, 12, 15, 18])
-    #expect(first.warnings == [Warning("scanned", "searched only the first 20 notes")])
+    #expect(first.warnings == [Warning(.scanned, "searched only the first 20 notes")])
     #expect(first.hidden == 14)
     #expect(first.total == nil)
     #expect(base.callCount == 2)
@@ -126,7 +126,7 @@ struct SearchingLocallyTests {
     }
     #expect(page.next == nil)
     #expect(page.total == nil)
-    #expect(page.warnings.map(\.code) == ["stopped"])
+    #expect(page.warnings.map(\.code.description) == ["stopped"])
   }
 
   @Test func `does not report a record as missing if rows are unreadable`() async throws {
@@ -161,7 +161,7 @@ struct SearchingLocallyTests {
       let place = request.cursor?.place ?? 0
       var page = Page.notes([2 * place, 2 * place + 1], next: place < 2 ? .place(place + 1) : nil)
       page.unreadable = UnreadableRows(count: 1, firstReason: "torn \(place)")
-      page.warnings = [Warning("torn", "page \(place)")]
+      page.warnings = [Warning(Warning.Code("torn"), "page \(place)")]
       page.hidden = 1
       return page
     }

@@ -79,7 +79,7 @@ struct SlicedTests {
     let base = ScriptedSource<Note> { _ throws(SourceError) in
       var page = Page.notes(1...5, hidden: 2)
       page.unreadable = UnreadableRows(count: 1, firstReason: "torn")
-      page.warnings = [Warning("torn", "a row is torn")]
+      page.warnings = [Warning(Warning.Code("torn"), "a row is torn")]
       page.total = 5
       return page
     }

@@ -180,7 +180,7 @@ struct ChainTests {
         Page(
           [Note(1, "K3Y/OF-MINE!"), Note(2, "two")], provenance: Provenance(.live),
           unreadable: UnreadableRows(count: 1, firstReason: "row 1: k3y%2fof-mine!"),
-          warnings: [Warning("x", "k3y&#47;of-mine!")])),
+          warnings: [Warning(Warning.Code("x"), "k3y&#47;of-mine!")])),
       .failure(SourceError(.rejected, "no access with k3y/of-<b>mine!</b>")),
     ])
     var plugin = NotesPlugin(service: service)
@@ -191,7 +191,7 @@ struct ChainTests {
     let page = try await source.page(PageRequest())
     #expect(page.records == [Note(1, "REDACTED"), Note(2, "two")])
     #expect(page.unreadable.firstReason == "row 1: REDACTED")
-    #expect(page.warnings == [Warning("x", "REDACTED")])
+    #expect(page.warnings == [Warning(Warning.Code("x"), "REDACTED")])
     #expect(await source.failure()?.message == "no access with REDACTED</b>")
   }
 

@@ -219,7 +219,7 @@ struct StoreChainTests {
     _ = try await source(.localFirst).page(PageRequest(limit: 20))
     let page = try await source(.localFirst).page(PageRequest(matching: try Query("note 1")))
     #expect(page.records.map(\.id) == [1] + Array(10...19))
-    #expect(page.warnings.map(\.code) == ["cachedOnly"])
+    #expect(page.warnings.map(\.code.description) == ["cachedOnly"])
     #expect(service.callCount == 2)
   }
 

@@ -51,7 +51,7 @@ import Testing
     #expect(
       loaded.warnings == [
         Warning(
-          "ignored",
+          .ignored,
           "Configuration/Debug.xcconfig:1: COMIC_VINE_URL is ignored: the working directory must not "
             + "choose where COMIC_VINE_API_KEY is sent (set it in the environment, or in "
             + "\(sandbox.userFile))")
@@ -63,7 +63,7 @@ import Testing
     try hostile("COMIC_VINE_URL = https:/$()/evil", "sub/more.xcconfig")
     let loaded = try load()
     #expect(loaded.settings.text(Keys.heroesURL) == "https://vine/api")
-    #expect(loaded.warnings.map(\.code) == ["ignored"])
+    #expect(loaded.warnings.map(\.code.description) == ["ignored"])
     #expect(loaded.warnings.first?.message.hasPrefix("Configuration/sub/more.xcconfig:1: ") == true)
   }
 
@@ -111,7 +111,7 @@ import Testing
     #expect(loaded.settings.apiKey == Self.canary)
     #expect(loaded.settings.text(Keys.countriesURL) == "https://host/c")
     #expect(loaded.settings.text(Keys.rate) == "1/s 200/h")
-    #expect(loaded.warnings.contains { $0.code == "settings" })
+    #expect(loaded.warnings.contains { $0.code == .settings })
   }
 
   @Test(arguments: [
@@ -127,7 +127,7 @@ import Testing
     try hostile(text, "Shared.xcconfig")
     let loaded = try load()
     #expect(loaded.settings.text(Keys.countriesURL) == "https://host/c")
-    #expect(loaded.warnings.contains { $0.code == "settings" })
+    #expect(loaded.warnings.contains { $0.code == .settings })
   }
 
   @Test func `unknown keys stay in their layer`() throws {
@@ -172,7 +172,7 @@ import Testing
     let loaded = try load()
     #expect(loaded.settings.text(Keys.countriesURL) == "https://host/c")
     #expect(loaded.settings.origin(of: Keys.apiKey) == .file(path: sandbox.userFile, line: 1))
-    #expect(loaded.warnings.map(\.code) == ["settings"])
+    #expect(loaded.warnings.map(\.code.description) == ["settings"])
     #expect(loaded.warnings.first?.message.contains("lies outside") == true)
   }
 
@@ -193,7 +193,7 @@ import Testing
     try sandbox.link("work/Configuration/Debug.xcconfig", to: sandbox.userFile)
     let loaded = try load()
     #expect(loaded.settings.origin(of: Keys.apiKey) == .file(path: sandbox.userFile, line: 1))
-    #expect(loaded.warnings.map(\.code) == ["settings"])
+    #expect(loaded.warnings.map(\.code.description) == ["settings"])
   }
 
   @Test func `its directory must not be one either`() throws {
@@ -220,7 +220,7 @@ import Testing
     let relative = try load(["AGGREGATOR_CONFIG": "my.xcconfig"])
     #expect(relative.settings.text(Keys.heroesURL) == "https://vine/api")
     #expect(relative.settings.text(Keys.rate) == "3/s")
-    #expect(relative.warnings.map(\.code) == ["ignored"])
+    #expect(relative.warnings.map(\.code.description) == ["ignored"])
     let absolute = try load(["AGGREGATOR_CONFIG": "\(sandbox.work)/my.xcconfig"])
     #expect(absolute.settings.text(Keys.heroesURL) == "https://evil")
     #expect(try load(configFile: "my.xcconfig").settings.text(Keys.heroesURL) == "https://evil")
@@ -245,7 +245,7 @@ import Testing
     let loaded = try load()
     #expect(loaded.settings.text(Keys.heroesURL) == "https://vine/api")
     #expect(try loaded.settings.directory(Keys.home) == nil)
-    #expect(loaded.warnings.map(\.code) == ["ignored"])
+    #expect(loaded.warnings.map(\.code.description) == ["ignored"])
     #expect(try load(["AGGREGATOR_HOME": "/h"]).settings.directory(Keys.home) == "/h")
   }
 

@@ -119,7 +119,7 @@ import Testing
     let loaded = try sandbox.load()
     #expect(loaded.settings.text(Keys.countriesURL) == "https://host/c")
     #expect(loaded.settings.text(Keys.rate) == "9/s")
-    #expect(loaded.warnings.map(\.code) == ["settings", "settings", "settings"])
+    #expect(loaded.warnings.map(\.code.description) == ["settings", "settings", "settings"])
     #expect(
       loaded.warnings.map { $0.message.prefix(31) } == [
         "Configuration/Debug.xcconfig:1:", "Configuration/Debug.xcconfig:2:",
@@ -192,11 +192,11 @@ import Testing
     #expect(
       try sandbox.load().warnings == [
         Warning(
-          "otherBuild",
+          Warning.Code("otherBuild"),
           "COMIC_VINE_API_KEY is set in Configuration/Release.xcconfig, but this is a debug build, "
             + "which reads Debug.xcconfig")
       ])
-    #expect(try sandbox.load(build: .release).warnings.map(\.code) == ["ignored"])
+    #expect(try sandbox.load(build: .release).warnings.map(\.code.description) == ["ignored"])
     #expect(try sandbox.load(["COMIC_VINE_API_KEY": "k"]).warnings.isEmpty)
     #expect(try sandbox.load(["COMIC_VINE_API_KEY": "your_api_key_here"]).warnings.count == 1)
     try sandbox.write(
@@ -228,7 +228,7 @@ import Testing
     try sandbox.write("PART = 0123456789abcdef", to: "home/.config/aggregator/keys", mode: 0o644)
     let loaded = try sandbox.load()
     #expect(loaded.settings.apiKey == "0123456789abcdef")
-    #expect(loaded.warnings.map(\.code) == ["exposed"])
+    #expect(loaded.warnings.map(\.code.description) == ["exposed"])
     #expect(
       loaded.warnings.first?.message.hasPrefix("\(sandbox.home)/.config/aggregator/keys ") == true)
   }

@@ -15,7 +15,7 @@ struct StoreDamageTests {
     #expect(
       directory.warnings == [
         Warning(
-          "movedAside", "\(store.path) \(why); moved to \(store.path).aside-1")
+          .movedAside, "\(store.path) \(why); moved to \(store.path).aside-1")
       ])
     try await store.save([StoreEntry("new")])
     #expect(try await store.ids() == ["new"])
@@ -115,7 +115,7 @@ struct StoreDamageTests {
     try directory.database().execute("UPDATE sources SET \(change)")
     let store = directory.store()
     #expect(try await store.ids().isEmpty)
-    #expect(directory.warnings.map(\.code) == ["movedAside"])
+    #expect(directory.warnings.map(\.code.description) == ["movedAside"])
     try await store.save([StoreEntry("new")])
     #expect(try await store.ids() == ["new"])
   }
@@ -281,7 +281,7 @@ struct StoreDamageTests {
       StoreBatch([StoreEntry("b")], update: pending), of: "things", at: .day(2))
     try directory.database().execute(change)
     for _ in 0..<2 { try await Self.use(directory.store()) }
-    #expect(directory.warnings.map(\.code).count <= 1)
+    #expect(directory.warnings.map(\.code.description).count <= 1)
     #expect(try directory.database().isSound())
   }
 

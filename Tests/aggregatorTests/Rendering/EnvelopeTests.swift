@@ -12,7 +12,7 @@ import Testing
         endpoint: "https://host/path", reason: SourceError(.timedOut, "late")))
     let summary = ListingSummary(
       count: 2, total: 249, next: Cursor("cA1"), provenance: provenance,
-      warnings: [SourceWarning("countries", Warning("cached", "saved 3 hours ago"))])
+      warnings: [SourceWarning("countries", Warning(.cached, "saved 3 hours ago"))])
     let text = rendered(
       [[Country.afghanistan], [], [Country.bouvet]], as: .json, .countries, on: .plain(80), summary)
     try expectGolden("envelope", text)

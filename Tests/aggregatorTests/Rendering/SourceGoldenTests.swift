@@ -63,7 +63,7 @@ import UsersSource
       count: records.count, total: page.total, next: page.next,
       provenance: CombinedProvenance(
         page.provenance.because(SourceError(.unreachable, "nobody is there"))),
-      warnings: [SourceWarning(plugin.name, Warning("bundled", "bundled data"))])
+      warnings: [SourceWarning(plugin.name, Warning(.bundled, "bundled data"))])
     return rendered([records], as: format, listing, on: terminalLayout, summary)
   }
 

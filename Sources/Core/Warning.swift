@@ -1,0 +1,102 @@
+/// A message about an answer that is not a failure.
+public struct Warning: Hashable, Codable, Sendable {
+  /// The kind of a warning; sources may have kinds of their own, and an error beside an answer has its own code.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    /// The name, as in JSON output: `scanned`.
+    public let description: String
+
+    public init(_ name: String) { description = name }
+
+    /// The code of an error beside an answer.
+    public init(_ code: SourceError.Code) { description = code.description }
+
+    /// Bundled sample data stand in for the service or the store.
+    public static let bundled = Code("bundled")
+    /// Cached records stand in for the service, or are mixed with its own.
+    public static let cached = Code("cached")
+    /// Only cached records were searched.
+    public static let cachedOnly = Code("cachedOnly")
+    /// The service lists only its first records, and the others cannot be reached.
+    public static let depthLimit = Code("depthLimit")
+    /// The service names more matches than it sends: totals of searches are known to be estimates.
+    public static let estimated = Code("estimated")
+    /// A file with a secret is open to other users.
+    public static let exposed = Code("exposed")
+    /// Earlier changes are not known.
+    public static let historyTrimmed = Code("historyTrimmed")
+    /// A setting is ignored, because its file may not choose it.
+    public static let ignored = Code("ignored")
+    /// The source ends a list early, or contradicts its total.
+    public static let incomplete = Code("incomplete")
+    /// The pages are from different times.
+    public static let mixedGenerations = Code("mixedGenerations")
+    /// A damaged store was moved aside.
+    public static let movedAside = Code("movedAside")
+    /// A record or an image is not cached.
+    public static let notCached = Code("notCached")
+    /// The service has removed the record.
+    public static let removedUpstream = Code("removedUpstream")
+    /// A setting is set in the file of another build.
+    public static let otherBuild = Code("otherBuild")
+    /// A list sent records again, so that others may be missing.
+    public static let repeated = Code("repeated")
+    /// A list was started over, so that records that moved meanwhile may be missing.
+    public static let restarted = Code("restarted")
+    /// Only the first records of the service were searched.
+    public static let scanned = Code("scanned")
+    /// A settings file has invalid lines.
+    public static let settings = Code("settings")
+    /// The pages were not read to their end.
+    public static let stopped = Code("stopped")
+    /// A sync before the answer failed.
+    public static let syncFailed = Code("syncFailed")
+    /// Records are too large for the answer.
+    public static let tooLarge = Code("tooLarge")
+    /// Lists do not include fields that were asked for.
+    public static let unfetched = Code("unfetched")
+    /// A file sets what is no setting.
+    public static let unknownSetting = Code("unknownSetting")
+    /// The records may be those of another account.
+    public static let unknownSecret = Code("unknownSecret")
+    /// It is not proved that further pages are read.
+    public static let unproved = Code("unproved")
+    /// Rows could not be read.
+    public static let unreadable = Code("unreadable")
+  }
+
+  private static let incompleteCodes: Set<Code> = [
+    .depthLimit, .incomplete, .mixedGenerations, .repeated, .restarted, .stopped, .unknownSecret,
+    .unproved,
+  ]
+
+  public var code: Code
+
+  public var message: String
+
+  public init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  /// True if records are missing from the answer, or may be.
+  package var meansIncomplete: Bool { Self.incompleteCodes.contains(code) }
+
+  /// The source reported more records than it sent: of a list some are missing, while totals of searches are known
+  /// to be estimates.
+  package static func fewer(_ sent: Int, than total: Int, in query: Query?) -> Warning {
+    Warning(
+      query == nil ? .incomplete : .estimated,
+      "the service reports \(total) \(query == nil ? "records" : "matches") but sent \(sent)")
+  }
+}
+
+extension Warning.Code: Codable {
+  public init(from decoder: any Decoder) throws {
+    description = try decoder.singleValueContainer().decode(String.self)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
+  }
+}
