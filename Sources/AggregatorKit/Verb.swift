@@ -5,6 +5,12 @@ public import AggregatorStore
 ///
 /// Its parameters and its result are values, so that every front end can offer it. A verb never prints.
 public struct Verb<Item: Record>: Sendable {
+  /// What other commands may refer to a verb for.
+  public enum Role: Hashable, Sendable {
+    /// It downloads further records, so that a search of cached ones finds more.
+    case loadsMore
+  }
+
   /// The name as typed.
   public let name: String
 
@@ -19,6 +25,8 @@ public struct Verb<Item: Record>: Sendable {
   /// True if it always contacts the service: neither offline mode nor a fallback applies.
   public let requiresService: Bool
 
+  public let role: Role?
+
   /// Sentences for the help, after the description of the argument.
   public let notes: [String]
 
@@ -26,7 +34,7 @@ public struct Verb<Item: Record>: Sendable {
 
   public init(
     _ name: String, _ summary: String, parameters: [Parameter] = [], argument: Parameter? = nil,
-    requiresService: Bool = false, notes: [String] = [],
+    requiresService: Bool = false, role: Role? = nil, notes: [String] = [],
     run: @escaping @Sendable (VerbCall<Item>) async throws(SourceError) -> VerbResult<Item>
   ) {
     self.name = name
@@ -34,6 +42,7 @@ public struct Verb<Item: Record>: Sendable {
     self.parameters = parameters
     self.argument = argument
     self.requiresService = requiresService
+    self.role = role
     self.notes = notes
     self.run = run
   }

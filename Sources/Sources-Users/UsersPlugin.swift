@@ -137,7 +137,7 @@ extension Verb<User> {
     argument: Parameter(
       "count", "COUNT", in: 1...1_000_000,
       about: "the minimum number of new users (default 100), rounded up to whole pages"),
-    requiresService: true,
+    requiresService: true, role: .loadsMore,
     notes: [
       "Continues after the last download, as sync does. To limit by pages instead, use sync "
         + "--max-pages N."

@@ -34,6 +34,8 @@ package struct ListingOutcome: Sendable {
   private let noun: RecordNoun
   private let isLocalFirst: Bool
   private let repeatsRecords: Bool
+  /// The verb that downloads more records; `nil` if the source has none.
+  private let loadingVerb: String?
   private let settings: [Setting]
   private let now: Date
   private var provenances: [Provenance] = []
@@ -70,6 +72,7 @@ package struct ListingOutcome: Sendable {
     noun = plugin.noun
     isLocalFirst = plugin.policy.readOrder == .localFirst
     repeatsRecords = plugin.policy.repeatsRecords
+    loadingVerb = plugin.verbs.first { $0.role == .loadsMore }?.name
     settings = plugin.settings
     self.now = now
   }
@@ -265,7 +268,7 @@ package struct ListingOutcome: Sendable {
     guard canGrow, hasAnswer, next == nil, !isPartial,
       !provenances.contains(where: { $0.origin == .bundled })
     else { return nil }
-    let verb = query == nil ? "next" : "load"
+    guard let verb = query == nil ? "next" : loadingVerb else { return nil }
     // That there are none was said already.
     let amount = count == 0 ? "" : "\(noun.count(count)) · "
     return "\(amount)more: \(diagnostics.command("\(source) \(verb)"))"
