@@ -1,7 +1,7 @@
 import AggregatorHTTP
 package import AggregatorKit
 import AggregatorQueries
-package import AggregatorServer
+import AggregatorServer
 import AggregatorTerminal
 
 /// The HTTP API, `/api/v1/…`: the same answers as `--json`.
@@ -9,37 +9,37 @@ package struct API: Sendable {
   package let sources: [any ServedSource]
   package let now: @Sendable () -> Date
 
-  /// Answers a request for a path below `/api/v1`.
-  package func response(to request: ServerRequest) async throws -> ServerResponse {
-    let path = request.path.dropFirst(2)
-    guard let first = path.first else { throw Problem.unknownPath }
-    if path.count == 1, first == "sources" {
+  func response(
+    to request: ServerRequest, for route: APIRoute
+  ) async throws -> ServerResponse {
+    switch route {
+    case .sources:
       try request.require("GET")
       return try list()
-    }
-    if path.count == 1, first == "search" {
+    case .search:
       try request.require("GET")
       return try await search(request)
-    }
-    let source = try source(named: first)
-    let rest = Array(path.dropFirst())
-    switch (rest.count, rest.last) {
-    case (0, _):
+    case .list(let source):
+      let source = try self.source(named: source)
       try request.require("GET")
       return try await page(of: source, request)
-    case (1, "sync") where request.method == "POST": return try sync(source, request)
-    case (1, let id?) where request.method == "DELETE":
+    case .record(let source, APIRoute.sync) where request.method == "POST":
+      return try sync(try self.source(named: source), request)
+    case .record(let source, let id) where request.method == "DELETE":
+      let source = try self.source(named: source)
       return try deletion(try await source.delete(id), id, of: source)
-    case (1, let id?):
+    case .record(let source, let id):
+      let source = try self.source(named: source)
       try request.require("GET", or: "DELETE")
       return try await record(id, of: source, request)
-    case (2, "image"):
+    case .image(let source, let id):
+      let source = try self.source(named: source)
       try request.require("GET")
-      return try await image(rest[0], of: source, request)
-    case (2, "restore"):
+      return try await image(id, of: source, request)
+    case .restore(let source, let id):
+      let source = try self.source(named: source)
       try request.require("POST")
-      return try deletion(try await source.restore(rest[0]), rest[0], of: source)
-    default: throw Problem.unknownPath
+      return try deletion(try await source.restore(id), id, of: source)
     }
   }
 

@@ -12,17 +12,19 @@ extension OpenAPI {
     ]
     if hasDeletion { record.append(.init("delete", delete(source))) }
     var paths: [JSON.Member] = [
-      .init(path(source.name), ["get": list(source)]),
-      .init(path(source.name, "/{id}"), .object(record)),
+      .init(APIRoute.list(source: source.name).path, ["get": list(source)]),
+      .init(APIRoute.record(source: source.name, id: "{id}").path, .object(record)),
     ]
-    func add(_ suffix: String, _ method: String, _ operation: JSON, _ parameters: JSON) {
+    func add(_ route: APIRoute, _ method: String, _ operation: JSON, _ parameters: JSON) {
       let item: JSON = .object([.init("parameters", parameters), .init(method, operation)])
-      paths.append(.init(path(source.name, suffix), item))
+      paths.append(.init(route.path, item))
     }
-    if source.hasImages { add("/{id}/image", "get", image(source), [id]) }
+    if source.hasImages {
+      add(.image(source: source.name, id: "{id}"), "get", image(source), [id])
+    }
     if hasDeletion {
-      add("/{id}/restore", "post", restore(source), [id])
-      add("/sync", "post", sync(source), [])
+      add(.restore(source: source.name, id: "{id}"), "post", restore(source), [id])
+      add(.record(source: source.name, id: APIRoute.sync), "post", sync(source), [])
     }
     return paths
   }
@@ -56,9 +58,10 @@ extension OpenAPI {
       "document", "This document", tag: nil,
       Answers(response("An OpenAPI document.", "application/json", ["type": "object"])))
     return [
-      .init("/api/v1/search", ["get": search]), .init("/api/v1/sources", ["get": list]),
-      .init("/openapi.json", ["get": document]), .init("/healthz", ["get": health]),
-      .init("/metrics", ["get": metrics]),
+      .init(APIRoute.search.path, ["get": search]), .init(APIRoute.sources.path, ["get": list]),
+      .init(Route.document.metricLabel, ["get": document]),
+      .init(Route.health.metricLabel, ["get": health]),
+      .init(Route.metrics.metricLabel, ["get": metrics]),
     ]
   }
 }

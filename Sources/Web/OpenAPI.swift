@@ -45,11 +45,6 @@ enum OpenAPI {
     ["name": .string(source.name), "description": .string(source.summary)]
   }
 
-  /// The path of a source, which is a pattern if `suffix` has a parameter.
-  static func path(_ source: String, _ suffix: String = "") -> String {
-    "/api/v1/\(source)\(suffix)"
-  }
-
   static func reference(_ kind: String, _ name: String) -> JSON {
     ["$ref": .string("#/components/\(kind)/\(name)")]
   }

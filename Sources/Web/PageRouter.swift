@@ -7,30 +7,33 @@ struct PageRouter: Sendable {
   let api: API
   let now: @Sendable () -> Date
 
-  func response(to request: ServerRequest, readOnly: Bool) async throws -> ServerResponse {
+  func response(
+    to request: ServerRequest, for route: PageRoute, readOnly: Bool
+  ) async throws -> ServerResponse {
     let pages = WebPages(program: program, sources: api.sources, isReadOnly: readOnly, now: now())
     let part = request.header(PagePart.header).flatMap(PagePart.init)
-    let path = request.path
-    switch (path.first, path.count) {
-    case (nil, _):
+    func page(of source: String, _ id: String? = nil) async throws -> ServerResponse {
+      try request.require("GET")
+      let content = try await content(of: api.source(named: source), id, part, request)
+      return html(pages.page(content, part: part), status: content.status(of: part))
+    }
+    switch route {
+    case .start:
       try request.require("GET")
       return .redirect(
-        to: api.sources.first.map { PageAddress.list($0.name, ServedQuery()) } ?? "/search")
-    case ("search", 1):
+        to: api.sources.first.map { PageAddress.list($0.name, ServedQuery()) }
+          ?? PageAddress.search(nil))
+    case .search:
       try request.require("GET")
       return html(pages.search(try await search(request), part: part))
-    case (PageAddress.root, 2...3):
-      try request.require("GET")
-      let source = try api.source(named: path[1])
-      let content = try await content(of: source, path.count == 3 ? path[2] : nil, part, request)
-      return html(pages.page(content, part: part), status: content.status(of: part))
-    case (PageAddress.root, 4):
+    case .list(let source): return try await page(of: source)
+    case .record(let source, let id): return try await page(of: source, id)
+    case .change(let change, let source, let id):
       try request.require("POST")
-      return try await change(path[3], path[2], of: try api.source(named: path[1]), request)
-    case ("assets", 2):
+      return try await make(change, id, of: try api.source(named: source), request)
+    case .asset(let name):
       try request.require("GET")
-      return try asset(named: path[1])
-    default: throw Problem.unknownPath
+      return try asset(named: name)
     }
   }
 
@@ -91,18 +94,17 @@ struct PageRouter: Sendable {
   // MARK: - Forms
 
   /// Deletes or restores a record, and shows the list again.
-  private func change(
-    _ action: String, _ id: String, of source: any ServedSource, _ request: ServerRequest
+  private func make(
+    _ change: PageRoute.Change, _ id: String, of source: any ServedSource, _ request: ServerRequest
   ) async throws -> ServerResponse {
     let query = try ServedQuery(request, knowing: Self.parameters)
-    switch action {
-    case "delete":
+    switch change {
+    case .delete:
       guard try await source.delete(id) else { throw Problem.unknownPath }
       return .redirect(to: PageAddress.list(source.name, query, deleted: id))
-    case "restore":
+    case .restore:
       _ = try await source.restore(id)
       return .redirect(to: PageAddress.record(source.name, id, query))
-    default: throw Problem.unknownPath
     }
   }
 

@@ -30,20 +30,21 @@ package final class Site: Sendable {
 
   package func response(to request: ServerRequest) async -> ServerResponse {
     let start = ContinuousClock.now
+    let route = Route(request.path)
     let access = access.withLock(\.self)
     let date = now
     var response = await Now.$current.withValue(Now { date() }) {
       do {
         guard let access else { throw Problem(503, "starting", "the server is starting") }
-        return try await answer(request, access)
+        return try await answer(route, request, access)
       } catch {
         let problem = Problem(error)
-        return isForPrograms(request) ? problem.response : pages.response(to: problem)
+        return isForPrograms(route, request) ? problem.response : pages.response(to: problem)
       }
     }
     finish(&response, to: request, access)
     metrics.count(
-      request.method, route(request), status: response.status,
+      request.method, route.metricLabel, status: response.status,
       after: ContinuousClock.now - start)
     return response
   }
@@ -53,7 +54,7 @@ package final class Site: Sendable {
     var problem = Problem(refusal.status, refusal.code, refusal.message)
     problem.retryAfter = refusal.retryAfter
     var response =
-      isForPrograms(request)
+      isForPrograms(Route(request.path), request)
       ? problem.response : pages.response(to: problem, isForStrangers: true)
     finish(&response, to: request, access.withLock(\.self))
     metrics.count(request.method, "other", status: response.status, after: .zero)
@@ -68,63 +69,43 @@ package final class Site: Sendable {
     if let origin = access?.foreignOrigin(of: request) { response.allow(origin) }
   }
 
-  private func answer(_ request: ServerRequest, _ access: Access) async throws -> ServerResponse {
-    if request.path == ["healthz"] {
+  private func answer(
+    _ route: Route, _ request: ServerRequest, _ access: Access
+  ) async throws -> ServerResponse {
+    // Whoever watches the server needs no token.
+    if route != .health {
+      try access.check(request)
+      if request.method == "OPTIONS" { return .preflight(for: request) }
+      if let redirect = try access.exchange(request) { return redirect }
+      guard access.admits(request) else { throw Problem.unauthorized }
+    }
+    switch route {
+    case .health:
       try request.require("GET")
       return .json(["status": "ok"])
-    }
-    try access.check(request)
-    if request.method == "OPTIONS" { return .preflight(for: request) }
-    if let redirect = try access.exchange(request) { return redirect }
-    guard access.admits(request) else { throw Problem.unauthorized }
-    switch request.path.first {
-    case "api" where request.path.dropFirst().first == "v1":
-      return try await api.response(to: request)
-    case "openapi.json" where request.path.count == 1:
+    case .unknown: throw Problem.unknownPath
+    case .api(let route): return try await api.response(to: request, for: route)
+    case .page(let route):
+      return try await pages.response(to: request, for: route, readOnly: !access.mayChange)
+    case .document:
       try request.require("GET")
       let host = request.header("Host") ?? ""
       return .json(
         OpenAPI.document(
           for: api.sources, title: program.text, version: version, address: "http://\(host)",
           isReadOnly: !access.mayChange))
-    case "metrics" where request.path.count == 1:
+    case .metrics:
       try request.require("GET")
       return ServerResponse(
         200, Metrics.contentType, Array(metrics.text.utf8),
         headers: [.init("Cache-Control", "no-store")])
-    default: return try await pages.response(to: request, readOnly: !access.mayChange)
     }
   }
 
   private var pages: PageRouter { PageRouter(program: program.text, api: api, now: now) }
 
-  private func isForPrograms(_ request: ServerRequest) -> Bool {
-    ["api", "openapi.json", "metrics", "healthz"].contains(request.path.first ?? "")
-      || request.header("Accept")?.contains("text/html") != true
-  }
-
-  /// The kind of path, for the metrics: a path with IDs would be a series of its own for each.
-  private func route(_ request: ServerRequest) -> String {
-    switch request.path.first {
-    case nil: "/"
-    case "api":
-      switch request.path.count {
-      case 3: "/api/v1/{source}"
-      case 4: "/api/v1/{source}/{id}"
-      case 5: "/api/v1/{source}/{id}/{action}"
-      default: "other"
-      }
-    case PageAddress.root:
-      switch request.path.count {
-      case 2: "/sources/{source}"
-      case 3: "/sources/{source}/{id}"
-      case 4: "/sources/{source}/{id}/{action}"
-      default: "other"
-      }
-    case let name? where ["openapi.json", "metrics", "healthz", "assets", "search"].contains(name):
-      "/\(name)"
-    default: "other"
-    }
+  private func isForPrograms(_ route: Route, _ request: ServerRequest) -> Bool {
+    route.isForPrograms || request.header("Accept")?.contains("text/html") != true
   }
 }
 

@@ -68,7 +68,8 @@ package struct SourceAnswer: Sendable {
   fileprivate var json: JSON {
     [
       "page": summary.page, "provenance": summary.provenance?.json ?? .null,
-      "error": error.map { ["code": .string($0.code.description), "message": .string($0.message)]
+      "error": error.map {
+        ["code": .string($0.code.description), "message": .string($0.message)]
       } ?? .null,
     ]
   }

@@ -43,7 +43,8 @@ package struct SourceWarning: Hashable, Sendable {
 
   package var json: JSON {
     [
-      "code": .string(warning.code.description), "source": source.json, "message": .string(warning.message),
+      "code": .string(warning.code.description), "source": source.json,
+      "message": .string(warning.message),
     ]
   }
 }

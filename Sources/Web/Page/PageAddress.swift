@@ -4,38 +4,40 @@ import AggregatorKit
 enum PageAddress {
   typealias Parameter = (name: String, value: String)
 
-  /// The first segment of the addresses of sources, whose names could be those of other paths.
-  static let root = "sources"
-
   static func list(_ source: String, _ query: ServedQuery, deleted: String? = nil) -> String {
-    path([root, source], query.parameters + (deleted.map { [("deleted", $0)] } ?? []))
+    path(.list(source: source), query.parameters + (deleted.map { [("deleted", $0)] } ?? []))
   }
 
   /// The address of a record beside the list of a query.
   static func record(_ source: String, _ id: String, _ query: ServedQuery) -> String {
-    path([root, source, id], query.parameters)
+    path(.record(source: source, id: id), query.parameters)
   }
 
-  /// The address that a form without script posts to: `action` is `delete` or `restore`.
-  static func action(
-    _ action: String, _ source: String, _ id: String, _ query: ServedQuery
+  /// The address that a form without script posts to.
+  static func change(
+    _ change: PageRoute.Change, _ source: String, _ id: String, _ query: ServedQuery
   ) -> String {
-    path([root, source, id, action], query.parameters)
+    path(.change(change, source: source, id: id), query.parameters)
   }
 
   static func search(_ query: String?, _ cache: ServedQuery.Cache = .normal) -> String {
-    path(["search"], ServedQuery(query: query, cache: cache).parameters)
+    path(.search, ServedQuery(query: query, cache: cache).parameters)
   }
 
   static func image(
     _ source: String, _ id: String, _ size: ImageSize, _ cache: ServedQuery.Cache
   ) -> String {
     let offline = cache == .offline ? [Parameter("cache", cache.rawValue)] : []
-    return path(["api", "v1", source, id, "image"], [("size", size.rawValue)] + offline)
+    return path(
+      APIRoute.image(source: source, id: id).segments, [("size", size.rawValue)] + offline)
   }
 
   static func api(_ source: String, _ id: String? = nil) -> String {
-    path(["api", "v1", source] + [id].compactMap(\.self), [])
+    path((id.map { .record(source: source, id: $0) } ?? APIRoute.list(source: source)).segments, [])
+  }
+
+  private static func path(_ route: PageRoute, _ parameters: [Parameter]) -> String {
+    path(route.segments, parameters)
   }
 
   private static func path(_ segments: [String], _ parameters: [Parameter]) -> String {

@@ -82,7 +82,7 @@ extension WebPages {
   private func delete(_ record: ServedRecord, _ content: SourceContent) -> HTML? {
     guard !isReadOnly, content.source.hasStore else { return nil }
     let name = content.source.name
-    let action = PageAddress.action("delete", name, record.id, content.query.forLinks)
+    let action = PageAddress.change(.delete, name, record.id, content.query.forLinks)
     return """
       <form class="delete" method="post" action="\(action)" \
       data-api="\(PageAddress.api(name, record.id))" data-name="\(record.name.safeLine)">\

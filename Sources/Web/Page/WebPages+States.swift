@@ -79,7 +79,7 @@ extension WebPages {
   }
 
   func deletedNotice(_ id: String, _ content: SourceContent) -> HTML {
-    let action = PageAddress.action("restore", content.source.name, id, content.query.forLinks)
+    let action = PageAddress.change(.restore, content.source.name, id, content.query.forLinks)
     return """
       <div class="notice"><p>Deleted \(content.source.noun.singular.safeLine) \
       <bdi>\(id.safeLine)</bdi></p>\

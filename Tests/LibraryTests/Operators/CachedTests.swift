@@ -333,7 +333,9 @@ struct CachedTests {
     service.set(Self.changed)
     let second = PageRequest(after: first.next, limit: 30)
     #expect(
-      try await cached(service).page(second).warnings.map(\.code.description) == ["mixedGenerations"])
+      try await cached(service).page(second).warnings.map(\.code.description) == [
+        "mixedGenerations"
+      ])
     #expect(await walk(cached(service), limit: 30).ids == Self.changed.map(\.id))
   }
 

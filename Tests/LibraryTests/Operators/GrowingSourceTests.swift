@@ -141,7 +141,10 @@ struct AccumulatingTests {
     #expect(base.callCount == 11)
     #expect(page.warnings.map(\.code.description) == ["stopped"])
     let next = try await growing(base).page(PageRequest(after: page.next, limit: 5))
-    #expect((next.records.count, next.next, next.warnings.map(\.code.description)) == (0, nil, ["stopped"]))
+    #expect(
+      (next.records.count, next.next, next.warnings.map(\.code.description)) == (
+        0, nil, ["stopped"]
+      ))
     #expect(base.callCount == 21)
     #expect(base.requests.last?.cursor == .place(20))
   }
@@ -290,7 +293,10 @@ struct AccumulatingTests {
     }
     let cursor = try CursorSeal("notes.stored", for: nil).close(["p": Int64.max])
     let page = try await growing(base, by: 2).page(PageRequest(after: cursor, limit: 2))
-    #expect((page.records.count, page.next, page.warnings.map(\.code.description)) == (0, nil, ["stopped"]))
+    #expect(
+      (page.records.count, page.next, page.warnings.map(\.code.description)) == (
+        0, nil, ["stopped"]
+      ))
     #expect(base.callCount == 10)
   }
 

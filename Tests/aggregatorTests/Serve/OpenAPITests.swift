@@ -144,7 +144,10 @@ import Testing
 
   /// The response of the API, or the problem as the site sends it.
   private func answer(to request: ServerRequest, by api: API) async -> ServerResponse {
-    do { return try await api.response(to: request) } catch { return Problem(error).response }
+    guard case .api(let route) = Route(request.path) else { return Problem.unknownPath.response }
+    do { return try await api.response(to: request, for: route) } catch {
+      return Problem(error).response
+    }
   }
 
   /// The name of a parameter, which may be a reference.

@@ -1,0 +1,46 @@
+import Testing
+
+@testable import AggregatorWeb
+
+/// What the server is asked for by a path.
+@Suite struct RouteTests {
+  static let routes: [Route] = [
+    .health, .document, .metrics, .api(.sources), .api(.search), .api(.list(source: "heroes")),
+    .api(.record(source: "heroes", id: "a/b")), .api(.image(source: "heroes", id: "image")),
+    .api(.restore(source: "heroes", id: "restore")), .page(.start), .page(.search),
+    .page(.list(source: "search")), .page(.record(source: "heroes", id: "delete")),
+    .page(.change(.delete, source: "heroes", id: "1")),
+    .page(.change(.restore, source: "heroes", id: "1")), .page(.asset("style.css")),
+  ]
+
+  @Test(arguments: routes)
+  func `a path leads to the route that made it`(route: Route) {
+    let segments =
+      switch route {
+      case .api(let route): route.segments
+      case .page(let route): route.segments
+      default: [String(route.metricLabel.dropFirst())]
+      }
+    #expect(Route(segments) == route)
+  }
+
+  @Test func `no label of a metric has a word of a client`() {
+    let word = "mallory"
+    let paths = [
+      [word], ["api", word], ["api", "v1", word], ["api", "v1", word, word],
+      ["api", "v1", word, word, "image"], ["api", "v1", word, word, word], ["sources", word],
+      ["sources", word, word], ["sources", word, word, "delete"], ["sources", word, word, word],
+      ["assets", word], ["assets", word, word], ["metrics", word], ["search", word],
+    ]
+    for path in paths { #expect(!Route(path).metricLabel.contains(word), "\(path)") }
+    #expect(Set(Self.routes.map(\.metricLabel)).count == Self.routes.count)
+  }
+
+  @Test(arguments: [
+    ["api"], ["api", "v1"], ["api", "v2", "heroes"], ["api", "v1", "heroes", "1", "x"],
+    ["sources"], ["sources", "heroes", "1", "x"], ["metrics", "x"], ["x"],
+  ])
+  func `other paths lead nowhere`(path: [String]) {
+    #expect(Route(path) == .unknown(isForPrograms: path[0] == "api"))
+  }
+}
