@@ -55,8 +55,13 @@ public struct CountriesPlugin: Plugin {
   public func remote(
     in environment: PluginEnvironment
   ) throws(SourceError) -> any DataSource<Country> {
-    CountryList(
-      url: try environment.settings.url(Self.url), transport: environment.transport,
-      now: environment.now)
+    RESTSource<Country>(
+      name, of: "the country list",
+      list: HTTPRequest(.get, try environment.settings.url(Self.url)),
+      paging: RESTPaging(.single, predictsCursors: true), transport: environment.transport,
+      now: environment.now, decoding: LossyArray<Country.Wire>.self
+    ) { rows in
+      RESTResponse(rows, total: rows.elements.count, record: \.country)
+    }
   }
 }

@@ -159,7 +159,7 @@ public struct DeclaredPlugin: Plugin {
     var source = RESTSource<DeclaredRecord>(
       name, list: list, paging: manifest.restPaging, transport: environment.transport,
       now: environment.now
-    ) { response throws(SourceError) in try manifest.decode(response, by: service) }
+    ) { response, _ throws(SourceError) in try manifest.decode(response, by: service) }
     if manifest.item != nil {
       source = source.item(
         at: { manifest.itemRequest($0, in: settings, knowing: known) },

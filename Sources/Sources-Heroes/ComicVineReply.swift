@@ -25,60 +25,82 @@ struct ComicVineReply<Results: Decodable>: Decodable {
     results = status.isFine ? try container.decode(Results.self, forKey: .results) : nil
   }
 
-  /// Checks, in this order, the HTTP status, the first byte of the body, the service's own status,
-  /// and the rows.
   init(_ response: HTTPResponse, at now: Date) throws(SourceError) {
-    let service = ComicVine.service
-    // The service's own message, if any, is more precise than a status such as 401 or 420.
-    if !(200..<300 ~= response.status),
-      let status = try? response.decoded(as: ComicVineStatus.self, by: service),
-      let failure = status.knownFailure(at: now, retryAfter: response.retryAfter(from: now))
-    {
-      throw failure
-    }
-    do {
-      self = try response.checked(by: service, wantsKey: true, now: now).decoded(by: service)
-    } catch  where response.isLockout {
-      throw SourceError(
-        .rejected, "Comic Vine has blocked this IP address because of abnormal traffic",
-        remedy: "try again in a day or two, with fewer requests")
-    }
+    self = try response.decoded(by: ComicVineStatus.service)
     guard status.isFine || status.meansNotFound else { throw status.failure(at: now) }
   }
+}
 
-  /// The service's total if it is consistent with the rows sent; otherwise `nil`.
-  func total(after offset: Int, sent count: Int) -> Int? {
-    total.flatMap { $0 == offset + count || $0 > offset + count && count > 0 ? $0 : nil }
+extension ComicVineReply where Results == LossyArray<Hero.Wire> {
+  /// A page of the list of all characters.
+  ///
+  /// The service may use its own page size, and need not say so: only the rows sent count. It ends at the total.
+  func list(at position: RESTPosition) throws(SourceError) -> RESTResponse<Hero> {
+    let rows = try rows()
+    return RESTResponse(
+      rows, total: total, hasMore: total == position.passed + rows.count ? false : nil,
+      record: \.hero)
   }
 
-  /// A warning if the service ends a list, or a search, before its own total.
-  func shortfall(after sent: Int, in query: Query?) -> [Warning] {
-    total.map { $0 > sent ? [.fewer(sent, than: $0, in: query)] : [] } ?? []
+  /// A page of search results.
+  ///
+  /// The service may use a smaller page size than requested, and says so. Totals are unreliable: a search may
+  /// report 945 rows and send none, or send more than reported. The end is an empty page, or a short one that
+  /// exactly reaches the total.
+  func search(at position: RESTPosition) throws(SourceError) -> RESTResponse<Hero> {
+    let rows = try rows()
+    let size = pageSize(for: position, sent: rows.count)
+    let isLast = rows.count < size && total == position.passed + rows.count
+    var response = RESTResponse(rows, total: total, hasMore: isLast ? false : nil, record: \.hero)
+    response.size = size
+    return response
   }
 
   /// The page size that the service used for a page of a search.
   ///
   /// If it does not say, a short first page that is not the last shows it.
-  func pageSize(for position: PagePosition, sent count: Int) -> Int {
-    let sizes = 1...ComicVine.largestPage
+  private func pageSize(for position: RESTPosition, sent count: Int) -> Int {
+    let requested = position.size ?? count
+    let sizes = 1...HeroesPlugin.largestPage
     if let limit, sizes ~= limit { return limit }
     let isCapped = position.number == 1 && sizes ~= count && (total ?? 0) > count
-    return isCapped ? min(count, position.size) : position.size
+    return isCapped ? min(count, requested) : requested
   }
 
-  /// The results of a request that cannot be unknown, such as a list.
-  func rows() throws(SourceError) -> Results {
-    guard let results else { throw SourceError(.rejected, "Comic Vine has no such list") }
+  private func rows() throws(SourceError) -> LossyArray<Hero.Wire> {
+    guard let results else {
+      throw SourceError(.rejected, "\(ComicVineStatus.service) has no such list")
+    }
     return results
   }
 }
 
 /// The service's own status.
 struct ComicVineStatus: Decodable {
+  /// The service's name in messages.
+  static let service = "Comic Vine"
+
   private let code: Int
   private let message: String?
 
   private enum CodingKeys: String, CodingKey { case code = "status_code", message = "error" }
+
+  /// Throws what the service reports by a status of its own, which is more precise than one such as 401 or 420,
+  /// and what its proxy reports.
+  static func check(_ response: HTTPResponse, at now: Date) throws(SourceError) {
+    guard !response.isLockout else {
+      throw SourceError(
+        .rejected, "\(service) has blocked this IP address because of abnormal traffic",
+        remedy: "try again in a day or two, with fewer requests")
+    }
+    if !(200..<300 ~= response.status),
+      let status = try? response.decoded(as: ComicVineStatus.self, by: service),
+      let failure = status.knownFailure(at: now, retryAfter: response.retryAfter(from: now))
+    {
+      throw failure
+    }
+    _ = try response.checked(by: service, wantsKey: true, now: now)
+  }
 
   var isFine: Bool { code == 1 }
 
@@ -124,6 +146,8 @@ struct ComicVineStatus: Decodable {
 extension HTTPResponse {
   /// True for the page shown to locked-out addresses, possibly with status 200.
   fileprivate var isLockout: Bool {
-    body.prefix(4096).firstRange(of: Data("<title>Abnormal Traffic".utf8)) != nil
+    // A reply may mention it.
+    body.first != UInt8(ascii: "{")
+      && body.prefix(4096).firstRange(of: Data("<title>Abnormal Traffic".utf8)) != nil
   }
 }

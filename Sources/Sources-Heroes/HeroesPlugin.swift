@@ -1,12 +1,16 @@
 public import AggregatorKit
 
-/// Superheroes and villains from Comic Vine.
+/// Superheroes and villains from Comic Vine (https://comicvine.gamespot.com/api/documentation): lists by offset,
+/// searches by page number, characters by ID.
 public struct HeroesPlugin: Plugin {
   public let name = "heroes"
 
   public let summary = "superheroes and villains from Comic Vine"
 
   public let example = PluginExample(query: "spider", id: "1443")
+
+  /// The largest page of the service.
+  static let largestPage = 100
 
   public static let key = Setting(
     "COMIC_VINE_API_KEY", .secret, about: "API key from https://comicvine.gamespot.com/api")
@@ -20,7 +24,7 @@ public struct HeroesPlugin: Plugin {
     about: "rate limit for each kind of request, or \"off\"")
 
   public static let pageSize = Setting(
-    "COMIC_VINE_PAGE_SIZE", .count(1...ComicVine.largestPage), default: "100",
+    "COMIC_VINE_PAGE_SIZE", .count(1...largestPage), default: "100",
     about: "page size of sync")
 
   public let settings = [key, url, rate, pageSize]
@@ -59,7 +63,7 @@ public struct HeroesPlugin: Plugin {
 
   /// A page may take 30 s: the service took 9.4 s for an uncached list.
   public let policy = Policy(
-    deadline: .seconds(30), rate: rate, largestPage: ComicVine.largestPage,
+    deadline: .seconds(30), rate: rate, largestPage: largestPage,
     syncPageSize: .setting(pageSize),
     readOrder: .liveFirst(freshFor: .seconds(20 * 60)))
 
@@ -75,8 +79,51 @@ public struct HeroesPlugin: Plugin {
   ) throws(SourceError) -> any DataSource<Hero> {
     let key = try environment.settings.required(
       Self.key, remedy: "get a key at https://comicvine.gamespot.com/api")
-    return ComicVine(
-      url: try environment.settings.url(Self.url), key: key, transport: environment.transport,
-      now: environment.now)
+    let (url, now) = (try environment.settings.url(Self.url), environment.now)
+    @Sendable func request(
+      _ path: String, _ fields: String, _ query: HTTPRequest.Item...
+    ) -> HTTPRequest {
+      // Without the trailing slash the service redirects.
+      HTTPRequest(
+        .get, url.appending(path: path, directoryHint: .isDirectory),
+        query: [
+          .init("api_key", .secret(key)), .init("format", "json"),
+          .init("field_list", .plain(fields)),
+        ] + query)
+    }
+    func paging(_ step: RESTPaging.Step) -> RESTPaging {
+      RESTPaging(
+        step, size: (.query("limit"), Self.largestPage), followsLimit: true, predictsCursors: true)
+    }
+    var source = RESTSource<Hero>(
+      name, of: ComicVineStatus.service, list: request("characters", Self.listFields),
+      paging: paging(.offset(.query("offset"), start: 0)), transport: environment.transport,
+      now: now
+    ) { response, position throws(SourceError) in
+      try ComicVineReply(response, at: now()).list(at: position)
+    }
+    .searching(
+      paging: paging(.page(.query("page"), start: 1)),
+      decoding: { response, position throws(SourceError) in
+        try ComicVineReply(response, at: now()).search(at: position)
+      }
+    ) { query in
+      request(
+        "search", Self.listFields, .init("query", .plain(query.text)),
+        .init("resources", "character"))
+    }
+    .item { id in
+      // The service reports other addresses as malformed, not as unknown. Characters are `4005-1443` in them.
+      id > 0 ? request("character/4005-\(id)", Self.listFields + ",powers,teams,description") : nil
+    } decoding: { response, _ throws(SourceError) in
+      try ComicVineReply<Hero.Wire>(response, at: now()).results?.hero
+    }
+    source.check = { response throws(SourceError) in
+      try ComicVineStatus.check(response, at: now())
+    }
+    return source
   }
+
+  private static let listFields =
+    "id,name,real_name,aliases,deck,publisher,first_appeared_in_issue,image,site_detail_url"
 }

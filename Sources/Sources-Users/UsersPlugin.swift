@@ -8,6 +8,9 @@ public struct UsersPlugin: Plugin {
 
   public let example = PluginExample(query: "aino", id: "aino.tormanen@example.com")
 
+  /// The largest page of the service; larger requests return one person.
+  private static let largestPage = 5000
+
   public static let url = Setting(
     "RANDOM_USER_URL", .url, default: "https://randomuser.me/api/",
     about: "URL of the randomuser.me API")
@@ -17,7 +20,7 @@ public struct UsersPlugin: Plugin {
   )
 
   public static let pageSize = Setting(
-    "RANDOM_USER_PAGE_SIZE", .count(1...RandomUser.largestPage), default: "100",
+    "RANDOM_USER_PAGE_SIZE", .count(1...largestPage), default: "100",
     about: "people per request; a different size yields different people")
 
   /// The collection of people; never 18 characters, because the service gives such seeds another
@@ -102,12 +105,29 @@ public struct UsersPlugin: Plugin {
     ]
   }
 
-  public func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<User>
-  {
-    RandomUser(
-      url: try environment.settings.url(Self.url), seed: try seed(in: environment.settings),
-      size: try environment.settings.count(Self.pageSize), transport: environment.transport,
-      now: environment.now)
+  public func remote(
+    in environment: PluginEnvironment
+  ) throws(SourceError) -> any DataSource<User> {
+    let (settings, now) = (environment.settings, environment.now)
+    let (seed, size) = (try seed(in: settings), try settings.count(Self.pageSize))
+    // A page is a function of seed, number and size, so pages of one size are requested, and cut.
+    var source = RESTSource<User>(
+      name, of: RandomUserReply.service,
+      list: HTTPRequest(
+        .get, try settings.url(Self.url), query: [.init("seed", .plain(seed))]),
+      paging: RESTPaging(
+        .page(.query("page"), start: 1), size: (.query("results"), size), predictsCursors: true,
+        deepest: RandomUserReply.lastPage * size),
+      transport: environment.transport, now: now
+    ) { response, position throws(SourceError) in
+      try response.decoded(as: RandomUserReply.self, by: RandomUserReply.service)
+        .response(at: position, seed: seed)
+    }
+    source.collection = seed
+    source.check = { response throws(SourceError) in
+      try RandomUserFailure.check(response, at: now())
+    }
+    return source
   }
 
   private func seed(in settings: Settings) throws(SourceError) -> String {
@@ -125,33 +145,4 @@ public struct UsersPlugin: Plugin {
 
 extension Character {
   fileprivate var isPlain: Bool { isASCII && (isLetter || isNumber) || self == "-" }
-}
-
-extension Verb<User> {
-  /// The most pages in flight; the rate limit says how soon.
-  private static var pagesAtOnce: Int { 4 }
-
-  /// Caches more people: `users load [COUNT]`.
-  static let load = Verb(
-    "load", "Download more users",
-    argument: Parameter(
-      "count", "COUNT", in: 1...1_000_000,
-      about: "the minimum number of new users (default 100), rounded up to whole pages"),
-    requiresService: true, role: .loadsMore,
-    notes: [
-      "Continues after the last download, as sync does. To limit by pages instead, use sync "
-        + "--max-pages N."
-    ]
-  ) { call throws(SourceError) in
-    guard let upstreamLoader = call.upstreamLoader else {
-      throw SourceError(
-        .storage, "no directory for the store", remedy: Remedy("set HOME", .moveStore))
-    }
-    let count = call.values["count"] ?? 100
-    let result = await upstreamLoader.take(count, jobs: pagesAtOnce) { _ in }
-    if let failure = result.failure, result.added == 0 { throw failure }
-    let summary =
-      result.added == 1 ? "1 more user cached" : "\(result.added) more users cached"
-    return .done(summary, failure: result.failure ?? result.end.map(SourceError.noProgress))
-  }
 }

@@ -185,8 +185,8 @@ struct CountryListTests {
       (.status(200, "404: Not Found"), .malformed, "not JSON"),
       // The reply of a similar service after it was shut down.
       (
-        .json(#"{"success":false,"data":null,"errors":[{"message":"deprecated"}]}"#), .malformed,
-        "an object instead of a list"
+        .json(#"{"success":false,"data":null,"errors":[{"message":"deprecated"}]}"#), .rejected,
+        "the country list reports an error: deprecated"
       ),
       (.redirect(to: "https://other.example/"), .rejected, "another host"),
     ] as [(LoopbackReply, SourceError.Code, String)])

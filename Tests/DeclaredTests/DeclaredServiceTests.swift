@@ -45,7 +45,7 @@ import Testing
   @Test(arguments: [
     (#"{"id": 8}"#, SourceError.Code.malformed),
     // The record is another one, whatever is inside it.
-    (#"{"id": 8, "author": {"id": 7}}"#, .malformed), (#"{"error": "no"}"#, .malformed),
+    (#"{"id": 8, "author": {"id": 7}}"#, .malformed), (#"{"error": "no"}"#, .rejected),
     (#"{"data": {"name": "x"}}"#, .malformed), ("{}", .notFound), (#"{"data": null}"#, .notFound),
     (#"{"data": [], "meta": {}}"#, .notFound), ("<html>", .malformed),
   ])

@@ -34,9 +34,13 @@ struct ComicVineCursorTests {
     #expect(whole == head.records)
     #expect(middle.records.count == 3)
     #expect(rest.records.count == 3)
-    // The page size of the service stays, although the limits are 3 and 10.
-    #expect(service.requests.suffix(2).map { $0.query["limit"] } == ["10", "10"])
-    #expect(service.requests.suffix(2).map { $0.query["page"] } == ["2", "2"])
+    // The page size of the service stays, although the limits are 3 and 10, and the page is requested once.
+    #expect(service.requests.map { $0.query["limit"] } == ["10", "10", "10"])
+    #expect(service.requests.map { $0.query["page"] } == ["1", "1", "2"])
+    let other = try service.heroes()
+    let again = try await other.page(PageRequest(matching: query, after: middle.next, limit: 10))
+    #expect(again.records == rest.records)
+    #expect(service.requests.last?.query["limit"] == "10")
   }
 
   @Test func `keeps the page size of the service`() async throws {

@@ -109,12 +109,13 @@ struct ComicVineListTests {
     #expect(walk.pages.map(\.records.count) == [100, 100, 58, 0])
   }
 
-  @Test(arguments: [(3, 86), (20, 37), (100, 37)])
-  func `follows the page size of the service`(size: Int, requests: Int) async throws {
+  @Test(arguments: [3, 20, 100])
+  func `follows the page size of the service`(size: Int) async throws {
     let service = try FakeComicVine(quirks: [.ownLimit])
     let walk = try await service.heroes().wholeWalk(size: size)
     #expect(walk.ids == Self.everybody)
-    #expect(service.requests.count == requests)
+    // A page that is larger than requested is cut, not requested again.
+    #expect(service.requests.count == 37)
   }
 
   @Test(arguments: [3, 20, 100])
@@ -129,7 +130,7 @@ struct ComicVineListTests {
   @Test func `returns at most the limit`() async throws {
     let walk = try await FakeComicVine(quirks: [.generous]).heroes().wholeWalk(size: 20)
     #expect(walk.ids == Self.everybody)
-    #expect(walk.pages.map(\.records.count) == Array(repeating: 20, count: 12) + [17])
+    #expect(walk.pages.allSatisfy { $0.records.count <= 20 })
   }
 
   @Test func `ends pagination if the service ignores the offset`() async throws {

@@ -59,7 +59,7 @@ struct RandomUserErrorTests {
 
   @Test(arguments: [
     "", "null", "[]", "{}", #"{"results":null}"#, #"{"results":{}}"#, #"{"results":["#,
-    #"{"error":7}"#, #"{"results":[],"info":7}"#, #"{"results":[],"info":{"page":"1"}}"#,
+    #"{"results":[],"info":7}"#, #"{"results":[],"info":{"page":"1"}}"#,
   ])
   func `rejects a body that is not a page of people`(body: String) async throws {
     #expect(try await error(of: .json(body)).code == .malformed)

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The reply to the request of a page.
 struct RESTReply<Item: Record> {
-  let start: RESTPosition.Start
+  let position: RESTPosition
   let query: Query?
   let request: HTTPRequest
   let response: RESTResponse<Item>
@@ -25,8 +25,14 @@ final class RESTMemory<Item: Record>: Sendable {
 
   func keep(_ reply: RESTReply<Item>) { state.withLock { $0.reply = reply } }
 
-  func kept(_ start: RESTPosition.Start, of query: Query?) -> RESTReply<Item>? {
-    state.withLock(\.reply).flatMap { $0.start == start && $0.query == query ? $0 : nil }
+  /// The reply of the page that a position is in.
+  func kept(_ position: RESTPosition, of query: Query?) -> RESTReply<Item>? {
+    state.withLock(\.reply).flatMap { reply in
+      let isSame =
+        reply.query == query && reply.position.start == position.start
+        && reply.position.size == position.size
+      return isSame ? reply : nil
+    }
   }
 
   func lose(_ start: RESTPosition.Start, of query: Query?) {

@@ -34,8 +34,17 @@ public struct RESTPaging: Sendable {
   /// The parameter of the page size and its value; `nil` if the service has none.
   public var size: (parameter: RESTParameter, rows: Int)?
 
+  /// True to request pages only as large as the caller's limit; ``size`` is then the largest page.
+  public var followsLimit: Bool
+
   /// True if a page shorter than ``size`` is the last, because the service keeps to the size.
   public var honorsSize: Bool
+
+  /// True to compute where pages ahead begin, so that several are requested at a time.
+  ///
+  /// A page that is shorter than requested costs a request then, but no records. Cursors have nothing but the
+  /// place of a page, so the service should say its total in every response, or in none.
+  public var predictsCursors: Bool
 
   /// The number of records after which the service refuses further pages; `nil` for no limit.
   public var deepest: Int?
@@ -57,12 +66,15 @@ public struct RESTPaging: Sendable {
   package var isUnproved = false
 
   public init(
-    _ step: Step, size: (parameter: RESTParameter, rows: Int)? = nil, honorsSize: Bool = false,
-    deepest: Int? = nil, otherHosts: Set<String> = [], tokenOnce: Bool = false
+    _ step: Step, size: (parameter: RESTParameter, rows: Int)? = nil, followsLimit: Bool = false,
+    honorsSize: Bool = false, predictsCursors: Bool = false, deepest: Int? = nil,
+    otherHosts: Set<String> = [], tokenOnce: Bool = false
   ) {
     self.step = step
     self.size = size
+    self.followsLimit = followsLimit
     self.honorsSize = honorsSize
+    self.predictsCursors = predictsCursors
     self.deepest = deepest
     self.otherHosts = otherHosts
     self.tokenOnce = tokenOnce
@@ -76,29 +88,53 @@ extension RESTPaging {
   package func request(
     for start: RESTPosition.Start, after first: HTTPRequest
   ) throws(SourceError) -> HTTPRequest {
-    switch (start, step) {
-    case (.first, .token(let parameter, let token?)): return first.setting(parameter, to: token)
-    case (.first, .page(let parameter, let number)), (.page(let number), .page(let parameter, _)),
-      (.first, .offset(let parameter, let number)),
-      (.offset(let number), .offset(let parameter, _)):
-      return first.setting(parameter, to: "\(number)")
-    case (.first, _): return first
-    case (.token(let token), .token(let parameter, _)): return first.setting(parameter, to: token)
-    case (.parameters(let parameters), .link):
-      return parameters.sorted { $0.key < $1.key }.reduce(first) {
-        $0.setting(.query($1.key), to: $1.value)
+    switch step {
+    case .single:
+      guard case .first = start else { break }
+      return first
+    case .page(let parameter, let number):
+      switch start {
+      case .first: return first.setting(parameter, to: "\(number)")
+      case .page(let number): return first.setting(parameter, to: "\(number)")
+      case .offset, .token, .link, .parameters: break
       }
-    case (.link(let link), .link):
-      guard !link.isEmpty else {
-        throw SourceError(
-          .rejected, "the next page of \(first.endpoint) is on another host or invalid")
+    case .offset(let parameter, let number):
+      switch start {
+      case .first: return first.setting(parameter, to: "\(number)")
+      case .offset(let number): return first.setting(parameter, to: "\(number)")
+      case .page, .token, .link, .parameters: break
       }
-      guard let request = first.following(storedLink: link, otherHosts: otherHosts) else {
-        throw .damaged(link)
+    case .token(let parameter, let token):
+      switch start {
+      case .first: return token.map { first.setting(parameter, to: $0) } ?? first
+      case .token(let token): return first.setting(parameter, to: token)
+      case .page, .offset, .link, .parameters: break
       }
-      return request
-    default: throw .damaged("\(start)")
+    case .link:
+      switch start {
+      case .first: return first
+      case .link(let link): return try request(following: link, of: first)
+      case .parameters(let parameters):
+        return parameters.sorted { $0.key < $1.key }.reduce(first) {
+          $0.setting(.query($1.key), to: $1.value)
+        }
+      case .page, .offset, .token: break
+      }
     }
+    throw .damaged("\(start)")
+  }
+
+  private func request(
+    following link: String, of first: HTTPRequest
+  ) throws(SourceError) -> HTTPRequest {
+    guard !link.isEmpty else {
+      throw SourceError(
+        .rejected, "the next page of \(first.endpoint) is on another host or invalid")
+    }
+    guard let request = first.following(storedLink: link, otherHosts: otherHosts) else {
+      throw .damaged(link)
+    }
+    return request
   }
 }
 
@@ -124,8 +160,14 @@ public struct RESTResponse<Item: Record>: Sendable {
   public var records: [Item]
   public var unreadable: UnreadableRows
 
+  /// The number of rows left out on purpose, such as those that repeat others of the page.
+  public var hidden = 0
+
   /// The number of all records, if the service says it.
   public var total: Int?
+
+  /// The page size that the service used, if it says so: page numbers count in it from then on.
+  public var size: Int?
 
   /// The next page, if the response names it; `nil` at the end.
   public var next: Continuation?
@@ -153,92 +195,8 @@ public struct RESTResponse<Item: Record>: Sendable {
     self.hasMore = hasMore
   }
 
-  /// All rows of the page, those that cannot be read too.
-  var rowCount: Int { records.count + unreadable.count }
-}
-
-/// The start of a page of a ``RESTSource``, as its cursors carry it.
-package struct RESTPosition: Codable, Hashable {
-  package enum Start: Codable, Hashable {
-    case first
-    case page(Int)
-    case offset(Int)
-    case token(String)
-    /// Path and query; with a scheme and a host only if the host is another.
-    case link(String)
-    case parameters([String: String])
-
-    /// True for what the reply before named.
-    var isToken: Bool {
-      switch self {
-      case .token, .link, .parameters: true
-      case .first, .page, .offset: false
-      }
-    }
-  }
-
-  var start = Start.first
-
-  /// The number of records of the page to skip.
-  var skip = 0
-
-  /// The number of rows before the page, as far as it is known.
-  var passed = 0
-
-  /// The number of rows from the start that are left out, because a list that started over has passed them.
-  var known: Int?
-
-  /// The depth at which the list started over last.
-  var restart: Int?
-
-  /// The number of all records, as the service said it last.
-  var total: Int?
-
-  /// The number of rows of the page before, if it was smaller than another one.
-  var short: Int?
-
-  /// The number of rows of the largest page.
-  var largest: Int?
-
-  /// True if the page before said that there is another one.
-  var isPromised: Bool?
-
-  private enum CodingKeys: String, CodingKey {
-    case start = "a", skip = "s", passed = "n", known = "k", restart = "r", total = "t", short =
-      "e",
-      largest = "l", isPromised = "m"
-  }
-
-  /// True for a later page that was requested by its number, which may be past the end.
-  var mayBePastEnd: Bool {
-    switch start {
-    case .page, .offset: passed > 0
-    case .first, .token, .link, .parameters: false
-    }
-  }
-
-  /// The number of records to leave out of a page of `count`.
-  func known(among count: Int) -> Int { min(max((known ?? 0) - passed, 0), count) }
-
-  /// False if the list would only start over at the same depth again.
-  var hasAdvanced: Bool { start.isToken && restart.map { $0 < passed + skip } ?? true }
-
-  /// The position in a list that starts over.
-  var restarted: RESTPosition {
-    RESTPosition(known: max(passed + skip, known ?? 0), restart: passed + skip, total: total)
-  }
-
-  private static let valid = 0...1_000_000_000
-
-  /// False for values that no page has: cursors are untrusted.
-  var isValid: Bool {
-    let counts = [skip, passed, known ?? 0, restart ?? 0, short ?? 0, largest ?? 0]
-    guard counts.allSatisfy(Self.valid.contains) else { return false }
-    return switch start {
-    case .page(let number), .offset(let number): Self.valid ~= number
-    default: true
-    }
-  }
+  /// All rows of the page, those that cannot be read or are left out too.
+  var rowCount: Int { records.count + unreadable.count + hidden }
 }
 
 extension HTTPRequest {

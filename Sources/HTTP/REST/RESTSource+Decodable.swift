@@ -7,13 +7,13 @@ extension RESTSource {
   ///
   /// With ``RESTPaging/Step/link``, the `Link` header field is followed if `page` names no next page.
   public init<Body: Decodable & SendableMetatype>(
-    _ name: String, list: HTTPRequest, paging: RESTPaging, transport: any Transport,
-    now: @escaping @Sendable () -> Date, decoding body: Body.Type,
+    _ name: String, of service: String? = nil, list: HTTPRequest, paging: RESTPaging,
+    transport: any Transport, now: @escaping @Sendable () -> Date, decoding body: Body.Type,
     page: @escaping @Sendable (Body) -> RESTResponse<Item>
   ) {
-    self.init(name, list: list, paging: paging, transport: transport, now: now) {
-      response throws(SourceError) in
-      var reply = page(try response.decoded(as: body, by: name))
+    self.init(name, of: service, list: list, paging: paging, transport: transport, now: now) {
+      response, _ throws(SourceError) in
+      var reply = page(try response.decoded(as: body, by: service ?? name))
       if paging.step == .link, reply.next == nil {
         reply.next = response.nextLink.map { .link($0) }
       }
@@ -34,7 +34,7 @@ extension RESTSource {
   public func item<Row: Decodable & SendableMetatype>(
     below url: URL, decoding row: Row.Type, record: @escaping @Sendable (Row) -> Item?
   ) -> RESTSource {
-    let (name, list) = (name, list)
+    let (service, list) = (service, list)
     return item { id in
       // `.` and `..` would request another URL.
       guard let text = id.description.nonBlank, text != ".", text != "..",
@@ -43,7 +43,7 @@ extension RESTSource {
       return HTTPRequest(
         .get, url, query: list.query.filter(\.isSecret), headers: list.headers, limits: list.limits)
     } decoding: { response, _ throws(SourceError) in
-      record(try response.decoded(as: row, by: name))
+      record(try response.decoded(as: row, by: service))
     }
   }
 }

@@ -19,31 +19,42 @@ import AggregatorText
 /// being cut is kept. Pages are only as large as the service sends them, so a source that shall fill larger
 /// ones belongs behind ``DataSource/sliced(upstream:as:keptFor:clock:)``.
 public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
+  /// Reads the response to the request of a page.
   public typealias Decoding =
-    @Sendable (HTTPResponse) throws(SourceError) -> RESTResponse<Item>
+    @Sendable (HTTPResponse, RESTPosition) throws(SourceError) -> RESTResponse<Item>
+
+  /// What selects the records beside the query, such as a seed: a cursor of another collection is invalid.
+  public var collection: String?
+
+  /// Checks each response before its status is: it throws failures that only this service reports so.
+  public var check: (@Sendable (HTTPResponse) throws(SourceError) -> Void)?
 
   let name: String
+  let service: String
   let list: HTTPRequest
   private let paging: RESTPaging
   private let transport: any Transport
   private let now: @Sendable () -> Date
   private let decoding: Decoding
 
-  private var search: (@Sendable (Query) -> HTTPRequest)?
-  private var item: (@Sendable (Item.ID) -> HTTPRequest?)?
+  private var search:
+    (request: @Sendable (Query) -> HTTPRequest, paging: RESTPaging?, decoding: Decoding?)?
+  private var item: (@Sendable (Item.ID) throws(SourceError) -> HTTPRequest?)?
   private var itemDecoding: (@Sendable (HTTPResponse, Item.ID) throws(SourceError) -> Item?)?
   private let memory = RESTMemory<Item>()
 
   /// Creates a source that reads every response with `decoding`.
   ///
   /// - Parameters:
-  ///   - name: The name of the source, which errors use for the service.
+  ///   - name: The name of the source.
+  ///   - service: The service as errors call it; by default as the source.
   ///   - list: The request of the list, with its authentication, without parameters of the paging.
   public init(
-    _ name: String, list: HTTPRequest, paging: RESTPaging, transport: any Transport,
-    now: @escaping @Sendable () -> Date, decoding: @escaping Decoding
+    _ name: String, of service: String? = nil, list: HTTPRequest, paging: RESTPaging,
+    transport: any Transport, now: @escaping @Sendable () -> Date, decoding: @escaping Decoding
   ) {
     self.name = name
+    self.service = service ?? name
     self.list = list
     self.paging = paging
     self.transport = transport
@@ -51,20 +62,23 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     self.decoding = decoding
   }
 
-  /// The same source with a search of the service, whose results are paged as the list is.
-  public func searching(_ request: @escaping @Sendable (Query) -> HTTPRequest) -> RESTSource {
+  /// The same source with a search of the service, whose results are paged and read as the list is by default.
+  public func searching(
+    paging: RESTPaging? = nil, decoding: Decoding? = nil,
+    _ request: @escaping @Sendable (Query) -> HTTPRequest
+  ) -> RESTSource {
     var source = self
-    source.search = request
+    source.search = (request, paging, decoding)
     return source
   }
 
   /// The same source with single records.
   ///
   /// - Parameters:
-  ///   - request: Returns `nil` for an ID that no record can have.
+  ///   - request: Returns `nil` for an ID that no record can have; throws for one that cannot be looked up.
   ///   - decoding: Returns `nil` for a record that does not exist.
   public func item(
-    at request: @escaping @Sendable (Item.ID) -> HTTPRequest?,
+    at request: @escaping @Sendable (Item.ID) throws(SourceError) -> HTTPRequest?,
     decoding: @escaping @Sendable (HTTPResponse, Item.ID) throws(SourceError) -> Item?
   ) -> RESTSource {
     var source = self
@@ -74,34 +88,36 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
   }
 
   public func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
-    let seal = CursorSeal(name, for: request.query)
-    var position = try seal.open(request.cursor, as: RESTPosition.self) ?? RESTPosition()
-    guard position.isValid else { throw .damaged(request.cursor) }
+    let (seal, paging) = (seal(for: request.query), paging(for: request.query))
+    var position = try paging.position(in: request.cursor, with: seal, limit: request.limit)
     var warnings: [Warning] = []
     if memory.isLost(position.start, of: request.query), position.hasAdvanced {
       position = position.restarted
       warnings.append(.restarted)
     }
     let reply = try await reply(at: position, for: request.query)
+    position.size = reply.position.size
     let begin = max(position.skip, position.known(among: reply.response.records.count))
     let slice = reply.response.records.dropFirst(begin).prefix(request.limit)
     var page = Page(
-      Array(slice), total: reply.response.total,
+      Array(slice), total: reply.credibleTotal,
       provenance: Provenance(.live, fetchedAt: reply.fetchedAt, endpoint: reply.request.endpoint),
       hidden: begin - position.skip, warnings: warnings)
     if position.skip == 0 {
       page.unreadable = reply.response.unreadable
+      page.hidden += reply.response.hidden
       page.warnings += reply.response.warnings
     }
     if slice.endIndex < reply.response.records.endIndex {
       memory.keep(reply)
       var next = position
       next.skip = slice.endIndex
-      page.next = try seal.close(next)
+      page.next = try paging.cursor(of: next, with: seal)
     } else {
-      let (next, warnings) = try following(
-        position, reply.response, reply.request, for: request.query)
-      page.next = try next.map { next throws(SourceError) in try seal.close(next) }
+      let (next, warnings) = following(position, reply)
+      page.next = try next.map { next throws(SourceError) in
+        try paging.cursor(of: next, with: seal)
+      }
       page.warnings += warnings
     }
     return page
@@ -112,16 +128,22 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
   ) async throws(SourceError) -> LookupResult<Item> {
     guard let item, let itemDecoding else {
       throw SourceError(
-        .unsupported, "\(name) cannot look up a single record",
+        .unsupported, "\(service) cannot look up a single record",
         remedy: "sync \(name) first, and look it up among the cached records")
     }
-    guard let http = item(id) else { throw .notFound(id, in: name) }
+    guard let http = try item(id) else { throw .notFound(id, in: name) }
     let response = try await transport.send(connectedOnce(http))
+    try check?(response)
     if response.status == 404 || response.status == 410 { throw .notFound(id, in: name) }
-    let checked = try response.checked(by: name, wantsKey: !http.secrets.isEmpty, now: now())
-    guard let record = try itemDecoding(checked, id) else { throw .notFound(id, in: name) }
+    let checked = try response.checked(by: service, wantsKey: !http.secrets.isEmpty, now: now())
+    let decoded: Item?
+    do throws(SourceError) { decoded = try itemDecoding(checked, id) } catch {
+      guard error.code == .malformed else { throw error }
+      throw checked.reportedFailure(by: service, hasRows: false) ?? error
+    }
+    guard let record = decoded else { throw .notFound(id, in: name) }
     guard record.id == id else {
-      throw SourceError(.malformed, "\(name) returned a different record than requested")
+      throw SourceError(.malformed, "\(service) returned a different record than requested")
     }
     return LookupResult(
       record, provenance: Provenance(.live, fetchedAt: now(), endpoint: http.endpoint))
@@ -131,57 +153,57 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
   public var readsAhead: Bool { !paging.tokenOnce }
 
   public func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
-    let seal = CursorSeal(name, for: request.query)
-    guard let size = paging.size?.rows, paging.honorsSize, count >= 0,
-      var position = try? seal.open(request.cursor, as: RESTPosition.self) ?? RESTPosition(),
-      position.isValid
+    let (seal, paging) = (seal(for: request.query), paging(for: request.query))
+    guard request.query == nil || search != nil, paging.predictsCursors || paging.honorsSize,
+      let position = try? paging.position(in: request.cursor, with: seal, limit: request.limit)
     else { return nil }
-    let (rows, overflow) = position.skip.addingReportingOverflow(count)
-    guard !overflow, rows <= 1_000_000_000 else { return nil }
-    let pages = rows / size
-    switch (paging.step, position.start) {
-    case (.page(_, let start), .first): position.start = .page(start + pages)
-    case (.page, .page(let number)): position.start = .page(number + pages)
-    case (.offset(_, let start), .first): position.start = .offset(start + pages * size)
-    case (.offset, .offset(let offset)): position.start = .offset(offset + pages * size)
-    default: return nil
+    return paging.skipping(count, from: position).flatMap {
+      try? paging.cursor(of: $0, with: seal)
     }
-    position.skip = rows % size
-    position.passed += pages * size
-    return position.isValid ? try? seal.close(position) : nil
   }
 
   public var description: String { "RESTSource(\(list.shownAddress))" }
 
   // MARK: - Pages
 
+  private func seal(for query: Query?) -> CursorSeal {
+    CursorSeal(collection.map { "\(name).\($0)" } ?? name, for: query)
+  }
+
+  private func paging(for query: Query?) -> RESTPaging {
+    query == nil ? paging : search?.paging ?? paging
+  }
+
   /// The reply at a position: the one that is being cut, or that of the service.
   private func reply(
     at position: RESTPosition, for query: Query?
   ) async throws(SourceError) -> RESTReply<Item> {
-    if position.skip > 0, let kept = memory.kept(position.start, of: query) {
+    if position.skip > 0, let kept = memory.kept(position, of: query) {
       guard !Task.isCancelled else { throw .cancelled }
       return kept
     }
-    let http = try paging.request(for: position.start, after: try firstRequest(for: query))
+    let http = try request(at: position, for: query)
     do throws(SourceError) {
       let response = try await transport.send(connectedOnce(http))
+      try check?(response)
       if paging.tokenOnce, position.start.isToken, response.refusesToken {
         guard position.hasAdvanced else {
           throw SourceError(
-            .malformed, "\(name) refuses the token that it sent (\(response.status))")
+            .malformed, "\(service) refuses the token that it sent (\(response.status))")
         }
         // Transient, because the next attempt starts over.
         throw SourceError(
-          .serverError, "\(name) does not accept the token of a page again (\(response.status))",
+          .serverError, "\(service) does not accept the token of a page again (\(response.status))",
           remedy: "start over without a cursor")
       }
       let decoded =
         if let end = end(of: position, response.status) { end } else {
-          try decoded(response, at: position, wantsKey: !http.secrets.isEmpty)
+          try self.decoded(response, to: http, at: position, for: query)
         }
+      var own = position
+      own.size = decoded.size ?? position.size
       return RESTReply(
-        start: position.start, query: query, request: http, response: decoded, fetchedAt: now())
+        position: own, query: query, request: http, response: decoded, fetchedAt: now())
     } catch {
       if paging.tokenOnce, position.start.isToken, error.maySpendToken {
         memory.lose(position.start, of: query)
@@ -191,12 +213,13 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
   }
 
   private func decoded(
-    _ response: HTTPResponse, at position: RESTPosition, wantsKey: Bool
+    _ response: HTTPResponse, to request: HTTPRequest, at position: RESTPosition, for query: Query?
   ) throws(SourceError) -> RESTResponse<Item> {
-    let checked = try response.checked(by: name, wantsKey: wantsKey, now: now())
+    let checked = try response.checked(by: service, wantsKey: !request.secrets.isEmpty, now: now())
+    let decoding = query == nil ? decoding : search?.decoding ?? decoding
     do throws(SourceError) {
-      var reply = try decoding(checked)
-      if let failure = checked.reportedFailure(by: name, hasRows: reply.rowCount > 0) {
+      var reply = try decoding(checked, position)
+      if let failure = checked.reportedFailure(by: service, hasRows: reply.rowCount > 0) {
         guard reply.rowCount > 0 else { throw failure }
         reply.warnings.append(Warning(.incomplete, failure.message))
       }
@@ -208,7 +231,7 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
       }
       guard error.code == .malformed else { throw error }
       // In its own words, instead of that rows are missing.
-      throw checked.reportedFailure(by: name, hasRows: false) ?? error
+      throw checked.reportedFailure(by: service, hasRows: false) ?? error
     }
   }
 
@@ -236,30 +259,36 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     return request
   }
 
-  private func firstRequest(for query: Query?) throws(SourceError) -> HTTPRequest {
+  private func request(
+    at position: RESTPosition, for query: Query?
+  ) throws(SourceError) -> HTTPRequest {
     var request = list
     if let query {
-      guard let search else { throw SourceError(.invalidRequest, "\(name) has no search") }
-      request = search(query)
+      guard let search else { throw SourceError(.invalidRequest, "\(service) has no search") }
+      request = search.request(query)
     }
-    if let size = paging.size { request = request.setting(size.parameter, to: "\(size.rows)") }
-    return request
+    let paging = paging(for: query)
+    if let size = paging.size {
+      request = request.setting(size.parameter, to: "\(position.size ?? size.rows)")
+    }
+    return try paging.request(for: position.start, after: request)
   }
 
-  /// The start of the page after this one; `nil` at the end, with a warning if that comes too early.
+  /// The position after a reply; `nil` at the end, with a warning if that comes too early.
   private func following(
-    _ position: RESTPosition, _ reply: RESTResponse<Item>, _ request: HTTPRequest, for query: Query?
-  ) throws(SourceError) -> (RESTPosition?, [Warning]) {
-    let count = reply.rowCount
-    let passed = min(position.passed + count, 1_000_000_000)
+    _ position: RESTPosition, _ reply: RESTReply<Item>
+  ) -> (RESTPosition?, [Warning]) {
+    let (response, paging) = (reply.response, paging(for: reply.query))
+    let count = response.rowCount
+    let passed = min(position.passed + count, RESTPaging.validRows.upperBound)
     // An empty page often has none, or says that there are none.
-    let total = [position.total, reply.total].compactMap(\.self).max()
-    guard let start = try start(after: position, reply, passed, request) else {
+    let total = [position.total, response.total].compactMap(\.self).max()
+    guard let start = start(after: position, reply, passed) else {
       let shortfall = total.flatMap {
-        $0 > passed ? Warning.fewer(passed, than: $0, in: query) : nil
+        $0 > passed ? Warning.fewer(passed, than: $0, in: reply.query) : nil
       }
       let warnings = [
-        shortfall ?? contradiction(reply, request), paging.isUnproved ? .unproved : nil,
+        shortfall ?? contradiction(reply), paging.isUnproved ? .unproved : nil,
       ]
       return (nil, warnings.compactMap(\.self))
     }
@@ -269,55 +298,59 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     let largest = max(position.largest ?? 0, count)
     return (
       RESTPosition(
-        start: start, passed: passed, known: position.known.flatMap { $0 > passed ? $0 : nil },
+        start: start, size: position.size,
+        passed: paging.passed(at: start, size: position.size, counting: passed),
+        known: position.known.flatMap { $0 > passed ? $0 : nil },
         restart: position.restart, total: total,
         short: count < largest ? count : nil, largest: largest,
-        isPromised: reply.hasMore == true ? true : nil), []
+        isPromised: response.hasMore == true ? true : nil), []
     )
   }
 
   /// A warning if the last page says itself that there is another one.
-  private func contradiction(_ reply: RESTResponse<Item>, _ request: HTTPRequest) -> Warning? {
-    if reply.hasMore == true { return .contradiction("that there are more records, but not where") }
-    if let next = reply.unusableNext {
+  private func contradiction(_ reply: RESTReply<Item>) -> Warning? {
+    let (response, paging) = (reply.response, paging(for: reply.query))
+    if response.hasMore == true {
+      return .contradiction("that there are more records, but not where")
+    }
+    if let next = response.unusableNext {
       return .contradiction("a next page that cannot be requested: \(next.oneLine(atMost: 60))")
     }
-    guard case .link = paging.step, reply.next == nil, let last = reply.lastLink,
+    guard case .link = paging.step, response.next == nil, let last = response.lastLink,
       let stored = list.storedLink(
-        URL(string: last, relativeTo: request.url)?.absoluteString ?? last,
+        URL(string: last, relativeTo: reply.request.url)?.absoluteString ?? last,
         otherHosts: paging.otherHosts),
-      stored != list.storedLink(request.shownAddress, otherHosts: paging.otherHosts)
+      stored != list.storedLink(reply.request.shownAddress, otherHosts: paging.otherHosts)
     else { return nil }
     return .contradiction("a last page that is another one, but no next page")
   }
 
   private func start(
-    after position: RESTPosition, _ reply: RESTResponse<Item>, _ passed: Int, _ request: HTTPRequest
-  ) throws(SourceError) -> RESTPosition.Start? {
-    let start = position.start
-    guard reply.hasMore != false else { return nil }
+    after position: RESTPosition, _ reply: RESTReply<Item>, _ passed: Int
+  ) -> RESTPosition.Start? {
+    let (response, paging) = (reply.response, paging(for: reply.query))
+    guard response.hasMore != false else { return nil }
     // Some services name a next page without end, others send an empty page before the last: the second one
     // is the end.
-    guard reply.rowCount > 0 || paging.step.isNamed && position.passed > 0 && position.short != 0
+    guard response.rowCount > 0 || paging.step.isNamed && position.passed > 0 && position.short != 0
     else { return nil }
     let isShort =
-      paging.honorsSize && reply.rowCount < paging.size?.rows ?? 0
-      && reply.hasMore != true
+      paging.honorsSize && response.rowCount < position.size ?? 0
+      && response.hasMore != true
       // A total that is larger speaks against the end.
-      && (reply.total ?? position.total).map { $0 <= passed } ?? !paging.confirmsEnd
-    switch (paging.step, start) {
-    case (.single, _): return nil
-    case (.page(_, let first), .first):
-      return isShort ? nil : .page(first + 1)
-    case (.page, .page(let number)):
-      return isShort ? nil : .page(number + 1)
-    case (.offset(_, let first), .first):
-      return isShort ? nil : .offset(first + reply.rowCount)
-    case (.offset, .offset(let offset)):
-      return isShort ? nil : .offset(offset + reply.rowCount)
-    default: break
+      && (response.total ?? position.total).map { $0 <= passed } ?? !paging.confirmsEnd
+    switch paging.step {
+    case .single: return nil
+    case .page: return isShort ? nil : position.number.map { .page($0 + 1) }
+    case .offset: return isShort ? nil : position.number.map { .offset($0 + response.rowCount) }
+    case .token, .link: return named(in: reply)
     }
-    switch reply.next {
+  }
+
+  /// The start of the next page, as a reply names it.
+  private func named(in reply: RESTReply<Item>) -> RESTPosition.Start? {
+    let request = reply.request
+    switch reply.response.next {
     case nil: return nil
     case .token(let token): return .token(token)
     case .parameters(let parameters):
@@ -328,7 +361,18 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
       // A link that must not be followed fails when its page is requested, so that this page is not lost.
       // It is relative to the page, which may be on another host, but kept relative to the list.
       let absolute = URL(string: link, relativeTo: request.url)?.absoluteString ?? link
-      return .link(list.storedLink(absolute, otherHosts: paging.otherHosts) ?? "")
+      let hosts = paging(for: reply.query).otherHosts
+      return .link(list.storedLink(absolute, otherHosts: hosts) ?? "")
+    }
+  }
+}
+
+extension RESTReply {
+  /// The number of all records as the service says it; `nil` if the rows contradict it.
+  fileprivate var credibleTotal: Int? {
+    response.total.flatMap { total in
+      let read = position.passed + response.records.count
+      return total == read || total > read && response.rowCount > 0 ? total : nil
     }
   }
 }

@@ -172,7 +172,7 @@ import Testing
     let shown = try await Binary.run(
       "sources show heroes --fields chain --json", environment: ["COMIC_VINE_API_KEY": "x1y2z3w4"])
     for operation in [
-      "ComicVine(", ".rateLimited(", ".circuitBreaker(", ".retry(", ".timeout(",
+      "RESTSource(", ".rateLimited(", ".circuitBreaker(", ".retry(", ".timeout(",
       ".coalesced()", ".onlineOnly()", ".fallback(to: heroes.bundled)", ".observed()",
     ] {
       #expect(shown.output.contains(operation), "\(operation)")
