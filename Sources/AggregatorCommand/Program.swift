@@ -50,13 +50,29 @@ public struct Program: Sendable {
       exit(error.code.rawValue)
     }
     let signals = Interruption.block()
-    // Not awaited: the task exits.
-    Task {
-      let code = await run(
-        Array(CommandLine.arguments.dropFirst()), variables: ProcessInfo.processInfo.environment)
-      exit(code.rawValue)
-    }
+    start(Array(CommandLine.arguments.dropFirst()), ProcessInfo.processInfo.environment)
     Interruption.wait(for: signals)
+  }
+
+  /// Starts the task that runs the command line and exits.
+  private func start(_ arguments: [String], _ variables: [String: String]) {
+    let isCompletion = arguments.first == CompletionAnswer.command
+    let tree = CommandTree(
+      name, plugins: plugins(),
+      manifests: ManifestFolder(
+        of: ProgramName(name), variables: variables,
+        arguments: isCompletion ? CompletionAnswer.words(of: arguments) : arguments))
+    let line = isCompletion ? nil : ArgumentParser(tree).parse(arguments)
+    ProcessResources.shareArena(unlessNeededBy: line?.command?.needs ?? Command.Needs())
+    // Not awaited: it exits.
+    Task {
+      guard let line else {
+        let answer = CompletionAnswer(arguments.dropFirst(), tree, variables: variables)
+        try? Output(descriptor: STDOUT_FILENO).write(answer?.text ?? "")
+        exit(ExitCode.success.rawValue)
+      }
+      exit(await run(line, of: tree, variables: variables).rawValue)
+    }
   }
 
   /// Prints the version if nothing else was asked for, which needs neither sources nor threads.
@@ -71,19 +87,9 @@ public struct Program: Sendable {
 
   private func printVersion(to output: Output) throws { try output.write("\(name) \(version)\n") }
 
-  private func run(_ arguments: [String], variables: [String: String]) async -> ExitCode {
-    let isCompletion = arguments.first == CompletionAnswer.command
-    let tree = CommandTree(
-      name, plugins: plugins(),
-      manifests: ManifestFolder(
-        of: ProgramName(name), variables: variables,
-        arguments: isCompletion ? CompletionAnswer.words(of: arguments) : arguments))
-    if isCompletion {
-      let answer = CompletionAnswer(arguments.dropFirst(), tree, variables: variables)
-      try? Output(descriptor: STDOUT_FILENO).write(answer?.text ?? "")
-      return .success
-    }
-    let line = ArgumentParser(tree).parse(arguments)
+  private func run(
+    _ line: ArgumentParser.CommandLine, of tree: CommandTree, variables: [String: String]
+  ) async -> ExitCode {
     let context = CommandContext(line.invocation, of: tree.catalog, variables: variables)
     do {
       if let argument = CommandLine.firstInvalidArgument {
@@ -97,6 +103,7 @@ public struct Program: Sendable {
         try context.output.write(Help(tree, width: context.terminal.width).text(of: node))
         return .success
       case .run(let command):
+        try ProcessResources.requireDescriptors(command.needs.descriptors)
         context.warnOfHiddenSources(at: line.path, among: tree)
         context.warnOfVisiblePassword()
         let drawing = context.progress.begin()

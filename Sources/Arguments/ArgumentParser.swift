@@ -8,19 +8,25 @@ package struct ArgumentParser {
 
   package init(_ tree: CommandTree) { self.tree = tree }
 
-  package enum Action {
+  package enum Action: Sendable {
     case run(Command)
     case help(CommandTree.Node)
     case version
   }
 
-  package struct CommandLine {
+  package struct CommandLine: Sendable {
     /// The arguments and options; those before the error if there is one.
     package let invocation: Invocation
 
     /// The action, or an error with code `usage`.
     package let action: Result<Action, CommandError>
     package let path: String
+
+    /// The command that runs; `nil` for help, the version and errors.
+    package var command: Command? {
+      guard case .success(.run(let command)) = action else { return nil }
+      return command
+    }
   }
 
   package func parse(_ arguments: [String]) -> CommandLine {

@@ -12,9 +12,24 @@ package struct Command: Sendable {
     package let about: String
   }
 
+  /// What a command needs of its process, more than others do.
+  package struct Needs: Hashable, Sendable {
+    /// The fewest file descriptors; 0 if those of every command are enough.
+    package var descriptors = 0
+
+    /// True if its threads allocate side by side for long, which is faster with arenas of their own.
+    package var ownArenas = false
+
+    package init(descriptors: Int = 0, ownArenas: Bool = false) {
+      self.descriptors = descriptors
+      self.ownArenas = ownArenas
+    }
+  }
+
   /// The arguments: `QUERY…`; empty for none.
   package let arguments: String
   package let words: CompletionSource.Following
+  package let needs: Needs
 
   package var options: [Option] { makeOptions() + Option.common }
 
@@ -34,7 +49,7 @@ package struct Command: Sendable {
   var takesArguments: Bool { !arguments.isEmpty }
 
   package init(
-    _ arguments: String = "", words: CompletionSource.Following? = nil,
+    _ arguments: String = "", words: CompletionSource.Following? = nil, needs: Needs = Needs(),
     options: @escaping @Sendable @autoclosure () -> [Option] = [],
     fields: @escaping @Sendable @autoclosure () -> [Field<some Any>] = [Field<Never>](),
     notes: @escaping @Sendable @autoclosure () -> [String] = [],
@@ -43,6 +58,7 @@ package struct Command: Sendable {
   ) {
     self.arguments = arguments
     self.words = words ?? { _, _ in arguments.isEmpty ? .none : .anything }
+    self.needs = needs
     makeOptions = options
     makeFields = { fields().map { FieldEntry($0) } }
     makeNotes = notes

@@ -32,6 +32,7 @@ extension Command {
   fileprivate static func serve(_ plugins: [any Plugin]) -> Command {
     let name = plugins.dropFirst().first?.name ?? plugins.first?.name ?? "NAME"
     return Command(
+      needs: .init(descriptors: ServerLimits.minDescriptors, ownArenas: true),
       options: [
         port, open, listen, host, allowOrigin, readOnly, .newToken, .tokenFile, .noToken,
         .source.with(about: "serve only these sources"), .replay, .replayWire,
@@ -197,7 +198,6 @@ extension Command {
   private static func start(
     on address: String, _ port: Int, _ responder: HTTPServer.Responder
   ) throws(CommandError) -> HTTPServer {
-    try ProcessResources.requireDescriptors(ServerLimits.minDescriptors)
     let limits = ServerLimits(descriptors: ProcessResources.descriptors)
     do { return try HTTPServer(on: address, port: port, limits: limits, responder) } catch {
       var failure = CommandError(error)

@@ -12,7 +12,7 @@ extension CommandTree.Node {
 extension Command {
   fileprivate static func watch(_ plugins: [any Plugin]) -> Command {
     Command(
-      "SOURCE", words: CompletionSource.source(plugins),
+      "SOURCE", words: CompletionSource.source(plugins), needs: .init(ownArenas: true),
       options: [
         .every, .exec,
         .maxPages.with(about: "stop each sync after N pages (required for unbounded sources)"),

@@ -1,3 +1,4 @@
+import AggregatorArguments
 import AggregatorFoundation
 import AggregatorTerminal
 
@@ -11,7 +12,7 @@ enum ProcessResources {
   /// The limit of most Linux systems, and enough for the connections of a server.
   private static let wantedDescriptors = 1024
 
-  /// Adapts to the limits, and to the command; call it before any thread is created.
+  /// Adapts to the limits; call it before any thread is created.
   ///
   /// Throws `unavailable` if a limit is too low, or there is no `/proc`.
   static func prepare() throws(CommandError) {
@@ -22,7 +23,7 @@ enum ProcessResources {
     }
     raiseDescriptors()
     try requireDescriptors(minDescriptors)
-    try prepareMemory()
+    try requireMemory()
   }
 
   /// The most file descriptors that may be open at a time.
@@ -55,27 +56,29 @@ enum ProcessResources {
     /// With less, threads cannot start, and the program would wait for them or crash.
     private static let minBytes = 200 << 20
 
-    private static func prepareMemory() throws(CommandError) {
+    /// The most bytes of address space; `nil` if it is not limited.
+    private static var addressSpace: rlim_t? {
       var limit = rlimit()
       let isLimited =
         getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0
         && limit.rlim_cur != ~0  // RLIM_INFINITY
-      guard !isLimited || limit.rlim_cur >= minBytes else {
-        throw CommandError(
-          .unavailable,
-          "not enough memory: the address space is limited to \(limit.rlim_cur >> 20) MB",
-          hint: "allow \(minBytes >> 20) MB with ulimit -v")
-      }
-      // The threads of these allocate side by side for long, which is faster with arenas of their own.
-      let long = ["load", "serve", "sync", "watch"]
-      if isLimited || !CommandLine.arguments.contains(where: long.contains) { shareArena() }
+      return isLimited ? limit.rlim_cur : nil
     }
 
-    /// Lets all threads allocate from the same memory.
+    private static func requireMemory() throws(CommandError) {
+      guard let bytes = addressSpace, bytes < minBytes else { return }
+      throw CommandError(
+        .unavailable, "not enough memory: the address space is limited to \(bytes >> 20) MB",
+        hint: "allow \(minBytes >> 20) MB with ulimit -v")
+    }
+
+    /// Lets all threads allocate from the same memory, unless the command is faster otherwise and there is room; call
+    /// it before any thread is created.
     ///
     /// glibc reserves up to 128 MB for each of the first threads that allocate, and enlarges what they use by a page at
     /// a time: half a millisecond of a short run.
-    private static func shareArena() {
+    static func shareArena(unlessNeededBy needs: Command.Needs) {
+      guard !needs.ownArenas || addressSpace != nil else { return }
       // glibc's module for Swift lacks malloc.h.
       typealias Function = @convention(c) (_ parameter: Int32, _ value: Int32) -> Int32
       guard let mallopt = dlsym(nil, "mallopt") else { return }
@@ -86,6 +89,8 @@ enum ProcessResources {
   #else
     private static let openFiles = RLIMIT_NOFILE
 
-    private static func prepareMemory() throws(CommandError) {}
+    private static func requireMemory() throws(CommandError) {}
+
+    static func shareArena(unlessNeededBy needs: Command.Needs) {}
   #endif
 }
