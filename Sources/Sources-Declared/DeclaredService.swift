@@ -225,7 +225,7 @@ extension Manifest {
     case .link(.header(let name)) where name.lowercased() == "link":
       return .success(response.nextLink.map { .link($0) })
     case .token(_, _, let path), .link(let path): next = path
-    default: return .success(nil)
+    case .page, .offset, nil: return .success(nil)
     }
     let found = value(at: next, document, response, rows) ?? .null
     if found.meansNone { return .success(nil) }

@@ -141,7 +141,7 @@ extension Prober {
         }
         start = .link(stored)
       case .parameters(let parameters)?: start = .parameters(parameters)
-      default: return .ended
+      case .token, nil: return .ended
       }
     }
     let second: Sample
@@ -181,7 +181,7 @@ extension Prober {
       }
       parameter.value = 0
       return .proved(start, .page(parameter))
-    default: break
+    case .page, .offset, .token, .link: break
     }
     return repeated == 0
       ? .proved(second, candidate.step) : .refuted("\(repeated) rows are repeated")
