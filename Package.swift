@@ -32,17 +32,14 @@ let package = Package(
     .plugin(name: "AggregatorEmbedJSON", targets: ["AggregatorEmbedJSON"]),
   ] + sources.map { .library(name: "\($0)Source", targets: ["\($0)Source"]) },
   targets: [
+    // Loads the libraries of the four below at run time.
     .target(
-      name: "CAggregatorCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
-    .target(
-      name: "CAggregatorLineEditor",
+      name: "CAggregatorLibrary",
       linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
-    .target(
-      name: "CAggregatorPostgres",
-      linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
-    .target(
-      name: "CAggregatorServer",
-      linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .target(name: "CAggregatorCurl", dependencies: ["CAggregatorLibrary"]),
+    .target(name: "CAggregatorLineEditor", dependencies: ["CAggregatorLibrary"]),
+    .target(name: "CAggregatorPostgres", dependencies: ["CAggregatorLibrary"]),
+    .target(name: "CAggregatorServer", dependencies: ["CAggregatorLibrary"]),
     .systemLibrary(
       name: "CAggregatorSQLite",
       providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]),

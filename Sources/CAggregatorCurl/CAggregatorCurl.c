@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "CAggregatorCurl.h"
 
-#include <dlfcn.h>
+#include <CAggregatorLibrary.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -37,48 +37,42 @@ static struct {
   struct message *(*multi_info_read)(void *, int *);
 } curl;
 
-static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 // Readers: threads inside libcurl. Writer: the exit handler of the process.
 static pthread_rwlock_t ending = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
 static void end(void) { pthread_rwlock_wrlock(&ending); }
 
-static bool resolve(void *library) {
-#define BIND(name) \
-  if (!(*(void **)&curl.name = dlsym(library, "curl_" #name))) return false
-  BIND(global_init);
-  BIND(easy_init);
-  BIND(easy_cleanup);
-  BIND(easy_setopt);
-  BIND(easy_getinfo);
-  BIND(slist_append);
-  BIND(slist_free_all);
-  BIND(multi_init);
-  BIND(multi_cleanup);
-  BIND(multi_setopt);
-  BIND(multi_add_handle);
-  BIND(multi_remove_handle);
-  BIND(multi_perform);
-  BIND(multi_poll);
-  BIND(multi_wakeup);
-  BIND(multi_info_read);
-#undef BIND
-  return true;
+#define SYMBOL(name) {"curl_" #name, &curl.name}
+static const clibrary_symbol symbols[] = {
+  SYMBOL(global_init),
+  SYMBOL(easy_init),
+  SYMBOL(easy_cleanup),
+  SYMBOL(easy_setopt),
+  SYMBOL(easy_getinfo),
+  SYMBOL(slist_append),
+  SYMBOL(slist_free_all),
+  SYMBOL(multi_init),
+  SYMBOL(multi_cleanup),
+  SYMBOL(multi_setopt),
+  SYMBOL(multi_add_handle),
+  SYMBOL(multi_remove_handle),
+  SYMBOL(multi_perform),
+  SYMBOL(multi_poll),
+  SYMBOL(multi_wakeup),
+  SYMBOL(multi_info_read),
+  {NULL, NULL},
+};
+#undef SYMBOL
+
+static bool prepare(void) {
+  const long everything = 3;  // CURL_GLOBAL_ALL
+  // Registered after the handlers of the TLS library, so it runs before them.
+  return curl.global_init(everything) == 0 && atexit(end) == 0;
 }
 
 bool ccurl_load(const char *name) {
-  static bool isLoaded = false;
-  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (!library) return false;
-  pthread_mutex_lock(&loading);
-  if (!isLoaded) {
-    const long everything = 3;  // CURL_GLOBAL_ALL
-    // Registered after the handlers of the TLS library, so it runs before them.
-    isLoaded = resolve(library) && curl.global_init(everything) == 0 && atexit(end) == 0;
-  }
-  bool result = isLoaded;
-  pthread_mutex_unlock(&loading);
-  return result;
+  static clibrary library = {.symbols = symbols, .prepare = prepare};
+  return clibrary_load(&library, name);
 }
 
 void ccurl_enter(void) { pthread_rwlock_rdlock(&ending); }

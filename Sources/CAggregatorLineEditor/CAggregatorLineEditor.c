@@ -1,6 +1,6 @@
 #include "CAggregatorLineEditor.h"
 
-#include <dlfcn.h>
+#include <CAggregatorLibrary.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdlib.h>
@@ -47,35 +47,31 @@ static int interrupt(int count, int key) {
   return 0;
 }
 
-static bool resolve(void *library) {
-#define BIND(name) \
-  if (!(*(void **)&line.name = dlsym(library, #name))) return false
-  BIND(readline);
-  BIND(rl_initialize);
-  BIND(rl_add_defun);
-  BIND(rl_completion_matches);
-  BIND(add_history);
-  BIND(stifle_history);
-  BIND(rl_attempted_completion_function);
-  BIND(rl_completer_word_break_characters);
-  BIND(rl_readline_name);
-  BIND(rl_attempted_completion_over);
-  BIND(rl_catch_signals);
-  BIND(rl_completion_append_character);
-  BIND(rl_done);
-#undef BIND
-  return true;
-}
+#define SYMBOL(name) {#name, &line.name}
+static const clibrary_symbol symbols[] = {
+  SYMBOL(readline),
+  SYMBOL(rl_initialize),
+  SYMBOL(rl_add_defun),
+  SYMBOL(rl_completion_matches),
+  SYMBOL(add_history),
+  SYMBOL(stifle_history),
+  SYMBOL(rl_attempted_completion_function),
+  SYMBOL(rl_completer_word_break_characters),
+  SYMBOL(rl_readline_name),
+  SYMBOL(rl_attempted_completion_over),
+  SYMBOL(rl_catch_signals),
+  SYMBOL(rl_completion_append_character),
+  SYMBOL(rl_done),
+  {NULL, NULL},
+};
+#undef SYMBOL
 
-bool cline_load(const char *name, cline_completion words) {
-  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (!library || !resolve(library)) return false;
+static bool prepare(void) {
   // Without the locale every byte would be a character.
   if (!setlocale(LC_CTYPE, "") || strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
     setlocale(LC_CTYPE, "C.UTF-8");
   const int maxHistory = 1000;
   const int controlC = 3;
-  completion = words;
   // The program has its own thread for signals.
   *line.rl_catch_signals = 0;
   *line.rl_readline_name = "aggregator";
@@ -86,6 +82,12 @@ bool cline_load(const char *name, cline_completion words) {
   line.rl_add_defun("clear-statement", interrupt, controlC);
   line.stifle_history(maxHistory);
   return true;
+}
+
+bool cline_load(const char *name, cline_completion words) {
+  static clibrary library = {.symbols = symbols, .prepare = prepare};
+  completion = words;
+  return clibrary_load(&library, name);
 }
 
 char *cline_read(const char *prompt, bool *isCleared) {

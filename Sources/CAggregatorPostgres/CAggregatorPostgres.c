@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "CAggregatorPostgres.h"
 
-#include <dlfcn.h>
+#include <CAggregatorLibrary.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,8 +54,6 @@ static struct {
   void (*freeCancel)(cpq_cancel *);
 } pq;
 
-static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
-
 // Readers: threads inside libpq. Writer: the exit handler of the process, so that the TLS library is not
 // taken apart while a thread uses it.
 #if defined(__linux__)
@@ -66,59 +64,54 @@ static pthread_rwlock_t ending = PTHREAD_RWLOCK_INITIALIZER;
 
 static void end(void) { pthread_rwlock_wrlock(&ending); }
 
-static bool resolve(void *library) {
-#define BIND(name) \
-  if (!(*(void **)&pq.name = dlsym(library, "PQ" #name))) return false
-  BIND(libVersion);
-  BIND(connectStartParams);
-  BIND(connectPoll);
-  BIND(finish);
-  BIND(status);
-  BIND(transactionStatus);
-  BIND(socket);
-  BIND(serverVersion);
-  BIND(parameterStatus);
-  BIND(errorMessage);
-  BIND(setNoticeProcessor);
-  BIND(setnonblocking);
-  BIND(enterPipelineMode);
-  BIND(pipelineSync);
-  BIND(sendQueryParams);
-  BIND(flush);
-  BIND(consumeInput);
-  BIND(isBusy);
-  BIND(getResult);
-  BIND(backendPID);
-  BIND(notifies);
-  BIND(freemem);
-  BIND(resultStatus);
-  BIND(resultErrorField);
-  BIND(resultErrorMessage);
-  BIND(ntuples);
-  BIND(nfields);
-  BIND(fname);
-  BIND(ftype);
-  BIND(getisnull);
-  BIND(getvalue);
-  BIND(getlength);
-  BIND(clear);
-  BIND(getCancel);
-  BIND(cancel);
-  BIND(freeCancel);
-#undef BIND
-  return true;
-}
+#define SYMBOL(name) {"PQ" #name, &pq.name}
+static const clibrary_symbol symbols[] = {
+  SYMBOL(libVersion),
+  SYMBOL(connectStartParams),
+  SYMBOL(connectPoll),
+  SYMBOL(finish),
+  SYMBOL(status),
+  SYMBOL(transactionStatus),
+  SYMBOL(socket),
+  SYMBOL(serverVersion),
+  SYMBOL(parameterStatus),
+  SYMBOL(errorMessage),
+  SYMBOL(setNoticeProcessor),
+  SYMBOL(setnonblocking),
+  SYMBOL(enterPipelineMode),
+  SYMBOL(pipelineSync),
+  SYMBOL(sendQueryParams),
+  SYMBOL(flush),
+  SYMBOL(consumeInput),
+  SYMBOL(isBusy),
+  SYMBOL(getResult),
+  SYMBOL(backendPID),
+  SYMBOL(notifies),
+  SYMBOL(freemem),
+  SYMBOL(resultStatus),
+  SYMBOL(resultErrorField),
+  SYMBOL(resultErrorMessage),
+  SYMBOL(ntuples),
+  SYMBOL(nfields),
+  SYMBOL(fname),
+  SYMBOL(ftype),
+  SYMBOL(getisnull),
+  SYMBOL(getvalue),
+  SYMBOL(getlength),
+  SYMBOL(clear),
+  SYMBOL(getCancel),
+  SYMBOL(cancel),
+  SYMBOL(freeCancel),
+  {NULL, NULL},
+};
+#undef SYMBOL
+
+// Registered after the handlers of the TLS library, so it runs before them.
+static bool prepare(void) { return atexit(end) == 0; }
 
 bool cpq_load(const char *name) {
-  static bool isLoaded = false;
-  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (!library) return false;
-  pthread_mutex_lock(&loading);
-  // Registered after the handlers of the TLS library, so it runs before them.
-  if (!isLoaded) isLoaded = resolve(library) && atexit(end) == 0;
-  bool result = isLoaded;
-  pthread_mutex_unlock(&loading);
-  return result;
+  static clibrary library = {.symbols = symbols, .prepare = prepare};
+  return clibrary_load(&library, name);
 }
 
 // Runs a call of a connection, unless the process is ending.

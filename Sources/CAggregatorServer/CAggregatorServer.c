@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
 #include "CAggregatorServer.h"
 
+#include <CAggregatorLibrary.h>
 #include <arpa/inet.h>
-#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -68,40 +68,36 @@ struct server {
   int listener;
 };
 
-static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+#define SYMBOL(name) {"MHD_" #name, &mhd.name}
+static const clibrary_symbol symbols[] = {
+  SYMBOL(get_version),
+  SYMBOL(start_daemon),
+  SYMBOL(quiesce_daemon),
+  SYMBOL(stop_daemon),
+  SYMBOL(suspend_connection),
+  SYMBOL(resume_connection),
+  SYMBOL(get_connection_info),
+  SYMBOL(get_connection_values_n),
+  SYMBOL(set_connection_value_n),
+  SYMBOL(create_response_from_buffer),
+  SYMBOL(create_response_from_callback),
+  SYMBOL(add_response_header),
+  SYMBOL(queue_response),
+  SYMBOL(destroy_response),
+  {NULL, NULL},
+};
+#undef SYMBOL
 
-static bool resolve(void *library) {
-#define BIND(name) \
-  if (!(*(void **)&mhd.name = dlsym(library, "MHD_" #name))) return false
-  BIND(get_version);
-  BIND(start_daemon);
-  BIND(quiesce_daemon);
-  BIND(stop_daemon);
-  BIND(suspend_connection);
-  BIND(resume_connection);
-  BIND(get_connection_info);
-  BIND(get_connection_values_n);
-  BIND(set_connection_value_n);
-  BIND(create_response_from_buffer);
-  BIND(create_response_from_callback);
-  BIND(add_response_header);
-  BIND(queue_response);
-  BIND(destroy_response);
-#undef BIND
+// 0.9.70 or later.
+static bool prepare(void) {
   int major = 0, minor = 0, patch = 0;
   sscanf(mhd.get_version(), "%d.%d.%d", &major, &minor, &patch);
   return major > 0 || minor > 9 || (minor == 9 && patch >= 70);
 }
 
 bool cserver_load(const char *name) {
-  static bool isLoaded = false;
-  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (!library) return false;
-  pthread_mutex_lock(&loading);
-  if (!isLoaded) isLoaded = resolve(library);
-  bool result = isLoaded;
-  pthread_mutex_unlock(&loading);
-  return result;
+  static clibrary library = {.symbols = symbols, .prepare = prepare};
+  return clibrary_load(&library, name);
 }
 
 // Callbacks of the library

@@ -1,8 +1,7 @@
 #include "CAggregatorServer.h"
 
-#include <dlfcn.h>
+#include <CAggregatorLibrary.h>
 #include <limits.h>
-#include <pthread.h>
 #include <string.h>
 
 // z_stream of zlib.h.
@@ -30,24 +29,17 @@ static struct {
   int (*end)(struct stream *);
 } zlib;
 
-static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
-
-static bool resolve(void *library) {
-  return (*(void **)&zlib.version = dlsym(library, "zlibVersion"))
-         && (*(void **)&zlib.init = dlsym(library, "deflateInit2_"))
-         && (*(void **)&zlib.deflate = dlsym(library, "deflate"))
-         && (*(void **)&zlib.end = dlsym(library, "deflateEnd"));
-}
+static const clibrary_symbol symbols[] = {
+  {"zlibVersion", &zlib.version},
+  {"deflateInit2_", &zlib.init},
+  {"deflate", &zlib.deflate},
+  {"deflateEnd", &zlib.end},
+  {NULL, NULL},
+};
 
 bool cserver_load_zlib(const char *name) {
-  static bool isLoaded = false;
-  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (!library) return false;
-  pthread_mutex_lock(&loading);
-  if (!isLoaded) isLoaded = resolve(library);
-  bool result = isLoaded;
-  pthread_mutex_unlock(&loading);
-  return result;
+  static clibrary library = {.symbols = symbols};
+  return clibrary_load(&library, name);
 }
 
 size_t cserver_gzip(const void *bytes, size_t count, void *output, size_t capacity) {

@@ -1,0 +1,27 @@
+#ifndef C_AGGREGATOR_LIBRARY_H
+#define C_AGGREGATOR_LIBRARY_H
+
+#include <stdbool.h>
+
+// Libraries that are loaded at run time: a program starts without them, and builds without their headers.
+
+// A symbol, and the address of the pointer that is set to it.
+typedef struct {
+  const char *name;
+  void *pointer;
+} clibrary_symbol;
+
+// A library, of which one is loaded in a process; initialised with its symbols.
+typedef struct {
+  // The last one has no name.
+  const clibrary_symbol *symbols;
+  // Called once, after all symbols were found; false if the library cannot be used. May be NULL.
+  bool (*prepare)(void);
+  bool is_loaded;
+} clibrary;
+
+// Loads the library `name`, a file or what the system finds by that name, unless one is loaded already. Returns false
+// if it is not installed, lacks a symbol, or cannot be used. Threads may call it at once.
+bool clibrary_load(clibrary *library, const char *name);
+
+#endif
