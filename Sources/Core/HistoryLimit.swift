@@ -1,3 +1,5 @@
+import AggregatorText
+
 /// The history of changes that a store keeps of each source.
 public struct HistoryLimit: Hashable, Sendable {
   /// The age at which changes are removed.
@@ -45,19 +47,6 @@ public struct HistoryLimit: Hashable, Sendable {
 extension Duration {
   /// Parses a whole number of seconds, minutes, hours, days or weeks: `90m`, `2h`, `30d`.
   package init?(span text: some StringProtocol) {
-    guard let unit = text.last, let number = Int64(text.dropLast()), 1...99_999 ~= number,
-      text.first != "+"
-    else { return nil }
-    let seconds: Int64? =
-      switch unit {
-      case "s": 1
-      case "m": 60
-      case "h": 3600
-      case "d": 86_400
-      case "w": 604_800
-      default: nil
-      }
-    guard let seconds else { return nil }
-    self = .seconds(number * seconds)
+    self.init(text, numbers: 1...99_999, units: [.seconds, .minutes, .hours, .days, .weeks])
   }
 }

@@ -94,8 +94,3 @@ extension PostgresConnection {
       .integer(source), .text(name))
   }
 }
-
-extension [Int64] {
-  /// A JSON array.
-  var jsonArray: String { "[\(map(String.init).joined(separator: ","))]" }
-}

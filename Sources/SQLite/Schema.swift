@@ -173,7 +173,3 @@ extension Sequence<String> {
   /// A JSON array, for SQLite's `json_each`.
   var jsonArray: String { JSON.array(map(JSON.string)).text }
 }
-
-extension [Int64] {
-  var jsonArray: String { "[\(map(String.init).joined(separator: ","))]" }
-}

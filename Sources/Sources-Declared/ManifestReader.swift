@@ -337,13 +337,12 @@ extension Manifest {
 }
 
 extension Duration {
+  /// The units of durations in a manifest.
+  static let manifestUnits: [DurationUnit] = [.seconds, .minutes, .hours, .days]
+
   /// Reads `15s`, `10m`, `2h` or `7d`.
   fileprivate init?(manifest text: String) {
-    let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-    guard let unit = text.last.flatMap({ units[$0] }), let count = Int(text.dropLast()),
-      1...1_000_000 ~= count, text.first != "+"
-    else { return nil }
-    self = .seconds(count * unit)
+    self.init(text, numbers: 1...1_000_000, units: Self.manifestUnits)
   }
 }
 

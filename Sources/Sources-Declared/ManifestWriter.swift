@@ -47,8 +47,10 @@ extension Manifest {
     add("title", title.map { .string($0.description) })
     if rate != Self.defaultRate { add("rate", .string(rate?.description ?? "off")) }
     let standard = Manifest(url: url)
-    if fresh != standard.fresh { add("fresh", .string(fresh.manifestText)) }
-    if timeout != standard.timeout { add("timeout", .string(timeout.manifestText)) }
+    if fresh != standard.fresh { add("fresh", .string(fresh.text(in: Duration.manifestUnits))) }
+    if timeout != standard.timeout {
+      add("timeout", .string(timeout.text(in: Duration.manifestUnits)))
+    }
     return .object(members)
   }
 }
@@ -61,15 +63,5 @@ extension Manifest.DeclaredField {
     ]
     if !isSearchable { members.append(JSON.Member("search", false)) }
     return .object(members)
-  }
-}
-
-extension Duration {
-  /// `15s`, `10m`, `2h`.
-  fileprivate var manifestText: String {
-    let seconds = components.seconds
-    let units: [(String, Int64)] = [("d", 86_400), ("h", 3600), ("m", 60)]
-    let unit = units.first { seconds % $0.1 == 0 } ?? ("s", 1)
-    return "\(seconds / unit.1)\(unit.0)"
   }
 }

@@ -62,6 +62,11 @@ package struct RecordWindow {
   package static func limit(showingMoreThan limit: Int) -> Int { min(limit, .max - 1) + 1 }
 }
 
+extension [Int64] {
+  /// The JSON array in which a store keeps positions.
+  package var jsonArray: String { "[\(map(String.init).joined(separator: ","))]" }
+}
+
 extension FoldedText {
   /// The text in which a store searches, and for which it searches: with a visible sign for zero bytes,
   /// which end a text in SQLite and which PostgreSQL refuses.

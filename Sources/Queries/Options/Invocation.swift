@@ -54,18 +54,9 @@ package struct Invocation: Sendable {
 extension Duration {
   /// Parses a number and `ms`, `s`, `m` or `h`, or a number of seconds, from 1 ms to one day.
   package init?(typed text: String) {
-    guard let match = text.wholeMatch(of: /([0-9]{1,8})(\.[0-9]{1,3})?(ms|s|m|h)?/),
-      let number = Double(match.1 + (match.2 ?? ""))
-    else { return nil }
-    let unit: Double =
-      switch match.3 {
-      case "ms": 0.001
-      case "m": 60
-      case "h": 3600
-      default: 1
-      }
-    let milliseconds = (number * unit * 1000).rounded()
-    guard 1...86_400_000 ~= milliseconds else { return nil }
-    self = .milliseconds(Int64(milliseconds))
+    self.init(
+      text, numbers: 0...99_999_999, units: [.milliseconds, .seconds, .minutes, .hours],
+      maxDecimals: 3, defaultUnit: .seconds)
+    guard .milliseconds(1) ... .seconds(86_400) ~= self else { return nil }
   }
 }

@@ -1,3 +1,5 @@
+import AggregatorText
+
 /// A rate limit: one or more bounds that hold at once.
 ///
 /// Written as `1/s 200/h` or `20000/5m`: a count, a slash, and a period of whole seconds (`s`),
@@ -53,31 +55,22 @@ public struct Rate: Hashable, Sendable, LosslessStringConvertible {
 }
 
 extension Rate.Bound {
-  private static let units: [(name: Character, seconds: Int64)] = [
-    ("h", 3600), ("m", 60), ("s", 1),
-  ]
+  private static let units: [DurationUnit] = [.seconds, .minutes, .hours]
 
   fileprivate init?(_ word: Substring) {
     let parts = word.split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count == 2, let name = parts[1].last,
-      let unit = Self.units.first(where: { $0.name == name }),
-      let count = Self.number(parts[0], digits: 9)
+    // `Int` alone would accept a sign, and any length.
+    guard parts.count == 2, parts[0].utf8.count <= 9, parts[0].first != "+",
+      let count = Int(parts[0]), count > 0,
+      let period = Duration(
+        parts[1].count == 1 ? "1\(parts[1])" : parts[1], numbers: 1...999_999, units: Self.units)
     else { return nil }
-    let multiple = parts[1].dropLast()
-    guard let number = multiple.isEmpty ? 1 : Self.number(multiple, digits: 6) else { return nil }
-    self.init(count: count, period: .seconds(Int64(number) * unit.seconds))
-  }
-
-  // `Int` alone would accept a sign, and any length.
-  private static func number(_ text: Substring, digits: Int) -> Int? {
-    guard text.utf8.count <= digits, text.first != "+" else { return nil }
-    return Int(text).flatMap { $0 > 0 ? $0 : nil }
+    self.init(count: count, period: period)
   }
 
   fileprivate var text: String {
-    let seconds = period.components.seconds
-    let unit = Self.units.first { seconds % $0.seconds == 0 } ?? ("s", 1)
-    let number = seconds / unit.seconds
-    return "\(count)/\(number == 1 ? "" : "\(number)")\(unit.name)"
+    let period = period.text(in: Self.units)
+    // One unit goes without its number.
+    return "\(count)/\(period.count == 2 && period.first == "1" ? period.dropFirst() : period[...])"
   }
 }
