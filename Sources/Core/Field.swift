@@ -28,13 +28,9 @@ public struct Field<Item>: Sendable {
   /// SQL queries read stored fields at their paths and compute the others.
   public private(set) var path: String?
 
-  /// The SQLite expression that computes the value from the record's stored JSON, `records.json`, so that the
-  /// store shows the field to other programs; `nil` if it has a ``path``, or only Swift can compute it.
-  public private(set) var sqlExpression: String?
-
-  /// The PostgreSQL expression that computes the value as text from the record's stored JSON, `json` of the type
-  /// `json`; `nil` as for ``sqlExpression``.
-  public private(set) var postgresExpression: String?
+  /// Computes the value from the record's stored JSON, so that a store shows the field to other programs; `nil` if it
+  /// has a ``path``, or only Swift can compute it.
+  public private(set) var expression: FieldExpression?
 
   /// True if services send the field only with a single record: in a list, null may mean not fetched.
   public private(set) var isDetail = false
@@ -74,14 +70,10 @@ public struct Field<Item>: Sendable {
     return field
   }
 
-  /// Returns this field with expressions for SQLite and PostgreSQL, which must compute the same value; see
-  /// ``sqlExpression`` and ``postgresExpression``.
-  ///
-  /// A store in a database whose expression is missing does not show the field to other programs.
-  public func computed(inSQL expression: String, inPostgres postgres: String? = nil) -> Field {
+  /// Returns this field with an ``expression``, which must have the same value as the field.
+  public func computed(as expression: FieldExpression) -> Field {
     var field = self
-    field.sqlExpression = expression
-    field.postgresExpression = postgres
+    field.expression = expression
     return field
   }
 

@@ -1,6 +1,5 @@
 package import AggregatorCore
 import AggregatorStore
-import AggregatorText
 
 /// A role for queries, which may read the views of the sources and nothing else of the store.
 package struct PostgresSQLRole: Sendable {

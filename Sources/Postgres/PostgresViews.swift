@@ -1,6 +1,5 @@
 import AggregatorCore
 package import AggregatorStore
-import AggregatorText
 
 extension StoredViews {
   /// The views in the database, in the schema ``PostgresSchema/viewSchema``.
@@ -17,7 +16,7 @@ extension SourceView {
   package var postgresColumns: [Column] {
     var names: Set<String> = []
     return fields.filter {
-      ($0.path ?? $0.postgresExpression) != nil
+      ($0.path != nil || $0.expression != nil)
         && names.insert($0.name.foldedInPostgres.postgresIdentifier).inserted
     }
   }
@@ -32,10 +31,8 @@ extension SourceView {
   fileprivate var postgresDefinition: String {
     let columns = postgresColumns.map { field in
       let value =
-        field.path.map { path in
-          let members = path.split(separator: ".").map { String($0).postgresText }
-          return "json #>> ARRAY[\(members.joined(separator: ", "))]"
-        } ?? field.postgresExpression ?? "NULL"
+        field.path.map { "json #>> \($0.split(separator: ".").map(String.init).postgresArray)" }
+        ?? field.expression?.postgresText ?? "NULL"
       return "\(field.kind.cast(value)) AS \(field.name.foldedInPostgres.postgresName)"
     }
     return """
@@ -52,13 +49,6 @@ extension SourceView {
             SELECT 1 FROM aggregator_store.tombstones t WHERE t.source = r.source AND t.id = r.id)
         OFFSET 0) records
       """
-  }
-}
-
-extension String {
-  /// This with ASCII letters in lower case, as PostgreSQL reads a name that is not quoted.
-  package var foldedInPostgres: String {
-    String(decoding: utf8.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }, as: UTF8.self)
   }
 }
 

@@ -1,6 +1,5 @@
 import AggregatorCore
 package import AggregatorStore
-import AggregatorText
 import CAggregatorSQLite
 
 extension SourceView {
@@ -30,8 +29,7 @@ extension SourceView {
     let values = fields.enumerated().compactMap { index, field in
       let value =
         field.path.map { path in
-          let members = path.split(separator: ".").map { ".\"\($0)\"" }.joined()
-          return "json_extract(\(json), \("$\(members)".sqlText))"
+          "json_extract(\(json), \(path.split(separator: ".").map(String.init).sqliteJSONPath))"
         } ?? computed(index)
       return value.map { "\(field.kind.cast($0)) AS \(field.name.sqlName)" }
     }
@@ -56,7 +54,7 @@ extension SourceView {
   /// The view for other programs, which may attach the file under any name and lack the functions of this one.
   fileprivate var definition: String {
     let number = "(SELECT number FROM sources WHERE name = \(name.sqlText))"
-    let select = select(of: number, in: "") { fields[$0].sqlExpression.map { "(\($0))" } }
+    let select = select(of: number, in: "") { fields[$0].expression?.sqliteText }
     return "CREATE VIEW \(storedName.sqlName) AS \(select)"
   }
 }

@@ -95,11 +95,9 @@ public struct DeclaredPlugin: Plugin {
       field.name, field.name, .any, about: "The value at \(path.description.oneLine(atMost: 80)).",
       isShown: isShown,
       isSearchable: field.isSearchable, read: { path.value(in: $0.row) ?? .null })
-    guard let members = path.members else {
-      return computed.computed(
-        inSQL: path.sqlExpression(below: "row"), inPostgres: path.postgresExpression(below: "row"))
-    }
-    return computed.stored(at: (["row"] + members).joined(separator: "."))
+    let stored = [.member("row")] + path.components
+    guard let members = stored.plainNames else { return computed.computed(as: .value(at: stored)) }
+    return computed.stored(at: members.joined(separator: "."))
   }
 
   private static let shownFields = 5
@@ -226,19 +224,6 @@ extension Manifest {
 }
 
 extension JSONPath {
-  /// The names of members that lead to the value; `nil` if it may be elsewhere, too: in several places, or at
-  /// a position of a list.
-  fileprivate var members: [String]? {
-    var names: [String] = []
-    for component in components {
-      guard case .member(let name) = component, Int(name) == nil, !name.isEmpty,
-        !name.contains(where: { ".\"\\\0".contains($0) })
-      else { return nil }
-      names.append(name)
-    }
-    return names
-  }
-
   fileprivate func text(in row: JSON) -> String? {
     if case .string(let text)? = value(in: row), !text.isEmpty { text } else { nil }
   }

@@ -6,12 +6,7 @@ import AggregatorKit
 /// `data.items`, `0.total`, `labels.*.name`. A name that contains a dot, or would read as something else, is
 /// quoted as in JSON: `a."b.c".d`.
 struct JSONPath: Hashable, Sendable, LosslessStringConvertible {
-  enum Component: Hashable, Sendable {
-    /// A member of an object, or an element of an array if the name is a list position.
-    case member(String)
-    /// All elements of an array, or the values of all members of an object.
-    case each
-  }
+  typealias Component = JSONPathComponent
 
   /// Longer paths are refused: a manifest is untrusted.
   static let maxComponents = 32
@@ -75,7 +70,7 @@ struct JSONPath: Hashable, Sendable, LosslessStringConvertible {
   }
 }
 
-extension JSONPath.Component: CustomStringConvertible {
+extension JSONPathComponent {
   /// Takes a component from the start of a text.
   fileprivate init?(from rest: inout Substring) {
     if rest.first == "\"" {

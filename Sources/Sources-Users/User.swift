@@ -91,37 +91,14 @@ extension User {
 }
 
 extension User {
-  /// ``name`` in SQL.
-  static let nameInSQL = """
-    coalesce(json_extract(json, '$.title') || ' ', '') || json_extract(json, '$.firstName')
-    || ' ' || json_extract(json, '$.lastName')
-    """
+  /// ``name``, as stores compute it.
+  static let storedName: FieldExpression = .joined([
+    .coalesce(.joined([.member("title"), .text(" ")]), .text("")),
+    .member("firstName"), .text(" "), .member("lastName"),
+  ])
 
-  /// ``age(at:)`` today in SQL.
-  static let ageInSQL = """
-    (SELECT CASE WHEN years BETWEEN 0 AND 150 THEN years END FROM (
-      SELECT strftime('%Y', 'now') - substr(born, 1, 4)
-        - (strftime('%m-%d', 'now') < substr(born, 6)) AS years
-      FROM (SELECT json_extract(json, '$.birthDate') AS born)
-      WHERE born GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'
-        AND substr(born, 6, 2) BETWEEN '01' AND '12' AND substr(born, 9) BETWEEN '01' AND '31'))
-    """
-
-  /// ``name`` in PostgreSQL.
-  static let nameInPostgres = """
-    coalesce((json #>> '{title}') || ' ', '') || (json #>> '{firstName}') || ' '
-    || (json #>> '{lastName}')
-    """
-
-  /// ``age(at:)`` today in PostgreSQL.
-  static let ageInPostgres = """
-    (SELECT CASE WHEN years BETWEEN 0 AND 150 THEN years::text END FROM (
-      SELECT CASE WHEN born ~ '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$' THEN
-        substr(today, 1, 4)::int - substr(born, 1, 4)::int
-          - (substr(today, 6) < substr(born, 6) COLLATE "C")::int END AS years
-      FROM (SELECT json #>> '{birthDate}' AS born,
-        to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS today) dates) ages)
-    """
+  /// ``age(at:)`` today, as stores compute it.
+  static let storedAge: FieldExpression = .age(bornOn: .member("birthDate"))
 }
 
 extension String {

@@ -75,7 +75,7 @@ public struct UsersPlugin: Plugin {
         "email", "Email", \.email, about: "Email address, used as the ID.",
         isSearchable: true),
       Field("name", "Name", \.name, about: "Title, first name and last name.")
-        .stored(at: nil).computed(inSQL: User.nameInSQL, inPostgres: User.nameInPostgres),
+        .stored(at: nil).computed(as: User.storedName),
       Field("title", "Title", \.title, about: "Mr, Ms, Madame.", isShown: false),
       Field(
         "firstName", "First name", \.firstName, about: "First name.", isShown: false,
@@ -86,7 +86,7 @@ public struct UsersPlugin: Plugin {
       Field("gender", "Gender", \.gender, about: "male or female.", isShown: false),
       Field("age", "Age", .integer, about: "Age in years.") { user in
         user.age(at: now()).json
-      }.computed(inSQL: User.ageInSQL, inPostgres: User.ageInPostgres),
+      }.computed(as: User.storedAge),
       Field("birthDate", "Born", \.birthDate, about: "Date of birth.", isShown: false),
       Field(
         "nationality", "Nationality", \.nationality, about: "Two-letter country code.",

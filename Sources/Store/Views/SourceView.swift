@@ -8,9 +8,8 @@ package struct SourceView: Sendable {
     package let kind: FieldKind
     /// The path of the value in the record's JSON; `nil` for a computed field.
     package let path: String?
-    /// The expressions of a computed field, in each dialect; `nil` if only Swift can compute it.
-    package let sqlExpression: String?
-    package let postgresExpression: String?
+    /// The value of a computed field; `nil` if only Swift can compute it.
+    package let expression: FieldExpression?
   }
 
   package let name: String
@@ -20,9 +19,7 @@ package struct SourceView: Sendable {
   package init<Item>(_ name: String, _ fields: [Field<Item>]) {
     self.name = name
     self.fields = fields.map {
-      Column(
-        name: $0.name, kind: $0.kind, path: $0.path, sqlExpression: $0.sqlExpression,
-        postgresExpression: $0.postgresExpression)
+      Column(name: $0.name, kind: $0.kind, path: $0.path, expression: $0.expression)
     }
   }
 }

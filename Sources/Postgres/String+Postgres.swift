@@ -1,18 +1,6 @@
-extension String {
-  /// This text as a name in SQL, whatever it contains.
-  package var sqlName: String {
-    // A zero byte would end the statement.
-    "\"\(replacing("\"", with: "\"\"").replacing("\0", with: "\u{2400}"))\""
-  }
+import AggregatorText
 
-  /// This text as a literal in SQL, whatever it contains.
-  package var sqlText: String {
-    let quoted = "'\(replacing("'", with: "''"))'"
-    return quoted.contains("\0") ? "(\(quoted.replacing("\0", with: "' || char(0) || '")))" : quoted
-  }
-}
-
-/// The same for PostgreSQL, whose texts cannot contain a zero byte.
+/// PostgreSQL's texts cannot contain a zero byte.
 extension String {
   /// This text as a name in SQL, whatever it contains; see ``postgresIdentifier``.
   package var postgresName: String {
@@ -32,5 +20,10 @@ extension String {
   package var postgresText: String {
     let text = replacing("\0", with: "\u{2400}").replacing("'", with: "''")
     return text.contains("\\") ? "E'\(text.replacing("\\", with: "\\\\"))'" : "'\(text)'"
+  }
+
+  /// This with ASCII letters in lower case, as PostgreSQL reads a name that is not quoted.
+  package var foldedInPostgres: String {
+    String(decoding: utf8.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }, as: UTF8.self)
   }
 }
