@@ -36,7 +36,7 @@ package struct AttachedFiles: Sendable {
         Self.reserved.contains(name) || name.hasPrefix("sqlite_") || name.contains("\0")
         || files.contains { $0.name.lowercased() == name }
         // Counting rows, SQLite does not say whether a query means the table or that of the store.
-        || Schema.tables.contains(name)
+        || SQLiteSchema.tables.contains(name)
         || file.separator != nil && views.contains { $0.lowercased() == name }
       guard !isTaken else {
         throw CommandError(

@@ -190,9 +190,9 @@ package struct StoreFile: Sendable {
     // The log is checked first: it disappears only when all of it is in the file.
     if !hasLog, let size = FileIdentity(path)?.size, !size.isMultiple(of: page) { return .cut }
     if tables == 0, mark == 0, version == 0 { return .empty(connection) }
-    guard mark == Schema.applicationID, version > 0 else { return .foreign }
-    guard version <= Schema.version else { return .newer }
-    return version == Schema.version ? .ours(connection) : .older(connection)
+    guard mark == SQLiteSchema.applicationID, version > 0 else { return .foreign }
+    guard version <= SQLiteSchema.version else { return .newer }
+    return version == SQLiteSchema.version ? .ours(connection) : .older(connection)
   }
 
   /// Configures a connection to a file that is a store.
@@ -219,7 +219,7 @@ package struct StoreFile: Sendable {
       // Another process may have been first.
       let found = try connection.row("PRAGMA user_version") { $0.integer(0) } ?? 0
       try connection.addRefolding()
-      for migration in Schema.migrations.dropFirst(Int(found)) {
+      for migration in SQLiteSchema.migrations.dropFirst(Int(found)) {
         try connection.execute(migration)
       }
     }

@@ -120,7 +120,7 @@ import Testing
     try await directory.store().save([StoreEntry("a")])
     let names = try directory.database().texts(
       "SELECT name FROM sqlite_schema WHERE type = 'table'")
-    #expect(Set(names.filter { !$0.contains("_") }) == Schema.tables)
+    #expect(Set(names.filter { !$0.contains("_") }) == SQLiteSchema.tables)
   }
 
   @Test(arguments: [

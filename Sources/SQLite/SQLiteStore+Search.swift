@@ -3,6 +3,26 @@ public import AggregatorStore
 import CAggregatorSQLite
 
 extension SQLiteStore {
+  public func records(
+    of source: String, matching words: [FoldedText], after position: Int64, limit: Int
+  ) async throws(SourceError) -> StoredSlice {
+    let search = StoredSearch(words)
+    return try await read { connection throws(SQLiteFailure) in
+      guard let number = try connection.number(of: source) else { return .empty }
+      let window = RecordWindow(
+        of: number, after: position, limit: RecordWindow.limit(showingMoreThan: limit))
+      var records = try connection.records(search, in: window)
+      let hasMore = records.count > limit
+      if hasMore { records.removeLast() }
+      var total: Int?
+      if position <= PositionRange(of: number).start || search.isEverything {
+        total = try connection.total(
+          of: search, found: records.count, hasMore: hasMore, of: number)
+      }
+      return StoredSlice(records: records, hasMore: hasMore, total: total)
+    } ?? .empty
+  }
+
   /// Asks the index once for the first page, if there are few matches.
   ///
   /// Otherwise each rank is a query of its own, in first-seen order, so a page begins anywhere without reading those
@@ -47,6 +67,40 @@ extension SQLiteStore {
       }
       return (StoredSlice(records: records, hasMore: hasMore, total: total), last)
     } ?? (.empty, .other)
+  }
+}
+
+/// A query split into the parts that the index can find, pieces of three characters and more, and the
+/// rest.
+struct StoredSearch: Sendable {
+  /// The expression for the index; `nil` if the index cannot help.
+  let match: String?
+  let hasSeveralWords: Bool
+  /// A word to look for in every text; `nil` if the index finds all.
+  let scanned: String?
+  /// Further such words, as a JSON array.
+  let furtherScanned: String?
+  /// All words, as a JSON array.
+  let words: String
+
+  var isEverything: Bool { match == nil && scanned == nil }
+
+  init(_ words: [FoldedText]) {
+    let words = words.map(\.stored).filter { !$0.isEmpty }
+    // The index counts in Unicode scalars, and confuses the last three of the first plane.
+    let indexed = words.filter { word in
+      word.unicodeScalars.count >= 3
+        && !word.unicodeScalars.contains { 0xFFFD...0xFFFF ~= $0.value }
+    }
+    hasSeveralWords = indexed.count > 1
+    let others = words.filter { !indexed.contains($0) }
+    match =
+      indexed.isEmpty
+      ? nil
+      : indexed.map { "\"\($0.replacing("\"", with: "\"\""))\"" }.joined(separator: " AND ")
+    scanned = others.first
+    furtherScanned = others.count > 1 ? others.dropFirst().jsonArray : nil
+    self.words = words.jsonArray
   }
 }
 
@@ -208,5 +262,98 @@ extension Connection {
       return try records(
         search, in: window, withoutID: id, withoutBeginning: name?.text)
     }
+  }
+
+  /// Records in the order of their positions, without deleted ones and ones removed upstream, the one with
+  /// `id` and those whose text begins with `beginning`.
+  mutating func records(
+    _ search: StoredSearch, in window: RecordWindow, withoutID id: String? = nil,
+    withoutBeginning beginning: String? = nil
+  ) throws(SQLiteFailure) -> [StoredRecord] {
+    if let match = search.match {
+      try rows(
+        """
+        SELECT r.position, r.saved, r.json, NULL
+        FROM search JOIN records r ON r.position = search.rowid
+        WHERE search MATCH ?1 AND search.rowid > ?2 AND search.rowid <= ?3
+          AND r.removed_upstream IS NULL
+          AND (?4 IS NULL OR instr(r.folded, ?4) > 0)
+          AND (?5 IS NULL OR NOT EXISTS
+            (SELECT 1 FROM json_each(?5) w WHERE instr(r.folded, w.value) = 0))
+          AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?6 AND t.id = r.id)
+          AND r.id IS NOT ?8 AND (?9 IS NULL OR substr(r.folded, 1, length(?9)) <> ?9)
+        ORDER BY search.rowid LIMIT ?7
+        """, match, window.start, window.end, search.scanned, search.furtherScanned, window.source,
+        window.limit, id, beginning, read: StoredRecord.init)
+    } else {
+      try rows(
+        """
+        SELECT r.position, r.saved, r.json, NULL FROM records r
+        WHERE r.position > ?1 AND r.position <= ?2 AND r.removed_upstream IS NULL
+          AND (?3 IS NULL OR instr(r.folded, ?3) > 0)
+          AND (?4 IS NULL OR NOT EXISTS
+            (SELECT 1 FROM json_each(?4) w WHERE instr(r.folded, w.value) = 0))
+          AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?5 AND t.id = r.id)
+          AND r.id IS NOT ?7 AND (?8 IS NULL OR substr(r.folded, 1, length(?8)) <> ?8)
+        ORDER BY r.position LIMIT ?6
+        """, window.start, window.end, search.scanned, search.furtherScanned, window.source,
+        window.limit, id, beginning, read: StoredRecord.init)
+    }
+  }
+
+  /// The number of all matches, of which the first page has `found`; `nil` where counting takes too long.
+  ///
+  /// - Parameter indexed: Their number by the index, which also has those that are hidden.
+  mutating func total(
+    of search: StoredSearch, found: Int, hasMore: Bool, of source: Int64, indexed: Int? = nil
+  ) throws(SQLiteFailure) -> Int? {
+    if search.isEverything { return try recordCount(of: source) }
+    if hasMore, let indexed, try !hasHidden(source) { return indexed }
+    let most = StoreLimit.countedMatches
+    let range = PositionRange(of: source)
+    let count = hasMore ? try count(search, of: source, in: range, atMost: most + 1) : found
+    return count > most ? nil : count
+  }
+
+  /// True if matches of a search can be counted by the index alone: scanning every record takes too long.
+  mutating func isCounted(
+    _ search: StoredSearch, of source: Int64
+  ) throws(SQLiteFailure) -> Bool {
+    guard search.match != nil, search.scanned == nil else { return false }
+    guard search.hasSeveralWords else { return true }
+    return try recordCount(of: source) <= StoreLimit.intersectedRecords
+  }
+
+  /// True if records of a source are deleted or removed upstream.
+  private mutating func hasHidden(_ source: Int64) throws(SQLiteFailure) -> Bool {
+    try row(
+      """
+      SELECT removed_upstream > 0 OR EXISTS (SELECT 1 FROM tombstones WHERE source = ?1)
+      FROM sources WHERE number = ?1
+      """, source
+    ) { $0.integer(0) == 1 } ?? false
+  }
+
+  /// The number of matches, counted by the index alone and at most up to `bound`; `bound` where the
+  /// index does not suffice.
+  fileprivate mutating func count(
+    _ search: StoredSearch, of source: Int64, in range: PositionRange, atMost bound: Int
+  ) throws(SQLiteFailure) -> Int {
+    guard let match = search.match, try isCounted(search, of: source) else { return bound }
+    let count = try row(
+      """
+      SELECT count(*) FROM (
+        SELECT 1 FROM search WHERE search MATCH ?1 AND rowid > ?2 AND rowid <= ?3
+          AND ((
+            SELECT removed_upstream = 0 AND NOT EXISTS (SELECT 1 FROM tombstones WHERE source = ?4)
+            FROM sources WHERE number = ?4)
+          OR rowid NOT IN (
+            SELECT r.position FROM tombstones t
+            CROSS JOIN records r ON r.source = t.source AND r.id = t.id WHERE t.source = ?4)
+          AND rowid NOT IN (SELECT position FROM records WHERE removed_upstream IS NOT NULL))
+        LIMIT ?5)
+      """, match, range.start, range.end, source, bound
+    ) { $0.integer(0) }
+    return Int(count ?? 0)
   }
 }

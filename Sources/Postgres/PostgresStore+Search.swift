@@ -1,6 +1,76 @@
-import AggregatorCore
+public import AggregatorCore
 import AggregatorFoundation
-import AggregatorStore
+public import AggregatorStore
+
+extension PostgresStore {
+  public func records(
+    of source: String, matching words: [FoldedText], after position: Int64, limit: Int
+  ) async throws(SourceError) -> StoredSlice {
+    try await inspect { connection, database throws(PostgresFailure) in
+      guard database.storeVersion != nil else { return .empty }
+      let search = PostgresSearch(words, by: database.searchIndex)
+      connection.beginSnapshot()
+      guard let number = try connection.number(of: source) else {
+        try connection.commit()
+        return .empty
+      }
+      let isStart = position <= PositionRange(of: number).start
+      let window = RecordWindow(
+        of: number, after: position, limit: RecordWindow.limit(showingMoreThan: limit))
+      let rows = connection.enqueue(search.select(window))
+      let hasTotal = isStart || search.isEverything
+      let count = hasTotal ? search.count(of: number).map { connection.enqueue($0) } : nil
+      connection.enqueue("COMMIT")
+      let results = try connection.run()
+      var records = results[rows].rows { StoredRecord(results[rows], $0) }
+      let hasMore = records.count > limit
+      if hasMore { records.removeLast() }
+      let counted = count.flatMap { results[$0].count > 0 ? results[$0].integer(0, 0) : nil }
+      let total = hasTotal ? search.total(counted, found: records.count, hasMore: hasMore) : nil
+      return StoredSlice(records: records, hasMore: hasMore, total: total)
+    }
+  }
+
+  public func records(
+    of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int
+  ) async throws(SourceError) -> (slice: StoredSlice, last: SearchRank) {
+    try await inspect { connection, database throws(PostgresFailure) in
+      guard database.storeVersion != nil else { return (.empty, .other) }
+      let words = PostgresSearch(search.words, by: database.searchIndex)
+      connection.beginSnapshot()
+      guard let number = try connection.number(of: source) else {
+        try connection.commit()
+        return (.empty, .other)
+      }
+      let bound = RecordWindow.limit(showingMoreThan: limit)
+      // Each rank is a query of its own, in first-seen order, so a page begins anywhere without reading those
+      // before it; all are sent together.
+      var queries: [(rank: SearchRank, index: Int)] = []
+      for rank in SearchRank.allCases where rank >= start?.rank ?? .id {
+        let position = rank == start?.rank ? start?.position ?? 0 : 0
+        let statement = words.select(
+          rank, of: search, in: RecordWindow(of: number, after: position, limit: bound))
+        if let statement { queries.append((rank, connection.enqueue(statement))) }
+      }
+      let count = start == nil ? words.count(of: number).map { connection.enqueue($0) } : nil
+      connection.enqueue("COMMIT")
+      let results = try connection.run()
+      var records: [StoredRecord] = []
+      var last = start?.rank ?? .id
+      for (rank, index) in queries where records.count <= limit {
+        let found = results[index].rows { StoredRecord(results[index], $0) }
+        // The record that only shows that there are more has no part in the position.
+        if !found.isEmpty, records.count < limit { last = rank }
+        records += found.prefix(bound - records.count)
+      }
+      let hasMore = records.count > limit
+      if hasMore { records.removeLast() }
+      let counted = count.flatMap { results[$0].count > 0 ? results[$0].integer(0, 0) : nil }
+      let total = start == nil ? words.total(counted, found: records.count, hasMore: hasMore) : nil
+      return (StoredSlice(records: records, hasMore: hasMore, total: total), last)
+    }
+  }
+}
 
 /// A search in SQL: words that the index of trigrams can find, and others.
 struct PostgresSearch: Sendable {

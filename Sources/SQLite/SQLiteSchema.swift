@@ -6,7 +6,7 @@ import CAggregatorSQLite
 ///
 /// A position is a source's number, shifted, plus a count. So the records of one source are adjacent, in
 /// first-seen order, both in the table and in the search index, and paging needs no further index.
-package enum Schema {
+package enum SQLiteSchema {
   /// Marks a file as a store: `aggr`.
   static let applicationID: Int64 = 0x6167_6772
 

@@ -49,7 +49,9 @@ extension SourceView {
   // MARK: - In the file
 
   /// The name of the view, which differs from that of a source with the name of a table.
-  fileprivate var storedName: String { Schema.tables.contains(name) ? "source_\(name)" : name }
+  fileprivate var storedName: String {
+    SQLiteSchema.tables.contains(name) ? "source_\(name)" : name
+  }
 
   /// The view for other programs, which may attach the file under any name and lack the functions of this one.
   fileprivate var definition: String {
