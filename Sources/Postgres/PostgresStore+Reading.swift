@@ -157,7 +157,7 @@ extension PostgresStore {
             WHERE t.source = s.number AND r.removed_upstream IS NULL), s.number
         FROM aggregator_store.sources s WHERE s.name = $1
         """, .text(source))
-      let history = connection.enqueue(PostgresHistory.query(named: source))
+      let history = connection.enqueue(.history(of: source))
       let results = try connection.snapshot()
       var status = StoreStatus()
       let row = results[facts]
@@ -171,7 +171,7 @@ extension PostgresStore {
       status.fetchedAt = row.date(0, 5)
       let last = row.integer(0, 2)
       if last > PositionRange(of: row.integer(0, 7)).start { status.lastPosition = last }
-      status.history = PostgresHistory(results[history])?.stored
+      status.history = StoredHistory(results[history])
       return status
     } ?? StoreStatus()
   }

@@ -9,43 +9,7 @@ extension PostgresStore {
     _ batch: StoreBatch, of source: String, at date: Date
   ) async throws(SourceError) -> StoreChanges {
     try await write { [history] connection throws(PostgresFailure) in
-      let found = try connection.state(of: batch, in: source)
-      let locked = found.source
-      let stored = found.checkpoint
-      guard let batch = batch.decided(on: stored, at: found.time) else {
-        return StoreChanges()
-      }
-      let known = KnownRecords(found.records)
-      let plan = BatchPlan(batch.entries, after: locked.last, known: known.record)
-      var changes = plan.changes
-      var history = PostgresHistory(
-        of: locked.number, at: date, keeping: history, known: found.history)
-      connection.write(plan, of: locked.number, at: date, &history)
-      if let (key, page) = batch.page {
-        connection.savePage(key, page, positions: plan.positions, of: locked.number, at: date)
-      }
-      if let update = batch.update {
-        changes.didMoveCheckpoint = stored == update.from
-        if changes.didMoveCheckpoint {
-          connection.apply(update, of: locked.number, fetchedAt: batch.isFetched ? date : nil)
-          if let reconciliation = update.reconciliation {
-            let found = try connection.reconcile(
-              reconciliation, seeing: plan.positions, at: update, of: locked.number, at: date)
-            changes.incompleteSeenCount = found.incompleteSeenCount
-            changes.unconfirmedRemovals = found.unconfirmedRemovals
-            changes.removedUpstream = found.removed.count
-            history.add(
-              found.removed.map { BatchPlan.Change(.removed, of: $0) }, in: &connection)
-          }
-          if update.replacesPages {
-            connection.enqueue(
-              "DELETE FROM aggregator_store.pages WHERE source = $1", .integer(locked.number))
-          }
-        }
-      }
-      let isOutdated = batch.update != nil && !changes.didMoveCheckpoint
-      if batch.completesSync, !isOutdated { history.completeSync(in: &connection) }
-      history.finish(in: &connection)
+      let changes = try connection.save(batch, of: source, at: date, keeping: history)
       if changes.hasChangedRecords { connection.enqueueNotification(of: source) }
       return changes
     }
@@ -56,7 +20,7 @@ extension PostgresStore {
   ) async throws(SourceError) -> [String] {
     try await write { connection throws(PostgresFailure) in
       let state = connection.enqueueLock(of: source)
-      let number = try connection.locked(source, connection.run()[state]).number
+      let number = try connection.locked(source, connection.run()[state])
       let result = try connection.rows(
         """
         INSERT INTO aggregator_store.tombstones (source, id, deleted)
@@ -104,11 +68,7 @@ extension PostgresStore {
       let result = try connection.run()[index]
       let old = result.text(0, 1)
       guard let new = body(old, result.date(0, 0)), new != old else { return }
-      connection.enqueue(
-        """
-        INSERT INTO aggregator_store.shared (key, value) VALUES ($1, $2)
-        ON CONFLICT (key) DO UPDATE SET value = excluded.value
-        """, .text(key), .text(new))
+      connection.setSharedText(key, to: new)
     }
   }
 
@@ -147,33 +107,14 @@ extension PostgresStore {
   }
 }
 
-/// The stored state on which the effect of a batch depends.
-private struct BatchState {
-  let source: (number: Int64, last: Int64)
-  let records: PostgresResult
-  let checkpoint: String?
-  let time: Date?
-  let history: PostgresResult
-}
-
-/// The records of a batch that are stored already.
-private struct KnownRecords {
-  private let result: PostgresResult
-  private let rows: [RecordKey: Int]
-
-  init(_ result: PostgresResult) {
-    self.result = result
-    rows = Dictionary(
-      result.rows { (RecordKey(result.text($0, 0) ?? ""), $0) },
-      uniquingKeysWith: { first, _ in first })
-  }
-
-  func record(of entry: StoreEntry) -> BatchPlan.Known? {
-    guard let row = rows[RecordKey(entry.id)] else { return nil }
-    let isSame = entry.json.withUnsafeBytes { $0.elementsEqual(result.bytes(row, 2)) }
+extension PostgresResult {
+  /// The record `position, json, is removed upstream`; `nil` if it is new.
+  fileprivate func known(_ row: Int, for entry: StoreEntry) -> BatchPlan.Known? {
+    guard !isNull(row, 0) else { return nil }
+    let isSame = entry.json.withUnsafeBytes { $0.elementsEqual(bytes(row, 1)) }
     return BatchPlan.Known(
-      position: result.integer(row, 1), json: isSame ? nil : result.data(row, 2),
-      isRemovedUpstream: result.integer(row, 3) != 0)
+      position: integer(row, 0), json: isSame ? nil : data(row, 1),
+      isRemovedUpstream: integer(row, 2) != 0)
   }
 }
 
@@ -185,41 +126,46 @@ extension [String] {
   }
 }
 
-extension PostgresConnection {
-  // MARK: The lock of a source
+extension PostgresConnection: StoreTransaction {
+  package typealias Failure = PostgresFailure
 
-  /// Locks the source of a batch, and reads what the batch depends on.
-  fileprivate mutating func state(
-    of batch: StoreBatch, in source: String
+  package mutating func state(
+    for batch: StoreBatch, of name: String
   ) throws(PostgresFailure) -> BatchState {
-    let state = enqueueLock(of: source)
+    let source = enqueueLock(of: name)
     // One by one in the index: without statistics, as before a table is first analyzed, the planner would read
     // all records of the source instead.
     let records = enqueue(
       """
-      SELECT r.id, r.position, r.json, r.removed_upstream IS NOT NULL
-      FROM aggregator_store.sources s CROSS JOIN unnest($2::text[]) e (id) CROSS JOIN LATERAL (
-        SELECT * FROM aggregator_store.records r WHERE r.source = s.number AND r.id = e.id LIMIT 1) r
-      WHERE s.name = $1
-      """, .text(source), .texts(batch.entries.map(\.id)))
+      SELECT r.position, r.json, r.removed_upstream IS NOT NULL
+      FROM aggregator_store.sources s CROSS JOIN unnest($2::text[]) WITH ORDINALITY e (id, place)
+        LEFT JOIN LATERAL (
+          SELECT * FROM aggregator_store.records r
+          WHERE r.source = s.number AND r.id = e.id LIMIT 1) r ON true
+      WHERE s.name = $1 ORDER BY e.place
+      """, .text(name), .texts(batch.entries.map(\.id)))
     let checkpoint = enqueue(
       """
       SELECT c.value
       FROM aggregator_store.sources s JOIN aggregator_store.checkpoints c ON c.source = s.number
       WHERE s.name = $1 AND c.name = $2
-      """, .text(source), .text(batch.checkpointName ?? ""))
+      """, .text(name), .text(batch.checkpointName ?? ""))
     let time = enqueue("SELECT \(PostgresStore.serverTime)")
-    let history = enqueue(PostgresHistory.query(named: source))
+    let history = enqueue(PostgresStatement.history(of: name))
     let results = try run()
-    guard results[state].count > 0 else {
+    guard results[source].count > 0 else {
       // Only what was read under the lock counts: another machine may have saved the source meanwhile.
-      _ = try locked(source, results[state])
-      return try self.state(of: batch, in: source)
+      _ = try locked(name, results[source])
+      return try state(for: batch, of: name)
+    }
+    let known = results[records].rows { row in
+      results[records].known(row, for: batch.entries[row])
     }
     return BatchState(
-      source: try locked(source, results[state]), records: results[records],
+      source: results[source].integer(0, 0), last: results[source].integer(0, 1),
       checkpoint: results[checkpoint].count > 0 ? results[checkpoint].text(0, 0) : nil,
-      time: results[time].date(0, 0), history: results[history])
+      time: results[time].date(0, 0), records: known,
+      history: HistoryState(results[history]))
   }
 
   /// Locks a source until the commit, so that its positions are visible in the order in which they are given.
@@ -229,11 +175,11 @@ extension PostgresConnection {
       .text(source))
   }
 
-  /// The source that `enqueueLock` has found, or a new one.
+  /// The number of the source that `enqueueLock` has found, or of a new one.
   fileprivate mutating func locked(
     _ source: String, _ found: PostgresResult
-  ) throws(PostgresFailure) -> (number: Int64, last: Int64) {
-    if found.count > 0 { return (found.integer(0, 0), found.integer(0, 1)) }
+  ) throws(PostgresFailure) -> Int64 {
+    if found.count > 0 { return found.integer(0, 0) }
     // Numbers are given one after another.
     enqueue("SELECT pg_advisory_xact_lock(\(PostgresSchema.lock + 1))")
     enqueue(
@@ -249,57 +195,51 @@ extension PostgresConnection {
     guard made.count > 0 else {
       throw PostgresFailure(.refused(state: "54000"), "too many sources")
     }
-    return (made.integer(0, 0), made.integer(0, 1))
+    return made.integer(0, 0)
   }
 
-  // MARK: Records
-
-  fileprivate mutating func write(
-    _ plan: BatchPlan, of source: Int64, at date: Date, _ history: inout PostgresHistory
-  ) {
-    if let last = plan.insertions.last?.position {
-      history.begin(in: &self)
-      enqueue(
-        """
-        INSERT INTO aggregator_store.records (position, source, id, saved, first_seen, folded, json)
-        SELECT position, $1, id, $2, $2, folded, json
-        FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[])
-          AS new (position, id, folded, json)
-        """, .integer(source), .date(date), .integers(plan.insertions.map(\.position)),
-        .texts(plan.insertions.map(\.id)),
-        .utf8s(plan.insertions.map { Data($0.text.stored.utf8) }),
-        .utf8s(plan.insertions.map(\.json)))
-      enqueue(
-        "UPDATE aggregator_store.sources SET last = $2, records = records + $3 WHERE number = $1",
-        .integer(source), .integer(last), .integer(Int64(plan.insertions.count)))
-    }
-    if !plan.replacements.isEmpty {
-      enqueue(
-        """
-        UPDATE aggregator_store.records r SET saved = $1, folded = new.folded, json = new.json
-        FROM unnest($2::bigint[], $3::text[], $4::text[]) AS new (position, folded, json)
-        WHERE r.position = new.position
-        """, .date(date), .integers(plan.replacements.map(\.position)),
-        .utf8s(plan.replacements.map { Data($0.text.stored.utf8) }),
-        .utf8s(plan.replacements.map(\.json)))
-    }
-    if !plan.returned.isEmpty {
-      enqueue(
-        """
-        UPDATE aggregator_store.records SET removed_upstream = NULL WHERE position = ANY ($1)
-        """, .integers(plan.returned))
-      enqueue(
-        """
-        UPDATE aggregator_store.sources SET removed_upstream = removed_upstream - $2
-        WHERE number = $1
-        """, .integer(source), .integer(Int64(plan.returned.count)))
-    }
-    history.add(plan.history, in: &self)
+  package mutating func insert(_ records: [BatchPlan.Form], of source: Int64, at date: Date) {
+    enqueue(
+      """
+      INSERT INTO aggregator_store.records (position, source, id, saved, first_seen, folded, json)
+      SELECT position, $1, id, $2, $2, folded, json
+      FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[])
+        AS new (position, id, folded, json)
+      """, .integer(source), .date(date), .integers(records.map(\.position)),
+      .texts(records.map(\.id)), .utf8s(records.map { Data($0.text.stored.utf8) }),
+      .utf8s(records.map(\.json)))
   }
 
-  /// Saves a page in place of an earlier one, and drops the oldest pages beyond the limit.
-  fileprivate mutating func savePage(
-    _ key: String, _ page: FetchedPage, positions: [Int64], of source: Int64, at date: Date
+  package mutating func replace(_ records: [BatchPlan.Form], at date: Date) {
+    enqueue(
+      """
+      UPDATE aggregator_store.records r SET saved = $1, folded = new.folded, json = new.json
+      FROM unnest($2::bigint[], $3::text[], $4::text[]) AS new (position, folded, json)
+      WHERE r.position = new.position
+      """, .date(date), .integers(records.map(\.position)),
+      .utf8s(records.map { Data($0.text.stored.utf8) }), .utf8s(records.map(\.json)))
+  }
+
+  package mutating func mark(_ positions: [Int64], removedUpstreamAt date: Date?) {
+    enqueue(
+      "UPDATE aggregator_store.records SET removed_upstream = $2 WHERE position = ANY ($1)",
+      .integers(positions), .date(date))
+  }
+
+  package mutating func update(_ source: Int64, by changes: SourceChanges) {
+    enqueue(
+      """
+      UPDATE aggregator_store.sources SET last = $2, records = records + $3,
+        removed_upstream = removed_upstream + $4, last_fetched = coalesce($5, last_fetched)
+      WHERE number = $1
+      """, .integer(source), .integer(changes.last), .integer(Int64(changes.added)),
+      .integer(Int64(changes.removedUpstream)), .date(changes.fetchedAt))
+  }
+
+  // MARK: Pages and checkpoints
+
+  package mutating func savePage(
+    _ page: FetchedPage, as key: String, positions: [Int64], of source: Int64, at date: Date
   ) {
     guard let json = try? CanonicalJSON.bytes(of: page) else { return }
     enqueue(
@@ -317,26 +257,77 @@ extension PostgresConnection {
       """, .integer(source), .integer(Int64(StoreLimit.pages)))
   }
 
-  // MARK: Checkpoints
+  package mutating func removePages(of source: Int64) {
+    enqueue("DELETE FROM aggregator_store.pages WHERE source = $1", .integer(source))
+  }
 
-  /// Moves or deletes a checkpoint.
-  fileprivate mutating func apply(
-    _ update: CheckpointUpdate, of source: Int64, fetchedAt date: Date?
-  ) {
-    if let to = update.to {
-      enqueue(
-        """
-        INSERT INTO aggregator_store.checkpoints (source, name, value) VALUES ($1, $2, $3)
-        ON CONFLICT (source, name) DO UPDATE SET value = excluded.value
-        """, .integer(source), .text(update.name), .text(to))
-    } else {
+  package mutating func setCheckpoint(_ name: String, to text: String?, of source: Int64) {
+    guard let text else {
       enqueue(
         "DELETE FROM aggregator_store.checkpoints WHERE source = $1 AND name = $2",
-        .integer(source), .text(update.name))
+        .integer(source), .text(name))
+      return
     }
-    guard let date else { return }
     enqueue(
-      "UPDATE aggregator_store.sources SET last_fetched = $2 WHERE number = $1", .integer(source),
-      .date(date))
+      """
+      INSERT INTO aggregator_store.checkpoints (source, name, value) VALUES ($1, $2, $3)
+      ON CONFLICT (source, name) DO UPDATE SET value = excluded.value
+      """, .integer(source), .text(name), .text(text))
+  }
+
+  // MARK: Reconciliation
+
+  package mutating func noteSeen(_ positions: [Int64], by pass: String, of source: Int64) {
+    enqueue(
+      """
+      INSERT INTO aggregator_store.seen (source, reconciliation, positions) VALUES ($1, $2, $3)
+      """, .integer(source), .text(pass), .text(positions.jsonArray))
+  }
+
+  package mutating func forgetSeen(by pass: String, of source: Int64) {
+    enqueue(
+      "DELETE FROM aggregator_store.seen WHERE source = $1 AND reconciliation = $2",
+      .integer(source), .text(pass))
+  }
+
+  package mutating func unseen(
+    by pass: String, and notes: String, upTo last: Int64, of source: Int64
+  ) throws(PostgresFailure) -> (missing: [Int64], noted: [Int64], known: Int, seen: Int) {
+    let seen = """
+      SELECT e.position::bigint AS position
+      FROM aggregator_store.seen s, json_array_elements_text(s.positions::json) e (position)
+      WHERE s.source = $1 AND s.reconciliation = $2
+      """
+    let range = PositionRange(of: source)
+    let end = min(last, range.end)
+    let counts = enqueue(
+      """
+      SELECT (SELECT count(DISTINCT position) FROM (\(seen)) seen), (
+        SELECT count(*) FROM aggregator_store.records
+        WHERE position > $3 AND position <= $4 AND removed_upstream IS NULL)
+      """, .integer(source), .text(pass), .integer(range.start), .integer(end))
+    let missing = enqueue(
+      """
+      SELECT r.position FROM aggregator_store.records r
+      WHERE r.position > $3 AND r.position <= $4 AND r.removed_upstream IS NULL
+        AND r.position NOT IN (\(seen)) ORDER BY r.position
+      """, .integer(source), .text(pass), .integer(range.start), .integer(end))
+    let noted = enqueue(seen, .integer(source), .text(notes))
+    let results = try run()
+    return (
+      results[missing].rows { results[missing].integer($0, 0) },
+      results[noted].rows { results[noted].integer($0, 0) },
+      Int(results[counts].integer(0, 1)), Int(results[counts].integer(0, 0))
+    )
+  }
+
+  // MARK: Shared texts
+
+  mutating func setSharedText(_ key: String, to text: String) {
+    enqueue(
+      """
+      INSERT INTO aggregator_store.shared (key, value) VALUES ($1, $2)
+      ON CONFLICT (key) DO UPDATE SET value = excluded.value
+      """, .text(key), .text(text))
   }
 }

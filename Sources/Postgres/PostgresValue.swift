@@ -13,9 +13,8 @@ package enum PostgresValue: Sendable {
   /// UTF-8 without zero bytes.
   case utf8s([Data?])
 
-  package static func date(_ date: Date) -> PostgresValue {
-    let milliseconds = (date.timeIntervalSince1970 * 1000).rounded(.down)
-    return .integer(Int64(exactly: milliseconds) ?? 0)
+  package static func date(_ date: Date?) -> PostgresValue {
+    .integer(date.map { Int64(exactly: ($0.timeIntervalSince1970 * 1000).rounded(.down)) ?? 0 })
   }
 
   /// The object ID of its type (`pg_type.dat` of PostgreSQL).

@@ -1,5 +1,5 @@
 public import AggregatorCore
-import AggregatorFoundation
+package import AggregatorFoundation
 public import AggregatorStore
 
 extension SQLiteStore {
@@ -7,21 +7,7 @@ extension SQLiteStore {
     of source: String, since start: HistoryStart, after position: Int64, limit: Int
   ) async throws(SourceError) -> StoredChanges? {
     try await read { connection throws(SQLiteFailure) in
-      guard let number = try connection.number(of: source),
-        var changes = try connection.changes(of: number, since: start)
-      else { return nil }
-      // One more than requested shows whether there are more.
-      let bound = min(limit, .max - 1) + 1
-      let positions = try connection.changedPositions(
-        of: number, since: changes.start, after: position, limit: bound)
-      for position in positions {
-        if let change = try connection.change(of: position, in: number, since: changes.start) {
-          changes.changes.append(change)
-        }
-      }
-      changes.hasMore = changes.changes.count > limit
-      if changes.hasMore { changes.changes.removeLast() }
-      return changes
+      try connection.changes(of: source, since: start, after: position, limit: limit)
     } ?? nil
   }
 
@@ -34,6 +20,79 @@ extension SQLiteStore {
 }
 
 extension Connection {
+  package mutating func update(
+    _ history: HistoryUpdate, of source: Int64, at date: Date
+  ) throws(SQLiteFailure) {
+    if history.isCleared { try clearHistory(of: source) }
+    if let state = history.state {
+      try run(
+        """
+        INSERT INTO history (source, start, trimmed, last) VALUES (?1, ?2, ?3, ?4)
+        ON CONFLICT (source) DO UPDATE SET
+          start = coalesce(start, excluded.start), trimmed = excluded.trimmed, last = excluded.last
+        """, source, state.isKept ? date : nil, state.trimmed, state.last)
+      var number = state.last - Int64(history.changes.count)
+      for change in history.changes {
+        number += 1
+        try run(
+          "INSERT INTO changes (number, position, kind, changed, json) VALUES (?1, ?2, ?3, ?4, ?5)",
+          number, change.position, change.kind.rawValue, date, change.before)
+      }
+      if state.isKept { try trim(history, from: state, of: source) }
+    }
+    if let sync = history.sync {
+      try run(
+        "INSERT INTO syncs (source, position, change, completed) VALUES (?1, ?2, ?3, ?4)", source,
+        sync.position, sync.change, date)
+      try run(
+        """
+        DELETE FROM syncs WHERE number IN (
+          SELECT number FROM syncs WHERE source = ?1 ORDER BY number DESC LIMIT -1 OFFSET 2)
+        """, source)
+    }
+  }
+
+  /// Removes the changes beyond the limit.
+  private mutating func trim(
+    _ history: HistoryUpdate, from state: HistoryState, of source: Int64
+  ) throws(SQLiteFailure) {
+    // Reads the changes that will be removed, and one more.
+    let young = try row(
+      """
+      SELECT number FROM changes WHERE number > ?1 AND number <= ?2 AND changed >= ?3
+      ORDER BY number LIMIT 1
+      """, state.trimmed, state.last, history.oldest
+    ) { $0.integer(0) }
+    let end = max((young ?? state.last + 1) - 1, state.last - Int64(history.maxCount))
+    guard end > state.trimmed else { return }
+    try run(
+      """
+      UPDATE history SET trimmed = ?2,
+        start = max(start, coalesce((SELECT changed FROM changes WHERE number = ?2), start))
+      WHERE source = ?1
+      """, source, end)
+    try run("DELETE FROM changes WHERE number > ?1 AND number <= ?2", state.trimmed, end)
+  }
+
+  /// Removes the changes of a source; their numbers are never reused, because a watch may know one.
+  mutating func clearHistory(of source: Int64) throws(SQLiteFailure) {
+    let range = PositionRange(of: source)
+    try run("DELETE FROM changes WHERE number > ?1 AND number <= ?2", range.start, range.end)
+    try run("DELETE FROM syncs WHERE source = ?1", source)
+    try run("UPDATE history SET start = NULL, trimmed = last WHERE source = ?1", source)
+  }
+}
+
+extension Connection: HistoryReader {
+  package mutating func history(
+    of source: String
+  ) throws(SQLiteFailure) -> (source: Int64, history: StoredHistory)? {
+    guard let number = try number(of: source), let history = try history(of: number) else {
+      return nil
+    }
+    return (number, history)
+  }
+
   /// The history of a source; `nil` if none is kept.
   mutating func history(of source: Int64) throws(SQLiteFailure) -> StoredHistory? {
     let found = try row(
@@ -53,119 +112,71 @@ extension Connection {
     return found ?? nil
   }
 
-  /// The start of a comparison, without changes; `nil` if nothing is known of it.
-  fileprivate mutating func changes(
-    of source: Int64, since start: HistoryStart
-  ) throws(SQLiteFailure) -> StoredChanges? {
-    let trimmed = try row("SELECT trimmed FROM history WHERE source = ?1", source) {
-      $0.integer(0)
-    }
-    guard let history = try history(of: source), let trimmed else { return nil }
-    switch start {
-    case .mark(let mark):
-      return StoredChanges(
-        start: mark, date: nil, knownSince: mark.change < trimmed ? history.start : nil)
-    case .sync:
-      let syncs = try rows(
-        """
-        SELECT position, change, completed FROM syncs WHERE source = ?1
-        ORDER BY number DESC LIMIT 2
-        """, source
-      ) { (HistoryMark(position: $0.integer(0), change: $0.integer(1)), $0.date(2)) }
-      return syncs.last.map { mark, date in
-        StoredChanges(
-          start: mark, date: date, knownSince: mark.change < trimmed ? history.start : nil)
-      }
-    case .date(let date):
-      let mark = try mark(of: source, at: date, trimmed: trimmed)
-      // Records that were all seen later have no history before.
-      let isWhole = date >= history.start || mark.position == PositionRange(of: source).start
-      return StoredChanges(start: mark, date: date, knownSince: isWhole ? nil : history.start)
-    }
+  package mutating func syncs(
+    of source: Int64
+  ) throws(SQLiteFailure) -> [(mark: HistoryMark, date: Date?)] {
+    try rows(
+      """
+      SELECT position, change, completed FROM syncs WHERE source = ?1 ORDER BY number DESC LIMIT 2
+      """, source
+    ) { (HistoryMark(position: $0.integer(0), change: $0.integer(1)), $0.date(2)) }
   }
 
-  /// The point of a date.
-  ///
-  /// Both queries read only what is later, one more row aside, and a clock that was set back moves the point,
-  /// but tears nothing apart.
-  private mutating func mark(
+  package mutating func mark(
     of source: Int64, at date: Date, trimmed: Int64
   ) throws(SQLiteFailure) -> HistoryMark {
     let range = PositionRange(of: source)
-    let position = try row(
+    let mark = try row(
       """
-      SELECT position FROM records WHERE position > ?1 AND position <= ?2 AND first_seen <= ?3
-      ORDER BY position DESC LIMIT 1
+      SELECT
+        (SELECT position FROM records WHERE position > ?1 AND position <= ?2 AND first_seen <= ?3
+          ORDER BY position DESC LIMIT 1),
+        (SELECT number FROM changes WHERE number > ?1 AND number <= ?2 AND changed <= ?3
+          ORDER BY number DESC LIMIT 1)
       """, range.start, range.end, date
-    ) { $0.integer(0) }
-    let change = try row(
-      """
-      SELECT number FROM changes WHERE number > ?1 AND number <= ?2 AND changed <= ?3
-      ORDER BY number DESC LIMIT 1
-      """, range.start, range.end, date
-    ) { $0.integer(0) }
-    return HistoryMark(position: position ?? range.start, change: change ?? trimmed)
+    ) { row in
+      HistoryMark(
+        position: row.isNull(0) ? range.start : row.integer(0),
+        change: row.isNull(1) ? trimmed : row.integer(1))
+    }
+    return mark ?? HistoryMark(position: range.start, change: trimmed)
   }
 
-  /// The positions of records that are new or have changed, ascending.
-  fileprivate mutating func changedPositions(
+  package mutating func changedRecords(
     of source: Int64, since mark: HistoryMark, after position: Int64, limit: Int
-  ) throws(SQLiteFailure) -> [Int64] {
+  ) throws(SQLiteFailure) -> [StoredChange] {
     let range = PositionRange(of: source)
-    let start = range.clamped(position)
     return try rows(
       """
-      SELECT position FROM (
-        SELECT DISTINCT c.position FROM changes c JOIN records r ON r.position = c.position
-        WHERE c.position > ?1 AND c.position <= ?2 AND c.number > ?3
-          AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?6 AND t.id = r.id)
-        ORDER BY c.position LIMIT ?5)
-      UNION
-      SELECT position FROM (
-        SELECT r.position FROM records r WHERE r.position > max(?1, ?4) AND r.position <= ?2
-          AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?6 AND t.id = r.id)
-        ORDER BY r.position LIMIT ?5)
-      ORDER BY position LIMIT ?5
-      """, start, range.end, mark.change, mark.position, limit, source
-    ) { $0.integer(0) }
-  }
-
-  fileprivate mutating func change(
-    of position: Int64, in source: Int64, since mark: HistoryMark
-  ) throws(SQLiteFailure) -> StoredChange? {
-    let found = try row(
-      "SELECT id, saved, json, removed_upstream, first_seen FROM records WHERE position = ?1",
-      position
+      WITH found AS (
+        SELECT position FROM (
+          SELECT DISTINCT c.position FROM changes c JOIN records r ON r.position = c.position
+          WHERE c.position > ?1 AND c.position <= ?2 AND c.number > ?3
+            AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?6 AND t.id = r.id)
+          ORDER BY c.position LIMIT ?5)
+        UNION
+        SELECT position FROM (
+          SELECT r.position FROM records r WHERE r.position > max(?1, ?4) AND r.position <= ?2
+            AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?6 AND t.id = r.id)
+          ORDER BY r.position LIMIT ?5)
+        ORDER BY position LIMIT ?5)
+      SELECT r.position, r.saved, r.json, r.removed_upstream, r.id,
+        (SELECT c.kind FROM changes c
+          WHERE c.position = r.position AND c.number > ?3 AND c.kind <> 'changed'
+          ORDER BY c.number LIMIT 1),
+        (SELECT c.json FROM changes c
+          WHERE c.position = r.position AND c.number > ?3 AND c.kind = 'changed'
+          ORDER BY c.number LIMIT 1),
+        coalesce((SELECT c.changed FROM changes c
+          WHERE c.position = r.position AND c.number > ?3 ORDER BY c.number DESC LIMIT 1),
+          r.first_seen)
+      FROM found CROSS JOIN records r ON r.position = found.position ORDER BY r.position
+      """, range.clamped(position), range.end, mark.change, mark.position, limit, source
     ) { row in
-      (
-        id: row.text(0) ?? "", seen: row.date(4) ?? .distantPast,
-        record: StoredRecord(
-          position: position, json: row.bytes(2), savedAt: row.date(1) ?? .distantPast,
-          removedUpstreamAt: row.date(3))
-      )
+      StoredChange(
+        StoredRecord(row), row.text(4) ?? "", since: mark,
+        listing: row.text(5).flatMap(BatchPlan.Change.Kind.init),
+        before: row.isNull(6) ? nil : row.bytes(6), at: row.date(7) ?? .distantPast)
     }
-    guard let found else { return nil }
-    // The first of each kind tells the state before it.
-    let earlier = try rows(
-      """
-      SELECT kind, changed, json FROM changes WHERE position = ?1 AND number > ?2 ORDER BY number
-      """, position, mark.change
-    ) {
-      (kind: BatchPlan.Change.Kind(rawValue: $0.text(0) ?? ""), date: $0.date(1), json: $0.bytes(2))
-    }
-    let listing = earlier.first { $0.kind == .removed || $0.kind == .returned }
-    let isListed = found.record.removedUpstreamAt == nil
-    let isNew = position > mark.position
-    return StoredChange(
-      id: found.id, record: found.record,
-      wasListed: isNew ? false : listing.map { $0.kind == .removed } ?? isListed,
-      before: isNew ? nil : earlier.first { $0.kind == .changed }?.json,
-      date: earlier.last?.date ?? found.seen)
-  }
-}
-
-extension StoredChanges {
-  fileprivate init(start: HistoryMark, date: Date?, knownSince: Date?) {
-    self.init(start: start, date: date, knownSince: knownSince, changes: [], hasMore: false)
   }
 }

@@ -1,55 +1,14 @@
 public import AggregatorCore
 public import AggregatorFoundation
 public import AggregatorStore
+import CAggregatorSQLite
 
 extension SQLiteStore {
   public func save(
     _ batch: StoreBatch, of source: String, at date: Date
   ) async throws(SourceError) -> StoreChanges {
     try await write { [history] connection throws(SQLiteFailure) in
-      let number = try connection.numbered(source)
-      let stored = try batch.checkpointName.flatMap { name throws(SQLiteFailure) in
-        try connection.checkpoint(name, of: number)
-      }
-      guard let batch = batch.decided(on: stored, at: nil) else { return StoreChanges() }
-      let last = try connection.lastPosition(of: number)
-      let plan = try BatchPlan(batch.entries, after: last) { entry throws(SQLiteFailure) in
-        try connection.known(entry, of: number)
-      }
-      var changes = plan.changes
-      var log = ChangeLog(of: number, at: date, keeping: history)
-      if !plan.insertions.isEmpty {
-        try log.begin(in: &connection)
-        try connection.insert(plan.insertions, after: last, of: number, at: date)
-      }
-      for form in plan.replacements { try connection.replace(form, at: date) }
-      for position in plan.returned { try connection.unmarkRemoved(position, of: number) }
-      for change in plan.history { try log.add(change, in: &connection) }
-      if let (key, page) = batch.page {
-        try connection.savePage(key, page, positions: plan.positions, of: number, at: date)
-      }
-      if let update = batch.update {
-        changes.didMoveCheckpoint = stored == update.from
-        if changes.didMoveCheckpoint {
-          try connection.apply(update, of: number)
-          if batch.isFetched {
-            try connection.run(
-              "UPDATE sources SET last_fetched = ?2 WHERE number = ?1", number, date)
-          }
-          if let step = update.reconciliation {
-            let reconciler = Reconciler(by: update, of: number, at: date)
-            try reconciler.perform(
-              step, seeing: plan.positions, &changes, &log, in: &connection)
-          }
-          if update.replacesPages {
-            try connection.run("DELETE FROM pages WHERE source = ?1", number)
-          }
-        }
-      }
-      let isOutdated = batch.update != nil && !changes.didMoveCheckpoint
-      if batch.completesSync, !isOutdated { try log.completeSync(in: &connection) }
-      try log.finish(in: &connection)
-      return changes
+      try connection.save(batch, of: source, at: date, keeping: history)
     }
   }
 
@@ -103,11 +62,7 @@ extension SQLiteStore {
     try await write { connection throws(SQLiteFailure) in
       let old = try connection.sharedText(key)
       guard let new = body(old, nil), new != old else { return }
-      try connection.run(
-        """
-        INSERT INTO shared (key, value) VALUES (?1, ?2)
-        ON CONFLICT (key) DO UPDATE SET value = excluded.value
-        """, key, new)
+      try connection.setSharedText(key, to: new)
     }
   }
 
@@ -125,7 +80,7 @@ extension SQLiteStore {
         "DELETE FROM records WHERE position > ?1 AND position <= ?2", range.start, range.end)
       // Otherwise the index keeps both the old entries and their deletions.
       try connection.run("INSERT INTO search (search) VALUES ('optimize')")
-      try connection.run("DELETE FROM pages WHERE source = ?1", number)
+      try connection.removePages(of: number)
       try connection.run("DELETE FROM checkpoints WHERE source = ?1", number)
       try connection.run("DELETE FROM seen WHERE source = ?1", number)
       try connection.clearHistory(of: number)
@@ -143,14 +98,36 @@ extension SQLiteStore {
   }
 }
 
-extension Connection {
-  /// The position given last to a record of a source.
-  fileprivate mutating func lastPosition(of source: Int64) throws(SQLiteFailure) -> Int64 {
-    try row("SELECT last FROM sources WHERE number = ?1", source) { $0.integer(0) } ?? 0
+extension Connection: StoreTransaction {
+  package typealias Failure = SQLiteFailure
+
+  package mutating func state(
+    for batch: StoreBatch, of name: String
+  ) throws(SQLiteFailure) -> BatchState {
+    let source = try numbered(name)
+    var records: [BatchPlan.Known?] = []
+    records.reserveCapacity(batch.entries.count)
+    for entry in batch.entries { records.append(try known(entry, of: source)) }
+    let state = try row(
+      """
+      SELECT s.last, c.value, h.start IS NOT NULL, h.trimmed, h.last
+      FROM sources s LEFT JOIN checkpoints c ON c.source = s.number AND c.name = ?2
+        LEFT JOIN history h ON h.source = s.number
+      WHERE s.number = ?1
+      """, source, batch.checkpointName
+    ) { row in
+      let history = HistoryState(
+        isKept: row.integer(2) != 0, trimmed: row.integer(3), last: row.integer(4))
+      return BatchState(
+        source: source, last: row.integer(0), checkpoint: row.text(1), records: records,
+        history: row.isNull(3) ? nil : history)
+    }
+    guard let state else { throw SQLiteFailure(SQLITE_CORRUPT, on: nil) }
+    return state
   }
 
   /// The record of an entry as it is stored; `nil` if it is new.
-  fileprivate mutating func known(
+  private mutating func known(
     _ entry: StoreEntry, of source: Int64
   ) throws(SQLiteFailure) -> BatchPlan.Known? {
     try row(
@@ -163,52 +140,72 @@ extension Connection {
     }
   }
 
-  /// Inserts new records, and then adds them to the search index all at once: one by one, or by a trigger,
-  /// takes more than twice as long.
-  fileprivate mutating func insert(
-    _ forms: [BatchPlan.Form], after last: Int64, of source: Int64, at date: Date
+  /// Adds the records to the search index all at once: one by one, or by a trigger, takes more than twice as long.
+  package mutating func insert(
+    _ records: [BatchPlan.Form], of source: Int64, at date: Date
   ) throws(SQLiteFailure) {
-    for form in forms {
+    for form in records {
       try run(
         """
         INSERT INTO records (position, source, id, saved, first_seen, folded, json)
         VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6)
         """, form.position, source, form.id, date, form.text.stored, form.json)
     }
-    let end = last + Int64(forms.count)
     try run(
       """
       INSERT INTO search (rowid, folded)
-      SELECT position, folded FROM records WHERE position > ?1 AND position <= ?2
-      """, last, end)
-    try run(
-      "UPDATE sources SET last = ?2, records = records + ?3 WHERE number = ?1", source, end,
-      forms.count)
+      SELECT position, folded FROM records WHERE position >= ?1 AND position <= ?2
+      """, records.first?.position, records.last?.position)
   }
 
-  /// Replaces a record, and its text in the search index if that has changed.
-  fileprivate mutating func replace(
-    _ form: BatchPlan.Form, at date: Date
+  /// Replaces the texts in the search index if they have changed.
+  package mutating func replace(
+    _ records: [BatchPlan.Form], at date: Date
   ) throws(SQLiteFailure) {
-    let text = form.text.stored
-    let old = try row("SELECT folded FROM records WHERE position = ?1", form.position) {
-      $0.text(0)
-    }
-    if let old = old ?? nil, old != text {
-      // The index can only delete an entry if it is given the old text.
+    for form in records {
+      let text = form.text.stored
+      let old = try row("SELECT folded FROM records WHERE position = ?1", form.position) {
+        $0.text(0)
+      }
+      if let old = old ?? nil, old != text {
+        // The index can only delete an entry if it is given the old text.
+        try run(
+          "INSERT INTO search (search, rowid, folded) VALUES ('delete', ?1, ?2)", form.position, old
+        )
+        try run("INSERT INTO search (rowid, folded) VALUES (?1, ?2)", form.position, text)
+        try run("UPDATE records SET folded = ?2 WHERE position = ?1", form.position, text)
+      }
       try run(
-        "INSERT INTO search (search, rowid, folded) VALUES ('delete', ?1, ?2)", form.position, old)
-      try run("INSERT INTO search (rowid, folded) VALUES (?1, ?2)", form.position, text)
-      try run("UPDATE records SET folded = ?2 WHERE position = ?1", form.position, text)
+        "UPDATE records SET json = ?2, saved = ?3 WHERE position = ?1", form.position, form.json,
+        date)
     }
-    try run(
-      "UPDATE records SET json = ?2, saved = ?3 WHERE position = ?1", form.position, form.json,
-      date)
   }
 
-  /// Saves a page in place of an earlier one, and drops the oldest pages beyond the limit.
-  fileprivate mutating func savePage(
-    _ key: String, _ page: FetchedPage, positions: [Int64], of source: Int64, at date: Date
+  package mutating func mark(
+    _ positions: [Int64], removedUpstreamAt date: Date?
+  ) throws(SQLiteFailure) {
+    try run(
+      """
+      UPDATE records SET removed_upstream = ?2
+      WHERE position IN (SELECT value FROM json_each(?1))
+      """, positions.jsonArray, date)
+  }
+
+  package mutating func update(
+    _ source: Int64, by changes: SourceChanges
+  ) throws(SQLiteFailure) {
+    try run(
+      """
+      UPDATE sources SET last = ?2, records = records + ?3,
+        removed_upstream = removed_upstream + ?4, last_fetched = coalesce(?5, last_fetched)
+      WHERE number = ?1
+      """, source, changes.last, changes.added, changes.removedUpstream, changes.fetchedAt)
+  }
+
+  // MARK: Pages and checkpoints
+
+  package mutating func savePage(
+    _ page: FetchedPage, as key: String, positions: [Int64], of source: Int64, at date: Date
   ) throws(SQLiteFailure) {
     guard let json = try? CanonicalJSON.bytes(of: page) else { return }
     try run(
@@ -224,41 +221,81 @@ extension Connection {
       """, source, StoreLimit.pages)
   }
 
-  fileprivate mutating func checkpoint(
-    _ name: String, of source: Int64
-  ) throws(SQLiteFailure) -> String? {
-    try row("SELECT value FROM checkpoints WHERE source = ?1 AND name = ?2", source, name) {
-      $0.text(0)
-    } ?? nil
+  package mutating func removePages(of source: Int64) throws(SQLiteFailure) {
+    try run("DELETE FROM pages WHERE source = ?1", source)
   }
 
-  /// Moves or deletes a checkpoint.
-  fileprivate mutating func apply(
-    _ update: CheckpointUpdate, of source: Int64
+  package mutating func setCheckpoint(
+    _ name: String, to text: String?, of source: Int64
   ) throws(SQLiteFailure) {
-    guard let to = update.to else {
-      try run("DELETE FROM checkpoints WHERE source = ?1 AND name = ?2", source, update.name)
+    guard let text else {
+      try run("DELETE FROM checkpoints WHERE source = ?1 AND name = ?2", source, name)
       return
     }
     try run(
       """
       INSERT INTO checkpoints (source, name, value) VALUES (?1, ?2, ?3)
       ON CONFLICT (source, name) DO UPDATE SET value = excluded.value
-      """, source, update.name, to)
+      """, source, name, text)
   }
 
-  /// Takes the mark away: the service has the record again.
-  fileprivate mutating func unmarkRemoved(
-    _ position: Int64, of source: Int64
+  // MARK: Reconciliation
+
+  package mutating func noteSeen(
+    _ positions: [Int64], by pass: String, of source: Int64
   ) throws(SQLiteFailure) {
-    try run("UPDATE records SET removed_upstream = NULL WHERE position = ?1", position)
     try run(
-      "UPDATE sources SET removed_upstream = removed_upstream - 1 WHERE number = ?1", source)
+      "INSERT INTO seen (source, reconciliation, positions) VALUES (?1, ?2, ?3)", source, pass,
+      positions.jsonArray)
+  }
+
+  package mutating func forgetSeen(by pass: String, of source: Int64) throws(SQLiteFailure) {
+    try run("DELETE FROM seen WHERE source = ?1 AND reconciliation = ?2", source, pass)
+  }
+
+  package mutating func unseen(
+    by pass: String, and notes: String, upTo last: Int64, of source: Int64
+  ) throws(SQLiteFailure) -> (missing: [Int64], noted: [Int64], known: Int, seen: Int) {
+    let range = PositionRange(of: source)
+    let end = min(last, range.end)
+    let counts = try row(
+      """
+      SELECT (
+        SELECT count(DISTINCT e.value) FROM seen s, json_each(s.positions) e
+        WHERE s.source = ?1 AND s.reconciliation = ?2), (
+        SELECT count(*) FROM records
+        WHERE position > ?3 AND position <= ?4 AND removed_upstream IS NULL)
+      """, source, pass, range.start, end
+    ) { (seen: Int($0.integer(0)), known: Int($0.integer(1))) }
+    let missing = try rows(
+      """
+      SELECT position FROM records
+      WHERE position > ?3 AND position <= ?4 AND removed_upstream IS NULL
+        AND position NOT IN (
+          SELECT e.value FROM seen s, json_each(s.positions) e
+          WHERE s.source = ?1 AND s.reconciliation = ?2)
+      """, source, pass, range.start, end
+    ) { $0.integer(0) }
+    let noted = try rows(
+      """
+      SELECT e.value FROM seen s, json_each(s.positions) e
+      WHERE s.source = ?1 AND s.reconciliation = ?2
+      """, source, notes
+    ) { $0.integer(0) }
+    return (missing, noted, counts?.known ?? 0, counts?.seen ?? 0)
   }
 
   // MARK: Shared texts
 
-  fileprivate mutating func sharedText(_ key: String) throws(SQLiteFailure) -> String? {
+  mutating func sharedText(_ key: String) throws(SQLiteFailure) -> String? {
     try row("SELECT value FROM shared WHERE key = ?1", key) { $0.text(0) } ?? nil
+  }
+
+  mutating func setSharedText(_ key: String, to text: String) throws(SQLiteFailure) {
+    try run(
+      """
+      INSERT INTO shared (key, value) VALUES (?1, ?2)
+      ON CONFLICT (key) DO UPDATE SET value = excluded.value
+      """, key, text)
   }
 }

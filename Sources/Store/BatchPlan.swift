@@ -42,21 +42,21 @@ package struct BatchPlan: Sendable {
   }
 
   /// The new records; their positions follow the last known one.
-  package private(set) var insertions: [Form] = []
+  private(set) var insertions: [Form] = []
 
   /// The records whose JSON, and maybe text, is replaced.
-  package private(set) var replacements: [Form] = []
+  private(set) var replacements: [Form] = []
 
   /// The positions of records that were removed upstream, and that the service has again.
-  package private(set) var returned: [Int64] = []
+  private(set) var returned: [Int64] = []
 
   /// The changes for the history, in order.
-  package private(set) var history: [Change] = []
+  private(set) var history: [Change] = []
 
   /// The positions of all entries, in their order.
-  package private(set) var positions: [Int64] = []
+  private(set) var positions: [Int64] = []
 
-  package private(set) var changes = StoreChanges()
+  private(set) var changes = StoreChanges()
 
   /// A record after the entries so far, and where its form is.
   private struct State {
@@ -69,10 +69,8 @@ package struct BatchPlan: Sendable {
 
   /// - Parameters:
   ///   - last: The position of the record first seen last.
-  ///   - known: Returns the stored record of an entry; `nil` if it is new.
-  package init<Failure: Error>(
-    _ entries: [StoreEntry], after last: Int64, known: (StoreEntry) throws(Failure) -> Known?
-  ) throws(Failure) {
+  ///   - known: The stored record of each entry; `nil` for a new one.
+  init(_ entries: [StoreEntry], after last: Int64, known: [Known?]) {
     // A page, and so a batch, may have a record twice.
     var states = [RecordKey: State](minimumCapacity: entries.count)
     for (index, entry) in entries.enumerated() {
@@ -82,7 +80,7 @@ package struct BatchPlan: Sendable {
           position: state.position, json: state.json == entry.json ? nil : state.json,
           isRemovedUpstream: false)
         states[key] = update(known, by: entry, index, at: state.place)
-      } else if let known = try known(entry) {
+      } else if let known = known[index] {
         states[key] = update(known, by: entry, index, at: .unwritten)
       } else {
         let position = last + Int64(insertions.count) + 1

@@ -87,7 +87,7 @@ extension StoreChanges.Unconfirmed {
   ///   - noted: Those that the last pass missed without removing them.
   ///   - known: The number of records up to that last one, without ones removed upstream.
   ///   - seen: The number of different records seen.
-  package init?(missing: [Int64], noted: Set<Int64>, known: Int, seen: Int) {
+  init?(missing: [Int64], noted: Set<Int64>, known: Int, seen: Int) {
     let unexpected = missing.count { !noted.contains($0) }
     let isNothingSeen = seen == 0 && !missing.isEmpty
     guard isNothingSeen || unexpected > 10 && unexpected > known / 10 else { return nil }

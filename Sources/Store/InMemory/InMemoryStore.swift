@@ -86,7 +86,7 @@ public final class InMemoryStore: Store, ScopeKeepingStore {
   public func save(
     _ batch: StoreBatch, of source: String, at date: Date
   ) async throws(SourceError) -> StoreChanges {
-    write(source) { $0.save(batch, at: date) }
+    write(source) { $0.save(batch, of: source, at: date, keeping: .off) }
   }
 
   public func delete(

@@ -28,9 +28,8 @@ struct StoredContents {
   /// Another one after each change of the records or the deletions.
   private(set) var revision: Int
 
-  /// The positions seen by reconciliations, and those that the last complete one missed.
+  /// The positions seen by reconciliations.
   private var seen: [RecordKey: Set<Int64>] = [:]
-  private var missed: [RecordKey: Set<Int64>] = [:]
 
   init(start: Int64 = 0, tombstones: Set<RecordKey> = [], revision: Int = 0) {
     self.start = start
@@ -135,74 +134,79 @@ extension StoredSlice {
 
 // MARK: - Saving
 
-extension StoredContents {
-  mutating func save(_ batch: StoreBatch, at date: Date) -> StoreChanges {
-    let stored = batch.checkpointName.flatMap { checkpoints[RecordKey($0)] }
-    guard let batch = batch.decided(on: stored, at: nil) else { return StoreChanges() }
-    let plan = BatchPlan(batch.entries, after: lastPosition) { entry in
-      row(of: entry.id)?.record.known(for: entry)
-    }
-    for form in plan.insertions {
+extension StoredContents: StoreTransaction {
+  typealias Failure = Never
+
+  func state(for batch: StoreBatch, of source: String) -> BatchState {
+    BatchState(
+      source: 0, last: lastPosition,
+      checkpoint: batch.checkpointName.flatMap { checkpoints[RecordKey($0)] },
+      records: batch.entries.map { entry in row(of: entry.id)?.record.known(for: entry) })
+  }
+
+  mutating func insert(_ records: [BatchPlan.Form], of source: Int64, at date: Date) {
+    revision += 1
+    for form in records {
       let id = RecordKey(form.id)
       positions[id] = form.position
       let record = StoredRecord(position: form.position, json: form.json, savedAt: date)
       rows.append(Row(id: id, record: record, text: form.text))
     }
-    for form in plan.replacements {
+  }
+
+  mutating func replace(_ records: [BatchPlan.Form], at date: Date) {
+    revision += 1
+    for form in records {
       rows[index(form.position)].record.json = form.json
       rows[index(form.position)].record.savedAt = date
       rows[index(form.position)].text = form.text
     }
-    for position in plan.returned { rows[index(position)].record.removedUpstreamAt = nil }
-    removedCount -= plan.returned.count
-    if let (key, page) = batch.page {
-      pages[RecordKey(key)] = Page(page: page, positions: plan.positions, fetchedAt: date)
-      let oldest =
-        pages.count > StoreLimit.pages
-        ? pages.min { $0.value.fetchedAt < $1.value.fetchedAt } : nil
-      if let oldest { pages[oldest.key] = nil }
-    }
-    var changes = plan.changes
-    if let update = batch.update, stored == update.from {
-      changes.didMoveCheckpoint = true
-      checkpoints[RecordKey(update.name)] = update.to
-      if batch.isFetched { fetchedAt = date }
-      if let step = update.reconciliation {
-        reconcile(step, at: update, seeing: plan.positions, on: date, &changes)
-      }
-      if update.replacesPages { pages = [:] }
-    }
-    if changes.hasChangedRecords { revision += 1 }
-    return changes
   }
 
-  private mutating func reconcile(
-    _ step: Reconciliation, at update: CheckpointUpdate, seeing positions: [Int64], on date: Date,
-    _ changes: inout StoreChanges
-  ) {
-    let name = RecordKey(update.name)
-    let seen = (step.begins ? [] : self.seen[name] ?? []).union(positions)
-    self.seen[name] = update.to == nil ? nil : seen
-    guard let completion = step.completion else { return }
-    guard seen.count >= completion.minRecordCount else {
-      changes.incompleteSeenCount = seen.count
-      return
-    }
-    let known = rows.lazy.map(\.record)
-      .filter { $0.position <= completion.lastPosition && $0.removedUpstreamAt == nil }
-      .map(\.position)
-    let missing = Array(known.filter { !seen.contains($0) })
-    changes.unconfirmedRemovals = StoreChanges.Unconfirmed(
-      missing: missing, noted: missed.removeValue(forKey: name) ?? [], known: known.count,
-      seen: seen.count)
-    if changes.unconfirmedRemovals != nil {
-      missed[name] = Set(missing)
-    } else {
-      for position in missing { rows[index(position)].record.removedUpstreamAt = date }
-      removedCount += missing.count
-      changes.removedUpstream = missing.count
-    }
+  mutating func mark(_ positions: [Int64], removedUpstreamAt date: Date?) {
+    revision += 1
+    for position in positions { rows[index(position)].record.removedUpstreamAt = date }
   }
+
+  mutating func update(_ source: Int64, by changes: SourceChanges) {
+    removedCount += changes.removedUpstream
+    fetchedAt = changes.fetchedAt ?? fetchedAt
+  }
+
+  mutating func savePage(
+    _ page: FetchedPage, as key: String, positions: [Int64], of source: Int64, at date: Date
+  ) {
+    pages[RecordKey(key)] = Page(page: page, positions: positions, fetchedAt: date)
+    guard pages.count > StoreLimit.pages else { return }
+    let oldest = pages.min { $0.value.fetchedAt < $1.value.fetchedAt }
+    if let oldest { pages[oldest.key] = nil }
+  }
+
+  mutating func removePages(of source: Int64) { pages = [:] }
+
+  mutating func setCheckpoint(_ name: String, to text: String?, of source: Int64) {
+    checkpoints[RecordKey(name)] = text
+  }
+
+  mutating func noteSeen(_ positions: [Int64], by pass: String, of source: Int64) {
+    seen[RecordKey(pass), default: []].formUnion(positions)
+  }
+
+  mutating func forgetSeen(by pass: String, of source: Int64) { seen[RecordKey(pass)] = nil }
+
+  func unseen(
+    by pass: String, and notes: String, upTo last: Int64, of source: Int64
+  ) -> (missing: [Int64], noted: [Int64], known: Int, seen: Int) {
+    let seen = self.seen[RecordKey(pass)] ?? []
+    let known = rows.lazy.map(\.record)
+      .filter { $0.position <= last && $0.removedUpstreamAt == nil }.map(\.position)
+    return (
+      known.filter { !seen.contains($0) }, Array(self.seen[RecordKey(notes)] ?? []), known.count,
+      seen.count
+    )
+  }
+
+  func update(_ history: HistoryUpdate, of source: Int64, at date: Date) {}
 }
 
 extension StoredRecord {

@@ -1,0 +1,95 @@
+package import AggregatorFoundation
+
+/// A transaction of a store, open for reading the history of a source.
+package protocol HistoryReader: ~Copyable {
+  associatedtype Failure: Error
+
+  /// The number of a source and its history; `nil` if none is kept.
+  mutating func history(
+    of source: String
+  ) throws(Failure) -> (source: Int64, history: StoredHistory)?
+
+  /// The points of the last two completed syncs, the later one first.
+  mutating func syncs(
+    of source: Int64
+  ) throws(Failure) -> [(mark: HistoryMark, date: Date?)]
+
+  /// The point of a date: the last record first seen until then, or the ``PositionRange/start``, and the last
+  /// change until then, or `trimmed`.
+  ///
+  /// Read from the end, so that only what is later is read, and one more row: a clock that was set back moves the
+  /// point, but tears nothing apart.
+  mutating func mark(
+    of source: Int64, at date: Date, trimmed: Int64
+  ) throws(Failure) -> HistoryMark
+
+  /// The records that are new or have changed since a point, without deleted ones, in the order of their positions.
+  ///
+  /// They begin after `position`, and are at most `limit`.
+  mutating func changedRecords(
+    of source: Int64, since mark: HistoryMark, after position: Int64, limit: Int
+  ) throws(Failure) -> [StoredChange]
+}
+
+extension HistoryReader where Self: ~Copyable {
+  /// The changes of a source since a point; `nil` if nothing is known of it.
+  package mutating func changes(
+    of name: String, since start: HistoryStart, after position: Int64, limit: Int
+  ) throws(Failure) -> StoredChanges? {
+    guard let (source, history) = try history(of: name),
+      var changes = try comparison(with: start, in: history, of: source)
+    else { return nil }
+    changes.changes = try changedRecords(
+      of: source, since: changes.start, after: position,
+      limit: RecordWindow.limit(showingMoreThan: limit))
+    changes.hasMore = changes.changes.count > limit
+    if changes.hasMore { changes.changes.removeLast() }
+    return changes
+  }
+
+  /// The start of a comparison, without changes.
+  private mutating func comparison(
+    with start: HistoryStart, in history: StoredHistory, of source: Int64
+  ) throws(Failure) -> StoredChanges? {
+    let trimmed = history.mark.change - Int64(history.count)
+    let (point, isWhole): ((mark: HistoryMark, date: Date?), Bool)
+    switch start {
+    case .mark(let mark):
+      point = (mark, nil)
+      isWhole = mark.change >= trimmed
+    case .sync:
+      guard let sync = try syncs(of: source).last else { return nil }
+      point = sync
+      isWhole = sync.mark.change >= trimmed
+    case .date(let date):
+      point = (try mark(of: source, at: date, trimmed: trimmed), date)
+      // Records that were all seen later have no history before.
+      isWhole =
+        date >= history.start || point.mark.position == PositionRange(of: source).start
+    }
+    return StoredChanges(
+      start: point.mark, date: point.date, knownSince: isWhole ? nil : history.start, changes: [],
+      hasMore: false)
+  }
+}
+
+extension StoredChange {
+  /// A record that is new or has changed since `mark`; of its changes since then the first of each kind tells the
+  /// state before it.
+  ///
+  /// - Parameters:
+  ///   - listing: The first of its removals and returns; `nil` for none.
+  ///   - before: The record before its first change; `nil` for none.
+  ///   - date: The time of the last change, or that at which the record was first seen.
+  package init(
+    _ record: StoredRecord, _ id: String, since mark: HistoryMark,
+    listing: BatchPlan.Change.Kind?, before: Data?, at date: Date
+  ) {
+    let isNew = record.position > mark.position
+    let isListed = record.removedUpstreamAt == nil
+    self.init(
+      id: id, record: record,
+      wasListed: !isNew && (listing.map { $0 == .removed } ?? isListed),
+      before: isNew ? nil : before, date: date)
+  }
+}
