@@ -22,12 +22,10 @@ extension PostgresStore {
       let count = hasTotal ? search.count(of: number).map { connection.enqueue($0) } : nil
       connection.enqueue("COMMIT")
       let results = try connection.run()
-      var records = results[rows].rows { StoredRecord(results[rows], $0) }
-      let hasMore = records.count > limit
-      if hasMore { records.removeLast() }
-      let counted = count.flatMap { results[$0].count > 0 ? results[$0].integer(0, 0) : nil }
-      let total = hasTotal ? search.total(counted, found: records.count, hasMore: hasMore) : nil
-      return StoredSlice(records: records, hasMore: hasMore, total: total)
+      let records = results[rows].rows { StoredRecord(results[rows], $0) }
+      var slice = StoredSlice(records, limit: limit)
+      if hasTotal { slice.total = search.total(count.map { results[$0] }, in: slice) }
+      return slice
     }
   }
 
@@ -42,32 +40,25 @@ extension PostgresStore {
         try connection.commit()
         return (.empty, .other)
       }
-      let bound = RecordWindow.limit(showingMoreThan: limit)
       // Each rank is a query of its own, in first-seen order, so a page begins anywhere without reading those
       // before it; all are sent together.
+      var page = RankedSlice(after: start, limit: limit)
       var queries: [(rank: SearchRank, index: Int)] = []
-      for rank in SearchRank.allCases where rank >= start?.rank ?? .id {
-        let position = rank == start?.rank ? start?.position ?? 0 : 0
-        let statement = words.select(
-          rank, of: search, in: RecordWindow(of: number, after: position, limit: bound))
-        if let statement { queries.append((rank, connection.enqueue(statement))) }
+      for start in page.starts {
+        let window = RecordWindow(of: number, after: start.position, limit: page.missing)
+        if let statement = words.select(start.rank, of: search, in: window) {
+          queries.append((start.rank, connection.enqueue(statement)))
+        }
       }
       let count = start == nil ? words.count(of: number).map { connection.enqueue($0) } : nil
       connection.enqueue("COMMIT")
       let results = try connection.run()
-      var records: [StoredRecord] = []
-      var last = start?.rank ?? .id
-      for (rank, index) in queries where records.count <= limit {
-        let found = results[index].rows { StoredRecord(results[index], $0) }
-        // The record that only shows that there are more has no part in the position.
-        if !found.isEmpty, records.count < limit { last = rank }
-        records += found.prefix(bound - records.count)
+      for (rank, index) in queries where page.missing > 0 {
+        page.append(results[index].rows { StoredRecord(results[index], $0) }, of: rank)
       }
-      let hasMore = records.count > limit
-      if hasMore { records.removeLast() }
-      let counted = count.flatMap { results[$0].count > 0 ? results[$0].integer(0, 0) : nil }
-      let total = start == nil ? words.total(counted, found: records.count, hasMore: hasMore) : nil
-      return (StoredSlice(records: records, hasMore: hasMore, total: total), last)
+      var slice = page.slice
+      if start == nil { slice.total = words.total(count.map { results[$0] }, in: slice) }
+      return (slice, page.last)
     }
   }
 }
@@ -197,14 +188,14 @@ struct PostgresSearch: Sendable {
       """, [.integer(range.start), .integer(range.end)] + words.values)
   }
 
-  /// The number of all matches, of which the first page has `found`; `nil` if they were not all counted.
+  /// The number of all matches, of which `slice` has the first; `nil` if they were not all counted.
   ///
   /// `counted` is the result of ``count(of:)``.
-  func total(_ counted: Int64?, found: Int, hasMore: Bool) -> Int? {
-    if !isEverything, !hasMore { return found }
-    return counted.flatMap {
-      isEverything || $0 <= StoreLimit.countedMatches ? Int(max(0, $0)) : nil
-    }
+  func total(_ counted: PostgresResult?, in slice: StoredSlice) -> Int? {
+    if !isEverything, !slice.hasMore { return slice.records.count }
+    guard let counted, counted.count > 0 else { return nil }
+    let count = Int(max(0, counted.integer(0, 0)))
+    return isEverything || count <= StoreLimit.countedMatches ? count : nil
   }
 }
 

@@ -11,15 +11,11 @@ extension SQLiteStore {
       guard let number = try connection.number(of: source) else { return .empty }
       let window = RecordWindow(
         of: number, after: position, limit: RecordWindow.limit(showingMoreThan: limit))
-      var records = try connection.records(search, in: window)
-      let hasMore = records.count > limit
-      if hasMore { records.removeLast() }
-      var total: Int?
+      var slice = StoredSlice(try connection.records(search, in: window), limit: limit)
       if position <= PositionRange(of: number).start || search.isEverything {
-        total = try connection.total(
-          of: search, found: records.count, hasMore: hasMore, of: number)
+        slice.total = try connection.total(of: search, in: slice, of: number)
       }
-      return StoredSlice(records: records, hasMore: hasMore, total: total)
+      return slice
     } ?? .empty
   }
 
@@ -44,28 +40,19 @@ extension SQLiteStore {
       if let wanted = name, try !connection.hasBeginning(wanted, of: number, in: range) {
         name = nil
       }
-      let wanted = RecordWindow.limit(showingMoreThan: limit)
-      var records: [StoredRecord] = []
-      var last = start?.rank ?? .id
-      for rank in SearchRank.allCases where rank >= start?.rank ?? .id {
-        guard records.count < wanted else { break }
-        let position = rank == start?.rank ? start?.position ?? 0 : 0
+      var page = RankedSlice(after: start, limit: limit)
+      for start in page.starts where page.missing > 0 {
         let found = try connection.records(
-          of: rank, stored, id: search.id, name,
-          in: RecordWindow(of: number, after: position, limit: wanted - records.count))
-        // The record that only shows that there are more has no part in the position.
-        if !found.isEmpty, records.count < limit { last = rank }
-        records += found
+          of: start.rank, stored, id: search.id, name,
+          in: RecordWindow(of: number, after: start.position, limit: page.missing))
+        page.append(found, of: start.rank)
       }
-      let hasMore = records.count > limit
-      if hasMore { records.removeLast() }
-      var total: Int?
+      var slice = page.slice
       // Otherwise there are more matches than are counted.
       if start == nil, matches == nil {
-        total = try connection.total(
-          of: stored, found: records.count, hasMore: hasMore, of: number)
+        slice.total = try connection.total(of: stored, in: slice, of: number)
       }
-      return (StoredSlice(records: records, hasMore: hasMore, total: total), last)
+      return (slice, page.last)
     } ?? (.empty, .other)
   }
 }
@@ -139,39 +126,31 @@ extension Connection {
     of matches: [IndexedMatch], _ search: RankedSearch, _ stored: StoredSearch, of source: Int64,
     limit: Int
   ) throws(SQLiteFailure) -> (slice: StoredSlice, last: SearchRank) {
-    let wanted = RecordWindow.limit(showingMoreThan: limit)
-    var ranked: [SearchRank: [StoredRecord]] = [:]
-    ranked[.id] = try records(
-      of: .id, stored, id: search.id, nil, in: RecordWindow(of: source, limit: wanted))
+    var page = RankedSlice(after: nil, limit: limit)
+    let window = RecordWindow(of: source, limit: page.missing)
+    page.append(try records(of: .id, stored, id: search.id, nil, in: window), of: .id)
     // Only those that begin with the first word can begin with the name; each is read to see.
-    var isRanked: Set<Int64> = []
+    var named: [SearchRank: [StoredRecord]] = [:]
+    var isNamed: Set<Int64> = []
     if search.name != nil {
       for match in matches where match.begins {
         guard let (record, rank) = try record(at: match.position, search, of: source),
           rank != .other
         else { continue }
-        isRanked.insert(match.position)
-        if ranked[rank, default: []].count < wanted { ranked[rank, default: []].append(record) }
+        isNamed.insert(match.position)
+        if named[rank, default: []].count < page.missing {
+          named[rank, default: []].append(record)
+        }
       }
     }
-    var missing = wanted - ranked.values.reduce(0) { $0 + $1.count }
-    for match in matches where !isRanked.contains(match.position) {
-      guard missing > 0 else { break }
+    for rank in [SearchRank.name, .beginning] { page.append(named[rank] ?? [], of: rank) }
+    for match in matches where !isNamed.contains(match.position) && page.missing > 0 {
       guard let (record, _) = try record(at: match.position, search, of: source) else { continue }
-      ranked[.other, default: []].append(record)
-      missing -= 1
+      page.append([record], of: .other)
     }
-    let found = SearchRank.allCases.flatMap { rank in
-      ranked[rank, default: []].map { (record: $0, rank: rank) }
-    }
-    let total = try total(
-      of: stored, found: found.count, hasMore: found.count > limit, of: source,
-      indexed: matches.count)
-    let page = found.prefix(limit)
-    return (
-      StoredSlice(records: page.map(\.record), hasMore: found.count > limit, total: total),
-      page.last?.rank ?? .id
-    )
+    var slice = page.slice
+    slice.total = try total(of: stored, in: slice, of: source, indexed: matches.count)
+    return (slice, page.last)
   }
 
   /// A match that is neither deleted nor removed upstream nor the one with the ID, and its rank.
@@ -301,17 +280,17 @@ extension Connection {
     }
   }
 
-  /// The number of all matches, of which the first page has `found`; `nil` where counting takes too long.
+  /// The number of all matches, of which `slice` has the first; `nil` where counting takes too long.
   ///
   /// - Parameter indexed: Their number by the index, which also has those that are hidden.
-  mutating func total(
-    of search: StoredSearch, found: Int, hasMore: Bool, of source: Int64, indexed: Int? = nil
+  fileprivate mutating func total(
+    of search: StoredSearch, in slice: StoredSlice, of source: Int64, indexed: Int? = nil
   ) throws(SQLiteFailure) -> Int? {
     if search.isEverything { return try recordCount(of: source) }
-    if hasMore, let indexed, try !hasHidden(source) { return indexed }
+    if slice.hasMore, let indexed, try !hasHidden(source) { return indexed }
     let most = StoreLimit.countedMatches
-    let range = PositionRange(of: source)
-    let count = hasMore ? try count(search, of: source, in: range, atMost: most + 1) : found
+    let count =
+      slice.hasMore ? try count(search, of: source, atMost: most + 1) : slice.records.count
     return count > most ? nil : count
   }
 
@@ -337,9 +316,10 @@ extension Connection {
   /// The number of matches, counted by the index alone and at most up to `bound`; `bound` where the
   /// index does not suffice.
   fileprivate mutating func count(
-    _ search: StoredSearch, of source: Int64, in range: PositionRange, atMost bound: Int
+    _ search: StoredSearch, of source: Int64, atMost bound: Int
   ) throws(SQLiteFailure) -> Int {
     guard let match = search.match, try isCounted(search, of: source) else { return bound }
+    let range = PositionRange(of: source)
     let count = try row(
       """
       SELECT count(*) FROM (

@@ -13,6 +13,46 @@ public struct RankedPosition: Hashable, Sendable {
   }
 }
 
+/// A page of a ranked search, which a store fills rank by rank.
+package struct RankedSlice {
+  /// Where the records of each rank begin that the page may have, the closest rank first.
+  package let starts: [RankedPosition]
+
+  /// The rank of the last record.
+  package private(set) var last: SearchRank
+
+  private var records: [StoredRecord] = []
+  private let limit: Int
+
+  package init(after start: RankedPosition?, limit: Int) {
+    last = start?.rank ?? .id
+    starts = SearchRank.allCases.filter { $0 >= start?.rank ?? .id }.map { rank in
+      RankedPosition(rank, rank == start?.rank ? start?.position ?? 0 : 0)
+    }
+    self.limit = limit
+  }
+
+  /// The number of records that may follow, one of which only shows that there are more.
+  package var missing: Int { RecordWindow.limit(showingMoreThan: limit) - records.count }
+
+  /// Adds the next records, which have the same rank.
+  package mutating func append(_ found: [StoredRecord], of rank: SearchRank) {
+    // The record that only shows that there are more has no part in the position.
+    if !found.isEmpty, records.count < limit { last = rank }
+    records += found.prefix(missing)
+  }
+
+  /// The page, without a total.
+  package var slice: StoredSlice { StoredSlice(records, limit: limit) }
+}
+
+extension StoredSlice {
+  /// The first of the records that were found; one more than `limit` shows that there are more.
+  package init(_ found: [StoredRecord], limit: Int, total: Int? = nil) {
+    self.init(records: Array(found.prefix(limit)), hasMore: found.count > limit, total: total)
+  }
+}
+
 extension Store {
   /// Without ranks, all matches have the last one.
   public func records(

@@ -88,11 +88,12 @@ extension StoredContents {
   func records(
     matching words: [FoldedText], after position: Int64, limit: Int
   ) -> StoredSlice {
-    let matches = rows(matching: words, after: position)
+    let matches = rows(matching: words, after: position).lazy.map(\.record)
+    let bound = RecordWindow.limit(showingMoreThan: limit)
     guard words.contains(where: { !$0.text.isEmpty }) else {
-      return StoredSlice(matches, limit: limit, total: status.records)
+      return StoredSlice(Array(matches.prefix(bound)), limit: limit, total: status.records)
     }
-    guard position <= start else { return StoredSlice(matches, limit: limit, total: nil) }
+    guard position <= start else { return StoredSlice(Array(matches.prefix(bound)), limit: limit) }
     let all = Array(matches)
     return StoredSlice(all, limit: limit, total: all.count)
   }
@@ -101,16 +102,16 @@ extension StoredContents {
     matching search: RankedSearch, after start: RankedPosition?, limit: Int
   ) -> (slice: StoredSlice, last: SearchRank) {
     let matches = rows(matching: search.words, after: 0).map { row in
-      (row: row, rank: search.rank(row.id.text, row.text))
+      (record: row.record, rank: search.rank(row.id.text, row.text))
     }
-    let ranked = SearchRank.allCases.flatMap { rank in matches.filter { $0.rank == rank } }
-    let rest = ranked.filter { match in
-      guard let start else { return true }
-      return (match.rank, match.row.record.position) > (start.rank, start.position)
+    var page = RankedSlice(after: start, limit: limit)
+    for start in page.starts {
+      let rest = matches.filter { $0.rank == start.rank && $0.record.position > start.position }
+      page.append(rest.map(\.record), of: start.rank)
     }
-    let slice = StoredSlice(
-      rest.lazy.map(\.row), limit: limit, total: start == nil ? matches.count : nil)
-    return (slice, rest.prefix(limit).last?.rank ?? start?.rank ?? .id)
+    var slice = page.slice
+    if start == nil { slice.total = matches.count }
+    return (slice, page.last)
   }
 
   func page(_ key: RecordKey) -> StoredPage? {
@@ -120,15 +121,6 @@ extension StoredContents {
         records: records.filter { $0.removedUpstreamAt == nil }, page: page.page,
         fetchedAt: page.fetchedAt)
     }
-  }
-}
-
-extension StoredSlice {
-  /// The first of `rows`.
-  fileprivate init(_ rows: some Sequence<StoredContents.Row>, limit: Int, total: Int?) {
-    // One more than requested shows whether there are more.
-    let found = rows.prefix(min(limit, .max - 1) + 1).map(\.record)
-    self.init(records: Array(found.prefix(limit)), hasMore: found.count > limit, total: total)
   }
 }
 
