@@ -103,28 +103,21 @@ extension PostgresConnection {
     let kinds = results[relations]
     var isView = Dictionary(
       kinds.rows { (kinds.name($0, 0), kinds.integer($0, 1) != 0) }, uniquingKeysWith: { $1 })
-    var changes = views.changes(from: mark)
-    for view in changes.outdated {
-      let statement = "DROP VIEW \(PostgresSchema.viewSchema).\(view.name.postgresName)"
-      if isView[view.name] == true {
+    let new = try views.update(from: mark) { step throws(PostgresFailure) in
+      switch step {
+      case .drop(let name):
+        guard isView[name] == true else { return true }
         // It may be part of a view of somebody else.
-        guard try attempt(statement) else { continue }
-        isView[view.name] = nil
+        let isDropped = try attempt("DROP VIEW \(PostgresSchema.viewSchema).\(name.postgresName)")
+        if isDropped { isView[name] = nil }
+        return isDropped
+      case .create(let view):
+        guard isView[view.name] == nil else { return false }
+        // Records are more important than a view that the server does not accept.
+        return try attempt(view.definition)
       }
-      changes.marks.remove(view.mark)
     }
-    for view in changes.missing where isView[view.name] == nil {
-      // Records are more important than a view that the server does not accept.
-      if try attempt(view.definition) { changes.marks.insert(view.mark) }
-    }
-    let new = changes.text
-    if new != mark {
-      enqueue(
-        """
-        INSERT INTO aggregator_store.shared (key, value) VALUES ($1, $2)
-        ON CONFLICT (key) DO UPDATE SET value = excluded.value
-        """, .text(StoredViews.key), .text(new))
-    }
+    if new != mark { setSharedText(StoredViews.key, to: new) }
     return new
   }
 

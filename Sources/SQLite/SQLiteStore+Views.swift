@@ -85,30 +85,25 @@ extension StoredViews {
 extension Connection {
   /// Writes the views that differ from those in the file, in the transaction of another write.
   mutating func update(_ views: StoredViews) throws(SQLiteFailure) {
-    let mark =
-      try row("SELECT value FROM shared WHERE key = ?1", StoredViews.key) { $0.text(0) ?? "" } ?? ""
+    let mark = try sharedText(StoredViews.key) ?? ""
     guard mark != views.mark else { return }
-    var changes = views.changes(from: mark)
-    for view in changes.outdated {
-      if try kind(of: view.name) == "view" { try execute(quoted: "DROP VIEW \(view.name.sqlName)") }
-      changes.marks.remove(view.mark)
-    }
-    for view in changes.missing where try kind(of: view.name) == nil {
-      do throws(SQLiteFailure) { try execute(quoted: view.definition) } catch let error
-        where error.primary == SQLITE_ERROR
-      {
+    let new = try views.update(from: mark) { step throws(SQLiteFailure) in try perform(step) }
+    if new != mark { try setSharedText(StoredViews.key, to: new) }
+  }
+
+  private mutating func perform(_ step: StoredViews.Step) throws(SQLiteFailure) -> Bool {
+    switch step {
+    case .drop(let name):
+      if try kind(of: name) == "view" { try execute(quoted: "DROP VIEW \(name.sqlName)") }
+    case .create(let view):
+      guard try kind(of: view.name) == nil else { return false }
+      do throws(SQLiteFailure) { try execute(quoted: view.definition) } catch {
         // Records are more important than a view that this version of SQLite does not accept.
-        continue
+        guard error.primary == SQLITE_ERROR else { throw error }
+        return false
       }
-      changes.marks.insert(view.mark)
     }
-    let new = changes.text
-    guard new != mark else { return }
-    try run(
-      """
-      INSERT INTO shared (key, value) VALUES (?1, ?2)
-      ON CONFLICT (key) DO UPDATE SET value = excluded.value
-      """, StoredViews.key, new)
+    return true
   }
 
   /// `table`, `view` or another kind; `nil` if there is nothing of this name.

@@ -49,6 +49,14 @@ package struct StoredViews: Sendable {
     package let mark: String
   }
 
+  /// A step of an update.
+  package enum Step {
+    /// Drops the view of this name.
+    case drop(String)
+    /// Creates a view, unless there is something of its name.
+    case create(View)
+  }
+
   /// The key of the shared value with the marks of the views that a store has created.
   package static let key = "views"
 
@@ -73,23 +81,27 @@ package struct StoredViews: Sendable {
   /// The text of the marks if the views of the store are these.
   package var mark: String { stored.value().mark }
 
-  /// The changes that a store needs whose marks are `text`.
+  /// Brings the views of a store up to date whose marks are `text`, and returns the new marks.
   ///
   /// Only views that a store has created are replaced or removed: other programs may have added their own.
-  package func changes(from text: String) -> StoredViewChanges {
-    let known = Set(text.split(separator: " ").map(String.init))
+  ///
+  /// - Parameter perform: Performs a step; returns false to leave it to a later update.
+  package func update<Failure: Error>(
+    from text: String, _ perform: (Step) throws(Failure) -> Bool
+  ) throws(Failure) -> String {
+    var marks = Set(text.split(separator: " ").map(String.init))
     let views = stored.value().views
-    let (current, names) = (Set(views.map(\.mark)), Set(views.map(\.name)))
-    let outdated = known.subtracting(current).sorted().map { mark in
-      (name: Self.unescaped(mark.prefix { $0 != ":" }), mark: mark)
+    let missing = views.filter { !marks.contains($0.mark) }
+    for mark in marks.subtracting(views.map(\.mark)).sorted() {
+      let name = Self.unescaped(mark.prefix { $0 != ":" })
+      guard !keepsOthers || views.contains(where: { $0.name == name }) else { continue }
+      if try perform(.drop(name)) { marks.remove(mark) }
     }
-    return StoredViewChanges(
-      marks: known,
-      outdated: outdated.filter { names.contains($0.name) || !keepsOthers },
-      missing: views.filter { !known.contains($0.mark) })
+    for view in missing where try perform(.create(view)) { marks.insert(view.mark) }
+    return Self.text(of: marks)
   }
 
-  fileprivate static func text(of marks: Set<String>) -> String {
+  private static func text(of marks: Set<String>) -> String {
     marks.sorted().joined(separator: " ")
   }
 
@@ -103,16 +115,4 @@ package struct StoredViews: Sendable {
   private static func unescaped(_ name: Substring) -> String {
     special.reversed().reduce(String(name)) { $0.replacing($1.1, with: $1.0) }
   }
-}
-
-/// The difference between the views of a store and those that it should have.
-package struct StoredViewChanges: Sendable {
-  /// The marks of the views that the store has, to be changed along with them.
-  package var marks: Set<String>
-  /// The views to drop.
-  package let outdated: [(name: String, mark: String)]
-  /// The views to create.
-  package let missing: [StoredViews.View]
-
-  package var text: String { StoredViews.text(of: marks) }
 }
