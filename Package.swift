@@ -66,12 +66,8 @@ let package = Package(
     .library(
       "Postgres",
       dependsOn: ["AggregatorCore", "AggregatorStore", "CAggregatorPostgres"]),
-    // From a store of one kind to one of another.
-    .library(
-      "Copy",
-      dependsOn: [
-        "AggregatorCore", "AggregatorPostgres", "AggregatorSQLite", "AggregatorStore",
-      ]),
+    // From a store in a database to another one.
+    .library("Copy", dependsOn: ["AggregatorCore", "AggregatorStore"]),
     .library("Server", dependsOn: ["AggregatorCore", "CAggregatorServer"]),
     .library("Observation", dependsOn: ["AggregatorCore", "AggregatorStore"]),
     .target(
@@ -94,8 +90,7 @@ let package = Package(
     .library(
       "Queries",
       dependsOn: [
-        "AggregatorCopy", "AggregatorFiles", "AggregatorKit", "AggregatorPostgres",
-        "AggregatorTerminal",
+        "AggregatorFiles", "AggregatorKit", "AggregatorPostgres", "AggregatorTerminal",
         "DeclaredSource",
       ]),
     .library(
@@ -104,8 +99,8 @@ let package = Package(
     .library(
       "SQL",
       dependsOn: [
-        "AggregatorFiles", "AggregatorKit", "AggregatorPostgres", "AggregatorQueries",
-        "AggregatorTerminal", "CAggregatorLineEditor", "CAggregatorSQLite",
+        "AggregatorFiles", "AggregatorKit", "AggregatorQueries", "AggregatorTerminal",
+        "CAggregatorLineEditor", "CAggregatorSQLite",
       ]),
     .library(
       "Web",
@@ -117,10 +112,8 @@ let package = Package(
       name: "AggregatorCommand",
       dependencies: [
         "AggregatorArguments", "AggregatorCopy", "AggregatorFiles", "AggregatorKit",
-        "AggregatorLaws",
-        "AggregatorPostgres",
-        "AggregatorQueries", "AggregatorSQL", "AggregatorServer", "AggregatorTerminal",
-        "AggregatorWeb", "DeclaredSource",
+        "AggregatorLaws", "AggregatorQueries", "AggregatorSQL", "AggregatorServer",
+        "AggregatorTerminal", "AggregatorWeb", "DeclaredSource",
       ]),
     // The list of the sources, which tests read without the program.
     .target(

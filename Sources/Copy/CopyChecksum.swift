@@ -1,4 +1,5 @@
 import AggregatorFoundation
+import AggregatorStore
 
 /// A checksum of rows: 128-bit FNV-1a (draft-eastlake-fnv) of all of their values.
 package struct CopyChecksum: Equatable {

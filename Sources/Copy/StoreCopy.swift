@@ -1,4 +1,5 @@
 package import AggregatorCore
+package import AggregatorStore
 
 /// Copies all rows of a store into an empty one, under the same keys.
 ///

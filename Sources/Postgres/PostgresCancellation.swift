@@ -3,7 +3,7 @@ import CAggregatorPostgres
 import Dispatch
 
 /// A request to the server to stop what it does for a connection, from any thread.
-package final class PostgresCancellation: Sendable {
+final class PostgresCancellation: Sendable {
   // libpq: "PQcancel can safely be invoked from a signal handler", and the request never changes.
   nonisolated(unsafe) private let request: OpaquePointer
 
@@ -12,7 +12,7 @@ package final class PostgresCancellation: Sendable {
   deinit { cpq_free_cancel(request) }
 
   /// Sends the request, and waits until the server has it.
-  package func send() { _ = cpq_cancel_now(request) }
+  func send() { _ = cpq_cancel_now(request) }
 
   /// Sends the request, and waits for at most 2 s until the server has it.
   func sendBriefly() {

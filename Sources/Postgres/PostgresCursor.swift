@@ -6,25 +6,24 @@ import AggregatorStore
 /// It is the body of a cursor, so it is one `SELECT`, in a transaction that cannot write and is never committed.
 /// That keeps a role within its rights, but no superuser: `set_config` undoes `SET ROLE`, and functions start
 /// programs and write files. So it runs only for roles that cannot do that.
-package struct PostgresCursor: ~Copyable {
+struct PostgresCursor: ~Copyable {
   /// A column, with the object ID of its type.
-  package typealias Column = (name: String, type: UInt32)
+  typealias Column = (name: String, type: UInt32)
 
-  package let columns: [Column]
+  let columns: [Column]
 
   /// The names of the views that the query reads.
-  package let views: [String]
+  let views: [String]
 
   /// A request to stop the query, for a process that ends.
-  package var cancellation: PostgresCancellation? { connection.cancellation }
+  var cancellation: PostgresCancellation? { connection.cancellation }
 
   private var connection: PostgresConnection
   private var isOver: Bool
   private var pageRows = 50
 
-  package static let maxTextSize = 100_000
   /// Of a row as text: a fetched row is in memory as a whole.
-  package static let maxRowSize = 1 << 20
+  static let maxRowSize = 1 << 20
 
   /// A page has at most this many rows, and about this many bytes.
   private static let maxPageRows = 200
@@ -36,7 +35,7 @@ package struct PostgresCursor: ~Copyable {
   /// Compiles a query.
   ///
   /// - Throws: ``PostgresFailure``, whose position is that in the text.
-  package static func open(
+  static func open(
     _ text: String, at address: PostgresAddress, within time: Duration
   ) throws(PostgresFailure) -> PostgresCursor {
     let start = ContinuousClock.now
@@ -86,7 +85,7 @@ package struct PostgresCursor: ~Copyable {
   /// The texts of the next rows; `nil` after the last.
   ///
   /// - Throws: ``PostgresFailure``, of kind `tooLarge` for a row that is.
-  package mutating func page(within time: Duration) throws(PostgresFailure) -> [[String?]]? {
+  mutating func page(within time: Duration) throws(PostgresFailure) -> [[String?]]? {
     guard !isOver else { return nil }
     guard time > .zero else { throw PostgresFailure(.timedOut, "timed out") }
     connection.deadline = .now + time

@@ -1,4 +1,5 @@
 package import AggregatorCore
+import AggregatorStore
 import AggregatorText
 import CAggregatorPostgres
 
@@ -110,4 +111,8 @@ package struct PostgresFailure: Error {
         .storage, "\(cannot): \(message)", remedy: "see the log of the server")
     }
   }
+}
+
+extension PostgresFailure: DatabaseFailure {
+  package var missingRight: String? { state == "42501" ? message : nil }
 }

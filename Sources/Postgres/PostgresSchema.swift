@@ -171,7 +171,7 @@ enum PostgresSchema {
 }
 
 /// The kind of search that a database supports.
-package enum PostgresSearchIndex: Sendable {
+enum PostgresSearchIndex: Sendable {
   /// Words of three letters and more are found by an index of trigrams.
   case trigrams
   /// So are those of ASCII letters; the database's `LC_CTYPE` knows no others.

@@ -16,6 +16,8 @@ public final class PostgresStore: Store {
   public let address: PostgresAddress
 
   let history: HistoryLimit
+  /// The address of queries of people; `nil` for that of the store.
+  let queryAddress: @Sendable () throws(SourceError) -> PostgresAddress?
   private let views: StoredViews?
   /// The marks of the views that an update has left: those that the server refused are not tried again.
   private let settledViews = Mutex<String?>(nil)
@@ -38,13 +40,20 @@ public final class PostgresStore: Store {
       pollInterval: pollInterval, clock: clock)
   }
 
+  public var capabilities: StoreCapabilities { StoreCapabilities(database: self, roles: self) }
+
   /// Creates a store that keeps these views of its sources up to date in the database; `nil` leaves them alone.
+  ///
+  /// Queries of people are sent to `queryAddress`, because the role of the store may be too powerful; `nil` for that of
+  /// the store.
   package init(
     at address: PostgresAddress, busyTimeout: Duration = .seconds(5),
     history: HistoryLimit = .standard, showing views: SourceViews?,
+    queryAddress: @escaping @Sendable () throws(SourceError) -> PostgresAddress? = { nil },
     pollInterval: Duration = .seconds(1), clock: any Clock<Duration> = ContinuousClock()
   ) {
     self.address = address
+    self.queryAddress = queryAddress
     self.history = history
     self.views = views.map(StoredViews.init(inDatabase:))
     let reachability = Reachability()

@@ -1,5 +1,5 @@
 import AggregatorFiles
-import AggregatorKit
+package import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
 import CAggregatorSQLite

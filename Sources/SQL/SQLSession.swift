@@ -1,5 +1,4 @@
-import AggregatorKit
-import AggregatorPostgres
+package import AggregatorKit
 package import AggregatorQueries
 package import AggregatorTerminal
 
@@ -14,8 +13,6 @@ package struct SQLSession: Sendable {
   /// That of the first query, which began with reading the files.
   package let time: QueryTime
 
-  private let program: ProgramName
-
   private static let defaultTime = Duration.seconds(30)
 
   /// The memory limit of SQLite in bytes, enough for sorting and a few large values.
@@ -28,14 +25,15 @@ package struct SQLSession: Sendable {
     attached = try AttachedFiles(
       invocation.texts(.attach), beside: views.map(\.name), within: time, in: context)
     self.invocation = invocation
-    program = context.catalog.name
   }
 
   /// The tables of sources and attached files.
   package func tables(in context: CommandContext) async throws(CommandError) -> [SQLTable] {
-    let database = try database(in: try context.localEnvironment())
-    let sources = database.tables(of: views)
-    guard case .file(let store, _) = database, !attached.files.isEmpty else { return sources }
+    let store = try store(in: try context.localEnvironment())
+    let sources = views.map {
+      SQLTable(schema: nil, name: $0.name, columns: store.columns(of: $0))
+    }
+    guard !attached.files.isEmpty else { return sources }
     do {
       let query = try await store.query(
         "SELECT 1", over: [], and: attached.files, within: limit)
@@ -45,12 +43,12 @@ package struct SQLSession: Sendable {
     }
   }
 
-  /// The tables of sources for a query: of bundled records where none are cached, if the store is a file.
+  /// The tables of sources for a query: of bundled records where none are cached, if the store joins them.
   private func views(
     for text: String, of plugins: [any Plugin], in environment: PluginEnvironment,
-    _ database: SQLDatabase
+    _ store: any SQLStore
   ) async throws(SourceError) -> [SQLView] {
-    guard case .file = database else { return views }
+    guard store.joinsOtherTables else { return views }
     var made: [SQLView] = []
     for plugin in plugins {
       made.append(try await SQLView(plugin, for: text, in: environment))
@@ -58,17 +56,18 @@ package struct SQLSession: Sendable {
     return made
   }
 
-  private func database(in environment: PluginEnvironment) throws(CommandError) -> SQLDatabase {
-    let database = try SQLDatabase(
-      environment.requiredStore(),
-      queriesTo: SQLAddress.chosen(by: environment.settings, of: program))
-    if case .server = database, !attached.files.isEmpty {
+  private func store(in environment: PluginEnvironment) throws(CommandError) -> any SQLStore {
+    guard let store = try environment.requiredStore().capabilities.database else {
+      throw CommandError(.notFound, "this store does not support SQL")
+    }
+    guard store.joinsOtherTables || attached.files.isEmpty else {
       throw CommandError(
-        .usage, "\(Option.attach.spelling) does not work with a store in PostgreSQL",
+        .usage,
+        "\(Option.attach.spelling) does not work with a store in \(store.databaseName)",
         hint: .words(
           "copy the file into a table of its database, or export the source and use DuckDB"))
     }
-    return database
+    return store
   }
 
   /// Prints the rows of a query.
@@ -78,32 +77,35 @@ package struct SQLSession: Sendable {
     let output = try OutputOptions(invocation, in: context)
     let environment =
       invocation.has(.sync) ? try context.environment() : try context.localEnvironment()
-    let database = try database(in: environment)
+    let store = try store(in: environment)
+    let records = try environment.requiredStore()
     var time = limit
     var failures: [SourceWarning] = []
     var isPartial = false
     do {
       // A query reads the file itself.
       for view in views where text.lowercased().contains(view.name) {
-        try await database.prepare(view.name)
+        try await records.prepare(view.name)
       }
       if invocation.has(.sync) {
-        let names = try await database.query(
+        let names = try await store.query(
           text, over: views, and: attached.files, within: time.left
         ).sources
         // A download has limits of its own.
-        failures = await time.pausing { await sync(names, in: environment, database, context) }
+        failures = await time.pausing { await sync(names, in: environment, records, context) }
       }
-      SQLiteStore.boundMemory(to: Self.maxMemory)
+      store.boundQueryMemory(to: Self.maxMemory)
       context.progress.say { "Running query…" }
-      let views = try await views(for: text, of: context.catalog.plugins, in: environment, database)
-      let query = try await database.query(
+      let views = try await views(for: text, of: context.catalog.plugins, in: environment, store)
+      let query = try await store.query(
         text, over: views, and: attached.files, within: time.left)
+      let interruption = await query.cancellation.map { Interruption.atEnd($0) }
+      defer { interruption?.cancel() }
       let bundled = views.filter { $0.bundled != nil }.map(\.name)
-      let gaps = try await database.gaps(of: query.sources, among: context.catalog.plugins).map {
+      let gaps = try await records.gaps(of: query.sources, among: context.catalog.plugins).map {
         bundled.contains($0.warning.source ?? "") ? $0.filledByBundledRecords : $0
       }
-      let doubts = await database.warningsOfUnknownSecrets(query.sources)
+      let doubts = await records.warningsOfUnknownSecrets(query.sources)
       let columns = await query.columns
       let omissions = doubts + (await query.omissions)
       for omission in omissions {
@@ -142,18 +144,56 @@ package struct SQLSession: Sendable {
 
   /// Downloads sources before a query, and returns what has failed.
   private func sync(
-    _ names: [String], in environment: PluginEnvironment, _ database: SQLDatabase,
+    _ names: [String], in environment: PluginEnvironment, _ store: any Store,
     _ context: CommandContext
   ) async -> [SourceWarning] {
     var failures: [SourceWarning] = []
     for plugin in context.catalog.plugins where names.contains(plugin.name) {
-      guard let failure = await plugin.complete(in: environment, database.store, context) else {
+      guard let failure = await plugin.complete(in: environment, store, context) else {
         continue
       }
       context.diagnostics.warning(failure.message, hint: failure.hint)
       failures.append(SourceWarning(plugin.name, Warning(.syncFailed, failure.message)))
     }
     return failures
+  }
+}
+
+extension Store {
+  /// Puts records of a source away that must not be shown; a query reads the store itself.
+  fileprivate func prepare(_ source: String) async throws(SourceError) {
+    try await permitted { () async throws(SourceError) in
+      try await capabilities.scopes?.prepare(source)
+    }
+  }
+
+  /// Warns of sources whose records may be those of another account.
+  fileprivate func warningsOfUnknownSecrets(_ sources: [String]) async -> [SourceWarning] {
+    var warnings: [SourceWarning] = []
+    for source in sources {
+      guard let warning = await warningOfUnknownSecret(source) else { continue }
+      warnings.append(SourceWarning(source, warning))
+    }
+    return warnings
+  }
+
+  /// The gaps in the cached records of some sources.
+  fileprivate func gaps(
+    of sources: [String], among plugins: [any Plugin]
+  ) async throws(SourceError) -> [CacheGap] {
+    try await permitted { () async throws(SourceError) in
+      try await plugins.gaps(of: sources, in: self)
+    } ?? []
+  }
+
+  /// `nil` if the role of the store may read the views, but not the store.
+  private func permitted<Answer>(
+    _ body: () async throws(SourceError) -> Answer
+  ) async throws(SourceError) -> Answer? {
+    do throws(SourceError) { return try await body() } catch {
+      guard error.missingRight != nil else { throw error }
+      return nil
+    }
   }
 }
 

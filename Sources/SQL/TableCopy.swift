@@ -107,7 +107,7 @@ struct TableCopy: ~Copyable {
         code = sqlite3_bind_null(insertion, Int32(index + 1))
         continue
       }
-      guard value.count <= SQLCursor.maxValueSize else {
+      guard value.count <= SQLView.maxValueSize else {
         throw file.malformed("a value is larger than 1 MB", at: values.line)
       }
       kinds[index].add(value)

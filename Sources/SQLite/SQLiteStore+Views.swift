@@ -1,5 +1,5 @@
 import AggregatorCore
-package import AggregatorStore
+import AggregatorStore
 import CAggregatorSQLite
 
 extension SourceView {
@@ -11,7 +11,7 @@ extension SourceView {
   ///   - json: The SQL of a record's JSON.
   ///   - condition: A further condition of records.
   ///   - computed: The SQL of a computed column; `nil` to leave it out.
-  package func select(
+  func select(
     of number: String, in schema: String, json: String = "json", where condition: String? = nil,
     computed: (_ column: Int) -> String?
   ) -> String {
@@ -23,7 +23,7 @@ extension SourceView {
   }
 
   /// A `SELECT` of the columns of the records in a table.
-  package func select(
+  func select(
     from tail: String, json: String = "json", computed: (_ column: Int) -> String?
   ) -> String {
     let values = fields.enumerated().compactMap { index, field in
@@ -37,7 +37,7 @@ extension SourceView {
   }
 
   /// The condition of records that are neither deleted nor removed upstream.
-  package func isShown(_ number: String, in schema: String) -> String {
+  func isShown(_ number: String, in schema: String) -> String {
     """
     position > \(number) << \(PositionRange.bits)
     AND position < \(number) + 1 << \(PositionRange.bits)

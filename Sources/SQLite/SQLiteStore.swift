@@ -38,6 +38,8 @@ public final class SQLiteStore: Store {
       pollInterval: pollInterval, clock: clock, report: report)
   }
 
+  public var capabilities: StoreCapabilities { StoreCapabilities(database: self) }
+
   /// Creates a store at an absolute path, which keeps these views of its sources up to date in the file; `nil`
   /// leaves them alone.
   ///

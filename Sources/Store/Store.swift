@@ -63,6 +63,9 @@ public protocol Store: Sendable {
   /// A sync then shares its work with those of other machines.
   var isShared: Bool { get }
 
+  /// What this store can do beyond what every store can; nothing by default.
+  var capabilities: StoreCapabilities { get }
+
   /// Saves a batch in one transaction, unless its ``StoreBatch/decision`` refuses it.
   func save(
     _ batch: StoreBatch, of source: String, at date: Date
@@ -134,6 +137,8 @@ public protocol Store: Sendable {
 
 extension Store {
   public var isShared: Bool { false }
+
+  public var capabilities: StoreCapabilities { StoreCapabilities() }
 
   public func ids(
     of source: String, startingWith prefix: String, limit: Int

@@ -36,6 +36,13 @@ import Testing
     }
   }
 
+  @Test func `what a store can do is asked, not cast`() throws {
+    for file in Self.files {
+      let cast = try Repository.text(of: file).firstMatch(of: /\b(as|is)[?!]? (any )?\w+Store\b/)
+      #expect(cast == nil, "\(file)")
+    }
+  }
+
   @Test func `no target has more than 6500 lines`() throws {
     var lines: [Substring: Int] = [:]
     for file in Self.files {

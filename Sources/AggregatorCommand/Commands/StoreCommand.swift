@@ -1,7 +1,5 @@
 import AggregatorArguments
-import AggregatorFiles
 import AggregatorKit
-import AggregatorPostgres
 import AggregatorQueries
 import AggregatorTerminal
 
@@ -45,7 +43,7 @@ extension Command {
     for plugin in context.catalog.plugins {
       do throws(SourceError) {
         entries.append(StoreEntry(plugin.name, try await store.status(of: plugin.name)))
-        let scopes = try await (store as? ScopedStore)?.scopes(of: plugin.name) ?? []
+        let scopes = try await store.capabilities.scopes?.scopes(of: plugin.name) ?? []
         let count = scopes.count { !$0.isShown }
         if count > 0 { kept.append("\(count) of \(plugin.name)") }
         if store.isShared, let activity = try await plugin.activity(in: environment, store) {
@@ -63,8 +61,8 @@ extension Command {
       context.diagnostics.note(
         "Kept of other scopes: \(kept.joined(separator: ", ")) · \(command)")
     }
+    for note in try await notes(on: store) { context.diagnostics.note(note) }
     if let location = try context.storeLocation(environment.settings) {
-      for note in try await notes(on: location, store) { context.diagnostics.note(note) }
       try await context.warnOfUnfinishedCopy(into: store, at: location)
     }
     if let files = try context.imageFiles(environment.settings) {
@@ -78,27 +76,16 @@ extension Command {
   }
 
   /// The location of the store, its size and its state.
-  private static func notes(
-    on location: StoreLocation, _ store: any Store
-  ) async throws(CommandError) -> [String] {
-    switch location {
-    case .file(let path): return ["\(path), \(size(of: path))"]
-    case .postgres(let address):
-      guard let store = store.unscoped as? PostgresStore else { return [] }
-      do throws(SourceError) {
-        let status = try await store.serverStatus()
-        let size = status.searchIndex == nil ? "no store yet" : Int(status.bytes).byteCount
-        return ["\(address), PostgreSQL \(status.serverVersion), \(size)"]
-          + [status.searchIndex?.note].compactMap(\.self)
-      } catch {
-        throw CommandError(error)
-      }
+  private static func notes(on store: any Store) async throws(CommandError) -> [String] {
+    guard let database = store.capabilities.database else { return [] }
+    do throws(SourceError) {
+      let facts = try await database.facts()
+      let missing = facts.server == nil ? "does not exist yet" : "no store yet"
+      let place = [facts.location, facts.server, facts.bytes?.byteCount ?? missing]
+      return [place.compactMap(\.self).joined(separator: ", "), facts.search].compactMap(\.self)
+    } catch {
+      throw CommandError(error)
     }
-  }
-
-  private static func size(of path: String) -> String {
-    let sizes = ["", "-wal"].compactMap { OpenFile.size(of: path + $0) }
-    return sizes.isEmpty ? "does not exist yet" : sizes.reduce(0, +).byteCount
   }
 
   fileprivate static func clearStore(_ plugins: [any Plugin]) -> Command {
@@ -199,18 +186,6 @@ extension Command {
   }
 }
 
-extension PostgresSearchIndex {
-  fileprivate var note: String {
-    switch self {
-    case .trigrams: "search: by an index of trigrams (pg_trgm)"
-    case .asciiTrigrams:
-      "search: by an index of trigrams (pg_trgm) for ASCII letters only, because LC_CTYPE of the "
-        + "database is C; other words are searched in all records"
-    case .none: "search: in all records, because the extension pg_trgm is not installed"
-    }
-  }
-}
-
 extension Plugin {
   /// The present sync of this source in words: `products: web1:4711 fetches 3 pages, web2:99 2 pages · 40 of 1000 pages done`.
   fileprivate func activity(
@@ -292,7 +267,7 @@ struct CachedData: Sendable {
     of name: String, called noun: RecordNoun? = nil, in store: any Store, _ files: ImageDiskCache?,
     _ extent: Extent
   ) async throws(SourceError) {
-    let scopes = try await (store as? ScopedStore)?.scopes(of: name) ?? []
+    let scopes = try await store.capabilities.scopes?.scopes(of: name) ?? []
     kept = extent == .everything ? scopes.filter { !$0.isShown } : []
     let status = try await store.status(of: name)
     let images = await files?.usage(of: name).count ?? 0
@@ -315,7 +290,7 @@ struct CachedData: Sendable {
   ///
   /// - Throws: ``SourceError`` with code `storage` or `busy`.
   func remove() async throws(SourceError) {
-    for scope in kept { _ = try await (store as? ScopedStore)?.clearScope(scope.name, of: name) }
+    for scope in kept { _ = try await store.capabilities.scopes?.clearScope(scope.name, of: name) }
     try await store.clear(name, forgetsDeleted: extent != .records)
     try await files?.clear(name)
   }

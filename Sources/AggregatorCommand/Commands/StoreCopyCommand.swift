@@ -1,7 +1,6 @@
 import AggregatorArguments
 import AggregatorCopy
 import AggregatorKit
-import AggregatorPostgres
 import AggregatorQueries
 import AggregatorTerminal
 import Synchronization
@@ -135,9 +134,9 @@ extension CommandContext {
   func warnOfUnfinishedCopy(
     into store: any Store, at location: StoreLocation
   ) async throws(CommandError) {
-    let copy = store.unscoped as? any CopyableStore
     do throws(SourceError) {
-      guard let text = try await copy?.copyMark(), let mark = CopyMark(text) else { return }
+      guard let text = try await store.capabilities.database?.copyMark(), let mark = CopyMark(text)
+      else { return }
       diagnostics.warning(
         "this store is an unfinished copy of \(mark.origin)",
         hint: .command("store copy \(mark.origin.typedPath) \(location.typed)"))

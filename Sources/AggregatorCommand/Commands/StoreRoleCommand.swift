@@ -1,8 +1,6 @@
 import AggregatorArguments
 import AggregatorKit
-import AggregatorPostgres
 import AggregatorQueries
-import AggregatorSQL
 import AggregatorTerminal
 
 extension Command {
@@ -26,27 +24,21 @@ extension Command {
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
     let name = try invocation.argument("NAME")
-    guard PostgresSQLRole.isName(name) else {
-      throw CommandError(
-        .usage, "invalid role name \"\(name)\"",
-        hint: "use a name of 1 to 63 bytes that does not begin with pg_")
-    }
     let environment = try context.localEnvironment()
     let store = try environment.requiredStore()
-    guard let store = store.unscoped as? PostgresStore else {
+    guard let roles = store.capabilities.roles else {
       throw CommandError(.usage, "this store has no roles: it is not in PostgreSQL")
     }
-    let role: PostgresSQLRole
-    do throws(SourceError) { role = try await store.sqlRole(name) } catch {
+    let role: SQLRole
+    do throws(SourceError) { role = try await roles.sqlRole(name) } catch {
       throw CommandError(error)
     }
     guard !invocation.has(.dryRun) else {
       try context.output.write(role.script)
       return .success
     }
-    do throws(SourceError) { try await store.create(role) } catch {
-      guard error.isLackOfRights else { throw CommandError(error) }
-      let reason = (error.cause as? PostgresFailure)?.message ?? error.message
+    do throws(SourceError) { try await roles.create(role) } catch {
+      guard let reason = error.missingRight else { throw CommandError(error) }
       context.diagnostics.error(
         CommandError(
           .io, "cannot create the role \"\(name)\": \(reason)",
@@ -64,6 +56,6 @@ extension Command {
   }
 }
 
-extension PostgresSQLRole {
+extension SQLRole {
   fileprivate var script: String { statements.map { "\($0);\n" }.joined() }
 }

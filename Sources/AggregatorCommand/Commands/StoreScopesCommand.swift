@@ -67,7 +67,7 @@ extension Command {
 extension CommandContext {
   /// The store, whose sources have scopes.
   func scopedStore() throws -> ScopedStore {
-    guard let store = try localEnvironment().requiredStore() as? ScopedStore else {
+    guard let store = try localEnvironment().requiredStore().capabilities.scopes else {
       throw CommandError(.notFound, "this store has no scopes")
     }
     return store

@@ -1,6 +1,5 @@
-package import AggregatorCopy
 package import AggregatorKit
-import AggregatorPostgres
+package import AggregatorPostgres
 import AggregatorSQLite
 package import AggregatorTerminal
 import DeclaredSource
@@ -40,13 +39,19 @@ extension CommandContext {
       store(
         at: location, history: history,
         // A file that somebody named stays where it is.
-        keepsDamagedFile: try chosenLocation(settings) != nil), settings)
+        keepsDamagedFile: try chosenLocation(settings) != nil
+      ) { [name = catalog.name] () throws(SourceError) in
+        try SQLAddress.chosen(by: settings, of: name)
+      }, settings)
   }
 
-  /// The store at a location, which is opened on first use.
+  /// The store at a location, which is opened on first use: the only place that knows the kinds of stores.
+  ///
+  /// `queryAddress` returns the address of queries of a store in PostgreSQL; `nil` for that of the store.
   package func store(
-    at location: StoreLocation, history: HistoryLimit = .standard, keepsDamagedFile: Bool
-  ) -> any ScopeKeepingStore & CopyableStore {
+    at location: StoreLocation, history: HistoryLimit = .standard, keepsDamagedFile: Bool,
+    queryAddress: @escaping @Sendable () throws(SourceError) -> PostgresAddress? = { nil }
+  ) -> any DatabaseStore {
     // A run with other added sources does not know all of those of the store.
     let views = SourceViews(keepingOthers: invocation.has(.manifests)) {
       [plugins = catalog.plugins] in
@@ -64,7 +69,8 @@ extension CommandContext {
       }
     case .postgres(let address):
       return PostgresStore(
-        at: address, busyTimeout: busyTimeout, history: history, showing: views)
+        at: address, busyTimeout: busyTimeout, history: history, showing: views,
+        queryAddress: queryAddress)
     }
   }
 

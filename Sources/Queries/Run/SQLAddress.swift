@@ -1,6 +1,5 @@
 package import AggregatorKit
-package import AggregatorPostgres
-package import AggregatorTerminal
+import AggregatorPostgres
 
 /// The address of queries of a store in PostgreSQL, which log in as a role of their own.
 ///
@@ -14,16 +13,16 @@ package enum SQLAddress {
 
   /// The address in the settings; `nil` for that of the store.
   ///
-  /// Fails with code `settings` for a text that is none.
-  package static func chosen(
+  /// Fails with code `invalidSettings` for a text that is none.
+  static func chosen(
     by settings: Settings, of program: ProgramName
-  ) throws(CommandError) -> PostgresAddress? {
+  ) throws(SourceError) -> PostgresAddress? {
     let setting = setting(of: program)
     guard let text = settings.secret(setting)?.reveal(\.self) else { return nil }
     do throws(SourceError) { return try PostgresAddress(text) } catch {
-      throw CommandError(
-        .settings, "invalid value for \(setting.key): \(error.message)",
-        hint: error.remedy.map(Hint.init))
+      throw SourceError(
+        .invalidSettings, "invalid value for \(setting.key): \(error.message)",
+        remedy: error.remedy)
     }
   }
 }

@@ -66,11 +66,6 @@ package struct ScopedStore: Store {
   }
 }
 
-extension Store {
-  /// This store without scopes.
-  package var unscoped: any Store { (self as? ScopedStore)?.base ?? self }
-}
-
 /// Makes the choices for each source one after the other: the second of two could put away what was stored after the
 /// first.
 private actor ScopeChoices {
@@ -173,6 +168,12 @@ extension ScopedStore {
   }
 
   package var isShared: Bool { base.isShared }
+
+  package var capabilities: StoreCapabilities {
+    var capabilities = base.capabilities
+    capabilities.scopes = self
+    return capabilities
+  }
 
   package func save(
     _ batch: StoreBatch, of source: String, at date: Date

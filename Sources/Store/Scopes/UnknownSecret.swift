@@ -35,16 +35,14 @@ struct UnknownSecret<Base: DataSource>: Decorator {
 extension RecordStore {
   /// True if the records may be those of another account; see ``ScopedStore``.
   func isOfUnknownSecret() async -> Bool {
-    await (store as? ScopedStore)?.isOfUnknownSecret(source) ?? false
+    await store.capabilities.scopes?.isOfUnknownSecret(source) ?? false
   }
 }
 
 extension Store {
   /// A warning that the records of a source may be those of another account; `nil` if they are not.
   package func warningOfUnknownSecret(_ source: String) async -> Warning? {
-    guard let scoped = self as? ScopedStore, await scoped.isOfUnknownSecret(source) else {
-      return nil
-    }
+    guard await capabilities.scopes?.isOfUnknownSecret(source) ?? false else { return nil }
     return Warning(
       .unknownSecret,
       "its secret is new here: these are the records of the last one, perhaps of another account")

@@ -1,49 +1,12 @@
-package import AggregatorKit
+import AggregatorCore
+import AggregatorFoundation
+import AggregatorStore
+import AggregatorText
 import CAggregatorSQLite
 
-/// A file that a query reads beside the store: a database, or a table in a database of its own.
-package struct SQLAttachment: Sendable {
-  struct Column: Sendable {
-    let name: String
-    /// The type of all values; `nil` for text.
-    let type: String?
-  }
-
-  /// The name in SQL: that of the database, or of the table.
-  package let name: String
-
-  /// An absolute path.
-  package let path: String
-
-  /// The name of the database in SQL.
-  package let schema: String
-
-  /// The columns of the table; `nil` for a database.
-  fileprivate let columns: [Column]?
-
-  /// The table of ``columns`` in the database.
-  package static let rows = "rows"
-
-  init(database path: String, as name: String) {
-    self.name = name
-    self.path = path
-    schema = name
-    columns = nil
-  }
-
-  init(table columns: [Column], in path: String, as name: String) {
-    self.name = name
-    self.path = path
-    self.columns = columns
-    // A name that no query can guess, and no other file has.
-    schema = "attached_\(UInt64.random(in: .min ... .max))"
-  }
-
-  /// The name of the table; `nil` for a database.
-  package var table: String? { columns == nil ? nil : name }
-
+extension SQLAttachment {
   /// The statement that makes the table known by its name; `nil` for a database.
-  package var view: String? {
+  var view: String? {
     columns.map { columns in
       let values = columns.enumerated().map { index, column in
         let value = Self.column(index)
@@ -56,14 +19,12 @@ package struct SQLAttachment: Sendable {
         """
     }
   }
-
-  package static func column(_ index: Int) -> String { "c\(index)" }
 }
 
 extension Connection {
   /// Attaches a file for reading, and returns its tables, of which a hostile file may have many.
-  package mutating func attach(
-    _ file: SQLAttachment, _ diagnostics: SQLDiagnostics
+  mutating func attach(
+    _ file: SQLAttachment, _ diagnostics: SQLiteDiagnostics
   ) throws(SourceError) -> [SQLTable] {
     do throws(SQLiteFailure) {
       do throws(SQLiteFailure) { return try attach(file, "mode=ro") } catch let error
@@ -101,18 +62,6 @@ extension Connection {
       [SQLTable(schema: nil, name: file.name, columns: $0.map(\.name))]
     } ?? tables
   }
-}
-
-/// A table of a query.
-package struct SQLTable: Sendable {
-  /// The name of the attached database; `nil` for a source or a table of its own.
-  package let schema: String?
-  package let name: String
-  /// None if they are not known.
-  package let columns: [String]
-
-  /// The name as it is read, not quoted: `shop.orders`.
-  package var text: String { schema.map { "\($0).\(name)" } ?? name }
 }
 
 extension JSON {

@@ -1,8 +1,10 @@
-import AggregatorKit
+import AggregatorCore
+import AggregatorFoundation
+import AggregatorStore
 import CAggregatorSQLite
 
 /// A compiled query on a connection of its own that can only read some views.
-struct SQLCursor: ~Copyable {
+struct SQLiteCursor: ~Copyable {
   let columns: [String]
 
   /// The number of records of each source that are too large for a query, and left out.
@@ -17,21 +19,16 @@ struct SQLCursor: ~Copyable {
   private let connection: Connection
   private let authorizer: SQLAuthorizer
   private let statement: SQLStatement
-  private let diagnostics: SQLDiagnostics
+  private let diagnostics: SQLiteDiagnostics
   private var isOver = false
-
-  private static let maxTextSize = 100_000
 
   /// A page ends after this many rows, or this many bytes.
   private static let pageRows = 200
   private static let pageBytes = 256 << 10
 
-  /// Time is checked only between steps, and one step may compare every position of one value with
-  /// another: with two values of 1 MB that takes seconds, with 16 MB half an hour.
-  static let maxValueSize = 1 << 20
-
   private static let limits: [(Int32, Int32)] = [
-    (SQLITE_LIMIT_LENGTH, Int32(maxValueSize)), (SQLITE_LIMIT_SQL_LENGTH, Int32(maxTextSize)),
+    (SQLITE_LIMIT_LENGTH, Int32(SQLView.maxValueSize)),
+    (SQLITE_LIMIT_SQL_LENGTH, Int32(SQLDiagnostics.maxTextSize)),
     (SQLITE_LIMIT_COLUMN, 200), (SQLITE_LIMIT_EXPR_DEPTH, 100),
     (SQLITE_LIMIT_COMPOUND_SELECT, 50), (SQLITE_LIMIT_VDBE_OP, 100_000),
     (SQLITE_LIMIT_FUNCTION_ARG, 100), (SQLITE_LIMIT_ATTACHED, 0),
@@ -45,13 +42,13 @@ struct SQLCursor: ~Copyable {
     _ text: String, over views: [SQLView], and attached: [SQLAttachment], in path: String?,
     busyTimeout: Duration, within time: Duration
   ) throws(SourceError) {
-    var diagnostics = SQLDiagnostics(text, views: views, path: path)
+    var diagnostics = SQLiteDiagnostics(text, views: views, path: path)
     var opened: Connection
     do { opened = try Connection.forQueries(path, busyTimeout: min(busyTimeout, time)) } catch {
       throw diagnostics.error(ofStore: error)
     }
     let authorizer = SQLAuthorizer(limiting: opened, to: time)
-    for file in attached { diagnostics.attached += try opened.attach(file, diagnostics) }
+    for file in attached { diagnostics.query.attached += try opened.attach(file, diagnostics) }
     let tooLarge: [String: Int]
     do {
       tooLarge = try opened.define(
@@ -64,7 +61,7 @@ struct SQLCursor: ~Copyable {
     columns = made.columns
     self.tooLarge = tooLarge
     sources = authorizer.viewsRead
-    self.attached = diagnostics.attached
+    self.attached = diagnostics.query.attached
     statement = made
     connection = opened
     self.authorizer = authorizer
@@ -103,11 +100,9 @@ private struct SQLStatement: ~Copyable {
   /// Accepts exactly one statement that reads; throws `invalidRequest`, or the error of reading.
   init(
     _ text: String, on connection: borrowing Connection, _ authorizer: SQLAuthorizer,
-    _ diagnostics: SQLDiagnostics
+    _ diagnostics: SQLiteDiagnostics
   ) throws(SourceError) {
-    guard !text.utf8.contains(0) else {
-      throw diagnostics.error("the query contains a NUL character")
-    }
+    try diagnostics.query.check()
     let database = connection.database
     let bytes = Array(text.utf8CString)
     var start = 0
@@ -132,7 +127,7 @@ private struct SQLStatement: ~Copyable {
         }
       }
       if isSecond, made != nil || code != SQLITE_OK {
-        throw diagnostics.error("only one statement is allowed")
+        throw SQLDiagnostics.error("only one statement is allowed")
       }
       guard code == SQLITE_OK else {
         let offset = sqlite3_error_offset(database)
@@ -143,7 +138,7 @@ private struct SQLStatement: ~Copyable {
       guard end > start else { break }
       start = end
     }
-    guard let first else { throw diagnostics.error("the query is empty") }
+    guard let first else { throw SQLDiagnostics.error("the query is empty") }
     // Reject EXPLAIN and statements that return no rows, such as BEGIN.
     guard sqlite3_stmt_readonly(first.handle) != 0, sqlite3_stmt_isexplain(first.handle) == 0,
       sqlite3_column_count(first.handle) > 0
@@ -206,7 +201,7 @@ extension Connection {
       // Checking all records takes time, and a query can only read a view that it names.
       if let number, query.contains(view.name.lowercased()) {
         try execute(
-          quoted: view.tooLarge(of: number, over: inner[index], maxSize: SQLCursor.maxValueSize))
+          quoted: view.tooLarge(of: number, over: inner[index], maxSize: SQLView.maxValueSize))
         let count = changeCount()
         if count > 0 { tooLarge[view.name] = count }
       }

@@ -1,5 +1,4 @@
 package import AggregatorFoundation
-import AggregatorStore
 
 /// A table of a store, which all stores in databases have with the same columns.
 ///

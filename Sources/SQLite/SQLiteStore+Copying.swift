@@ -1,6 +1,5 @@
 package import AggregatorCore
-import AggregatorSQLite
-import AggregatorStore
+package import AggregatorStore
 import CAggregatorSQLite
 
 extension SQLiteStore: CopyableStore {

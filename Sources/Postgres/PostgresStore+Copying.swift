@@ -1,7 +1,6 @@
 package import AggregatorCore
 import AggregatorFoundation
-import AggregatorPostgres
-import AggregatorStore
+package import AggregatorStore
 
 extension PostgresStore: CopyableStore {
   package func copyMark() async throws(SourceError) -> String? {

@@ -10,12 +10,12 @@ package struct CopyMark: Codable, Hashable, Sendable {
   package let origin: String
 
   /// The table that is being copied; `nil` before the first.
-  var table: String?
+  package var table: String?
 
   /// The key of the last row copied.
-  var last: CopyRow?
+  package var last: CopyRow?
 
-  init(of origin: String) { self.origin = origin }
+  package init(of origin: String) { self.origin = origin }
 
   /// Parses ``text``; `nil` for another text.
   package init?(_ text: String) {
@@ -25,14 +25,14 @@ package struct CopyMark: Codable, Hashable, Sendable {
     self = mark
   }
 
-  var text: String {
+  package var text: String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
   }
 
   /// The tables that are not copied completely.
-  var tables: [CopyTable] {
+  package var tables: [CopyTable] {
     Array(CopyTable.all.drop { table in self.table.map { $0 != table.name } ?? false })
   }
 }

@@ -1,15 +1,8 @@
-package import AggregatorKit
+import AggregatorFoundation
+import AggregatorStore
 import CAggregatorSQLite
 
-package enum SQLValue: Hashable, Codable, Sendable {
-  case null
-  /// Only of PostgreSQL; SQLite has 1 and 0.
-  case bool(Bool)
-  case integer(Int)
-  case number(Double)
-  /// Text, or a blob as hexadecimal digits.
-  case text(String)
-
+extension SQLValue {
   init(_ statement: OpaquePointer, _ column: Int32) {
     switch sqlite3_column_type(statement, column) {
     case SQLITE_INTEGER: self = .integer(Int(sqlite3_column_int64(statement, column)))
@@ -30,17 +23,4 @@ package enum SQLValue: Hashable, Codable, Sendable {
     default: self = .null
     }
   }
-
-  package var json: JSON {
-    switch self {
-    case .null: .null
-    case .bool(let bool): .bool(bool)
-    case .integer(let integer): .integer(integer)
-    case .number(let number): .number(number)
-    case .text(let text): .string(text)
-    }
-  }
-
-  /// The approximate size in bytes.
-  package var size: Int { if case .text(let text) = self { text.utf8.count } else { 8 } }
 }

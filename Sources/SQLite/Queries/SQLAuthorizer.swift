@@ -1,4 +1,4 @@
-import AggregatorKit
+import AggregatorStore
 import CAggregatorSQLite
 
 /// SQLite's authorizer and progress handler for queries: permissions at compile time, the time
@@ -6,15 +6,15 @@ import CAggregatorSQLite
 ///
 /// Queries may read the views of the sources, attached files and table-valued JSON functions, and call functions
 /// without side effects (https://sqlite.org/c3ref/set_authorizer.html).
-package final class SQLAuthorizer {
-  package enum Refusal {
+final class SQLAuthorizer {
+  enum Refusal {
     case table(String)
     case function(String)
     /// A statement other than SELECT.
     case action
   }
 
-  package private(set) var refusal: Refusal?
+  private(set) var refusal: Refusal?
 
   private var deadline = ContinuousClock.now
 
@@ -79,7 +79,7 @@ package final class SQLAuthorizer {
   /// The views that the query reads: not its own tables with the name of one.
   var viewsRead: [String] { innerRead.sorted().map { names[$0] } }
 
-  package func allow(_ time: Duration) { deadline = .now + time }
+  func allow(_ time: Duration) { deadline = .now + time }
 
   private func allows(
     _ action: Int32, _ first: String?, _ second: String?, in schema: String?, reader: String?

@@ -1,4 +1,5 @@
-import AggregatorKit
+import AggregatorCore
+import AggregatorFoundation
 import CAggregatorSQLite
 
 /// A function of SQL whose first argument is a text of JSON and the second one an integer.

@@ -1,58 +1,7 @@
-package import AggregatorKit
-import AggregatorQueries
+import AggregatorFoundation
+import AggregatorStore
 
-/// A source as a table of a query.
-package struct SQLView: Sendable {
-  /// The columns, and the same view for other programs.
-  package let source: SourceView
-
-  /// The JSON of bundled records that take the place of those of the store, which has none.
-  package private(set) var bundled: [Data]?
-
-  /// True if the table has the column ``origin``, `cached` or `bundled`: only for queries that name it, so that
-  /// `SELECT *` has the fields alone.
-  private var hasOrigin = false
-
-  private let compute: @Sendable (_ column: Int, _ record: Data) -> JSON
-
-  package var name: String { source.name }
-  package var columns: [String] { source.columns }
-
-  package static let origin = "_origin"
-
-  package init<P: Plugin>(_ plugin: P) { self.init(plugin.name, plugin.fields) }
-
-  /// The table for a query, with bundled records if the store of the environment has none of the source.
-  package init<P: Plugin>(
-    _ plugin: P, for query: String, in environment: PluginEnvironment
-  ) async throws(SourceError) {
-    self.init(plugin)
-    let query = query.lowercased()
-    hasOrigin = query.contains(Self.origin) && !columns.contains(Self.origin)
-    guard query.contains(name.lowercased()) else { return }
-    let local = try await plugin.localRecords(in: environment)
-    guard !local.isCached else { return }
-    var records: [Data] = []
-    do throws(SourceError) {
-      let pages = local.source.pages(size: 1000).makeAsyncIterator()
-      while let step = try await pages.next() {
-        records += step.items.compactMap { try? CanonicalJSON.bytes(of: $0) }
-      }
-    } catch  where [.nothingCached, .offline].contains(error.code) {
-      return
-    }
-    bundled = records
-  }
-
-  package init<Item: Record>(_ name: String, _ fields: [Field<Item>]) {
-    source = SourceView(name, fields)
-    compute = { column, record in
-      guard fields.indices.contains(column), let item = try? JSONText(record)?.read(Item.self)
-      else { return .null }
-      return fields[column][item]
-    }
-  }
-
+extension SQLView {
   /// The function of the computed columns: of a record's JSON and the number of a column.
   var computed: SQLFunction {
     SQLFunction { [compute] record, column in compute(column, record) }

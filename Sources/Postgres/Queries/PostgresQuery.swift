@@ -1,21 +1,21 @@
-package import AggregatorKit
-package import AggregatorPostgres
-import AggregatorTerminal
+import AggregatorCore
+import AggregatorStore
 
 /// A running query in PostgreSQL, read one page of rows at a time on a thread of its own.
-package actor PostgresQuery: SQLResult {
-  package private(set) var columns: [String] = []
-  package private(set) var sources: [String] = []
+actor PostgresQuery: SQLResult {
+  private(set) var columns: [String] = []
+  private(set) var sources: [String] = []
   /// Those of queries are limited by their rows.
-  package let tooLarge: [String: Int] = [:]
+  let tooLarge: [String: Int] = [:]
+  let attachedTables: [SQLTable] = []
+  private(set) var cancellation: (@Sendable () -> Void)?
 
   private var types: [UInt32] = []
   private var cursor: PostgresCursor?
-  private var interruption: Interruption.CleanUp?
   private let diagnostics: PostgresDiagnostics
   private let executor = QueueExecutor("store.query")
 
-  package nonisolated var unownedExecutor: UnownedSerialExecutor {
+  nonisolated var unownedExecutor: UnownedSerialExecutor {
     executor.asUnownedSerialExecutor()
   }
 
@@ -36,16 +36,11 @@ package actor PostgresQuery: SQLResult {
     }
     columns = made.columns.map { names[$0.name] ?? $0.name }
     types = made.columns.map(\.type)
-    // The server would go on until it has a row to send.
-    if let cancellation = made.cancellation {
-      interruption = Interruption.atEnd { cancellation.send() }
-    }
+    if let request = made.cancellation { cancellation = { request.send() } }
     cursor = consume made
   }
 
-  deinit { interruption?.cancel() }
-
-  package func page(within time: Duration) throws(SourceError) -> [[SQLValue]]? {
+  func page(within time: Duration) throws(SourceError) -> [[SQLValue]]? {
     guard !Task.isCancelled else { throw .cancelled }
     do throws(PostgresFailure) {
       return try cursor?.page(within: time)?.map { row in
@@ -58,16 +53,16 @@ package actor PostgresQuery: SQLResult {
 }
 
 extension PostgresStore {
-  /// Compiles one `SELECT`, which may be hostile, as the role of `address`; see ``SQLDatabase``.
-  package func query(
-    _ text: String, over views: [SQLView], at address: PostgresAddress? = nil,
-    within time: Duration
+  /// Compiles a query as the role of `address`; `nil` for that of the store.
+  func query(
+    _ text: String, over views: [SQLView], at address: PostgresAddress?, within time: Duration
   ) async throws(SourceError) -> PostgresQuery {
-    let diagnostics = PostgresDiagnostics(text, views: views, at: address ?? self.address)
+    let address = address ?? self.address
+    let diagnostics = PostgresDiagnostics(text, views: views, at: address)
     try diagnostics.check()
     func begin() async throws(PostgresFailure) -> PostgresQuery {
       let query = PostgresQuery(diagnostics)
-      try await query.begin(text, over: views, at: address ?? self.address, within: time)
+      try await query.begin(text, over: views, at: address, within: time)
       return query
     }
     do throws(PostgresFailure) {
@@ -94,7 +89,7 @@ extension PostgresStore {
 
 extension SQLValue {
   /// The value of a text that the server has made of a value of this type (`pg_type.dat` of PostgreSQL).
-  package init(_ text: String?, ofType type: UInt32) {
+  init(_ text: String?, ofType type: UInt32) {
     guard let text else {
       self = .null
       return

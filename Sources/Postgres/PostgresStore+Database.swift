@@ -1,0 +1,44 @@
+package import AggregatorCore
+package import AggregatorStore
+
+extension PostgresStore: DatabaseStore {
+  package func facts() async throws(SourceError) -> StoreFacts {
+    try await inspect { [address] connection, database throws(PostgresFailure) in
+      let facts = try connection.rows(
+        "SELECT current_setting('server_version'), pg_database_size(current_database())")
+      // Without the name of its package.
+      let version = (facts.text(0, 0) ?? "").prefix { $0 != " " }
+      let index = database.storeVersion == nil ? nil : database.searchIndex
+      return StoreFacts(
+        location: address.description, server: "PostgreSQL \(version)",
+        bytes: index == nil ? nil : Int(facts.integer(0, 1)), search: index?.note)
+    }
+  }
+
+  package var databaseName: String { "PostgreSQL" }
+
+  package var joinsOtherTables: Bool { false }
+
+  package func columns(of view: SQLView) -> [String] { view.source.postgresColumns.map(\.name) }
+
+  /// The memory is that of the server.
+  package func boundQueryMemory(to bytes: Int) {}
+
+  package func query(
+    _ text: String, over views: [SQLView], and attached: [SQLAttachment], within time: Duration
+  ) async throws(SourceError) -> any SQLResult {
+    try await query(text, over: views, at: queryAddress(), within: time)
+  }
+}
+
+extension PostgresSearchIndex {
+  fileprivate var note: String {
+    switch self {
+    case .trigrams: "search: by an index of trigrams (pg_trgm)"
+    case .asciiTrigrams:
+      "search: by an index of trigrams (pg_trgm) for ASCII letters only, because LC_CTYPE of the "
+        + "database is C; other words are searched in all records"
+    case .none: "search: in all records, because the extension pg_trgm is not installed"
+    }
+  }
+}

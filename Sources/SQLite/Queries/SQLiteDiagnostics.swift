@@ -1,0 +1,80 @@
+import AggregatorCore
+import AggregatorStore
+import CAggregatorSQLite
+
+/// The failures of SQLite as errors of a query.
+struct SQLiteDiagnostics {
+  private let text: String
+  private let path: String?
+  var query: SQLDiagnostics
+
+  /// - Parameter path: That of the store's file.
+  init(_ text: String, views: [SQLView], path: String?) {
+    self.text = text
+    self.path = path
+    query = SQLDiagnostics(text, views: views)
+  }
+
+  /// The failure of a statement that is not the query's.
+  func error(ofStore failure: SQLiteFailure) -> SourceError {
+    switch failure.primary {
+    case SQLITE_INTERRUPT, SQLITE_NOMEM: error(failure)
+    default: failure.error(of: path ?? "the query")
+    }
+  }
+
+  /// The failure of an attached file.
+  func error(of failure: SQLiteFailure, attached file: SQLAttachment) -> SourceError {
+    switch failure.primary {
+    case SQLITE_INTERRUPT, SQLITE_NOMEM: error(failure)
+    case SQLITE_NOTADB, SQLITE_CORRUPT:
+      SQLDiagnostics.error("\(file.path) is damaged: \(failure.words)")
+    default: failure.error(of: file.path)
+    }
+  }
+
+  /// `offset` is in bytes; the code is `invalidRequest`, `timedOut`, `cancelled`, `storage` or `busy`.
+  func error(
+    _ failure: SQLiteFailure, _ refusal: SQLAuthorizer.Refusal? = nil, at offset: Int? = nil
+  ) -> SourceError {
+    switch failure.primary {
+    case SQLITE_INTERRUPT where Task.isCancelled: .cancelled
+    case SQLITE_INTERRUPT: SQLDiagnostics.timedOut
+    case SQLITE_TOOBIG:
+      SQLDiagnostics.error("the query or one of its values is too large (maximum 1 MB per value)")
+    case SQLITE_NOMEM: SQLDiagnostics.needsTooMuchMemory
+    case _ where refusal != nil: refused(refusal)
+    case SQLITE_AUTH, SQLITE_READONLY: SQLDiagnostics.onlySelect
+    case SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_RANGE: mistake(failure.words, at: offset)
+    default: failure.error(of: path ?? "the query")
+    }
+  }
+
+  private func refused(_ refusal: SQLAuthorizer.Refusal?) -> SourceError {
+    switch refusal {
+    case .table(let name):
+      query.mistake("access to table \"\(name)\" is not allowed", about: .table(nil))
+    case .function(let name): SQLDiagnostics.error("function \(name)() is not allowed")
+    case .action, nil: SQLDiagnostics.onlySelect
+    }
+  }
+
+  private func mistake(_ message: String, at offset: Int?) -> SourceError {
+    if let name = message.following("no such table: ") {
+      return query.mistake(message, about: .table(name.lastNamePart))
+    }
+    // Every table of a query is a view.
+    if message.hasPrefix("cannot modify "), message.hasSuffix(" because it is a view") {
+      return SQLDiagnostics.onlySelect
+    }
+    return query.mistake(
+      message, about: message.following("no such column: ").map { .column($0.lastNamePart) },
+      after: offset.map { String(decoding: text.utf8.prefix($0), as: UTF8.self) })
+  }
+}
+
+extension String {
+  fileprivate func following(_ prefix: String) -> String? {
+    hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
+  }
+}

@@ -1,0 +1,27 @@
+package import AggregatorCore
+import AggregatorFiles
+package import AggregatorStore
+import CAggregatorSQLite
+
+extension SQLiteStore: DatabaseStore {
+  package func facts() async throws(SourceError) -> StoreFacts {
+    let sizes = ["", "-wal"].compactMap { OpenFile.size(of: path + $0) }
+    return StoreFacts(location: path, bytes: sizes.isEmpty ? nil : sizes.reduce(0, +))
+  }
+
+  package var databaseName: String { "SQLite" }
+
+  package var joinsOtherTables: Bool { true }
+
+  package func columns(of view: SQLView) -> [String] { view.columns }
+
+  package func boundQueryMemory(to bytes: Int) { sqlite3_hard_heap_limit64(Int64(bytes)) }
+
+  package func query(
+    _ text: String, over views: [SQLView], and attached: [SQLAttachment], within time: Duration
+  ) async throws(SourceError) -> any SQLResult {
+    let query = SQLiteQuery()
+    try await query.begin(text, over: views, and: attached, in: file, within: time)
+    return query
+  }
+}

@@ -1,0 +1,98 @@
+package import AggregatorCore
+
+/// A store in a database, as programs open it: it keeps scopes, can be copied, and answers queries in SQL.
+package protocol DatabaseStore: ScopeKeepingStore, CopyableStore, SQLStore {
+  /// The place, the database and the size of the store, also of one that does not exist yet.
+  ///
+  /// - Throws: ``SourceError`` with code `storage` or `busy`.
+  func facts() async throws(SourceError) -> StoreFacts
+}
+
+/// The state of the database of a store.
+package struct StoreFacts: Sendable {
+  /// The path, or the URL without its password.
+  package let location: String
+
+  /// The name and version of the server; `nil` without one.
+  package let server: String?
+
+  /// The size; `nil` if there is no store yet.
+  package let bytes: Int?
+
+  /// A sentence about the search, if that depends on the server.
+  package let search: String?
+
+  package init(location: String, server: String? = nil, bytes: Int?, search: String? = nil) {
+    self.location = location
+    self.server = server
+    self.bytes = bytes
+    self.search = search
+  }
+}
+
+/// A store that answers queries of people, each one `SELECT` in its dialect of SQL.
+package protocol SQLStore: Store {
+  /// The name of the database: `PostgreSQL`.
+  var databaseName: String { get }
+
+  /// True if a query can also read files, and bundled records in the place of cached ones.
+  var joinsOtherTables: Bool { get }
+
+  /// The names of the columns of a source.
+  func columns(of view: SQLView) -> [String]
+
+  /// Limits the memory that queries may use in this process; those that need more fail.
+  func boundQueryMemory(to bytes: Int)
+
+  /// Compiles a query, which may be hostile; throws `invalidRequest`, `timedOut`, `cancelled`, `storage` or `busy`.
+  func query(
+    _ text: String, over views: [SQLView], and attached: [SQLAttachment], within time: Duration
+  ) async throws(SourceError) -> any SQLResult
+}
+
+extension SQLStore {
+  /// Compiles a query of sources alone.
+  package func query(
+    _ text: String, over views: [SQLView], within time: Duration
+  ) async throws(SourceError) -> any SQLResult {
+    try await query(text, over: views, and: [], within: time)
+  }
+}
+
+/// A store whose database has roles, of which one may only read what queries show.
+package protocol SQLRoleStore: Store {
+  /// The role with this name and the statements that it still needs.
+  ///
+  /// - Throws: ``SourceError`` with code `invalidRequest` for a name that no role can have, or the name of a role that
+  ///   may do more than read.
+  func sqlRole(_ name: String) async throws(SourceError) -> SQLRole
+
+  /// Runs the statements of a role; creates the store if there is none.
+  ///
+  /// - Throws: ``SourceError`` whose ``SourceError/missingRight`` is set if this needs an administrator.
+  func create(_ role: SQLRole) async throws(SourceError)
+}
+
+/// A role for queries, which may read the views of the sources and nothing else of a store.
+package struct SQLRole: Sendable {
+  package let name: String
+
+  /// The statements that create it, or give it its rights.
+  package let statements: [String]
+
+  package init(name: String, statements: [String]) {
+    self.name = name
+    self.statements = statements
+  }
+}
+
+/// The failure of a database as the cause of an error.
+package protocol DatabaseFailure: Error {
+  /// The message of the database if its role lacks a right; otherwise `nil`.
+  var missingRight: String? { get }
+}
+
+extension SourceError {
+  /// The message of the database if the role of the store lacks a right; otherwise `nil`.
+  package var missingRight: String? { (cause as? any DatabaseFailure)?.missingRight }
+}

@@ -1,0 +1,94 @@
+package import AggregatorCore
+import AggregatorText
+
+/// The errors of a query, which show where a mistake is and what may be meant.
+package struct SQLDiagnostics: Sendable {
+  private let text: String
+  private let views: [SQLView]
+
+  /// The tables of attached files.
+  package var attached: [SQLTable] = []
+
+  /// The size of a query in bytes.
+  package static let maxTextSize = 100_000
+
+  package init(_ text: String, views: [SQLView]) {
+    self.text = text
+    self.views = views
+  }
+
+  package static let onlySelect = SourceError(
+    .invalidRequest, "only SELECT is allowed",
+    remedy: "the database is read-only; use a single SELECT")
+
+  package static let timedOut = SourceError(
+    .timedOut, "the query timed out", remedy: "allow more time with --timeout")
+
+  package static let needsTooMuchMemory = error("the query needs too much memory")
+
+  /// Refuses a text that is no query of any database.
+  package func check() throws(SourceError) {
+    guard !text.utf8.contains(0) else { throw Self.error("the query contains a NUL character") }
+    guard text.nonBlank != nil else { throw Self.error("the query is empty") }
+    guard text.utf8.count <= Self.maxTextSize else {
+      throw Self.error("the query is too large (maximum 100 kB)")
+    }
+  }
+
+  package static func error(
+    _ message: String, remedy: Remedy? = nil, suggesting word: String? = nil
+  ) -> SourceError {
+    SourceError(.invalidRequest, message, remedy: remedy, cause: word.map { SQLTypo(nearest: $0) })
+  }
+
+  /// The error for a mistake in the query.
+  ///
+  /// - Parameters:
+  ///   - message: That of the database.
+  ///   - subject: What is unknown or forbidden.
+  ///   - prefix: The text before the mistake; `nil` if it is not known where it is.
+  package func mistake(
+    _ message: String, about subject: Subject? = nil, after prefix: String? = nil
+  ) -> SourceError {
+    let message = message + (prefix.map { " (character \($0.count + 1))" } ?? "")
+    switch subject {
+    case .table(let name):
+      return Self.error(
+        message, remedy: tables, suggesting: name.flatMap { nearest(to: $0, in: tableNames) })
+    case .column(let name):
+      // A column of that name in another table is no correction.
+      let columns = named.flatMap(\.columns).filter { $0 != name }
+      return Self.error(message, suggesting: nearest(to: name, in: columns))
+    case nil: return Self.error(message)
+    }
+  }
+
+  /// The subject of a mistake; names are without those of their tables or schemas.
+  package enum Subject: Sendable {
+    /// `nil` for one that exists, but must not be read.
+    case table(String?)
+    case column(String)
+  }
+
+  /// The views whose names occur in the query.
+  private var named: [SQLView] {
+    let text = text.lowercased()
+    return views.filter { text.contains($0.name.lowercased()) }
+  }
+
+  private var tables: Remedy {
+    Remedy("available tables: \(tableNames.joined(separator: ", "))")
+  }
+
+  private var tableNames: [String] { views.map(\.name) + attached.map(\.text) }
+}
+
+/// The known name nearest to a misspelled one in a query.
+package struct SQLTypo: Error {
+  package let nearest: String
+}
+
+extension String {
+  /// `name` of `heroes.name`.
+  package var lastNamePart: String { split(separator: ".").last.map(String.init) ?? self }
+}

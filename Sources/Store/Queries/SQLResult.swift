@@ -1,0 +1,42 @@
+package import AggregatorCore
+
+/// The result of a query, read one page of rows at a time.
+package protocol SQLResult: Actor {
+  /// The names of the columns; they need not be unique.
+  var columns: [String] { get }
+
+  /// The number of records of each source that are too large for a query, and left out.
+  var tooLarge: [String: Int] { get }
+
+  /// The names of the sources that the query reads.
+  var sources: [String] { get }
+
+  /// The tables of attached files.
+  var attachedTables: [SQLTable] { get }
+
+  /// Stops the query on a server, which would go on until it has a row to send; `nil` if the query ends with the
+  /// process.
+  var cancellation: (@Sendable () -> Void)? { get }
+
+  /// `nil` after the last; throws `invalidRequest` for a mistake that only the data reveals, `timedOut`,
+  /// `cancelled`, `storage` or `busy`.
+  func page(within time: Duration) throws(SourceError) -> [[SQLValue]]?
+}
+
+/// A table of a query.
+package struct SQLTable: Sendable {
+  /// The name of the attached database; `nil` for a source or a table of its own.
+  package let schema: String?
+  package let name: String
+  /// None if they are not known.
+  package let columns: [String]
+
+  package init(schema: String?, name: String, columns: [String]) {
+    self.schema = schema
+    self.name = name
+    self.columns = columns
+  }
+
+  /// The name as it is read, not quoted: `shop.orders`.
+  package var text: String { schema.map { "\($0).\(name)" } ?? name }
+}
