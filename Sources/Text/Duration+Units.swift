@@ -45,10 +45,8 @@ extension Duration {
 
   /// This whole number of seconds in the largest of the units that divides it: `90m`, `2h`.
   package func text(in units: [DurationUnit]) -> String {
-    let unit =
-      units.sorted { $0.duration > $1.duration }.first { unit in
-        components.seconds % unit.duration.components.seconds == 0
-      } ?? .seconds
-    return "\(components.seconds / unit.duration.components.seconds)\(unit.rawValue)"
+    func count(_ unit: DurationUnit) -> Int64 { Int64(self / unit.duration) }
+    let unit = units.sorted { $0.duration > $1.duration }.first { $0.duration * count($0) == self }
+    return "\(count(unit ?? .seconds))\((unit ?? .seconds).rawValue)"
   }
 }

@@ -103,6 +103,15 @@ import Testing
     }
   }
 
+  @Test func `computed values are null where the fields are`() async throws {
+    try await withDatabase { database in
+      try await store([ComputedSample.view], in: database).save(ComputedSample.entries)
+      #expect(
+        try await database.texts(ComputedSample.query(of: "aggregator.things"))
+          == ComputedSample.texts)
+    }
+  }
+
   @Test func `views are written only if they differ, and follow their sources`() async throws {
     try await withDatabase { database in
       func number() async throws -> [String] {

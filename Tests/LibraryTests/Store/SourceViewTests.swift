@@ -53,6 +53,12 @@ import Testing
     #expect(try database.texts("SELECT id FROM things") == ["a"])
   }
 
+  @Test func `computed values are null where the fields are`() async throws {
+    try await store([ComputedSample.view]).save(ComputedSample.entries)
+    #expect(
+      try directory.database().texts(ComputedSample.query(of: "things")) == ComputedSample.texts)
+  }
+
   @Test func `views work in a file that is attached`() async throws {
     try await store([things]).save([StoreEntry("a")])
     let other = try RawDatabase(":memory:")
