@@ -349,7 +349,7 @@ import Testing
       let error = await #expect(throws: SourceError.self) {
         try await owner.create(owner.sqlRole("\(database.name)_other"))
       }
-      #expect(error?.isLackOfRights == true)
+      #expect(error?.missingRight != nil)
       try await database.run("DROP OWNED BY \(name.postgresName)", "DROP ROLE \(name.postgresName)")
     }
   }
