@@ -7,12 +7,12 @@ enum ComputedSample {
   static let view = SourceView(
     "things",
     [
-      Field<Never>("id", "ID", .text, about: "The ID.") { _ in .null }.stored(at: "id"),
-      Field<Never>("name", "Name", .text, about: "A name.") { _ in .null }.computed(
+      Field<Bool>("id", "ID", .text, about: "The ID.") { _ in .null }.stored(at: "id"),
+      Field<Bool>("name", "Name", .text, about: "A name.") { _ in .null }.computed(
         as: .joined([
           .coalesce(.joined([.member("title"), .text(" ")]), .text("")), .member("last"),
         ])),
-      Field<Never>("age", "Age", .integer, about: "An age.") { _ in .null }
+      Field<Bool>("age", "Age", .integer, about: "An age.") { _ in .null }
         .computed(as: .age(bornOn: .member("born", "day"))),
     ])
 
