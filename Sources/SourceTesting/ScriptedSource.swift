@@ -57,7 +57,14 @@ public final class ScriptedSource<Item: Record>: DataSource, CustomStringConvert
   /// Answers page requests with `pages` in order, then fails with `malformed`.
   public convenience init(pages: [Result<Page<Item>, SourceError>], held gate: Gate? = nil) {
     let script = Script(pages)
-    self.init(held: gate, page: { _ throws(SourceError) in try script.next() })
+    self.init(
+      held: gate,
+      page: { _ throws(SourceError) in
+        guard let page = script.next() else {
+          throw SourceError(.malformed, "no scripted answer left")
+        }
+        return try page.get()
+      })
   }
 
   public var requests: [PageRequest] { log.withLock { $0.requests } }
@@ -112,26 +119,12 @@ public final class ScriptedSource<Item: Record>: DataSource, CustomStringConvert
       log.mostInFlight = max(log.mostInFlight, log.inFlight)
     }
     started.add()
-    let result: Result<Answer, SourceError>
-    do { result = .success(try await call()) } catch { result = .failure(error) }
+    let result = await Result(catching: call)
     log.withLock { log in
       log.inFlight -= 1
       if case .failure(.cancelled) = result { log.cancellations += 1 }
     }
     ended.add()
     return try result.get()
-  }
-}
-
-private final class Script<Item: Record>: Sendable {
-  private let answers: Mutex<ArraySlice<Result<Page<Item>, SourceError>>>
-
-  init(_ answers: [Result<Page<Item>, SourceError>]) { self.answers = Mutex(answers[...]) }
-
-  func next() throws(SourceError) -> Page<Item> {
-    guard let answer = answers.withLock({ $0.popFirst() }) else {
-      throw SourceError(.malformed, "no scripted answer left")
-    }
-    return try answer.get()
   }
 }

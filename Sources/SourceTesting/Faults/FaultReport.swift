@@ -63,7 +63,8 @@ public struct FaultReport: Sendable {
     let run = { @Sendable (scenario: FaultScenario) async -> Entry in
       await RunningCheck.named("\(plugin.name) in \(scenario.name)") {
         await ScenarioTrial(
-          of: plugin, in: scenario, over: environment, baseline: baseline, maxWait: maxWait
+          plugin: plugin, scenario: scenario, environment: environment, baseline: baseline,
+          maxWait: maxWait
         ).run()
       }
     }

@@ -92,16 +92,9 @@ struct RowsPage: Sendable {
   /// The page number, from 1, in the order of the first requests.
   let number: Int
 
-  private let bytes: Data
-  private let bytesBefore: Data
-  private let firstBytes: Data
-
-  init(number: Int, bytes: Data, bytesBefore: Data, firstBytes: Data) {
-    self.number = number
-    self.bytes = bytes
-    self.bytesBefore = bytesBefore
-    self.firstBytes = firstBytes
-  }
+  let bytes: Data
+  let bytesBefore: Data
+  let firstBytes: Data
 
   /// `nil` if it is not JSON.
   var body: JSON? { JSON(reading: bytes) }

@@ -1,7 +1,6 @@
 import AggregatorKit
 import AggregatorLaws
 import Foundation
-import Synchronization
 
 /// Runs one scenario for one source: the chain twice, then the laws.
 struct ScenarioTrial<Source: Plugin>: Sendable {
@@ -10,17 +9,6 @@ struct ScenarioTrial<Source: Plugin>: Sendable {
   let environment: PluginEnvironment
   let baseline: Baseline<Source.Item>
   let maxWait: Duration
-
-  init(
-    of plugin: Source, in scenario: FaultScenario, over environment: PluginEnvironment,
-    baseline: Baseline<Source.Item>, maxWait: Duration
-  ) {
-    self.plugin = plugin
-    self.scenario = scenario
-    self.environment = environment
-    self.baseline = baseline
-    self.maxWait = maxWait
-  }
 
   func run() async -> FaultReport.Entry {
     let home = URL.temporaryDirectory.appending(path: "faults-\(UUID())")
@@ -139,52 +127,20 @@ struct ScenarioEnvironment: Sendable {
 func within<Answer: Sendable>(
   _ time: Duration, _ call: @escaping @Sendable () async -> Answer
 ) async -> Answer? {
-  let race = Race<Answer>()
+  let (answers, continuation) = AsyncStream<Answer>.makeStream()
   // Unstructured, because a group would wait for tasks that never end, which is what is to be
   // detected.
-  let running = Task { race.end(with: await call()) }
+  let running = Task {
+    continuation.yield(await call())
+    continuation.finish()
+  }
   let watch = Task {
-    guard (try? await Task.sleep(for: time)) != nil else { return }
-    race.end(with: nil)
+    try? await Task.sleep(for: time)
+    continuation.finish()
+  }
+  defer {
+    watch.cancel()
     running.cancel()
   }
-  defer { watch.cancel() }
-  return await race.result()
-}
-
-private final class Race<Answer: Sendable>: Sendable {
-  private enum State {
-    case open
-    case awaited(CheckedContinuation<Answer?, Never>)
-    case over(Answer?)
-  }
-
-  private let state = Mutex(State.open)
-
-  /// Later calls have no effect.
-  func end(with answer: Answer?) {
-    let waiter = state.withLock { state -> CheckedContinuation<Answer?, Never>? in
-      switch state {
-      case .over: return nil
-      case .open:
-        state = .over(answer)
-        return nil
-      case .awaited(let waiter):
-        state = .over(answer)
-        return waiter
-      }
-    }
-    waiter?.resume(returning: answer)
-  }
-
-  func result() async -> Answer? {
-    await withCheckedContinuation { waiter in
-      let outcome = state.withLock { state -> Answer?? in
-        if case .over(let answer) = state { return .some(answer) }
-        state = .awaited(waiter)
-        return nil
-      }
-      if let outcome { waiter.resume(returning: outcome) }
-    }
-  }
+  return await answers.first { _ in true }
 }

@@ -8,11 +8,12 @@ struct LoopbackConnection: ~Copyable {
 
   private let socket: LoopbackSocket
   private let shutdownSignal: ShutdownSignal
-  private let requestLog: RequestLog
+  private let requestLog: Watched<RequestLog>
   private var received = Data()
 
   init(
-    _ socket: consuming LoopbackSocket, _ shutdownSignal: ShutdownSignal, _ requestLog: RequestLog
+    _ socket: consuming LoopbackSocket, _ shutdownSignal: ShutdownSignal,
+    _ requestLog: Watched<RequestLog>
   ) {
     self.socket = socket
     self.shutdownSignal = shutdownSignal
@@ -22,9 +23,9 @@ struct LoopbackConnection: ~Copyable {
   /// Replies to requests until the client leaves, a reply ends the connection, or the server stops.
   mutating func serve(_ handler: LoopbackServer.Handler) {
     while let request = nextRequest() {
-      requestLog.begin(request)
+      requestLog.change { $0.begin(request) }
       let goesOn = play(handler(request).steps)
-      requestLog.end()
+      requestLog.change { $0.inFlight -= 1 }
       guard goesOn, request.header("connection")?.lowercased() != "close" else { return }
     }
   }
@@ -88,7 +89,9 @@ struct LoopbackConnection: ~Copyable {
 
   private borrowing func send(_ data: Data) -> Bool {
     data.withUnsafeBytes {
-      shutdownSignal.send($0, on: socket.descriptor) { requestLog.noteSent($0) }
+      shutdownSignal.send($0, on: socket.descriptor) { count in
+        requestLog.change { $0.bytesSent += count }
+      }
     }
   }
 }

@@ -1,7 +1,6 @@
 public import AggregatorKit
 import Dispatch
 import Foundation
-import Synchronization
 
 /// A real HTTP/1.1 server on 127.0.0.1, for tests of sources.
 ///
@@ -27,7 +26,7 @@ public final class LoopbackServer: Sendable {
 
   /// Reserves the port after ``stop()``, so that no server of another test gets it.
   private let keeper: LoopbackSocket
-  private let requestLog = RequestLog()
+  private let requestLog = Watched(RequestLog())
   private let shutdownSignal: ShutdownSignal
 
   /// Has a member while the thread of the listening socket runs.
@@ -45,8 +44,8 @@ public final class LoopbackServer: Sendable {
 
   /// Sends `replies` in order, then status 500; throws `unreachable` if there is no free socket.
   public convenience init(replies: [LoopbackReply]) throws(SourceError) {
-    let script = LoopbackScript(replies)
-    try self.init { _ in script.next() }
+    let script = Script(replies)
+    try self.init { _ in script.next() ?? .status(500, "no scripted reply left") }
   }
 
   deinit { stop() }
@@ -55,30 +54,28 @@ public final class LoopbackServer: Sendable {
   public var baseURL: URL { .loopback(port: port) }
 
   /// All requests so far, in the order in which they were completely received.
-  public var requests: [LoopbackRequest] { requestLog.state.withLock(\.requests) }
+  public var requests: [LoopbackRequest] { requestLog.state.requests }
 
-  public var connectionCount: Int { requestLog.state.withLock(\.connections) }
+  public var connectionCount: Int { requestLog.state.connections }
 
-  public var mostInFlight: Int { requestLog.state.withLock(\.mostInFlight) }
+  public var mostInFlight: Int { requestLog.state.mostInFlight }
 
   /// The number of bytes sent so far, heads included.
-  public var bytesSent: Int { requestLog.state.withLock(\.bytesSent) }
+  public var bytesSent: Int { requestLog.state.bytesSent }
 
   /// Waits for `count` requests; returns fewer only if the server stopped or the task was cancelled.
   public func requests(atLeast count: Int) async -> [LoopbackRequest] {
-    await requestLog.wait { $0.requests.count >= count }
+    await requestLog.wait { $0.isClosed || $0.requests.count >= count }
     return requests
   }
 
   /// Waits until all requests have been answered or given up by their clients, or the server stopped.
-  public func idle() async {
-    await requestLog.wait { $0.inFlight == 0 }
-  }
+  public func idle() async { await requestLog.wait { $0.isClosed || $0.inFlight == 0 } }
 
   /// Refuses new connections and aborts all replies: after it returns, none is accepted and nothing is sent.
   public func stop() {
     shutdownSignal.send()
-    requestLog.close()
+    requestLog.change { $0.isClosed = true }
     // Only closing the socket ends it: until then the system accepts connections for the thread.
     listening.wait()
   }
@@ -103,79 +100,18 @@ public func withServer<Value>(
   return try await body(server)
 }
 
-private final class LoopbackScript: Sendable {
-  private let rest: Mutex<ArraySlice<LoopbackReply>>
+struct RequestLog: Sendable {
+  var requests: [LoopbackRequest] = []
+  var connections = 0
+  var inFlight = 0
+  var mostInFlight = 0
+  var bytesSent = 0
+  /// True once the server has stopped, and nobody has to wait any more.
+  var isClosed = false
 
-  init(_ replies: [LoopbackReply]) { rest = Mutex(replies[...]) }
-
-  func next() -> LoopbackReply {
-    rest.withLock { $0.popFirst() } ?? .status(500, "no scripted reply left")
-  }
-}
-
-final class RequestLog: Sendable {
-  struct State {
-    var requests: [LoopbackRequest] = []
-    var connections = 0
-    var inFlight = 0
-    var mostInFlight = 0
-    var bytesSent = 0
-    fileprivate var waiters: [Int: Waiter] = [:]
-    fileprivate var lastWaiter = 0
-    fileprivate var isClosed = false
-  }
-
-  fileprivate typealias Waiter = (
-    condition: @Sendable (State) -> Bool, continuation: CheckedContinuation<Void, Never>
-  )
-
-  let state = Mutex(State())
-
-  func noteConnection() { state.withLock { $0.connections += 1 } }
-
-  func begin(_ request: LoopbackRequest) {
-    update { state in
-      state.requests.append(request)
-      state.inFlight += 1
-      state.mostInFlight = max(state.mostInFlight, state.inFlight)
-    }
-  }
-
-  func end() { update { $0.inFlight -= 1 } }
-
-  func noteSent(_ bytes: Int) { state.withLock { $0.bytesSent += bytes } }
-
-  func close() { update { $0.isClosed = true } }
-
-  /// Returns as soon as the condition holds, the server has stopped, or the task is cancelled.
-  func wait(until condition: @escaping @Sendable (State) -> Bool) async {
-    let id = state.withLock { state in
-      state.lastWaiter += 1
-      return state.lastWaiter
-    }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        update { $0.waiters[id] = (condition, continuation) }
-        // The handler may have run before the waiter was registered.
-        if Task.isCancelled { leave(id) }
-      }
-    } onCancel: {
-      leave(id)
-    }
-  }
-
-  private func leave(_ id: Int) {
-    state.withLock { $0.waiters.removeValue(forKey: id) }?.continuation.resume()
-  }
-
-  /// Changes the state, then resumes the waiters whose condition holds.
-  private func update(_ change: (inout State) -> Void) {
-    let done = state.withLock { state in
-      change(&state)
-      let done = state.waiters.filter { state.isClosed || $0.value.condition(state) }
-      for id in done.keys { state.waiters[id] = nil }
-      return done.values.map(\.continuation)
-    }
-    for continuation in done { continuation.resume() }
+  mutating func begin(_ request: LoopbackRequest) {
+    requests.append(request)
+    inFlight += 1
+    mostInFlight = max(mostInFlight, inFlight)
   }
 }

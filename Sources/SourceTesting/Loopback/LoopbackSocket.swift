@@ -14,12 +14,8 @@ package struct LoopbackSocket: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// A socket on a free port of 127.0.0.1 that does not listen.
-  static func bound() throws(SourceError) -> LoopbackSocket {
-    try bound(to: 0)
-  }
-
-  private static func bound(to port: Int) throws(SourceError) -> LoopbackSocket {
+  /// A socket on a port of 127.0.0.1, by default a free one, that does not listen.
+  static func bound(to port: Int = 0) throws(SourceError) -> LoopbackSocket {
     let socket = try LoopbackSocket()
     socket.sharePort()
     guard withLoopback(port: port, { bind(socket.descriptor, $0, $1) }) == 0 else {
@@ -111,7 +107,7 @@ package struct LoopbackSocket: ~Copyable {
   /// Accepts clients on a thread of its own until the server stops, then closes and leaves `listening`, which it
   /// has entered before it returns.
   consuming func serve(
-    until shutdownSignal: ShutdownSignal, recordingIn requestLog: RequestLog,
+    until shutdownSignal: ShutdownSignal, recordingIn requestLog: Watched<RequestLog>,
     within listening: DispatchGroup, _ handler: @escaping LoopbackServer.Handler
   ) {
     let descriptor = release()
@@ -125,12 +121,12 @@ package struct LoopbackSocket: ~Copyable {
 
   /// Accepts clients until the server stops, then closes.
   private consuming func acceptClients(
-    until shutdownSignal: ShutdownSignal, _ requestLog: RequestLog,
+    until shutdownSignal: ShutdownSignal, _ requestLog: Watched<RequestLog>,
     _ handler: @escaping LoopbackServer.Handler
   ) {
     while shutdownSignal.wait(for: descriptor, POLLIN) != nil {
       guard let client = accepted()?.release() else { continue }
-      requestLog.noteConnection()
+      requestLog.change { $0.connections += 1 }
       Thread.detachNewThread {
         var connection = LoopbackConnection(
           LoopbackSocket(owning: client), shutdownSignal, requestLog)
@@ -196,4 +192,21 @@ public final class UnansweringPort: Sendable {
   deinit { for descriptor in queue { close(descriptor) } }
 
   public var baseURL: URL { .loopback(port: port) }
+}
+
+/// Constants of the socket interface that differ between systems, in value or in type.
+enum SocketConstants {
+  #if canImport(Darwin)
+    static let stream = SOCK_STREAM
+    /// Lets a second socket of the process use a port.
+    static let sharesPort = SO_REUSEPORT
+    /// Makes `send` to a peer that has left an error instead of a signal: an option of the socket here.
+    static let noSignalOption: Int32? = SO_NOSIGPIPE
+    static let sendFlags: Int32 = 0
+  #else
+    static let stream = Int32(SOCK_STREAM.rawValue)
+    static let sharesPort = SO_REUSEADDR
+    static let noSignalOption: Int32? = nil
+    static let sendFlags = Int32(MSG_NOSIGNAL)
+  #endif
 }
