@@ -1,3 +1,5 @@
+public import AggregatorFoundation
+
 /// Receives the events of a source.
 ///
 /// ``DataSource/observed(by:as:)`` sets the current observer for every call below it, so retries, waits
@@ -34,4 +36,19 @@ public enum Event: Sendable {
   case received(status: Int, bytes: Int, after: Duration, address: String)
   /// An HTTP request failed.
   case lost(SourceError, after: Duration, address: String)
+}
+
+/// The current date for code without a ``PluginEnvironment``, such as a field that computes an age.
+///
+/// A program binds it to the ``PluginEnvironment/now`` of its plugins.
+public struct Now: Sendable {
+  // A struct, because binding a function crashes in a release build of Swift 6.3.1.
+  /// The clock of the running task; the system's by default.
+  @TaskLocal public static var current = Now { Date() }
+
+  private let read: @Sendable () -> Date
+
+  public init(_ read: @escaping @Sendable () -> Date) { self.read = read }
+
+  public var date: Date { read() }
 }

@@ -36,7 +36,7 @@ private enum CanonicalValue {
     case .text(let text): writer.write(string: text)
     case .literal(let literal): writer.write(literal: literal)
     case .node(let node): node.write(to: &writer)
-    case .json(let json): json.writeCanonical(to: &writer)
+    case .json(let json): json.write(to: &writer, isCanonical: true)
     }
   }
 }
@@ -55,30 +55,6 @@ extension [JSON.Member] {
 }
 
 extension JSON {
-  fileprivate func writeCanonical(to writer: inout JSONWriter) {
-    switch self {
-    case .null: writer.write(literal: "null")
-    case .bool(let bool): writer.write(literal: bool ? "true" : "false")
-    case .integer(let integer): writer.write(literal: String(integer))
-    case .number(let number): writer.write(literal: CanonicalValue.literal(of: number))
-    case .string(let text): writer.write(string: text)
-    case .array(let elements):
-      writer.beginArray()
-      for element in elements {
-        writer.beginElement()
-        element.writeCanonical(to: &writer)
-      }
-      writer.endArray()
-    case .object(let members):
-      writer.beginObject()
-      for member in members.canonical {
-        writer.beginMember(member.name)
-        member.value.writeCanonical(to: &writer)
-      }
-      writer.endObject()
-    }
-  }
-
   /// A number that is not finite, which JSON cannot have.
   fileprivate var infiniteNumber: Double? {
     switch self {
@@ -90,6 +66,14 @@ extension JSON {
     default: break
     }
     return nil
+  }
+}
+
+extension CustomStringConvertible where Self: BinaryFloatingPoint {
+  /// The number as Foundation writes it: a whole one without `.0`.
+  var literal: String {
+    let text = description
+    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 }
 
@@ -143,13 +127,7 @@ extension CanonicalValue {
     _ number: some BinaryFloatingPoint & LosslessStringConvertible, at path: [any CodingKey]
   ) throws {
     guard number.isFinite else { throw Self.noNumber(for: number, at: path) }
-    self = .literal(Self.literal(of: number))
-  }
-
-  /// Writes whole numbers without `.0`, as Foundation does.
-  static func literal(of number: some BinaryFloatingPoint & LosslessStringConvertible) -> String {
-    let text = number.description
-    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    self = .literal(number.literal)
   }
 
   private static func noNumber(
@@ -214,18 +192,10 @@ extension UnnamedContainer {
   func encodeNil() { write(.null) }
   func encode(_ value: String) { write(.text(value)) }
   func encode(_ value: Bool) { write(CanonicalValue(value)) }
-  func encode(_ value: Double) throws { write(try CanonicalValue(value, at: path)) }
-  func encode(_ value: Float) throws { write(try CanonicalValue(value, at: path)) }
-  func encode(_ value: Int) { write(CanonicalValue(value)) }
-  func encode(_ value: Int8) { write(CanonicalValue(value)) }
-  func encode(_ value: Int16) { write(CanonicalValue(value)) }
-  func encode(_ value: Int32) { write(CanonicalValue(value)) }
-  func encode(_ value: Int64) { write(CanonicalValue(value)) }
-  func encode(_ value: UInt) { write(CanonicalValue(value)) }
-  func encode(_ value: UInt8) { write(CanonicalValue(value)) }
-  func encode(_ value: UInt16) { write(CanonicalValue(value)) }
-  func encode(_ value: UInt32) { write(CanonicalValue(value)) }
-  func encode(_ value: UInt64) { write(CanonicalValue(value)) }
+  func encode(_ value: some FixedWidthInteger & Encodable) { write(CanonicalValue(value)) }
+  func encode(
+    _ value: some BinaryFloatingPoint & LosslessStringConvertible & Encodable
+  ) throws { write(try CanonicalValue(value, at: path)) }
   func encode(_ value: some Encodable) throws { write(try CanonicalValue(of: value, at: path)) }
 }
 
@@ -275,23 +245,12 @@ private struct CanonicalMembers<Key: CodingKey>: KeyedEncodingContainerProtocol 
   func encodeNil(forKey key: Key) { write(.null, key) }
   func encode(_ value: String, forKey key: Key) { write(.text(value), key) }
   func encode(_ value: Bool, forKey key: Key) { write(CanonicalValue(value), key) }
-  func encode(_ value: Double, forKey key: Key) throws {
-    write(try CanonicalValue(value, at: codingPath + [key]), key)
+  func encode(_ value: some FixedWidthInteger & Encodable, forKey key: Key) {
+    write(CanonicalValue(value), key)
   }
-  func encode(_ value: Float, forKey key: Key) throws {
-    write(try CanonicalValue(value, at: codingPath + [key]), key)
-  }
-  func encode(_ value: Int, forKey key: Key) { write(CanonicalValue(value), key) }
-  func encode(_ value: Int8, forKey key: Key) { write(CanonicalValue(value), key) }
-  func encode(_ value: Int16, forKey key: Key) { write(CanonicalValue(value), key) }
-  func encode(_ value: Int32, forKey key: Key) { write(CanonicalValue(value), key) }
-  func encode(_ value: Int64, forKey key: Key) { write(CanonicalValue(value), key) }
-  func encode(_ value: UInt, forKey key: Key) { write(CanonicalValue(value), key) }
-  func encode(_ value: UInt8, forKey key: Key) { write(CanonicalValue(value), key) }
-  func encode(_ value: UInt16, forKey key: Key) { write(CanonicalValue(value), key) }
-  func encode(_ value: UInt32, forKey key: Key) { write(CanonicalValue(value), key) }
-  func encode(_ value: UInt64, forKey key: Key) { write(CanonicalValue(value), key) }
-
+  func encode(
+    _ value: some BinaryFloatingPoint & LosslessStringConvertible & Encodable, forKey key: Key
+  ) throws { write(try CanonicalValue(value, at: codingPath + [key]), key) }
   func encode(_ value: some Encodable, forKey key: Key) throws {
     write(try CanonicalValue(of: value, at: codingPath + [key]), key)
   }

@@ -66,25 +66,27 @@ extension JSON {
     text += String(decoding: writer.bytes, as: UTF8.self)
   }
 
-  private func write(to writer: inout JSONWriter) {
+  /// Writes this value as it is, or in its ``canonical`` form if its numbers are finite.
+  func write(to writer: inout JSONWriter, isCanonical: Bool = false) {
     switch self {
     case .null: writer.write(literal: "null")
     case .bool(let bool): writer.write(literal: bool ? "true" : "false")
     case .integer(let integer): writer.write(literal: String(integer))
+    case .number(let number) where isCanonical: writer.write(literal: number.literal)
     case .number(let number): writer.write(literal: number.isFinite ? String(number) : "null")
     case .string(let string): writer.write(string: string)
     case .array(let values):
       writer.beginArray()
       for value in values {
         writer.beginElement()
-        value.write(to: &writer)
+        value.write(to: &writer, isCanonical: isCanonical)
       }
       writer.endArray()
     case .object(let members):
       writer.beginObject()
-      for member in members {
+      for member in isCanonical ? members.canonical : members {
         writer.beginMember(member.name)
-        member.value.write(to: &writer)
+        member.value.write(to: &writer, isCanonical: isCanonical)
       }
       writer.endObject()
     }
@@ -104,8 +106,8 @@ extension JSON {
   ///
   /// An integer that does not fit `Int` becomes a number. Without coders it is several times as fast.
   package init(_ text: JSONText) {
-    var index = 0
-    self.init(text, at: &index)
+    var reader = TreeReader(text, isCanonical: false)
+    self = reader.value()
   }
 
   /// This value in the form in which it is read from its ``CanonicalJSON``: members in alphabetical order,
@@ -120,7 +122,7 @@ extension JSON {
     }
   }
 
-  private static func canonical(_ number: Double) -> JSON {
+  fileprivate static func canonical(_ number: Double) -> JSON {
     // From 2^53 on a fraction can no longer be detected.
     if number.magnitude < 0x1p53, let integer = Int(exactly: number) { return .integer(integer) }
     return number.isFinite ? .number(number) : .null
@@ -128,68 +130,56 @@ extension JSON {
 
   /// Reads a JSON text in its ``canonical`` form, in one pass.
   package init(canonical text: JSONText) {
-    var index = 0
-    self = JSON(canonical: text, at: &index) ?? JSON(text).canonical
+    var reader = TreeReader(text, isCanonical: true)
+    self = reader.value()
+  }
+}
+
+/// Reads the parts of a JSON text, with members in the order of the text or in canonical form.
+private struct TreeReader {
+  private let text: JSONText
+  private let isCanonical: Bool
+  private var index: Int
+  /// False after a number that is not finite, which is null in canonical form.
+  private(set) var isFinite = true
+
+  init(_ text: JSONText, at index: Int = 0, isCanonical: Bool) {
+    self.text = text
+    self.index = index
+    self.isCanonical = isCanonical
   }
 
-  /// Reads the canonical form of the part at `index`; `nil` for a number that is not finite.
-  fileprivate init?(canonical text: JSONText, at index: inout Int) {
-    let part = text.parts[index]
-    switch part.kind {
-    case .array:
-      index += 1
-      var elements: [JSON] = []
-      elements.reserveCapacity(Int(part.end))
-      while index < part.next {
-        guard let element = JSON(canonical: text, at: &index) else { return nil }
-        elements.append(element)
-      }
-      self = .array(elements)
-    case .object:
-      index += 1
-      var members: [Member] = []
-      members.reserveCapacity(Int(part.end))
-      while index < part.next {
-        let name = text.string(text.parts[index])
-        index += 1
-        guard let value = JSON(canonical: text, at: &index) else { return nil }
-        members.append(Member(name, value))
-      }
-      self = .object(members.canonical)
-    default:
-      self.init(text, at: &index)
-      guard case .number(let number) = self else { return }
-      guard number.isFinite else { return nil }
-      self = Self.canonical(number)
-    }
-  }
-
-  /// Reads the part at `index`, and moves it past the part and its contents.
-  private init(_ text: JSONText, at index: inout Int) {
+  /// Reads the part at the index, and moves the index past the part and its contents.
+  mutating func value() -> JSON {
     let part = text.parts[index]
     index += 1
     switch part.kind {
-    case .null: self = .null
-    case .bool: self = .bool(text.bytes[Int(part.start)] == UInt8(ascii: "t"))
-    case .text, .escapedText: self = .string(text.string(part))
-    case .number:
-      let digits = String(decoding: text.bytes[Int(part.start)..<Int(part.end)], as: UTF8.self)
-      self = Int(digits).map(JSON.integer) ?? .number(Double(digits) ?? .nan)
+    case .null: return .null
+    case .bool: return .bool(text.bytes[Int(part.start)] == UInt8(ascii: "t"))
+    case .text, .escapedText: return .string(text.string(part))
+    case .number: return number(text.string(part))
     case .array:
       var elements: [JSON] = []
       elements.reserveCapacity(Int(part.end))
-      while index < part.next { elements.append(JSON(text, at: &index)) }
-      self = .array(elements)
+      while index < part.next { elements.append(value()) }
+      return .array(elements)
     case .object:
-      var members: [Member] = []
+      var members: [JSON.Member] = []
       members.reserveCapacity(Int(part.end))
       while index < part.next {
         let name = text.string(text.parts[index])
         index += 1
-        members.append(Member(name, JSON(text, at: &index)))
+        members.append(JSON.Member(name, value()))
       }
-      self = .object(members)
+      return .object(isCanonical ? members.canonical : members)
     }
+  }
+
+  private mutating func number(_ digits: String) -> JSON {
+    if let integer = Int(digits) { return .integer(integer) }
+    let number = Double(digits) ?? .nan
+    isFinite = isFinite && number.isFinite
+    return isCanonical ? JSON.canonical(number) : .number(number)
   }
 }
 
@@ -204,9 +194,10 @@ extension JSON: Codable {
 
   public init(from decoder: any Decoder) throws {
     // Every stored record of a declared source is read here, and containers would cost the most.
-    if let reader = decoder as? JSONReader {
-      var index = reader.index
-      if let value = JSON(canonical: reader.text, at: &index) {
+    if let decoder = decoder as? JSONReader {
+      var reader = TreeReader(decoder.text, at: decoder.index, isCanonical: true)
+      let value = reader.value()
+      if reader.isFinite {
         self = value
         return
       }

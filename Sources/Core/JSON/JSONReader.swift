@@ -70,18 +70,22 @@ extension JSONReader: SingleValueDecodingContainer {
     return text.bytes[Int(part.start)] == UInt8(ascii: "t")
   }
 
-  func decode(_ type: Double.Type) throws -> Double { try number(type) }
-  func decode(_ type: Float.Type) throws -> Float { try number(type) }
-  func decode(_ type: Int.Type) throws -> Int { try integer(type) }
-  func decode(_ type: Int8.Type) throws -> Int8 { try integer(type) }
-  func decode(_ type: Int16.Type) throws -> Int16 { try integer(type) }
-  func decode(_ type: Int32.Type) throws -> Int32 { try integer(type) }
-  func decode(_ type: Int64.Type) throws -> Int64 { try integer(type) }
-  func decode(_ type: UInt.Type) throws -> UInt { try integer(type) }
-  func decode(_ type: UInt8.Type) throws -> UInt8 { try integer(type) }
-  func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(type) }
-  func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(type) }
-  func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(type) }
+  func decode<Value: BinaryFloatingPoint & LosslessStringConvertible & Decodable>(
+    _ type: Value.Type
+  ) throws -> Value {
+    let digits = try digits(type)
+    guard let value = Value(digits), value.isFinite else { throw misfit(digits) }
+    return value
+  }
+
+  func decode<Value: FixedWidthInteger & Decodable>(_ type: Value.Type) throws -> Value {
+    let digits = try digits(type)
+    if let value = Value(digits) { return value }
+    // `1.0` and `1e2` are integers too; from 2^53 on a fraction can no longer be detected.
+    guard let number = Double(digits), number.magnitude < 0x1p53, let value = Value(exactly: number)
+    else { throw misfit(digits) }
+    return value
+  }
 
   /// Decodes URLs, data and decimal numbers as Foundation's decoder does by default.
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
@@ -96,23 +100,6 @@ extension JSONReader: SingleValueDecodingContainer {
       return try Value(from: self)
     }
     guard let value = value as? Value else { throw corrupted("not a valid \(type)") }
-    return value
-  }
-
-  private func integer<Value: FixedWidthInteger>(_ type: Value.Type) throws -> Value {
-    let digits = try digits(type)
-    if let value = Value(digits) { return value }
-    // `1.0` and `1e2` are integers too; from 2^53 on a fraction can no longer be detected.
-    guard let number = Double(digits), number.magnitude < 0x1p53, let value = Value(exactly: number)
-    else { throw misfit(digits) }
-    return value
-  }
-
-  private func number<Value: BinaryFloatingPoint & LosslessStringConvertible>(
-    _ type: Value.Type
-  ) throws -> Value {
-    let digits = try digits(type)
-    guard let value = Value(digits), value.isFinite else { throw misfit(digits) }
     return value
   }
 
@@ -199,18 +186,12 @@ struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func decode(_ type: String.Type, forKey key: Key) throws -> String { try value(key).decode(type) }
   func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try value(key).decode(type) }
-  func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try value(key).decode(type) }
-  func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try value(key).decode(type) }
-  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try value(key).decode(type) }
-  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try value(key).decode(type) }
-  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try value(key).decode(type) }
-  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try value(key).decode(type) }
-  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try value(key).decode(type) }
-  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try value(key).decode(type) }
-  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try value(key).decode(type) }
-  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try value(key).decode(type) }
-  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try value(key).decode(type) }
-  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try value(key).decode(type) }
+  func decode<Value: BinaryFloatingPoint & LosslessStringConvertible & Decodable>(
+    _ type: Value.Type, forKey key: Key
+  ) throws -> Value { try value(key).decode(type) }
+  func decode<Value: FixedWidthInteger & Decodable>(
+    _ type: Value.Type, forKey key: Key
+  ) throws -> Value { try value(key).decode(type) }
 
   func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
     try value(key).decode(type)
@@ -289,18 +270,12 @@ struct JSONElements: UnkeyedDecodingContainer {
 
   mutating func decode(_ type: String.Type) throws -> String { try read { try $0.decode(type) } }
   mutating func decode(_ type: Bool.Type) throws -> Bool { try read { try $0.decode(type) } }
-  mutating func decode(_ type: Double.Type) throws -> Double { try read { try $0.decode(type) } }
-  mutating func decode(_ type: Float.Type) throws -> Float { try read { try $0.decode(type) } }
-  mutating func decode(_ type: Int.Type) throws -> Int { try read { try $0.decode(type) } }
-  mutating func decode(_ type: Int8.Type) throws -> Int8 { try read { try $0.decode(type) } }
-  mutating func decode(_ type: Int16.Type) throws -> Int16 { try read { try $0.decode(type) } }
-  mutating func decode(_ type: Int32.Type) throws -> Int32 { try read { try $0.decode(type) } }
-  mutating func decode(_ type: Int64.Type) throws -> Int64 { try read { try $0.decode(type) } }
-  mutating func decode(_ type: UInt.Type) throws -> UInt { try read { try $0.decode(type) } }
-  mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try read { try $0.decode(type) } }
-  mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try read { try $0.decode(type) } }
-  mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try read { try $0.decode(type) } }
-  mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try read { try $0.decode(type) } }
+  mutating func decode<Value: BinaryFloatingPoint & LosslessStringConvertible & Decodable>(
+    _ type: Value.Type
+  ) throws -> Value { try read { try $0.decode(type) } }
+  mutating func decode<Value: FixedWidthInteger & Decodable>(
+    _ type: Value.Type
+  ) throws -> Value { try read { try $0.decode(type) } }
 
   mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     try read { try $0.decode(type) }

@@ -24,3 +24,60 @@ public struct Query: Hashable, Sendable, CustomStringConvertible {
 
   public var description: String { text }
 }
+
+/// The closeness of a record to a search: the closest come first where a search is local.
+public enum SearchRank: Int, Codable, Comparable, CaseIterable, Sendable {
+  /// The record's ID is the query.
+  case id
+  /// The record's name, the first line of its searchable text, is the query.
+  case name
+  /// The name begins with the query.
+  case beginning
+  case other
+
+  public static func < (left: SearchRank, right: SearchRank) -> Bool {
+    left.rawValue < right.rawValue
+  }
+}
+
+/// A search whose closest matches come first.
+public struct RankedSearch: Hashable, Sendable {
+  public let words: [FoldedText]
+
+  /// The ID that the query spells; `nil` if it is not a valid ID.
+  public let id: String?
+
+  /// The words as one text, to compare with names; `nil` if it cannot be compared.
+  public let name: String?
+
+  /// True if an index of three characters can find names; others are compared one by one.
+  package let isNameIndexed: Bool
+
+  public init<Item: Record>(_ query: Query, for type: Item.Type) {
+    words = query.words
+    id = Item.ID(query.text)?.description
+    let text = words.map(\.text).joined(separator: " ")
+    let scalars = text.unicodeScalars
+    let isComparable =
+      !scalars.isEmpty && !scalars.contains { $0.value == 0 || 0xFFFD...0xFFFF ~= $0.value }
+    name = isComparable ? text : nil
+    isNameIndexed = scalars.count >= 3
+  }
+
+  /// The rank of a record with this ID and searchable text.
+  public func rank(_ id: String, _ text: FoldedText) -> SearchRank {
+    if id == self.id { return .id }
+    guard let name, text.text.utf8.starts(with: name.utf8) else { return .other }
+    let next = text.text.utf8.dropFirst(name.utf8.count).first
+    return next == nil || next == UInt8(ascii: "\n") ? .name : .beginning
+  }
+
+  /// The matches with the closest first, otherwise in their order.
+  func sorted<Match>(_ matches: [Match], rank: (Match) -> SearchRank) -> [Match] {
+    let ranked = matches.map { (match: $0, rank: rank($0)) }
+    guard ranked.contains(where: { $0.rank != .other }) else { return matches }
+    return SearchRank.allCases.flatMap { rank in
+      ranked.filter { $0.rank == rank }.map(\.match)
+    }
+  }
+}
