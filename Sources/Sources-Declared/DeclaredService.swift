@@ -21,6 +21,7 @@ extension Manifest {
   /// The host and port that requests, and so secrets, are sent to; `nil` if the URL is invalid.
   var authority: String? { Self.authority(of: url) }
 
+  /// The host and port of an http or https URL, which may hold placeholders; `nil` for any other text.
   static func authority(of url: String) -> String? {
     let plain = url.replacing(/\$?\{[A-Za-z0-9_]+\}/, with: "x")
     return URL(string: plain).flatMap { Address($0) }?.authority

@@ -15,7 +15,7 @@ struct Manifest: Hashable, Sendable {
   var summary: String?
 
   /// Header fields, in order; values may hold `${NAME}`.
-  var headers: [Header] = []
+  var headers: [SourceRequest.Header] = []
 
   /// The JSON body, which makes the request a `POST`; `nil` for `GET`.
   var body: JSON?
@@ -52,11 +52,6 @@ struct Manifest: Hashable, Sendable {
   var timeout: Duration = .seconds(15)
 
   static let defaultRate = Rate("5/s")
-
-  struct Header: Hashable, Sendable {
-    var name: String
-    var value: String
-  }
 
   /// A field of a record.
   struct DeclaredField: Hashable, Sendable {

@@ -160,7 +160,7 @@ private struct ManifestReader {
 
   private func url(_ key: String) throws(SourceError) -> String? {
     guard let text = try string(key) else { return nil }
-    guard Manifest.isURL(text) else { throw failure(key, "an http or https URL") }
+    guard Manifest.authority(of: text) != nil else { throw failure(key, "an http or https URL") }
     try requireHiddenSecrets(key, text)
     return text
   }
@@ -200,18 +200,18 @@ private struct ManifestReader {
 
   // MARK: - Keys
 
-  private func headers() throws(SourceError) -> [Manifest.Header] {
+  private func headers() throws(SourceError) -> [SourceRequest.Header] {
     let rule = "an object of header fields and their values"
     switch values["headers"] {
     case nil, .null: return []
     case .object(let members) where members.count <= 64:
-      var headers: [Manifest.Header] = []
+      var headers: [SourceRequest.Header] = []
       for member in members {
         guard case .string(let value) = member.value, value.utf8.count <= 4096,
           !member.name.isEmpty, member.name.utf8.allSatisfy(\.isTokenCharacter),
           value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
         else { throw failure("headers", rule) }
-        headers.append(Manifest.Header(name: member.name, value: value))
+        headers.append(SourceRequest.Header(name: member.name, value: value))
       }
       return headers
     default: throw failure("headers", rule)
@@ -320,19 +320,11 @@ private struct ManifestReader {
     guard let text = try string("search") else { return nil }
     guard text.hasPrefix("url:") else { return .parameter(text) }
     let url = String(text.dropFirst("url:".count))
-    guard url.contains("{query}"), Manifest.isURL(url) else {
+    guard url.contains("{query}"), Manifest.authority(of: url) != nil else {
       throw failure("search", "a parameter, or \"url:\" and a URL with {query}")
     }
     try requireHiddenSecrets("search", url)
     return .url(url)
-  }
-}
-
-extension Manifest {
-  /// True for an http or https URL, which may hold placeholders.
-  static func isURL(_ text: String) -> Bool {
-    let plain = text.replacing(/\$?\{[A-Za-z0-9_]+\}/, with: "x")
-    return URL(string: plain).flatMap { Address($0) } != nil
   }
 }
 

@@ -261,6 +261,12 @@ struct PagingInference {
     "page", "pagenumber", "pageno", "pagenum", "currentpage", "pageindex", "number", "p", "pg",
   ]
 
+  /// True for the name of a page or an offset; beside a token, `first` is the page size.
+  private func isPosition(_ name: String) -> Bool {
+    let plain = normalized(name)
+    return Self.pageNames.contains(plain) || Self.offsetNames.contains(plain) && plain != "first"
+  }
+
   /// A member that is 0 or 1 and named like a position is the echo of a parameter of its own name.
   private var echoes: [PagingCandidate] {
     let size = size
@@ -268,8 +274,8 @@ struct PagingInference {
     return scalars.flatMap { scalar -> [PagingCandidate] in
       let name = normalized(scalar.name)
       guard let start = scalar.integer, start == 0 || start == 1 else { return [] }
+      guard isPosition(scalar.name) else { return [] }
       let isPage = Self.pageNames.contains(name)
-      guard isPage || Self.offsetNames.contains(name) && name != "first" else { return [] }
       if exchange.body != nil, let path = exchange.bodyPath(ofEcho: scalar.path) {
         let value = Manifest.Parameter(name: path.description, value: start)
         return [
@@ -330,24 +336,14 @@ struct PagingInference {
   private var guesses: [PagingCandidate] {
     var names: [(name: String, start: Int?)] = []
     // A parameter of the request that is a position by name.
-    for (name, value) in exchange.query {
-      let plain = normalized(name)
-      guard Self.pageNames.contains(plain) || Self.offsetNames.contains(plain),
-        let start = Int(value)
-      else { continue }
-      names.append((name, start))
+    for (name, value) in exchange.query where isPosition(name) || normalized(name) == "first" {
+      if let start = Int(value) { names.append((name, start)) }
     }
-    for scalar in exchange.body?.scalars(depth: 3) ?? [] {
-      let plain = normalized(scalar.name)
-      guard Self.pageNames.contains(plain) || Self.offsetNames.contains(plain), plain != "first",
-        let start = scalar.integer
-      else { continue }
-      names.append((scalar.path.description, start))
+    for scalar in exchange.body?.scalars(depth: 3) ?? [] where isPosition(scalar.name) {
+      if let start = scalar.integer { names.append((scalar.path.description, start)) }
     }
-    for variable in exchange.declaredVariables where !exchange.isBound(variable) {
-      let plain = normalized(variable)
-      guard Self.pageNames.contains(plain) || Self.offsetNames.contains(plain), plain != "first"
-      else { continue }
+    for variable in exchange.declaredVariables
+    where !exchange.isBound(variable) && isPosition(variable) {
       names.append(("variables.\(variable)", nil))
     }
     if let size {
@@ -368,7 +364,7 @@ struct PagingInference {
     return names.filter { seen.insert($0.name).inserted }.map { name, start in
       let plain = normalized(name.split { $0 == "." || $0 == "[" }.last ?? "")
       let isPage = Self.pageNames.contains(plain)
-      let start = start ?? (isPage ? 1 : plain == "start" && name == "start" ? 0 : 0)
+      let start = start ?? (isPage ? 1 : 0)
       let value = Manifest.Parameter(name: name, value: start)
       return PagingCandidate(
         step: isPage ? .page(value) : .offset(value), evidence: "tried \(name)", isSaid: false)
