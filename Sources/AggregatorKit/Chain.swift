@@ -117,9 +117,7 @@ extension Plugin {
       return UnavailableSource<Item>(error).onlineOnly()
     }
     let sharedState = try sharedState(in: environment)
-    let rate = try policy.rate.flatMap { setting throws(SourceError) in
-      try environment.settings.rate(setting)
-    }
+    let rate = try rate(in: environment)
     let limit = CallLimit(rate, cost: rate == nil ? 1 : try cost(in: environment))
     let policy = policy
     return LazySource {
@@ -178,6 +176,12 @@ extension Plugin {
       ?? environment.localStates.state(of: service, on: environment.clock)
   }
 
+  /// The rate limit; `nil` for none.
+  func rate(in environment: PluginEnvironment) throws(SourceError) -> Rate? {
+    guard let setting = policy.rate else { return nil }
+    return try environment.settings.rate(setting)
+  }
+
   /// The cost of a call in units of the rate.
   func cost(in environment: PluginEnvironment) throws(SourceError) -> Int {
     policy.rateUnit == .records ? try upstreamPageSize(in: environment) : 1
@@ -215,7 +219,7 @@ extension Plugin {
 
   /// A hash of the service's URLs.
   private func service(in settings: Settings) throws(SourceError) -> String {
-    hash(try urls(in: settings), scope(in: settings))
+    hash(try urls(in: settings).map(\.absoluteString), scope(in: settings))
   }
 
   private func hash(_ texts: [String], _ scope: String) -> String {
@@ -223,11 +227,10 @@ extension Plugin {
     return String(parts.joined(separator: " ").fnv1a, radix: 36)
   }
 
-  func urls(in settings: Settings) throws(SourceError) -> [String] {
-    var urls: [String] = []
-    for setting in self.settings where setting.form == .url {
-      urls.append(try settings.url(setting).absoluteString)
+  /// The service's URLs that are settings.
+  func urls(in settings: Settings) throws(SourceError) -> [URL] {
+    try self.settings.filter { $0.form == .url }.map { setting throws(SourceError) in
+      try settings.url(setting)
     }
-    return urls
   }
 }

@@ -52,10 +52,7 @@ extension Plugin {
   /// The most private network that the service is in.
   private func networkScope(in settings: Settings) -> Result<NetworkScope, SourceError> {
     Result { () throws(SourceError) in
-      var services = serviceURLs
-      for setting in self.settings where setting.form == .url {
-        services.append(try settings.url(setting))
-      }
+      let services = serviceURLs + (try urls(in: settings))
       return services.compactMap { Address($0)?.networkScope }.min() ?? .internet
     }
   }

@@ -30,10 +30,8 @@ extension Plugin {
   public func requestPlan(
     of kind: CallKind, in environment: PluginEnvironment
   ) async throws(SourceError) -> RequestPlan {
-    let addresses = try urls(in: environment.settings)
-    let rate = try policy.rate.flatMap { setting throws(SourceError) in
-      try environment.settings.rate(setting)
-    }
+    let addresses = try urls(in: environment.settings).map(\.absoluteString)
+    let rate = try rate(in: environment)
     let cost = try cost(in: environment)
     let sharedState = try sharedState(in: environment)
     // A copy, so that the call is not counted.
