@@ -47,10 +47,7 @@ extension Cursor: Codable {
 }
 
 extension UInt8 {
-  fileprivate var isASCIILetter: Bool { (self | 0x20) &- 0x61 < 26 }
-  fileprivate var isCursorCharacter: Bool {
-    isASCIILetter || self &- 0x30 < 10 || self == 0x2E || self == 0x5F || self == 0x2D
-  }
+  fileprivate var isCursorCharacter: Bool { isASCIIAlphanumeric || "._-".utf8.contains(self) }
 }
 
 /// Converts a source's own position to a ``Cursor`` and back.

@@ -189,17 +189,9 @@ package struct Timestamp: Hashable, Comparable, Sendable {
   static func - (time: Timestamp, duration: Duration) -> Timestamp { time + (.zero - duration) }
 }
 
-extension Timestamp: Codable {
-  package init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    guard let time = Timestamp(milliseconds: try container.decode(Int64.self)) else {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "invalid time")
-    }
-    self = time
-  }
+/// Coded as its milliseconds.
+extension Timestamp: RawRepresentable, Codable {
+  package var rawValue: Int64 { milliseconds }
 
-  package func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(milliseconds)
-  }
+  package init?(rawValue: Int64) { self.init(milliseconds: rawValue) }
 }

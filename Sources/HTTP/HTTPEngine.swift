@@ -1,5 +1,6 @@
 package import AggregatorCore
 public import AggregatorFoundation
+import AggregatorText
 
 /// Sends a single HTTP request to a single server.
 ///
@@ -88,11 +89,16 @@ extension WireRequest {
   /// `true` if the name is a token and the value has no control characters (RFC 9110, section 5), so
   /// that neither can begin another field or request.
   private static func isValid(_ field: (name: String, value: String)) -> Bool {
-    let isToken = field.name.utf8.allSatisfy { byte in
-      0x21...0x7E ~= byte && !#"(),/:;<=>?@[\]{}""#.utf8.contains(byte)
-    }
+    let isToken = field.name.utf8.allSatisfy(\.isTokenCharacter)
     let isText = field.value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     return !field.name.isEmpty && isToken && isText
+  }
+}
+
+extension UInt8 {
+  /// `true` for a character of a header field's name (RFC 9110, section 5.6.2).
+  package var isTokenCharacter: Bool {
+    isASCIIAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(self)
   }
 }
 

@@ -356,7 +356,8 @@ package struct ProgramName: Hashable, Sendable {
   /// name of a directory, and part of shell scripts.
   package init(_ text: String) {
     precondition(
-      !text.isEmpty && text.utf8.allSatisfy { $0.isNameByte } && !text.hasPrefix("-"),
+      !text.isEmpty && !text.hasPrefix("-")
+        && text.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-_".utf8.contains($0) },
       "\"\(text)\" is not a name for a program")
     self.text = text
   }
@@ -367,14 +368,5 @@ package struct ProgramName: Hashable, Sendable {
     let isNumbered = text.utf8.first.map { 0x30...0x39 ~= $0 } ?? false
     let name = text.uppercased().utf8.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "_") : $0 }
     return "\(isNumbered ? "_" : "")\(String(decoding: name, as: UTF8.self))_\(suffix)"
-  }
-}
-
-extension UInt8 {
-  fileprivate var isNameByte: Bool {
-    switch self {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
-    default: false
-    }
   }
 }

@@ -1,4 +1,5 @@
 package import AggregatorCore
+import AggregatorText
 
 /// The parsed lines of an `.xcconfig` file; includes and values are not expanded.
 ///
@@ -211,9 +212,7 @@ extension UInt8 {
   fileprivate var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
 
   /// `true` for the bytes of keys: letters, digits and `_`.
-  fileprivate var isKeyByte: Bool {
-    isDigit || (self | 0x20) &- UInt8(ascii: "a") < 26 || self == UInt8(ascii: "_")
-  }
+  fileprivate var isKeyByte: Bool { isASCIIAlphanumeric || self == UInt8(ascii: "_") }
 }
 
 // MARK: - Values

@@ -303,13 +303,16 @@ extension JSON {
   }
 
   /// A whole number, also if it is sent as text.
-  var wholeNumber: Int? {
+  var integerValue: Int? {
     switch self {
-    case .integer(let integer): integer >= 0 ? integer : nil
-    case .string(let text): text.utf8.count <= 18 ? Int(text).flatMap { $0 >= 0 ? $0 : nil } : nil
+    case .integer(let integer): integer
+    case .string(let text): text.utf8.count <= 18 ? Int(text) : nil
     default: nil
     }
   }
+
+  /// A number of records, also if it is sent as text.
+  var wholeNumber: Int? { integerValue.flatMap { $0 >= 0 ? $0 : nil } }
 }
 
 extension HTTPResponse {

@@ -152,15 +152,10 @@ extension Manifest {
     }
 
     init?(_ description: String) {
-      if description == "{}" {
-        self.init(.root, isEntries: true)
-      } else if description.hasSuffix(".{}") {
-        guard let path = JSONPath(String(description.dropLast(3))) else { return nil }
-        self.init(path, isEntries: true)
-      } else {
-        guard let path = JSONPath(description) else { return nil }
-        self.init(path)
-      }
+      let isEntries = description == "{}" || description.hasSuffix(".{}")
+      let text = isEntries ? String(description.dropLast(3)) : description
+      guard let path = description == "{}" ? .root : JSONPath(text) else { return nil }
+      self.init(path, isEntries: isEntries)
     }
 
     var description: String {

@@ -382,13 +382,3 @@ extension Data {
     return Data(bytes)
   }
 }
-
-extension UInt8 {
-  /// True for a character of a header field's name (RFC 9110, section 5.6.2).
-  fileprivate var isTokenCharacter: Bool {
-    switch self {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-    default: "!#$%&'*+-.^_`|~".utf8.contains(self)
-    }
-  }
-}

@@ -45,17 +45,15 @@ extension Collection<UInt8> {
 extension UInt8 {
   /// `true` for `A-Z a-z 0-9 - . _ ~`.
   package var isUnreserved: Bool {
-    switch self {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-      UInt8(ascii: "_"), UInt8(ascii: "~"):
-      true
-    default: false
-    }
+    isASCIIAlphanumeric || "-._~".utf8.contains(self)
   }
-}
 
-extension UInt8 {
+  /// `true` for `A-Z a-z`.
+  package var isASCIILetter: Bool { (self | 0x20) &- 0x61 < 26 }
+
+  /// `true` for `A-Z a-z 0-9`.
+  package var isASCIIAlphanumeric: Bool { isASCIILetter || self &- 0x30 < 10 }
+
   /// The value of this hexadecimal digit, in either case; `nil` for any other byte.
   package var hexDigit: UInt8? {
     switch self {

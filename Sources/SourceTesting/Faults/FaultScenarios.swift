@@ -59,23 +59,11 @@ extension LoopbackReply {
 extension Date {
   /// An HTTP date: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
   fileprivate var httpDate: String {
-    var calendar = Calendar(identifier: .gregorian)
-    calendar.timeZone = .gmt
-    let parts = calendar.dateComponents(
-      [.weekday, .day, .month, .year, .hour, .minute, .second], from: self)
-    func two(_ number: Int?) -> String {
-      let number = number ?? 0
-      return number < 10 ? "0\(number)" : "\(number)"
-    }
-    let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    let months = [
-      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
-    let date = [
-      two(parts.day), months[(parts.month ?? 1) - 1], "\(parts.year ?? 0)",
-    ].joined(separator: " ")
-    let time = [parts.hour, parts.minute, parts.second].map(two).joined(separator: ":")
-    return "\(days[(parts.weekday ?? 1) - 1]), \(date) \(time) GMT"
+    let formatter = DateFormatter()
+    formatter.locale = Locale(identifier: "en_US_POSIX")
+    formatter.timeZone = .gmt
+    formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+    return formatter.string(from: self)
   }
 }
 

@@ -70,17 +70,17 @@ extension StoreLaw {
     let added = try await store.save([StoreEntry("a"), StoreEntry("b")], of: source)
     trial.expect(added.added, [0, 1], at: "save of new records: added")
     trial.expect([added.changed, added.unchanged], [0, 0], at: "save of new records")
-    let textIsNeeded = Box(false)
+    let textIsNeeded = Watched(false)
     var same = StoreEntry("b")
     same.text = {
-      textIsNeeded.value = true
+      textIsNeeded.change { $0 = true }
       return FoldedText("b")
     }
     let changes = try await store.save([StoreEntry("a", 1), same], of: source, at: 1)
     trial.expect(changes.added, [], at: "save of one changed record: added")
     trial.expect([changes.changed, changes.unchanged], [1, 1], at: "save of one changed record")
     trial.expect(
-      !textIsNeeded.value, "no call of StoreEntry.text", at: "save of unchanged ones")
+      !textIsNeeded.state, "no call of StoreEntry.text", at: "save of unchanged ones")
     let saved = try await store.all(of: source)
     trial.expect(saved.map(\.text), ["a 1", "b 0"], at: "records")
     trial.expect(saved.map(\.savedAt), [.law(1), .law(0)], at: "records: savedAt")
@@ -139,12 +139,12 @@ extension StoreLaw {
 extension Store {
   /// The text of a shared value.
   func shared(_ key: String) async throws(SourceError) -> String? {
-    let found = Box<String?>(nil)
+    let found = Watched<String?>(nil)
     try await change(key) { text in
-      found.value = text
+      found.change { $0 = text }
       return nil
     }
-    return found.value
+    return found.state
   }
 }
 

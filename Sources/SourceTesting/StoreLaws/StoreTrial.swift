@@ -1,7 +1,6 @@
 import AggregatorKit
 import AggregatorLaws
 import Foundation
-import Synchronization
 
 /// A store on which a law is checked.
 struct StoreTrial: Sendable {
@@ -57,14 +56,14 @@ struct StoreTrial: Sendable {
     _ read: () async throws(SourceError) -> Void,
     while write: @escaping @Sendable () async throws(SourceError) -> Void
   ) async throws(SourceError) {
-    let isWritten = Box(false)
+    let isWritten = Watched(false)
     async let written = Result { () async throws(SourceError) in
-      defer { isWritten.value = true }
+      defer { isWritten.change { $0 = true } }
       try await write()
     }
     var isLast = false
     repeat {
-      isLast = isWritten.value
+      isLast = isWritten.state
       try await read()
       await Task.yield()
     } while !isLast
@@ -81,18 +80,6 @@ struct StoreTrial: Sendable {
     var answers: [Answer] = []
     for result in results { answers.append(try result.get()) }
     return answers
-  }
-}
-
-/// A value that closures share.
-final class Box<Value: Sendable>: Sendable {
-  private let state: Mutex<Value>
-
-  init(_ value: Value) { state = Mutex(value) }
-
-  var value: Value {
-    get { state.withLock(\.self) }
-    set { state.withLock { $0 = newValue } }
   }
 }
 

@@ -44,14 +44,7 @@ struct Scalar: Sendable {
     return name
   }
 
-  /// A whole number, also if it is sent as a string.
-  var integer: Int? {
-    switch value {
-    case .integer(let integer): integer
-    case .string(let text): text.utf8.count <= 18 ? Int(text) : nil
-    default: nil
-    }
-  }
+  var integer: Int? { value.integerValue }
 
   var text: String? {
     if case .string(let text) = value { text } else { nil }

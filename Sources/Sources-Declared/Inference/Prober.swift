@@ -241,8 +241,7 @@ extension Prober.Sample {
   func number(at path: Manifest.ResponsePath) -> Int? {
     switch path {
     case .header(let name): exchange.header(name).flatMap { Int($0) }
-    case .body(let path):
-      path.value(in: exchange.document).flatMap { Scalar(path: path, value: $0).integer }
+    case .body(let path): path.value(in: exchange.document)?.integerValue
     case .lastRow: nil
     }
   }

@@ -151,11 +151,6 @@ extension String {
   /// True for a long text of letters and digits, as keys are.
   fileprivate var looksLikeKey: Bool {
     utf8.count >= 24 && contains(where: \.isNumber) && contains(where: \.isLetter)
-      && utf8.allSatisfy { byte in
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-        }
-      }
+      && utf8.allSatisfy { $0.isASCIIAlphanumeric || "-_".utf8.contains($0) }
   }
 }
