@@ -1,5 +1,78 @@
+import AggregatorFiles
 package import AggregatorKit
 package import AggregatorTerminal
+import Synchronization
+
+/// A lock for the download of a source: two processes would fetch every page twice.
+package struct SyncLock {
+  private let name: String
+  private let lock: FileLock?
+
+  /// The lock of a source; without a state directory there is none, and a store that machines share divides
+  /// the work itself.
+  package init(
+    of name: String, _ settings: Settings, _ context: CommandContext, isNeeded: Bool = true
+  ) throws(CommandError) {
+    self.name = name
+    let state = isNeeded ? try context.directories(settings).state : nil
+    lock = state.map { FileLock(path: "\($0)/sync-\(name).lock") }
+  }
+
+  /// Fails with code `tryLater` if another process holds the lock for longer, and with `io` if it cannot be
+  /// created; a lock that is not required may be missing.
+  package func holding<Value>(
+    within limit: Duration = .zero, isRequired: Bool = true, _ body: () async -> Value
+  ) async throws(CommandError) -> Value {
+    guard let lock else { return await body() }
+    do {
+      return try await lock.holding(within: limit, clock: ContinuousClock(), body)
+    } catch is FileLock.Taken {
+      throw CommandError(
+        .tryLater, "\(name): another sync is already running",
+        hint: "wait for it to finish, or stop it")
+    } catch let error as SourceError {
+      guard isRequired || error.code != .storage else { return await body() }
+      throw CommandError(error)
+    } catch {
+      throw CommandError(.bug, "\(error)")
+    }
+  }
+}
+
+/// The progress of a sync, and the note when a signal ends it.
+package final class SyncProgress: Sendable {
+  private let name: String
+  private let context: CommandContext
+  private let result = Mutex(SyncResult())
+  private let note: Interruption.CleanUp
+
+  package init(of name: String, resumingWith command: String, in context: CommandContext) {
+    self.name = name
+    self.context = context
+    note = Interruption.atEnd {
+      context.diagnostics.note(
+        "Interrupted; progress saved. Resume with: \(context.diagnostics.command(command))")
+    }
+    context.progress.say { [self] in text }
+  }
+
+  package func end() { note.cancel() }
+
+  package func show(_ result: SyncResult) { self.result.withLock { $0 = result } }
+
+  /// The bar, or without a total `heroes: page 12, 1200 heroes, 96/s`; both count earlier runs of the same pass.
+  private var text: String {
+    let result = result.withLock(\.self)
+    let count = result.added + result.changed + result.unchanged
+    let line =
+      result.pages == 0
+      ? "Fetching \(name)…"
+      : result.total.map { context.progress.bar(name, result.passed, of: $0, after: count) }
+        ?? "\(name): page \(result.earlierPages + result.pages), \(result.passed) \(name), "
+        + context.progress.rate(count)
+    return ([line] + [context.progress.status].compactMap(\.self)).joined(separator: " · ")
+  }
+}
 
 package struct SyncReport {
   package let entry: SyncEntry
