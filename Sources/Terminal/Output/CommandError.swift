@@ -68,3 +68,61 @@ extension String {
       && allSatisfy { $0.isLetter || $0.isNumber || "-_.@+".contains($0) }
   }
 }
+
+/// The process's exit code, from `sysexits(3)` where it has one.
+package enum ExitCode: Int32, CaseIterable, Sendable {
+  case success = 0
+  case notFound = 1
+  case partial = 3
+  case usage = 64
+  case unavailable = 69
+  case bug = 70
+  case io = 74
+  case tryLater = 75
+  case notUnderstood = 76
+  case key = 77
+  case settings = 78
+  case interrupted = 130
+
+  /// The code of `diff --exit-code` if there are differences, as in `git diff`.
+  package static let different = ExitCode.notFound
+
+  package init(_ error: SourceError) {
+    self =
+      switch error.code {
+      case .cancelled: .interrupted
+      case .notFound, .unsupported: .notFound
+      case .invalidRequest, .invalidCursor: .usage
+      case .invalidSettings: .settings
+      case .missingKey, .invalidKey: .key
+      case .timedOut, .rateLimited, .busy: .tryLater
+      case .malformed, .tooLarge: .notUnderstood
+      case .storage, .unusableStore: .io
+      case .noProgress: .partial
+      // The cause is the failure of the request that could not be recorded.
+      case .notRecorded: (error.cause as? SourceError).map(Self.init) ?? .unavailable
+      default: .unavailable
+      }
+  }
+
+  package var about: String {
+    switch self {
+    case .success: "success, including empty lists, cached or bundled data, and a closed pipe"
+    case .notFound:
+      "record not found, or lookup not supported; for next: end of list or invalid position; for "
+        + "diff --exit-code: differences"
+    case .partial: "partial result: some sources failed, or the listing was cut short"
+    case .usage: "invalid command line, record ID or --cursor, or blank query"
+    case .unavailable:
+      "no data: connection failed, server error, request rejected (4xx), service paused, "
+        + "--offline without data, or request not in the recording"
+    case .bug: "internal error"
+    case .io: "cannot read or write: disk full, permissions"
+    case .tryLater: "try later: timeout, rate limit, or a lock in use"
+    case .notUnderstood: "the response was invalid or too large"
+    case .key: "API key missing, invalid or expired"
+    case .settings: "invalid settings"
+    case .interrupted: "interrupted (SIGINT); 143 for SIGTERM"
+    }
+  }
+}
