@@ -23,3 +23,33 @@ struct Asset: Sendable {
 
   static let all = [stylesheet, script, icon]
 }
+
+/// Pictures of the pages, as outlines of 24 × 24 units.
+enum Icon: String {
+  case search = "M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13ZM15.3 15.3 20 20"
+  case close = "M6 6l12 12M18 6 6 18"
+  case back = "M14 5l-7 7 7 7"
+  case forward = "M9 5l7 7-7 7"
+  case external = "M9 5H5v14h14v-4M13 5h6v6M19 5l-9 9"
+  case delete = "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13M10.5 11v5M13.5 11v5"
+  case download = "M12 4v11M7.5 10.5 12 15l4.5-4.5M5 20h14"
+  case refresh = "M19 12a7 7 0 1 1-2.3-5.2M17 3v4h-4"
+  case offline = "M4 4l16 16M8.5 8A6 6 0 0 0 7 19h10M12 6.5A6 6 0 0 1 17.8 11 4 4 0 0 1 20.5 17"
+  case warning = "M12 4 2.8 20h18.4ZM12 10v5M12 17.4v.2"
+  case information = "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16ZM12 11v5M12 8v.2"
+
+  var html: HTML {
+    """
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">\
+    <path d="\(rawValue)"/></svg>
+    """
+  }
+
+  /// The picture of the whole program.
+  static let application = """
+    <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" \
+    fill="#3b4cca"/><g fill="#fff"><rect x="7" y="7" width="8" height="8" rx="2"/><rect x="17" y="7" \
+    width="8" height="8" rx="2" opacity=".7"/><rect x="7" y="17" width="8" height="8" rx="2" \
+    opacity=".7"/><rect x="17" y="17" width="8" height="8" rx="2" opacity=".45"/></g></svg>
+    """
+}
