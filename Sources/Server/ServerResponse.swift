@@ -1,3 +1,5 @@
+import CAggregatorServer
+
 /// A response to a ``ServerRequest``.
 package struct ServerResponse: Sendable {
   package enum Body: Sendable {
@@ -51,5 +53,122 @@ package struct ServerSentEvent: Hashable, Sendable {
   package init(_ name: String? = nil, data: String) {
     self.name = name
     self.data = data
+  }
+}
+
+extension ServerResponse {
+  /// The fewest bytes that are compressed.
+  private static let compressionThreshold = 1024
+
+  /// The response in the encoding that a request accepts, with its entity tag, or 304 if the client has it.
+  ///
+  /// - Text and JSON of more than 1 KB are compressed by gzip.
+  /// - A response to `GET` with status 200 has an entity tag, another one for each encoding, unless it must not be
+  ///   stored.
+  /// - Event streams and responses that are encoded already are left as they are.
+  package func encoded(for request: ServerRequest) -> ServerResponse {
+    guard case .bytes(let bytes) = body, header("Content-Encoding") == nil else { return self }
+    var response = self
+    let isCompressible =
+      bytes.count > Self.compressionThreshold
+      && Self.isCompressible(type: header("Content-Type") ?? "")
+    if isCompressible { response.addVary("Accept-Encoding") }
+    let wantsGzip = isCompressible && request.acceptsGzip
+
+    let isTagged =
+      status == 200 && request.method == "GET"
+      && header("Cache-Control")?.lowercased().contains("no-store") != true
+    let tag = isTagged ? header("ETag") ?? Self.tag(of: bytes) : nil
+    if let tag, let known = request.header("If-None-Match") {
+      for candidate in wantsGzip ? [Self.gzipTag(tag), tag] : [tag]
+      where Self.matches(known, candidate) {
+        return response.notModified(candidate)
+      }
+    }
+    if wantsGzip, let compressed = Gzip.compressed(bytes) {
+      response.body = .bytes(compressed)
+      response.set("Content-Encoding", "gzip")
+      if let tag { response.set("ETag", Self.gzipTag(tag)) }
+    } else if let tag {
+      response.set("ETag", tag)
+    }
+    return response
+  }
+
+  private func notModified(_ tag: String) -> ServerResponse {
+    var response = self
+    response.status = 304
+    response.body = .bytes([])
+    response.headers.removeAll { $0.name.lowercased() == "content-type" }
+    response.set("ETag", tag)
+    return response
+  }
+
+  private mutating func addVary(_ name: String) {
+    let names = header("Vary")
+    guard names?.lowercased().contains(name.lowercased()) != true else { return }
+    set("Vary", names.map { "\($0), \(name)" } ?? name)
+  }
+
+  private static func isCompressible(type: String) -> Bool {
+    let type = type.prefix { $0 != ";" }.lowercased()
+    return type.hasPrefix("text/") || type.hasSuffix("+json")
+      || ["application/json", "application/javascript"].contains(type)
+  }
+
+  // MARK: - Entity tags (RFC 9110, section 8.8.3)
+
+  private static func tag(of bytes: [UInt8]) -> String {
+    "\"\(String(bytes.withUnsafeBytes { cserver_hash($0.baseAddress, $0.count) }, radix: 36))\""
+  }
+
+  /// The tag of the compressed bytes of a body with a tag.
+  private static func gzipTag(_ tag: String) -> String {
+    tag.hasSuffix("\"") ? "\(tag.dropLast())-gzip\"" : tag
+  }
+
+  /// True if a list of tags, or `*`, contains a tag, strong or weak.
+  private static func matches(_ list: String, _ tag: String) -> Bool {
+    let tag = tag.trimmingPrefix("W/")
+    return list.filter { !$0.isWhitespace }.split(separator: ",").contains { item in
+      item == "*" || item.trimmingPrefix("W/") == tag
+    }
+  }
+}
+
+extension ServerRequest {
+  /// True if `Accept-Encoding` lists gzip, or `*`, without a weight of 0 (RFC 9110, section 12.5.3).
+  var acceptsGzip: Bool {
+    var acceptsAny = false
+    let list = (header("Accept-Encoding") ?? "").lowercased().filter { !$0.isWhitespace }
+    for item in list.split(separator: ",") {
+      let parts = item.split(separator: ";")
+      let weight = parts.dropFirst().first { $0.hasPrefix("q=") }?.dropFirst(2)
+      let isAccepted = weight.flatMap { Double($0) } != 0
+      switch parts.first {
+      case "gzip", "x-gzip": return isAccepted
+      case "*": acceptsAny = isAccepted
+      default: break
+      }
+    }
+    return acceptsAny
+  }
+}
+
+/// Compression by zlib, which is loaded at the first use.
+enum Gzip {
+  private static let names = ["libz.so.1", "/usr/lib/libz.1.dylib"]
+
+  private static let isLoaded = names.contains { cserver_load_zlib($0) }
+
+  /// The compressed bytes (RFC 1952); `nil` if they are not fewer, or zlib is not installed.
+  static func compressed(_ bytes: [UInt8]) -> [UInt8]? {
+    guard isLoaded else { return nil }
+    let compressed = [UInt8](unsafeUninitializedCapacity: bytes.count) { output, count in
+      count = bytes.withUnsafeBytes {
+        cserver_gzip($0.baseAddress, $0.count, output.baseAddress, output.count)
+      }
+    }
+    return compressed.isEmpty ? nil : compressed
   }
 }
