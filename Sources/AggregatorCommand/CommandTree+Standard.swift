@@ -36,12 +36,12 @@ extension CommandTree {
       (
         "Commands across sources",
         [
-          Node(lazily: "search") { .search(plugins) },
+          Node("search", "Search all sources", .search(plugins)),
           Node(lazily: "sources") { .sources(plugins) },
-          Node(lazily: "sql") { .sql(plugins, program) },
-          Node(lazily: "export") { .export(plugins) },
-          Node(lazily: "watch") { .watch(plugins) },
-          Node(lazily: "serve") { .serve(plugins) },
+          Node("sql", "Query cached data with SQL (read-only)", .sql(plugins, program)),
+          Node("export", "Save all cached records of a source to a file", .export(plugins)),
+          Node("watch", "Sync a source regularly and print changes", .watch(plugins)),
+          Node("serve", "Serve a web page and an HTTP API", .serve(plugins)),
         ]
       ),
       (
@@ -91,11 +91,14 @@ extension Plugin {
         "\(name) \(verb.rawValue)",
         missing.map { "Not available: \(name) have no \($0)" }
           ?? verb.summary(noun, isEndless: policy.isEndless),
-        command(for: verb))
+        command(for: verb).attributed(to: self))
     }
     return CommandTree.Node(
       name, summary, nil,
-      children: standard + verbs.map { .init("\(name) \($0.name)", $0.summary, command(for: $0)) })
+      children: standard
+        + verbs.map { verb in
+          .init("\(name) \(verb.name)", verb.summary, command(for: verb).attributed(to: self))
+        })
   }
 
   private func command(for verb: StandardVerb) -> Command {

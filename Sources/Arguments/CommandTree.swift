@@ -26,11 +26,15 @@ package struct CommandTree: Sendable {
       let children: [Node]
     }
 
-    package init(_ path: String, _ summary: String, _ command: Command?, children: [Node] = []) {
-      self.init(path, Lazy { Content(summary: summary, command: command, children: children) })
+    /// - Parameter command: Made when it is needed: most runs need one of many.
+    package init(
+      _ path: String, _ summary: String,
+      _ command: @autoclosure @escaping @Sendable () -> Command?, children: [Node] = []
+    ) {
+      self.init(path, Lazy { Content(summary: summary, command: command(), children: children) })
     }
 
-    /// Creates a node that is made when it is needed: most runs need one of many.
+    /// Creates a node whose children are made when they are needed.
     package init(lazily path: String, _ make: @escaping @Sendable () -> Node) {
       self.init(
         path,
@@ -183,6 +187,7 @@ package struct Command: Sendable {
   private let makeNotes: @Sendable () -> [String]
   private let makeExamples: @Sendable () -> [(String, String)]
   private let body: @Sendable (Invocation, CommandContext) async throws -> ExitCode
+  private var failure: @Sendable (SourceError) -> CommandError = { CommandError($0) }
 
   var takesArguments: Bool { !arguments.isEmpty }
 
@@ -204,8 +209,19 @@ package struct Command: Sendable {
     body = run
   }
 
+  /// This command, whose failures are those of a source.
+  package func attributed(to plugin: some Plugin) -> Command {
+    var command = self
+    command.failure = { CommandError($0, of: plugin) }
+    return command
+  }
+
   package func run(_ invocation: Invocation, _ context: CommandContext) async throws -> ExitCode {
-    guard invocation.list(.fields) == ["help"] else { return try await body(invocation, context) }
+    guard invocation.list(.fields) == ["help"] else {
+      do { return try await body(invocation, context) } catch let error as SourceError {
+        throw failure(error)
+      }
+    }
     let output = try OutputOptions(invocation, in: context)
     try RecordPrinter.print(
       fields, as: output.plainListing("fields", FieldEntry.self, namesFields: false), output,

@@ -16,6 +16,14 @@ public struct Observer: Sendable {
   public init(_ report: @escaping @Sendable (Event) -> Void) { self.report = report }
 
   public func callAsFunction(_ event: Event) { report(event) }
+
+  /// This observer, after `report` has received each event.
+  package func also(_ report: @escaping @Sendable (Event) -> Void) -> Observer {
+    Observer { event in
+      report(event)
+      self(event)
+    }
+  }
 }
 
 /// An event of a source; contains no secrets.

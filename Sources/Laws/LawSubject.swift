@@ -100,10 +100,7 @@ public final class RequestCounter: Sendable {
   public func observed(_ environment: PluginEnvironment) -> PluginEnvironment {
     var environment = environment
     environment.transport = CountingTransport(base: environment.transport, counter: self)
-    environment.observer = Observer { [observer = environment.observer] event in
-      self.observe(event)
-      observer(event)
-    }
+    environment.observer = environment.observer.also(observe)
     return environment
   }
 

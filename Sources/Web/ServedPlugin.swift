@@ -65,7 +65,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
 
   package func record(_ id: String, _ query: ServedQuery) async throws -> ServedPage {
     let chosen = try chosenFields(query.fields)
-    let found = try await plugin.find(id, in: try chain(query.cache)).get()
+    let found = try await plugin.find(id, in: try chain(query.cache))
     var outcome = ListingOutcome(of: plugin, at: environment.now())
     outcome.add(found)
     return served([found.item], chosen, outcome.summary, query)
@@ -140,7 +140,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     guard hasImages else {
       throw SourceError(.notFound, "\(plugin.name) have no images")
     }
-    let record = try await plugin.find(id, in: try chain(cache)).get().item
+    let record = try await plugin.find(id, in: try chain(cache)).item
     return try await plugin.image(of: record, size, in: images, cache.policy)
   }
 

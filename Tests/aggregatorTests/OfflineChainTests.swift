@@ -35,12 +35,11 @@ import Testing
       fields: CountriesPlugin().fields)
     let source = UnavailableSource<CountriesSource.Country>(SourceError(.offline, "offline mode"))
       .fallback(to: bundle)
-    guard case .failure(let error) = await CountriesPlugin().find("FR", in: source) else {
-      Issue.record("found")
-      return
+    let error = await #expect(throws: SourceError.self) {
+      try await CountriesPlugin().find("FR", in: source)
     }
     #expect(
-      error.message == "offline mode; cannot read the bundled countries: row 1: code is missing")
+      error?.message == "offline mode; cannot read the bundled countries: row 1: code is missing")
   }
 
   private func ask<P: Plugin>(_ plugin: P, in environment: PluginEnvironment) async throws {

@@ -6,8 +6,6 @@ import AggregatorTerminal
 import DeclaredSource
 
 extension Command {
-  private static let method = Option.Group.specific
-
   static let header = Option(
     "header", .text, "FIELD", about: "header field, such as 'Authorization: Bearer ${TOKEN}'")
   static let body = Option(
@@ -159,13 +157,6 @@ extension Command {
     }
   }
 
-  /// The value of `body`, whose failures are those of the command line.
-  private static func parsing<Value>(
-    _ body: () throws(SourceError) -> Value
-  ) throws(CommandError) -> Value {
-    do { return try body() } catch { throw CommandError(error) }
-  }
-
   /// The request on the command line, or that of a curl command on standard input.
   private static func request(
     _ invocation: Invocation, _ context: CommandContext
@@ -181,9 +172,8 @@ extension Command {
         throw CommandError(
           .usage, "the curl command is longer than \(CurlCommand.maxSize >> 10) KB")
       }
-      let command = try parsing { () throws(SourceError) in
-        try CurlCommand(String(decoding: text, as: UTF8.self))
-      }
+      let command = try CommandError.wrapping(
+        try CurlCommand(String(decoding: text, as: UTF8.self)))
       request = command.request
       if !command.leftOut.isEmpty {
         let names = command.leftOut.joined(separator: ", ")
@@ -198,9 +188,7 @@ extension Command {
       request.url = invocation.arguments[1]
     }
     for field in invocation.texts(header) {
-      let header = try parsing { () throws(SourceError) in
-        try SourceRequest.Header(parsing: field)
-      }
+      let header = try CommandError.wrapping(try SourceRequest.Header(parsing: field))
       request.headers.removeAll { $0.name.lowercased() == header.name.lowercased() }
       request.headers.append(header)
     }
@@ -217,13 +205,12 @@ extension Command {
     var bytes = Array(text.utf8)
     if text.hasPrefix("@") {
       let path = String(text.dropFirst())
-      do throws(SourceError) {
-        guard let contents = try PrivateFile(path: path).contents(atMost: CurlCommand.maxSize)
-        else { throw SourceError(.storage, "cannot read \(path): no such file") }
-        bytes = contents
-      } catch {
-        throw CommandError(error)
+      let contents = try CommandError.wrapping(
+        try PrivateFile(path: path).contents(atMost: CurlCommand.maxSize))
+      guard let contents else {
+        throw CommandError(SourceError(.storage, "cannot read \(path): no such file"))
       }
+      bytes = contents
     }
     guard let body = JSONText(Data(bytes)).map({ JSON($0) }) else {
       throw CommandError(.usage, "invalid value for --body: must be JSON, or @ and a file of JSON")

@@ -73,11 +73,8 @@ extension Plugin {
   /// The reason that nothing is known of a point, and the remedy.
   func missingHistory(
     before start: HistoryStart, in environment: PluginEnvironment, _ context: CommandContext
-  ) async throws(CommandError) -> CommandError {
-    let status: StoreStatus
-    do { status = try await environment.requiredStore().status(of: name) } catch {
-      throw (error as? CommandError) ?? CommandError(.bug, "\(error)")
-    }
+  ) async throws -> CommandError {
+    let status = try await environment.requiredStore().status(of: name)
     let setting = Directories.history(of: context.catalog.name)
     let isOff = (try? environment.settings.history(setting))?.isOff ?? false
     if isOff {

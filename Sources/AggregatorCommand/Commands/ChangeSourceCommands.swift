@@ -23,16 +23,11 @@ extension Command {
     let copy = PrivateFile(
       path:
         "\(directory)/\(context.catalog.program)-\(name)-\(UInt64.random(in: .min ... .max)).json")
-    let old = try storing { () throws(SourceError) in
-      let old = try folder.text(of: name)
-      try copy.write(old)
-      return old
-    }
+    let old = try folder.text(of: name)
+    try copy.write(old)
     while true {
       try context.openEditor(copy.path)
-      let new = try storing { () throws(SourceError) in
-        try copy.contents(atMost: CurlCommand.maxSize) ?? old
-      }
+      let new = try copy.contents(atMost: CurlCommand.maxSize) ?? old
       guard new != old else {
         context.diagnostics.note("Nothing changed")
         break
@@ -52,12 +47,6 @@ extension Command {
     }
     unlink(copy.path)
     return .success
-  }
-
-  private static func storing<Answer>(
-    _ body: () throws(SourceError) -> Answer
-  ) throws(CommandError) -> Answer {
-    do { return try body() } catch { throw CommandError(error) }
   }
 }
 
@@ -102,19 +91,15 @@ extension Command {
       }
     } catch {
       // A source can be removed whatever the state of the store.
-      if invocation.has(.data) { throw CommandError(error) }
+      if invocation.has(.data) { throw error }
     }
     if cached?.isEmpty == true { cached = nil }
     let data = invocation.has(.data) ? cached : nil
     let subject = "the source \(name)" + (data.map { " and its \($0.text)" } ?? "")
     let isRemoved = try await context.remove(subject) {
-      do throws(SourceError) {
-        // The data first: afterwards the command would not find the source again.
-        try await data?.remove()
-        _ = try folder.remove(name)
-      } catch {
-        throw CommandError(error)
-      }
+      // The data first: afterwards the command would not find the source again.
+      try await data?.remove()
+      _ = try folder.remove(name)
     }
     if isRemoved, data == nil, let cached {
       let command = context.diagnostics.command("store clear \(name) --forget-deleted")

@@ -172,12 +172,7 @@ extension Command {
   ) async throws -> ExitCode {
     let setting = try context.catalog.setting(named: invocation.argument("KEY"))
     let path = try context.userSettingsFile()
-    let wasSet: Bool
-    do throws(SourceError) {
-      wasSet = try SettingsFile(path, settings: context.catalog.settings).unset(setting.key)
-    } catch {
-      throw CommandError(error)
-    }
+    let wasSet = try SettingsFile(path, settings: context.catalog.settings).unset(setting.key)
     let settings = try context.settings()
     let origin = settings.origin(of: setting)
     let remaining =
@@ -206,10 +201,7 @@ extension Command {
 extension CommandContext {
   /// Fails with code `usage` for an invalid location, and warns of a password in it.
   fileprivate func checkStore(_ value: String, for setting: Setting) throws(CommandError) {
-    let location: StoreLocation
-    do throws(SourceError) { location = try StoreLocation(value, for: setting.key) } catch {
-      throw CommandError(error)
-    }
+    let location = try CommandError.wrapping(try StoreLocation(value, for: setting.key))
     guard location.hasPassword else { return }
     warnOfVisiblePassword("the password may be in the history of your shell now")
   }

@@ -56,9 +56,7 @@ extension Plugin {
         context.diagnostics.note("Nothing deleted")
         return .success
       }
-      let deleted = try await failing(self) { () async throws(SourceError) in
-        try await recordStore(in: store).delete(choice.ids, at: environment.now())
-      }
+      let deleted = try await recordStore(in: store).delete(choice.ids, at: environment.now())
       let keys = Set(deleted.map { RecordKey($0) })
       for id in choice.ids where !keys.contains(RecordKey(id)) {
         context.diagnostics.note("\(id) was deleted already")
@@ -97,9 +95,8 @@ extension Plugin {
         self, bundled, environment, mayGuess: !invocation.has(.quiet))
       var choice = DeletionChoice<Item.ID>()
       if let texts { choice = try await chooseDeleted(texts, by: finder, in: records) }
-      let restored = try await failing(self) { [ids = choice.ids] () async throws(SourceError) in
-        texts == nil ? try await records.restoreAll() : try await records.restore(ids)
-      }
+      let restored =
+        texts == nil ? try await records.restoreAll() : try await records.restore(choice.ids)
       for error in choice.ambiguous { context.diagnostics.error(CommandError(error, of: self)) }
       for text in choice.unknown { context.diagnostics.note("\(text) is not deleted") }
       if !restored.isEmpty || texts == nil {
@@ -112,10 +109,8 @@ extension Plugin {
   /// The deleted records that are meant by IDs, or by the beginnings of IDs.
   private func chooseDeleted(
     _ texts: [String], by finder: RecordFinder<Self>, in records: RecordStore<Item>
-  ) async throws(CommandError) -> DeletionChoice<Item.ID> {
-    let deleted = try await failing(self) { () async throws(SourceError) in
-      try await records.deleted(among: texts.compactMap { Item.ID($0) })
-    }
+  ) async throws(SourceError) -> DeletionChoice<Item.ID> {
+    let deleted = try await records.deleted(among: texts.compactMap { Item.ID($0) })
     let exact = Set(deleted.map { RecordKey($0) })
     var choice = DeletionChoice<Item.ID>()
     for text in texts {
@@ -140,15 +135,12 @@ extension Plugin {
 
   private func choose(
     _ texts: [String], by finder: RecordFinder<Self>, in store: any Store
-  ) async throws(CommandError) -> DeletionChoice<Item.ID> {
+  ) async throws(SourceError) -> DeletionChoice<Item.ID> {
     var choice = DeletionChoice<Item.ID>()
     for text in texts {
       let id = Item.ID(text)
       if let id {
-        let isKnown = try await failing(self) { () async throws(SourceError) -> Bool in
-          try await self.isKnown(id, in: store)
-        }
-        guard !isKnown else {
+        guard try await !isKnown(id, in: store) else {
           choice.ids.append(id)
           continue
         }
@@ -194,13 +186,6 @@ private struct DeletionChoice<ID: RecordID> {
     guard !unknown.isEmpty || !ambiguous.isEmpty else { return .success }
     return !ids.isEmpty ? .partial : hasInvalid || !ambiguous.isEmpty ? .usage : .notFound
   }
-}
-
-/// Turns a failure of the store into one of a source.
-private func failing<Answer: Sendable>(
-  _ plugin: some Plugin, _ body: () async throws(SourceError) -> Answer
-) async throws(CommandError) -> Answer {
-  do { return try await body() } catch { throw CommandError(error, of: plugin) }
 }
 
 extension Invocation {

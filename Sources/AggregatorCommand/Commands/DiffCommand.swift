@@ -38,14 +38,9 @@ extension Plugin {
     listing.source = name
     listing.paragraph = { $0.paragraph($1) }
     var printer = RecordPrinter(listing, output, in: context)
-    let found: ChangeSummary?
-    do {
-      found = try await changes(
-        since: start, in: environment.requiredStore(), atMost: invocation.count(.limit)
-      ) { try printer.print($0) }
-    } catch let error as SourceError {
-      throw CommandError(error, of: self)
-    }
+    let found = try await changes(
+      since: start, in: environment.requiredStore(), atMost: invocation.count(.limit)
+    ) { try printer.print($0) }
     guard let found else { throw try await missingHistory(before: start, in: environment, context) }
     let warnings = found.warnings(of: name)
     try printer.finish(

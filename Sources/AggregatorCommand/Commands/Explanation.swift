@@ -26,26 +26,14 @@ final class Explanation: Sendable {
     diagnostics = context.diagnostics
   }
 
-  /// Sends nothing; fails with code `settings`.
-  func plan(
-    _ plugin: some Plugin, _ request: PageRequest, _ bounds: ListingBounds,
-    _ options: SourceOptions, in environment: PluginEnvironment
-  ) async throws(CommandError) {
-    do {
-      try await plan(
-        plugin, request, pages: bounds.maxPages, options.cachePolicy, in: environment)
-    } catch {
-      throw CommandError(error, of: plugin)
-    }
-  }
-
   /// The plan of a listing that reads only cached or bundled records.
   func planLocal(_ plugin: some Plugin) {
     say("\(plugin.name): cached data only; --all reads all records of the service")
     say("plan: no request")
   }
 
-  private func plan(
+  /// Sends nothing; fails with code `invalidSettings`.
+  func plan(
     _ plugin: some Plugin, _ request: PageRequest, pages: Int?, _ cachePolicy: CachePolicy,
     in environment: PluginEnvironment
   ) async throws(SourceError) {
@@ -152,10 +140,7 @@ extension PluginEnvironment {
   func explained(by explanation: Explanation?) -> PluginEnvironment {
     guard let explanation else { return self }
     var environment = self
-    environment.observer = Observer { [observer] event in
-      explanation.note(event)
-      observer(event)
-    }
+    environment.observer = observer.also(explanation.note)
     return environment
   }
 }

@@ -4,17 +4,11 @@ import AggregatorQueries
 import AggregatorSQL
 import AggregatorTerminal
 
-extension CommandTree.Node {
-  static func export(_ plugins: [any Plugin]) -> CommandTree.Node {
-    CommandTree.Node("export", "Save all cached records of a source to a file", .export(plugins))
-  }
-}
-
 extension Command {
   private static let file = Option.outputFile.with(
     about: "file to write: .csv, .tsv, .json, .ndjson, .db or .parquet")
 
-  fileprivate static func export(_ plugins: [any Plugin]) -> Command {
+  static func export(_ plugins: [any Plugin]) -> Command {
     let first = plugins.first?.name ?? "SOURCE"
     return Command(
       "SOURCE",

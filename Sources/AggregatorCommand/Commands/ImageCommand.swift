@@ -57,17 +57,11 @@ extension Plugin {
   ) async throws -> ExitCode {
     let destination = try FileDestination(invocation.text(.outputFile), context.terminal)
     let finder = try ImageFinder(of: self, in: context.environment(), invocation, context)
-    let found: LookupResult<Item>
-    let loaded: LookupResult<LoadedImage>
-    do throws(SourceError) {
-      found = try await finder.record(id)
-      var outcome = ListingOutcome(of: self, at: finder.environment.now())
-      outcome.add(found)
-      outcome.report(to: context.diagnostics)
-      loaded = try await finder.image(of: found.item)
-    } catch {
-      throw CommandError(error, of: self)
-    }
+    let found = try await finder.record(id)
+    var outcome = ListingOutcome(of: self, at: finder.environment.now())
+    outcome.add(found)
+    outcome.report(to: context.diagnostics)
+    let loaded = try await finder.image(of: found.item)
     finder.report(loaded, to: context.diagnostics)
     let image = loaded.item
     let file = ImageFileName(found.item.id.description, of: name).text(image.type)

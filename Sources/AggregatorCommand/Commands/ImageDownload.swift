@@ -61,28 +61,19 @@ struct ImageDownload<P: Plugin>: Sendable {
   func run() async throws -> ExitCode {
     let environment = try context.environment()
     let finder = try ImageFinder(of: plugin, in: environment, invocation, context)
-    var details = DetailLoader(of: plugin, finder.source, in: environment, invocation, context)
     let bounds = try ListingBounds(
       invocation, plugin.policy, hasStore: environment.store != nil, isSearch: false)
-    let pages = finder.source.pages(
-      matching: nil, after: nil, size: bounds.pageSize, upTo: bounds.bound
-    ).makeAsyncIterator()
     var tally = ImageTally(of: finder)
+    var pages = ListingRun(finder.source, of: plugin, bounds, tally.outcome)
+    pages.details = DetailLoader(of: plugin, finder.source, in: environment, invocation, context)
     var records: ArraySlice<P.Item> = []
     return try await run(&tally, finder) { tally in
       while records.isEmpty {
-        let step: PaginationStep<P.Item>?
-        do throws(SourceError) { step = try await pages.next() } catch {
-          guard tally.outcome.hasAnswer else { throw CommandError(error, of: plugin) }
-          tally.outcome.fail(error)
-          return nil
-        }
-        guard let step else { return nil }
-        tally.outcome.add(step)
-        tally.total = step.page.total
-        if let end = step.end, end != .pageLimit || bounds.isCapped { tally.outcome.end(end) }
-        let items = step.items
-        records = try await details?.completed(items, &tally.outcome)[...] ?? items[...]
+        let items = try await pages.next()
+        tally.outcome = pages.outcome
+        tally.total = pages.outcome.total
+        guard let items else { return nil }
+        records = items[...]
       }
       return records.popFirst().map(Target.record)
     }

@@ -92,7 +92,8 @@ private struct RecordListing<P: Plugin> {
       explanation?.planLocal(plugin)
     } else {
       let first = PageRequest(matching: query, after: bounds.cursor, limit: bounds.pageSize)
-      try await explanation?.plan(plugin, first, bounds, options, in: environment)
+      try await explanation?.plan(
+        plugin, first, pages: bounds.maxPages, options.cachePolicy, in: environment)
     }
     defer { explanation?.conclude() }
     var outcome = try await outcome(in: environment)
@@ -107,10 +108,11 @@ private struct RecordListing<P: Plugin> {
     let keeper = try SessionPositionKeeper(
       SessionPositionKey(of: plugin.name, invocation), for: environment,
       waiting: options.deadline, in: context, hasNamedSession: invocation.has(.session))
-    do { try await print(&run) } catch var failure as CommandError
-      where failure.code == .unavailable
-    {
-      if let query { failure.suggestion = await plugin.suggestion(for: query, in: environment) }
+    do { try await print(&run) } catch let error as SourceError {
+      var failure = CommandError(error, of: plugin)
+      if failure.code == .unavailable, let query {
+        failure.suggestion = await plugin.suggestion(for: query, in: environment)
+      }
       throw failure
     }
     await run.outcome.continuation = continuation(after: run.page, bounds, keeper)
@@ -187,20 +189,14 @@ private struct RecordListing<P: Plugin> {
 
   private func print(_ run: inout ListingRun<P>) async throws {
     var printer = RecordPrinter(listing, output, in: context)
-    do {
-      while let records = try await run.next() { try printer.print(records) }
-    } catch let error as SourceError {
-      throw CommandError(error, of: plugin)
-    }
+    while let records = try await run.next() { try printer.print(records) }
     try printer.finish(run.outcome.summary)
   }
 
   /// Prints the number of records.
   private func count(_ run: inout ListingRun<P>) async throws -> ExitCode {
     run.countsOnly = true
-    do throws(SourceError) { _ = try await run.records() } catch {
-      throw CommandError(error, of: plugin)
-    }
+    _ = try await run.records()
     let count = run.outcome.number
     if output.isForPeople {
       try context.output.write("\(count)\n")

@@ -42,14 +42,16 @@ extension Plugin {
     var outcome = ListingOutcome(of: self, at: environment.now())
     var failures = LookupFailures()
     for text in invocation.arguments {
-      switch await finder.find(text) {
-      case .success(let (found, note)):
-        if let note { context.diagnostics.note(note) }
-        outcome.add(found)
-        let picture = await pictures?.picture(of: found.item, &outcome, context.diagnostics)
-        try printer.print([found.item]) { pictures?.card.text(picture, $0) ?? $0 }
-      case .failure(let error): failures.add(error, of: text)
+      let found: LookupResult<Item>
+      let note: String?
+      do throws(SourceError) { (found, note) = try await finder.find(text) } catch {
+        failures.add(error, of: text)
+        continue
       }
+      if let note { context.diagnostics.note(note) }
+      outcome.add(found)
+      let picture = await pictures?.picture(of: found.item, &outcome, context.diagnostics)
+      try printer.print([found.item]) { pictures?.card.text(picture, $0) ?? $0 }
     }
     guard outcome.hasAnswer else { return failures.report(of: self, to: context.diagnostics) }
     for error in failures.errors { outcome.fail(error) }
@@ -77,7 +79,7 @@ extension Plugin {
       let source = try SourceOptions(invocation).source(of: self, in: environment)
       let finder = RecordFinder(self, source, environment, mayGuess: !invocation.has(.quiet))
       let found: LookupResult<Item>
-      do throws(SourceError) { found = try await finder.findByID(id).get() } catch {
+      do throws(SourceError) { found = try await finder.findByID(id) } catch {
         throw CommandError(await finder.advising(error, about: id), of: self)
       }
       var outcome = ListingOutcome(of: self, at: environment.now())

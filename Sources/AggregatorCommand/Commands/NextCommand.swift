@@ -80,7 +80,8 @@ private struct NextPage<P: Plugin> {
     let first = PageRequest(
       matching: nextPageRequest.query, after: nextPageRequest.start, limit: bounds.pageSize)
     if nextPageRequest.selection == nil {
-      try await explanation?.plan(plugin, first, bounds, options, in: environment)
+      try await explanation?.plan(
+        plugin, first, pages: bounds.maxPages, options.cachePolicy, in: environment)
     } else {
       explanation?.planLocal(plugin)
     }

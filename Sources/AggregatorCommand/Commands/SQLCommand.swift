@@ -4,17 +4,11 @@ import AggregatorQueries
 import AggregatorSQL
 import AggregatorTerminal
 
-extension CommandTree.Node {
-  static func sql(_ plugins: [any Plugin], _ program: String) -> CommandTree.Node {
-    CommandTree.Node("sql", "Query cached data with SQL (read-only)", .sql(plugins, program))
-  }
-}
-
 extension Command {
   /// More than SQLite accepts, so that SQLite reports the error.
   private static let maxInput = 200_000
 
-  fileprivate static func sql(_ plugins: [any Plugin], _ program: String) -> Command {
+  static func sql(_ plugins: [any Plugin], _ program: String) -> Command {
     let first = plugins.first?.name ?? "SOURCE"
     return Command(
       "[QUERY…]",
@@ -36,7 +30,7 @@ extension Command {
         "A store in PostgreSQL is queried in its own dialect: columns have types, Booleans are true and "
           + "false, values of added sources are text, and bundled records are not included. Superusers are refused: \"\(program) store "
           + "init-sql-role\" creates a role that may only read.",
-      ] + views(of: plugins).map { "\($0.name): \($0.columns.joined(separator: ", "))" },
+      ] + plugins.map { SQLView($0) }.map { "\($0.name): \($0.columns.joined(separator: ", "))" },
       examples: [
         ("sql \"SELECT count(*) FROM \(first)\"", "the number of cached \(first)"),
         ("sql \"SELECT * FROM \(first)\" --csv", "all cached \(first) as CSV"),
@@ -44,10 +38,6 @@ extension Command {
         ("sql --attach sales.csv \"SELECT * FROM sales\"", "query a CSV file, too"),
       ]
     ) { invocation, context in try await sql(invocation, context) }
-  }
-
-  private static func views(of plugins: [any Plugin]) -> [SQLView] {
-    plugins.map { SQLView($0) }
   }
 
   private static func sql(

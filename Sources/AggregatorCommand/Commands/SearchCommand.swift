@@ -4,17 +4,11 @@ import AggregatorQueries
 import AggregatorTerminal
 import Synchronization
 
-extension CommandTree.Node {
-  static func search(_ plugins: [any Plugin]) -> CommandTree.Node {
-    CommandTree.Node("search", "Search all sources", .search(plugins))
-  }
-}
-
 extension Command {
   /// The maximum number of records per source, which fits one page of each.
   private static let maxLimit = 100
 
-  fileprivate static func search(_ plugins: [any Plugin]) -> Command {
+  static func search(_ plugins: [any Plugin]) -> Command {
     let example = plugins.dropFirst().first ?? plugins.first
     let query = example?.example.query ?? "word"
     return Command(

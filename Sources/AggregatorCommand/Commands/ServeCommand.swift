@@ -7,12 +7,6 @@ import AggregatorTerminal
 import AggregatorWeb
 import Dispatch
 
-extension CommandTree.Node {
-  static func serve(_ plugins: [any Plugin]) -> CommandTree.Node {
-    CommandTree.Node("serve", "Serve a web page and an HTTP API", .serve(plugins))
-  }
-}
-
 extension Command {
   private static let port = Option(
     "port", .count(0...65535), "N", about: "port, 0 for any free one (default 8080)")
@@ -29,7 +23,7 @@ extension Command {
 
   private static let defaultPort = 8080
 
-  fileprivate static func serve(_ plugins: [any Plugin]) -> Command {
+  static func serve(_ plugins: [any Plugin]) -> Command {
     let name = plugins.dropFirst().first?.name ?? plugins.first?.name ?? "NAME"
     return Command(
       needs: .init(descriptors: ServerLimits.minDescriptors, ownArenas: true),
@@ -69,10 +63,7 @@ extension Command {
     }
     let origins = try origins(invocation)
     if let directory = invocation.text(.replayWire) {
-      let replay: WireReplay
-      do { replay = WireReplay(try Recording(URL(filePath: directory))) } catch {
-        throw CommandError(error)
-      }
+      let replay = WireReplay(try Recording(URL(filePath: directory)))
       let server = try start(
         on: address, port,
         HTTPServer.Responder { request in
@@ -133,11 +124,8 @@ extension Command {
         of: plugin.name, environment.settings, context,
         isNeeded: environment.store?.isShared == false)
       var environment = environment
-      let (counter, others) = (metrics.observer(of: plugin.name), environment.observer)
-      environment.observer = Observer { event in
-        counter(event)
-        others(event)
-      }
+      environment.observer = environment.observer.also(
+        metrics.observer(of: plugin.name).callAsFunction)
       return served(plugin, environment, files, lock)
     }
   }
@@ -154,16 +142,12 @@ extension Command {
   /// `nil` if everyone may access the server.
   private static func secrets(
     _ invocation: Invocation, _ environment: PluginEnvironment, _ context: CommandContext
-  ) throws(CommandError) -> Access.Secrets? {
+  ) throws -> Access.Secrets? {
     guard !invocation.has(.noToken) else { return nil }
     let state = try context.directories(environment.settings).state
-    do throws(SourceError) {
-      if let file = invocation.text(.tokenFile) { return try .token(in: file) }
-      guard let state else { return .random() }
-      return try .stored(at: "\(state)/serve-token", renewing: invocation.has(.newToken))
-    } catch {
-      throw CommandError(error)
-    }
+    if let file = invocation.text(.tokenFile) { return try .token(in: file) }
+    guard let state else { return .random() }
+    return try .stored(at: "\(state)/serve-token", renewing: invocation.has(.newToken))
   }
 
   /// The origins of `--allow-origin`, in lower case.

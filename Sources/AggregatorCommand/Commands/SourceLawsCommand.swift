@@ -67,20 +67,17 @@ extension Plugin {
     let budget = LawBudget(base: environment.transport)
     var environment = environment
     environment.transport = budget
-    do {
-      let source = try live(in: environment, deadline: deadline)
-      var subject = LawSubject(name, source: source, fields: fields)
-      subject.query = try? Query(example.query)
-      subject.search = policy.localSearchBound == nil ? .service : .none
-      subject.isEndless = policy.isEndless
-      subject.repeatsRecords = policy.repeatsRecords
-      subject.secrets = secrets(in: environment.settings)
-      subject.bound = PaginationBound(items: 300, pages: 5)
-      subject.sizes = [policy.largestPage]
-      return (await LawReport(on: subject, of: Law.ofServices), budget.count)
-    } catch {
-      throw CommandError(error, of: self)
-    }
+    let source = try CommandError.wrapping(
+      of: self, try live(in: environment, deadline: deadline))
+    var subject = LawSubject(name, source: source, fields: fields)
+    subject.query = try? Query(example.query)
+    subject.search = policy.localSearchBound == nil ? .service : .none
+    subject.isEndless = policy.isEndless
+    subject.repeatsRecords = policy.repeatsRecords
+    subject.secrets = secrets(in: environment.settings)
+    subject.bound = PaginationBound(items: 300, pages: 5)
+    subject.sizes = [policy.largestPage]
+    return (await LawReport(on: subject, of: Law.ofServices), budget.count)
   }
 }
 

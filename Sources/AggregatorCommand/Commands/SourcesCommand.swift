@@ -59,12 +59,8 @@ extension Command {
     let plugin = try context.catalog.plugin(named: name)
     let output = try OutputOptions(invocation, in: context)
     var manifest: (file: String, json: JSON)?
-    do throws(SourceError) {
-      if plugin is DeclaredPlugin, let folder = context.catalog.manifests {
-        manifest = (folder.file(of: name), try folder.json(of: name))
-      }
-    } catch {
-      throw CommandError(error)
+    if plugin is DeclaredPlugin, let folder = context.catalog.manifests {
+      manifest = (folder.file(of: name), try folder.json(of: name))
     }
     let entry = try SourceDetail(
       plugin, context.environment(), SourceOptions(invocation), manifest)

@@ -46,11 +46,7 @@ extension Plugin {
     let sync = try SourceOptions(invocation).sync(of: self, in: environment)
     let lock = try SyncLock(
       of: name, environment.settings, context, isNeeded: environment.store?.isShared == false)
-    do throws(SourceError) {
-      try await explanation?.planService(of: self, .list, pages: pages, in: environment)
-    } catch {
-      throw CommandError(error, of: self)
-    }
+    try await explanation?.planService(of: self, .list, pages: pages, in: environment)
     defer { explanation?.conclude() }
     let result = try await lock.holding {
       let progress = SyncProgress(

@@ -53,11 +53,7 @@ extension Plugin {
       policy.isEndless
       ? try await SyncLock(of: name, environment.settings, context)
         .holding(within: .seconds(600), isRequired: false, run) : await run()
-    let result: VerbResult<Item>
-    do throws(SourceError) { result = try outcome.get() } catch {
-      throw CommandError(error, of: self)
-    }
-    switch result {
+    switch try outcome.get() {
     case .records(let page, let title):
       if let title, output.isForPeople { context.diagnostics.note(title) }
       var printer = RecordPrinter(listing, output, in: context)

@@ -3,14 +3,8 @@ import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
 
-extension CommandTree.Node {
-  static func watch(_ plugins: [any Plugin]) -> CommandTree.Node {
-    CommandTree.Node("watch", "Sync a source regularly and print changes", .watch(plugins))
-  }
-}
-
 extension Command {
-  fileprivate static func watch(_ plugins: [any Plugin]) -> Command {
+  static func watch(_ plugins: [any Plugin]) -> Command {
     Command(
       "SOURCE", words: CompletionSource.source(plugins), needs: .init(ownArenas: true),
       options: [

@@ -24,7 +24,7 @@ extension [any Plugin] {
   ) async throws(SourceError) -> [CacheGap] {
     var gaps: [CacheGap] = []
     for plugin in self where names.contains(plugin.name) {
-      gaps += [try await plugin.gap(in: store)].compactMap(\.self)
+      if let gap = try await plugin.gap(in: store) { gaps.append(gap) }
     }
     return gaps
   }
@@ -74,10 +74,8 @@ extension Plugin {
       }
       // It has ended, but not by what is known to be the end.
       return CommandError(report.code, "\(name): \(reason.message)")
-    } catch let error as SourceError {
-      return CommandError(error, of: self)
     } catch {
-      return error as? CommandError ?? CommandError(.bug, "\(error)")
+      return CommandError(error, of: self)
     }
   }
 }

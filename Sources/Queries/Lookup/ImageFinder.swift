@@ -33,7 +33,7 @@ package struct ImageFinder<P: Plugin>: Sendable {
 
   /// The record of an ID, or of the beginning of one.
   package func record(_ id: String) async throws(SourceError) -> LookupResult<P.Item> {
-    try await finder.findByID(id).get()
+    try await finder.findByID(id)
   }
 
   /// Fails with code `notFound` if the record has none.

@@ -30,74 +30,63 @@ package struct RecordFinder<P: Plugin> {
   /// Returns the record, and a note that names it unless `text` is its ID.
   package func find(
     _ text: String
-  ) async -> Result<(found: LookupResult<P.Item>, note: String?), SourceError> {
+  ) async throws(SourceError) -> (found: LookupResult<P.Item>, note: String?) {
     var failure: SourceError?
     if await mayBeID(text) {
-      switch await plugin.find(text, in: source) {
-      case .success(let found): return .success((found, nil))
-      case .failure(let error):
+      do throws(SourceError) { return (try await plugin.find(text, in: source), nil) } catch {
         // Any other failure leaves open whether this is an ID.
-        guard error.isUnknownRecord else { return .failure(error) }
+        guard error.isUnknownRecord else { throw error }
         failure = error
       }
     }
     var matches = await localMatches(text)
     if matches.best.isEmpty, failure == nil {
       do throws(SourceError) {
-        guard let found = try await searchMatches(text, besides: matches) else {
+        if let found = try await searchMatches(text) {
+          matches = found
+        } else if P.Item.ID(text) == nil {
+          throw SourceError(.notFound, message(text, "not found"))
+        } else {
           // A valid ID, though no known one looks like it.
-          if P.Item.ID(text) != nil {
-            return await plugin.find(text, in: source).map { ($0, nil) }.mapError { error in
-              var error = error
-              if error.isUnknownRecord { error.remedy = nil }
-              return unknown(text, error, matches)
-            }
+          do throws(SourceError) { return (try await plugin.find(text, in: source), nil) } catch {
+            var error = error
+            if error.isUnknownRecord { error.remedy = nil }
+            throw error
           }
-          return .failure(
-            unknown(text, SourceError(.notFound, message(text, "not found")), matches))
         }
-        matches = found
       } catch {
-        return .failure(unknown(text, error, matches))
+        throw unknown(text, error, matches)
       }
     }
     guard let match = matches.best.first else {
-      return .failure(unknown(text, failure ?? .notFound(text, in: plugin.name), matches))
+      throw unknown(text, failure ?? .notFound(text, in: plugin.name), matches)
     }
-    guard matches.best.count == 1 else { return .failure(ambiguous(text, matches.best)) }
+    guard matches.best.count == 1 else { throw ambiguous(text, matches.best) }
     let id = match.id.description
     guard mayGuess || isNamed(match, text) else {
-      return .failure(
-        SourceError(
-          .invalidRequest, message(text, "is neither an ID nor the whole name"),
-          cause: LookupAdvice(hint: candidates(matches.best))))
+      throw SourceError(
+        .invalidRequest, message(text, "is neither an ID nor the whole name"),
+        cause: LookupAdvice(hint: candidates(matches.best)))
     }
-    return await plugin.find(id, in: source).map { found in
-      let name = plugin.fields.name(of: found.item).map { " (\($0))" } ?? ""
-      return (found, "note: showing \(plugin.noun.singular) \(id)\(name) for \"\(text)\"")
-    }
+    let found = try await plugin.find(id, in: source)
+    let name = plugin.fields.name(of: found.item).map { " (\($0))" } ?? ""
+    return (found, "note: showing \(plugin.noun.singular) \(id)\(name) for \"\(text)\"")
   }
 
   /// Looks up a record by its ID, or by the beginning of the ID of one local record, as tables show it.
-  package func findByID(_ text: String) async -> Result<LookupResult<P.Item>, SourceError> {
+  package func findByID(_ text: String) async throws(SourceError) -> LookupResult<P.Item> {
     var failure: SourceError?
     if await mayBeID(text) {
-      switch await plugin.find(text, in: source) {
-      case .success(let found): return .success(found)
-      case .failure(let error):
-        guard error.isUnknownRecord else { return .failure(error) }
+      do throws(SourceError) { return try await plugin.find(text, in: source) } catch {
+        guard error.isUnknownRecord else { throw error }
         failure = error
       }
     }
-    do throws(SourceError) {
-      if let id = try await id(startingWith: text) {
-        return await plugin.find(id.description, in: source)
-      }
-    } catch {
-      return .failure(error)
+    if let id = try await id(startingWith: text) {
+      return try await plugin.find(id.description, in: source)
     }
-    if let failure { return .failure(failure) }
-    return await plugin.find(text, in: source)
+    if let failure { throw failure }
+    return try await plugin.find(text, in: source)
   }
 
   /// The only UUID of a local record that begins so, as tables show it; `nil` if there is none.
@@ -247,9 +236,7 @@ package struct RecordFinder<P: Plugin> {
 
   /// The records that the service's own search finds by name, with one request; `nil` if there is no such
   /// search, or it finds none.
-  private func searchMatches(
-    _ text: String, besides local: Matches
-  ) async throws(SourceError) -> Matches? {
+  private func searchMatches(_ text: String) async throws(SourceError) -> Matches? {
     guard plugin.policy.localSearchBound == nil, plugin.policy.readOrder != .localFirst,
       let query = try? Query(text)
     else { return nil }
@@ -327,9 +314,9 @@ extension Plugin {
   /// Looks up a record; `invalidRequest` if the text is not a valid ID.
   package func find(
     _ text: String, in source: any DataSource<Item>
-  ) async -> Result<LookupResult<Item>, SourceError> {
-    guard let id = Item.ID(text) else { return .failure(.invalidID(text, of: self)) }
-    do throws(SourceError) { return .success(try await source.item(id)) } catch {
+  ) async throws(SourceError) -> LookupResult<Item> {
+    guard let id = Item.ID(text) else { throw .invalidID(text, of: self) }
+    do throws(SourceError) { return try await source.item(id) } catch {
       var error = error
       // Sources name themselves in the plural.
       let record = "\(noun.singular) \(id.description.oneLine(atMost: 80))"
@@ -342,7 +329,7 @@ extension Plugin {
         error.remedy = "retry without --offline"
       default: break
       }
-      return .failure(error)
+      throw error
     }
   }
 

@@ -40,9 +40,7 @@ package struct Invocation: Sendable {
 
   package func query(example: String) throws(CommandError) -> Query {
     guard !arguments.isEmpty else { throw .missingArgument("QUERY", hint: .command(example)) }
-    do throws(SourceError) { return try Query(arguments.joined(separator: " ")) } catch {
-      throw CommandError(error)
-    }
+    return try CommandError.wrapping(try Query(arguments.joined(separator: " ")))
   }
 
   package func refuseArguments(after count: Int = 0) throws(CommandError) {

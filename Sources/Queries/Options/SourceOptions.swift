@@ -21,11 +21,8 @@ package struct SourceOptions {
   ) throws(CommandError) -> any DataSource<P.Item> {
     var cachePolicy = cachePolicy
     cachePolicy.growth = growth
-    do {
-      return try plugin.source(in: environment, deadline: deadline).cachePolicy(cachePolicy)
-    } catch {
-      throw CommandError(error, of: plugin)
-    }
+    return try CommandError.wrapping(
+      of: plugin, try plugin.source(in: environment, deadline: deadline).cachePolicy(cachePolicy))
   }
 
   /// Fails with code `io` without a store.
@@ -33,23 +30,17 @@ package struct SourceOptions {
     of plugin: P, in environment: PluginEnvironment
   ) throws(CommandError) -> Sync<P.Item> {
     let store = try environment.requiredStore()
-    do {
-      return try plugin.sync(
-        into: store, in: environment, cachePolicy: cachePolicy, deadline: deadline)
-    } catch {
-      throw CommandError(error, of: plugin)
-    }
+    return try CommandError.wrapping(
+      of: plugin,
+      try plugin.sync(into: store, in: environment, cachePolicy: cachePolicy, deadline: deadline))
   }
 
   package func upstreamLoader<P: Plugin>(
     of plugin: P, in environment: PluginEnvironment
   ) throws(CommandError) -> UpstreamLoader<P.Item>? {
-    do {
-      return try plugin.upstreamLoader(
-        in: environment, cachePolicy: cachePolicy, deadline: deadline)
-    } catch {
-      throw CommandError(error, of: plugin)
-    }
+    try CommandError.wrapping(
+      of: plugin,
+      try plugin.upstreamLoader(in: environment, cachePolicy: cachePolicy, deadline: deadline))
   }
 }
 
@@ -95,17 +86,15 @@ package struct RecordingOptions {
     guard isOn else { return environment }
     var environment = environment
     environment.store = try SQLiteStore.temporary()
-    do throws(SourceError) {
-      if let recorded {
-        return try environment.recording(into: URL(filePath: recorded), hiding: known)
-      }
-      if let replayed {
-        return environment.replaying(try Recording(URL(filePath: replayed)), knowing: known)
-      }
-      return environment
-    } catch {
-      throw CommandError(error)
+    if let recorded {
+      return try CommandError.wrapping(
+        try environment.recording(into: URL(filePath: recorded), hiding: known))
     }
+    if let replayed {
+      return environment.replaying(
+        try CommandError.wrapping(try Recording(URL(filePath: replayed))), knowing: known)
+    }
+    return environment
   }
 
   /// An option or variable may be relative to the working directory, a file may not.
@@ -114,6 +103,6 @@ package struct RecordingOptions {
   ) throws(CommandError) -> String? {
     if let option { return option }
     if settings.origin(of: setting) == .environment { return settings.text(setting) }
-    do { return try settings.directory(setting) } catch { throw CommandError(error) }
+    return try CommandError.wrapping(try settings.directory(setting))
   }
 }

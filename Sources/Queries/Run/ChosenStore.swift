@@ -17,11 +17,7 @@ extension CommandContext {
   ///
   /// Fails with code `settings`.
   package func chosenLocation(_ settings: Settings) throws(CommandError) -> StoreLocation? {
-    do throws(SourceError) {
-      return try StoreLocation(chosenBy: settings, of: catalog.name)
-    } catch {
-      throw CommandError(error)
-    }
+    try CommandError.wrapping(try StoreLocation(chosenBy: settings, of: catalog.name))
   }
 
   /// The store of this run, which is opened on first use; `nil` if there is no directory for its file.
@@ -29,12 +25,8 @@ extension CommandContext {
   /// Fails with code `settings`.
   package func store(_ settings: Settings) throws(CommandError) -> (any Store)? {
     guard let location = try storeLocation(settings) else { return nil }
-    let history: HistoryLimit
-    do throws(SourceError) {
-      history = try settings.history(Directories.history(of: catalog.name))
-    } catch {
-      throw CommandError(error)
-    }
+    let history = try CommandError.wrapping(
+      try settings.history(Directories.history(of: catalog.name)))
     return scoped(
       store(
         at: location, history: history,

@@ -90,10 +90,7 @@ package struct CommandContext: Sendable {
 
   /// The settings of this run, also those of a source that is being added; prints their warnings.
   package func settings(knowing others: [Setting] = []) throws(CommandError) -> Settings {
-    let loaded: SettingsLoader.Loaded
-    do throws(SourceError) { loaded = try loadSettings(knowing: others) } catch {
-      throw CommandError(error)
-    }
+    let loaded = try CommandError.wrapping(try loadSettings(knowing: others))
     for warning in loaded.warnings { diagnostics.warning(warning.message) }
     return loaded.settings
   }

@@ -7,6 +7,22 @@ extension CommandError {
       ExitCode(error), "\(plugin.name): \(error.message)",
       hint: error.hint(settings: plugin.settings))
   }
+
+  /// Any error of a command; one that nobody expected is a bug.
+  package init(_ error: any Error, of plugin: some Plugin) {
+    switch error {
+    case let error as CommandError: self = error
+    case let error as SourceError: self.init(error, of: plugin)
+    default: self.init(.bug, "\(error)")
+    }
+  }
+
+  /// The value of an expression, whose failures are those of a source.
+  package static func wrapping<Value>(
+    of plugin: some Plugin, _ value: @autoclosure () throws(SourceError) -> Value
+  ) throws(CommandError) -> Value {
+    do { return try value() } catch { throw CommandError(error, of: plugin) }
+  }
 }
 
 extension SourceError {

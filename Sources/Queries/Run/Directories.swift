@@ -31,13 +31,9 @@ package struct Directories: Hashable, Sendable {
   package init(
     of program: ProgramName, _ settings: Settings, variables: [String: String]
   ) throws(CommandError) {
-    do throws(SourceError) {
-      if let home = try settings.directory(Self.home(of: program)) {
-        (data, state, cache) = (home, home, "\(home)/cache")
-        return
-      }
-    } catch {
-      throw CommandError(error)
+    if let home = try CommandError.wrapping(try settings.directory(Self.home(of: program))) {
+      (data, state, cache) = (home, home, "\(home)/cache")
+      return
     }
     func directory(_ variable: String, _ defaultPath: String) -> String? {
       if let path = variables[variable], path.hasPrefix("/") { return "\(path)/\(program.text)" }

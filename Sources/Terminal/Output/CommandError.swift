@@ -21,6 +21,13 @@ package struct CommandError: Error {
       ExitCode(error), error.message, suggestion: suggestion, hint: error.remedy.map(Hint.init))
   }
 
+  /// The value of an expression, whose failures belong to no source.
+  package static func wrapping<Value>(
+    _ value: @autoclosure () throws(SourceError) -> Value
+  ) throws(CommandError) -> Value {
+    do { return try value() } catch { throw CommandError(error) }
+  }
+
   package static func missingArgument(_ name: String, hint: Hint? = nil) -> CommandError {
     CommandError(.usage, "missing argument: \(name)", hint: hint)
   }

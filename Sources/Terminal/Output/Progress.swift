@@ -127,12 +127,7 @@ package final class Progress: Sendable {
 }
 
 extension Observer {
-  package func reporting(to progress: Progress) -> Observer {
-    Observer { event in
-      progress.note(event)
-      self(event)
-    }
-  }
+  package func reporting(to progress: Progress) -> Observer { also(progress.note) }
 }
 
 /// The bottom line of the terminal; all other output erases it first.
