@@ -92,8 +92,7 @@ package struct ArgumentParser {
       throw tree.unknown(word, under: node, rest: rest)
     }
     for option in scan.order where !command.options.contains(option) {
-      throw tree.refused(
-        option, as: scan.typed[option], scan.options[option]?.last, by: node)
+      throw tree.refused(option, as: scan.typed[option], scan.options[option]?.last, by: node)
     }
     for options in Option.exclusive {
       let given = options.filter(scan.options.keys.contains)
@@ -105,9 +104,7 @@ package struct ArgumentParser {
     }
     return .run(command)
   }
-}
 
-extension ArgumentParser {
   /// An error for `--json name,id`, which other programs accept.
   private func fieldsAfterFormat(
     at node: CommandTree.Node, _ rest: [String], _ scan: ArgumentScan
@@ -155,8 +152,7 @@ struct ArgumentScan {
   mutating func read(_ arguments: [String]) throws(CommandError) {
     try begin(arguments, checksValues: true)
     if let pending {
-      throw CommandError(
-        .usage, "missing value for \(pending.spelling)")
+      throw CommandError(.usage, "missing value for \(pending.spelling)")
     }
   }
 
@@ -266,13 +262,10 @@ extension Option.Value {
           suggestion: nearest(to: text, in: words).map { "\(option.spelling) \($0)" })
       }
     case .store:
-      do throws(SourceError) { _ = try StoreLocation(text, for: option.spelling) } catch {
-        throw CommandError(error)
-      }
+      _ = try CommandError.wrapping(try StoreLocation(text, for: option.spelling))
     case .list, .text, .session, .file, .directory:
       guard text.contains(where: { !$0.isWhitespace }) else {
-        throw CommandError(
-          .usage, "missing value for \(option.spelling)")
+        throw CommandError(.usage, "missing value for \(option.spelling)")
       }
     }
   }

@@ -146,7 +146,3 @@ struct ManualPage {
     return result
   }
 }
-
-extension String {
-  fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
-}

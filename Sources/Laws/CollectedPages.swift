@@ -53,9 +53,7 @@ extension LawSubject {
   > {
     await CollectedPages(source, from: PageRequest(matching: query, limit: size), upTo: bound)
   }
-}
 
-extension LawSubject {
   /// True if each cursor leads to its page only once.
   package var spendsTokens: Bool { !source.readsAhead }
 }
@@ -81,8 +79,8 @@ extension LawContext {
         found: "\"\(found.id)\"\(differs)", at: collected.start.text)
     } else if isLength {
       violation(
-        expected: "\(reference.records.count.records), as with \(reference.start.text)",
-        found: collected.records.count.records, at: collected.start.text)
+        expected: "\(reference.records.count.of("record")), as with \(reference.start.text)",
+        found: collected.records.count.of("record"), at: collected.start.text)
     }
     if let failure = collected.failure ?? reference.failure { throw failure }
   }

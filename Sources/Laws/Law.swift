@@ -125,10 +125,6 @@ extension SourceError {
   package var text: String { "\(code): \(message)" }
 }
 
-extension Int {
-  package var records: String { self == 1 ? "1 record" : "\(self) records" }
-}
-
 /// The check that the current task runs, so that a crash in the code of a source can be located.
 package enum RunningCheck {
   /// The parts of its name: `papers in empty-page: list, first page`.

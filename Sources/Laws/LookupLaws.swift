@@ -4,6 +4,15 @@ extension Law {
   package static let listedIDFound = Law(
     "listed-id-found", "A record of the list can be looked up by its ID.", isCheap: true,
     ListedIDFound())
+
+  package static let unknownNotFound = Law(
+    "unknown-not-found", "Looking up an unknown ID fails with notFound.", isCheap: true,
+    UnknownNotFound())
+
+  package static let mergeKeeps = Law(
+    "merge-keeps",
+    "Merging a listed record over its full form keeps the ID and all details.",
+    isCheap: true, given: [listedIDFound], MergeKeeps())
 }
 
 private struct ListedIDFound: LawCheck {
@@ -29,12 +38,6 @@ private struct ListedIDFound: LawCheck {
       context.violation(expected: "the record \"\(id)\"", found: found, at: "show \(id)")
     }
   }
-}
-
-extension Law {
-  package static let unknownNotFound = Law(
-    "unknown-not-found", "Looking up an unknown ID fails with notFound.", isCheap: true,
-    UnknownNotFound())
 }
 
 private struct UnknownNotFound: LawCheck {
@@ -67,13 +70,6 @@ extension LawSubject {
     ]
     return forms.lazy.compactMap { Item.ID($0) }.first
   }
-}
-
-extension Law {
-  package static let mergeKeeps = Law(
-    "merge-keeps",
-    "Merging a listed record over its full form keeps the ID and all details.",
-    isCheap: true, given: [listedIDFound], MergeKeeps())
 }
 
 private struct MergeKeeps: LawCheck {

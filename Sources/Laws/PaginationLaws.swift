@@ -3,6 +3,27 @@ import AggregatorKit
 extension Law {
   package static let idsUnique = Law(
     "ids-unique", "Pagination never returns the same ID twice.", IDsUnique())
+
+  package static let paginationStable = Law(
+    "pagination-stable", "Fetching all pages twice returns the same records in the same order.",
+    PaginationStable())
+
+  package static let paginationEnds = Law(
+    "pagination-ends", "Pagination ends; if declared endless, it continues to the bound.",
+    PaginationEnds())
+
+  package static let listComplete = Law(
+    "list-complete",
+    "A list that ends has as many records as the source says, and does not lack any.",
+    ListComplete())
+
+  package static let anyPageSize = Law(
+    "any-page-size", "Every page size returns the same records in the same order.",
+    given: [paginationStable], AnyPageSize())
+
+  package static let limitRespected = Law(
+    "limit-respected", "A page never has more records than requested.", isCheap: true,
+    LimitRespected())
 }
 
 private struct IDsUnique: LawCheck {
@@ -25,12 +46,6 @@ private struct IDsUnique: LawCheck {
   }
 }
 
-extension Law {
-  package static let paginationStable = Law(
-    "pagination-stable", "Fetching all pages twice returns the same records in the same order.",
-    PaginationStable())
-}
-
 private struct PaginationStable: LawCheck {
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
@@ -39,12 +54,6 @@ private struct PaginationStable: LawCheck {
     let reference = await subject.collectPages()
     try context.expectSame(await subject.collectPages(), as: reference)
   }
-}
-
-extension Law {
-  package static let paginationEnds = Law(
-    "pagination-ends", "Pagination ends; if declared endless, it continues to the bound.",
-    PaginationEnds())
 }
 
 private struct PaginationEnds: LawCheck {
@@ -64,17 +73,10 @@ private struct PaginationEnds: LawCheck {
         expected: subject.isEndless ? "more records" : "the end", found: end.text, at: call)
     case .itemLimit where !subject.isEndless, .pageLimit where !subject.isEndless:
       context.notApplicable(
-        "there are more than the \(collected.records.count.records) within the bound")
+        "there are more than the \(collected.records.count.of("record")) within the bound")
     default: break
     }
   }
-}
-
-extension Law {
-  package static let listComplete = Law(
-    "list-complete",
-    "A list that ends has as many records as the source says, and does not lack any.",
-    ListComplete())
 }
 
 private struct ListComplete: LawCheck {
@@ -85,7 +87,7 @@ private struct ListComplete: LawCheck {
     if let failure = collected.failure { throw failure }
     guard collected.end == .exhausted else {
       return context.notApplicable(
-        "there are more than the \(collected.records.count.records) within the bound")
+        "there are more than the \(collected.records.count.of("record")) within the bound")
     }
     // The walk itself compares the totals with what it has read.
     for (index, (_, page)) in collected.pages.enumerated() {
@@ -102,12 +104,6 @@ private struct ListComplete: LawCheck {
   }
 }
 
-extension Law {
-  package static let anyPageSize = Law(
-    "any-page-size", "Every page size returns the same records in the same order.",
-    given: [paginationStable], AnyPageSize())
-}
-
 private struct AnyPageSize: LawCheck {
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
@@ -122,12 +118,6 @@ private struct AnyPageSize: LawCheck {
   }
 }
 
-extension Law {
-  package static let limitRespected = Law(
-    "limit-respected", "A page never has more records than requested.", isCheap: true,
-    LimitRespected())
-}
-
 private struct LimitRespected: LawCheck {
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
@@ -139,7 +129,7 @@ private struct LimitRespected: LawCheck {
         let page = try await subject.source.page(request)
         if page.records.count > limit {
           context.violation(
-            expected: "at most \(limit.records)", found: "\(page.records.count)",
+            expected: "at most \(limit.of("record"))", found: "\(page.records.count)",
             at: number == 1 ? start : "\(start), page 2")
         }
         guard let next = page.next else { break }

@@ -5,6 +5,19 @@ extension Law {
     "record-round-trip",
     "A record encoded as JSON decodes to an equal record, which encodes to the same bytes.",
     isCheap: true, RecordRoundTrip())
+
+  package static let fieldKinds = Law(
+    "field-kinds", "Every field value is of the declared kind, or null.",
+    isCheap: true, FieldKinds())
+
+  package static let fieldStored = Law(
+    "field-stored",
+    "Every stored field is in the record's JSON, at the field's path.",
+    isCheap: true, FieldStored())
+
+  package static let searchableText = Law(
+    "searchable-text", "If fields are searchable, some record has text in them.", isCheap: true,
+    SearchableText())
 }
 
 private struct RecordRoundTrip: LawCheck {
@@ -29,21 +42,6 @@ private struct RecordRoundTrip: LawCheck {
       }
     }
   }
-}
-
-extension Law {
-  package static let fieldKinds = Law(
-    "field-kinds", "Every field value is of the declared kind, or null.",
-    isCheap: true, FieldKinds())
-
-  package static let fieldStored = Law(
-    "field-stored",
-    "Every stored field is in the record's JSON, at the field's path.",
-    isCheap: true, FieldStored())
-
-  package static let searchableText = Law(
-    "searchable-text", "If fields are searchable, some record has text in them.", isCheap: true,
-    SearchableText())
 }
 
 private struct FieldKinds: LawCheck {

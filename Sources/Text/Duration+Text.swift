@@ -17,3 +17,8 @@ extension Duration {
     }
   }
 }
+
+extension Int {
+  /// This number of things: `1 page`, `2 pages`.
+  package func of(_ word: String) -> String { "\(self) \(word)\(self == 1 ? "" : "s")" }
+}

@@ -41,6 +41,8 @@ extension String {
 extension StringProtocol {
   package var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 
+  package var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
+
   /// The text without surrounding white space.
   package var trimmed: String {
     var rest = Substring(self).unicodeScalars

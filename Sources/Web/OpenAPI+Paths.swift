@@ -38,24 +38,24 @@ extension OpenAPI {
       "limit", ["type": "integer", "minimum": 1, "maximum": 100, "default": 5],
       "The most records of each source.")
     let search = operation(
-      "search", "Search all sources", tag: nil,
+      "search", "Search all sources",
       parameters: [words, limit, reference("parameters", "cache")],
       Answers(
         page(reference("schemas", "SearchPage"), hasLink: false),
         failures: [400, 401, 429, 502, 503, 504]))
     let list = operation(
-      "sources", "List the sources", tag: nil,
+      "sources", "List the sources",
       Answers(
         response(
           "The sources.", "application/json", reference("schemas", "SourcesPage"))))
     let health = operation(
-      "health", "Check that the server runs", tag: nil,
+      "health", "Check that the server runs",
       Answers(response("It runs.", "application/json", ["type": "object"]), failures: []))
     let metrics = operation(
-      "metrics", "Counters in the text format of Prometheus", tag: nil,
+      "metrics", "Counters in the text format of Prometheus",
       Answers(response("The counters.", "text/plain", ["type": "string"])))
     let document = operation(
-      "document", "This document", tag: nil,
+      "document", "This document",
       Answers(response("An OpenAPI document.", "application/json", ["type": "object"])))
     return [
       .init(APIRoute.search.path, ["get": search]), .init(APIRoute.sources.path, ["get": list]),
@@ -76,7 +76,7 @@ extension OpenAPI {
     let names =
       ["limit", "cursor", "cache", "fields"] + (source.hasStore ? ["where", "sort"] : [])
     return operation(
-      "list\(source.typeName)", "List or search \(source.noun.plural)", tag: source.name,
+      "list", of: source, "List or search \(source.noun.plural)",
       parameters: [query] + names.map { reference("parameters", $0) },
       Answers(
         page(reference("schemas", "\(source.name).page")),
@@ -85,7 +85,7 @@ extension OpenAPI {
 
   private static func show(_ source: some ServedSource) -> JSON {
     operation(
-      "show\(source.typeName)", "Show one \(source.noun.singular)", tag: source.name,
+      "show", of: source, "Show one \(source.noun.singular)",
       parameters: ["cache", "fields"].map { reference("parameters", $0) },
       Answers(
         page(reference("schemas", "\(source.name).page"), hasLink: false),
@@ -94,7 +94,7 @@ extension OpenAPI {
 
   private static func image(_ source: some ServedSource) -> JSON {
     operation(
-      "image\(source.typeName)", "The image of one \(source.noun.singular)", tag: source.name,
+      "image", of: source, "The image of one \(source.noun.singular)",
       parameters: ["size", "cache"].map { reference("parameters", $0) },
       Answers(
         response("The image.", "image/*", ["type": "string", "format": "binary"]),
@@ -103,8 +103,7 @@ extension OpenAPI {
 
   private static func delete(_ source: some ServedSource) -> JSON {
     operation(
-      "delete\(source.typeName)", "Hide one \(source.noun.singular) on this machine",
-      tag: source.name,
+      "delete", of: source, "Hide one \(source.noun.singular) on this machine",
       Answers(
         .init("204", ["description": "It is hidden."]),
         failures: [401, 403, 404, 503]))
@@ -112,8 +111,7 @@ extension OpenAPI {
 
   private static func restore(_ source: some ServedSource) -> JSON {
     operation(
-      "restore\(source.typeName)", "Show a hidden \(source.noun.singular) again",
-      tag: source.name,
+      "restore", of: source, "Show a hidden \(source.noun.singular) again",
       Answers(
         .init("204", ["description": "It is shown again."]),
         failures: [401, 403, 404, 503]))
@@ -121,7 +119,7 @@ extension OpenAPI {
 
   private static func sync(_ source: some ServedSource) -> JSON {
     operation(
-      "sync\(source.typeName)", "Download \(source.noun.plural)", tag: source.name,
+      "sync", of: source, "Download \(source.noun.plural)",
       parameters: [reference("parameters", "pages")],
       Answers(
         response(
@@ -151,12 +149,14 @@ extension OpenAPI {
   }
 
   private static func operation(
-    _ id: String, _ summary: String, tag: String?, parameters: [JSON] = [], _ answers: Answers
+    _ verb: String, of source: (any ServedSource)? = nil, _ summary: String,
+    parameters: [JSON] = [], _ answers: Answers
   ) -> JSON {
     var members: [JSON.Member] = [
-      .init("operationId", .string(id)), .init("summary", .string(summary)),
+      .init("operationId", .string(verb + (source?.typeName ?? ""))),
+      .init("summary", .string(summary)),
     ]
-    if let tag { members.append(.init("tags", [.string(tag)])) }
+    if let source { members.append(.init("tags", [.string(source.name)])) }
     if answers.areForAnyone { members.append(.init("security", [])) }
     if !parameters.isEmpty { members.append(.init("parameters", .array(parameters))) }
     var responses = [answers.success]

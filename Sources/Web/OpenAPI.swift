@@ -88,45 +88,28 @@ extension OpenAPI {
     let sizes: JSON = [
       "type": "string", "enum": .array(ImageSize.allCases.map { .string($0.rawValue) }),
     ]
-    let list = [
-      ("limit", parameter("limit", limit, "The most records of a page.")),
-      (
-        "cursor",
-        parameter("cursor", text, "The position after a page: `page.next` of its answer.")
-      ),
-      (
-        "cache",
-        parameter(
-          "cache", cache,
-          """
-          `normal`: fresh cached data, else the service, else local data. `offline`: local data. `reload`: \
-          the service, else local data. `live`: the service, or an error.
-          """)
-      ),
-      (
-        "fields",
-        parameter("fields", text, "The names of the fields of a record, separated by commas.")
-      ),
-      (
-        "where",
-        parameter(
-          "where", ["type": "array", "items": text],
-          "A condition on a field, such as `name~new` or `id<100`; repeat it for several.")
-      ),
-      (
-        "sort",
-        parameter(
-          "sort", text, "Fields separated by commas; with a dash before for descending order.")
-      ),
-      ("size", parameter("size", sizes, "The size of an image.")),
-      (
-        "pages",
-        parameter(
-          "pages", pages,
-          "The most pages to download; all if it is missing, which endless sources refuse.")
-      ),
+    func member(_ name: String, _ schema: JSON, _ description: String) -> JSON.Member {
+      .init(name, parameter(name, schema, description))
+    }
+    return [
+      member("limit", limit, "The most records of a page."),
+      member("cursor", text, "The position after a page: `page.next` of its answer."),
+      member(
+        "cache", cache,
+        """
+        `normal`: fresh cached data, else the service, else local data. `offline`: local data. `reload`: \
+        the service, else local data. `live`: the service, or an error.
+        """),
+      member("fields", text, "The names of the fields of a record, separated by commas."),
+      member(
+        "where", ["type": "array", "items": text],
+        "A condition on a field, such as `name~new` or `id<100`; repeat it for several."),
+      member("sort", text, "Fields separated by commas; with a dash before for descending order."),
+      member("size", sizes, "The size of an image."),
+      member(
+        "pages", pages,
+        "The most pages to download; all if it is missing, which endless sources refuse."),
     ]
-    return list.map { JSON.Member($0.0, $0.1) }
   }
 
   private static var headers: [JSON.Member] {

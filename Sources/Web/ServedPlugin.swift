@@ -191,28 +191,23 @@ extension ServedRecord {
   package init<P: Plugin>(
     _ record: P.Item, of plugin: P, _ fields: [Field<P.Item>], isForPeople: Bool
   ) {
-    id = record.id.description
-    object = fields.object(of: record)
+    let (id, object) = (record.id.description, fields.object(of: record))
     guard isForPeople else {
-      name = ""
-      summary = []
-      card = []
-      link = nil
-      hasImage = false
+      self.init(id: id, object: object)
       return
     }
     let label = plugin.label(of: record)
     let name = label.isEmpty ? id : label
-    self.name = name
     let shown = plugin.fields.filter(\.isShown).compactMap { Line($0, of: record) }
     // A number that identifies a record says nothing beside its name.
     let number = Int(id).map(String.init)
-    summary = shown.filter { $0.value != name && $0.value != number }
-    card = plugin.layout.card.compactMap { name in
-      plugin.fields.first { $0.name == name }.flatMap { Line($0, of: record) }
-    }
-    link = plugin.layout.link?(record)?.webAddress
-    hasImage = plugin.layout.images?(record, .small).isEmpty == false
+    self.init(
+      id: id, name: name, object: object,
+      summary: shown.filter { $0.value != name && $0.value != number },
+      card: plugin.layout.card.compactMap { name in
+        plugin.fields.first { $0.name == name }.flatMap { Line($0, of: record) }
+      }, link: plugin.layout.link?(record)?.webAddress,
+      hasImage: plugin.layout.images?(record, .small).isEmpty == false)
   }
 }
 

@@ -30,7 +30,6 @@ extension Command {
     options: Option.formatting, fields: SettingEntry.fields,
     examples: [("config", "show all settings and their origins")]
   ) { invocation, context in
-    try invocation.refuseArguments()
     let output = try OutputOptions(invocation, in: context)
     let settings = try context.settings()
     context.warnOfInvalidValues(in: settings)
@@ -191,8 +190,7 @@ extension Command {
 
   fileprivate static let settingsPath = Command(
     examples: [("config path", "print the path of your settings file")]
-  ) { invocation, context in
-    try invocation.refuseArguments()
+  ) { _, context in
     try context.output.write("\(context.userSettingsFile())\n")
     return .success
   }

@@ -14,10 +14,7 @@ extension Plugin {
       examples: [
         ("\(name) delete \(example.id) --yes", "hide a record"),
         ("\(name) delete \(example.id) --dry-run", "show what would be deleted"),
-      ]
-    ) { invocation, context in
-      try await delete(invocation, context)
-    }
+      ], run: delete)
   }
 
   private func delete(

@@ -22,11 +22,7 @@ extension Plugin {
         ("\(name) diff", "changes of the last sync, and later ones"),
         ("\(name) diff --since yesterday --ndjson", "changes since yesterday as JSON lines"),
         ("\(name) diff --since 2h --exit-code", "exit with 1 if anything changed within 2 hours"),
-      ]
-    ) { invocation, context in
-      try invocation.refuseArguments()
-      return try await diff(invocation, context)
-    }
+      ], run: diff)
   }
 
   private func diff(_ invocation: Invocation, _ context: CommandContext) async throws -> ExitCode {

@@ -11,8 +11,7 @@ extension Command {
   static func export(_ plugins: [any Plugin]) -> Command {
     let first = plugins.first?.name ?? "SOURCE"
     return Command(
-      "SOURCE",
-      words: CompletionSource.one(.choice(plugins.map { Candidate($0.name, $0.summary) })),
+      "SOURCE", words: CompletionSource.source(plugins),
       options: [
         file, .sync.with(about: "first sync the source, if incomplete"), .fields, .csvRaw,
       ],

@@ -118,9 +118,7 @@ struct ImageDownload<P: Plugin>: Sendable {
   }
 
   private func show(_ line: String) {
-    context.progress.say { [progress = context.progress] in
-      [line, progress.status].compactMap(\.self).joined(separator: " · ")
-    }
+    context.progress.say { [progress = context.progress] in progress.withStatus(line) }
   }
 
   private func fileName(of target: Target) -> ImageFileName {

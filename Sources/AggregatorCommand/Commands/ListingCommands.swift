@@ -21,7 +21,6 @@ extension Plugin {
           )
         }
     ) { invocation, context in
-      try invocation.refuseArguments()
       let listing = try RecordListing("list", of: self, matching: nil, invocation, context)
       return invocation.has(.deleted) ? try await listing.showDeleted() : try await listing.show()
     }

@@ -17,16 +17,13 @@ extension Plugin {
       examples: [
         ("\(name) show \(example.id)", "show full details"),
         ("\(name) show \(example.id) --json", "the same as JSON"),
-      ]
-    ) { invocation, context in
-      guard !invocation.arguments.isEmpty else {
-        throw CommandError.missingArgument("ID", hint: .command("\(name) show \(example.id)"))
-      }
-      return try await show(invocation, context)
-    }
+      ], run: show)
   }
 
   private func show(_ invocation: Invocation, _ context: CommandContext) async throws -> ExitCode {
+    guard !invocation.arguments.isEmpty else {
+      throw CommandError.missingArgument("ID", hint: .command("\(name) show \(example.id)"))
+    }
     let output = try OutputOptions(invocation, in: context)
     var listing = try output.listing("show", of: name, fields: fields, layout: layout)
     listing.shape = .cards
@@ -59,9 +56,7 @@ extension Plugin {
     outcome.report(to: context.diagnostics)
     return outcome.isPartial ? .partial : .success
   }
-}
 
-extension Plugin {
   var openCommand: Command {
     Command(
       "ID", words: CompletionSource.one(.ids(of: name)), options: [.printURL] + Option.lookup,

@@ -17,8 +17,7 @@ extension Plugin {
         ("\(name) next --reset --session mine", "the first page, in a separate session"),
       ]
     ) { invocation, context in
-      try invocation.refuseArguments()
-      return try await NextPage(of: self, invocation, context).show()
+      try await NextPage(of: self, invocation, context).show()
     }
   }
 }

@@ -36,8 +36,7 @@ extension Command {
         ("sql \"SELECT * FROM \(first)\" --csv", "all cached \(first) as CSV"),
         ("sql \"SELECT * FROM \(first)\" --sync", "download missing \(first) first"),
         ("sql --attach sales.csv \"SELECT * FROM sales\"", "query a CSV file, too"),
-      ]
-    ) { invocation, context in try await sql(invocation, context) }
+      ], run: sql)
   }
 
   private static func sql(

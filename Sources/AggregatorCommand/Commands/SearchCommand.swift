@@ -33,10 +33,7 @@ extension Command {
           "search \(query) --source \(example?.name ?? "") --ndjson",
           "search one source, as JSON lines"
         ),
-      ]
-    ) { invocation, context in
-      try await search(invocation, context)
-    }
+      ], run: search)
   }
 
   private static func search(

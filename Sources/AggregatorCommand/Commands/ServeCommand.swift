@@ -40,11 +40,7 @@ extension Command {
         ("serve --open", "open the page in a browser"),
         ("serve --source \(name) --port 9000", "one source, on another port"),
         ("serve --replay-wire DIR", "replay a recording to an app, in place of its service"),
-      ]
-    ) { invocation, context in
-      try invocation.refuseArguments()
-      return try await serve(invocation, context)
-    }
+      ], run: serve)
   }
 
   private static func serve(

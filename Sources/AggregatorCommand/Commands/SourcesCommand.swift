@@ -28,7 +28,6 @@ extension Command {
     options: Option.formatting, fields: SourceEntry.fields,
     examples: [("sources", "list sources")]
   ) { invocation, context in
-    try invocation.refuseArguments()
     let output = try OutputOptions(invocation, in: context)
     let settings = try context.settings()
     let folder = context.catalog.manifests

@@ -29,11 +29,7 @@ extension Plugin {
       examples: [
         ("\(name) sync\(bound)", "download \(policy.isEndless ? "ten pages" : "all \(name)")"),
         ("\(name) sync\(bound) --jobs 4 --wait", "four pages at a time; wait for the rate limit"),
-      ]
-    ) { invocation, context in
-      try invocation.refuseArguments()
-      return try await sync(invocation, context)
-    }
+      ], run: sync)
   }
 
   private func sync(_ invocation: Invocation, _ context: CommandContext) async throws -> ExitCode {

@@ -20,15 +20,13 @@ extension Plugin {
       fields: fields,
       notes: (verb.argument.map { ["\($0.placeholder) is \($0.about)."] } ?? []) + verb.notes,
       examples: [
-        ("\(name) \(verb.name)", verb.summary.prefix(1).lowercased() + verb.summary.dropFirst())
+        ("\(name) \(verb.name)", verb.summary.lowercasedFirst)
       ]
     ) { invocation, context in
       var values: [String: Int] = [:]
       for (name, option) in parameters { values[name] = invocation.count(option) }
       if let argument = verb.argument {
         values[argument.name] = try invocation.count(for: argument)
-      } else {
-        try invocation.refuseArguments()
       }
       return try await run(verb, values, invocation, context)
     }

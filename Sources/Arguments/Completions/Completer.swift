@@ -220,9 +220,7 @@ package enum CompletionSource: Sendable {
 
   package typealias Following =
     @Sendable (_ arguments: [String], _ tree: CommandTree) -> CompletionSource
-}
 
-extension CompletionSource {
   package static func one(_ words: CompletionSource) -> Following {
     { arguments, _ in arguments.isEmpty ? words : .none }
   }

@@ -125,8 +125,7 @@ extension Command {
         "IDs are completed from cached records; no service is contacted."
       ],
       examples: [("completions \(shell.rawValue)", "print the script")]
-    ) { invocation, context in
-      try invocation.refuseArguments()
+    ) { _, context in
       try context.output.write(shell.script(context.catalog.program))
       return .success
     }

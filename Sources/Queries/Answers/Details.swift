@@ -47,8 +47,7 @@ package struct DetailLoader<P: Plugin> {
       guard !hasStopped, plugin.lacksDetails(items[index]) else { continue }
       let (progress, count) = (context.progress, items.count)
       progress.say { [name = plugin.name] in
-        let line = "Fetching details of \(name)… \(index + 1) of \(count)"
-        return ([line] + [progress.status].compactMap(\.self)).joined(separator: " · ")
+        progress.withStatus("Fetching details of \(name)… \(index + 1) of \(count)")
       }
       do {
         let found = try await source.item(item.id)

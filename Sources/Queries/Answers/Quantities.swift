@@ -37,8 +37,6 @@ extension Plugin {
 }
 
 extension Int {
-  package func of(_ word: String) -> String { "\(self) \(word)\(self == 1 ? "" : "s")" }
-
   /// This number of bytes, rounded: `512 bytes`, `3.2 kB`, `12 MB`.
   package var byteCount: String {
     guard self >= 1024 else { return of("byte") }

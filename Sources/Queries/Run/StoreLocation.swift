@@ -28,9 +28,7 @@ package enum StoreLocation: Hashable, Sendable {
     }
     self = .file(text)
   }
-}
 
-extension StoreLocation {
   /// Parses an argument of the command line, where the path may be relative to `directory`.
   ///
   /// Fails with code `invalidRequest`, as for other texts; a relative path that could be a mistyped URL begins

@@ -1,3 +1,4 @@
+import AggregatorKit
 package import AggregatorTerminal
 
 /// A condition as typed; see ``all(in:)`` for the syntax.
@@ -116,12 +117,6 @@ extension Character {
 }
 
 extension Substring {
-  package var trimmed: String {
-    var text = drop(while: \.isWhitespace)
-    while text.last?.isWhitespace == true { text.removeLast() }
-    return String(text)
-  }
-
   /// True if an operator follows the first word.
   fileprivate var startsCondition: Bool {
     let word = prefix { !$0.isWhitespace && !$0.isOperator }

@@ -70,7 +70,7 @@ package final class SyncProgress: Sendable {
       : result.total.map { context.progress.bar(name, result.passed, of: $0, after: count) }
         ?? "\(name): page \(result.earlierPages + result.pages), \(result.passed) \(name), "
         + context.progress.rate(count)
-    return ([line] + [context.progress.status].compactMap(\.self)).joined(separator: " · ")
+    return context.progress.withStatus(line)
   }
 }
 

@@ -59,7 +59,7 @@ struct ScenarioTrial<Source: Plugin>: Sendable {
     else { return nil }
     return ScenarioViolation(
       guarantee: .terminates, call: "list", expected: "the end, or a policy that is endless",
-      found: "\(end.text) after \(baseline.list.count.records)")
+      found: "\(end.text) after \(baseline.list.count.of("record"))")
   }
 
   private func entry(

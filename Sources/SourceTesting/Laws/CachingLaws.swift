@@ -46,8 +46,8 @@ private struct OneState: LawCheck {
       }
       let pair = zip(ids, ids.first == new.first ? new : old).first { $0 != $1 }
       context.violation(
-        expected: pair.map { "\"\($0.1)\" next" } ?? "\(new.count.records) or \(old.count)",
-        found: pair.map { "\"\($0.0)\"" } ?? ids.count.records,
+        expected: pair.map { "\"\($0.1)\" next" } ?? "\(new.count.of("record")) or \(old.count)",
+        found: pair.map { "\"\($0.0)\"" } ?? ids.count.of("record"),
         at: "\(Self.start.text), cached, \(Int(time)) s after its first page")
     }
   }

@@ -163,7 +163,7 @@ extension LawContext {
     let found: String
     do throws(SourceError) {
       let page = try await source.page(request)
-      found = "a page of \(page.records.count.records)"
+      found = "a page of \(page.records.count.of("record"))"
     } catch {
       if error.code == .invalidCursor { return }
       if error.isServiceFailure { throw error }

@@ -15,7 +15,7 @@ private struct Cancellation: LawCheck {
   ) async throws(SourceError) {
     let request = PageRequest(limit: 1)
     let page: @Sendable () async throws(SourceError) -> String = { () async throws(SourceError) in
-      "a page of \(try await subject.source.page(request).records.count.records)"
+      "a page of \(try await subject.source.page(request).records.count.of("record"))"
     }
     try context.expectCancelled(await cancelledBefore(page), at: request.text)
     if let outcome = await cancelledWithin(page, of: subject) {

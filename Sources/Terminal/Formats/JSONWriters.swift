@@ -38,9 +38,7 @@ package struct EnvelopeWriter<Item: Record>: RecordWriter {
 
     """
   }
-}
 
-extension EnvelopeWriter {
   private func sources(_ summary: ListingSummary) -> String {
     summary.sources.isEmpty ? "" : "\n  \"sources\": \(JSON.object(summary.sources).text),"
   }

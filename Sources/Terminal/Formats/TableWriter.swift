@@ -92,7 +92,7 @@ struct TableWriter<Item: Record>: RecordWriter {
     let requirements = fields.indices.map { index in
       Columns.Requirement(
         natural: extents[index].cell, word: extents[index].word,
-        isRigid: index == id || numeric.contains(index), isRequired: index == id)
+        isRigid: isRigid(index), isRequired: index == id)
     }
     let least = Columns.minimum(requirements)
     let columns = Columns(

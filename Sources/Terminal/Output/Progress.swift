@@ -83,8 +83,10 @@ package final class Progress: Sendable {
   /// Sets the number of all records; `nil` if it is unknown.
   package func expect(_ total: Int?) { state.withLock { $0.total = total } }
 
-  /// The reason for a pause, or the host that was sent the first request, or a repeated one.
-  package var status: String? { Self.status(state.withLock(\.self)) }
+  /// A line with the reason for a pause, or the host that was sent the first request, or a repeated one.
+  package func withStatus(_ line: String) -> String {
+    ([line] + [Self.status(state.withLock(\.self))].compactMap(\.self)).joined(separator: " · ")
+  }
 
   private static func status(_ state: State) -> String? {
     if let (end, reason) = state.waiting, case let left = end - .now, left > .zero {
@@ -110,19 +112,16 @@ package final class Progress: Sendable {
     if let text = state.text { return text() }
     guard !state.calls.isEmpty else { return nil }
     let names = state.calls.keys.sorted().joined(separator: ", ")
-    func count(_ number: Int, _ noun: String) -> String {
-      "\(number) \(noun)\(number == 1 ? "" : "s")"
-    }
     var line = "Fetching \(names)…"
     if state.pages > 0, let total = state.total {
       line = bar(names, state.records, of: total, after: state.records)
     } else if state.pages > 0 {
       line +=
-        " page \(state.pages + 1), \(count(state.records, "record")), \(rate(state.records))"
+        " page \(state.pages + 1), \(state.records.of("record")), \(rate(state.records))"
     } else if state.responses > 0 {
-      line += " \(count(state.responses, "response"))"
+      line += " \(state.responses.of("response"))"
     }
-    return ([line] + [Self.status(state)].compactMap(\.self)).joined(separator: " · ")
+    return withStatus(line)
   }
 }
 

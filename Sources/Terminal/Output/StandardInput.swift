@@ -32,9 +32,7 @@ package enum Confirmation {
     let answer = readLine()?.trimmed.lowercased()
     return answer == "y" || answer == "yes"
   }
-}
 
-extension Confirmation {
   /// Asks for the number of an option; `nil` for an empty answer.
   package static func choose(_ question: String, among options: [String]) -> Int? {
     let error = Output(descriptor: STDERR_FILENO)
@@ -64,8 +62,7 @@ package enum SecretInput {
     guard bytes.count <= maxSize else {
       throw CommandError(.usage, "the value is longer than \(maxSize) bytes; nothing was changed")
     }
-    let value = String(decoding: bytes, as: UTF8.self)
-      .trimmed
+    let value = String(decoding: bytes, as: UTF8.self).trimmed
     guard !value.isEmpty else {
       throw isTerminal
         ? CommandError(.usage, "the value is empty; nothing was changed")

@@ -55,9 +55,7 @@ package struct Terminal: Sendable {
     }
     return nil
   }
-}
 
-extension Terminal {
   /// `nil` if it is not set; as elsewhere, `0` means no and anything else yes, even in a pipe.
   private static func forcesHyperlinks(_ variables: [String: String]) -> Bool? {
     guard let word = variables["FORCE_HYPERLINK"], !word.isEmpty else { return nil }

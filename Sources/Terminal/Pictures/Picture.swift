@@ -175,9 +175,7 @@ struct PictureReader {
     guard rest.isEmpty, numbers.count == 4 else { return nil }
     return ("\u{1B}P\(parameters)q\"\(raster)\(data)\u{1B}\\", numbers[2], numbers[3])
   }
-}
 
-extension PictureReader {
   private mutating func take(_ text: String) -> Bool {
     guard rest.starts(with: text.utf8) else { return false }
     rest = rest.dropFirst(text.utf8.count)

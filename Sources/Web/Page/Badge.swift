@@ -113,7 +113,3 @@ extension Date {
     return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5)) UTC"
   }
 }
-
-extension String {
-  fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
-}

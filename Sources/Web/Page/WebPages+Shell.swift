@@ -100,7 +100,11 @@ extension WebPages {
     #"<input type="hidden" name="\#(name)" value="\#(value)">"#
   }
 
-  func failurePage(_ failure: PageFailure, nonce: String?) -> HTML {
+  /// Returns a page for a failure, such as an unknown address.
+  ///
+  /// - Parameter nonce: For a client without access, who must not see the sources: the nonce that
+  ///   ``contentSecurityPolicy(nonce:)`` has.
+  func failure(_ failure: PageFailure, nonce: String? = nil) -> String {
     document(
       Frame(title: failure.title, nonce: nonce),
       """
@@ -109,7 +113,8 @@ extension WebPages {
         nonce != nil ? nil : #"<a class="button primary" href="/">Show all \#(sources.first?.noun.plural ?? "sources")</a>"#
       })
       </div>
-      """)
+      """
+    ).text
   }
 }
 

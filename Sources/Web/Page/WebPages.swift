@@ -46,14 +46,6 @@ struct WebPages: Sendable {
     case nil: searchPage(content).text
     }
   }
-
-  /// Returns a page for a failure, such as an unknown address.
-  ///
-  /// - Parameter nonce: For a client without access, who must not see the sources: the nonce that
-  ///   ``contentSecurityPolicy(nonce:)`` has.
-  func failure(_ failure: PageFailure, nonce: String? = nil) -> String {
-    failurePage(failure, nonce: nonce).text
-  }
 }
 
 /// A part of a page that the script replaces.
