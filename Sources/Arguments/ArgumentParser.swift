@@ -47,9 +47,6 @@ package struct ArgumentParser {
       }, path: node.path)
   }
 
-  /// The options of a command line, up to its first error.
-  package func options(of arguments: [String]) -> Invocation { parse(arguments).invocation }
-
   /// True for `--help` and `-h` anywhere, also among other flags (`-qh`), but not for the values of
   /// options, as in `-ohero.jpg`.
   private func asksForHelp(_ arguments: [String], of command: Command?) -> Bool {

@@ -226,14 +226,6 @@ extension Problem {
     404, "notFound", "no such path", hint: "/openapi.json describes all paths")
 }
 
-extension JSON {
-  /// This object with the name of its source as the first member.
-  fileprivate func named(_ source: String) -> JSON {
-    guard case .object(let members) = self else { return self }
-    return .object([JSON.Member("source", .string(source))] + members)
-  }
-}
-
 extension ServerSentEvent {
   fileprivate static func failure(_ problem: Problem, _ result: JSON?) -> ServerSentEvent {
     ServerSentEvent(

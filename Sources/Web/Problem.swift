@@ -23,6 +23,7 @@ package struct Problem: Error, Equatable {
   init(_ error: any Error) {
     switch error {
     case let problem as Problem: self = problem
+    case let error as CommandError: self.init(error)
     case let error as SourceError:
       self.init(Self.status(of: error.code), error.code.description, error.message)
       hint = error.remedy.flatMap { $0.action == nil ? $0.text : nil }

@@ -29,7 +29,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   package var name: String { plugin.name }
   package var summary: String { plugin.summary }
   package var noun: RecordNoun { plugin.noun }
-  package var fields: [FieldEntry] { plugin.fields.map { FieldEntry($0) } }
+  package var fields: [FieldEntry] { plugin.fieldEntries }
   package var example: PluginExample { plugin.example }
   package var hasImages: Bool { plugin.layout.images != nil }
   package var isEndless: Bool { plugin.policy.isEndless }
@@ -87,38 +87,25 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   /// The records of the store that a query selects; `nil` if it selects none.
   private func selected(
     by query: ServedQuery, _ outcome: inout ListingOutcome
-  ) async throws(Problem) -> (any DataSource<P.Item>)? {
+  ) async throws -> (any DataSource<P.Item>)? {
     guard !query.conditions.isEmpty || query.order != nil else { return nil }
     guard query.cache == .normal || query.cache == .offline else {
       throw Problem(
         400, "invalidRequest",
         "cache=\(query.cache.rawValue) cannot be used: where and sort read cached records")
     }
-    do throws(CommandError) {
-      let selection = try Selection(
-        SelectionText(conditions: query.conditions, order: query.order), plugin.fields)
-      return try await plugin.selected(by: selection, in: environment, &outcome)
-    } catch {
-      throw Problem(error)
-    }
+    let selection = try Selection(
+      SelectionText(conditions: query.conditions, order: query.order), plugin.fields)
+    return try await plugin.selected(by: selection, in: environment, &outcome)
   }
 
-  private func chosenFields(_ names: [String]?) throws(Problem) -> [Field<P.Item>] {
+  private func chosenFields(_ names: [String]?) throws(CommandError) -> [Field<P.Item>] {
     guard let names else { return plugin.fields }
     var chosen: [Field<P.Item>] = []
     for name in names where !chosen.contains(where: { $0.name == name }) {
-      do throws(CommandError) { chosen.append(try plugin.fields.field(named: name)) } catch {
-        throw Problem(error)
-      }
+      chosen.append(try plugin.fields.field(named: name))
     }
     return chosen
-  }
-
-  /// The store, for a change.
-  private func store() throws(Problem) -> any Store {
-    do throws(CommandError) { return try environment.requiredStore() } catch {
-      throw Problem(error)
-    }
   }
 
   private func served(
@@ -147,14 +134,14 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   // MARK: - Changes
 
   package func delete(_ id: String) async throws -> Bool {
-    let store = try store()
+    let store = try environment.requiredStore()
     guard let key = P.Item.ID(id), try await plugin.isKnown(key, in: store) else { return false }
     try await plugin.recordStore(in: store).delete(key, at: environment.now())
     return true
   }
 
   package func restore(_ id: String) async throws -> Bool {
-    let store = try store()
+    let store = try environment.requiredStore()
     guard let key = P.Item.ID(id) else { return false }
     return try await plugin.recordStore(in: store).restore(key)
   }
@@ -162,14 +149,10 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   package func sync(
     pages: Int?, progress: @escaping @Sendable (SyncResult) -> Void
   ) async throws -> SyncResult {
-    let store = try store()
+    let store = try environment.requiredStore()
     let sync = try plugin.sync(into: store, in: environment)
-    do {
-      return try await holdingSyncLock {
-        await sync.run(upTo: pages, jobs: 1, waits: true, progress: progress)
-      }
-    } catch let error as CommandError {
-      throw Problem(error)
+    return try await holdingSyncLock {
+      await sync.run(upTo: pages, jobs: 1, waits: true, progress: progress)
     }
   }
 }

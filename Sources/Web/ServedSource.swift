@@ -43,7 +43,7 @@ package struct ServedPage: Sendable {
 
 /// A source behind the API and the page: its chains are built once, and calls in flight are shared.
 ///
-/// Errors of its functions are ``Problem`` for an invalid query, or ``SourceError``.
+/// ``Problem`` tells clients of the errors of its functions.
 package protocol ServedSource: Sendable {
   var name: String { get }
   var summary: String { get }

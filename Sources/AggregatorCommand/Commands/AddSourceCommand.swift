@@ -12,40 +12,27 @@ extension Command {
     "body", .text, "JSON", about: "JSON body, or @FILE; makes the requests POST")
 
   /// The options whose values are keys of the manifest.
-  static let manifestKeys: [(option: Option, key: String)] = [
-    (Option("rows", .text, "PATH", about: "path of the list of records: data.items"), "rows"),
-    (Option("id", .list, "PATHS", about: "paths in a record that identify it: id"), "id"),
-    (
-      Option("page-param", .text, "PARAM=N", about: "parameter that counts pages, and its start"),
-      "page"
-    ),
-    (
-      Option(
-        "offset-param", .text, "PARAM=N", about: "parameter that counts records, and its start"),
-      "offset"
-    ),
-    (
-      Option(
-        "next", .text, "PATH", about: "where the next page is: links.next, header:Link, last.id"),
-      "next"
-    ),
-    (
-      Option("token-param", .text, "PARAM", about: "query parameter of the token at --next"),
-      "token"
-    ),
-    (
-      Option("page-size", .text, "PARAM=N", about: "parameter of the page size, and its value"),
-      "size"
-    ),
-    (Option("total", .text, "PATH", about: "where the number of all records is"), "total"),
-    (
-      Option("more", .text, "PATH", about: "path of the flag that says if there are more pages"),
-      "more"
-    ),
-    (Option("item", .text, "URL", about: "URL of one record, with {id}"), "item"),
-    (Option("search", .text, "PARAM", about: "query parameter of the search text"), "search"),
-    (Option("rate", .text, "RATE", about: "rate limit: 5/s (default), or off"), "rate"),
-    (Option("fresh", .text, "D", about: "how long cached pages are fresh: 10m (default)"), "fresh"),
+  static let manifestOptions = [
+    Option("rows", .text, "PATH", about: "path of the list of records: data.items"),
+    Option("id", .list, "PATHS", about: "paths in a record that identify it: id"),
+    Option("page-param", .text, "PARAM=N", about: "parameter that counts pages, and its start"),
+    Option(
+      "offset-param", .text, "PARAM=N", about: "parameter that counts records, and its start"),
+    Option(
+      "next", .text, "PATH", about: "where the next page is: links.next, header:Link, last.id"),
+    Option("token-param", .text, "PARAM", about: "query parameter of the token at --next"),
+    Option("page-size", .text, "PARAM=N", about: "parameter of the page size, and its value"),
+    Option("total", .text, "PATH", about: "where the number of all records is"),
+    Option("more", .text, "PATH", about: "path of the flag that says if there are more pages"),
+    Option("item", .text, "URL", about: "URL of one record, with {id}"),
+    Option("search", .text, "PARAM", about: "query parameter of the search text"),
+    Option("rate", .text, "RATE", about: "rate limit: 5/s (default), or off"),
+    Option("fresh", .text, "D", about: "how long cached pages are fresh: 10m (default)"),
+  ]
+
+  /// The keys of the options that have other names.
+  private static let manifestKeys = [
+    "page-param": "page", "offset-param": "offset", "token-param": "token", "page-size": "size",
   ]
 
   static let curl = Option("curl", about: "read the request, a curl command, from standard input")
@@ -56,7 +43,7 @@ extension Command {
 
   static let addSource = Command(
     "NAME URL | NAME --curl",
-    options: [curl, header, body] + manifestKeys.map(\.option) + [
+    options: [curl, header, body] + manifestOptions + [
       single, allowHost, replace, .dryRun.with(about: "print what was found without saving it"),
       .yes.with(about: "save it even if the paging could not be verified"), .json,
       .timeout.with(about: "time limit per page: 10 (seconds), 500ms, 2m (default 15s)"),
@@ -229,7 +216,8 @@ extension Command {
       members.append(JSON.Member("headers", .object(headers)))
     }
     if let body = request.body { members.append(JSON.Member("body", body)) }
-    for (option, key) in manifestKeys {
+    for option in manifestOptions {
+      let key = manifestKeys[option.name] ?? option.name
       if key == "id" {
         if let paths = invocation.list(option) {
           members.append(JSON.Member(key, .array(paths.map(JSON.string))))

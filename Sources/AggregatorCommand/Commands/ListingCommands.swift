@@ -203,13 +203,12 @@ private struct RecordListing<P: Plugin> {
       let listing = try output.listing(
         verb, of: plugin.name, query: query, fields: RecordCount.fields,
         layout: Layout(card: RecordCount.fields.map(\.name)))
-      var printer = RecordPrinter(listing, output, in: context)
-      try printer.print([RecordCount(count: count)])
       var summary = run.outcome.summary
       summary.count = 1
       summary.total = 1
       summary.next = nil
-      try printer.finish(summary)
+      try RecordPrinter.print(
+        [RecordCount(count: count)], as: listing, output, in: context, summary)
     }
     run.outcome.reportCount(to: context.diagnostics)
     return run.outcome.isPartial ? .partial : .success

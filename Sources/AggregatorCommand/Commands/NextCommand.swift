@@ -23,8 +23,6 @@ extension Plugin {
 }
 
 private struct NextPage<P: Plugin> {
-  private typealias Item = P.Item
-
   /// The maximum number of successive pages without new records.
   private static var maxEmptyPages: Int { 10 }
 
@@ -79,8 +77,12 @@ private struct NextPage<P: Plugin> {
     let first = PageRequest(
       matching: nextPageRequest.query, after: nextPageRequest.start, limit: bounds.pageSize)
     if nextPageRequest.selection == nil {
-      try await explanation?.plan(
-        plugin, first, pages: bounds.maxPages, options.cachePolicy, in: environment)
+      do throws(SourceError) {
+        try await explanation?.plan(
+          plugin, first, pages: bounds.maxPages, options.cachePolicy, in: environment)
+      } catch {
+        throw CommandError(error, of: plugin)
+      }
     } else {
       explanation?.planLocal(plugin)
     }
@@ -92,9 +94,7 @@ private struct NextPage<P: Plugin> {
     let isEnd =
       items.isEmpty && page.next == nil && nextPageRequest.latest != nil && !run.outcome.isPartial
     if !isEnd {
-      var printer = RecordPrinter(listing, output, in: context)
-      try printer.print(items)
-      try printer.finish(run.outcome.summary)
+      try RecordPrinter.print(items, as: listing, output, in: context, run.outcome.summary)
     }
     let command = "\(context.catalog.program) \(file.name.command())"
     if move == .peek {
@@ -150,12 +150,13 @@ private struct NextPage<P: Plugin> {
   private func run(
     of nextPageRequest: NextPageRequest, _ bounds: ListingBounds
   ) async throws(CommandError) -> ListingRun<P> {
-    var outcome = outcome()
+    var (bounds, outcome) = (bounds, outcome())
+    bounds.cursor = nextPageRequest.start
     if nextPageRequest.start != nil { outcome.restart = .command(file.name.command(.reset)) }
     let source = try await source(of: nextPageRequest, &outcome)
     var run = ListingRun(
       source.excluding(nextPageRequest.excluded), of: plugin, matching: nextPageRequest.query,
-      bounds.starting(after: nextPageRequest.start), outcome)
+      bounds, outcome)
     run.isAllOrNothing = true
     run.prefetch = 0
     run.maxEmptyPages = Self.maxEmptyPages

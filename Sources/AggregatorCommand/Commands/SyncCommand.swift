@@ -57,9 +57,9 @@ extension Plugin {
     if output.isForPeople {
       try context.output.write("\(name): \(report.entry.text)\n")
     } else {
-      var printer = RecordPrinter(listing, output, in: context)
-      try printer.print([report.entry])
-      try printer.finish(ListingSummary(count: 1, total: 1, warnings: report.warnings))
+      try RecordPrinter.print(
+        [report.entry], as: listing, output, in: context,
+        ListingSummary(count: 1, total: 1, warnings: report.warnings))
     }
     report.report(to: context.diagnostics)
     return report.code

@@ -54,11 +54,9 @@ extension Plugin {
     switch try outcome.get() {
     case .records(let page, let title):
       if let title, output.isForPeople { context.diagnostics.note(title) }
-      var printer = RecordPrinter(listing, output, in: context)
       var listed = ListingOutcome(of: self, at: environment.now())
       listed.add(page, showing: page.records.count)
-      try printer.print(page.records)
-      try printer.finish(listed.summary)
+      try RecordPrinter.print(page.records, as: listing, output, in: context, listed.summary)
       listed.report(to: context.diagnostics)
       return .success
     case .done(let summary, let failure):

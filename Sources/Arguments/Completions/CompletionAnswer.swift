@@ -26,11 +26,9 @@ package struct CompletionAnswer {
     self.shell = shell
     let breaks = variables["COMP_WORDBREAKS"] ?? TypedLine.standardBreaks
     line = TypedLine(arguments[2], in: shell, breaks: breaks)
-    let options = ArgumentParser(tree).options(of: Array(line.words.dropFirst()))
-    offer = Completer(
-      tree, .local(CommandContext(options, of: tree.catalog, variables: variables))
-    )
-    .offer(line)
+    let typed = ArgumentParser(tree).parse(Array(line.words.dropFirst())).invocation
+    let context = CommandContext(typed, of: tree.catalog, variables: variables)
+    offer = Completer(tree, .local(context)).offer(line)
   }
 
   /// The complete words of the command line that is typed, without the program.

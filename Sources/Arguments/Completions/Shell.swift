@@ -112,21 +112,20 @@ extension CommandTree.Node {
       children: Shell.allCases.map { shell in
         .init(
           "completions \(shell.rawValue)",
-          "Generate the completion script for \(shell.rawValue)",
-          .printScript(for: shell, program))
+          "Generate the completion script for \(shell.rawValue)", shell.command(program))
       })
   }
 }
 
-extension Command {
-  fileprivate static func printScript(for shell: Shell, _ program: String) -> Command {
+extension Shell {
+  fileprivate func command(_ program: String) -> Command {
     Command(
-      notes: shell.installing(program) + [
+      notes: installing(program) + [
         "IDs are completed from cached records; no service is contacted."
       ],
-      examples: [("completions \(shell.rawValue)", "print the script")]
+      examples: [("completions \(rawValue)", "print the script")]
     ) { _, context in
-      try context.output.write(shell.script(context.catalog.program))
+      try context.output.write(script(context.catalog.program))
       return .success
     }
   }

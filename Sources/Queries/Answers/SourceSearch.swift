@@ -151,11 +151,7 @@ package struct SearchHit: Record {
     id = record.id.description
     label = plugin.label(of: record)
     self.origin = origin.rawValue
-    guard case .object(let members) = plugin.fields.object(of: record) else {
-      object = .null
-      return
-    }
-    object = .object([JSON.Member("source", .string(plugin.name))] + members)
+    object = plugin.fields.object(of: record).named(plugin.name)
   }
 
   private static let common: [Field<SearchHit>] = [
@@ -182,13 +178,19 @@ package struct SearchHit: Record {
   }
 }
 
+extension JSON {
+  /// This object with the name of its source as the first member.
+  package func named(_ source: String) -> JSON {
+    guard case .object(let members) = self else { return self }
+    return .object([JSON.Member("source", .string(source))] + members)
+  }
+}
+
 extension Plugin {
   /// The name or title of a record: the first field in a row that is not its ID; empty if there is none.
-  package func label(of record: Item) -> String {
-    fields.name(of: record) ?? ""
-  }
+  package func label(of record: Item) -> String { fields.name(of: record) ?? "" }
 
-  fileprivate var fieldEntries: [FieldEntry] { fields.map { FieldEntry($0) } }
+  package var fieldEntries: [FieldEntry] { fields.map { FieldEntry($0) } }
 }
 
 extension DataSource {

@@ -3,7 +3,7 @@ package import AggregatorTerminal
 
 /// The part of a list that a run reads.
 package struct ListingBounds {
-  package let cursor: Cursor?
+  package var cursor: Cursor?
 
   package let bound: PaginationBound
   package let pageSize: Int
@@ -29,11 +29,6 @@ package struct ListingBounds {
   }
 
   private static let standardMaxPages = 25
-
-  /// The part that begins at a cursor.
-  package func starting(after cursor: Cursor?) -> ListingBounds {
-    ListingBounds(cursor: cursor, bound: bound, pageSize: pageSize, isCapped: isCapped)
-  }
 
   private init(cursor: Cursor?, bound: PaginationBound, pageSize: Int, isCapped: Bool) {
     self.cursor = cursor

@@ -44,18 +44,8 @@ package struct Option: Sendable {
 
   package private(set) var group = Group.specific
 
-  package init(_ name: String, letter: Character? = nil, in group: Group = .specific, about: String)
-  {
-    self.name = name
-    self.letter = letter
-    value = nil
-    placeholder = ""
-    self.about = about
-    self.group = group
-  }
-
   package init(
-    _ name: String, letter: Character? = nil, _ value: Value, _ placeholder: String,
+    _ name: String, letter: Character? = nil, _ value: Value? = nil, _ placeholder: String = "",
     in group: Group = .specific, about: String
   ) {
     self.name = name

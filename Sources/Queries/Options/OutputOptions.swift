@@ -2,7 +2,7 @@ package import AggregatorKit
 package import AggregatorTerminal
 
 package struct OutputOptions {
-  private let format: Format
+  fileprivate let format: Format
   /// The names of `--fields`; `nil` without it.
   package private(set) var fields: [String]?
   private let isRaw: Bool
@@ -76,12 +76,6 @@ package struct OutputOptions {
     return listing
   }
 
-  package func writer<Item>(
-    for listing: Listing<Item>, on layout: TerminalLayout
-  ) -> any RecordWriter<Item> {
-    format.writer(for: listing, on: layout)
-  }
-
   package var isForPeople: Bool { format == .table }
 
   /// True for one document, which has an end.
@@ -109,7 +103,7 @@ package struct RecordPrinter<Item: Record> {
     _ listing: Listing<Item>, _ options: OutputOptions, in context: CommandContext,
     on layout: TerminalLayout? = nil
   ) {
-    writer = options.writer(for: listing, on: layout ?? context.terminalLayout)
+    writer = options.format.writer(for: listing, on: layout ?? context.terminalLayout)
     output = context.pagedOutput
   }
 
@@ -132,13 +126,15 @@ package struct RecordPrinter<Item: Record> {
 }
 
 extension RecordPrinter {
+  /// - Parameter summary: Of these records, all there are, by default.
   package static func print(
     _ records: [Item], as listing: Listing<Item>, _ options: OutputOptions,
-    in context: CommandContext
+    in context: CommandContext, _ summary: ListingSummary? = nil
   ) throws {
     var printer = RecordPrinter(listing, options, in: context)
     try printer.print(records)
-    try printer.finish(ListingSummary(count: records.count, total: records.count))
+    try printer.finish(
+      summary ?? ListingSummary(count: records.count, total: records.count))
   }
 }
 

@@ -85,14 +85,14 @@ struct Badge {
   /// The other ways to read the same data.
   static func links(_ query: ServedQuery, address: (ServedQuery) -> String) -> [Link] {
     let reload = Link(
-      icon: .refresh, words: "Refresh", address: address(query.with(cache: .reload)))
+      icon: .refresh, words: "Refresh", address: address(query.with(\.cache, .reload)))
     return query.cache == .offline
-      ? [Link(icon: .refresh, words: "Go online", address: address(query.with(cache: .normal)))]
+      ? [Link(icon: .refresh, words: "Go online", address: address(query.with(\.cache, .normal)))]
       : [
         reload,
         Link(
           icon: .offline, words: "Use local data",
-          address: address(query.with(cache: .offline))),
+          address: address(query.with(\.cache, .offline))),
       ]
   }
 }

@@ -68,21 +68,10 @@ extension ServedQuery {
     return query
   }
 
-  package func with(cursor: String?) -> ServedQuery {
+  /// This query with another value of a member.
+  func with<Value>(_ member: WritableKeyPath<ServedQuery, Value>, _ value: Value) -> ServedQuery {
     var query = self
-    query.cursor = cursor
-    return query
-  }
-
-  package func with(cache: Cache) -> ServedQuery {
-    var query = self
-    query.cache = cache
-    return query
-  }
-
-  package func with(query text: String?) -> ServedQuery {
-    var query = self
-    query.query = text
+    query[keyPath: member] = value
     return query
   }
 }

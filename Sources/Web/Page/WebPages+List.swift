@@ -105,14 +105,14 @@ extension WebPages {
 
   private func badgeLinks(_ content: SourceContent) -> [Badge.Link] {
     let name = content.source.name
-    return Badge.links(content.query.with(cursor: nil)) { PageAddress.list(name, $0) }
+    return Badge.links(content.query.with(\.cursor, nil)) { PageAddress.list(name, $0) }
   }
 
   /// A link to the first page, if this is a later one.
   private func beginning(_ content: SourceContent) -> HTML? {
     guard content.query.cursor != nil else { return nil }
     let address = PageAddress.list(
-      content.source.name, content.query.forLinks.with(cursor: nil))
+      content.source.name, content.query.forLinks.with(\.cursor, nil))
     return #"<p class="beginning"><a href="\#(address)">Back to the beginning of the list</a></p>"#
   }
 
@@ -121,7 +121,7 @@ extension WebPages {
       return #"<p class="end">End of list</p>"#
     }
     let address = PageAddress.list(
-      content.source.name, content.query.forLinks.with(cursor: next.description))
+      content.source.name, content.query.forLinks.with(\.cursor, next.description))
     return #"<p class="more"><a class="button" rel="next" href="\#(address)">Show more</a></p>"#
   }
 

@@ -28,14 +28,14 @@ extension WebPages {
       }
     }
     let example = source.example.query
-    let all = content.query.forLinks.with(cursor: nil).with(query: nil)
+    let all = content.query.forLinks.with(\.cursor, nil).with(\.query, nil)
     return state(
       .search, "No matches", ["No \(source.noun.singular) matches “\(query)”."]
     ) {
       """
       <a class="button primary" href="\(PageAddress.list(source.name, all))">\
       Show all \(source.noun.plural.safeLine)</a>
-      <a class="button" href="\(PageAddress.list(source.name, all.with(query: example)))">\
+      <a class="button" href="\(PageAddress.list(source.name, all.with(\.query, example)))">\
       <span>Try “<bdi>\(example.safeLine)</bdi>”</span></a>
       <a class="button" href="\(PageAddress.search(query, all.cache))">Search all sources</a>
       """
@@ -43,7 +43,7 @@ extension WebPages {
   }
 
   private func refresh(_ content: SourceContent) -> HTML {
-    let query = content.query.with(cursor: nil).with(cache: .reload)
+    let query = content.query.with(\.cursor, nil).with(\.cache, .reload)
     return """
       <a class="button primary" href="\(PageAddress.list(content.source.name, query))">\
       \(Icon.refresh.html)<span>Try again</span></a>
@@ -62,7 +62,8 @@ extension WebPages {
     // A page that cannot be continued can be started over.
     let isInvalid = failure.status == 400
     let query =
-      isInvalid ? ServedQuery() : content.query.with(cache: isLocal ? .normal : content.query.cache)
+      isInvalid
+      ? ServedQuery() : content.query.with(\.cache, isLocal ? .normal : content.query.cache)
     return state(
       isLocal ? .offline : .warning, failure.title,
       [failure.detail, failure.hint, wait]
@@ -71,7 +72,7 @@ extension WebPages {
       <a class="button primary" href="\(address(query))">\(Icon.refresh.html)\
       <span>\(isInvalid ? "Start over" : isLocal ? "Ask the service" : "Try again")</span></a>
       \(isLocal || isInvalid || failure.status == 404 ? nil : """
-        <a class="button" href="\(address(content.query.with(cache: .offline)))">\
+        <a class="button" href="\(address(content.query.with(\.cache, .offline)))">\
         \(Icon.offline.html)<span>Use local data</span></a>
         """)
       """
