@@ -10,7 +10,10 @@ extension OpenAPI {
     var record: [JSON.Member] = [
       .init("parameters", [id]), .init("get", show(source)),
     ]
-    if hasDeletion { record.append(.init("delete", delete(source))) }
+    if hasDeletion {
+      let summary = "Hide one \(source.noun.singular) on this machine"
+      record.append(.init("delete", change("delete", source, summary, "It is hidden.")))
+    }
     var paths: [JSON.Member] = [
       .init(APIRoute.list(source: source.name).path, ["get": list(source)]),
       .init(APIRoute.record(source: source.name, id: "{id}").path, .object(record)),
@@ -23,7 +26,9 @@ extension OpenAPI {
       add(.image(source: source.name, id: "{id}"), "get", image(source), [id])
     }
     if hasDeletion {
-      add(.restore(source: source.name, id: "{id}"), "post", restore(source), [id])
+      let summary = "Show a hidden \(source.noun.singular) again"
+      let restore = change("restore", source, summary, "It is shown again.")
+      add(.restore(source: source.name, id: "{id}"), "post", restore, [id])
       add(.record(source: source.name, id: APIRoute.sync), "post", sync(source), [])
     }
     return paths
@@ -101,20 +106,13 @@ extension OpenAPI {
         failures: [400, 401, 404, 429, 502, 503, 504]))
   }
 
-  private static func delete(_ source: some ServedSource) -> JSON {
+  /// A change on this machine, whose answer has no content.
+  private static func change(
+    _ verb: String, _ source: some ServedSource, _ summary: String, _ done: String
+  ) -> JSON {
     operation(
-      "delete", of: source, "Hide one \(source.noun.singular) on this machine",
-      Answers(
-        .init("204", ["description": "It is hidden."]),
-        failures: [401, 403, 404, 503]))
-  }
-
-  private static func restore(_ source: some ServedSource) -> JSON {
-    operation(
-      "restore", of: source, "Show a hidden \(source.noun.singular) again",
-      Answers(
-        .init("204", ["description": "It is shown again."]),
-        failures: [401, 403, 404, 503]))
+      verb, of: source, summary,
+      Answers(.init("204", ["description": .string(done)]), failures: [401, 403, 404, 503]))
   }
 
   private static func sync(_ source: some ServedSource) -> JSON {

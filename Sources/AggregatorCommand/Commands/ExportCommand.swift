@@ -44,7 +44,6 @@ extension Command {
   }
 }
 
-/// The format of an exported file.
 enum ExportFormat: Hashable {
   case text(Format)
   case sqlite

@@ -10,9 +10,10 @@ import AggregatorTerminal
 struct ImageDownload<P: Plugin>: Sendable {
   static var jobs: Int { 4 }
 
-  private enum Target: Sendable {
-    case id(String)
-    case record(P.Item)
+  private struct Target: Sendable {
+    /// As the user named it, if the record was not listed.
+    let id: String
+    var listed: P.Item?
   }
 
   private let plugin: P
@@ -54,7 +55,7 @@ struct ImageDownload<P: Plugin>: Sendable {
     var tally = ImageTally(of: finder)
     tally.total = ids.count
     var rest = ids[...]
-    return try await run(&tally, finder) { _ in rest.popFirst().map(Target.id) }
+    return try await run(&tally, finder) { _ in rest.popFirst().map { Target(id: $0) } }
   }
 
   /// Saves the images of all records.
@@ -75,7 +76,7 @@ struct ImageDownload<P: Plugin>: Sendable {
         guard let items else { return nil }
         records = items[...]
       }
-      return records.popFirst().map(Target.record)
+      return records.popFirst().map { Target(id: $0.id.description, listed: $0) }
     }
   }
 
@@ -97,7 +98,8 @@ struct ImageDownload<P: Plugin>: Sendable {
     try await withThrowingTaskGroup(of: ImageResult<P.Item>.self) { group in
       var running = 0
       while let target = try await next(&tally) {
-        if existing.isDisjoint(with: fileName(of: target).candidates) {
+        let id = P.Item.ID(target.id)?.description ?? target.id
+        if existing.isDisjoint(with: ImageFileName(id, of: plugin.name).candidates) {
           if running == jobs, let result = try await group.next() {
             tally.add(result)
             running -= 1
@@ -121,31 +123,20 @@ struct ImageDownload<P: Plugin>: Sendable {
     context.progress.say { [progress = context.progress] in progress.withStatus(line) }
   }
 
-  private func fileName(of target: Target) -> ImageFileName {
-    switch target {
-    case .id(let text): ImageFileName(P.Item.ID(text)?.description ?? text, of: plugin.name)
-    case .record(let record): ImageFileName(record.id.description, of: plugin.name)
-    }
-  }
-
   /// Fails only if the file cannot be written: neither can the others.
   private func load(
     _ target: Target, _ finder: ImageFinder<P>
   ) async throws -> ImageResult<P.Item> {
-    var result: ImageResult<P.Item>
+    var result = ImageResult<P.Item>(id: target.id, isListed: target.listed != nil)
+    let record: P.Item
     let loaded: LookupResult<LoadedImage>
-    switch target {
-    case .id(let id): result = ImageResult(id: id, isListed: false)
-    case .record(let record): result = ImageResult(id: record.id.description, isListed: true)
-    }
     do throws(SourceError) {
-      let record: P.Item
-      switch target {
-      case .id(let id):
-        let found = try await finder.record(id)
+      if let listed = target.listed {
+        record = listed
+      } else {
+        let found = try await finder.record(target.id)
         result.record = found
         record = found.item
-      case .record(let listed): record = listed
       }
       loaded = try await finder.image(of: record)
     } catch {
@@ -157,8 +148,7 @@ struct ImageDownload<P: Plugin>: Sendable {
       result.warnings.append(Warning(.cached, "cached images were used (\(reason.message))"))
     }
     let bytes = loaded.item.bytes
-    let name = fileName(of: result.record.map { .record($0.item) } ?? target).text(
-      loaded.item.type)
+    let name = ImageFileName(record.id.description, of: plugin.name).text(loaded.item.type)
     _ = try destination.write(bytes, named: name, in: context)
     result.bytes = .success(bytes.count)
     return result

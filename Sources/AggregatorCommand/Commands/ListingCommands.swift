@@ -192,7 +192,6 @@ private struct RecordListing<P: Plugin> {
     try printer.finish(run.outcome.summary)
   }
 
-  /// Prints the number of records.
   private func count(_ run: inout ListingRun<P>) async throws -> ExitCode {
     run.countsOnly = true
     _ = try await run.records()

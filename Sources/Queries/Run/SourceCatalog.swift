@@ -5,7 +5,6 @@ package import DeclaredSource
 
 /// The sources of a program, compiled and added, and all settings.
 package struct SourceCatalog: Sendable {
-  /// The name of the program.
   package let name: ProgramName
   package var program: String { name.text }
 
@@ -33,7 +32,6 @@ package struct SourceCatalog: Sendable {
 
   package var sources: [String] { plugins.map(\.name) }
 
-  /// The names of the added sources.
   package var added: [String] { plugins.filter { $0 is DeclaredPlugin }.map(\.name) }
 
   /// All settings: those of each source, then those of the program.
@@ -46,7 +44,6 @@ package struct SourceCatalog: Sendable {
       + [manifests?.boundSecrets ?? [], ownSettings]
   }
 
-  /// The settings of the program.
   package var ownSettings: [Setting] {
     [
       Directories.home(of: name), StoreLocation.setting(of: name),

@@ -5,7 +5,6 @@ import AggregatorKit
 /// They work without the script. The script requests the same addresses with the header field
 /// ``PagePart/header`` and replaces that part of the page.
 struct WebPages: Sendable {
-  /// The name of the program.
   let program: String
 
   let sources: [any ServedSource]
@@ -105,7 +104,6 @@ struct PageFailure: Error, Hashable, Sendable {
   /// The failure, as the API reports it.
   let detail: String
 
-  /// The remedy.
   var hint: String?
 
   var retryAfter: Duration?
