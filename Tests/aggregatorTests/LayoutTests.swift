@@ -99,7 +99,7 @@ import Testing
         #expect(body.count <= 30, "\(file):\(index + 1)")
       }
     }
-    #expect(count > 20)
+    #expect(count > 10)
   }
 
   @Test func `the README draws the dependencies of the package`() throws {
