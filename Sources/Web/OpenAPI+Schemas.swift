@@ -59,79 +59,67 @@ extension OpenAPI {
       .init("warnings", ["type": "array", "items": reference("schemas", "Warning")]),
     ]
     if let results { properties.append(.init("sources", results)) }
-    return object(properties)
+    return object(.object(properties))
   }
 
   /// The results of a search by source.
   private static var results: JSON {
-    let error = object([.init("code", text), .init("message", text)])
     let result = object([
-      .init("page", reference("schemas", "Page")),
-      .init("provenance", ["anyOf": [reference("schemas", "Provenance"), ["type": "null"]]]),
-      .init("error", ["anyOf": [error, ["type": "null"]]]),
+      "page": reference("schemas", "Page"),
+      "provenance": ["anyOf": [reference("schemas", "Provenance"), ["type": "null"]]],
+      "error": ["anyOf": [object(["code": text, "message": text]), ["type": "null"]]],
     ])
     return ["type": "object", "additionalProperties": result]
   }
 
   private static var source: JSON {
-    let field = object([.init("name", text), .init("kind", text), .init("about", text)])
     let flag: JSON = ["type": "boolean"]
+    let field = object(["name": text, "kind": text, "about": text])
     return object([
-      .init("name", text), .init("summary", text),
-      .init("fields", ["type": "array", "items": field]), .init("images", flag),
-      .init("endless", flag),
+      "name": text, "summary": text, "fields": ["type": "array", "items": field],
+      "images": flag, "endless": flag,
     ])
   }
 
   private static var position: JSON {
-    object([
-      .init("count", ["type": "integer", "description": "The number of records of this page."]),
-      .init(
-        "total",
-        ["type": ["integer", "null"], "description": "The number of all of them, if it is known."]),
-      .init(
-        "next",
-        [
-          "type": ["string", "null"],
-          "description": "The cursor of the next page; null at the end.",
-        ]
-      ),
+    let next = "The cursor of the next page; null at the end."
+    return object([
+      "count": ["type": "integer", "description": "The number of records of this page."],
+      "total": [
+        "type": ["integer", "null"], "description": "The number of all of them, if it is known.",
+      ],
+      "next": ["type": ["string", "null"], "description": .string(next)],
     ])
   }
 
   private static var provenance: JSON {
-    object([
-      .init("origin", ["enum": ["live", "cached", "bundled", "mixed"]]),
-      .init("fetchedAt", optionalTime),
-      .init(
-        "reason",
-        [
-          "type": ["string", "null"],
-          "description": "The code of the failure because of which the data is not live.",
-        ]),
-      .init("endpoint", optionalText),
+    let reason = "The code of the failure because of which the data is not live."
+    return object([
+      "origin": ["enum": ["live", "cached", "bundled", "mixed"]], "fetchedAt": optionalTime,
+      "reason": ["type": ["string", "null"], "description": .string(reason)],
+      "endpoint": optionalText,
     ])
   }
 
   private static var warning: JSON {
-    object([.init("code", text), .init("source", optionalText), .init("message", text)])
+    object(["code": text, "source": optionalText, "message": text])
   }
 
   /// Problem details (RFC 9457).
   private static var problem: JSON {
     object([
-      .init("type", text), .init("title", text), .init("status", ["type": "integer"]),
-      .init("detail", text),
-      .init("code", ["type": "string", "description": "For programs, such as `invalidCursor`."]),
-      .init("hint", ["type": ["string", "null"], "description": "The remedy."]),
+      "type": text, "title": text, "status": ["type": "integer"], "detail": text,
+      "code": ["type": "string", "description": "For programs, such as `invalidCursor`."],
+      "hint": ["type": ["string", "null"], "description": "The remedy."],
     ])
   }
 
   /// A schema of an object whose properties are all required.
-  private static func object(_ properties: [JSON.Member]) -> JSON {
-    [
-      "type": "object", "properties": .object(properties),
-      "required": .array(properties.map { .string($0.name) }),
+  private static func object(_ properties: JSON) -> JSON {
+    guard case .object(let members) = properties else { return properties }
+    return [
+      "type": "object", "properties": properties,
+      "required": .array(members.map { .string($0.name) }),
     ]
   }
 }

@@ -92,7 +92,7 @@ package struct Chafa: Sendable {
   ) throws(SourceError) -> (input: TemporaryFile, output: TemporaryFile) {
     do {
       let input = try TemporaryFile()
-      try Output(descriptor: input.descriptor, named: "a temporary file").write(bytes)
+      try input.output.write(bytes)
       return (input, try TemporaryFile())
     } catch let error as CommandError {
       throw SourceError(.storage, error.message)
