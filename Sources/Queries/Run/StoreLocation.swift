@@ -1,6 +1,6 @@
 package import AggregatorKit
 package import AggregatorPostgres
-package import AggregatorTerminal
+import AggregatorTerminal
 
 /// The place of the store: a file of SQLite, or a database of PostgreSQL.
 package enum StoreLocation: Hashable, Sendable {
