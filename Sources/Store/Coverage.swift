@@ -12,7 +12,7 @@ public struct Coverage: Hashable, Sendable {
   /// True if every record of the service is cached, as far as is known.
   public var isComplete: Bool
 
-  /// True if a list that is cached from its first page to its last has fewer rows than each of its pages says.
+  /// True if a list that is cached from its first page to its last has fewer rows than its pages say.
   package var isShort = false
 
   /// The name of the checkpoint that a complete sync leaves.
@@ -38,7 +38,8 @@ extension Store {
       // Different totals are those of different times.
       coverage.isShort =
         ListPage.whole(of: lists).map { list in
-          list.allSatisfy { $0.total == total } && ListPage.rows(of: list) < total
+          // A page that contradicts its total has none.
+          list.allSatisfy { $0.total ?? total == total } && ListPage.rows(of: list) < total
         } ?? false
       return coverage
     }

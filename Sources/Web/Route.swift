@@ -126,6 +126,8 @@ enum PageRoute: Hashable {
     case (nil, _): self = .start
     case ("search", 1): self = .search
     case ("assets", 2): self = .asset(segments[1])
+    // What browsers ask for beside a reply that names no icon.
+    case ("favicon.ico", 1): self = .asset(Asset.icon.name)
     case (Self.root, 2): self = .list(source: segments[1])
     case (Self.root, 3): self = .record(source: segments[1], id: segments[2])
     case (Self.root, 4):

@@ -19,6 +19,7 @@ import Testing
     ] {
       for path in [
         Self.path, "/", "/openapi.json", "/metrics", "/sources/countries", "/assets/style.css",
+        "/favicon.ico",
       ] {
         let reply = try await server.get(
           path, ["Authorization": authorization, "Accept": "text/html"])

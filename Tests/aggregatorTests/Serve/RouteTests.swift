@@ -36,6 +36,10 @@ import Testing
     #expect(Set(Self.routes.map(\.metricLabel)).count == Self.routes.count)
   }
 
+  @Test func `the icon is where browsers look for it`() {
+    #expect(Route(["favicon.ico"]) == .page(.asset("icon.svg")))
+  }
+
   @Test(arguments: [
     ["api"], ["api", "v1"], ["api", "v2", "heroes"], ["api", "v1", "heroes", "1", "x"],
     ["sources"], ["sources", "heroes", "1", "x"], ["metrics", "x"], ["x"],
