@@ -120,7 +120,7 @@ public struct Program: Sendable {
                 try await command.run(line.invocation, context)
               }
             }
-            return try await context.pagedOutput.run(ended: .success) {
+            return try await context.listingOutput.run(ended: .success) {
               try await command.run(line.invocation, context)
             }
           }

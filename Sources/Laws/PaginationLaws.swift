@@ -19,7 +19,7 @@ extension Law {
 
   package static let anyPageSize = Law(
     "any-page-size", "Every page size returns the same records in the same order.",
-    given: [paginationStable], AnyPageSize())
+    given: [paginationStable], SameAtAnySize())
 
   package static let limitRespected = Law(
     "limit-respected", "A page never has more records than requested.", isCheap: true,
@@ -104,7 +104,7 @@ private struct ListComplete: LawCheck {
   }
 }
 
-private struct AnyPageSize: LawCheck {
+private struct SameAtAnySize: LawCheck {
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {

@@ -13,7 +13,7 @@ extension Law {
   package static let fieldStored = Law(
     "field-stored",
     "Every stored field is in the record's JSON, at the field's path.",
-    isCheap: true, FieldStored())
+    isCheap: true, FieldAtPath())
 
   package static let searchableText = Law(
     "searchable-text", "If fields are searchable, some record has text in them.", isCheap: true,
@@ -72,7 +72,7 @@ extension JSON {
   }
 }
 
-private struct FieldStored: LawCheck {
+private struct FieldAtPath: LawCheck {
   func run<Item: Record>(
     on subject: LawSubject<Item>, _ context: inout LawContext
   ) async throws(SourceError) {

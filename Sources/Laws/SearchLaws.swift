@@ -117,7 +117,7 @@ extension LawSubject {
 
   /// The complete list, if it is searched locally and short enough.
   fileprivate func wholeList(_ context: inout LawContext) async throws(SourceError)
-    -> CollectedPages<Item>?
+    -> CollectedListing<Item>?
   {
     guard search == .local else {
       context.notApplicable("search is not local")

@@ -8,7 +8,7 @@ actor PageLoader<Item: Record> {
   private let start: PaginationState<Item>
   private var pagination: PaginationState<Item>
   /// Of the pages without new records so far.
-  private var batch = PageBatch<Item>(isFirst: true)
+  private var batch = RecordBatch<Item>(isFirst: true)
 
   init(
     _ source: any DataSource<Item>, matching query: Query?, size: Int, cachePolicy: CachePolicy
@@ -20,19 +20,19 @@ actor PageLoader<Item: Record> {
   }
 
   /// Loads pages until one has new records or is the last.
-  func next() async throws(SourceError) -> PageBatch<Item> {
+  func next() async throws(SourceError) -> RecordBatch<Item> {
     while let request = pagination.request {
       if let batch = try take(try await page(request)) { return batch }
     }
-    return PageBatch(isFirst: false, hasMore: false)
+    return RecordBatch(isFirst: false, hasMore: false)
   }
 
   /// Loads the first page twice: the cached one, which is passed to `show` at once, and the one that the policy gives.
   ///
   /// - Returns: `nil` if nothing is left to show.
   func first(
-    showing show: @Sendable @MainActor (PageBatch<Item>) -> Void
-  ) async throws(SourceError) -> PageBatch<Item>? {
+    showing show: @Sendable @MainActor (RecordBatch<Item>) -> Void
+  ) async throws(SourceError) -> RecordBatch<Item>? {
     guard let request = start.request else { return nil }
     var pages = source.updates(for: request).makeAsyncIterator()
     var isShown = true
@@ -48,7 +48,7 @@ actor PageLoader<Item: Record> {
 
   private func restart() {
     pagination = start
-    batch = PageBatch(isFirst: true)
+    batch = RecordBatch(isFirst: true)
   }
 
   private func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
@@ -60,7 +60,7 @@ actor PageLoader<Item: Record> {
 
   /// - Returns: `nil` if the page has no new records, and is not the last.
   /// - Throws: `SourceError` with code `noProgress` if there is no record at all.
-  private func take(_ page: Page<Item>) throws(SourceError) -> PageBatch<Item>? {
+  private func take(_ page: Page<Item>) throws(SourceError) -> RecordBatch<Item>? {
     let step = pagination.take(page)
     batch.add(step)
     if batch.isFirst, batch.records.isEmpty, let failure = batch.failure {
@@ -68,13 +68,13 @@ actor PageLoader<Item: Record> {
       throw failure
     }
     guard !step.items.isEmpty || step.end != nil else { return nil }
-    defer { batch = PageBatch(isFirst: false) }
+    defer { batch = RecordBatch(isFirst: false) }
     return batch
   }
 }
 
 /// The new records of one page, and of the pages without new records before it.
-struct PageBatch<Item: Record>: Sendable {
+struct RecordBatch<Item: Record>: Sendable {
   /// True if the list begins with these records.
   let isFirst: Bool
   private(set) var records: [Item] = []

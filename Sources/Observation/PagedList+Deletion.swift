@@ -102,7 +102,7 @@ struct RecordChanges<Item: Record> {
   /// The records of a batch that are to be shown.
   ///
   /// An outdated page still has deleted records. Any other is right: what it has was restored elsewhere.
-  mutating func remaining(of batch: PageBatch<Item>, isOutdated: Bool) -> [Item] {
+  mutating func remaining(of batch: RecordBatch<Item>, isOutdated: Bool) -> [Item] {
     if !isOutdated { removed.forget(batch.records) }
     if batch.isFirst { putBack = [] }
     let records = batch.records.filter { !removed.contains($0.id) && !putBack.contains($0.key) }

@@ -200,7 +200,7 @@ public final class PagedList<Item: Record> {
     lastNumber += 1
     let number = lastNumber
     let task = Task { [weak self, loader] in
-      let show: @Sendable @MainActor (PageBatch<Item>) -> Void = { [weak self] batch in
+      let show: @Sendable @MainActor (RecordBatch<Item>) -> Void = { [weak self] batch in
         guard self?.running?.number == number else { return }
         self?.take(batch, from: loader, startedAt: start)
       }
@@ -222,7 +222,7 @@ public final class PagedList<Item: Record> {
   }
 
   private func finish(
-    _ result: Result<PageBatch<Item>?, SourceError>, of number: Int,
+    _ result: Result<RecordBatch<Item>?, SourceError>, of number: Int,
     from loader: PageLoader<Item>, startedAt start: Int
   ) -> Bool {
     let isCurrent = running?.number == number
@@ -246,7 +246,8 @@ public final class PagedList<Item: Record> {
     return true
   }
 
-  private func take(_ batch: PageBatch<Item>, from loader: PageLoader<Item>, startedAt start: Int) {
+  private func take(_ batch: RecordBatch<Item>, from loader: PageLoader<Item>, startedAt start: Int)
+  {
     self.loader = loader
     let isOutdated = changes.overlap(start)
     let new = changes.remaining(of: batch, isOutdated: isOutdated)

@@ -20,7 +20,7 @@ extension PostgresConnection {
   static let payloadOfAll = ""
 
   static func payload(of source: String) -> String {
-    source.stored.utf8.count <= maxPayloadSize ? source : payloadOfAll
+    source.nulEscaped.utf8.count <= maxPayloadSize ? source : payloadOfAll
   }
 
   /// Begins to listen; `false` if nothing would be heard: behind a pool that lends its sessions, or at a

@@ -37,7 +37,7 @@ package struct PostgresConnection: ~Copyable {
   /// The index in the queue of the statement that returns the marks of the views.
   private var viewMarkIndex: Int?
 
-  /// The marks of the views, see ``StoredViews``; `nil` until the first round trip of a transaction that writes.
+  /// The marks of the views, see ``ViewDefinitions``; `nil` until the first round trip of a transaction that writes.
   private(set) var viewMark: String?
 
   /// True while a transaction is being committed: it ends even if the task is cancelled.
@@ -199,7 +199,7 @@ package struct PostgresConnection: ~Copyable {
   mutating func enqueueViewMark() {
     viewMark = nil
     viewMarkIndex = enqueue(
-      "SELECT value FROM aggregator_store.shared WHERE key = $1", .text(StoredViews.key))
+      "SELECT value FROM aggregator_store.shared WHERE key = $1", .text(ViewDefinitions.key))
   }
 
   /// Sends the collected statements and commits.

@@ -57,7 +57,7 @@ actor PostgresListener {
       } else if !listener.hasGap {
         let payloads = try connection.notifications(within: Self.wakeInterval)
         let isOfAll = payloads.contains(PostgresConnection.payloadOfAll)
-        changes.sources = sources.filter { isOfAll || payloads.contains($0.text.stored) }
+        changes.sources = sources.filter { isOfAll || payloads.contains($0.text.nulEscaped) }
       }
       if listener.hasGap { changes.sources = sources }
       listener.hasGap = false

@@ -53,7 +53,7 @@ package final class PostgresResult {
 
   /// The text in a column; `nil` for null.
   package func text(_ row: Int, _ column: Int) -> String? {
-    isNull(row, column) ? nil : String(stored: bytes(row, column))
+    isNull(row, column) ? nil : String(nulEscaped: bytes(row, column))
   }
 
   /// The time in a column; `nil` for null, or for a time that cannot be one.

@@ -124,7 +124,7 @@ extension PostgresStatement {
     let values = table.columns.enumerated().map { index, column -> PostgresValue in
       switch column.kind {
       case .integer: .integers(rows.map { $0[index].integer })
-      case .text: .utf8s(rows.map { $0[index].text?.stored })
+      case .text: .utf8s(rows.map { $0[index].text?.nulEscaped })
       case .plainText: .utf8s(rows.map { $0[index].text })
       }
     }
@@ -145,7 +145,7 @@ extension PostgresResult {
       guard !isNull(row, index) else { return .null }
       return switch column.kind {
       case .integer: .integer(integer(row, index))
-      case .text: .text(Data(stored: bytes(row, index)))
+      case .text: .text(Data(nulEscaped: bytes(row, index)))
       case .plainText: .text(data(row, index))
       }
     }
@@ -158,7 +158,7 @@ extension PostgresValue {
     self =
       switch value {
       case .integer(let integer): .integer(integer)
-      case .text(let text): .utf8(text.stored)
+      case .text(let text): .utf8(text.nulEscaped)
       case .null: .integer(nil)
       }
   }

@@ -25,7 +25,7 @@ extension HistoryState {
   }
 }
 
-extension StoredHistory {
+extension HistoryStatus {
   /// The history in the result of ``PostgresStatement/history(of:)``; `nil` if none is kept.
   init?(_ result: PostgresResult) {
     guard result.count > 0, let start = result.date(0, 0) else { return nil }
@@ -101,7 +101,7 @@ extension PostgresConnection {
 extension PostgresStore {
   public func changes(
     of source: String, since start: HistoryStart, after position: Int64, limit: Int
-  ) async throws(SourceError) -> StoredChanges? {
+  ) async throws(SourceError) -> ChangeSlice? {
     try await read { connection throws(PostgresFailure) in
       connection.beginSnapshot()
       let changes = try connection.changes(of: source, since: start, after: position, limit: limit)
@@ -114,10 +114,10 @@ extension PostgresStore {
 extension PostgresConnection: HistoryReader {
   package mutating func history(
     of source: String
-  ) throws(PostgresFailure) -> (source: Int64, history: StoredHistory)? {
+  ) throws(PostgresFailure) -> (source: Int64, history: HistoryStatus)? {
     let query = enqueue(.history(of: source))
     let result = try run()[query]
-    return StoredHistory(result).map { (result.integer(0, 5), $0) }
+    return HistoryStatus(result).map { (result.integer(0, 5), $0) }
   }
 
   package mutating func syncs(

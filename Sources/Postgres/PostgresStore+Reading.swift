@@ -36,8 +36,8 @@ extension PostgresStore {
     } ?? []
   }
 
-  public func page(_ key: String, of source: String) async throws(SourceError) -> StoredPage? {
-    let found = try await read { connection throws(PostgresFailure) -> StoredPage? in
+  public func page(_ key: String, of source: String) async throws(SourceError) -> CachedPage? {
+    let found = try await read { connection throws(PostgresFailure) -> CachedPage? in
       let page = connection.enqueue(
         """
         SELECT p.page, p.fetched
@@ -56,9 +56,9 @@ extension PostgresStore {
       let results = try connection.snapshot()
       // An unreadable page was written by another version: it counts as missing.
       guard results[page].count > 0, let fetched = results[page].date(0, 1),
-        let read = try? JSONText(results[page].data(0, 0))?.read(FetchedPage.self)
+        let read = try? JSONText(results[page].data(0, 0))?.read(PageMetadata.self)
       else { return nil }
-      return StoredPage(
+      return CachedPage(
         records: results[records].rows { StoredRecord(results[records], $0) }, page: read,
         fetchedAt: fetched)
     }
@@ -81,7 +81,7 @@ extension PostgresStore {
 
   public func fetchedPages(
     of source: String
-  ) async throws(SourceError) -> [(key: String, page: FetchedPage)] {
+  ) async throws(SourceError) -> [(key: String, page: PageMetadata)] {
     let rows = try await read { connection throws(PostgresFailure) in
       let result = try connection.rows(
         """
@@ -93,7 +93,7 @@ extension PostgresStore {
     }
     // An unreadable page was written by another version: it counts as missing.
     return (rows ?? []).compactMap { row in
-      (try? JSONText(row.page)?.read(FetchedPage.self)).map { (row.key, $0) }
+      (try? JSONText(row.page)?.read(PageMetadata.self)).map { (row.key, $0) }
     }
   }
 
@@ -171,7 +171,7 @@ extension PostgresStore {
       status.fetchedAt = row.date(0, 5)
       let last = row.integer(0, 2)
       if last > PositionRange(of: row.integer(0, 7)).start { status.lastPosition = last }
-      status.history = StoredHistory(results[history])
+      status.history = HistoryStatus(results[history])
       return status
     } ?? StoreStatus()
   }

@@ -5,7 +5,7 @@ public import AggregatorStore
 extension PostgresStore {
   public func records(
     of source: String, matching words: [FoldedText], after position: Int64, limit: Int
-  ) async throws(SourceError) -> StoredSlice {
+  ) async throws(SourceError) -> RecordSlice {
     try await inspect { connection, database throws(PostgresFailure) in
       guard database.storeVersion != nil else { return .empty }
       let search = PostgresSearch(words, by: database.searchIndex)
@@ -23,7 +23,7 @@ extension PostgresStore {
       connection.enqueue("COMMIT")
       let results = try connection.run()
       let records = results[rows].rows { StoredRecord(results[rows], $0) }
-      var slice = StoredSlice(records, limit: limit)
+      var slice = RecordSlice(records, limit: limit)
       if hasTotal { slice.total = search.total(count.map { results[$0] }, in: slice) }
       return slice
     }
@@ -31,7 +31,7 @@ extension PostgresStore {
 
   public func records(
     of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int
-  ) async throws(SourceError) -> (slice: StoredSlice, last: SearchRank) {
+  ) async throws(SourceError) -> (slice: RecordSlice, last: SearchRank) {
     try await inspect { connection, database throws(PostgresFailure) in
       guard database.storeVersion != nil else { return (.empty, .other) }
       let words = PostgresSearch(search.words, by: database.searchIndex)
@@ -73,7 +73,7 @@ struct PostgresSearch: Sendable {
   var isEverything: Bool { patterns.isEmpty && scanned.isEmpty }
 
   init(_ words: [FoldedText], by index: PostgresSearchIndex) {
-    let words = words.map(\.stored).filter { !$0.isEmpty }
+    let words = words.map(\.searchable).filter { !$0.isEmpty }
     let indexed = words.filter { Self.isIndexed($0, by: index) }
     patterns = indexed.map { "%\($0.likePattern)%" }
     scanned = words.filter { !indexed.contains($0) }
@@ -191,7 +191,7 @@ struct PostgresSearch: Sendable {
   /// The number of all matches, of which `slice` has the first; `nil` if they were not all counted.
   ///
   /// `counted` is the result of ``count(of:)``.
-  func total(_ counted: PostgresResult?, in slice: StoredSlice) -> Int? {
+  func total(_ counted: PostgresResult?, in slice: RecordSlice) -> Int? {
     if !isEverything, !slice.hasMore { return slice.records.count }
     guard let counted, counted.count > 0 else { return nil }
     let count = Int(max(0, counted.integer(0, 0)))

@@ -1,7 +1,7 @@
 import AggregatorCore
 package import AggregatorStore
 
-extension StoredViews {
+extension ViewDefinitions {
   /// The views in the database, in the schema ``PostgresSchema/viewSchema``.
   init(inDatabase views: SourceViews) {
     self.init(views) { ($0.postgresName, $0.postgresDefinition) }
@@ -44,7 +44,7 @@ extension SourceView {
           END AS json
         FROM aggregator_store.records r
         WHERE r.source = (
-            SELECT number FROM aggregator_store.sources WHERE name = \(name.stored.postgresText))
+            SELECT number FROM aggregator_store.sources WHERE name = \(name.nulEscaped.postgresText))
           AND r.removed_upstream IS NULL AND NOT EXISTS (
             SELECT 1 FROM aggregator_store.tombstones t WHERE t.source = r.source AND t.id = r.id)
         OFFSET 0) records
@@ -83,13 +83,13 @@ extension PostgresConnection {
   /// Writes the views that differ from those in the database, in the transaction of another write, unless their
   /// marks are `settled`; returns the marks that are left, `nil` if nothing was tried.
   mutating func update(
-    _ views: StoredViews, unless settled: String?
+    _ views: ViewDefinitions, unless settled: String?
   ) throws(PostgresFailure) -> String? {
     if viewMark == nil { _ = try run() }
     guard let found = viewMark, found != views.mark, found != settled else { return nil }
     enqueue("SELECT set_config('lock_timeout', $1, true)", .text(Self.viewWait))
     let lock = enqueue(
-      "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))", .text(StoredViews.key))
+      "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))", .text(ViewDefinitions.key))
     // Read again behind the lock.
     enqueueViewMark()
     let relations = enqueue(
@@ -117,7 +117,7 @@ extension PostgresConnection {
         return try attempt(view.definition)
       }
     }
-    if new != mark { setSharedText(StoredViews.key, to: new) }
+    if new != mark { setSharedText(ViewDefinitions.key, to: new) }
     return new
   }
 

@@ -206,7 +206,7 @@ extension PostgresConnection: StoreTransaction {
       FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[])
         AS new (position, id, folded, json)
       """, .integer(source), .date(date), .integers(records.map(\.position)),
-      .texts(records.map(\.id)), .utf8s(records.map { Data($0.text.stored.utf8) }),
+      .texts(records.map(\.id)), .utf8s(records.map { Data($0.text.searchable.utf8) }),
       .utf8s(records.map(\.json)))
   }
 
@@ -217,7 +217,7 @@ extension PostgresConnection: StoreTransaction {
       FROM unnest($2::bigint[], $3::text[], $4::text[]) AS new (position, folded, json)
       WHERE r.position = new.position
       """, .date(date), .integers(records.map(\.position)),
-      .utf8s(records.map { Data($0.text.stored.utf8) }), .utf8s(records.map(\.json)))
+      .utf8s(records.map { Data($0.text.searchable.utf8) }), .utf8s(records.map(\.json)))
   }
 
   package mutating func mark(_ positions: [Int64], removedUpstreamAt date: Date?) {
@@ -239,7 +239,7 @@ extension PostgresConnection: StoreTransaction {
   // MARK: Pages and checkpoints
 
   package mutating func savePage(
-    _ page: FetchedPage, as key: String, positions: [Int64], of source: Int64, at date: Date
+    _ page: PageMetadata, as key: String, positions: [Int64], of source: Int64, at date: Date
   ) {
     guard let json = try? CanonicalJSON.bytes(of: page) else { return }
     enqueue(

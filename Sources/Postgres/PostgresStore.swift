@@ -18,7 +18,7 @@ public final class PostgresStore: Store {
   let history: HistoryLimit
   /// The address of queries of people; `nil` for that of the store.
   let queryAddress: @Sendable () throws(SourceError) -> PostgresAddress?
-  private let views: StoredViews?
+  private let views: ViewDefinitions?
   /// The marks of the views that an update has left: those that the server refused are not tried again.
   private let settledViews = Mutex<String?>(nil)
   private let writer: PostgresSession
@@ -55,7 +55,7 @@ public final class PostgresStore: Store {
     self.address = address
     self.queryAddress = queryAddress
     self.history = history
-    self.views = views.map(StoredViews.init(inDatabase:))
+    self.views = views.map(ViewDefinitions.init(inDatabase:))
     let reachability = Reachability()
     writer = PostgresSession(to: address, "write", busyTimeout, reachability)
     // Readers never wait for a writer of this process if they have a connection of their own.

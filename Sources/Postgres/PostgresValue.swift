@@ -4,7 +4,7 @@ package import AggregatorFoundation
 package enum PostgresValue: Sendable {
   case integer(Int64?)
   case bool(Bool)
-  /// A text that may contain any character; see ``Swift/String/stored``.
+  /// A text that may contain any character; see ``Swift/String/nulEscaped``.
   case text(String?)
   /// UTF-8 without zero bytes.
   case utf8(Data?)
@@ -37,7 +37,7 @@ package enum PostgresValue: Sendable {
     case .integer(nil), .text(nil), .utf8(nil): return false
     case .integer(let value?): bytes.append(bigEndian: value)
     case .bool(let value): bytes.append(value ? 1 : 0)
-    case .text(let value?): bytes.append(contentsOf: value.stored.utf8)
+    case .text(let value?): bytes.append(contentsOf: value.nulEscaped.utf8)
     case .utf8(let value?): bytes.append(contentsOf: value)
     case .integers(let values):
       Self.append(values, of: Self.bigint, to: &bytes) { value, bytes in
@@ -46,7 +46,7 @@ package enum PostgresValue: Sendable {
       }
     case .texts(let values):
       Self.append(values, of: Self.text, to: &bytes) { value, bytes in
-        let utf8 = value.stored.utf8
+        let utf8 = value.nulEscaped.utf8
         bytes.append(bigEndian: Int32(utf8.count))
         bytes.append(contentsOf: utf8)
       }
@@ -86,14 +86,14 @@ extension String {
   ///
   /// NUL becomes U+0001 and `0`, U+0001 becomes U+0001 and `1`: different texts stay different and in the same
   /// order.
-  var stored: String {
-    utf8.contains { $0 <= 1 } ? String(decoding: Data(utf8).stored, as: UTF8.self) : self
+  var nulEscaped: String {
+    utf8.contains { $0 <= 1 } ? String(decoding: Data(utf8).nulEscaped, as: UTF8.self) : self
   }
 
-  /// Decodes ``stored``.
-  init(stored bytes: UnsafeRawBufferPointer) {
+  /// Decodes ``nulEscaped``.
+  init(nulEscaped bytes: UnsafeRawBufferPointer) {
     if bytes.contains(1) {
-      self.init(decoding: Data(stored: bytes), as: UTF8.self)
+      self.init(decoding: Data(nulEscaped: bytes), as: UTF8.self)
     } else {
       self.init(decoding: bytes, as: UTF8.self)
     }
@@ -101,13 +101,13 @@ extension String {
 }
 
 extension Data {
-  /// The same of a text's UTF-8; see ``Swift/String/stored``.
-  package var stored: Data {
+  /// The same of a text's UTF-8; see ``Swift/String/nulEscaped``.
+  package var nulEscaped: Data {
     contains { $0 <= 1 } ? Data(flatMap { $0 <= 1 ? [1, UInt8(ascii: "0") + $0] : [$0] }) : self
   }
 
-  /// Decodes ``stored``.
-  package init(stored bytes: UnsafeRawBufferPointer) {
+  /// Decodes ``nulEscaped``.
+  package init(nulEscaped bytes: UnsafeRawBufferPointer) {
     guard bytes.contains(1) else {
       self.init(bytes)
       return

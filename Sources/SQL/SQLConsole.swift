@@ -82,7 +82,7 @@ package struct SQLConsole {
     let context = context.renewed()
     let drawing = context.progress.begin()
     let task = Task {
-      try await context.pagedOutput.run(ended: .success) { [session] in
+      try await context.listingOutput.run(ended: .success) { [session] in
         try await session.run(text, within: QueryTime(session.limit), in: context)
       }
     }
@@ -133,7 +133,7 @@ package struct SQLConsole {
             suggestion: nearest(to: words[1], in: tables.map(\.text))))
       }
     }
-    let output = context.renewed().pagedOutput
+    let output = context.renewed().listingOutput
     let wrap = Wrap(context.renewed().terminal.width)
     for line in lines {
       try output.write(wrap.lines(of: line.safeLine).map { "\($0)\n" }.joined())

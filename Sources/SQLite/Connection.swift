@@ -91,7 +91,7 @@ package struct Connection: ~Copyable {
         guard let text = values?[0].flatMap({ sqlite3_value_text($0) }) else {
           return sqlite3_result_null(context)
         }
-        var folded = FoldedText(String(cString: text)).stored
+        var folded = FoldedText(String(cString: text)).searchable
         folded.withUTF8 { utf8 in
           utf8.withMemoryRebound(to: CChar.self) {
             csqlite_result_text(context, $0.baseAddress, Int32(clamping: $0.count))

@@ -5,7 +5,7 @@ public import AggregatorStore
 extension SQLiteStore {
   public func changes(
     of source: String, since start: HistoryStart, after position: Int64, limit: Int
-  ) async throws(SourceError) -> StoredChanges? {
+  ) async throws(SourceError) -> ChangeSlice? {
     try await read { connection throws(SQLiteFailure) in
       try connection.changes(of: source, since: start, after: position, limit: limit)
     } ?? nil
@@ -86,7 +86,7 @@ extension Connection {
 extension Connection: HistoryReader {
   package mutating func history(
     of source: String
-  ) throws(SQLiteFailure) -> (source: Int64, history: StoredHistory)? {
+  ) throws(SQLiteFailure) -> (source: Int64, history: HistoryStatus)? {
     guard let number = try number(of: source), let history = try history(of: number) else {
       return nil
     }
@@ -94,7 +94,7 @@ extension Connection: HistoryReader {
   }
 
   /// The history of a source; `nil` if none is kept.
-  mutating func history(of source: Int64) throws(SQLiteFailure) -> StoredHistory? {
+  mutating func history(of source: Int64) throws(SQLiteFailure) -> HistoryStatus? {
     let found = try row(
       """
       SELECT h.start, h.last, h.last - h.trimmed, s.last,
@@ -103,7 +103,7 @@ extension Connection: HistoryReader {
       """, source
     ) { row in
       row.date(0).map { start in
-        StoredHistory(
+        HistoryStatus(
           start: start, count: Int(clamping: max(0, row.integer(2))),
           mark: HistoryMark(position: row.integer(3), change: row.integer(1)),
           syncedAt: row.date(4))

@@ -18,7 +18,7 @@ extension SQLiteStore {
     return found ?? nil
   }
 
-  public func page(_ key: String, of source: String) async throws(SourceError) -> StoredPage? {
+  public func page(_ key: String, of source: String) async throws(SourceError) -> CachedPage? {
     let found = try await read { connection throws(SQLiteFailure) in
       try connection.page(key, of: source)
     }
@@ -49,7 +49,7 @@ extension SQLiteStore {
 
   public func fetchedPages(
     of source: String
-  ) async throws(SourceError) -> [(key: String, page: FetchedPage)] {
+  ) async throws(SourceError) -> [(key: String, page: PageMetadata)] {
     let rows = try await read { connection throws(SQLiteFailure) in
       try connection.rows(
         """
@@ -60,7 +60,7 @@ extension SQLiteStore {
     }
     // An unreadable page was written by another version: it counts as missing.
     return (rows ?? []).compactMap { row in
-      (try? JSONText(row.page)?.read(FetchedPage.self)).map { (row.key, $0) }
+      (try? JSONText(row.page)?.read(PageMetadata.self)).map { (row.key, $0) }
     }
   }
 
@@ -170,7 +170,7 @@ extension Connection {
 
   fileprivate mutating func page(
     _ key: String, of source: String
-  ) throws(SQLiteFailure) -> StoredPage? {
+  ) throws(SQLiteFailure) -> CachedPage? {
     let row = try row(
       """
       SELECT page, positions, fetched FROM pages
@@ -179,7 +179,7 @@ extension Connection {
     ) { (page: $0.bytes(0), positions: $0.text(1) ?? "[]", fetched: $0.date(2)) }
     // An unreadable page was written by another version: it counts as missing.
     guard let row, let fetched = row.fetched,
-      let page = try? JSONText(row.page)?.read(FetchedPage.self),
+      let page = try? JSONText(row.page)?.read(PageMetadata.self),
       Int64(page.unreadable).count == page.unreadable
     else { return nil }
     let records = try rows(
@@ -191,7 +191,7 @@ extension Connection {
     ) {
       StoredRecord(position: $0.integer(0), json: $0.bytes(2), savedAt: $0.date(1) ?? fetched)
     }
-    return StoredPage(records: records, page: page, fetchedAt: fetched)
+    return CachedPage(records: records, page: page, fetchedAt: fetched)
   }
 }
 

@@ -5,13 +5,13 @@ import CAggregatorSQLite
 extension SQLiteStore {
   public func records(
     of source: String, matching words: [FoldedText], after position: Int64, limit: Int
-  ) async throws(SourceError) -> StoredSlice {
-    let search = StoredSearch(words)
+  ) async throws(SourceError) -> RecordSlice {
+    let search = SQLiteSearch(words)
     return try await read { connection throws(SQLiteFailure) in
       guard let number = try connection.number(of: source) else { return .empty }
       let window = RecordWindow(
         of: number, after: position, limit: RecordWindow.limit(showingMoreThan: limit))
-      var slice = StoredSlice(try connection.records(search, in: window), limit: limit)
+      var slice = RecordSlice(try connection.records(search, in: window), limit: limit)
       if position <= PositionRange(of: number).start || search.isEverything {
         slice.total = try connection.total(of: search, in: slice, of: number)
       }
@@ -25,15 +25,15 @@ extension SQLiteStore {
   /// before it.
   public func records(
     of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int
-  ) async throws(SourceError) -> (slice: StoredSlice, last: SearchRank) {
-    let stored = StoredSearch(search.words)
-    let wantedName = search.name.map { StoredName($0, isIndexed: search.isNameIndexed) }
+  ) async throws(SourceError) -> (slice: RecordSlice, last: SearchRank) {
+    let prepared = SQLiteSearch(search.words)
+    let wantedName = search.name.map { NamePrefix($0, isIndexed: search.isNameIndexed) }
     return try await read { connection throws(SQLiteFailure) in
       guard let number = try connection.number(of: source) else { return (.empty, .other) }
       let range = PositionRange(of: number)
-      let matches = start == nil ? try connection.matches(stored, of: number, in: range) : nil
+      let matches = start == nil ? try connection.matches(prepared, of: number, in: range) : nil
       if let matches, matches.count <= StoreLimit.countedMatches {
-        return try connection.firstPage(of: matches, search, stored, of: number, limit: limit)
+        return try connection.firstPage(of: matches, search, prepared, of: number, limit: limit)
       }
       var name = wantedName
       // Asked once, since it takes as long as both ranks of names where no record begins so.
@@ -43,14 +43,14 @@ extension SQLiteStore {
       var page = RankedSlice(after: start, limit: limit)
       for start in page.starts where page.missing > 0 {
         let found = try connection.records(
-          of: start.rank, stored, id: search.id, name,
+          of: start.rank, prepared, id: search.id, name,
           in: RecordWindow(of: number, after: start.position, limit: page.missing))
         page.append(found, of: start.rank)
       }
       var slice = page.slice
       // Otherwise there are more matches than are counted.
       if start == nil, matches == nil {
-        slice.total = try connection.total(of: stored, in: slice, of: number)
+        slice.total = try connection.total(of: prepared, in: slice, of: number)
       }
       return (slice, page.last)
     } ?? (.empty, .other)
@@ -59,7 +59,7 @@ extension SQLiteStore {
 
 /// A query split into the parts that the index can find, pieces of three characters and more, and the
 /// rest.
-struct StoredSearch: Sendable {
+struct SQLiteSearch: Sendable {
   /// The expression for the index; `nil` if the index cannot help.
   let match: String?
   let hasSeveralWords: Bool
@@ -73,7 +73,7 @@ struct StoredSearch: Sendable {
   var isEverything: Bool { match == nil && scanned == nil }
 
   init(_ words: [FoldedText]) {
-    let words = words.map(\.stored).filter { !$0.isEmpty }
+    let words = words.map(\.searchable).filter { !$0.isEmpty }
     // The index counts in Unicode scalars, and confuses the last three of the first plane.
     let indexed = words.filter { word in
       word.unicodeScalars.count >= 3
@@ -92,7 +92,7 @@ struct StoredSearch: Sendable {
 }
 
 /// A name to look for at the beginning of a record's text, where its name is.
-private struct StoredName: Sendable {
+private struct NamePrefix: Sendable {
   let text: String
   /// The expression for the index: the text begins with the name; `nil` for a name of one or two letters.
   let beginning: String?
@@ -109,7 +109,7 @@ private typealias IndexedMatch = (position: Int64, begins: Bool)
 extension Connection {
   /// All matches in first-seen order, or one more than are counted; `nil` where the index does not suffice.
   fileprivate mutating func matches(
-    _ search: StoredSearch, of source: Int64, in range: PositionRange
+    _ search: SQLiteSearch, of source: Int64, in range: PositionRange
   ) throws(SQLiteFailure) -> [IndexedMatch]? {
     guard let match = search.match, try isCounted(search, of: source) else { return nil }
     try addBegins()
@@ -123,12 +123,12 @@ extension Connection {
 
   /// The closest of all matches, and their number.
   fileprivate mutating func firstPage(
-    of matches: [IndexedMatch], _ search: RankedSearch, _ stored: StoredSearch, of source: Int64,
+    of matches: [IndexedMatch], _ search: RankedSearch, _ prepared: SQLiteSearch, of source: Int64,
     limit: Int
-  ) throws(SQLiteFailure) -> (slice: StoredSlice, last: SearchRank) {
+  ) throws(SQLiteFailure) -> (slice: RecordSlice, last: SearchRank) {
     var page = RankedSlice(after: nil, limit: limit)
     let window = RecordWindow(of: source, limit: page.missing)
-    page.append(try records(of: .id, stored, id: search.id, nil, in: window), of: .id)
+    page.append(try records(of: .id, prepared, id: search.id, nil, in: window), of: .id)
     // Only those that begin with the first word can begin with the name; each is read to see.
     var named: [SearchRank: [StoredRecord]] = [:]
     var isNamed: Set<Int64> = []
@@ -149,7 +149,7 @@ extension Connection {
       page.append([record], of: .other)
     }
     var slice = page.slice
-    slice.total = try total(of: stored, in: slice, of: source, indexed: matches.count)
+    slice.total = try total(of: prepared, in: slice, of: source, indexed: matches.count)
     return (slice, page.last)
   }
 
@@ -182,7 +182,7 @@ extension Connection {
 
   /// False also where looking for one takes too long: every record is read, 100 000 in less than 0.1 s.
   fileprivate mutating func hasBeginning(
-    _ name: StoredName, of source: Int64, in range: PositionRange
+    _ name: NamePrefix, of source: Int64, in range: PositionRange
   ) throws(SQLiteFailure) -> Bool {
     guard let beginning = name.beginning else {
       return try recordCount(of: source) <= StoreLimit.comparedNames
@@ -195,7 +195,7 @@ extension Connection {
 
   /// The matches of one rank.
   fileprivate mutating func records(
-    of rank: SearchRank, _ search: StoredSearch, id: String?, _ name: StoredName?,
+    of rank: SearchRank, _ search: SQLiteSearch, id: String?, _ name: NamePrefix?,
     in window: RecordWindow
   ) throws(SQLiteFailure) -> [StoredRecord] {
     switch rank {
@@ -246,7 +246,7 @@ extension Connection {
   /// Records in the order of their positions, without deleted ones and ones removed upstream, the one with
   /// `id` and those whose text begins with `beginning`.
   mutating func records(
-    _ search: StoredSearch, in window: RecordWindow, withoutID id: String? = nil,
+    _ search: SQLiteSearch, in window: RecordWindow, withoutID id: String? = nil,
     withoutBeginning beginning: String? = nil
   ) throws(SQLiteFailure) -> [StoredRecord] {
     if let match = search.match {
@@ -284,7 +284,7 @@ extension Connection {
   ///
   /// - Parameter indexed: Their number by the index, which also has those that are hidden.
   fileprivate mutating func total(
-    of search: StoredSearch, in slice: StoredSlice, of source: Int64, indexed: Int? = nil
+    of search: SQLiteSearch, in slice: RecordSlice, of source: Int64, indexed: Int? = nil
   ) throws(SQLiteFailure) -> Int? {
     if search.isEverything { return try recordCount(of: source) }
     if slice.hasMore, let indexed, try !hasHidden(source) { return indexed }
@@ -296,7 +296,7 @@ extension Connection {
 
   /// True if matches of a search can be counted by the index alone: scanning every record takes too long.
   mutating func isCounted(
-    _ search: StoredSearch, of source: Int64
+    _ search: SQLiteSearch, of source: Int64
   ) throws(SQLiteFailure) -> Bool {
     guard search.match != nil, search.scanned == nil else { return false }
     guard search.hasSeveralWords else { return true }
@@ -316,7 +316,7 @@ extension Connection {
   /// The number of matches, counted by the index alone and at most up to `bound`; `bound` where the
   /// index does not suffice.
   fileprivate mutating func count(
-    _ search: StoredSearch, of source: Int64, atMost bound: Int
+    _ search: SQLiteSearch, of source: Int64, atMost bound: Int
   ) throws(SQLiteFailure) -> Int {
     guard let match = search.match, try isCounted(search, of: source) else { return bound }
     let range = PositionRange(of: source)

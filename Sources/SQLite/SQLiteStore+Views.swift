@@ -75,7 +75,7 @@ extension FieldKind {
   }
 }
 
-extension StoredViews {
+extension ViewDefinitions {
   /// The views in the store's file.
   init(inFile views: SourceViews) {
     self.init(views) { ($0.storedName, $0.definition) }
@@ -84,14 +84,14 @@ extension StoredViews {
 
 extension Connection {
   /// Writes the views that differ from those in the file, in the transaction of another write.
-  mutating func update(_ views: StoredViews) throws(SQLiteFailure) {
-    let mark = try sharedText(StoredViews.key) ?? ""
+  mutating func update(_ views: ViewDefinitions) throws(SQLiteFailure) {
+    let mark = try sharedText(ViewDefinitions.key) ?? ""
     guard mark != views.mark else { return }
     let new = try views.update(from: mark) { step throws(SQLiteFailure) in try perform(step) }
-    if new != mark { try setSharedText(StoredViews.key, to: new) }
+    if new != mark { try setSharedText(ViewDefinitions.key, to: new) }
   }
 
-  private mutating func perform(_ step: StoredViews.Step) throws(SQLiteFailure) -> Bool {
+  private mutating func perform(_ step: ViewDefinitions.Step) throws(SQLiteFailure) -> Bool {
     switch step {
     case .drop(let name):
       if try kind(of: name) == "view" { try execute(quoted: "DROP VIEW \(name.sqlName)") }

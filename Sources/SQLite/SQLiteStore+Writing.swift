@@ -149,7 +149,7 @@ extension Connection: StoreTransaction {
         """
         INSERT INTO records (position, source, id, saved, first_seen, folded, json)
         VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6)
-        """, form.position, source, form.id, date, form.text.stored, form.json)
+        """, form.position, source, form.id, date, form.text.searchable, form.json)
     }
     try run(
       """
@@ -163,7 +163,7 @@ extension Connection: StoreTransaction {
     _ records: [BatchPlan.Form], at date: Date
   ) throws(SQLiteFailure) {
     for form in records {
-      let text = form.text.stored
+      let text = form.text.searchable
       let old = try row("SELECT folded FROM records WHERE position = ?1", form.position) {
         $0.text(0)
       }
@@ -205,7 +205,7 @@ extension Connection: StoreTransaction {
   // MARK: Pages and checkpoints
 
   package mutating func savePage(
-    _ page: FetchedPage, as key: String, positions: [Int64], of source: Int64, at date: Date
+    _ page: PageMetadata, as key: String, positions: [Int64], of source: Int64, at date: Date
   ) throws(SQLiteFailure) {
     guard let json = try? CanonicalJSON.bytes(of: page) else { return }
     try run(

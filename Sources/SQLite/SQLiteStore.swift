@@ -15,7 +15,7 @@ public final class SQLiteStore: Store {
 
   package let file: StoreFile
   let history: HistoryLimit
-  private let views: StoredViews?
+  private let views: ViewDefinitions?
   private let writer: StoreConnection
   private let checkpointer: Checkpointer
   let readers: StoreReaders
@@ -56,7 +56,7 @@ public final class SQLiteStore: Store {
     self.history = history
     self.pollInterval = pollInterval
     self.clock = clock
-    self.views = views.map(StoredViews.init(inFile:))
+    self.views = views.map(ViewDefinitions.init(inFile:))
     file = StoreFile(
       path: path, busyTimeout: busyTimeout, keepsDamagedFile: keepsDamagedFile, report: report)
     writer = StoreConnection(to: file, for: .writing)

@@ -30,34 +30,35 @@ extension Store {
   public func coverage(of source: String) async throws(SourceError) -> Coverage {
     let status = try await status(of: source)
     let cached = status.records + status.hidden
-    let lists = try await fetchedPages(of: source).compactMap { ListPage($0.key, $0.page) }
+    let lists = try await fetchedPages(of: source).compactMap { ListingEntry($0.key, $0.page) }
     let isWhole = lists.allSatisfy(\.isWhole)
     if let total = lists.lazy.compactMap(\.page.total).first {
       var coverage = Coverage(
         cached: cached, total: total, isComplete: isWhole && cached >= total)
       // Different totals are those of different times.
       coverage.isShort =
-        ListPage.whole(of: lists).map { list in
+        ListingEntry.whole(of: lists).map { list in
           // A page that contradicts its total has none.
-          list.allSatisfy { $0.total ?? total == total } && ListPage.rows(of: list) < total
+          list.allSatisfy { $0.total ?? total == total } && ListingEntry.rows(of: list) < total
         } ?? false
       return coverage
     }
     let isSynced = try await checkpoint(Coverage.checkpoint, of: source) != nil
-    let isListed = ListPage.whole(of: lists).map { ListPage.rows(of: $0) <= cached } ?? false
+    let isListed =
+      ListingEntry.whole(of: lists).map { ListingEntry.rows(of: $0) <= cached } ?? false
     let isComplete = isWhole && (isSynced || isListed)
     return Coverage(cached: cached, total: nil, isComplete: isComplete)
   }
 }
 
 /// A page that `cached` made for a list without a query.
-private struct ListPage {
-  let page: FetchedPage
+private struct ListingEntry {
+  let page: PageMetadata
   /// Where it begins, and how many records were requested.
   private let place: [JSON]
 
   /// `nil` for the key of another call.
-  init?(_ key: String, _ page: FetchedPage) {
+  init?(_ key: String, _ page: PageMetadata) {
     guard case .array(let parts)? = JSON(reading: Data(key.utf8)), parts.count == 5,
       parts[1] == .string(CallKind.list.rawValue)
     else { return nil }
@@ -71,13 +72,13 @@ private struct ListPage {
   /// The number of rows of a list.
   ///
   /// If it is larger than that of different records, some rows repeat, and others may be missing.
-  static func rows(of list: [FetchedPage]) -> Int { list.reduce(0) { $0 + ($1.rows ?? 0) } }
+  static func rows(of list: [PageMetadata]) -> Int { list.reduce(0) { $0 + ($1.rows ?? 0) } }
 
   /// The pages of a list that is cached from its first page to its last; `nil` if none is.
-  static func whole(of pages: [ListPage]) -> [FetchedPage]? {
+  static func whole(of pages: [ListingEntry]) -> [PageMetadata]? {
     let byPlace = Dictionary(pages.map { ($0.place, $0.page) }) { first, _ in first }
     for first in pages where first.place[0] == .null {
-      var (next, list) = (Optional(first.page), [FetchedPage]())
+      var (next, list) = (Optional(first.page), [PageMetadata]())
       while let page = next, list.count <= pages.count, page.rows != nil {
         list.append(page)
         guard let cursor = page.next else { return list }

@@ -43,10 +43,10 @@ package struct RankedSlice {
   }
 
   /// The page, without a total.
-  package var slice: StoredSlice { StoredSlice(records, limit: limit) }
+  package var slice: RecordSlice { RecordSlice(records, limit: limit) }
 }
 
-extension StoredSlice {
+extension RecordSlice {
   /// The first of the records that were found; one more than `limit` shows that there are more.
   package init(_ found: [StoredRecord], limit: Int, total: Int? = nil) {
     self.init(records: Array(found.prefix(limit)), hasMore: found.count > limit, total: total)
@@ -57,7 +57,7 @@ extension Store {
   /// Without ranks, all matches have the last one.
   public func records(
     of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int
-  ) async throws(SourceError) -> (slice: StoredSlice, last: SearchRank) {
+  ) async throws(SourceError) -> (slice: RecordSlice, last: SearchRank) {
     let slice = try await records(
       of: source, matching: search.words, after: start?.position ?? 0, limit: limit)
     return (slice, .other)
@@ -67,19 +67,19 @@ extension Store {
 extension RecordStore {
   /// The records of a request after a position, and the position of the last of them.
   func slice(
-    _ request: PageRequest, after start: StoredPosition?
-  ) async throws(SourceError) -> (slice: StoredSlice, last: StoredPosition?) {
+    _ request: PageRequest, after start: RecordPosition?
+  ) async throws(SourceError) -> (slice: RecordSlice, last: RecordPosition?) {
     guard let query = request.query, start == nil || start?.rank != nil else {
       // Also for a search that began before matches were ranked.
       let slice = try await store.records(
         of: source, matching: request.query?.words ?? [], after: start?.position ?? 0,
         limit: request.limit)
-      return (slice, slice.records.last.map { StoredPosition($0) })
+      return (slice, slice.records.last.map { RecordPosition($0) })
     }
     let (slice, rank) = try await store.records(
       of: source, matching: RankedSearch(query, for: Item.self),
       after: start.flatMap { start in start.rank.map { RankedPosition($0, start.position) } },
       limit: request.limit)
-    return (slice, slice.records.last.map { StoredPosition($0, rank: rank) })
+    return (slice, slice.records.last.map { RecordPosition($0, rank: rank) })
   }
 }

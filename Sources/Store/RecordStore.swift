@@ -21,14 +21,14 @@ public struct RecordStore<Item: Record>: Sendable {
   ///
   /// - Throws: ``SourceError`` with code `storage`, `busy` or `malformed`.
   func save(
-    _ records: [Item], page: (key: String, page: FetchedPage)? = nil,
+    _ records: [Item], page: (key: String, page: PageMetadata)? = nil,
     update: CheckpointUpdate? = nil, at date: Date
   ) async throws(SourceError) -> StoreChanges {
     try await save(encoded: encoded(records), page: page, update: update, at: date)
   }
 
   func save(
-    encoded records: [EncodedRecord<Item>], page: (key: String, page: FetchedPage)? = nil,
+    encoded records: [EncodedRecord<Item>], page: (key: String, page: PageMetadata)? = nil,
     update: CheckpointUpdate?, completesSync: Bool = false, at date: Date
   ) async throws(SourceError) -> StoreChanges {
     try await store.save(

@@ -20,14 +20,14 @@ public protocol Store: Sendable {
   /// after `position`, 0 for the start, and has at most `limit` records, 1 or more.
   func records(
     of source: String, matching words: [FoldedText], after position: Int64, limit: Int
-  ) async throws(SourceError) -> StoredSlice
+  ) async throws(SourceError) -> RecordSlice
 
   /// Records as of the search above, but by rank first, and the rank of the last one.
   ///
   /// By default all have the same rank. The slice has a total only at the start, `nil`.
   func records(
     of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int
-  ) async throws(SourceError) -> (slice: StoredSlice, last: SearchRank)
+  ) async throws(SourceError) -> (slice: RecordSlice, last: SearchRank)
 
   /// A record, even if it is deleted or removed upstream; `nil` if it was never stored.
   func record(_ id: String, of source: String) async throws(SourceError) -> StoredRecord?
@@ -41,7 +41,7 @@ public protocol Store: Sendable {
   ) async throws(SourceError) -> [String]
 
   /// A page of the service with its records as they are now; `nil` if it is not cached.
-  func page(_ key: String, of source: String) async throws(SourceError) -> StoredPage?
+  func page(_ key: String, of source: String) async throws(SourceError) -> CachedPage?
 
   /// The keys of cached pages that start with `prefix`, in any order; none by default.
   ///
@@ -53,7 +53,7 @@ public protocol Store: Sendable {
   /// The cached pages without their records, the newest first.
   func fetchedPages(
     of source: String
-  ) async throws(SourceError) -> [(key: String, page: FetchedPage)]
+  ) async throws(SourceError) -> [(key: String, page: PageMetadata)]
 
   /// The text of a checkpoint; `nil` if there is none.
   func checkpoint(_ name: String, of source: String) async throws(SourceError) -> String?
@@ -104,7 +104,7 @@ public protocol Store: Sendable {
   /// The slice begins after `position`, 0 for the start, and has at most `limit` records, 1 or more.
   func changes(
     of source: String, since start: HistoryStart, after position: Int64, limit: Int
-  ) async throws(SourceError) -> StoredChanges?
+  ) async throws(SourceError) -> ChangeSlice?
 
   /// Removes the history of a source: all its changes, but no record.
   func clearHistory(of source: String) async throws(SourceError)
@@ -150,7 +150,7 @@ extension Store {
 
   public func changes(
     of source: String, since start: HistoryStart, after position: Int64, limit: Int
-  ) async throws(SourceError) -> StoredChanges? { nil }
+  ) async throws(SourceError) -> ChangeSlice? { nil }
 
   public func clearHistory(of source: String) async throws(SourceError) {}
 

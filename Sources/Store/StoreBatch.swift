@@ -7,7 +7,7 @@ public struct StoreBatch: Sendable {
   public var entries: [StoreEntry]
 
   /// The page that the records form, and its key; `nil` to save only the records.
-  public var page: (key: String, page: FetchedPage)?
+  public var page: (key: String, page: PageMetadata)?
 
   public var update: CheckpointUpdate?
 
@@ -18,7 +18,7 @@ public struct StoreBatch: Sendable {
   public var completesSync: Bool
 
   public init(
-    _ entries: [StoreEntry], page: (key: String, page: FetchedPage)? = nil,
+    _ entries: [StoreEntry], page: (key: String, page: PageMetadata)? = nil,
     update: CheckpointUpdate? = nil, completesSync: Bool = false
   ) {
     self.entries = entries

@@ -70,7 +70,7 @@ extension [Int64] {
 extension FoldedText {
   /// The text in which a store searches, and for which it searches: with a visible sign for zero bytes,
   /// which end a text in SQLite and which PostgreSQL refuses.
-  package var stored: String {
+  package var searchable: String {
     text.utf8.contains(0) ? text.replacing("\0", with: "\u{2400}") : text
   }
 }

@@ -30,7 +30,7 @@ package protocol StoreTransaction: ~Copyable {
 
   /// Saves a page in place of one with the same key, and drops the oldest beyond ``StoreLimit/pages``.
   mutating func savePage(
-    _ page: FetchedPage, as key: String, positions: [Int64], of source: Int64, at date: Date
+    _ page: PageMetadata, as key: String, positions: [Int64], of source: Int64, at date: Date
   ) throws(Failure)
 
   /// Drops all pages of a source.

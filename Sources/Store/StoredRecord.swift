@@ -37,7 +37,7 @@ public struct StoredDeletion: Hashable, Sendable {
 }
 
 /// Consecutive records of a ``Store``.
-public struct StoredSlice: Hashable, Sendable {
+public struct RecordSlice: Hashable, Sendable {
   /// The records in first-seen order.
   public var records: [StoredRecord]
 
@@ -46,7 +46,7 @@ public struct StoredSlice: Hashable, Sendable {
   /// The number of all matches; `nil` where counting would cost too much.
   public var total: Int?
 
-  public static let empty = StoredSlice(records: [], hasMore: false, total: 0)
+  public static let empty = RecordSlice(records: [], hasMore: false, total: 0)
 
   public init(records: [StoredRecord], hasMore: Bool, total: Int?) {
     self.records = records
@@ -56,14 +56,14 @@ public struct StoredSlice: Hashable, Sendable {
 }
 
 /// A page of a service, with its records as they are now.
-public struct StoredPage: Hashable, Sendable {
+public struct CachedPage: Hashable, Sendable {
   /// The records, including deleted ones.
   public var records: [StoredRecord]
 
-  public var page: FetchedPage
+  public var page: PageMetadata
   public var fetchedAt: Date
 
-  public init(records: [StoredRecord], page: FetchedPage, fetchedAt: Date) {
+  public init(records: [StoredRecord], page: PageMetadata, fetchedAt: Date) {
     self.records = records
     self.page = page
     self.fetchedAt = fetchedAt
@@ -71,7 +71,7 @@ public struct StoredPage: Hashable, Sendable {
 }
 
 /// A page of a service without its records.
-public struct FetchedPage: Hashable, Codable, Sendable {
+public struct PageMetadata: Hashable, Codable, Sendable {
   /// The start of the next page; `nil` after the last.
   public var next: Cursor?
 
@@ -127,7 +127,7 @@ public struct StoreStatus: Hashable, Sendable {
   public var lastPosition: Int64 = 0
 
   /// The history of changes; `nil` if none is kept.
-  public var history: StoredHistory?
+  public var history: HistoryStatus?
 
   public init() {}
 

@@ -120,7 +120,7 @@ package struct API: Sendable {
 
   /// The results of all sources, which are searched at once, in their order, and like `search` does.
   package func results(of query: ServedQuery) async -> [(
-    source: any ServedSource, result: Result<ServedPage, Problem>
+    source: any ServedSource, result: Result<ServedListing, Problem>
   )] {
     let results = await sources.concurrentMap { source in
       var query = query
@@ -129,7 +129,7 @@ package struct API: Sendable {
       do { return Result<_, Problem>.success(try await source.page(query)) } catch let error
         as SourceError where error.code == .nothingCached
       {
-        return .success(ServedPage(records: [], summary: ListingSummary(count: 0)))
+        return .success(ServedListing(records: [], summary: ListingSummary(count: 0)))
       } catch {
         return .failure(Problem(error))
       }

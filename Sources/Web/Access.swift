@@ -185,7 +185,7 @@ extension Access.Secrets {
   }
 
   /// The secrets in a file, which is made with random ones if it is missing or `renews`.
-  package static func stored(at path: String, renewing renews: Bool) throws(SourceError)
+  package static func saved(at path: String, renewing renews: Bool) throws(SourceError)
     -> Access.Secrets
   {
     let file = PrivateFile(path: path)

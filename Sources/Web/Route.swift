@@ -6,7 +6,7 @@ enum Route: Hashable {
   case document
   case metrics
   case api(APIRoute)
-  case page(PageRoute)
+  case page(WebRoute)
   /// A path that leads nowhere, below `/api` or elsewhere.
   case unknown(isForPrograms: Bool)
 
@@ -18,7 +18,7 @@ enum Route: Hashable {
     case ("metrics", 1): self = .metrics
     case ("api", _):
       self = APIRoute(segments).map(Route.api) ?? .unknown(isForPrograms: true)
-    default: self = PageRoute(segments).map(Route.page) ?? .unknown(isForPrograms: false)
+    default: self = WebRoute(segments).map(Route.page) ?? .unknown(isForPrograms: false)
     }
   }
 
@@ -103,7 +103,7 @@ enum APIRoute: Hashable {
 }
 
 /// A path of the page, or of a file that it uses.
-enum PageRoute: Hashable {
+enum WebRoute: Hashable {
   /// What a form without script does with a record.
   enum Change: String {
     case delete
@@ -152,7 +152,7 @@ enum PageRoute: Hashable {
   var path: String { "/" + segments.joined(separator: "/") }
 
   /// This route of any source, record and file.
-  var pattern: PageRoute {
+  var pattern: WebRoute {
     switch self {
     case .start, .search: self
     case .list: .list(source: "{source}")
@@ -164,7 +164,7 @@ enum PageRoute: Hashable {
 }
 
 /// Addresses of the pages, as paths on this server.
-enum PageAddress {
+enum WebAddress {
   typealias Parameter = (name: String, value: String)
 
   static func list(_ source: String, _ query: ServedQuery, deleted: String? = nil) -> String {
@@ -178,7 +178,7 @@ enum PageAddress {
 
   /// The address that a form without script posts to.
   static func change(
-    _ change: PageRoute.Change, _ source: String, _ id: String, _ query: ServedQuery
+    _ change: WebRoute.Change, _ source: String, _ id: String, _ query: ServedQuery
   ) -> String {
     path(.change(change, source: source, id: id), query.parameters)
   }
@@ -199,7 +199,7 @@ enum PageAddress {
     path((id.map { .record(source: source, id: $0) } ?? APIRoute.list(source: source)).segments, [])
   }
 
-  private static func path(_ route: PageRoute, _ parameters: [Parameter]) -> String {
+  private static func path(_ route: WebRoute, _ parameters: [Parameter]) -> String {
     path(route.segments, parameters)
   }
 
@@ -213,8 +213,8 @@ enum PageAddress {
 
 extension ServedQuery {
   /// The parameters of an address; `fields` concerns the API alone.
-  fileprivate var parameters: [PageAddress.Parameter] {
-    var parameters: [PageAddress.Parameter] = []
+  fileprivate var parameters: [WebAddress.Parameter] {
+    var parameters: [WebAddress.Parameter] = []
     if let query { parameters.append(("query", query)) }
     for condition in conditions { parameters.append(("where", condition)) }
     if let order { parameters.append(("sort", order)) }

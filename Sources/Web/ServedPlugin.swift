@@ -38,7 +38,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
 
   // MARK: - Records
 
-  package func page(_ query: ServedQuery) async throws -> ServedPage {
+  package func page(_ query: ServedQuery) async throws -> ServedListing {
     let limit = query.limit ?? min(ListingBounds.standardLimit, largestPage)
     guard 1...largestPage ~= limit else {
       throw Problem(
@@ -63,7 +63,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     return served(records, chosen, run.outcome.summary, query)
   }
 
-  package func record(_ id: String, _ query: ServedQuery) async throws -> ServedPage {
+  package func record(_ id: String, _ query: ServedQuery) async throws -> ServedListing {
     let chosen = try chosenFields(query.fields)
     let found = try await plugin.find(id, in: try chain(query.cache))
     var outcome = ListingOutcome(of: plugin, at: environment.now())
@@ -111,8 +111,8 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   private func served(
     _ records: [P.Item], _ chosen: [Field<P.Item>], _ summary: ListingSummary,
     _ query: ServedQuery
-  ) -> ServedPage {
-    ServedPage(
+  ) -> ServedListing {
+    ServedListing(
       records: records.map {
         ServedRecord($0, of: plugin, chosen, isForPeople: query.isForPeople)
       },

@@ -34,7 +34,7 @@ package struct ServedQuery: Hashable, Sendable {
 }
 
 /// A page of a list.
-package struct ServedPage: Sendable {
+package struct ServedListing: Sendable {
   package var records: [ServedRecord]
   package var summary: ListingSummary
   /// Why the answer is not live, or what to do, in words for people; `nil` if there is nothing to say.
@@ -59,8 +59,8 @@ package protocol ServedSource: Sendable {
   /// False for a source whose records cannot be sorted and selected, or that has no store.
   var hasStore: Bool { get }
 
-  func page(_ query: ServedQuery) async throws -> ServedPage
-  func record(_ id: String, _ query: ServedQuery) async throws -> ServedPage
+  func page(_ query: ServedQuery) async throws -> ServedListing
+  func record(_ id: String, _ query: ServedQuery) async throws -> ServedListing
   func image(
     _ id: String, _ size: ImageSize, _ cache: ServedQuery.Cache
   ) async throws -> LookupResult<LoadedImage>

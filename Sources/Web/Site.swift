@@ -102,7 +102,7 @@ package final class Site: Sendable {
     }
   }
 
-  private var pages: PageRouter { PageRouter(program: program.text, api: api, now: now) }
+  private var pages: WebRouter { WebRouter(program: program.text, api: api, now: now) }
 
   private func isForPrograms(_ route: Route, _ request: ServerRequest) -> Bool {
     route.isForPrograms || request.header("Accept")?.contains("text/html") != true
@@ -119,7 +119,7 @@ extension ServerResponse {
   /// The header fields of every response.
   fileprivate mutating func secure() {
     if header("Content-Security-Policy") == nil {
-      set("Content-Security-Policy", WebPages.contentSecurityPolicy)
+      set("Content-Security-Policy", HTMLRenderer.contentSecurityPolicy)
     }
     set("X-Content-Type-Options", "nosniff")
     set("X-Frame-Options", "DENY")

@@ -178,9 +178,9 @@ private struct RecordListing<P: Plugin> {
 
   /// How the listing goes on: by the position, if it is saved.
   private func continuation(
-    after page: ShownPage, _ bounds: ListingBounds, _ keeper: SessionPositionKeeper?
+    after page: ShownRecords, _ bounds: ListingBounds, _ keeper: SessionPositionKeeper?
   ) async -> ContinuationHint {
-    let position = NextPageRequest.beginning(
+    let position = NextRequest.beginning(
       of: query, fields: output.fields, selection: selection?.text
     ).position(after: page, limit: bounds.bound.items ?? max(page.count, 1))
     return await keeper?.keep(position).map(ContinuationHint.listing) ?? .cursor

@@ -17,12 +17,12 @@ extension Plugin {
         ("\(name) next --reset --session mine", "the first page, in a separate session"),
       ]
     ) { invocation, context in
-      try await NextPage(of: self, invocation, context).show()
+      try await NextRun(of: self, invocation, context).show()
     }
   }
 }
 
-private struct NextPage<P: Plugin> {
+private struct NextRun<P: Plugin> {
   /// The maximum number of successive pages without new records.
   private static var maxEmptyPages: Int { 10 }
 
@@ -121,7 +121,7 @@ private struct NextPage<P: Plugin> {
 
   /// The request for the page; `nil` at the end.
   private func nextPageRequest(from position: SessionPosition?) throws(CommandError)
-    -> NextPageRequest?
+    -> NextRequest?
   {
     switch (move, position) {
     case (.reset, _):
@@ -148,7 +148,7 @@ private struct NextPage<P: Plugin> {
   }
 
   private func run(
-    of nextPageRequest: NextPageRequest, _ bounds: ListingBounds
+    of nextPageRequest: NextRequest, _ bounds: ListingBounds
   ) async throws(CommandError) -> ListingRun<P> {
     var (bounds, outcome) = (bounds, outcome())
     bounds.cursor = nextPageRequest.start
@@ -171,7 +171,7 @@ private struct NextPage<P: Plugin> {
   /// Fetches the whole page before any of it is written, so that a failure neither loses nor repeats
   /// records.
   private func records(
-    of nextPageRequest: NextPageRequest, _ run: inout ListingRun<P>
+    of nextPageRequest: NextRequest, _ run: inout ListingRun<P>
   ) async throws(CommandError) -> [P.Item] {
     do throws(SourceError) { return try await run.records() } catch .invalidCursor
       where nextPageRequest.start != nil
@@ -187,7 +187,7 @@ private struct NextPage<P: Plugin> {
 
   /// The selected records, if the listing selects some.
   private func source(
-    of nextPageRequest: NextPageRequest, _ outcome: inout ListingOutcome
+    of nextPageRequest: NextRequest, _ outcome: inout ListingOutcome
   ) async throws(CommandError) -> any DataSource<P.Item> {
     guard let text = nextPageRequest.selection else { return source }
     // A field of an added source may be gone.
@@ -201,7 +201,7 @@ private struct NextPage<P: Plugin> {
   ///
   /// `nil` if they cannot answer.
   private func copy(
-    of run: inout ListingRun<P>, _ nextPageRequest: NextPageRequest, insteadOf reason: SourceError
+    of run: inout ListingRun<P>, _ nextPageRequest: NextRequest, insteadOf reason: SourceError
   ) async throws(CommandError) -> [P.Item]? {
     guard options.cachePolicy.mayFallBack, reason.allowsFallback, nextPageRequest.start != nil,
       !nextPageRequest.excluded.isTruncated, nextPageRequest.selection == nil,

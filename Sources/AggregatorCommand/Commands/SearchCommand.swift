@@ -163,7 +163,7 @@ struct SearchWriter {
     isHurried = output.isForPeople
     try showReady()
     // Hits are shown as they arrive.
-    if isHurried { try context.pagedOutput.release() }
+    if isHurried { try context.listingOutput.release() }
   }
 
   mutating func finish(suggesting suggestion: String?) throws -> ExitCode {
@@ -174,7 +174,7 @@ struct SearchWriter {
       return failures.first?.code ?? .unavailable
     }
     if isGrouped {
-      try context.pagedOutput.flush()
+      try context.listingOutput.flush()
     } else {
       try printer.finish(ListingSummary(joining: searches.map(\.answer)))
     }
@@ -210,7 +210,7 @@ struct SearchWriter {
     guard !search.hits.isEmpty else { return }
     let origin = search.origin.flatMap { $0 == .live ? nil : " · \($0.rawValue)" } ?? ""
     let heading = context.terminalLayout.style(.heading, search.source + origin)
-    try context.pagedOutput.write("\(hasShownGroup ? "\n" : "")\(heading)\n")
+    try context.listingOutput.write("\(hasShownGroup ? "\n" : "")\(heading)\n")
     hasShownGroup = true
     try search.printTable(output, context)
   }

@@ -143,7 +143,7 @@ extension Command {
     let state = try context.directories(environment.settings).state
     if let file = invocation.text(.tokenFile) { return try .token(in: file) }
     guard let state else { return .random() }
-    return try .stored(at: "\(state)/serve-token", renewing: invocation.has(.newToken))
+    return try .saved(at: "\(state)/serve-token", renewing: invocation.has(.newToken))
   }
 
   /// The origins of `--allow-origin`, in lower case.

@@ -50,9 +50,9 @@ extension Command {
     }
     let health = checks.map(\.health)
     if output.isForPeople, output.fields == nil, !invocation.has(.verbose) {
-      try context.pagedOutput.write(
+      try context.listingOutput.write(
         health.rows(on: context.terminalLayout, hasUTF8: context.terminal.hasUTF8))
-      try context.pagedOutput.flush()
+      try context.listingOutput.flush()
     } else {
       try RecordPrinter.print(
         health, as: output.plainListing("check", SourceHealth.self, shape: .cards), output,

@@ -251,7 +251,7 @@ struct CachedData: Sendable {
   private let store: any Store
   private let files: ImageDiskCache?
   private let extent: Extent
-  private let kept: [StoredScope]
+  private let kept: [ScopeStatus]
 
   enum Extent {
     /// The records that are shown.

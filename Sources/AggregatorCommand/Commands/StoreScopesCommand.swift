@@ -92,7 +92,7 @@ private struct ScopeEntry: Entry {
   let secrets: Int
   let fetchedAt: String?
 
-  init(_ source: String, _ scope: StoredScope) {
+  init(_ source: String, _ scope: ScopeStatus) {
     id = "\(source)@\(scope.name)"
     self.source = source
     name = scope.name

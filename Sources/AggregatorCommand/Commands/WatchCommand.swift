@@ -71,7 +71,7 @@ extension Plugin {
     listing.paragraph = { $0.paragraph($1) }
     var printer = RecordPrinter(listing, output, in: context)
     // Changes are printed as they are found.
-    try context.pagedOutput.release()
+    try context.listingOutput.release()
     let resuming = "watch \(name) --every \(invocation.text(.every) ?? "10m")"
     var isFirst = true
     var failures: Set<ExitCode> = []

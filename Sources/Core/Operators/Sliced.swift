@@ -18,7 +18,7 @@ extension DataSource {
   ) -> some DataSource<Item> {
     Sliced(
       base: self, size: size, name: name,
-      latest: LatestPage(size: size, lifetime: lifetime, clock: clock))
+      latest: LatestReply(size: size, lifetime: lifetime, clock: clock))
   }
 }
 
@@ -26,7 +26,7 @@ private struct Sliced<Base: DataSource, C: Clock<Duration>>: Decorator {
   let base: Base
   let size: Int
   let name: String
-  let latest: LatestPage<Base.Item, C>
+  let latest: LatestReply<Base.Item, C>
   var label: String { "sliced(upstream: \(size))" }
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
@@ -103,8 +103,8 @@ private struct Sliced<Base: DataSource, C: Clock<Duration>>: Decorator {
 }
 
 /// Caches the page that was fetched last, and remembers if pages are shorter than requested.
-private final class LatestPage<Item: Record, C: Clock<Duration>>: Sendable {
-  private struct CachedPage {
+private final class LatestReply<Item: Record, C: Clock<Duration>>: Sendable {
+  private struct Entry {
     let request: PageRequest
     let page: Page<Item>
     let expiresAt: C.Instant
@@ -121,7 +121,7 @@ private final class LatestPage<Item: Record, C: Clock<Duration>>: Sendable {
   private let size: Int
   private let lifetime: Duration
   private let clock: C
-  private let latest = Mutex<CachedPage?>(nil)
+  private let latest = Mutex<Entry?>(nil)
   private let isShort = Atomic(false)
 
   /// True after a page that was shorter than requested and not the last: then positions cannot be computed.
@@ -150,7 +150,7 @@ private final class LatestPage<Item: Record, C: Clock<Duration>>: Sendable {
       isShort.store(true, ordering: .relaxed)
     }
     let expiresAt = clock.now.advanced(by: lifetime)
-    latest.withLock { $0 = CachedPage(request: request, page: page, expiresAt: expiresAt) }
+    latest.withLock { $0 = Entry(request: request, page: page, expiresAt: expiresAt) }
     return page
   }
 }

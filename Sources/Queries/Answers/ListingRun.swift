@@ -34,7 +34,7 @@ package struct ListingRun<P: Plugin> {
   /// What is known of the answer.
   package var outcome: ListingOutcome
   /// Where the run has arrived.
-  package private(set) var page: ShownPage
+  package private(set) var page: ShownRecords
 
   /// Why a copy of the source is read instead.
   private var replacement: SourceError?
@@ -53,7 +53,7 @@ package struct ListingRun<P: Plugin> {
     self.query = query
     self.bounds = bounds
     self.outcome = outcome
-    page = ShownPage(from: bounds.cursor)
+    page = ShownRecords(from: bounds.cursor)
   }
 
   /// This run of a copy of the source, from the start of the copy: its cursors are others.
@@ -64,7 +64,7 @@ package struct ListingRun<P: Plugin> {
     run.source = copy
     run.replacement = reason
     run.outcome = outcome
-    run.page = ShownPage(from: bounds.cursor)
+    run.page = ShownRecords(from: bounds.cursor)
     run.pages = nil
     run.emptyPages = 0
     return run

@@ -95,7 +95,7 @@ package struct OutputOptions {
 
 package struct RecordPrinter<Item: Record> {
   private var writer: any RecordWriter<Item>
-  private let output: PagedOutput
+  private let output: ListingOutput
   private var hasBegun = false
 
   /// - Parameter layout: That of the terminal, unless something else takes a part of it.
@@ -104,7 +104,7 @@ package struct RecordPrinter<Item: Record> {
     on layout: TerminalLayout? = nil
   ) {
     writer = options.format.writer(for: listing, on: layout ?? context.terminalLayout)
-    output = context.pagedOutput
+    output = context.listingOutput
   }
 
   /// - Parameter arrange: Adds to the text of the records.

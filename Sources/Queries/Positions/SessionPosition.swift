@@ -27,17 +27,17 @@ package struct SessionPosition: Hashable, Sendable {
   package let ids: ShownIDs
 
   /// `nil` at the end, unless the source may have grown since (`goesOnAfterEnd`).
-  package func continuation(goesOnAfterEnd: Bool) -> NextPageRequest? {
+  package func continuation(goesOnAfterEnd: Bool) -> NextRequest? {
     guard next != nil || goesOnAfterEnd && selection == nil else { return nil }
-    return NextPageRequest(
+    return NextRequest(
       query: query, fields: fields, selection: selection, start: next ?? request,
       limit: latest.limit, excluded: ids, earlier: earlier, latest: latest)
   }
 
   /// The request for the page before the latest one; `nil` if there is none or it was dropped.
-  package var back: NextPageRequest? {
+  package var back: NextRequest? {
     guard let target = earlier.last else { return nil }
-    return NextPageRequest(
+    return NextRequest(
       query: query, fields: fields, selection: selection, start: target.start, limit: target.limit,
       excluded: ids.dropping(last: latest.count + target.count), earlier: earlier.dropLast(),
       latest: nil)
@@ -47,7 +47,7 @@ package struct SessionPosition: Hashable, Sendable {
   package var isTruncated: Bool { earlier.isEmpty && latest.start != nil }
 }
 
-package struct NextPageRequest: Hashable, Sendable {
+package struct NextRequest: Hashable, Sendable {
   package let query: Query?
   /// The fields to show, and to remember; `nil` for the default ones.
   package var fields: [String]?
@@ -62,8 +62,8 @@ package struct NextPageRequest: Hashable, Sendable {
   package let latest: SessionPosition.Shown?
   package static func beginning(
     of query: Query?, fields: [String]? = nil, selection: SelectionText? = nil
-  ) -> NextPageRequest {
-    NextPageRequest(
+  ) -> NextRequest {
+    NextRequest(
       query: query, fields: fields, selection: selection, start: nil, limit: nil,
       excluded: ShownIDs(), earlier: [],
       latest: nil)
@@ -77,7 +77,7 @@ package struct NextPageRequest: Hashable, Sendable {
   }
 
   /// `--back` skips pages without records.
-  package func position(after page: ShownPage, limit: Int) -> SessionPosition {
+  package func position(after page: ShownRecords, limit: Int) -> SessionPosition {
     let isEmpty = page.count == 0
     let shown = SessionPosition.Shown(start: page.start, limit: limit, count: page.count)
     let before = isEmpty ? earlier : earlier + [latest].compactMap(\.self)
@@ -90,7 +90,7 @@ package struct NextPageRequest: Hashable, Sendable {
 }
 
 /// A page as it was shown, which may have taken several requests.
-package struct ShownPage: Hashable, Sendable {
+package struct ShownRecords: Hashable, Sendable {
   package let start: Cursor?
   /// The cursor of the last request for the page.
   package private(set) var request: Cursor?

@@ -86,7 +86,7 @@ extension SessionPosition {
 
   private struct Version: Codable { let version: Int }
 
-  private struct Stored: Codable {
+  private struct Contents: Codable {
     let version: Int
     let query: String?
     let fields: [String]?
@@ -100,7 +100,7 @@ extension SessionPosition {
   }
 
   package var bytes: [UInt8] {
-    let stored = Stored(
+    let stored = Contents(
       version: Self.version, query: query?.text, fields: fields, selection: selection, next: next,
       request: request, latest: latest, earlier: earlier,
       ids: Data(ids.digests.flatMap { digest in withUnsafeBytes(of: digest.bigEndian, Array.init) })
@@ -113,7 +113,7 @@ extension SessionPosition {
     guard let json = JSONText(Data(bytes)), let version = try? json.read(Version.self)
     else { throw .damaged }
     guard version.version == Self.version else { throw .otherVersion }
-    guard let stored = try? json.read(Stored.self),
+    guard let stored = try? json.read(Contents.self),
       stored.earlier.count <= Self.maxEarlierPages,
       (stored.earlier + [stored.latest]).allSatisfy({
         Self.counts ~= $0.count && Self.counts ~= $0.limit && $0.limit > 0

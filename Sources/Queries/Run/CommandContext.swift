@@ -9,7 +9,7 @@ package struct CommandContext: Sendable {
   package let terminal: Terminal
   package private(set) var output: Output
   /// Standard output for records.
-  package private(set) var pagedOutput: PagedOutput
+  package private(set) var listingOutput: ListingOutput
   package let diagnostics: Diagnostics
   package let progress: Progress
 
@@ -24,7 +24,7 @@ package struct CommandContext: Sendable {
     self.terminal = terminal
     self.invocation = invocation
     output = Output(descriptor: STDOUT_FILENO)
-    pagedOutput = PagedOutput(
+    listingOutput = ListingOutput(
       output,
       through: terminal.height == nil || !terminal.obeysEscapes || invocation.has(.noPager)
         || invocation.text(.jq) != nil || invocation.has(.image)
@@ -34,7 +34,7 @@ package struct CommandContext: Sendable {
     diagnostics = Diagnostics(
       of: catalog.name, isQuiet: invocation.has(.quiet),
       hasColor: Self.hasColor(invocation, terminal, isTerminal: terminal.isError),
-      width: terminal.isError ? terminal.width : nil, after: pagedOutput)
+      width: terminal.isError ? terminal.width : nil, after: listingOutput)
   }
 
   /// This run with a new pager, and the size that the terminal has now.
@@ -46,7 +46,7 @@ package struct CommandContext: Sendable {
   package func writing(to output: Output) -> CommandContext {
     var context = self
     context.output = output
-    context.pagedOutput = PagedOutput(output, through: nil, size: (0, 0))
+    context.listingOutput = ListingOutput(output, through: nil, size: (0, 0))
     return context
   }
 

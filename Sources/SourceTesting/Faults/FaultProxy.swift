@@ -145,18 +145,18 @@ final class FaultHandler: Sendable {
 
   /// The service's reply, and its page of rows if it is one.
   private func forwardNumberingPages(_ request: HTTPRequest) -> (
-    response: HTTPResponse, page: RowsPage?
+    response: HTTPResponse, page: RowsReply?
   ) {
     let response = forward(request)
     guard 200..<300 ~= response.status else { return (response, nil) }
-    let page = state.withLock { state -> RowsPage? in
+    let page = state.withLock { state -> RowsReply? in
       guard request.endpoint == state.listEndpoint else { return nil }
       let key = request.key
       let known = state.pages.firstIndex { $0.key == key }
       guard known != nil || state.pages.count < Self.maxPages else { return nil }
       if known == nil { state.pages.append((key, response.body)) }
       let index = known ?? state.pages.count - 1
-      return RowsPage(
+      return RowsReply(
         number: index + 1, bytes: response.body, bytesBefore: state.pages[max(index - 1, 0)].body,
         firstBytes: state.pages[0].body)
     }

@@ -45,7 +45,7 @@ public struct FaultScenario: Sendable, CustomStringConvertible {
     /// Replies instead of the service; `nil` forwards the request.
     case answer(@Sendable (FaultContext) -> LoopbackReply?)
     /// Changes a page of rows, numbered from 1; `nil` leaves it unchanged.
-    case change(@Sendable (_ page: RowsPage) -> JSON?)
+    case change(@Sendable (_ page: RowsReply) -> JSON?)
   }
 
   init(
@@ -88,7 +88,7 @@ struct FaultContext: Sendable {
   let original: @Sendable () -> HTTPResponse
 }
 
-struct RowsPage: Sendable {
+struct RowsReply: Sendable {
   /// The page number, from 1, in the order of the first requests.
   let number: Int
 

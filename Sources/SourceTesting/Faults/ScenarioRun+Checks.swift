@@ -77,7 +77,7 @@ extension ScenarioRun {
   }
 
   /// Expects the initial records if the service returned no newer ones.
-  mutating func expectInitialRecords(_ walk: CollectedPages<Item>) {
+  mutating func expectInitialRecords(_ walk: CollectedListing<Item>) {
     guard scenario.expectation == .failing, faultsInjected > 0, let initialPage,
       walk.pages.first?.page.provenance.origin != .live
     else { return }

@@ -147,10 +147,11 @@ extension ScenarioRun {
   }
 
   /// Fetches pages from the start; `nil` if that does not end.
-  mutating func walk(upTo bound: PaginationBound, _ label: String) async -> CollectedPages<Item>? {
+  mutating func walk(upTo bound: PaginationBound, _ label: String) async -> CollectedListing<Item>?
+  {
     let steps = bound.pages ?? 1
     return await ended(label, within: maxWait * steps) { chain in
-      await CollectedPages(chain, from: PageRequest(limit: Baseline<Item>.size), upTo: bound)
+      await CollectedListing(chain, from: PageRequest(limit: Baseline<Item>.size), upTo: bound)
     }
   }
 

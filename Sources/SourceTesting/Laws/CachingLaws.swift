@@ -27,7 +27,7 @@ private struct OneState: LawCheck {
     guard subject.source.cursor(skipping: Self.inserted, from: Self.start) != nil else {
       return context.notApplicable("the source cannot skip ahead")
     }
-    let list = await CollectedPages(subject.source, from: Self.start, upTo: Self.bound)
+    let list = await CollectedListing(subject.source, from: Self.start, upTo: Self.bound)
     if let failure = list.failure { throw failure }
     guard list.pages.count > 1, list.records.count > Self.inserted else {
       return context.notApplicable("there is only one page")
@@ -54,7 +54,7 @@ private struct OneState: LawCheck {
 
   private func collectPages<Item: Record>(
     of subject: LawSubject<Item>, at time: Double
-  ) async throws(SourceError) -> CollectedPages<Item> {
+  ) async throws(SourceError) -> CollectedListing<Item> {
     let home = URL.temporaryDirectory.appending(path: "law-\(UUID())")
     defer { try? FileManager.default.removeItem(at: home) }
     let service = ChangingSource(base: subject.source, inserted: Self.inserted)
@@ -72,14 +72,14 @@ private struct OneState: LawCheck {
       request = request.after(next)
     }
     service.change()
-    let collected = await CollectedPages(cached(at: time), from: Self.start, upTo: Self.bound)
+    let collected = await CollectedListing(cached(at: time), from: Self.start, upTo: Self.bound)
     if let failure = collected.failure { throw failure }
     guard service.origins.count < 2 else { throw .differentOrigins }
     return collected
   }
 }
 
-extension CollectedPages {
+extension CollectedListing {
   /// True if these are the first records of `state`, or all if it `isWhole`.
   fileprivate func shows(_ state: [Item.ID], isWhole: Bool) -> Bool {
     let ids = records.map(\.id)

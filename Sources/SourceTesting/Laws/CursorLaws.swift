@@ -26,7 +26,7 @@ private struct SkipConsistent: LawCheck {
         let start = PageRequest(after: after, limit: Self.sampleSize)
         guard let cursor = subject.source.cursor(skipping: count, from: start) else { continue }
         isOffered = true
-        let reached = await CollectedPages(
+        let reached = await CollectedListing(
           subject.source, from: start.after(cursor),
           upTo: PaginationBound(items: Self.sampleSize, pages: 3))
         let expected = reference.records.dropFirst(passed + count).prefix(Self.sampleSize)
@@ -39,14 +39,14 @@ private struct SkipConsistent: LawCheck {
   }
 }
 
-extension CollectedPages {
+extension CollectedListing {
   fileprivate var passed: Int { pages.first?.page.records.count ?? 0 }
 }
 
 extension LawContext {
   fileprivate mutating func expect<Item>(
-    _ reached: CollectedPages<Item>, _ expected: ArraySlice<Item>, _ call: String,
-    _ reference: CollectedPages<Item>
+    _ reached: CollectedListing<Item>, _ expected: ArraySlice<Item>, _ call: String,
+    _ reference: CollectedListing<Item>
   ) throws(SourceError) {
     if let failure = reached.failure, failure.code != .invalidCursor { throw failure }
     guard

@@ -40,7 +40,7 @@ extension StoreLaw {
   ) { trial throws(SourceError) in
     let (store, source) = (trial.store, trial.source)
     let update = CheckpointUpdate("at", from: nil, to: "1")
-    let page = FetchedPage(
+    let page = PageMetadata(
       next: Cursor("next"), total: 7, endpoint: "https://law.example/list",
       unreadable: UnreadableRows(count: 2, firstReason: "no id"), generation: "g")
     _ = try await store.save(

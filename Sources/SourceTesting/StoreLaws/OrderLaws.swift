@@ -41,7 +41,7 @@ extension StoreLaw {
     let reader = try await trial.open()
     var found: [StoredRecord] = []
     try await StoreTrial.read { () async throws(SourceError) in
-      var slice = StoredSlice.empty
+      var slice = RecordSlice.empty
       repeat {
         slice = try await reader.records(
           of: source, matching: [], after: found.last?.position ?? 0, limit: 5)

@@ -126,7 +126,7 @@ extension Store {
   ) async throws(SourceError) -> StoreChanges {
     try await save(
       StoreBatch(
-        entries, page: page.map { ($0, FetchedPage(next: nil, total: second, endpoint: nil)) },
+        entries, page: page.map { ($0, PageMetadata(next: nil, total: second, endpoint: nil)) },
         update: update),
       of: source, at: .law(second))
   }

@@ -76,7 +76,7 @@ package struct CopyTable: Sendable {
 
   private static var shared: CopyTable {
     var table = CopyTable("shared", key: ["key": .text], ["value": .text])
-    table.ownKeys = [StoredViews.key, CopyMark.key]
+    table.ownKeys = [ViewDefinitions.key, CopyMark.key]
     return table
   }
 

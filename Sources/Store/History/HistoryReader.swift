@@ -7,7 +7,7 @@ package protocol HistoryReader: ~Copyable {
   /// The number of a source and its history; `nil` if none is kept.
   mutating func history(
     of source: String
-  ) throws(Failure) -> (source: Int64, history: StoredHistory)?
+  ) throws(Failure) -> (source: Int64, history: HistoryStatus)?
 
   /// The points of the last two completed syncs, the later one first.
   mutating func syncs(
@@ -35,7 +35,7 @@ extension HistoryReader where Self: ~Copyable {
   /// The changes of a source since a point; `nil` if nothing is known of it.
   package mutating func changes(
     of name: String, since start: HistoryStart, after position: Int64, limit: Int
-  ) throws(Failure) -> StoredChanges? {
+  ) throws(Failure) -> ChangeSlice? {
     guard let (source, history) = try history(of: name),
       var changes = try comparison(with: start, in: history, of: source)
     else { return nil }
@@ -49,8 +49,8 @@ extension HistoryReader where Self: ~Copyable {
 
   /// The start of a comparison, without changes.
   private mutating func comparison(
-    with start: HistoryStart, in history: StoredHistory, of source: Int64
-  ) throws(Failure) -> StoredChanges? {
+    with start: HistoryStart, in history: HistoryStatus, of source: Int64
+  ) throws(Failure) -> ChangeSlice? {
     let trimmed = history.mark.change - Int64(history.count)
     let (point, isWhole): ((mark: HistoryMark, date: Date?), Bool)
     switch start {
@@ -67,7 +67,7 @@ extension HistoryReader where Self: ~Copyable {
       isWhole =
         date >= history.start || point.mark.position == PositionRange(of: source).start
     }
-    return StoredChanges(
+    return ChangeSlice(
       start: point.mark, date: point.date, knownSince: isWhole ? nil : history.start, changes: [],
       hasMore: false)
   }

@@ -12,7 +12,7 @@ import Synchronization
 /// by rank at all.
 public final class InMemoryStore: Store, ScopeKeepingStore {
   private struct Contents {
-    var sources: [RecordKey: StoredContents] = [:]
+    var sources: [RecordKey: InMemoryContents] = [:]
     var shared: [RecordKey: String] = [:]
   }
 
@@ -22,18 +22,18 @@ public final class InMemoryStore: Store, ScopeKeepingStore {
   public init() {}
 
   private func read<Answer: Sendable>(
-    _ source: String, _ body: (StoredContents) -> sending Answer
+    _ source: String, _ body: (InMemoryContents) -> sending Answer
   ) -> Answer {
-    contents.withLock { body($0.sources[RecordKey(source)] ?? StoredContents()) }
+    contents.withLock { body($0.sources[RecordKey(source)] ?? InMemoryContents()) }
   }
 
   private func write<Answer: Sendable>(
-    _ source: String, _ body: (inout StoredContents) -> sending Answer
+    _ source: String, _ body: (inout InMemoryContents) -> sending Answer
   ) -> Answer {
     let key = RecordKey(source)
     let (answer, isChanged) = contents.withLock { contents in
       let revision = contents.sources[key]?.revision ?? 0
-      let answer = body(&contents.sources[key, default: StoredContents()])
+      let answer = body(&contents.sources[key, default: InMemoryContents()])
       return (answer, contents.sources[key]?.revision != revision)
     }
     if isChanged { listeners.notify(key) }
@@ -46,13 +46,13 @@ public final class InMemoryStore: Store, ScopeKeepingStore {
 
   public func records(
     of source: String, matching words: [FoldedText], after position: Int64, limit: Int
-  ) async throws(SourceError) -> StoredSlice {
+  ) async throws(SourceError) -> RecordSlice {
     read(source) { $0.records(matching: words, after: position, limit: limit) }
   }
 
   public func records(
     of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int
-  ) async throws(SourceError) -> (slice: StoredSlice, last: SearchRank) {
+  ) async throws(SourceError) -> (slice: RecordSlice, last: SearchRank) {
     read(source) { $0.records(matching: search, after: start, limit: limit) }
   }
 
@@ -60,7 +60,7 @@ public final class InMemoryStore: Store, ScopeKeepingStore {
     read(source) { $0.row(of: id)?.record }
   }
 
-  public func page(_ key: String, of source: String) async throws(SourceError) -> StoredPage? {
+  public func page(_ key: String, of source: String) async throws(SourceError) -> CachedPage? {
     read(source) { $0.page(RecordKey(key)) }
   }
 
@@ -72,7 +72,7 @@ public final class InMemoryStore: Store, ScopeKeepingStore {
 
   public func fetchedPages(
     of source: String
-  ) async throws(SourceError) -> [(key: String, page: FetchedPage)] {
+  ) async throws(SourceError) -> [(key: String, page: PageMetadata)] {
     read(source) { contents in
       contents.pages.sorted { $0.value.fetchedAt > $1.value.fetchedAt }
         .map { (key: $0.key.text, page: $0.value.page) }
@@ -150,7 +150,7 @@ public final class InMemoryStore: Store, ScopeKeepingStore {
   public func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError) {
     write(source) { contents in
       // Positions are never reused: an old cursor must not point at new records.
-      contents = StoredContents(
+      contents = InMemoryContents(
         start: contents.lastPosition, tombstones: forgetsDeleted ? [] : contents.tombstones,
         revision: contents.revision + 1)
     }

@@ -82,7 +82,7 @@ struct Cached<Base: DataSource>: Decorator {
     {
       warnings.append(try await markOutdated(old))
     }
-    var fetched = FetchedPage(
+    var fetched = PageMetadata(
       next: page.next, total: page.total, endpoint: page.provenance.endpoint,
       unreadable: page.unreadable, generation: generation)
     let incomplete = page.warnings.filter(\.meansIncomplete)
@@ -110,7 +110,7 @@ struct Cached<Base: DataSource>: Decorator {
       cached.provenance.reason = error
       return cached
     }
-    let fetched = FetchedPage(next: nil, total: nil, endpoint: found.provenance.endpoint)
+    let fetched = PageMetadata(next: nil, total: nil, endpoint: found.provenance.endpoint)
     var items = [found.item]
     if let warning = try await save(&items, key, fetched) { found.warnings.append(warning) }
     found.item = items[0]
@@ -141,7 +141,7 @@ struct Cached<Base: DataSource>: Decorator {
 
   /// `nil` also if the store fails, which must not prevent a call to the service, unless it is only locked or
   /// must not be ignored.
-  private func cachedPage(_ key: String) async throws(SourceError) -> StoredPage? {
+  private func cachedPage(_ key: String) async throws(SourceError) -> CachedPage? {
     do throws(SourceError) {
       return try await recordStore.store.page(key, of: recordStore.source)
     } catch {
@@ -163,7 +163,7 @@ struct Cached<Base: DataSource>: Decorator {
   /// A stored page, decoded.
   private func storedPage(
     _ request: PageRequest
-  ) async throws(SourceError) -> DecodedPage<Base.Item>? {
+  ) async throws(SourceError) -> CacheHit<Base.Item>? {
     guard let stored = try await cachedPage(key(request)) else { return nil }
     let (records, unreadable) = recordStore.decoded(stored.records)
     let dropped = UnreadableRows(count: stored.page.unreadable, firstReason: stored.page.reason)
@@ -171,15 +171,15 @@ struct Cached<Base: DataSource>: Decorator {
       records, next: stored.page.next, total: stored.page.total,
       provenance: provenance(of: stored), unreadable: dropped + unreadable,
       warnings: stored.page.warnings ?? [])
-    return DecodedPage(
+    return CacheHit(
       page: page, size: request.limit, generation: stored.page.generation,
       isComplete: unreadable.count == 0)
   }
 
   /// The stored page, or else a larger one at the same position, if it is fresh.
   private func freshPage(
-    _ request: PageRequest, _ stored: DecodedPage<Base.Item>?, in generation: String?
-  ) async throws(SourceError) -> DecodedPage<Base.Item>? {
+    _ request: PageRequest, _ stored: CacheHit<Base.Item>?, in generation: String?
+  ) async throws(SourceError) -> CacheHit<Base.Item>? {
     guard !request.cachePolicy.refreshes, await !recordStore.isOfUnknownSecret() else { return nil }
     if let stored, await isFresh(stored, in: generation) { return stored }
     for size in await largerSizes(than: request) {
@@ -201,7 +201,7 @@ struct Cached<Base: DataSource>: Decorator {
   }
 
   private func isFresh(
-    _ stored: DecodedPage<Base.Item>, in generation: String?
+    _ stored: CacheHit<Base.Item>, in generation: String?
   ) async -> Bool {
     // Records that only another version can decode are worth a call.
     guard isFresh(stored.page.provenance), stored.isComplete, let own = stored.generation
@@ -218,7 +218,7 @@ struct Cached<Base: DataSource>: Decorator {
   private func markOutdated(_ generation: String) async throws(SourceError) -> Warning? {
     var none: [Base.Item] = []
     return try await save(
-      &none, outdatedKey(generation), FetchedPage(next: nil, total: nil, endpoint: nil))
+      &none, outdatedKey(generation), PageMetadata(next: nil, total: nil, endpoint: nil))
   }
 
   private func isFresh(_ provenance: Provenance) -> Bool {
@@ -233,13 +233,13 @@ struct Cached<Base: DataSource>: Decorator {
     policy.mayFallBack && error.allowsFallback ? cached : nil
   }
 
-  private func found(_ stored: StoredPage) -> LookupResult<Base.Item>? {
+  private func found(_ stored: CachedPage) -> LookupResult<Base.Item>? {
     recordStore.decoded(stored.records).records.first.map {
       LookupResult($0, provenance: provenance(of: stored))
     }
   }
 
-  private func provenance(of stored: StoredPage) -> Provenance {
+  private func provenance(of stored: CachedPage) -> Provenance {
     Provenance(.cached, fetchedAt: stored.fetchedAt, endpoint: stored.page.endpoint)
   }
 
@@ -247,7 +247,7 @@ struct Cached<Base: DataSource>: Decorator {
 
   /// True if a fetched page shows that the listing has changed since `generation` began.
   private func hasChanged(
-    _ page: Page<Base.Item>, since stored: DecodedPage<Base.Item>?, _ request: PageRequest,
+    _ page: Page<Base.Item>, since stored: CacheHit<Base.Item>?, _ request: PageRequest,
     in generation: String?
   ) async throws(SourceError) -> Bool {
     guard let generation else { return false }
@@ -259,7 +259,7 @@ struct Cached<Base: DataSource>: Decorator {
   }
 
   /// True if a page has other records than it had, or another place in the listing.
-  private func differs(_ page: Page<Base.Item>, from stored: DecodedPage<Base.Item>) -> Bool {
+  private func differs(_ page: Page<Base.Item>, from stored: CacheHit<Base.Item>) -> Bool {
     stored.page.records.map(\.key) != page.records.map(\.key)
       || stored.page.next != page.next || stored.page.total != page.total
   }
@@ -308,7 +308,7 @@ struct Cached<Base: DataSource>: Decorator {
   ///
   /// Returns a warning if that fails, because the answer is valid all the same.
   private func save(
-    _ records: inout [Base.Item], _ key: String, _ page: FetchedPage
+    _ records: inout [Base.Item], _ key: String, _ page: PageMetadata
   ) async throws(SourceError) -> Warning? {
     do {
       let changes = try await recordStore.save(records, page: (key, page), at: now())
@@ -323,7 +323,7 @@ struct Cached<Base: DataSource>: Decorator {
   }
 }
 
-private struct DecodedPage<Item: Record> {
+private struct CacheHit<Item: Record> {
   let page: Page<Item>
   /// The number of records that were requested.
   let size: Int

@@ -28,7 +28,7 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
 
   @concurrent func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
     let seal = CursorSeal("\(recordStore.source).stored", for: request.query)
-    let start = try seal.open(request.cursor, as: StoredPosition.self)
+    let start = try seal.open(request.cursor, as: RecordPosition.self)
     let growth = request.cachePolicy.allowedGrowth
     var (slice, last) = try await recordStore.slice(request, after: start)
     if let query = request.query {
@@ -71,9 +71,9 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
 
   /// A page of stored records, with a next one if the store has more or upstream may be fetched.
   private func page(
-    _ slice: StoredSlice, _ growth: LoadMorePolicy, _ seal: CursorSeal
+    _ slice: RecordSlice, _ growth: LoadMorePolicy, _ seal: CursorSeal
   ) async throws(SourceError) -> Page<Item> {
-    let last = slice.records.last.map { StoredPosition($0) }
+    let last = slice.records.last.map { RecordPosition($0) }
     var hasNext = slice.hasMore
     if !hasNext, growth == .atEnd {
       hasNext = try await !upstreamLoader.isAtEnd()
@@ -85,7 +85,7 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
     return page
   }
 
-  private func hasRecords(after last: StoredPosition?) async throws(SourceError) -> Bool {
+  private func hasRecords(after last: RecordPosition?) async throws(SourceError) -> Bool {
     guard let last else { return false }
     return try await !recordStore.store.records(
       of: recordStore.source, matching: [], after: last.position, limit: 1
@@ -93,8 +93,8 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
   }
 
   private func searchPage(
-    _ slice: StoredSlice, before last: StoredPosition?, matching query: Query,
-    _ start: StoredPosition?, _ seal: CursorSeal
+    _ slice: RecordSlice, before last: RecordPosition?, matching query: Query,
+    _ start: RecordPosition?, _ seal: CursorSeal
   ) async throws(SourceError) -> Page<Item> {
     if slice.records.isEmpty { try await throwIfEmpty(matching: query) }
     var page = try recordStore.page(slice, next: slice.hasMore ? last : nil, seal)
@@ -121,18 +121,18 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
 
   /// Fetches the first records, of which a search finds some: bundled ones are for a failure only.
   private func searchable(
-    for request: PageRequest, after start: StoredPosition?
-  ) async throws(SourceError) -> (StoredSlice, StoredPosition?) {
+    for request: PageRequest, after start: RecordPosition?
+  ) async throws(SourceError) -> (RecordSlice, RecordPosition?) {
     let result = await upstreamLoader.with(request.cachePolicy).take(1) { _ in }
     if result.added == 0, let failure = result.failure { throw failure }
     return try await recordStore.slice(request, after: start)
   }
 
   private func loadMorePage(
-    for request: PageRequest, after start: StoredPosition?, _ seal: CursorSeal
+    for request: PageRequest, after start: RecordPosition?, _ seal: CursorSeal
   ) async throws(SourceError) -> Page<Item> {
     var result = UpstreamLoadResult()
-    var slice = StoredSlice.empty
+    var slice = RecordSlice.empty
     var emptyPages = 0
     // Newly loaded records may already be deleted, so one load may not fill the page.
     repeat {

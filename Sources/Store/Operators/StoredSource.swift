@@ -16,12 +16,12 @@ struct StoredSource<Item: Record>: DataSource, CustomStringConvertible {
   /// True if this source made the cursor of a request.
   func continues(_ request: PageRequest) -> Bool {
     let seal = CursorSeal(description, for: request.query)
-    return (try? seal.open(request.cursor, as: StoredPosition.self)) != nil
+    return (try? seal.open(request.cursor, as: RecordPosition.self)) != nil
   }
 
   @concurrent func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
     let seal = CursorSeal(description, for: request.query)
-    let start = try seal.open(request.cursor, as: StoredPosition.self)
+    let start = try seal.open(request.cursor, as: RecordPosition.self)
     let (slice, last) = try await recordStore.slice(request, after: start)
     let sync = try await recordStore.completeSync()
     // After a complete sync, no match is an answer.
@@ -49,7 +49,7 @@ struct StoredSource<Item: Record>: DataSource, CustomStringConvertible {
 }
 
 /// A position in the first-seen order of a source's records, or of the matches of one rank.
-struct StoredPosition: Codable {
+struct RecordPosition: Codable {
   let position: Int64
   let rank: SearchRank?
 
@@ -64,7 +64,7 @@ struct StoredPosition: Codable {
 extension RecordStore {
   /// A page of stored records, as old as its oldest record.
   func page(
-    _ slice: StoredSlice, next: StoredPosition?, _ seal: CursorSeal
+    _ slice: RecordSlice, next: RecordPosition?, _ seal: CursorSeal
   ) throws(SourceError) -> Page<Item> {
     let (records, unreadable) = decoded(slice.records)
     var page = Page(

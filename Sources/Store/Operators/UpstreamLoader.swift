@@ -107,7 +107,7 @@ public struct UpstreamLoader<Item: Record>: Sendable {
         ahead: jobs > 1 ? jobs : 0
       ).makeAsyncIterator()
       do throws(SourceError) {
-        _ = try await PagePipeline(pages: pages, now: now).run(from: start) { step, _ in
+        _ = try await SyncPipeline(pages: pages, now: now).run(from: start) { step, _ in
           step.page
         } transaction: { batch in
           let next = batch.checkpoint.cursor?.description ?? Self.end

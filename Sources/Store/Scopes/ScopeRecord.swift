@@ -74,14 +74,14 @@ struct ScopeRecord: Sendable {
   private func unusedName() -> String { "\(source)@\(UInt64.random(in: .min ... .max))" }
 
   /// The scopes of the source, the shown one first.
-  func all() async throws(SourceError) -> [StoredScope] {
-    var scopes: [StoredScope] = []
+  func all() async throws(SourceError) -> [ScopeStatus] {
+    var scopes: [ScopeStatus] = []
     if let mark = try await shown() {
-      scopes.append(StoredScope(mark, isShown: true, try await base.status(of: source)))
+      scopes.append(ScopeStatus(mark, isShown: true, try await base.status(of: source)))
     }
     for mark in try await kept() {
       let status = try await base.status(of: keptName(mark))
-      scopes.append(StoredScope(mark, isShown: false, status))
+      scopes.append(ScopeStatus(mark, isShown: false, status))
     }
     return scopes
   }

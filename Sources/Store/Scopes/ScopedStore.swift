@@ -40,7 +40,7 @@ package struct ScopedStore: Store {
   }
 
   /// The scopes of a source, the shown one first; those of a source that was removed, too.
-  package func scopes(of source: String) async throws(SourceError) -> [StoredScope] {
+  package func scopes(of source: String) async throws(SourceError) -> [ScopeStatus] {
     try await check(source)
     return try await ScopeRecord(of: source, in: base).all()
   }
@@ -115,14 +115,14 @@ private actor ScopeChoices {
 extension ScopedStore {
   package func records(
     of source: String, matching words: [FoldedText], after position: Int64, limit: Int
-  ) async throws(SourceError) -> StoredSlice {
+  ) async throws(SourceError) -> RecordSlice {
     try await check(source)
     return try await base.records(of: source, matching: words, after: position, limit: limit)
   }
 
   package func records(
     of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int
-  ) async throws(SourceError) -> (slice: StoredSlice, last: SearchRank) {
+  ) async throws(SourceError) -> (slice: RecordSlice, last: SearchRank) {
     try await check(source)
     return try await base.records(of: source, matching: search, after: start, limit: limit)
   }
@@ -141,7 +141,7 @@ extension ScopedStore {
     return try await base.ids(of: source, startingWith: prefix, limit: limit)
   }
 
-  package func page(_ key: String, of source: String) async throws(SourceError) -> StoredPage? {
+  package func page(_ key: String, of source: String) async throws(SourceError) -> CachedPage? {
     try await check(source)
     return try await base.page(key, of: source)
   }
@@ -155,7 +155,7 @@ extension ScopedStore {
 
   package func fetchedPages(
     of source: String
-  ) async throws(SourceError) -> [(key: String, page: FetchedPage)] {
+  ) async throws(SourceError) -> [(key: String, page: PageMetadata)] {
     try await check(source)
     return try await base.fetchedPages(of: source)
   }
@@ -216,7 +216,7 @@ extension ScopedStore {
 
   package func changes(
     of source: String, since start: HistoryStart, after position: Int64, limit: Int
-  ) async throws(SourceError) -> StoredChanges? {
+  ) async throws(SourceError) -> ChangeSlice? {
     try await check(source)
     return try await base.changes(of: source, since: start, after: position, limit: limit)
   }

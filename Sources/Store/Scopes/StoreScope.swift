@@ -27,7 +27,7 @@ package struct StoreScope: Sendable {
 }
 
 /// A scope as a store has it.
-package struct StoredScope: Sendable {
+package struct ScopeStatus: Sendable {
   /// Unique among the scopes of a source, such as `d4e5~1b2c3`.
   package let name: String
   /// True for the scope that is shown; the others are kept.

@@ -21,7 +21,7 @@ struct SharedPass: Hashable, Codable, Sendable {
   }
 
   /// The part of a page that counts for a pass.
-  struct PageSummary: Sendable {
+  struct FetchSummary: Sendable {
     var records: Int
     var unreadable: Int
     var total: Int?
@@ -157,7 +157,7 @@ struct SharedPass: Hashable, Codable, Sendable {
   }
 
   /// Notes that a page is done, whose lease is valid.
-  mutating func finish(_ lease: Lease, _ page: PageSummary, depth: Int?, at date: Date) {
+  mutating func finish(_ lease: Lease, _ page: FetchSummary, depth: Int?, at date: Date) {
     leases.removeAll { $0.fence == lease.fence }
     progress.add(page, at: date)
     if page.records > 0 || !page.isLast { highest = max(highest ?? 0, lease.page) }

@@ -19,11 +19,11 @@ struct SharedSync<Item: Record>: Sendable {
     case unpredictable
   }
 
-  typealias FetchedPage = (lease: SharedPass.Lease, page: Page<EncodedRecord<Item>>)
+  typealias FetchedLease = (lease: SharedPass.Lease, page: Page<EncodedRecord<Item>>)
 
   /// A transaction: pages to save, leases to take and to renew.
   struct Step: Sendable {
-    var pages: [FetchedPage] = []
+    var pages: [FetchedLease] = []
     var count = 0
     var held: [SharedPass.Lease] = []
     var releases = false
@@ -183,7 +183,7 @@ struct SharedSync<Item: Record>: Sendable {
     outcome.lost = Set(step.pages.map(\.lease).filter { !pass.holds($0, at: now) }.map(\.fence))
     guard outcome.lost.isEmpty else { return (nil, outcome) }
     for (lease, page) in step.pages {
-      pass.finish(lease, SharedPass.PageSummary(page), depth: sync.depth, at: now)
+      pass.finish(lease, SharedPass.FetchSummary(page), depth: sync.depth, at: now)
     }
     if step.releases {
       pass.release(step.held)
@@ -220,7 +220,7 @@ private struct SharedWork<Item: Record> {
 
   private var queue: [SharedPass.Lease] = []
   private var fetching = 0
-  private var fetched: [SharedSync<Item>.FetchedPage] = []
+  private var fetched: [SharedSync<Item>.FetchedLease] = []
   private(set) var held: [SharedPass.Lease] = []
 
   private(set) var pass: String?

@@ -181,7 +181,7 @@ public struct Sync<Item: Record>: Sendable {
     var isOver = true
     var firstIDs: Set<RecordKey>?
     do throws(SourceError) {
-      let isEnd = try await PagePipeline(pages: pages, depth: depth, now: now).run(
+      let isEnd = try await SyncPipeline(pages: pages, depth: depth, now: now).run(
         from: checkpoint
       ) { step, checkpoint throws(SourceError) in
         var page = step.page

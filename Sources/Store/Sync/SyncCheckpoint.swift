@@ -66,12 +66,12 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   func after(_ page: Page<some Record>, at date: Date) -> SyncCheckpoint {
     var checkpoint = self
     checkpoint.cursor = page.next
-    checkpoint.add(SharedPass.PageSummary(page), at: date)
+    checkpoint.add(SharedPass.FetchSummary(page), at: date)
     return checkpoint
   }
 
   /// Adds a page to the sums, in any order.
-  mutating func add(_ page: SharedPass.PageSummary, at date: Date) {
+  mutating func add(_ page: SharedPass.FetchSummary, at date: Date) {
     pages += 1
     records += page.records
     unreadable += page.unreadable
@@ -168,7 +168,7 @@ struct SyncBatch<Item: Record> {
   }
 }
 
-extension SharedPass.PageSummary {
+extension SharedPass.FetchSummary {
   init(_ page: Page<some Record>) {
     self.init(
       records: page.records.count, unreadable: page.unreadable.count, total: page.total,

@@ -41,7 +41,7 @@ package struct SourceViews: Sendable {
 }
 
 /// The views of a store, in its dialect of SQL.
-package struct StoredViews: Sendable {
+package struct ViewDefinitions: Sendable {
   package struct View: Sendable {
     package let name: String
     package let definition: String

@@ -8,7 +8,7 @@ package struct Diagnostics: Sendable {
   private let program: ProgramName
   /// The width of a line; `nil` if standard error is not a terminal, which needs no line breaks.
   private let width: Int?
-  private let paged: PagedOutput?
+  private let paged: ListingOutput?
 
   /// The maximum width of a message: some four lines of a terminal.
   private static let maxCells = 320
@@ -19,7 +19,7 @@ package struct Diagnostics: Sendable {
   /// - Parameter paged: The output whose pager is not disturbed.
   package init(
     of program: ProgramName, isQuiet: Bool, hasColor: Bool, width: Int? = nil,
-    after paged: PagedOutput? = nil
+    after paged: ListingOutput? = nil
   ) {
     self.paged = paged
     self.width = width

@@ -19,11 +19,11 @@ struct Badge {
   /// Why the answer is not what was asked for, or not all of it, to be shown beside the list.
   let notes: [String]
 
-  private let page: ServedPage
+  private let page: ServedListing
   private let provenance: CombinedProvenance
 
   /// `nil` if no source answered.
-  init?(_ page: ServedPage, _ cache: ServedQuery.Cache, _ now: Date) {
+  init?(_ page: ServedListing, _ cache: ServedQuery.Cache, _ now: Date) {
     guard let provenance = page.summary.provenance else { return nil }
     self.page = page
     self.provenance = provenance

@@ -62,7 +62,7 @@ struct PostgresCopyTests {
     try await withDatabase { database in
       let copied = try store(in: database)
       _ = try await copy(from: file, to: copied)
-      let page = FetchedPage(next: nil, total: nil, endpoint: nil)
+      let page = PageMetadata(next: nil, total: nil, endpoint: nil)
       for key in ["one", "two"] {
         let update = CheckpointUpdate(
           key, from: nil, to: "x", reconciliation: Reconciliation(begins: true))

@@ -65,7 +65,7 @@ struct ChangeNotificationTests {
     _ = try await other.delete(["gone"], of: "things", at: .day())
     let store = listening(history: history)
     let unchanged = await store.changeNotifications(of: "things")
-    let page = FetchedPage(next: nil, total: 1, endpoint: nil)
+    let page = PageMetadata(next: nil, total: 1, endpoint: nil)
     let fetched = StoreBatch(
       [StoreEntry("a")], page: ("page", page), update: CheckpointUpdate("at", from: nil, to: "1"))
     _ = try await other.save(fetched, of: "things", at: .day(1))

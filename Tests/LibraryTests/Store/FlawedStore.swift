@@ -11,7 +11,7 @@ struct FlawedStore: ScopeKeepingStore {
     @Sendable (
       _ base: InMemoryStore, _ source: String, _ words: [FoldedText], _ position: Int64,
       _ limit: Int
-    ) async throws(SourceError) -> StoredSlice
+    ) async throws(SourceError) -> RecordSlice
 
   var base = InMemoryStore()
 
@@ -27,7 +27,7 @@ struct FlawedStore: ScopeKeepingStore {
   var checkSwitch: @Sendable () throws(SourceError) -> Void = {}
   /// Changes the start of a search by rank.
   var start: @Sendable (RankedPosition?) -> RankedPosition? = { $0 }
-  var page: @Sendable (StoredPage) -> StoredPage = { $0 }
+  var page: @Sendable (CachedPage) -> CachedPage = { $0 }
   /// True for a key that begins with a prefix.
   var begins: @Sendable (_ key: String, _ prefix: String) -> Bool = {
     $0.utf8.starts(with: $1.utf8)
@@ -42,13 +42,13 @@ struct FlawedStore: ScopeKeepingStore {
 
   func records(
     of source: String, matching words: [FoldedText], after position: Int64, limit: Int
-  ) async throws(SourceError) -> StoredSlice {
+  ) async throws(SourceError) -> RecordSlice {
     try await read(base, self.source(source), words, position, limit)
   }
 
   func records(
     of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int
-  ) async throws(SourceError) -> (slice: StoredSlice, last: SearchRank) {
+  ) async throws(SourceError) -> (slice: RecordSlice, last: SearchRank) {
     try await base.records(
       of: self.source(source), matching: search, after: self.start(start), limit: limit)
   }
@@ -57,7 +57,7 @@ struct FlawedStore: ScopeKeepingStore {
     try await base.record(id, of: self.source(source))
   }
 
-  func page(_ key: String, of source: String) async throws(SourceError) -> StoredPage? {
+  func page(_ key: String, of source: String) async throws(SourceError) -> CachedPage? {
     try await base.page(key, of: self.source(source)).map(page)
   }
 
@@ -69,7 +69,7 @@ struct FlawedStore: ScopeKeepingStore {
 
   func fetchedPages(
     of source: String
-  ) async throws(SourceError) -> [(key: String, page: FetchedPage)] {
+  ) async throws(SourceError) -> [(key: String, page: PageMetadata)] {
     try await base.fetchedPages(of: self.source(source))
   }
 

@@ -7,7 +7,7 @@ import Testing
 
   @Test func `drops the oldest page beyond 2000`() async throws {
     for number in 0..<2003 {
-      let page = FetchedPage(next: nil, total: number, endpoint: nil)
+      let page = PageMetadata(next: nil, total: number, endpoint: nil)
       // The first are the newest.
       let date = Date.day(number < 3 ? 9999 : Double(number))
       _ = try await store.save(

@@ -144,7 +144,7 @@ struct SavingTests {
       """)
     let batch = StoreBatch(
       [StoreEntry("good"), StoreEntry("old", "new text"), StoreEntry("bad")],
-      page: ("key", FetchedPage(next: nil, total: nil, endpoint: nil)),
+      page: ("key", PageMetadata(next: nil, total: nil, endpoint: nil)),
       update: CheckpointUpdate("walk", from: nil, to: "there"))
     let error = await #expect(throws: SourceError.self) {
       try await store.save(batch, of: "things", at: .day(1))
@@ -195,7 +195,7 @@ struct SavingTests {
     _ = try await store.save(
       StoreBatch(
         (0..<5).map { StoreEntry("\($0)") },
-        page: ("key", FetchedPage(next: nil, total: nil, endpoint: nil))),
+        page: ("key", PageMetadata(next: nil, total: nil, endpoint: nil))),
       of: "things", at: .day(3))
     _ = try await store.delete(["1", "unknown"], of: "things", at: .day(4))
     let status = try await store.status(of: "things")
@@ -210,7 +210,7 @@ struct SavingTests {
     try await store.save([StoreEntry("kept", "text of others")], of: "others")
     let old = try await store.records(of: "things", matching: [], after: 0, limit: 2)
     let batch = StoreBatch(
-      [], page: ("key", FetchedPage(next: nil, total: nil, endpoint: nil)),
+      [], page: ("key", PageMetadata(next: nil, total: nil, endpoint: nil)),
       update: CheckpointUpdate("walk", from: nil, to: "there"))
     _ = try await store.save(batch, of: "things", at: .day())
     _ = try await store.delete(["2"], of: "things", at: .day())

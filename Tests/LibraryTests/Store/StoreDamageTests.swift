@@ -300,7 +300,7 @@ struct StoreDamageTests {
         begins: from == nil, completion: to == nil ? .init(lastPosition: 0, minRecordCount: 1) : nil
       )
       let entries = ["a", "b", "c", "new \(UUID())"].map { StoreEntry($0, "text 1 of \(UUID())") }
-      let page = FetchedPage(next: nil, total: nil, endpoint: nil)
+      let page = PageMetadata(next: nil, total: nil, endpoint: nil)
       let batch = StoreBatch(
         entries, page: ("key", page),
         update: CheckpointUpdate("sync", from: from, to: to, reconciliation: reconciliation))

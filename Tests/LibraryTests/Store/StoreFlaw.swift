@@ -273,7 +273,7 @@ private final class LateBatches: Sendable {
 
   @Sendable func read(
     _ base: InMemoryStore, _ source: String, _ words: [FoldedText], _ position: Int64, _ limit: Int
-  ) async throws(SourceError) -> StoredSlice {
+  ) async throws(SourceError) -> RecordSlice {
     var slice = try await base.records(
       of: source, matching: words, after: position, limit: limit)
     state.withLock { state in

@@ -20,7 +20,7 @@ struct SharedPassTests {
   ) {
     pass.finish(
       lease,
-      SharedPass.PageSummary(
+      SharedPass.FetchSummary(
         records: records, unreadable: 0, total: total, isLast: isLast, incompleteReason: nil),
       depth: depth, at: .day())
   }

@@ -22,9 +22,9 @@ import Testing
 
   /// Fetches a page as `next` does.
   private func go(
-    _ nextPageRequest: NextPageRequest, in source: some DataSource<Country>, limit: Int
+    _ nextPageRequest: NextRequest, in source: some DataSource<Country>, limit: Int
   ) async throws -> (ids: [String], position: SessionPosition) {
-    var page = ShownPage(from: nextPageRequest.start)
+    var page = ShownRecords(from: nextPageRequest.start)
     var ids: [String] = []
     let walk = source.excluding(nextPageRequest.excluded).pages(
       after: nextPageRequest.start, size: limit, upTo: PaginationBound(items: limit))
@@ -85,7 +85,7 @@ import Testing
   @Test func `a page without records advances, and --back skips it`() async throws {
     let source = growing { 4 }
     let first = try await go(.beginning(of: nil), in: source, limit: 4)
-    var empty = ShownPage(from: first.position.next)
+    var empty = ShownRecords(from: first.position.next)
     let nextPageRequest = try #require(first.position.continuation(goesOnAfterEnd: true))
     empty.add(
       try #require(
@@ -124,13 +124,13 @@ import Testing
 
   @Test func `reads the position that was written`() async throws {
     let query = try Query("spider \u{1}\"man\" 日本")
-    var page = ShownPage(from: nil)
+    var page = ShownRecords(from: nil)
     let source = growing { 30 }
     for try await step in source.pages(matching: query, size: 20, upTo: PaginationBound(items: 20))
     {
       page.add(step)
     }
-    let position = NextPageRequest.beginning(of: query).position(after: page, limit: 20)
+    let position = NextRequest.beginning(of: query).position(after: page, limit: 20)
     #expect(try SessionPosition(position.bytes) == position)
     #expect(position.query == query)
     #expect(position.ids.digests.count == 20)

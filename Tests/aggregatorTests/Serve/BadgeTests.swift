@@ -15,7 +15,7 @@ import Testing
     var summary = ListingSummary(count: 1)
     summary.provenance = CombinedProvenance(provenances)
     return try #require(
-      Badge(ServedPage(records: [], summary: summary, reason: reason), cache, MadeUpSource.now))
+      Badge(ServedListing(records: [], summary: summary, reason: reason), cache, MadeUpSource.now))
   }
 
   @Test func sayTheOrigin() throws {
@@ -49,7 +49,8 @@ import Testing
 
   @Test func nobodyAnswered() {
     #expect(
-      Badge(ServedPage(records: [], summary: ListingSummary(count: 0)), .normal, MadeUpSource.now)
+      Badge(
+        ServedListing(records: [], summary: ListingSummary(count: 0)), .normal, MadeUpSource.now)
         == nil)
   }
 }

@@ -26,7 +26,7 @@ struct MadeUpSource: ServedSource {
     PluginExample(query: records.first?.name ?? "word", id: records.first?.id ?? "1")
   }
 
-  func page(_ query: ServedQuery) -> ServedPage {
+  func page(_ query: ServedQuery) -> ServedListing {
     let matches = records.filter { query.query.map($0.name.lowercased().contains) ?? true }
     let start = query.cursor.flatMap { Int($0.dropFirst()) } ?? 0
     let page = Array(matches.dropFirst(start).prefix(Self.pageSize))
@@ -35,14 +35,14 @@ struct MadeUpSource: ServedSource {
       page, total: matches.count, next: end < matches.count ? Cursor("c\(end)") : nil)
   }
 
-  func record(_ id: String, _ query: ServedQuery) -> ServedPage {
+  func record(_ id: String, _ query: ServedQuery) -> ServedListing {
     answer(records.filter { $0.id == id })
   }
 
   private func answer(
     _ records: [ServedRecord], total: Int? = nil, next: Cursor? = nil
-  ) -> ServedPage {
-    ServedPage(
+  ) -> ServedListing {
+    ServedListing(
       records: records,
       summary: ListingSummary(
         count: records.count, total: total, next: next,

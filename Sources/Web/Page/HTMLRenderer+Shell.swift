@@ -4,7 +4,7 @@ import AggregatorTerminal
 
 // The frame of all pages.
 
-extension WebPages {
+extension HTMLRenderer {
   struct Frame {
     let title: String
     /// The name of the source, or `search`; `nil` for neither.
@@ -64,7 +64,7 @@ extension WebPages {
     <li><a href="/search"\(current: place == "search")>\(Icon.search.html)<span>All sources</span></a></li>
     \(sources.map { source in
       """
-      <li><a href="\(PageAddress.list(source.name, ServedQuery()))"\
+      <li><a href="\(WebAddress.list(source.name, ServedQuery()))"\
       \(attribute: "title", source.summary.safeLine.capitalizedFirst)\(current: place == source.name)>\
       <span class="initial" aria-hidden="true">\(source.title.prefix(1).description)</span>\
       <span>\(source.title)</span></a></li>
@@ -104,7 +104,7 @@ extension WebPages {
   ///
   /// - Parameter nonce: For a client without access, who must not see the sources: the nonce that
   ///   ``contentSecurityPolicy(nonce:)`` has.
-  func failure(_ failure: PageFailure, nonce: String? = nil) -> String {
+  func failure(_ failure: WebFailure, nonce: String? = nil) -> String {
     document(
       Frame(title: failure.title, nonce: nonce),
       """

@@ -1,6 +1,6 @@
 package import AggregatorKit
 
-package struct CollectedPages<Item: Record> {
+package struct CollectedListing<Item: Record> {
   package private(set) var pages: [(request: PageRequest, page: Page<Item>)] = []
 
   /// Each record once, in order of arrival.
@@ -48,10 +48,10 @@ package struct CollectedPages<Item: Record> {
 }
 
 extension LawSubject {
-  package func collectPages(matching query: Query? = nil, size: Int = 7) async -> CollectedPages<
+  package func collectPages(matching query: Query? = nil, size: Int = 7) async -> CollectedListing<
     Item
   > {
-    await CollectedPages(source, from: PageRequest(matching: query, limit: size), upTo: bound)
+    await CollectedListing(source, from: PageRequest(matching: query, limit: size), upTo: bound)
   }
 
   /// True if each cursor leads to its page only once.
@@ -64,7 +64,7 @@ extension LawContext {
   /// Compares the records that both collected; throws the failure that ended one of
   /// them, or if their origins differ.
   package mutating func expectSame<Item>(
-    _ collected: CollectedPages<Item>, as reference: CollectedPages<Item>
+    _ collected: CollectedListing<Item>, as reference: CollectedListing<Item>
   ) throws(SourceError) {
     let pair = zip(collected.records, reference.records).enumerated().first { $1.0 != $1.1 }
     let isShort =
@@ -86,9 +86,9 @@ extension LawContext {
   }
 }
 
-extension CollectedPages {
+extension CollectedListing {
   /// Throws if the origins differ, because such answers cannot be compared.
-  package func requireSameOrigin(as other: CollectedPages) throws(SourceError) {
+  package func requireSameOrigin(as other: CollectedListing) throws(SourceError) {
     guard let origin, let theirs = other.origin, origin != theirs else { return }
     throw reason ?? other.reason ?? .differentOrigins
   }

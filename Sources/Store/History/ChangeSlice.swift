@@ -48,7 +48,7 @@ public struct StoredChange: Hashable, Sendable {
 }
 
 /// Consecutive changes of a source, one for each record.
-public struct StoredChanges: Hashable, Sendable {
+public struct ChangeSlice: Hashable, Sendable {
   /// The point with which the records are compared.
   public var start: HistoryMark
 
@@ -75,7 +75,7 @@ public struct StoredChanges: Hashable, Sendable {
 }
 
 /// The history that a ``Store`` has of a source.
-public struct StoredHistory: Hashable, Sendable {
+public struct HistoryStatus: Hashable, Sendable {
   /// The date since which changes are known.
   public var start: Date
 

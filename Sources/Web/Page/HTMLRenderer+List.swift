@@ -4,7 +4,7 @@ import AggregatorTerminal
 
 // The page of a source and its list.
 
-extension WebPages {
+extension HTMLRenderer {
   func sourcePage(_ content: SourceContent) -> HTML {
     let source = content.source
     let name = (try? content.detail?.answer.get())?.records.first?.name
@@ -20,7 +20,7 @@ extension WebPages {
       \(download(source))
       </div>
       \(searchForm(
-        PageAddress.list(source.name, ServedQuery()), "Search \(source.noun.plural)",
+        WebAddress.list(source.name, ServedQuery()), "Search \(source.noun.plural)",
         content.query.forLinks))
       \(listPart(content))
       </div>
@@ -33,7 +33,7 @@ extension WebPages {
     guard !isReadOnly, source.hasStore else { return nil }
     let pages = source.isEndless ? "?pages=5" : ""
     return """
-      <div class="download" data-action="\(PageAddress.api(source.name, APIRoute.sync))\(pages)" \
+      <div class="download" data-action="\(WebAddress.api(source.name, APIRoute.sync))\(pages)" \
       data-noun="\(source.noun.plural)" hidden>
       <button type="button" class="button">\(Icon.download.html)\
       <span>\(source.isEndless ? "Download more" : "Download all")</span></button>
@@ -59,7 +59,7 @@ extension WebPages {
       """
   }
 
-  private func answer(_ page: ServedPage, _ content: SourceContent) -> HTML {
+  private func answer(_ page: ServedListing, _ content: SourceContent) -> HTML {
     let source = content.source
     let query = content.query.forLinks
     let badge = Badge(page, query.cache, now)
@@ -89,7 +89,7 @@ extension WebPages {
       """
   }
 
-  private func count(_ page: ServedPage, _ content: SourceContent) -> HTML {
+  private func count(_ page: ServedListing, _ content: SourceContent) -> HTML {
     let noun = content.source.noun
     let count: HTML =
       if let total = page.summary.total {
@@ -105,22 +105,22 @@ extension WebPages {
 
   private func badgeLinks(_ content: SourceContent) -> [Badge.Link] {
     let name = content.source.name
-    return Badge.links(content.query.with(\.cursor, nil)) { PageAddress.list(name, $0) }
+    return Badge.links(content.query.with(\.cursor, nil)) { WebAddress.list(name, $0) }
   }
 
   /// A link to the first page, if this is a later one.
   private func beginning(_ content: SourceContent) -> HTML? {
     guard content.query.cursor != nil else { return nil }
-    let address = PageAddress.list(
+    let address = WebAddress.list(
       content.source.name, content.query.forLinks.with(\.cursor, nil))
     return #"<p class="beginning"><a href="\#(address)">Back to the beginning of the list</a></p>"#
   }
 
-  private func end(_ page: ServedPage, _ content: SourceContent) -> HTML {
+  private func end(_ page: ServedListing, _ content: SourceContent) -> HTML {
     guard let next = page.summary.next else {
       return #"<p class="end">End of list</p>"#
     }
-    let address = PageAddress.list(
+    let address = WebAddress.list(
       content.source.name, content.query.forLinks.with(\.cursor, next.description))
     return #"<p class="more"><a class="button" rel="next" href="\#(address)">Show more</a></p>"#
   }
@@ -129,7 +129,7 @@ extension WebPages {
     _ record: ServedRecord, _ source: any ServedSource, _ query: ServedQuery, _ selected: String?
   ) -> HTML {
     """
-    <li><a class="record" href="\(PageAddress.record(source.name, record.id, query))" \
+    <li><a class="record" href="\(WebAddress.record(source.name, record.id, query))" \
     data-id="\(record.id)"\(selected: record.id == selected)>
     \(picture(of: record, source, query.cache))
     <span class="words"><span class="name" dir="auto">\(record.name.safeLine)</span>\
@@ -143,7 +143,7 @@ extension WebPages {
   func picture(
     of record: ServedRecord, _ source: any ServedSource, _ cache: ServedQuery.Cache
   ) -> HTML {
-    let address = PageAddress.image(source.name, record.id, .small, cache)
+    let address = WebAddress.image(source.name, record.id, .small, cache)
     let image: HTML? =
       record.hasImage
       ? #"<img src="\#(address)" alt="" loading="lazy" decoding="async">"# : nil
@@ -186,7 +186,7 @@ extension WebPages {
         """
     }
     return """
-      <li><a class="record" href="\(PageAddress.record(source.name, record.id, query))" \
+      <li><a class="record" href="\(WebAddress.record(source.name, record.id, query))" \
       data-id="\(record.id)"\(selected: record.id == selected)>\
       <span class="name" dir="auto">\(record.name.safeLine)</span>\(facts)</a></li>
 

@@ -4,7 +4,7 @@ import AggregatorTerminal
 
 // Pages without records: nothing found, deleted, failed.
 
-extension WebPages {
+extension HTMLRenderer {
   /// A picture, a heading, paragraphs and links.
   func state(
     _ icon: Icon, _ title: String, level: Int = 2, _ paragraphs: [String?],
@@ -33,11 +33,11 @@ extension WebPages {
       .search, "No matches", ["No \(source.noun.singular) matches “\(query)”."]
     ) {
       """
-      <a class="button primary" href="\(PageAddress.list(source.name, all))">\
+      <a class="button primary" href="\(WebAddress.list(source.name, all))">\
       Show all \(source.noun.plural.safeLine)</a>
-      <a class="button" href="\(PageAddress.list(source.name, all.with(\.query, example)))">\
+      <a class="button" href="\(WebAddress.list(source.name, all.with(\.query, example)))">\
       <span>Try “<bdi>\(example.safeLine)</bdi>”</span></a>
-      <a class="button" href="\(PageAddress.search(query, all.cache))">Search all sources</a>
+      <a class="button" href="\(WebAddress.search(query, all.cache))">Search all sources</a>
       """
     }
   }
@@ -45,17 +45,17 @@ extension WebPages {
   private func refresh(_ content: SourceContent) -> HTML {
     let query = content.query.with(\.cursor, nil).with(\.cache, .reload)
     return """
-      <a class="button primary" href="\(PageAddress.list(content.source.name, query))">\
+      <a class="button primary" href="\(WebAddress.list(content.source.name, query))">\
       \(Icon.refresh.html)<span>Try again</span></a>
       """
   }
 
   func failureState(
-    _ failure: PageFailure, _ content: SourceContent, _ detail: DetailContent? = nil
+    _ failure: WebFailure, _ content: SourceContent, _ detail: DetailContent? = nil
   ) -> HTML {
     let name = content.source.name
     let address = { (query: ServedQuery) in
-      detail.map { PageAddress.record(name, $0.id, query) } ?? PageAddress.list(name, query)
+      detail.map { WebAddress.record(name, $0.id, query) } ?? WebAddress.list(name, query)
     }
     let wait = failure.retryAfter.map { "Try again in \($0.text)." }
     let isLocal = content.query.cache == .offline
@@ -80,7 +80,7 @@ extension WebPages {
   }
 
   func deletedNotice(_ id: String, _ content: SourceContent) -> HTML {
-    let action = PageAddress.change(.restore, content.source.name, id, content.query.forLinks)
+    let action = WebAddress.change(.restore, content.source.name, id, content.query.forLinks)
     return """
       <div class="notice"><p>Deleted \(content.source.noun.singular.safeLine) \
       <bdi>\(id.safeLine)</bdi></p>\

@@ -4,12 +4,12 @@ import AggregatorTerminal
 
 // A record beside the list.
 
-extension WebPages {
+extension HTMLRenderer {
   func detailPart(_ content: SourceContent) -> HTML {
     guard let detail = content.detail else {
       return #"<section id="detail" aria-label="Details" hidden></section>"#
     }
-    let list = PageAddress.list(content.source.name, content.query.forLinks)
+    let list = WebAddress.list(content.source.name, content.query.forLinks)
     let close: HTML = """
       <a class="button close" href="\(list)">\(Icon.back.html)\(Icon.close.html)\
       <span>Close</span></a>
@@ -18,7 +18,7 @@ extension WebPages {
     case .success(let page):
       guard let record = page.records.first else {
         return failed(
-          PageFailure(status: 404, title: "Not found", detail: "The record was not found."),
+          WebFailure(status: 404, title: "Not found", detail: "The record was not found."),
           close, content, detail)
       }
       return card(of: record, page, close, content)
@@ -27,7 +27,7 @@ extension WebPages {
   }
 
   private func failed(
-    _ failure: PageFailure, _ close: HTML, _ content: SourceContent, _ detail: DetailContent
+    _ failure: WebFailure, _ close: HTML, _ content: SourceContent, _ detail: DetailContent
   ) -> HTML {
     """
     <section id="detail" aria-label="Details" data-id="\(detail.id)">
@@ -38,19 +38,19 @@ extension WebPages {
   }
 
   private func card(
-    of record: ServedRecord, _ page: ServedPage, _ close: HTML, _ content: SourceContent
+    of record: ServedRecord, _ page: ServedListing, _ close: HTML, _ content: SourceContent
   ) -> HTML {
     let source = content.source
     let query = content.query.forLinks
     let badge = Badge(page, query.cache, now)
     let links = Badge.links(content.query) {
-      PageAddress.record(source.name, record.id, $0)
+      WebAddress.record(source.name, record.id, $0)
     }
     let image: HTML? =
       record.hasImage
       ? """
       <div class="portrait"><img \
-      src="\(PageAddress.image(source.name, record.id, .large, query.cache))" \
+      src="\(WebAddress.image(source.name, record.id, .large, query.cache))" \
       alt="Picture of \(record.name.safeLine)" decoding="async"></div>
       """ : nil
     return """
@@ -82,10 +82,10 @@ extension WebPages {
   private func delete(_ record: ServedRecord, _ content: SourceContent) -> HTML? {
     guard !isReadOnly, content.source.hasStore else { return nil }
     let name = content.source.name
-    let action = PageAddress.change(.delete, name, record.id, content.query.forLinks)
+    let action = WebAddress.change(.delete, name, record.id, content.query.forLinks)
     return """
       <form class="delete" method="post" action="\(action)" \
-      data-api="\(PageAddress.api(name, record.id))" data-name="\(record.name.safeLine)">\
+      data-api="\(WebAddress.api(name, record.id))" data-name="\(record.name.safeLine)">\
       <button type="submit" class="button danger">\(Icon.delete.html)<span>Delete</span></button></form>
       """
   }

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// A screenful is held back before the pager starts. While it runs there is no progress line, and
 /// messages wait until it has ended.
-package final class PagedOutput: Sendable {
+package final class ListingOutput: Sendable {
   private enum Phase {
     case direct
     case held(String)

@@ -1,10 +1,10 @@
 import AggregatorKit
 
-/// The pages of the server for people, written as HTML.
+/// Writes the pages of the server for people as HTML.
 ///
 /// They work without the script. The script requests the same addresses with the header field
-/// ``PagePart/header`` and replaces that part of the page.
-struct WebPages: Sendable {
+/// ``HTMLFragment/header`` and replaces that part of the page.
+struct HTMLRenderer: Sendable {
   let program: String
 
   let sources: [any ServedSource]
@@ -29,7 +29,7 @@ struct WebPages: Sendable {
   static let contentType = "text/html; charset=utf-8"
 
   /// Returns the page of a source, or a part of it.
-  func page(_ content: SourceContent, part: PagePart? = nil) -> String {
+  func page(_ content: SourceContent, part: HTMLFragment? = nil) -> String {
     switch part {
     case .list: listPart(content).text
     case .detail: detailPart(content).text
@@ -38,7 +38,7 @@ struct WebPages: Sendable {
   }
 
   /// Returns the page of a search in all sources; the parts are the list and, empty, the detail.
-  func search(_ content: SearchContent, part: PagePart? = nil) -> String {
+  func search(_ content: SearchContent, part: HTMLFragment? = nil) -> String {
     switch part {
     case .list: resultsPart(content).text
     case .detail: ""
@@ -48,7 +48,7 @@ struct WebPages: Sendable {
 }
 
 /// A part of a page that the script replaces.
-enum PagePart: String, Sendable {
+enum HTMLFragment: String, Sendable {
   case list, detail
 
   /// The header field of a request for a part; responses vary by it.
@@ -61,8 +61,8 @@ struct SourceContent: Sendable {
 
   let query: ServedQuery
 
-  /// `nil` only for the part ``PagePart/detail``.
-  var list: Result<ServedPage, PageFailure>?
+  /// `nil` only for the part ``HTMLFragment/detail``.
+  var list: Result<ServedListing, WebFailure>?
 
   var detail: DetailContent?
 
@@ -74,14 +74,14 @@ struct DetailContent: Sendable {
   let id: String
 
   /// A page of one record.
-  let answer: Result<ServedPage, PageFailure>
+  let answer: Result<ServedListing, WebFailure>
 }
 
 /// The content of the page of a search in all sources.
 struct SearchContent: Sendable {
   struct Answer: Sendable {
     let source: any ServedSource
-    let page: Result<ServedPage, PageFailure>
+    let page: Result<ServedListing, WebFailure>
   }
 
   /// `nil` before anything was typed.
@@ -94,7 +94,7 @@ struct SearchContent: Sendable {
 }
 
 /// A failure as a page shows it.
-struct PageFailure: Error, Hashable, Sendable {
+struct WebFailure: Error, Hashable, Sendable {
   /// The status of HTTP.
   let status: Int
 

@@ -4,8 +4,8 @@ import Testing
 
 @testable import AggregatorWeb
 
-@Suite struct WebPagesTests {
-  private let pages = WebPages(
+@Suite struct HTMLRendererTests {
+  private let pages = HTMLRenderer(
     program: "aggregator",
     sources: [
       MadeUpSource.heroes, MadeUpSource.countries, MadeUpSource.products, MadeUpSource.hostile,
@@ -18,7 +18,7 @@ import Testing
 
   private func detail(
     _ source: MadeUpSource, _ id: String, _ query: ServedQuery = ServedQuery(),
-    in pages: WebPages? = nil, part: PagePart? = nil
+    in pages: HTMLRenderer? = nil, part: HTMLFragment? = nil
   ) -> String {
     (pages ?? self.pages).page(
       SourceContent(
@@ -37,7 +37,7 @@ import Testing
     return pages.search(SearchContent(query: query, answers: query == nil ? [] : answers))
   }
 
-  private static let rateLimited = PageFailure(
+  private static let rateLimited = WebFailure(
     status: 429, title: "Rate limited", detail: "rate limited by DummyJSON",
     hint: "use cached records meanwhile", retryAfter: .seconds(1680))
 
@@ -156,7 +156,7 @@ import Testing
   }
 
   @Test func aReadOnlyPageDeletesNothing() {
-    let readOnly = WebPages(
+    let readOnly = HTMLRenderer(
       program: "aggregator", sources: pages.sources, isReadOnly: true, now: MadeUpSource.now)
     #expect(detail(.heroes, "1443").contains(#"action="/sources/heroes/1443/delete""#))
     let html = detail(.heroes, "1443", in: readOnly)
@@ -166,7 +166,7 @@ import Testing
 
   @Test func aPartIsAPartOfThePage() {
     let whole = detail(.heroes, "1443")
-    for part in [PagePart.list, .detail] {
+    for part in [HTMLFragment.list, .detail] {
       let html = detail(.heroes, "1443", part: part)
       #expect(html.hasPrefix("<section id=\"\(part)\""))
       #expect(whole.contains(html))
@@ -195,13 +195,13 @@ import Testing
   }
 
   @Test func aClientWithoutAccessSeesNoSources() {
-    let failure = PageFailure(status: 401, title: "No access", detail: "no token")
+    let failure = WebFailure(status: 401, title: "No access", detail: "no token")
     #expect(pages.failure(failure).contains("Countries"))
     let html = pages.failure(failure, nonce: "n0nce")
     #expect(!html.contains("Countries"))
     #expect(!html.contains("/assets/"))
     #expect(html.contains(#"<style nonce="n0nce">"#))
-    #expect(WebPages.contentSecurityPolicy(nonce: "n0nce").contains("style-src 'nonce-n0nce';"))
+    #expect(HTMLRenderer.contentSecurityPolicy(nonce: "n0nce").contains("style-src 'nonce-n0nce';"))
   }
 
   @Test func addressesOfAssetsChangeWithThem() {

@@ -2,16 +2,17 @@ import AggregatorKit
 import AggregatorServer
 
 /// Answers requests for pages, and for the files that they use.
-struct PageRouter: Sendable {
+struct WebRouter: Sendable {
   let program: String
   let api: API
   let now: @Sendable () -> Date
 
   func response(
-    to request: ServerRequest, for route: PageRoute, readOnly: Bool
+    to request: ServerRequest, for route: WebRoute, readOnly: Bool
   ) async throws -> ServerResponse {
-    let pages = WebPages(program: program, sources: api.sources, isReadOnly: readOnly, now: now())
-    let part = request.header(PagePart.header).flatMap(PagePart.init)
+    let pages = HTMLRenderer(
+      program: program, sources: api.sources, isReadOnly: readOnly, now: now())
+    let part = request.header(HTMLFragment.header).flatMap(HTMLFragment.init)
     func page(of source: String, _ id: String? = nil) async throws -> ServerResponse {
       try request.require("GET")
       let content = try await content(of: api.source(named: source), id, part, request)
@@ -21,8 +22,8 @@ struct PageRouter: Sendable {
     case .start:
       try request.require("GET")
       return .redirect(
-        to: api.sources.first.map { PageAddress.list($0.name, ServedQuery()) }
-          ?? PageAddress.search(nil))
+        to: api.sources.first.map { WebAddress.list($0.name, ServedQuery()) }
+          ?? WebAddress.search(nil))
     case .search:
       try request.require("GET")
       return html(pages.search(try await search(request), part: part))
@@ -41,15 +42,15 @@ struct PageRouter: Sendable {
   ///
   /// - Parameter isForStrangers: True for a client whose access was not checked.
   func response(to problem: Problem, isForStrangers: Bool = false) -> ServerResponse {
-    let pages = WebPages(program: program, sources: api.sources, isReadOnly: true, now: now())
+    let pages = HTMLRenderer(program: program, sources: api.sources, isReadOnly: true, now: now())
     guard isForStrangers || [401, 403, 421].contains(problem.status) else {
-      return html(pages.failure(PageFailure(problem)), status: problem.status)
+      return html(pages.failure(WebFailure(problem)), status: problem.status)
     }
     // A client without access must not learn what is served, and gets no other file.
     let nonce = Access.Secrets.randomText()
     var response = html(
-      pages.failure(PageFailure(problem), nonce: nonce), status: problem.status)
-    response.set("Content-Security-Policy", WebPages.contentSecurityPolicy(nonce: nonce))
+      pages.failure(WebFailure(problem), nonce: nonce), status: problem.status)
+    response.set("Content-Security-Policy", HTMLRenderer.contentSecurityPolicy(nonce: nonce))
     return response
   }
 
@@ -60,7 +61,7 @@ struct PageRouter: Sendable {
   ]
 
   private func content(
-    of source: any ServedSource, _ id: String?, _ part: PagePart?, _ request: ServerRequest
+    of source: any ServedSource, _ id: String?, _ part: HTMLFragment?, _ request: ServerRequest
   ) async throws -> SourceContent {
     let query = try ServedQuery(request, knowing: Self.parameters, isForPeople: true)
     // The list and the record are fetched at the same time.
@@ -81,30 +82,30 @@ struct PageRouter: Sendable {
     return SearchContent(
       query: query.query, cache: query.cache,
       answers: results.map { source, result in
-        .init(source: source, page: result.mapError { PageFailure($0) })
+        .init(source: source, page: result.mapError { WebFailure($0) })
       })
   }
 
   private func result(
-    _ body: @Sendable () async throws -> ServedPage
-  ) async -> Result<ServedPage, PageFailure> {
-    do { return .success(try await body()) } catch { return .failure(PageFailure(Problem(error))) }
+    _ body: @Sendable () async throws -> ServedListing
+  ) async -> Result<ServedListing, WebFailure> {
+    do { return .success(try await body()) } catch { return .failure(WebFailure(Problem(error))) }
   }
 
   // MARK: - Forms
 
   /// Deletes or restores a record, and shows the list again.
   private func make(
-    _ change: PageRoute.Change, _ id: String, of source: any ServedSource, _ request: ServerRequest
+    _ change: WebRoute.Change, _ id: String, of source: any ServedSource, _ request: ServerRequest
   ) async throws -> ServerResponse {
     let query = try ServedQuery(request, knowing: Self.parameters)
     switch change {
     case .delete:
       guard try await source.delete(id) else { throw Problem.unknownPath }
-      return .redirect(to: PageAddress.list(source.name, query, deleted: id))
+      return .redirect(to: WebAddress.list(source.name, query, deleted: id))
     case .restore:
       _ = try await source.restore(id)
-      return .redirect(to: PageAddress.record(source.name, id, query))
+      return .redirect(to: WebAddress.record(source.name, id, query))
     }
   }
 
@@ -112,8 +113,8 @@ struct PageRouter: Sendable {
 
   private func html(_ text: String, status: Int = 200) -> ServerResponse {
     ServerResponse(
-      status, WebPages.contentType, Array(text.utf8),
-      headers: [.init("Cache-Control", "private, no-cache"), .init("Vary", PagePart.header)])
+      status, HTMLRenderer.contentType, Array(text.utf8),
+      headers: [.init("Cache-Control", "private, no-cache"), .init("Vary", HTMLFragment.header)])
   }
 
   private func asset(named name: String) throws(Problem) -> ServerResponse {
@@ -126,14 +127,14 @@ struct PageRouter: Sendable {
 
 extension SourceContent {
   /// The status of the page: that of what was asked for.
-  fileprivate func status(of part: PagePart?) -> Int {
+  fileprivate func status(of part: HTMLFragment?) -> Int {
     let answer = part == .list ? list : detail?.answer ?? list
     guard case .failure(let failure)? = answer else { return 200 }
     return failure.status
   }
 }
 
-extension PageFailure {
+extension WebFailure {
   fileprivate init(_ problem: Problem) {
     self.init(
       status: problem.status, title: Self.title(of: problem.status), detail: problem.message,

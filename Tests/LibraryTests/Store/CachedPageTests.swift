@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
-struct StoredPagesTests {
+struct CachedPageTests {
   private let directory: StoreDirectory
   private let store: SQLiteStore
 
@@ -16,7 +16,7 @@ struct StoredPagesTests {
     _ key: String, _ entries: [StoreEntry], total: Int? = nil, of source: String = "things",
     at seconds: Double = 0
   ) async throws {
-    let page = FetchedPage(
+    let page = PageMetadata(
       next: .place(7), total: total, endpoint: "https://host/path",
       unreadable: UnreadableRows(count: 2, firstReason: "no name"))
     _ = try await store.save(

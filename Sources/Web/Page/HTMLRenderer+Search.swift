@@ -4,7 +4,7 @@ import AggregatorTerminal
 
 // The page of a search in all sources.
 
-extension WebPages {
+extension HTMLRenderer {
   func searchPage(_ content: SearchContent) -> HTML {
     let title = content.query.map { "“\($0)”" } ?? "Search"
     return document(
@@ -49,7 +49,7 @@ extension WebPages {
     """
     <ul class="examples">\(sources.map { source in
       """
-      <li><a href="\(PageAddress.search(source.example.query))">\(source.example.query.safeLine)</a></li>
+      <li><a href="\(WebAddress.search(source.example.query))">\(source.example.query.safeLine)</a></li>
       """
     })</ul>
     """
@@ -60,12 +60,12 @@ extension WebPages {
   ) -> HTML {
     let source = answer.source
     let query = ServedQuery(query: text, cache: cache).forLinks
-    let address = PageAddress.list(source.name, query)
+    let address = WebAddress.list(source.name, query)
     switch answer.page {
     case .success(let page):
       let badge = Badge(page, cache, now)
       let links = Badge.links(ServedQuery(query: text, cache: cache)) {
-        PageAddress.search(text, $0.cache)
+        WebAddress.search(text, $0.cache)
       }
       let all: HTML? =
         page.summary.next == nil

@@ -2,15 +2,15 @@ import AggregatorCore
 import AggregatorFoundation
 
 /// The contents of one source in an ``InMemoryStore``.
-struct StoredContents {
+struct InMemoryContents {
   struct Row {
     let id: RecordKey
     var record: StoredRecord
     var text: FoldedText
   }
 
-  struct Page {
-    let page: FetchedPage
+  struct CacheEntry {
+    let page: PageMetadata
     let positions: [Int64]
     let fetchedAt: Date
   }
@@ -20,7 +20,7 @@ struct StoredContents {
   private var rows: [Row] = []
   private var positions: [RecordKey: Int64] = [:]
   private var removedCount = 0
-  private(set) var pages: [RecordKey: Page] = [:]
+  private(set) var pages: [RecordKey: CacheEntry] = [:]
   private(set) var checkpoints: [RecordKey: String] = [:]
   private var fetchedAt: Date?
   private(set) var tombstones: Set<RecordKey>
@@ -73,7 +73,7 @@ struct StoredContents {
 
 // MARK: - Reading
 
-extension StoredContents {
+extension InMemoryContents {
   /// The rows after a position that are listed, if all words occur in them.
   private func rows(
     matching words: [FoldedText], after position: Int64
@@ -87,20 +87,20 @@ extension StoredContents {
 
   func records(
     matching words: [FoldedText], after position: Int64, limit: Int
-  ) -> StoredSlice {
+  ) -> RecordSlice {
     let matches = rows(matching: words, after: position).lazy.map(\.record)
     let bound = RecordWindow.limit(showingMoreThan: limit)
     guard words.contains(where: { !$0.text.isEmpty }) else {
-      return StoredSlice(Array(matches.prefix(bound)), limit: limit, total: status.records)
+      return RecordSlice(Array(matches.prefix(bound)), limit: limit, total: status.records)
     }
-    guard position <= start else { return StoredSlice(Array(matches.prefix(bound)), limit: limit) }
+    guard position <= start else { return RecordSlice(Array(matches.prefix(bound)), limit: limit) }
     let all = Array(matches)
-    return StoredSlice(all, limit: limit, total: all.count)
+    return RecordSlice(all, limit: limit, total: all.count)
   }
 
   func records(
     matching search: RankedSearch, after start: RankedPosition?, limit: Int
-  ) -> (slice: StoredSlice, last: SearchRank) {
+  ) -> (slice: RecordSlice, last: SearchRank) {
     let matches = rows(matching: search.words, after: 0).map { row in
       (record: row.record, rank: search.rank(row.id.text, row.text))
     }
@@ -114,10 +114,10 @@ extension StoredContents {
     return (slice, page.last)
   }
 
-  func page(_ key: RecordKey) -> StoredPage? {
+  func page(_ key: RecordKey) -> CachedPage? {
     pages[key].map { page in
       let records = page.positions.map { rows[index($0)].record }
-      return StoredPage(
+      return CachedPage(
         records: records.filter { $0.removedUpstreamAt == nil }, page: page.page,
         fetchedAt: page.fetchedAt)
     }
@@ -126,7 +126,7 @@ extension StoredContents {
 
 // MARK: - Saving
 
-extension StoredContents: StoreTransaction {
+extension InMemoryContents: StoreTransaction {
   typealias Failure = Never
 
   func state(for batch: StoreBatch, of source: String) -> BatchState {
@@ -166,9 +166,9 @@ extension StoredContents: StoreTransaction {
   }
 
   mutating func savePage(
-    _ page: FetchedPage, as key: String, positions: [Int64], of source: Int64, at date: Date
+    _ page: PageMetadata, as key: String, positions: [Int64], of source: Int64, at date: Date
   ) {
-    pages[RecordKey(key)] = Page(page: page, positions: positions, fetchedAt: date)
+    pages[RecordKey(key)] = CacheEntry(page: page, positions: positions, fetchedAt: date)
     guard pages.count > StoreLimit.pages else { return }
     let oldest = pages.min { $0.value.fetchedAt < $1.value.fetchedAt }
     if let oldest { pages[oldest.key] = nil }
