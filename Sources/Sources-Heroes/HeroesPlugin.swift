@@ -29,29 +29,7 @@ public struct HeroesPlugin: Plugin {
 
   public let settings = [key, url, rate, pageSize]
 
-  public var fields: [Field<Hero>] { Self.fields }
-
-  private static let fields: [Field<Hero>] = [
-    Field("id", "ID", \.id, about: "Comic Vine ID."),
-    Field("name", "Name", \.name, about: "Name of the character.", isSearchable: true),
-    Field(
-      "realName", "Real name", \.realName, about: "Real name.", isSearchable: true),
-    Field("publisher", "Publisher", \.publisher, about: "Publisher."),
-    Field("powers", "Powers", \.powers, about: "Powers of the character.", isShown: false)
-      .onlyInDetails(),
-    Field("teams", "Teams", \.teams, about: "Teams of the character.", isShown: false)
-      .onlyInDetails(),
-    Field(
-      "aliases", "Aliases", \.aliases, about: "Other names.", isShown: false, isSearchable: true),
-    Field(
-      "firstAppearance", "First appearance", \.firstAppearance,
-      about: "Issue of the first appearance.", isShown: false),
-    Field("summary", "Summary", \.summary, about: "Short summary.", isShown: false),
-    Field("biography", "Biography", \.biography, about: "Biography as plain text.", isShown: false)
-      .onlyInDetails(),
-    Field("image", "Image", \.image, about: "URL of an image.", isShown: false),
-    Field("link", "Link", \.link, about: "URL of the web page.", isShown: false),
-  ]
+  public var fields: [Field<Hero>] { Hero.fields }
 
   public var layout: Layout<Hero> {
     Layout(
@@ -69,7 +47,7 @@ public struct HeroesPlugin: Plugin {
 
   public var bundled: any DataSource<Hero> { Self.bundled }
 
-  private static let bundled = BundledSource("heroes", json: bundledHeroes, fields: fields)
+  private static let bundled = BundledSource("heroes", json: bundledHeroes, fields: Hero.fields)
 
   public init() {}
 

@@ -140,61 +140,41 @@ extension User {
 }
 
 extension User {
-  /// A person as randomuser.me sends it.
-  ///
-  /// Only name and email are required; other details are read if they have the expected type.
-  /// `id.value`, which may be null or nonsense, and `dob.age`, which is true only today, are not
-  /// used.
-  struct Wire: Decodable {
-    let user: User
+  static let fields = fields(at: { Now.current.date })
 
-    /// The keys of a person and of the nested objects.
-    fileprivate enum CodingKeys: String, CodingKey {
-      case email, name, gender, nat, location, dob, registered, phone, login, picture
-      case title, first, last
-      case city, state, country, postcode
-      case date
-      case uuid, username
-      case large
-    }
-
-    init(from decoder: any Decoder) throws {
-      let person = try decoder.container(keyedBy: CodingKeys.self)
-      let email = try person.decode(EmailAddress.self, forKey: .email)
-      let name = try person.nestedContainer(keyedBy: CodingKeys.self, forKey: .name)
-      var user = User(
-        email: email, firstName: try name.decode(String.self, forKey: .first),
-        lastName: try name.decode(String.self, forKey: .last))
-      user.title = name.lenient(.title)
-      user.gender = person.lenient(.gender)
-      user.nationality = person.lenient(.nat)
-      let location = person.part(.location)
-      user.city = location?.lenient(.city)
-      user.state = location?.lenient(.state)
-      user.country = location?.lenient(.country)
-      user.postcode = location?.lenient(.postcode)
-      user.birthDate = person.part(.dob)?.day(.date)
-      user.registeredAt = person.part(.registered)?.day(.date)
-      user.phone = person.lenient(.phone)
-      let login = person.part(.login)
-      user.uuid = login?.lenient(.uuid)
-      user.username = login?.lenient(.username)
-      user.picture = person.part(.picture)?.lenient(.large, as: String.self)?.webAddress
-      self.user = user
-    }
-  }
-}
-
-/// Nested containers and text: separate types for each detail would double the decoding time.
-extension KeyedDecodingContainer<User.Wire.CodingKeys> {
-  /// A nested object; `nil` if there is none.
-  fileprivate func part(_ key: Key) -> Self? {
-    try? nestedContainer(keyedBy: Key.self, forKey: key)
-  }
-
-  /// The day of `1967-07-23T09:18:33.666Z`; `nil` if it is invalid.
-  fileprivate func day(_ key: Key) -> String? {
-    let day = lenient(key, as: String.self).map { String($0.prefix(10)) }
-    return day?.isDay == true ? day : nil
+  static func fields(at now: @escaping @Sendable () -> Date) -> [Field<User>] {
+    [
+      Field(
+        "email", "Email", \.email, about: "Email address, used as the ID.",
+        isSearchable: true),
+      Field("name", "Name", \.name, about: "Title, first name and last name.")
+        .stored(at: nil).computed(as: User.storedName),
+      Field("title", "Title", \.title, about: "Mr, Ms, Madame.", isShown: false),
+      Field(
+        "firstName", "First name", \.firstName, about: "First name.", isShown: false,
+        isSearchable: true),
+      Field(
+        "lastName", "Last name", \.lastName, about: "Last name.", isShown: false,
+        isSearchable: true),
+      Field("gender", "Gender", \.gender, about: "male or female.", isShown: false),
+      Field("age", "Age", .integer, about: "Age in years.") { user in
+        user.age(at: now()).json
+      }.computed(as: User.storedAge),
+      Field("birthDate", "Born", \.birthDate, about: "Date of birth.", isShown: false),
+      Field(
+        "nationality", "Nationality", \.nationality, about: "Two-letter country code.",
+        isShown: false),
+      Field("city", "City", \.city, about: "City."),
+      Field("state", "State", \.state, about: "State or province.", isShown: false),
+      Field("postcode", "Postcode", \.postcode, about: "Postal code.", isShown: false),
+      Field("country", "Country", \.country, about: "Country, in English."),
+      Field("phone", "Phone", \.phone, about: "Phone number.", isShown: false),
+      Field("username", "Username", \.username, about: "Login name.", isShown: false),
+      Field("uuid", "UUID", \.uuid, about: "ID assigned by the service.", isShown: false),
+      Field(
+        "registeredAt", "Registered", \.registeredAt, about: "Date of registration.",
+        isShown: false),
+      Field("picture", "Picture", \.picture, about: "URL of a portrait.", isShown: false),
+    ]
   }
 }

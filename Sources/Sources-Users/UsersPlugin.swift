@@ -32,7 +32,7 @@ public struct UsersPlugin: Plugin {
 
   public let settings = [url, rate, pageSize, seed]
 
-  public var fields: [Field<User>] { now.map(Self.fields(at:)) ?? Self.fields }
+  public var fields: [Field<User>] { now.map(User.fields(at:)) ?? User.fields }
 
   public var layout: Layout<User> {
     Layout(
@@ -61,48 +61,10 @@ public struct UsersPlugin: Plugin {
   /// - Parameter now: The clock for ages; by default that of the task.
   public init(now: (@Sendable () -> Date)? = nil) { self.now = now }
 
-  private static let bundled = bundled(with: fields)
+  private static let bundled = bundled(with: User.fields)
 
   private static func bundled(with fields: [Field<User>]) -> BundledSource<User> {
     BundledSource("users", json: bundledUsers, fields: fields)
-  }
-
-  private static let fields = fields(at: { Now.current.date })
-
-  private static func fields(at now: @escaping @Sendable () -> Date) -> [Field<User>] {
-    [
-      Field(
-        "email", "Email", \.email, about: "Email address, used as the ID.",
-        isSearchable: true),
-      Field("name", "Name", \.name, about: "Title, first name and last name.")
-        .stored(at: nil).computed(as: User.storedName),
-      Field("title", "Title", \.title, about: "Mr, Ms, Madame.", isShown: false),
-      Field(
-        "firstName", "First name", \.firstName, about: "First name.", isShown: false,
-        isSearchable: true),
-      Field(
-        "lastName", "Last name", \.lastName, about: "Last name.", isShown: false,
-        isSearchable: true),
-      Field("gender", "Gender", \.gender, about: "male or female.", isShown: false),
-      Field("age", "Age", .integer, about: "Age in years.") { user in
-        user.age(at: now()).json
-      }.computed(as: User.storedAge),
-      Field("birthDate", "Born", \.birthDate, about: "Date of birth.", isShown: false),
-      Field(
-        "nationality", "Nationality", \.nationality, about: "Two-letter country code.",
-        isShown: false),
-      Field("city", "City", \.city, about: "City."),
-      Field("state", "State", \.state, about: "State or province.", isShown: false),
-      Field("postcode", "Postcode", \.postcode, about: "Postal code.", isShown: false),
-      Field("country", "Country", \.country, about: "Country, in English."),
-      Field("phone", "Phone", \.phone, about: "Phone number.", isShown: false),
-      Field("username", "Username", \.username, about: "Login name.", isShown: false),
-      Field("uuid", "UUID", \.uuid, about: "ID assigned by the service.", isShown: false),
-      Field(
-        "registeredAt", "Registered", \.registeredAt, about: "Date of registration.",
-        isShown: false),
-      Field("picture", "Picture", \.picture, about: "URL of a portrait.", isShown: false),
-    ]
   }
 
   public func remote(
