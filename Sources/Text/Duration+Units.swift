@@ -43,9 +43,12 @@ extension Duration {
     self += unit.duration * decimals / scale
   }
 
-  /// This whole number of seconds in the largest of the units that divides it: `90m`, `2h`.
+  /// This whole number of seconds in the largest of the units, seconds or longer, that divides it: `90m`, `2h`.
   package func text(in units: [DurationUnit]) -> String {
-    func count(_ unit: DurationUnit) -> Int64 { Int64(self / unit.duration) }
+    // A quotient of durations is a Double, and not always a whole number where it should be.
+    func count(_ unit: DurationUnit) -> Int64 {
+      components.seconds / unit.duration.components.seconds
+    }
     let unit = units.sorted { $0.duration > $1.duration }.first { $0.duration * count($0) == self }
     return "\(count(unit ?? .seconds))\((unit ?? .seconds).rawValue)"
   }

@@ -38,7 +38,8 @@ package struct Period: Hashable, Sendable {
     }
     guard reader.skip(anyOf: "Tt "), let time = reader.time() else { return nil }
     let start = Double(date) * 86400 + time.start
-    self.init(start: start, end: start + time.length, isDate: true)
+    // More decimals than a Double distinguishes name the smallest period that it does.
+    self.init(start: start, end: max(start + time.length, start.nextUp), isDate: true)
   }
 
   private init(from first: Int, to next: Int, isDate: Bool) {

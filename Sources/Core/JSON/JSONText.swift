@@ -4,8 +4,8 @@ package import AggregatorFoundation
 ///
 /// It decodes like Foundation's `JSONDecoder`, in a third of the time, because objects are not turned into
 /// dictionaries. The differences: invalid UTF-8 and lone surrogates are read as U+FFFD, so that a broken
-/// character does not cost a row; numbers that underflow are zero; and UTF-16 and trailing commas are
-/// invalid.
+/// character does not cost a row; numbers that underflow are zero; those beyond 2^53 with a point or an
+/// exponent are not whole; and UTF-16 and trailing commas are invalid.
 package final class JSONText: Sendable {
   /// Deeper nesting is rejected, so that reading cannot overflow the stack.
   package static let maxDepth = 512

@@ -11,8 +11,8 @@ package struct TypedCondition: Hashable, Sendable {
 
   /// The condition with its value in quotes.
   package var quoted: String {
-    let value = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-    return "\(field)\(comparison.rawValue)\"\(value)\""
+    let value = value.unicodeScalars.map { ["\"", "\\"].contains($0) ? "\\\($0)" : "\($0)" }
+    return "\(field)\(comparison.rawValue)\"\(value.joined())\""
   }
 
   /// Parses conditions joined by `and`: `publisher=Marvel and name~"rocket and groot"`.
@@ -32,7 +32,8 @@ package struct TypedCondition: Hashable, Sendable {
     func invalid(_ problem: String, hint: Hint? = nil) -> CommandError {
       CommandError(.usage, "invalid condition \"\(text)\": \(problem)", hint: hint)
     }
-    guard let operatorStart = rest.firstIndex(where: \.isOperator) else {
+    // By scalars, as a sign is part of a larger character if a combining one is beside it.
+    guard let operatorStart = rest.unicodeScalars.firstIndex(where: \.isOperator) else {
       throw invalid("no operator", hint: "write FIELD=VALUE with one of = != ~ < <= > >=")
     }
     field = rest[..<operatorStart].trimmed
@@ -43,12 +44,13 @@ package struct TypedCondition: Hashable, Sendable {
     rest = rest[operatorStart...]
     guard
       let comparison = Comparison.allCases.sorted(by: { $0.rawValue.count > $1.rawValue.count })
-        .first(where: { rest.hasPrefix($0.rawValue) })
+        .first(where: { rest.utf8.starts(with: $0.rawValue.utf8) })
     else { throw invalid("! must be followed by =") }
     self.comparison = comparison
-    rest = rest.dropFirst(comparison.rawValue.count).drop(while: \.isWhitespace)
-    guard let quote = rest.first, quote == "\"" || quote == "'" else {
-      guard rest.first?.isOperator != true else {
+    rest = Substring(rest.unicodeScalars.dropFirst(comparison.rawValue.count))
+      .drop(while: \.isWhitespace)
+    guard let quote = rest.unicodeScalars.first, quote == "\"" || quote == "'" else {
+      guard rest.unicodeScalars.first?.isOperator != true else {
         throw invalid(
           "unknown operator", hint: "the operators are = != ~ < <= > >=; quote a value like \"=5\"")
       }
@@ -60,19 +62,19 @@ package struct TypedCondition: Hashable, Sendable {
       rest = rest[end.next...]
       return
     }
-    rest.removeFirst()
-    var value = ""
-    while let character = rest.popFirst(), character != quote {
-      if character == "\\", let next = rest.first, next == quote || next == "\\" {
+    var scalars = rest.unicodeScalars.dropFirst()
+    var value = String.UnicodeScalarView()
+    while let scalar = scalars.popFirst(), scalar != quote {
+      if scalar == "\\", let next = scalars.first, next == quote || next == "\\" {
         value.append(next)
-        rest.removeFirst()
+        scalars.removeFirst()
       } else {
-        value.append(character)
+        value.append(scalar)
       }
-      if rest.isEmpty { throw invalid("a quote is missing") }
+      if scalars.isEmpty { throw invalid("a quote is missing") }
     }
-    self.value = value
-    rest = rest.drop(while: \.isWhitespace)
+    self.value = String(value)
+    rest = Substring(scalars).drop(while: \.isWhitespace)
     guard !rest.isEmpty else { return }
     guard let next = Self.afterAnd(rest) else {
       throw invalid("\"and\" must follow the quoted value")
@@ -112,15 +114,15 @@ package struct TypedCondition: Hashable, Sendable {
   }
 }
 
-extension Character {
-  fileprivate var isOperator: Bool { "=!~<>".contains(self) }
+extension Unicode.Scalar {
+  fileprivate var isOperator: Bool { "=!~<>".unicodeScalars.contains(self) }
 }
 
 extension Substring {
   /// True if an operator follows the first word.
   fileprivate var startsCondition: Bool {
-    let word = prefix { !$0.isWhitespace && !$0.isOperator }
-    return !word.isEmpty
-      && self[word.endIndex...].drop(while: \.isWhitespace).first?.isOperator == true
+    let word = unicodeScalars.prefix { !$0.properties.isWhitespace && !$0.isOperator }
+    let rest = unicodeScalars[word.endIndex...].drop(while: \.properties.isWhitespace)
+    return !word.isEmpty && rest.first?.isOperator == true
   }
 }

@@ -76,9 +76,23 @@ extension JSON {
   }
 
   /// Reads a JSON text, with members in the order of the text; `nil` if it is invalid.
+  ///
+  /// Of members with one name only the first is kept, which is the one that a path finds.
   init?(inOrder bytes: Data) {
     guard let text = JSONText(bytes) else { return nil }
-    self.init(text)
+    self = JSON(text).withUniqueNames
+  }
+
+  private var withUniqueNames: JSON {
+    switch self {
+    case .object(let members):
+      var names: Set<String> = []
+      return .object(
+        members.filter { names.insert($0.name).inserted }
+          .map { Member($0.name, $0.value.withUniqueNames) })
+    case .array(let elements): return .array(elements.map(\.withUniqueNames))
+    default: return self
+    }
   }
 }
 

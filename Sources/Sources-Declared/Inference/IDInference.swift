@@ -57,10 +57,7 @@ struct IDInference {
       }
     }
     return paths.compactMap { path in
-      // The second of two members with one name has none.
-      guard let values = found.removeValue(forKey: path), values.count == rows.count else {
-        return nil
-      }
+      guard let values = found[path], values.count == rows.count else { return nil }
       return Column(
         path: path, values: values, score: score(of: path, values, siblings),
         isUnique: Set(values.map(\.idText)).count == rows.count)

@@ -61,8 +61,8 @@ extension String {
   /// Sanitized like `safeCell`, because CSV is mostly opened in spreadsheets; quoted if necessary.
   ///
   /// Unless `isRaw`, a `'` precedes text that a spreadsheet may take for a formula: it begins with
-  /// `=`, `+`, `-` or `@`, also full-width or after blanks, or with a tab or a line break, and is not a
-  /// plain number.
+  /// `=`, `+`, `-` or `@`, also full-width or after blanks, and is not a plain number, or with a tab or a
+  /// line break.
   package func csvCell(isRaw: Bool) -> String {
     var text = safeCell
     if !isRaw, text.isFormula { text = "'" + text }
@@ -77,7 +77,7 @@ extension String {
     guard let first = unicodeScalars.first else { return false }
     let rest = unicodeScalars.drop { $0.properties.isWhitespace }
     let isMarked = rest.first.map { "=+-@＝＋－＠".unicodeScalars.contains($0) } ?? false
-    return (isMarked || "\t\r\n".unicodeScalars.contains(first)) && !String(rest).isPlainNumber
+    return "\t\r\n".unicodeScalars.contains(first) || isMarked && !String(rest).isPlainNumber
   }
 
   /// `true` for a decimal number such as -3.5 or +1e-9, but not for `-inf` or `-0x1`.

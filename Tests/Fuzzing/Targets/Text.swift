@@ -121,7 +121,12 @@ extension FuzzTarget {
   private static let folded = FuzzTarget("folded", texts: words) { text in
     let folded = FoldedText(text)
     try expect(folded.contains(folded), "it does not contain itself")
-    try expect(FoldedText(folded.text) == folded, "folded again it is another text")
+    // A mark may come to another letter when the punctuation between them is left out.
+    let hasMarks = text.unicodeScalars.contains {
+      $0.properties.isGraphemeExtend || $0.properties.isEmojiModifier
+    }
+    try expect(
+      hasMarks || FoldedText(folded.text) == folded, "folded again it is another text")
     // 日 makes Foundation fold it.
     guard text.unicodeScalars.allSatisfy({ $0.value < 0x180 }) else { return }
     try expect(FoldedText(text + "日").text == folded.text + "日", "Foundation folds it otherwise")
