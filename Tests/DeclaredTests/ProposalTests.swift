@@ -36,6 +36,13 @@ struct ProposalTests {
     #expect(other.rowsCandidates().count == 20_000)
   }
 
+  @Test func `of two members with one name, the first may be the ID`() throws {
+    let texts = [#"{"a": 1, "key": "x"}"#, #"{"a": 2, "key": true, "key": "y"}"#]
+    let rows = try texts.map { try #require(JSON(inOrder: Data($0.utf8))) }
+    #expect(rows.last == ["a": 2, "key": true])
+    #expect(IDInference(rows: rows, noun: nil).unique == [JSONPath("a")])
+  }
+
   /// A way to page, as a service with 47 records.
   struct Service: CustomTestStringConvertible, Sendable {
     let name: String

@@ -10,6 +10,8 @@ import Testing
       ("20000/5m", "20000/5m", [(20_000, 300)]),
       ("60/60s", "60/m", [(60, 60)]),
       ("1/90m", "1/90m", [(1, 5400)]),
+      // A quotient of durations would be a little less than 127.
+      ("2/127h", "2/127h", [(2, 457_200)]),
       ("999999999/999999h", "999999999/999999h", [(999_999_999, 3_599_996_400)]),
     ] as [(String, String, [(Int, Int64)])])
   func `reads a rate and writes its shortest form`(

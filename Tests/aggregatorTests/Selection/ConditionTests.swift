@@ -86,12 +86,16 @@ import Testing
     ("a='x and b=1' and b=2", ["a|=|x and b=1", "b|=|2"]),
     (#"a="q\"\\\n""#, [#"a|=|q"\\n"#]), ("a=''", ["a|=|"]), ("a= and b=1", ["a|=|and b=1"]),
     ("a.b=x=y", ["a.b|=|x=y"]), ("a=O'Brien", ["a|=|O'Brien"]),
+    // One character with the sign before or after it.
+    ("a=\"\u{301}b\u{D4E}\"", ["a|=|\u{301}b\u{D4E}"]), ("a\u{D4E}!=b", ["a\u{D4E}|!=|b"]),
   ])
   func `parses conditions joined by and`(text: String, expected: [String]) throws {
     let parsed = try TypedCondition.all(in: text).map {
       "\($0.field)|\($0.comparison.rawValue)|\($0.value)"
     }
     #expect(parsed == expected)
+    let quoted = try TypedCondition.all(in: text).map(\.quoted).joined(separator: " and ")
+    #expect(try TypedCondition.all(in: quoted) == TypedCondition.all(in: text))
   }
 
   @Test(arguments: [
@@ -136,6 +140,9 @@ import Testing
     #expect(Period("2024-02-29") != nil && Period("2023-02-29") == nil)
     #expect(Period("1970-01-01T00:00:00.25Z")?.start == 0.25)
     #expect(Period("1969-12-31")?.start == -86400)
+    // As short as a Double distinguishes.
+    let instant = try #require(Period("9999-12-31T23:59:59.\(String(repeating: "0", count: 400))1"))
+    #expect(instant.start < instant.end)
     #expect(Period("2026-13-01") == nil && Period("2026-01-05x") == nil)
   }
 
