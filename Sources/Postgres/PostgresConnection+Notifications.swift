@@ -27,7 +27,7 @@ extension PostgresConnection {
   /// standby.
   mutating func listen() throws(PostgresFailure) -> Bool {
     // A pool invents the process ID that it gives its clients.
-    let pid = try rows("SELECT pg_backend_pid()::bigint").integer(0, 0)
+    let pid = try rows("SELECT pg_backend_pid()::bigint")[0].integer(0)
     guard pid == Int64(cpq_backend_pid(handle)) else { return false }
     do throws(PostgresFailure) {
       _ = try rows("LISTEN \(Self.channel)")
@@ -52,7 +52,7 @@ extension PostgresConnection {
   /// it has none.
   mutating func contents(of source: String) throws(PostgresFailure) -> String? {
     do throws(PostgresFailure) {
-      let result = try rows(
+      return try rows(
         """
         SELECT concat_ws(' ', s.last, s.records, s.removed_upstream, coalesce(h.last, 0), t.count, t.hash)
         FROM aggregator_store.sources s
@@ -61,8 +61,8 @@ extension PostgresConnection {
             SELECT count(*), sum(hashtextextended(id, 0)::numeric) AS hash
             FROM aggregator_store.tombstones WHERE source = s.number) t
         WHERE s.name = $1 AND (s.records > 0 OR t.count > 0)
-        """, .text(source))
-      return result.count > 0 ? result.text(0, 0) : nil
+        """, .text(source)
+      ).first?.text(0)
     } catch let error where error.isSchemaMissing { return nil }
   }
 }

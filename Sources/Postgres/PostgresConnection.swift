@@ -145,7 +145,12 @@ package struct PostgresConnection: ~Copyable {
   package mutating func rows(
     _ sql: String, _ values: PostgresValue...
   ) throws(PostgresFailure) -> PostgresResult {
-    let index = enqueue(PostgresStatement(sql, values))
+    try rows(PostgresStatement(sql, values))
+  }
+
+  /// Sends the collected statements and this one, and returns its rows.
+  mutating func rows(_ statement: PostgresStatement) throws(PostgresFailure) -> PostgresResult {
+    let index = enqueue(statement)
     return try run()[index]
   }
 
@@ -168,11 +173,11 @@ package struct PostgresConnection: ~Copyable {
         if let failure { throw failure }
         guard results.count == statements.count else { throw broken }
         if let index = transactionIndex {
-          transactionID = results[index].text(0, 0)
+          transactionID = results[index].first?.text(0)
           transactionIndex = nil
         }
         if let index = viewMarkIndex {
-          viewMark = results[index].count > 0 ? results[index].text(0, 0) ?? "" : ""
+          viewMark = results[index].first?.text(0) ?? ""
           viewMarkIndex = nil
         }
         return results

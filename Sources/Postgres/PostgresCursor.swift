@@ -91,9 +91,8 @@ struct PostgresCursor: ~Copyable {
     connection.deadline = .now + time
     do throws(PostgresFailure) {
       connection.enqueueTimeout(time)
-      let index = connection.enqueue(
+      let result = try connection.rows(
         PostgresStatement("FETCH FORWARD \(pageRows) FROM \(Self.name)", hasTextResult: true))
-      let result = try connection.run()[index]
       var size = 0
       let rows = try result.texts(countingInto: &size)
       if rows.count < pageRows {
@@ -116,13 +115,13 @@ extension PostgresResult {
   /// The rows of a page: the first column is their size.
   fileprivate func texts(countingInto size: inout Int) throws(PostgresFailure) -> [[String?]] {
     var rows: [[String?]] = []
-    for row in 0..<count {
-      let length = Int(name(row, 0)) ?? 0
+    for row in self {
+      let length = Int(row.name(0)) ?? 0
       guard length <= PostgresCursor.maxRowSize else {
         throw PostgresFailure(.tooLarge, "a row of the result is larger than 1 MB")
       }
       size += length
-      rows.append((1..<columns.count).map { isNull(row, $0) ? nil : name(row, $0) })
+      rows.append((1..<columns.count).map { row.isNull($0) ? nil : row.name($0) })
     }
     return rows
   }
@@ -164,7 +163,7 @@ extension PostgresConnection {
       WHERE name = 'client_connection_check_interval' AND version() LIKE '%linux%'
       """)
     // Membership counts, inherited or not: a query may change its role.
-    let roles = enqueue(
+    let roles = try rows(
       """
       SELECT session_user::text, u.rolsuper, (
         SELECT r.rolname::text FROM pg_catalog.pg_roles r
@@ -174,12 +173,11 @@ extension PostgresConnection {
         ORDER BY r.rolname <> session_user, r.rolname LIMIT 1)
       FROM pg_catalog.pg_roles u WHERE u.rolname = session_user
       """)
-    let result = try run()[roles]
-    guard result.count == 1 else { throw PostgresFailure(.broken, "no answer") }
-    guard !result.isNull(0, 2) else { return }
-    let (user, role) = (result.name(0, 0), result.name(0, 2))
+    guard let row = roles.first else { throw PostgresFailure(.broken, "no answer") }
+    guard !row.isNull(2) else { return }
+    let (user, role) = (row.name(0), row.name(2))
     let words =
-      result.integer(0, 1) != 0
+      row.bool(1)
       ? "a superuser" : user == role ? "a replication role" : "a member of \(role)"
     throw PostgresFailure(.unsafe, "\(user) is \(words)")
   }
@@ -188,7 +186,7 @@ extension PostgresConnection {
   fileprivate mutating func examine(
     _ declaration: String, _ cursor: String
   ) throws(PostgresFailure) -> (columns: [PostgresCursor.Column], views: [String]) {
-    enqueue(PostgresStatement(declaration))
+    enqueue(declaration)
     let row = enqueue("FETCH FORWARD 0 FROM \(cursor)")
     // Compiling a query locks what it reads.
     let locks = enqueue(
@@ -199,12 +197,12 @@ extension PostgresConnection {
       """, .text(PostgresSchema.viewSchema))
     enqueue("CLOSE \(cursor)")
     let results = try run()
-    return (results[row].columns, results[locks].rows { results[locks].name($0, 0) })
+    return (results[row].columns, results[locks].map { $0.name(0) })
   }
 
   /// Declares the cursor of a query that was examined, so that a mistake is not in it.
   fileprivate mutating func declare(_ declaration: String) throws(PostgresFailure) {
-    enqueue(PostgresStatement(declaration))
+    enqueue(declaration)
     do throws(PostgresFailure) { _ = try run() } catch {
       guard error.state == "42601" else { throw error }
       throw PostgresFailure(.refused(state: "42601"), "a comment follows the semicolon: remove it")

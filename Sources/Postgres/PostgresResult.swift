@@ -1,9 +1,10 @@
 package import AggregatorFoundation
+import AggregatorStore
 import CAggregatorPostgres
 
 /// The rows that a statement returned, in PostgreSQL's binary format unless the statement asked for text.
 package final class PostgresResult {
-  private let handle: OpaquePointer
+  fileprivate let handle: OpaquePointer
 
   init(_ handle: OpaquePointer) { self.handle = handle }
 
@@ -25,44 +26,58 @@ package final class PostgresResult {
     return failure
   }
 
-  package var count: Int { Int(cpq_row_count(handle)) }
-
-  package var columns: [(name: String, type: UInt32)] {
+  var columns: [(name: String, type: UInt32)] {
     (0..<cpq_column_count(handle)).map { column in
       let name = cpq_column_name(handle, column).map { String(cString: $0) } ?? ""
       return (name, cpq_column_type(handle, column))
     }
   }
 
-  package func isNull(_ row: Int, _ column: Int) -> Bool {
-    cpq_is_null(handle, Int32(row), Int32(column))
-  }
+}
 
-  package func bytes(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer {
+extension PostgresResult: RandomAccessCollection {
+  package var startIndex: Int { 0 }
+  package var endIndex: Int { Int(cpq_row_count(handle)) }
+  package subscript(row: Int) -> PostgresRow { PostgresRow(result: self, row: Int32(row)) }
+}
+
+/// A row of a result.
+package struct PostgresRow {
+  fileprivate let result: PostgresResult
+  fileprivate let row: Int32
+
+  func bytes(_ column: Int) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(
-      start: cpq_value(handle, Int32(row), Int32(column)),
-      count: Int(cpq_length(handle, Int32(row), Int32(column))))
+      start: cpq_value(result.handle, row, Int32(column)),
+      count: Int(cpq_length(result.handle, row, Int32(column))))
   }
 
-  /// The integer or boolean in a column; 0 for null.
-  package func integer(_ row: Int, _ column: Int) -> Int64 {
-    bytes(row, column).reduce(0) { $0 << 8 | Int64($1) }
+  func bool(_ column: Int) -> Bool { integer(column) != 0 }
+
+  /// The name in a column, which is never null and, unlike a text of the store, not encoded.
+  func name(_ column: Int) -> String { String(decoding: bytes(column), as: UTF8.self) }
+}
+
+extension PostgresRow: StoreRow {
+  package func isNull(_ column: Int) -> Bool { cpq_is_null(result.handle, row, Int32(column)) }
+
+  package func integer(_ column: Int) -> Int64 { bytes(column).reduce(0) { $0 << 8 | Int64($1) } }
+
+  package func data(_ column: Int) -> Data { Data(bytes(column)) }
+
+  package func holds(_ data: Data, in column: Int) -> Bool {
+    data.withUnsafeBytes { $0.elementsEqual(bytes(column)) }
   }
 
-  package func data(_ row: Int, _ column: Int) -> Data { Data(bytes(row, column)) }
-
-  /// The text in a column; `nil` for null.
-  package func text(_ row: Int, _ column: Int) -> String? {
-    isNull(row, column) ? nil : String(nulEscaped: bytes(row, column))
+  package func text(_ column: Int) -> String? {
+    isNull(column) ? nil : String(nulEscaped: bytes(column))
   }
 
-  /// The time in a column; `nil` for null, or for a time that cannot be one.
-  package func date(_ row: Int, _ column: Int) -> Date? {
-    guard !isNull(row, column) else { return nil }
-    let milliseconds = integer(row, column)
+  /// Also `nil` for a time that cannot be one.
+  package func date(_ column: Int) -> Date? {
+    guard !isNull(column) else { return nil }
+    let milliseconds = integer(column)
     guard milliseconds.magnitude < 1 << 53 else { return nil }
     return Date(timeIntervalSince1970: Double(milliseconds) / 1000)
   }
-
-  package func rows<Row>(_ read: (_ row: Int) -> Row) -> [Row] { (0..<count).map(read) }
 }

@@ -210,21 +210,17 @@ struct PostgresDatabase: Sendable {
 
   /// - Throws: ``PostgresFailure`` of kind `unsuitable` for a server that this store cannot use.
   init(_ connection: inout PostgresConnection) throws(PostgresFailure) {
-    let facts = try connection.rows(Self.facts)
-    guard facts.count == 1 else { throw PostgresFailure(.broken, "no answer") }
-    let product = facts.text(0, 0) ?? ""
-    try Self.check(product, connection)
-    isReadOnly = facts.integer(0, 1) != 0
-    let hasIndex = facts.integer(0, 3) != 0
-    let knowsLetters = facts.integer(0, 5) != 0
-    searchIndex = hasIndex ? (knowsLetters ? .trigrams : .asciiTrigrams) : .none
-    lacksIndex = !hasIndex && facts.integer(0, 4) != 0
-    if facts.integer(0, 2) != 0 {
-      let rows = try connection.rows("SELECT version FROM aggregator_store.meta")
-      storeVersion = rows.count > 0 ? rows.integer(0, 0) : 0
-    } else {
-      storeVersion = nil
+    guard let facts = try connection.rows(Self.facts).first else {
+      throw PostgresFailure(.broken, "no answer")
     }
+    let product = facts.text(0) ?? ""
+    try Self.check(product, connection)
+    isReadOnly = facts.bool(1)
+    let hasIndex = facts.bool(3)
+    let knowsLetters = facts.bool(5)
+    searchIndex = hasIndex ? (knowsLetters ? .trigrams : .asciiTrigrams) : .none
+    lacksIndex = !hasIndex && facts.bool(4)
+    storeVersion = facts.bool(2) ? try connection.storeVersion() : nil
   }
 
   /// Others speak the same protocol, but some of their locks are none.
@@ -263,12 +259,9 @@ extension PostgresConnection {
       "SELECT set_config('lock_timeout', $1, true)",
       .text("\(Int64(lockWait / .milliseconds(1)))"))
     enqueue("SELECT pg_advisory_xact_lock(\(PostgresSchema.lock))")
-    let exists = enqueue("SELECT \(PostgresDatabase.exists("meta"))")
-    let results = try run()
     var version: Int64 = 0
-    if results[exists].integer(0, 0) != 0 {
-      let rows = try rows("SELECT version FROM aggregator_store.meta")
-      version = rows.count > 0 ? rows.integer(0, 0) : 0
+    if try rows("SELECT \(PostgresDatabase.exists("meta"))")[0].bool(0) {
+      version = try storeVersion()
     } else {
       enqueue("CREATE SCHEMA IF NOT EXISTS aggregator_store")
       enqueue("CREATE SCHEMA IF NOT EXISTS aggregator")
@@ -277,19 +270,22 @@ extension PostgresConnection {
     }
     guard version <= PostgresSchema.version else { throw .newer }
     for statement in PostgresSchema.migrations.dropFirst(Int(version)).joined() {
-      enqueue(PostgresStatement(statement))
+      enqueue(statement)
     }
-    enqueue(PostgresStatement(PostgresSchema.searchIndex))
+    enqueue(PostgresSchema.searchIndex)
     enqueue("UPDATE aggregator_store.meta SET version = $1", .integer(PostgresSchema.version))
     enqueue("COMMIT")
     _ = try run()
   }
 
+  fileprivate mutating func storeVersion() throws(PostgresFailure) -> Int64 {
+    try rows("SELECT version FROM aggregator_store.meta").first?.integer(0) ?? 0
+  }
+
   /// The number of a source; `nil` if nothing of it was ever saved.
   mutating func number(of source: String) throws(PostgresFailure) -> Int64? {
-    let rows = try rows(
-      "SELECT number FROM aggregator_store.sources WHERE name = $1", .text(source))
-    return rows.count > 0 ? rows.integer(0, 0) : nil
+    try rows("SELECT number FROM aggregator_store.sources WHERE name = $1", .text(source)).first?
+      .integer(0)
   }
 }
 

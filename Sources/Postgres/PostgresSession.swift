@@ -78,8 +78,8 @@ actor PostgresSession {
       var status: String?
       do throws(PostgresFailure) {
         status = try withConnection(mayCreate: false) { connection, _ throws(PostgresFailure) in
-          try connection.rows("SELECT pg_xact_status($1::text::xid8)", .text(transaction)).text(
-            0, 0)
+          try connection.rows("SELECT pg_xact_status($1::text::xid8)", .text(transaction))
+            .first?.text(0)
         }
       } catch {
         guard error.kind != .cancelled else { throw error }

@@ -5,8 +5,7 @@ package import AggregatorStore
 extension PostgresStore: CopyableStore {
   package func copyMark() async throws(SourceError) -> String? {
     try await read { connection throws(PostgresFailure) in
-      let index = connection.enqueueCopyMark()
-      return try connection.run()[index].firstText
+      try connection.copyMark()
     } ?? nil
   }
 
@@ -30,17 +29,14 @@ extension PostgresStore: CopyableStore {
             ORDER BY \(table.keyNames) LIMIT \(limit.rows)) t) t
         WHERE before < \(limit.bytes) ORDER BY \(table.keyNames)
         """
-      let index = connection.enqueue(
-        PostgresStatement(query, range.values.map(PostgresValue.init)))
-      let result = try connection.run()[index]
-      return result.rows { result.copyRow($0, of: table) }
+      return try connection.rows(PostgresStatement(query, range.values.map(PostgresValue.init)))
+        .map { $0.copyRow(of: table) }
     } ?? []
   }
 
   package func beginCopy(_ mark: String) async throws(SourceError) -> Bool {
     try await write { connection throws(PostgresFailure) in
-      let index = connection.enqueueCopyMark()
-      let found = try connection.run()[index].firstText
+      let found = try connection.copyMark()
       let counts = try connection.rowCounts()
       guard found == nil, counts.allSatisfy({ $0 == 0 }) else { return false }
       connection.enqueue(
@@ -55,8 +51,7 @@ extension PostgresStore: CopyableStore {
     to next: String
   ) async throws(SourceError) -> Bool {
     try await write { connection throws(PostgresFailure) in
-      let index = connection.enqueueCopyMark(locking: true)
-      guard try connection.run()[index].firstText == mark else { return false }
+      guard try connection.copyMark(locking: true) == mark else { return false }
       connection.enqueue(
         PostgresStatement(
           """
@@ -73,17 +68,15 @@ extension PostgresStore: CopyableStore {
 
   package func endCopy(_ mark: String) async throws(SourceError) -> Bool {
     try await write { connection throws(PostgresFailure) in
-      let index = connection.enqueueCopyMark(locking: true)
-      guard try connection.run()[index].firstText == mark else { return false }
+      guard try connection.copyMark(locking: true) == mark else { return false }
       for table in CopyTable.all where table.isNumbered {
         connection.enqueue(
-          PostgresStatement(
-            """
-            SELECT setval(
-              pg_get_serial_sequence('aggregator_store.\(table.name)', '\(table.keyNames)'),
-              coalesce(max(\(table.keyNames)), 0) + 1, false)
-            FROM aggregator_store.\(table.name)
-            """))
+          """
+          SELECT setval(
+            pg_get_serial_sequence('aggregator_store.\(table.name)', '\(table.keyNames)'),
+            coalesce(max(\(table.keyNames)), 0) + 1, false)
+          FROM aggregator_store.\(table.name)
+          """)
       }
       connection.enqueue(
         "DELETE FROM aggregator_store.shared WHERE key = $1", .text(CopyMark.key))
@@ -94,22 +87,22 @@ extension PostgresStore: CopyableStore {
 }
 
 extension PostgresConnection {
-  /// Adds the query of the mark to the next round trip, and returns its index.
-  fileprivate mutating func enqueueCopyMark(locking: Bool = false) -> Int {
-    enqueue(
+  fileprivate mutating func copyMark(
+    locking: Bool = false
+  ) throws(PostgresFailure) -> String? {
+    try rows(
       """
       SELECT value FROM aggregator_store.shared WHERE key = $1\(locking ? " FOR UPDATE" : "")
-      """, .text(CopyMark.key))
+      """, .text(CopyMark.key)
+    ).first?.text(0)
   }
 
   fileprivate mutating func rowCounts() throws(PostgresFailure) -> [Int] {
     let counts = CopyTable.all.map { table in
-      enqueue(
-        PostgresStatement(
-          "SELECT count(*) FROM aggregator_store.\(table.name) WHERE \(table.isCopied)"))
+      enqueue("SELECT count(*) FROM aggregator_store.\(table.name) WHERE \(table.isCopied)")
     }
     let results = try run()
-    return counts.map { Int(results[$0].integer(0, 0)) }
+    return counts.map { Int(results[$0][0].integer(0)) }
   }
 }
 
@@ -136,17 +129,14 @@ extension PostgresStatement {
   }
 }
 
-extension PostgresResult {
-  /// The text in the first row and column; `nil` for null, or if there is none.
-  fileprivate var firstText: String? { count > 0 ? text(0, 0) : nil }
-
-  fileprivate func copyRow(_ row: Int, of table: CopyTable) -> CopyRow {
+extension PostgresRow {
+  fileprivate func copyRow(of table: CopyTable) -> CopyRow {
     table.columns.enumerated().map { index, column in
-      guard !isNull(row, index) else { return .null }
+      guard !isNull(index) else { return .null }
       return switch column.kind {
-      case .integer: .integer(integer(row, index))
-      case .text: .text(Data(nulEscaped: bytes(row, index)))
-      case .plainText: .text(data(row, index))
+      case .integer: .integer(integer(index))
+      case .text: .text(Data(nulEscaped: bytes(index)))
+      case .plainText: .text(data(index))
       }
     }
   }

@@ -5,13 +5,13 @@ extension PostgresStore: DatabaseStore {
   package func facts() async throws(SourceError) -> StoreFacts {
     try await inspect { [address] connection, database throws(PostgresFailure) in
       let facts = try connection.rows(
-        "SELECT current_setting('server_version'), pg_database_size(current_database())")
+        "SELECT current_setting('server_version'), pg_database_size(current_database())")[0]
       // Without the name of its package.
-      let version = (facts.text(0, 0) ?? "").prefix { $0 != " " }
+      let version = (facts.text(0) ?? "").prefix { $0 != " " }
       let index = database.storeVersion == nil ? nil : database.searchIndex
       return StoreFacts(
         location: address.description, server: "PostgreSQL \(version)",
-        bytes: index == nil ? nil : Int(facts.integer(0, 1)), search: index?.note)
+        bytes: index == nil ? nil : Int(facts.integer(1)), search: index?.note)
     }
   }
 

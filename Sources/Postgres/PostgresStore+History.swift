@@ -16,26 +16,6 @@ extension PostgresStatement {
   }
 }
 
-extension HistoryState {
-  /// The state in the result of ``PostgresStatement/history(of:)``.
-  init?(_ result: PostgresResult) {
-    guard result.count > 0 else { return nil }
-    self.init(
-      isKept: !result.isNull(0, 0), trimmed: result.integer(0, 1), last: result.integer(0, 2))
-  }
-}
-
-extension HistoryStatus {
-  /// The history in the result of ``PostgresStatement/history(of:)``; `nil` if none is kept.
-  init?(_ result: PostgresResult) {
-    guard result.count > 0, let start = result.date(0, 0) else { return nil }
-    let (trimmed, last) = (result.integer(0, 1), result.integer(0, 2))
-    self.init(
-      start: start, count: Int(clamping: max(0, last - trimmed)),
-      mark: HistoryMark(position: result.integer(0, 3), change: last), syncedAt: result.date(0, 4))
-  }
-}
-
 extension PostgresConnection {
   package mutating func update(_ history: HistoryUpdate, of source: Int64, at date: Date) {
     if history.isCleared { clearHistory(of: source) }
@@ -115,49 +95,44 @@ extension PostgresConnection: HistoryReader {
   package mutating func history(
     of source: String
   ) throws(PostgresFailure) -> (source: Int64, history: HistoryStatus)? {
-    let query = enqueue(.history(of: source))
-    let result = try run()[query]
-    return HistoryStatus(result).map { (result.integer(0, 5), $0) }
+    try rows(.history(of: source)).first.flatMap { row in
+      HistoryStatus(row).map { (row.integer(5), $0) }
+    }
   }
 
   package mutating func syncs(
     of source: Int64
   ) throws(PostgresFailure) -> [(mark: HistoryMark, date: Date?)] {
-    let syncs = try rows(
+    try rows(
       """
       SELECT position, change, completed FROM aggregator_store.syncs WHERE source = $1
       ORDER BY number DESC LIMIT 2
-      """, .integer(source))
-    return syncs.rows { row in
-      (
-        HistoryMark(position: syncs.integer(row, 0), change: syncs.integer(row, 1)),
-        syncs.date(row, 2)
-      )
-    }
+      """, .integer(source)
+    ).map { (HistoryMark($0), $0.date(2)) }
   }
 
   package mutating func mark(
     of source: Int64, at date: Date, trimmed: Int64
   ) throws(PostgresFailure) -> HistoryMark {
     let range = PositionRange(of: source)
-    let point = try rows(
-      """
-      SELECT
-        coalesce((SELECT position FROM aggregator_store.records
-          WHERE position > $1 AND position <= $2 AND first_seen <= $3
-          ORDER BY position DESC LIMIT 1), $1),
-        coalesce((SELECT number FROM aggregator_store.changes
-          WHERE number > $1 AND number <= $2 AND changed <= $3
-          ORDER BY number DESC LIMIT 1), $4)
-      """, .integer(range.start), .integer(range.end), .date(date), .integer(trimmed))
-    return HistoryMark(position: point.integer(0, 0), change: point.integer(0, 1))
+    return HistoryMark(
+      try rows(
+        """
+        SELECT
+          coalesce((SELECT position FROM aggregator_store.records
+            WHERE position > $1 AND position <= $2 AND first_seen <= $3
+            ORDER BY position DESC LIMIT 1), $1),
+          coalesce((SELECT number FROM aggregator_store.changes
+            WHERE number > $1 AND number <= $2 AND changed <= $3
+            ORDER BY number DESC LIMIT 1), $4)
+        """, .integer(range.start), .integer(range.end), .date(date), .integer(trimmed))[0])
   }
 
   package mutating func changedRecords(
     of source: Int64, since mark: HistoryMark, after position: Int64, limit: Int
   ) throws(PostgresFailure) -> [StoredChange] {
     let range = PositionRange(of: source)
-    let result = try rows(
+    return try rows(
       """
       WITH found AS (
         SELECT position FROM (
@@ -187,13 +162,7 @@ extension PostgresConnection: HistoryReader {
           r.first_seen)
       FROM found JOIN aggregator_store.records r USING (position) ORDER BY r.position
       """, .integer(range.clamped(position)), .integer(range.end), .integer(mark.change),
-      .integer(mark.position), .integer(Int64(limit)))
-    return result.rows { row in
-      StoredChange(
-        StoredRecord(result, row), result.text(row, 4) ?? "", since: mark,
-        listing: result.text(row, 5).flatMap(BatchPlan.Change.Kind.init),
-        before: result.isNull(row, 6) ? nil : result.data(row, 6),
-        at: result.date(row, 7) ?? .distantPast)
-    }
+      .integer(mark.position), .integer(Int64(limit))
+    ).map { StoredChange($0, since: mark) }
   }
 }

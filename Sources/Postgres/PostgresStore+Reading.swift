@@ -6,16 +6,15 @@ extension PostgresStore {
   public func record(
     _ id: String, of source: String
   ) async throws(SourceError) -> StoredRecord? {
-    let found = try await read { connection throws(PostgresFailure) in
-      let result = try connection.rows(
+    try await read { connection throws(PostgresFailure) in
+      try connection.rows(
         """
         SELECT r.position, r.saved, r.json, r.removed_upstream
         FROM aggregator_store.sources s JOIN aggregator_store.records r ON r.source = s.number
         WHERE s.name = $1 AND r.id = $2
-        """, .text(source), .text(id))
-      return result.rows { StoredRecord(result, $0) }.first
-    }
-    return found ?? nil
+        """, .text(source), .text(id)
+      ).first.map(StoredRecord.init)
+    } ?? nil
   }
 
   public func ids(
@@ -23,7 +22,7 @@ extension PostgresStore {
   ) async throws(SourceError) -> [String] {
     try await read { connection throws(PostgresFailure) in
       // The last text in byte order that begins with the prefix.
-      let result = try connection.rows(
+      try connection.rows(
         """
         SELECT r.id
         FROM aggregator_store.sources s JOIN aggregator_store.records r ON r.source = s.number
@@ -31,13 +30,13 @@ extension PostgresStore {
           AND NOT EXISTS (
             SELECT 1 FROM aggregator_store.tombstones t WHERE t.source = r.source AND t.id = r.id)
         ORDER BY r.id LIMIT $4
-        """, .text(source), .text(prefix), .text("\(prefix)\u{10FFFF}"), .integer(Int64(limit)))
-      return result.rows { result.text($0, 0) ?? "" }
+        """, .text(source), .text(prefix), .text("\(prefix)\u{10FFFF}"), .integer(Int64(limit))
+      ).map { $0.text(0) ?? "" }
     } ?? []
   }
 
   public func page(_ key: String, of source: String) async throws(SourceError) -> CachedPage? {
-    let found = try await read { connection throws(PostgresFailure) -> CachedPage? in
+    try await read { connection throws(PostgresFailure) -> CachedPage? in
       let page = connection.enqueue(
         """
         SELECT p.page, p.fetched
@@ -54,60 +53,52 @@ extension PostgresStore {
         WHERE s.name = $1 AND p.key = $2 AND r.removed_upstream IS NULL ORDER BY e.place
         """, .text(source), .text(key))
       let results = try connection.snapshot()
-      // An unreadable page was written by another version: it counts as missing.
-      guard results[page].count > 0, let fetched = results[page].date(0, 1),
-        let read = try? JSONText(results[page].data(0, 0))?.read(PageMetadata.self)
+      guard let row = results[page].first, let fetched = row.date(1),
+        let page = PageMetadata(json: row.data(0))
       else { return nil }
       return CachedPage(
-        records: results[records].rows { StoredRecord(results[records], $0) }, page: read,
-        fetchedAt: fetched)
-    }
-    return found ?? nil
+        records: results[records].map(StoredRecord.init), page: page, fetchedAt: fetched)
+    } ?? nil
   }
 
   public func pageKeys(
     of source: String, startingWith prefix: String
   ) async throws(SourceError) -> [String] {
     try await read { connection throws(PostgresFailure) in
-      let result = try connection.rows(
+      try connection.rows(
         """
         SELECT p.key
         FROM aggregator_store.sources s JOIN aggregator_store.pages p ON p.source = s.number
         WHERE s.name = $1 AND starts_with(p.key, $2)
-        """, .text(source), .text(prefix))
-      return result.rows { result.text($0, 0) ?? "" }
+        """, .text(source), .text(prefix)
+      ).map { $0.text(0) ?? "" }
     } ?? []
   }
 
   public func fetchedPages(
     of source: String
   ) async throws(SourceError) -> [(key: String, page: PageMetadata)] {
-    let rows = try await read { connection throws(PostgresFailure) in
-      let result = try connection.rows(
+    try await read { connection throws(PostgresFailure) in
+      try connection.rows(
         """
         SELECT p.key, p.page
         FROM aggregator_store.sources s JOIN aggregator_store.pages p ON p.source = s.number
         WHERE s.name = $1 ORDER BY p.fetched DESC
-        """, .text(source))
-      return result.rows { (key: result.text($0, 0) ?? "", page: result.data($0, 1)) }
-    }
-    // An unreadable page was written by another version: it counts as missing.
-    return (rows ?? []).compactMap { row in
-      (try? JSONText(row.page)?.read(PageMetadata.self)).map { (row.key, $0) }
-    }
+        """, .text(source)
+      ).compactMap { row in PageMetadata(json: row.data(1)).map { (row.text(0) ?? "", $0) } }
+    } ?? []
   }
 
   public func checkpoint(_ name: String, of source: String) async throws(SourceError) -> String? {
-    let found = try await read { connection throws(PostgresFailure) in
-      let result = try connection.rows(
+    try await read { connection throws(PostgresFailure) in
+      try connection.rows(
         """
         SELECT c.value
         FROM aggregator_store.sources s JOIN aggregator_store.checkpoints c ON c.source = s.number
         WHERE s.name = $1 AND c.name = $2
-        """, .text(source), .text(name))
-      return result.count > 0 ? result.text(0, 0) : nil
-    }
-    return found ?? nil
+        """, .text(source), .text(name)
+      ).first?.text(0)
+    } ?? nil
   }
 
   public func deleted(
@@ -120,7 +111,7 @@ extension PostgresStore {
         FROM aggregator_store.sources s JOIN aggregator_store.tombstones t ON t.source = s.number
         WHERE s.name = $1 AND t.id = ANY ($2)
         """, .text(source), .texts(ids))
-      return Set(result.rows { RecordKey(result.text($0, 0) ?? "") })
+      return Set(result.map { RecordKey($0.text(0) ?? "") })
     } ?? []
   }
 
@@ -128,18 +119,14 @@ extension PostgresStore {
     of source: String, after id: String?, limit: Int
   ) async throws(SourceError) -> [StoredDeletion] {
     try await read { connection throws(PostgresFailure) in
-      let result = try connection.rows(
+      try connection.rows(
         """
         SELECT r.position, r.saved, r.json, r.removed_upstream, t.id
         FROM aggregator_store.sources s JOIN aggregator_store.tombstones t ON t.source = s.number
           LEFT JOIN aggregator_store.records r ON r.source = t.source AND r.id = t.id
         WHERE s.name = $1 AND ($2::text IS NULL OR t.id > $2) ORDER BY t.id LIMIT $3
-        """, .text(source), .text(id), .integer(Int64(limit)))
-      return result.rows { row in
-        StoredDeletion(
-          id: result.text(row, 4) ?? "",
-          record: result.isNull(row, 0) ? nil : StoredRecord(result, row))
-      }
+        """, .text(source), .text(id), .integer(Int64(limit))
+      ).map(StoredDeletion.init)
     } ?? []
   }
 
@@ -160,18 +147,17 @@ extension PostgresStore {
       let history = connection.enqueue(.history(of: source))
       let results = try connection.snapshot()
       var status = StoreStatus()
-      let row = results[facts]
-      guard row.count > 0 else { return status }
-      func count(_ column: Int) -> Int { Int(max(0, row.integer(0, column))) }
+      guard let row = results[facts].first else { return status }
+      func count(_ column: Int) -> Int { Int(max(0, row.integer(column))) }
       status.hidden = count(6)
       status.removedUpstream = count(1)
       status.records = max(0, count(0) - count(1) - count(6))
       status.deleted = count(3)
       status.pages = count(4)
-      status.fetchedAt = row.date(0, 5)
-      let last = row.integer(0, 2)
-      if last > PositionRange(of: row.integer(0, 7)).start { status.lastPosition = last }
-      status.history = HistoryStatus(results[history])
+      status.fetchedAt = row.date(5)
+      let last = row.integer(2)
+      if last > PositionRange(of: row.integer(7)).start { status.lastPosition = last }
+      status.history = results[history].first.flatMap { HistoryStatus($0) }
       return status
     } ?? StoreStatus()
   }
@@ -190,14 +176,5 @@ extension PostgresConnection {
     for statement in statements { enqueue(statement) }
     enqueue("COMMIT")
     return Array(try run().dropFirst().dropLast())
-  }
-}
-
-extension StoredRecord {
-  /// The row `position, saved, json, removed_upstream`.
-  init(_ result: PostgresResult, _ row: Int) {
-    self.init(
-      position: result.integer(row, 0), json: result.data(row, 2),
-      savedAt: result.date(row, 1) ?? .distantPast, removedUpstreamAt: result.date(row, 3))
   }
 }

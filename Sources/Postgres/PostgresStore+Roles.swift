@@ -9,7 +9,7 @@ extension PostgresStore: SQLRoleStore {
         remedy: "use a name of 1 to 63 bytes that does not begin with pg_")
     }
     let found = try await inspect { connection, _ throws(PostgresFailure) in
-      let result = try connection.rows(
+      let row = try connection.rows(
         """
         SELECT coalesce((
             SELECT pg_get_userbyid(nspowner) FROM pg_catalog.pg_namespace WHERE nspname = $2),
@@ -21,8 +21,8 @@ extension PostgresStore: SQLRoleStore {
             WHERE r.rolname = $1 AND (m.rolsuper OR m.rolreplication OR m.rolname = current_user
               OR m.rolname IN ('pg_execute_server_program', 'pg_read_server_files',
                 'pg_write_server_files', 'pg_read_all_data', 'pg_write_all_data')))
-        """, .text(name), .text(PostgresSchema.viewSchema))
-      return (result.name(0, 0), result.integer(0, 1) != 0, result.integer(0, 2) != 0)
+        """, .text(name), .text(PostgresSchema.viewSchema))[0]
+      return (row.name(0), row.bool(1), row.bool(2))
     }
     let (owner, exists, isPowerful) = found
     guard !isPowerful, name != owner else {
@@ -36,7 +36,7 @@ extension PostgresStore: SQLRoleStore {
   package func create(_ role: SQLRole) async throws(SourceError) {
     try await updateViews()
     try await write { connection throws(PostgresFailure) in
-      for statement in role.statements { connection.enqueue(PostgresStatement(statement)) }
+      for statement in role.statements { connection.enqueue(statement) }
       _ = try connection.run()
     }
   }

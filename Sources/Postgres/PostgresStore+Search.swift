@@ -22,8 +22,7 @@ extension PostgresStore {
       let count = hasTotal ? search.count(of: number).map { connection.enqueue($0) } : nil
       connection.enqueue("COMMIT")
       let results = try connection.run()
-      let records = results[rows].rows { StoredRecord(results[rows], $0) }
-      var slice = RecordSlice(records, limit: limit)
+      var slice = RecordSlice(results[rows].map(StoredRecord.init), limit: limit)
       if hasTotal { slice.total = search.total(count.map { results[$0] }, in: slice) }
       return slice
     }
@@ -54,7 +53,7 @@ extension PostgresStore {
       connection.enqueue("COMMIT")
       let results = try connection.run()
       for (rank, index) in queries where page.missing > 0 {
-        page.append(results[index].rows { StoredRecord(results[index], $0) }, of: rank)
+        page.append(results[index].map(StoredRecord.init), of: rank)
       }
       var slice = page.slice
       if start == nil { slice.total = words.total(count.map { results[$0] }, in: slice) }
@@ -193,8 +192,8 @@ struct PostgresSearch: Sendable {
   /// `counted` is the result of ``count(of:)``.
   func total(_ counted: PostgresResult?, in slice: RecordSlice) -> Int? {
     if !isEverything, !slice.hasMore { return slice.records.count }
-    guard let counted, counted.count > 0 else { return nil }
-    let count = Int(max(0, counted.integer(0, 0)))
+    guard let row = counted?.first else { return nil }
+    let count = Int(max(0, row.integer(0)))
     return isEverything || count <= StoreLimit.countedMatches ? count : nil
   }
 }

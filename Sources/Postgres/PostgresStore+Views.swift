@@ -99,10 +99,9 @@ extension PostgresConnection {
       """, .text(PostgresSchema.viewSchema))
     let results = try run()
     // Another process is at it.
-    guard results[lock].integer(0, 0) != 0, let mark = viewMark else { return nil }
-    let kinds = results[relations]
+    guard results[lock][0].bool(0), let mark = viewMark else { return nil }
     var isView = Dictionary(
-      kinds.rows { (kinds.name($0, 0), kinds.integer($0, 1) != 0) }, uniquingKeysWith: { $1 })
+      results[relations].map { ($0.name(0), $0.bool(1)) }, uniquingKeysWith: { $1 })
     let new = try views.update(from: mark) { step throws(PostgresFailure) in
       switch step {
       case .drop(let name):
@@ -124,7 +123,7 @@ extension PostgresConnection {
   /// Runs a statement that may fail without the transaction; returns false if it did.
   private mutating func attempt(_ statement: String) throws(PostgresFailure) -> Bool {
     enqueue("SAVEPOINT aggregator_view")
-    enqueue(PostgresStatement(statement))
+    enqueue(statement)
     enqueue("RELEASE SAVEPOINT aggregator_view")
     do throws(PostgresFailure) {
       _ = try run()
@@ -135,12 +134,5 @@ extension PostgresConnection {
       _ = try run()
       return false
     }
-  }
-}
-
-extension PostgresResult {
-  /// The name in a column, which is never null and, unlike a text of the store, not encoded.
-  func name(_ row: Int, _ column: Int) -> String {
-    String(decoding: bytes(row, column), as: UTF8.self)
   }
 }

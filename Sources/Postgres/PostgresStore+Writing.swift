@@ -19,27 +19,26 @@ extension PostgresStore {
     _ ids: [String], of source: String, at date: Date
   ) async throws(SourceError) -> [String] {
     try await write { connection throws(PostgresFailure) in
-      let state = connection.enqueueLock(of: source)
-      let number = try connection.locked(source, connection.run()[state])
+      let found = try connection.rows(.lock(of: source))
+      let number = try connection.locked(source, found)
       let result = try connection.rows(
         """
         INSERT INTO aggregator_store.tombstones (source, id, deleted)
         SELECT $1, id, $3 FROM unnest($2::text[]) id ON CONFLICT DO NOTHING RETURNING id
         """, .integer(number), .texts(ids), .date(date))
-      if result.count > 0 { connection.enqueueNotification(of: source) }
-      return ids.inOrder(result.rows { result.text($0, 0) ?? "" })
+      if !result.isEmpty { connection.enqueueNotification(of: source) }
+      return ids.inOrder(result.map { $0.text(0) ?? "" })
     }
   }
 
   public func restore(_ ids: [String]?, of source: String) async throws(SourceError) -> [String] {
     try await write { connection throws(PostgresFailure) in
-      let result = connection.enqueue(
+      let restored = try connection.rows(
         """
         DELETE FROM aggregator_store.tombstones t USING aggregator_store.sources s
         WHERE t.source = s.number AND s.name = $1 AND ($3 OR t.id = ANY ($2)) RETURNING t.id
-        """, .text(source), .texts(ids ?? []), .bool(ids == nil))
-      let results = try connection.run()
-      let restored = results[result].rows { results[result].text($0, 0) ?? "" }
+        """, .text(source), .texts(ids ?? []), .bool(ids == nil)
+      ).map { $0.text(0) ?? "" }
       if !restored.isEmpty { connection.enqueueNotification(of: source) }
       return ids?.inOrder(restored) ?? restored
     }
@@ -50,24 +49,15 @@ extension PostgresStore {
   ) async throws(SourceError) {
     // Most callers change nothing, and need not wait for writers.
     let isChanged = try await read { connection throws(PostgresFailure) in
-      let result = try connection.rows(
-        """
-        SELECT \(Self.serverTime), (SELECT value FROM aggregator_store.shared WHERE key = $1)
-        """, .text(key))
-      let old = result.text(0, 1)
-      return body(old, result.date(0, 0)).map { $0 != old } ?? false
+      let (old, time) = try connection.sharedText(key)
+      return body(old, time).map { $0 != old } ?? false
     }
     guard isChanged ?? true else { return }
     try await write { connection throws(PostgresFailure) in
       connection.enqueue("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", .text(key))
       // The time after the lock: turns are given in the order of the times.
-      let index = connection.enqueue(
-        """
-        SELECT \(Self.serverTime), (SELECT value FROM aggregator_store.shared WHERE key = $1)
-        """, .text(key))
-      let result = try connection.run()[index]
-      let old = result.text(0, 1)
-      guard let new = body(old, result.date(0, 0)), new != old else { return }
+      let (old, time) = try connection.sharedText(key)
+      guard let new = body(old, time), new != old else { return }
       connection.setSharedText(key, to: new)
     }
   }
@@ -77,10 +67,7 @@ extension PostgresStore {
 
   public func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError) {
     try await write { connection throws(PostgresFailure) in
-      let state = connection.enqueueLock(of: source)
-      let result = try connection.run()[state]
-      guard result.count > 0 else { return }
-      let number = result.integer(0, 0)
+      guard let number = try connection.rows(.lock(of: source)).first?.integer(0) else { return }
       for table in ["records", "pages", "checkpoints", "seen"]
         + (forgetsDeleted ? ["tombstones"] : [])
       {
@@ -100,21 +87,18 @@ extension PostgresStore {
 
   public func clearHistory(of source: String) async throws(SourceError) {
     try await write { connection throws(PostgresFailure) in
-      let state = connection.enqueueLock(of: source)
-      let result = try connection.run()[state]
-      if result.count > 0 { connection.clearHistory(of: result.integer(0, 0)) }
+      guard let number = try connection.rows(.lock(of: source)).first?.integer(0) else { return }
+      connection.clearHistory(of: number)
     }
   }
 }
 
-extension PostgresResult {
-  /// The record `position, json, is removed upstream`; `nil` if it is new.
-  fileprivate func known(_ row: Int, for entry: StoreEntry) -> BatchPlan.Known? {
-    guard !isNull(row, 0) else { return nil }
-    let isSame = entry.json.withUnsafeBytes { $0.elementsEqual(bytes(row, 1)) }
-    return BatchPlan.Known(
-      position: integer(row, 0), json: isSame ? nil : data(row, 1),
-      isRemovedUpstream: integer(row, 2) != 0)
+extension PostgresStatement {
+  /// Locks a source until the commit, so that its positions are visible in the order in which they are given.
+  fileprivate static func lock(of source: String) -> PostgresStatement {
+    PostgresStatement(
+      "SELECT number, last FROM aggregator_store.sources WHERE name = $1 FOR UPDATE",
+      [.text(source)])
   }
 }
 
@@ -132,12 +116,12 @@ extension PostgresConnection: StoreTransaction {
   package mutating func state(
     for batch: StoreBatch, of name: String
   ) throws(PostgresFailure) -> BatchState {
-    let source = enqueueLock(of: name)
+    let source = enqueue(.lock(of: name))
     // One by one in the index: without statistics, as before a table is first analyzed, the planner would read
     // all records of the source instead.
     let records = enqueue(
       """
-      SELECT r.position, r.json, r.removed_upstream IS NOT NULL
+      SELECT r.position, r.json, r.removed_upstream
       FROM aggregator_store.sources s CROSS JOIN unnest($2::text[]) WITH ORDINALITY e (id, place)
         LEFT JOIN LATERAL (
           SELECT * FROM aggregator_store.records r
@@ -153,33 +137,23 @@ extension PostgresConnection: StoreTransaction {
     let time = enqueue("SELECT \(PostgresStore.serverTime)")
     let history = enqueue(PostgresStatement.history(of: name))
     let results = try run()
-    guard results[source].count > 0 else {
+    guard let found = results[source].first else {
       // Only what was read under the lock counts: another machine may have saved the source meanwhile.
       _ = try locked(name, results[source])
       return try state(for: batch, of: name)
     }
-    let known = results[records].rows { row in
-      results[records].known(row, for: batch.entries[row])
-    }
     return BatchState(
-      source: results[source].integer(0, 0), last: results[source].integer(0, 1),
-      checkpoint: results[checkpoint].count > 0 ? results[checkpoint].text(0, 0) : nil,
-      time: results[time].date(0, 0), records: known,
-      history: HistoryState(results[history]))
+      source: found.integer(0), last: found.integer(1),
+      checkpoint: results[checkpoint].first?.text(0), time: results[time][0].date(0),
+      records: zip(results[records], batch.entries).map { BatchPlan.Known($0, for: $1) },
+      history: results[history].first.flatMap { HistoryState($0) })
   }
 
-  /// Locks a source until the commit, so that its positions are visible in the order in which they are given.
-  fileprivate mutating func enqueueLock(of source: String) -> Int {
-    enqueue(
-      "SELECT number, last FROM aggregator_store.sources WHERE name = $1 FOR UPDATE",
-      .text(source))
-  }
-
-  /// The number of the source that `enqueueLock` has found, or of a new one.
+  /// The number of the source that the lock has found, or of a new one.
   fileprivate mutating func locked(
     _ source: String, _ found: PostgresResult
   ) throws(PostgresFailure) -> Int64 {
-    if found.count > 0 { return found.integer(0, 0) }
+    if let row = found.first { return row.integer(0) }
     // Numbers are given one after another.
     enqueue("SELECT pg_advisory_xact_lock(\(PostgresSchema.lock + 1))")
     enqueue(
@@ -190,12 +164,10 @@ extension PostgresConnection: StoreTransaction {
       WHERE n <= $3 ON CONFLICT (name) DO NOTHING
       """, .text(source), .integer(PositionRange.bits),
       .integer(PositionRange.maxSources))
-    let state = enqueueLock(of: source)
-    let made = try run()[state]
-    guard made.count > 0 else {
+    guard let made = try rows(.lock(of: source)).first else {
       throw PostgresFailure(.refused(state: "54000"), "too many sources")
     }
-    return made.integer(0, 0)
+    return made.integer(0)
   }
 
   package mutating func insert(_ records: [BatchPlan.Form], of source: Int64, at date: Date) {
@@ -315,13 +287,24 @@ extension PostgresConnection: StoreTransaction {
     let noted = enqueue(seen, .integer(source), .text(notes))
     let results = try run()
     return (
-      results[missing].rows { results[missing].integer($0, 0) },
-      results[noted].rows { results[noted].integer($0, 0) },
-      Int(results[counts].integer(0, 1)), Int(results[counts].integer(0, 0))
+      results[missing].map { $0.integer(0) }, results[noted].map { $0.integer(0) },
+      Int(results[counts][0].integer(1)), Int(results[counts][0].integer(0))
     )
   }
 
   // MARK: Shared texts
+
+  /// The text of a key, and the server's time.
+  fileprivate mutating func sharedText(
+    _ key: String
+  ) throws(PostgresFailure) -> (text: String?, time: Date?) {
+    let row = try rows(
+      """
+      SELECT \(PostgresStore.serverTime),
+        (SELECT value FROM aggregator_store.shared WHERE key = $1)
+      """, .text(key))[0]
+    return (row.text(1), row.date(0))
+  }
 
   mutating func setSharedText(_ key: String, to text: String) {
     enqueue(

@@ -159,10 +159,7 @@ package struct Connection: ~Copyable {
       handle = made
     }
     let statement = Statement(handle, of: database)
-    for (index, value) in values.enumerated() {
-      let code = value.bind(to: handle, at: Int32(index + 1))
-      guard code == SQLITE_OK else { throw SQLiteFailure(code, on: database) }
-    }
+    try statement.bind(values)
     return statement
   }
 

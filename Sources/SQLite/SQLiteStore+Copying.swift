@@ -4,7 +4,9 @@ import CAggregatorSQLite
 
 extension SQLiteStore: CopyableStore {
   package func copyMark() async throws(SourceError) -> String? {
-    try await read { connection throws(SQLiteFailure) in try connection.copyMark() } ?? nil
+    try await read { connection throws(SQLiteFailure) in
+      try connection.sharedText(CopyMark.key)
+    } ?? nil
   }
 
   package func rowCounts() async throws(SourceError) -> [Int]? {
@@ -20,25 +22,26 @@ extension SQLiteStore: CopyableStore {
         WHERE \(table.condition(in: range, parameter: "?"))
         ORDER BY \(table.keyNames) LIMIT \(limit.rows)
         """
-      return try connection.withStatement(quoted: query) { handle throws(SQLiteFailure) in
-        let statement = try Statement(handle, of: connection.database, binding: range.values)
-        var rows: [CopyRow] = []
-        var size = 0
-        while size < limit.bytes, try statement.step() {
-          let row = statement.row(of: table)
-          size += row.reduce(0) { $0 + $1.size }
-          rows.append(row)
-        }
-        return rows
+      let statement = try Statement(quoted: query, on: connection)
+      try statement.bind(range.values)
+      var rows: [CopyRow] = []
+      var size = 0
+      while size < limit.bytes, try statement.step() {
+        let row = statement.row(of: table)
+        size += row.reduce(0) { $0 + $1.size }
+        rows.append(row)
       }
+      return rows
     } ?? []
   }
 
   package func beginCopy(_ mark: String) async throws(SourceError) -> Bool {
     try await write { connection throws(SQLiteFailure) in
       let counts = try connection.rowCounts()
-      guard try connection.copyMark() == nil, counts.allSatisfy({ $0 == 0 }) else { return false }
-      try connection.setCopyMark(mark)
+      guard try connection.sharedText(CopyMark.key) == nil, counts.allSatisfy({ $0 == 0 }) else {
+        return false
+      }
+      try connection.setSharedText(CopyMark.key, to: mark)
       return true
     }
   }
@@ -48,7 +51,7 @@ extension SQLiteStore: CopyableStore {
     to next: String
   ) async throws(SourceError) -> Bool {
     try await write { connection throws(SQLiteFailure) in
-      guard try connection.copyMark() == mark else { return false }
+      guard try connection.sharedText(CopyMark.key) == mark else { return false }
       let condition = table.condition(in: range, parameter: "?")
       let isSearched = table.name == "records"
       if isSearched {
@@ -69,14 +72,14 @@ extension SQLiteStore: CopyableStore {
             WHERE \(condition)
             """, range.values)
       }
-      try connection.setCopyMark(next)
+      try connection.setSharedText(CopyMark.key, to: next)
       return true
     }
   }
 
   package func endCopy(_ mark: String) async throws(SourceError) -> Bool {
     try await write { connection throws(SQLiteFailure) in
-      guard try connection.copyMark() == mark else { return false }
+      guard try connection.sharedText(CopyMark.key) == mark else { return false }
       try connection.run("DELETE FROM shared WHERE key = ?1", CopyMark.key)
       return true
     }
@@ -84,25 +87,11 @@ extension SQLiteStore: CopyableStore {
 }
 
 extension Connection {
-  fileprivate mutating func copyMark() throws(SQLiteFailure) -> String? {
-    try row("SELECT value FROM shared WHERE key = ?1", CopyMark.key) { $0.text(0) } ?? nil
-  }
-
-  fileprivate mutating func setCopyMark(_ mark: String) throws(SQLiteFailure) {
-    try run(
-      """
-      INSERT INTO shared (key, value) VALUES (?1, ?2)
-      ON CONFLICT (key) DO UPDATE SET value = excluded.value
-      """, CopyMark.key, mark)
-  }
-
   fileprivate func rowCounts() throws(SQLiteFailure) -> [Int] {
     try CopyTable.all.map { table throws(SQLiteFailure) in
       let query = "SELECT count(*) FROM main.\(table.name) WHERE \(table.isCopied)"
-      return try withStatement(quoted: query) { handle throws(SQLiteFailure) in
-        let statement = Statement(handle, of: database)
-        return try statement.step() ? Int(statement.integer(0)) : 0
-      }
+      let statement = try Statement(quoted: query, on: self)
+      return try statement.step() ? Int(statement.integer(0)) : 0
     }
   }
 
@@ -114,56 +103,21 @@ extension Connection {
       INSERT INTO main.\(table.name) (\(table.columnNames)) VALUES (\(parameters))
       ON CONFLICT DO NOTHING
       """
-    try withStatement(quoted: insertion) { handle throws(SQLiteFailure) in
-      for row in rows {
-        let statement = try Statement(handle, of: database, binding: row)
-        while try statement.step() {}
-      }
-    }
+    let statement = try Statement(quoted: insertion, on: self)
+    for row in rows { try statement.run(row) }
   }
 
   fileprivate func run(quoted text: String, _ values: CopyRow) throws(SQLiteFailure) {
-    try withStatement(quoted: text) { handle throws(SQLiteFailure) in
-      let statement = try Statement(handle, of: database, binding: values)
-      while try statement.step() {}
-    }
-  }
-
-  /// Compiles a statement, which contains no names but those of the store's own tables, for `body`.
-  fileprivate func withStatement<Answer>(
-    quoted text: String, _ body: (OpaquePointer) throws(SQLiteFailure) -> Answer
-  ) throws(SQLiteFailure) -> Answer {
-    var made: OpaquePointer?
-    let code = sqlite3_prepare_v2(database, text, -1, &made, nil)
-    guard code == SQLITE_OK, let made else { throw SQLiteFailure(code, on: database) }
-    defer { sqlite3_finalize(made) }
-    return try body(made)
+    try Statement(quoted: text, on: self).run(values)
   }
 }
 
 extension Statement {
-  fileprivate init(
-    _ handle: OpaquePointer, of database: OpaquePointer, binding values: CopyRow
-  ) throws(SQLiteFailure) {
-    self.init(handle, of: database)
-    for (index, value) in values.enumerated() {
-      let code = value.bind(to: handle, at: Int32(index + 1))
-      guard code == SQLITE_OK else { throw SQLiteFailure(code, on: database) }
+  fileprivate func row(of table: CopyTable) -> CopyRow {
+    table.columns.enumerated().map { index, column in
+      guard !isNull(index) else { return .null }
+      return column.kind == .integer ? .integer(integer(index)) : .text(data(index))
     }
-  }
-
-  fileprivate borrowing func row(of table: CopyTable) -> CopyRow {
-    var row: CopyRow = []
-    row.reserveCapacity(table.columns.count)
-    for (index, column) in table.columns.enumerated() {
-      let index = Int32(index)
-      if isNull(index) {
-        row.append(.null)
-      } else {
-        row.append(column.kind == .integer ? .integer(integer(index)) : .text(bytes(index)))
-      }
-    }
-    return row
   }
 }
 

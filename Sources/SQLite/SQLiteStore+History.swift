@@ -95,21 +95,13 @@ extension Connection: HistoryReader {
 
   /// The history of a source; `nil` if none is kept.
   mutating func history(of source: Int64) throws(SQLiteFailure) -> HistoryStatus? {
-    let found = try row(
+    try row(
       """
-      SELECT h.start, h.last, h.last - h.trimmed, s.last,
+      SELECT h.start, h.trimmed, h.last, s.last,
         (SELECT completed FROM syncs WHERE source = ?1 ORDER BY number DESC LIMIT 1)
       FROM history h JOIN sources s ON s.number = h.source WHERE h.source = ?1
       """, source
-    ) { row in
-      row.date(0).map { start in
-        HistoryStatus(
-          start: start, count: Int(clamping: max(0, row.integer(2))),
-          mark: HistoryMark(position: row.integer(3), change: row.integer(1)),
-          syncedAt: row.date(4))
-      }
-    }
-    return found ?? nil
+    ) { HistoryStatus($0) } ?? nil
   }
 
   package mutating func syncs(
@@ -119,7 +111,7 @@ extension Connection: HistoryReader {
       """
       SELECT position, change, completed FROM syncs WHERE source = ?1 ORDER BY number DESC LIMIT 2
       """, source
-    ) { (HistoryMark(position: $0.integer(0), change: $0.integer(1)), $0.date(2)) }
+    ) { (HistoryMark($0), $0.date(2)) }
   }
 
   package mutating func mark(
@@ -172,11 +164,6 @@ extension Connection: HistoryReader {
           r.first_seen)
       FROM found CROSS JOIN records r ON r.position = found.position ORDER BY r.position
       """, range.clamped(position), range.end, mark.change, mark.position, limit, source
-    ) { row in
-      StoredChange(
-        StoredRecord(row), row.text(4) ?? "", since: mark,
-        listing: row.text(5).flatMap(BatchPlan.Change.Kind.init),
-        before: row.isNull(6) ? nil : row.bytes(6), at: row.date(7) ?? .distantPast)
-    }
+    ) { StoredChange($0, since: mark) }
   }
 }

@@ -8,21 +8,19 @@ extension SQLiteStore {
   public func record(
     _ id: String, of source: String
   ) async throws(SourceError) -> StoredRecord? {
-    let found = try await read { connection throws(SQLiteFailure) in
+    try await read { connection throws(SQLiteFailure) in
       try connection.row(
         """
         SELECT position, saved, json, removed_upstream FROM records
         WHERE source = (SELECT number FROM sources WHERE name = ?1) AND id = ?2
         """, source, id, read: StoredRecord.init)
-    }
-    return found ?? nil
+    } ?? nil
   }
 
   public func page(_ key: String, of source: String) async throws(SourceError) -> CachedPage? {
-    let found = try await read { connection throws(SQLiteFailure) in
+    try await read { connection throws(SQLiteFailure) in
       try connection.page(key, of: source)
-    }
-    return found ?? nil
+    } ?? nil
   }
 
   public func ids(
@@ -56,24 +54,20 @@ extension SQLiteStore {
         SELECT key, page FROM pages
         WHERE source = (SELECT number FROM sources WHERE name = ?1) ORDER BY fetched DESC
         """, source
-      ) { (key: $0.text(0) ?? "", page: $0.bytes(1)) }
+      ) { (key: $0.text(0) ?? "", page: $0.data(1)) }
     }
-    // An unreadable page was written by another version: it counts as missing.
-    return (rows ?? []).compactMap { row in
-      (try? JSONText(row.page)?.read(PageMetadata.self)).map { (row.key, $0) }
-    }
+    return (rows ?? []).compactMap { row in PageMetadata(json: row.page).map { (row.key, $0) } }
   }
 
   public func checkpoint(_ name: String, of source: String) async throws(SourceError) -> String? {
-    let found = try await read { connection throws(SQLiteFailure) in
+    try await read { connection throws(SQLiteFailure) in
       try connection.row(
         """
         SELECT value FROM checkpoints
         WHERE source = (SELECT number FROM sources WHERE name = ?1) AND name = ?2
         """, source, name
-      ) { $0.text(0) }
-    }
-    return (found ?? nil) ?? nil
+      ) { $0.text(0) } ?? nil
+    } ?? nil
   }
 
   public func deleted(
@@ -111,8 +105,7 @@ extension SQLiteStore {
         SELECT r.position, r.saved, r.json, r.removed_upstream, t.id
         FROM tombstones t LEFT JOIN records r ON r.source = t.source AND r.id = t.id
         WHERE t.source = ?1 AND (?2 IS NULL OR t.id > ?2) ORDER BY t.id LIMIT ?3
-        """, number, id, limit
-      ) { StoredDeletion(id: $0.text(4) ?? "", record: $0.isNull(0) ? nil : StoredRecord($0)) }
+        """, number, id, limit, read: StoredDeletion.init)
     } ?? []
   }
 
@@ -176,10 +169,8 @@ extension Connection {
       SELECT page, positions, fetched FROM pages
       WHERE source = (SELECT number FROM sources WHERE name = ?1) AND key = ?2
       """, source, key
-    ) { (page: $0.bytes(0), positions: $0.text(1) ?? "[]", fetched: $0.date(2)) }
-    // An unreadable page was written by another version: it counts as missing.
-    guard let row, let fetched = row.fetched,
-      let page = try? JSONText(row.page)?.read(PageMetadata.self),
+    ) { (page: $0.data(0), positions: $0.text(1) ?? "[]", fetched: $0.date(2)) }
+    guard let row, let fetched = row.fetched, let page = PageMetadata(json: row.page),
       Int64(page.unreadable).count == page.unreadable
     else { return nil }
     let records = try rows(
@@ -189,7 +180,7 @@ extension Connection {
       WHERE r.removed_upstream IS NULL ORDER BY e.key
       """, row.positions
     ) {
-      StoredRecord(position: $0.integer(0), json: $0.bytes(2), savedAt: $0.date(1) ?? fetched)
+      StoredRecord(position: $0.integer(0), json: $0.data(2), savedAt: $0.date(1) ?? fetched)
     }
     return CachedPage(records: records, page: page, fetchedAt: fetched)
   }
@@ -198,15 +189,6 @@ extension Connection {
 extension Int64 {
   /// This as a count: those of a damaged file may be anything, and are added up.
   fileprivate var count: Int { Int(Swift.min(Swift.max(self, 0), 1 << PositionRange.bits)) }
-}
-
-extension StoredRecord {
-  /// The row `position, saved, json, removed_upstream`.
-  init(_ row: borrowing Statement) {
-    self.init(
-      position: row.integer(0), json: row.bytes(2), savedAt: row.date(1) ?? .distantPast,
-      removedUpstreamAt: row.date(3))
-  }
 }
 
 // MARK: - Reading without waiting
@@ -267,7 +249,7 @@ extension Connection {
     // The last text in byte order that begins with the prefix.
     let end = "\(prefix)\u{10FFFF}"
     let read = { (row: borrowing Statement) in
-      StoredID(id: row.text(0) ?? "", json: row.isNull(1) ? nil : row.bytes(1))
+      StoredID(id: row.text(0) ?? "", json: row.isNull(1) ? nil : row.data(1))
     }
     if areDeleted {
       return try rows(

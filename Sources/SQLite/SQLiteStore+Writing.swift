@@ -110,17 +110,15 @@ extension Connection: StoreTransaction {
     for entry in batch.entries { records.append(try known(entry, of: source)) }
     let state = try row(
       """
-      SELECT s.last, c.value, h.start IS NOT NULL, h.trimmed, h.last
+      SELECT s.last, c.value, h.start, h.trimmed, h.last
       FROM sources s LEFT JOIN checkpoints c ON c.source = s.number AND c.name = ?2
         LEFT JOIN history h ON h.source = s.number
       WHERE s.number = ?1
       """, source, batch.checkpointName
     ) { row in
-      let history = HistoryState(
-        isKept: row.integer(2) != 0, trimmed: row.integer(3), last: row.integer(4))
-      return BatchState(
+      BatchState(
         source: source, last: row.integer(0), checkpoint: row.text(1), records: records,
-        history: row.isNull(3) ? nil : history)
+        history: HistoryState(row, at: 2))
     }
     guard let state else { throw SQLiteFailure(SQLITE_CORRUPT, on: nil) }
     return state
@@ -133,11 +131,7 @@ extension Connection: StoreTransaction {
     try row(
       "SELECT position, json, removed_upstream FROM records WHERE source = ?1 AND id = ?2", source,
       entry.id
-    ) { row in
-      BatchPlan.Known(
-        position: row.integer(0), json: row.holds(entry.json, in: 1) ? nil : row.bytes(1),
-        isRemovedUpstream: !row.isNull(2))
-    }
+    ) { BatchPlan.Known($0, for: entry) } ?? nil
   }
 
   /// Adds the records to the search index all at once: one by one, or by a trigger, takes more than twice as long.

@@ -1,61 +1,92 @@
 package import AggregatorFoundation
+import AggregatorStore
 import CAggregatorSQLite
 
-/// A prepared statement, reset for its next use when it goes out of scope.
+/// A prepared statement and its present row.
 package struct Statement: ~Copyable {
   private let handle: OpaquePointer
   private let database: OpaquePointer
+  /// True if it is used once; otherwise it is reset for its next use when it goes out of scope.
+  private let isTemporary: Bool
 
-  package init(_ handle: OpaquePointer, of database: OpaquePointer) {
+  init(_ handle: OpaquePointer, of database: OpaquePointer) {
     self.handle = handle
     self.database = database
+    isTemporary = false
+  }
+
+  /// Compiles a statement that contains no names but those of the store's own tables.
+  init(quoted text: String, on connection: borrowing Connection) throws(SQLiteFailure) {
+    var made: OpaquePointer?
+    database = connection.database
+    let code = sqlite3_prepare_v2(database, text, -1, &made, nil)
+    guard code == SQLITE_OK, let made else { throw SQLiteFailure(code, on: database) }
+    handle = made
+    isTemporary = true
   }
 
   deinit {
+    if isTemporary {
+      sqlite3_finalize(handle)
+    } else {
+      sqlite3_reset(handle)
+      sqlite3_clear_bindings(handle)
+    }
+  }
+
+  /// Binds the values of `?1`, `?2` ….
+  borrowing func bind(_ values: [any SQLiteValue]) throws(SQLiteFailure) {
+    for (index, value) in values.enumerated() {
+      let code = value.bind(to: handle, at: Int32(index + 1))
+      guard code == SQLITE_OK else { throw SQLiteFailure(code, on: database) }
+    }
+  }
+
+  /// Runs it, not for the first time, to its end.
+  borrowing func run(_ values: [any SQLiteValue]) throws(SQLiteFailure) {
     sqlite3_reset(handle)
-    sqlite3_clear_bindings(handle)
+    try bind(values)
+    while try step() {}
   }
 
   /// Advances to the next row; `false` after the last.
-  package borrowing func step() throws(SQLiteFailure) -> Bool {
+  borrowing func step() throws(SQLiteFailure) -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false
     case let code: throw SQLiteFailure(code, on: database)
     }
   }
+}
 
-  /// The integer in a column, counted from 0; 0 for null.
-  package borrowing func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+extension Statement: StoreRow {
+  package func integer(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
 
-  package borrowing func isNull(_ column: Int32) -> Bool {
-    sqlite3_column_type(handle, column) == SQLITE_NULL
+  package func isNull(_ column: Int) -> Bool {
+    sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL
   }
 
-  /// The UTF-8 text in a column; empty for null.
-  package borrowing func bytes(_ column: Int32) -> Data {
-    guard let start = sqlite3_column_blob(handle, column) else { return Data() }
-    return Data(bytes: start, count: Int(sqlite3_column_bytes(handle, column)))
+  /// The bytes of a text, which stay where they are until the next row.
+  private func bytes(_ column: Int) -> UnsafeRawBufferPointer {
+    let start = sqlite3_column_blob(handle, Int32(column))
+    let count = start == nil ? 0 : sqlite3_column_bytes(handle, Int32(column))
+    return UnsafeRawBufferPointer(start: start, count: Int(count))
   }
 
-  borrowing func holds(_ bytes: Data, in column: Int32) -> Bool {
-    guard let start = sqlite3_column_blob(handle, column),
-      Int(sqlite3_column_bytes(handle, column)) == bytes.count
-    else { return false }
-    return bytes.withUnsafeBytes {
-      $0.elementsEqual(UnsafeRawBufferPointer(start: start, count: bytes.count))
-    }
+  package func data(_ column: Int) -> Data { Data(bytes(column)) }
+
+  package func holds(_ data: Data, in column: Int) -> Bool {
+    let bytes = bytes(column)
+    return data.count == bytes.count && data.withUnsafeBytes { $0.elementsEqual(bytes) }
   }
 
-  /// The text in a column; `nil` for null.
-  package borrowing func text(_ column: Int32) -> String? {
-    guard let start = sqlite3_column_text(handle, column) else { return nil }
-    let count = Int(sqlite3_column_bytes(handle, column))
+  package func text(_ column: Int) -> String? {
+    guard let start = sqlite3_column_text(handle, Int32(column)) else { return nil }
+    let count = Int(sqlite3_column_bytes(handle, Int32(column)))
     return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
   }
 
-  /// The date in a column of milliseconds since 1970; `nil` for null.
-  borrowing func date(_ column: Int32) -> Date? {
+  package func date(_ column: Int) -> Date? {
     isNull(column) ? nil : Date(timeIntervalSince1970: Double(integer(column)) / 1000)
   }
 }

@@ -5,16 +5,10 @@ package import AggregatorFoundation
 package struct BatchPlan: Sendable {
   /// A stored record that a batch may change.
   package struct Known: Sendable {
-    package var position: Int64
+    var position: Int64
     /// The stored form; `nil` if it is that of the batch's entry.
-    package var json: Data?
-    package var isRemovedUpstream: Bool
-
-    package init(position: Int64, json: Data?, isRemovedUpstream: Bool) {
-      self.position = position
-      self.json = json
-      self.isRemovedUpstream = isRemovedUpstream
-    }
+    var json: Data?
+    var isRemovedUpstream: Bool
   }
 
   /// The form in which a record is saved.

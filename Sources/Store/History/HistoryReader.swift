@@ -72,24 +72,3 @@ extension HistoryReader where Self: ~Copyable {
       hasMore: false)
   }
 }
-
-extension StoredChange {
-  /// A record that is new or has changed since `mark`; of its changes since then the first of each kind tells the
-  /// state before it.
-  ///
-  /// - Parameters:
-  ///   - listing: The first of its removals and returns; `nil` for none.
-  ///   - before: The record before its first change; `nil` for none.
-  ///   - date: The time of the last change, or that at which the record was first seen.
-  package init(
-    _ record: StoredRecord, _ id: String, since mark: HistoryMark,
-    listing: BatchPlan.Change.Kind?, before: Data?, at date: Date
-  ) {
-    let isNew = record.position > mark.position
-    let isListed = record.removedUpstreamAt == nil
-    self.init(
-      id: id, record: record,
-      wasListed: !isNew && (listing.map { $0 == .removed } ?? isListed),
-      before: isNew ? nil : before, date: date)
-  }
-}

@@ -11,12 +11,6 @@ package struct HistoryState: Sendable {
 
   /// The number given last.
   package let last: Int64
-
-  package init(isKept: Bool, trimmed: Int64, last: Int64) {
-    self.isKept = isKept
-    self.trimmed = trimmed
-    self.last = last
-  }
 }
 
 /// The effect of a batch on the history of a source.
