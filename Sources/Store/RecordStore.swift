@@ -18,54 +18,38 @@ public struct RecordStore<Item: Record>: Sendable {
   }
 
   /// Saves the records of a page, fetched at `date`.
-  ///
-  /// - Throws: ``SourceError`` with code `storage`, `busy` or `malformed`.
   func save(
-    _ records: [Item], page: (key: String, page: PageMetadata)? = nil,
-    update: CheckpointUpdate? = nil, at date: Date
+    _ records: [Item], page: (key: String, page: PageMetadata)? = nil, at date: Date
   ) async throws(SourceError) -> StoreChanges {
-    try await save(encoded: encoded(records), page: page, update: update, at: date)
+    try await save(StoreBatch(entries(encoded(records)), page: page), at: date)
   }
 
-  func save(
-    encoded records: [EncodedRecord<Item>], page: (key: String, page: PageMetadata)? = nil,
-    update: CheckpointUpdate?, completesSync: Bool = false, at date: Date
-  ) async throws(SourceError) -> StoreChanges {
-    try await store.save(
-      StoreBatch(records.map(entry), page: page, update: update, completesSync: completesSync),
-      of: source, at: date)
+  func save(_ batch: StoreBatch, at date: Date) async throws(SourceError) -> StoreChanges {
+    try await store.save(batch, of: source, at: date)
   }
 
-  /// Saves records unless the decision refuses them.
-  func save(
-    encoded records: [EncodedRecord<Item>], deciding decision: CheckpointDecision, at date: Date
-  ) async throws(SourceError) -> StoreChanges {
-    var batch = StoreBatch(records.map(entry))
-    batch.decision = decision
-    return try await store.save(batch, of: source, at: date)
-  }
-
-  /// - Throws: ``SourceError`` with code `malformed`.
   func encoded(_ records: [Item]) throws(SourceError) -> [EncodedRecord<Item>] {
     do { return try records.map(EncodedRecord.init) } catch {
       throw SourceError(.malformed, "a \(source) record cannot be encoded", cause: error)
     }
   }
 
-  private func entry(_ encoded: EncodedRecord<Item>) -> StoreEntry {
-    let item = encoded.item
-    return StoreEntry(id: item.id.description, json: encoded.json) {
-      text(item)
-    } mergedWithStored: { known in
-      // A record that another version wrote may be unreadable: then there is nothing to merge.
-      guard let known = try? JSONText(known)?.read(Item.self) else { return nil }
-      let merged = item.merged(over: known)
-      guard merged != item else { return nil }
-      return (try? CanonicalJSON.bytes(of: merged)).map { ($0, text(merged)) }
-    } isChange: { known in
-      // If each form completes the other to the same record, they differ only in what they leave out.
-      guard let known = try? JSONText(known)?.read(Item.self) else { return false }
-      return known.merged(over: item) != item.merged(over: known)
+  func entries(_ records: [EncodedRecord<Item>]) -> [StoreEntry] {
+    records.map { encoded in
+      let item = encoded.item
+      return StoreEntry(id: item.id.description, json: encoded.json) {
+        text(item)
+      } mergedWithStored: { known in
+        // A record that another version wrote may be unreadable: then there is nothing to merge.
+        guard let known = try? JSONText(known)?.read(Item.self) else { return nil }
+        let merged = item.merged(over: known)
+        guard merged != item else { return nil }
+        return (try? CanonicalJSON.bytes(of: merged)).map { ($0, text(merged)) }
+      } isChange: { known in
+        // If each form completes the other to the same record, they differ only in what they leave out.
+        guard let known = try? JSONText(known)?.read(Item.self) else { return false }
+        return known.merged(over: item) != item.merged(over: known)
+      }
     }
   }
 

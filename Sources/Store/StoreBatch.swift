@@ -40,16 +40,6 @@ public struct CheckpointDecision: Sendable {
   /// `nil` refuses the batch: nothing of it is saved. It may be called more than once; the last call counts.
   public var decide:
     @Sendable (_ text: String?, _ time: Date?) -> (update: CheckpointUpdate, completesSync: Bool)?
-
-  public init(
-    _ name: String,
-    decide:
-      @escaping @Sendable (_ text: String?, _ time: Date?)
-      -> (update: CheckpointUpdate, completesSync: Bool)?
-  ) {
-    self.name = name
-    self.decide = decide
-  }
 }
 
 extension StoreBatch {

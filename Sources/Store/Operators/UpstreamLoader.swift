@@ -114,8 +114,8 @@ public struct UpstreamLoader<Item: Record>: Sendable {
           let update = CheckpointUpdate(checkpoint, from: stored, to: next)
           stored = next
           return { [recordStore] () async throws(SourceError) in
-            try await recordStore.save(
-              encoded: batch.records, update: update, at: batch.checkpoint.date)
+            let saved = StoreBatch(recordStore.entries(batch.records), update: update)
+            return try await recordStore.save(saved, at: batch.checkpoint.date)
           }
         } saved: { batch, changes in
           isFirst = false

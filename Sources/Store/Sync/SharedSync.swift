@@ -159,13 +159,13 @@ struct SharedSync<Item: Record>: Sendable {
   private func perform(_ step: Step) async throws(SourceError) -> Outcome {
     let outcome = Mutex(Outcome())
     let id = String(UInt64.random(in: .min ... .max), radix: 36)
-    let decision = CheckpointDecision(sync.checkpointName) { text, time in
+    var batch = StoreBatch(sync.recordStore.entries(step.pages.flatMap(\.page.records)))
+    batch.decision = CheckpointDecision(name: sync.checkpointName) { text, time in
       let (update, found) = decide(step, text, at: time ?? sync.now(), newID: id)
       outcome.withLock { $0 = found }
       return update
     }
-    let changes = try await sync.recordStore.save(
-      encoded: step.pages.flatMap(\.page.records), deciding: decision, at: sync.now())
+    let changes = try await sync.recordStore.save(batch, at: sync.now())
     return outcome.withLock { outcome in
       outcome.changes = changes
       return outcome

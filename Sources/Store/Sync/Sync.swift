@@ -100,7 +100,7 @@ public struct Sync<Item: Record>: Sendable {
         else {
           // A full pass ends with its last batch.
           if !isFull, result.pages > 0 {
-            _ = try await recordStore.save(encoded: [], update: nil, completesSync: true, at: now())
+            _ = try await recordStore.save(StoreBatch([], completesSync: true), at: now())
           }
           return (result, true)
         }
@@ -218,7 +218,7 @@ public struct Sync<Item: Record>: Sendable {
       return !isEnd || !isOver
     } catch .invalidCursor where checkpoint.cursor != nil {
       // Upstream's paging has changed. The stored records stay.
-      try await startOver(from: stored)
+      try await move(checkpointName, from: stored, to: nil)
       result.hasRestarted = true
       return true
     }
@@ -250,16 +250,16 @@ public struct Sync<Item: Record>: Sendable {
   private func save(
     _ batch: SyncBatch<Item>, _ update: CheckpointUpdate
   ) async throws(SourceError) -> StoreChanges {
-    let date = batch.checkpoint.date
     let completesSync = isFull && batch.isLast
-    guard recordStore.store.isShared else {
-      return try await recordStore.save(
-        encoded: batch.records, update: update, completesSync: completesSync, at: date)
+    var saved = StoreBatch(recordStore.entries(batch.records))
+    if recordStore.store.isShared {
+      saved.decision = CheckpointDecision(name: update.name) { text, _ in
+        text == update.from ? (update, completesSync) : nil
+      }
+    } else {
+      (saved.update, saved.completesSync) = (update, completesSync)
     }
-    let decision = CheckpointDecision(update.name) { text, _ in
-      text == update.from ? (update, completesSync) : nil
-    }
-    return try await recordStore.save(encoded: batch.records, deciding: decision, at: date)
+    return try await recordStore.save(saved, at: batch.checkpoint.date)
   }
 
   /// True if a page is empty, and so the last, although more records are known.
@@ -334,15 +334,15 @@ public struct Sync<Item: Record>: Sendable {
     let name = Coverage.checkpoint
     let mark = try await recordStore.store.checkpoint(name, of: recordStore.source)
     let new = isComplete ? "\(Int(now().timeIntervalSince1970))" : nil
-    guard mark != new else { return }
-    _ = try await recordStore.save(
-      [], update: CheckpointUpdate(name, from: mark, to: new), at: now())
+    if mark != new { try await move(name, from: mark, to: new) }
   }
 
-  /// Removes the checkpoint, if it is still this one.
-  private func startOver(from stored: String?) async throws(SourceError) {
-    _ = try await recordStore.save(
-      [], update: CheckpointUpdate(checkpointName, from: stored, to: nil), at: now())
+  /// Changes a checkpoint, if it is still this one.
+  private func move(
+    _ name: String, from old: String?, to new: String?
+  ) async throws(SourceError) {
+    let update = CheckpointUpdate(name, from: old, to: new)
+    _ = try await recordStore.save(StoreBatch([], update: update), at: now())
   }
 }
 

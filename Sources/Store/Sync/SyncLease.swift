@@ -157,9 +157,10 @@ extension Sync {
     _ change: @escaping @Sendable (_ text: String?, _ now: Date) -> String??
   ) async throws(SourceError) {
     let name = SyncLease.checkpoint(of: checkpointName)
-    let decision = CheckpointDecision(name) { text, time in
+    var batch = StoreBatch([])
+    batch.decision = CheckpointDecision(name: name) { text, time in
       change(text, time ?? now()).map { (CheckpointUpdate(name, from: text, to: $0), false) }
     }
-    _ = try await recordStore.save(encoded: [], deciding: decision, at: now())
+    _ = try await recordStore.save(batch, at: now())
   }
 }
