@@ -19,17 +19,11 @@ package struct CopyMark: Codable, Hashable, Sendable {
 
   /// Parses ``text``; `nil` for another text.
   package init?(_ text: String) {
-    guard let mark = try? JSONDecoder().decode(CopyMark.self, from: Data(text.utf8)) else {
-      return nil
-    }
+    guard let mark = try? JSONText(Data(text.utf8))?.read(CopyMark.self) else { return nil }
     self = mark
   }
 
-  package var text: String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-  }
+  package var text: String { (try? CanonicalJSON.text(of: self)) ?? "" }
 
   /// The tables that are not copied completely.
   package var tables: [CopyTable] {

@@ -24,14 +24,15 @@ package struct CopyTable: Sendable {
   package let isNumbered: Bool
   private let keyCount: Int
   /// The shared values that belong to one store.
-  private var ownKeys: [String] = []
+  private let ownKeys: [String]
 
   private init(
     _ name: String, key: KeyValuePairs<String, Kind>, _ others: KeyValuePairs<String, Kind>,
-    isNumbered: Bool = false
+    isNumbered: Bool = false, without ownKeys: [String] = []
   ) {
     self.name = name
     self.isNumbered = isNumbered
+    self.ownKeys = ownKeys
     columns = (Array(key) + Array(others)).map { Column(name: $0.key, kind: $0.value) }
     keyCount = key.count
   }
@@ -71,14 +72,10 @@ package struct CopyTable: Sendable {
       ["source": .integer, "position": .integer, "change": .integer, "completed": .integer],
       isNumbered: true),
     CopyTable("checkpoints", key: ["source": .integer, "name": .text], ["value": .text]),
-    shared,
+    CopyTable(
+      "shared", key: ["key": .text], ["value": .text],
+      without: [ViewDefinitions.key, CopyMark.key]),
   ]
-
-  private static var shared: CopyTable {
-    var table = CopyTable("shared", key: ["key": .text], ["value": .text])
-    table.ownKeys = [ViewDefinitions.key, CopyMark.key]
-    return table
-  }
 
   package func key(of row: CopyRow) -> CopyRow { Array(row.prefix(keyCount)) }
 }
