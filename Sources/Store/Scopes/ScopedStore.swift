@@ -32,7 +32,7 @@ package struct ScopedStore: Store {
   }
 
   /// Makes the present scope of this source that of the store.
-  package func prepare(_ source: String) async throws(SourceError) { try await check(source) }
+  package func prepare(_ source: String) async throws(SourceError) { try await checked(source) }
 
   /// True if the source shows the records of the last secret, and nobody knows whether they are those of the present one.
   package func isOfUnknownSecret(_ source: String) async -> Bool {
@@ -41,7 +41,7 @@ package struct ScopedStore: Store {
 
   /// The scopes of a source, the shown one first; those of a source that was removed, too.
   package func scopes(of source: String) async throws(SourceError) -> [ScopeStatus] {
-    try await check(source)
+    try await checked(source)
     return try await ScopeRecord(of: source, in: base).all()
   }
 
@@ -49,20 +49,23 @@ package struct ScopedStore: Store {
   ///
   /// - Throws: ``SourceError`` with code `invalidRequest` for a scope of other settings.
   package func adopt(_ name: String, of source: String) async throws(SourceError) -> Bool {
-    try await check(source)
+    try await checked(source)
     return try await choices.choice(for: source)?.adopt(named: name) ?? false
   }
 
   /// Removes all records of a scope that is not shown; false if there is none with the name.
   package func clearScope(_ name: String, of source: String) async throws(SourceError) -> Bool {
-    try await check(source)
+    try await checked(source)
     return try await ScopeRecord(of: source, in: base).clear(named: name)
   }
 
-  private func check(
+  /// The store, once it shows the present scope of a source.
+  @discardableResult
+  private func checked(
     _ source: String, before batch: StoreBatch? = nil, writes: Bool = false
-  ) async throws(SourceError) {
+  ) async throws(SourceError) -> any ScopeKeepingStore {
     try await choices.make(for: source, before: batch, writes: writes)
+    return base
   }
 }
 
@@ -116,55 +119,47 @@ extension ScopedStore {
   package func records(
     of source: String, matching words: [FoldedText], after position: Int64, limit: Int
   ) async throws(SourceError) -> RecordSlice {
-    try await check(source)
-    return try await base.records(of: source, matching: words, after: position, limit: limit)
+    try await checked(source).records(of: source, matching: words, after: position, limit: limit)
   }
 
   package func records(
     of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int
   ) async throws(SourceError) -> (slice: RecordSlice, last: SearchRank) {
-    try await check(source)
-    return try await base.records(of: source, matching: search, after: start, limit: limit)
+    try await checked(source).records(of: source, matching: search, after: start, limit: limit)
   }
 
   package func record(
     _ id: String, of source: String
   ) async throws(SourceError) -> StoredRecord? {
-    try await check(source)
-    return try await base.record(id, of: source)
+    try await checked(source).record(id, of: source)
   }
 
   package func ids(
     of source: String, startingWith prefix: String, limit: Int
   ) async throws(SourceError) -> [String] {
-    try await check(source)
-    return try await base.ids(of: source, startingWith: prefix, limit: limit)
+    try await checked(source).ids(of: source, startingWith: prefix, limit: limit)
   }
 
   package func page(_ key: String, of source: String) async throws(SourceError) -> CachedPage? {
-    try await check(source)
-    return try await base.page(key, of: source)
+    try await checked(source).page(key, of: source)
   }
 
   package func pageKeys(
     of source: String, startingWith prefix: String
   ) async throws(SourceError) -> [String] {
-    try await check(source)
-    return try await base.pageKeys(of: source, startingWith: prefix)
+    try await checked(source).pageKeys(of: source, startingWith: prefix)
   }
 
   package func fetchedPages(
     of source: String
   ) async throws(SourceError) -> [(key: String, page: PageMetadata)] {
-    try await check(source)
-    return try await base.fetchedPages(of: source)
+    try await checked(source).fetchedPages(of: source)
   }
 
   package func checkpoint(
     _ name: String, of source: String
   ) async throws(SourceError) -> String? {
-    try await check(source)
-    return try await base.checkpoint(name, of: source)
+    try await checked(source).checkpoint(name, of: source)
   }
 
   package var isShared: Bool { base.isShared }
@@ -178,36 +173,31 @@ extension ScopedStore {
   package func save(
     _ batch: StoreBatch, of source: String, at date: Date
   ) async throws(SourceError) -> StoreChanges {
-    try await check(source, before: batch, writes: true)
-    return try await base.save(batch, of: source, at: date)
+    try await checked(source, before: batch, writes: true).save(batch, of: source, at: date)
   }
 
   package func delete(
     _ ids: [String], of source: String, at date: Date
   ) async throws(SourceError) -> [String] {
-    try await check(source, writes: true)
-    return try await base.delete(ids, of: source, at: date)
+    try await checked(source, writes: true).delete(ids, of: source, at: date)
   }
 
   package func restore(
     _ ids: [String]?, of source: String
   ) async throws(SourceError) -> [String] {
-    try await check(source)
-    return try await base.restore(ids, of: source)
+    try await checked(source).restore(ids, of: source)
   }
 
   package func deleted(
     among ids: [String], of source: String
   ) async throws(SourceError) -> Set<RecordKey> {
-    try await check(source)
-    return try await base.deleted(among: ids, of: source)
+    try await checked(source).deleted(among: ids, of: source)
   }
 
   package func deletions(
     of source: String, after id: String?, limit: Int
   ) async throws(SourceError) -> [StoredDeletion] {
-    try await check(source)
-    return try await base.deletions(of: source, after: id, limit: limit)
+    try await checked(source).deletions(of: source, after: id, limit: limit)
   }
 
   package func change(
@@ -217,28 +207,25 @@ extension ScopedStore {
   package func changes(
     of source: String, since start: HistoryStart, after position: Int64, limit: Int
   ) async throws(SourceError) -> ChangeSlice? {
-    try await check(source)
-    return try await base.changes(of: source, since: start, after: position, limit: limit)
+    try await checked(source).changes(of: source, since: start, after: position, limit: limit)
   }
 
   package func clearHistory(of source: String) async throws(SourceError) {
-    try await check(source)
-    try await base.clearHistory(of: source)
+    try await checked(source).clearHistory(of: source)
   }
 
   package func status(of source: String) async throws(SourceError) -> StoreStatus {
-    try await check(source)
-    return try await base.status(of: source)
+    try await checked(source).status(of: source)
   }
 
   package func changeNotifications(of source: String) async -> AsyncStream<Void> {
     // A check that fails fails again with the next call, which can say so.
-    try? await check(source)
+    _ = try? await checked(source)
     return await base.changeNotifications(of: source)
   }
 
   package func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError) {
-    try await check(source)
+    try await checked(source)
     let record = ScopeRecord(of: source, in: base)
     let shown = try await record.shown()
     try await base.clear(source, forgetsDeleted: forgetsDeleted)

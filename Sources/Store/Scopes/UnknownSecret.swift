@@ -34,9 +34,7 @@ struct UnknownSecret<Base: DataSource>: Decorator {
 
 extension RecordStore {
   /// True if the records may be those of another account; see ``ScopedStore``.
-  func isOfUnknownSecret() async -> Bool {
-    await store.capabilities.scopes?.isOfUnknownSecret(source) ?? false
-  }
+  func isOfUnknownSecret() async -> Bool { await store.warningOfUnknownSecret(source) != nil }
 }
 
 extension Store {
