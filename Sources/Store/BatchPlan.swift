@@ -26,13 +26,7 @@ package struct BatchPlan: Sendable {
     package let kind: Kind
     package let position: Int64
     /// The record before it was changed.
-    package let before: Data?
-
-    package init(_ kind: Kind, of position: Int64, from before: Data? = nil) {
-      self.kind = kind
-      self.position = position
-      self.before = before
-    }
+    package var before: Data?
   }
 
   /// The new records; their positions follow the last known one.
@@ -95,7 +89,7 @@ package struct BatchPlan: Sendable {
     positions.append(known.position)
     if known.isRemovedUpstream {
       returned.append(known.position)
-      history.append(Change(.returned, of: known.position))
+      history.append(Change(kind: .returned, position: known.position))
     }
     let merged = known.json.flatMap(entry.mergedWithStored)
     changes.merged[index] = merged?.json
@@ -112,7 +106,9 @@ package struct BatchPlan: Sendable {
       insertions[slot] = form
     } else {
       // Of a record that is new in this batch, no earlier state is known.
-      if entry.isChange(old) { history.append(Change(.changed, of: known.position, from: old)) }
+      if entry.isChange(old) {
+        history.append(Change(kind: .changed, position: known.position, before: old))
+      }
       if case .replacement(let slot) = place {
         replacements[slot] = form
       } else {

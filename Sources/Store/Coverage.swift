@@ -17,12 +17,6 @@ public struct Coverage: Hashable, Sendable {
 
   /// The name of the checkpoint that a complete sync leaves.
   static let checkpoint = "complete"
-
-  public init(cached: Int, total: Int?, isComplete: Bool) {
-    self.cached = cached
-    self.total = total
-    self.isComplete = isComplete
-  }
 }
 
 extension Store {
@@ -33,21 +27,19 @@ extension Store {
     let lists = try await fetchedPages(of: source).compactMap { ListingEntry($0.key, $0.page) }
     let isWhole = lists.allSatisfy(\.isWhole)
     if let total = lists.lazy.compactMap(\.page.total).first {
-      var coverage = Coverage(
-        cached: cached, total: total, isComplete: isWhole && cached >= total)
       // Different totals are those of different times.
-      coverage.isShort =
-        ListingEntry.whole(of: lists).map { list in
-          // A page that contradicts its total has none.
-          list.allSatisfy { $0.total ?? total == total } && ListingEntry.rows(of: list) < total
-        } ?? false
-      return coverage
+      let isShort = ListingEntry.whole(of: lists).map { list in
+        // A page that contradicts its total has none.
+        list.allSatisfy { $0.total ?? total == total } && ListingEntry.rows(of: list) < total
+      }
+      return Coverage(
+        cached: cached, total: total, isComplete: isWhole && cached >= total,
+        isShort: isShort ?? false)
     }
     let isSynced = try await checkpoint(Coverage.checkpoint, of: source) != nil
     let isListed =
       ListingEntry.whole(of: lists).map { ListingEntry.rows(of: $0) <= cached } ?? false
-    let isComplete = isWhole && (isSynced || isListed)
-    return Coverage(cached: cached, total: nil, isComplete: isComplete)
+    return Coverage(cached: cached, total: nil, isComplete: isWhole && (isSynced || isListed))
   }
 }
 

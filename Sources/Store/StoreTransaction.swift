@@ -117,7 +117,9 @@ extension StoreTransaction where Self: ~Copyable {
       return StoreChanges()
     }
     let plan = BatchPlan(batch.entries, after: state.last, known: state.records)
-    try write(plan, of: state.source, at: date)
+    if !plan.insertions.isEmpty { try insert(plan.insertions, of: state.source, at: date) }
+    if !plan.replacements.isEmpty { try replace(plan.replacements, at: date) }
+    if !plan.returned.isEmpty { try mark(plan.returned, removedUpstreamAt: nil) }
     if let (key, page) = batch.page {
       try savePage(page, as: key, positions: plan.positions, of: state.source, at: date)
     }
@@ -135,18 +137,11 @@ extension StoreTransaction where Self: ~Copyable {
     if source != SourceChanges(last: state.last) { try self.update(state.source, by: source) }
     let isOutdated = batch.update != nil && !changes.didMoveCheckpoint
     let history = HistoryUpdate(
-      of: state, adding: plan.history + removed.map { BatchPlan.Change(.removed, of: $0) },
+      of: state,
+      adding: plan.history + removed.map { BatchPlan.Change(kind: .removed, position: $0) },
       completing: batch.completesSync && !isOutdated, at: source, on: date, keeping: limit)
     if let history { try self.update(history, of: state.source, at: date) }
     return changes
-  }
-
-  private mutating func write(
-    _ plan: BatchPlan, of source: Int64, at date: Date
-  ) throws(Failure) {
-    if !plan.insertions.isEmpty { try insert(plan.insertions, of: source, at: date) }
-    if !plan.replacements.isEmpty { try replace(plan.replacements, at: date) }
-    if !plan.returned.isEmpty { try mark(plan.returned, removedUpstreamAt: nil) }
   }
 
   /// Moves a checkpoint, with the reconciliation step of the batch; returns the positions of the records that it
