@@ -23,12 +23,6 @@ extension PostgresStore: DatabaseStore {
 
   /// The memory is that of the server.
   package func boundQueryMemory(to bytes: Int) {}
-
-  package func query(
-    _ text: String, over views: [SQLView], and attached: [SQLAttachment], within time: Duration
-  ) async throws(SourceError) -> any SQLResult {
-    try await query(text, over: views, at: queryAddress(), within: time)
-  }
 }
 
 extension PostgresSearchIndex {

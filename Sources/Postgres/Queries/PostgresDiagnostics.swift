@@ -4,7 +4,7 @@ import AggregatorStore
 /// The failures of PostgreSQL as errors of a query.
 struct PostgresDiagnostics: Sendable {
   private let text: String
-  private let query: SQLDiagnostics
+  let query: SQLDiagnostics
   private let address: PostgresAddress
 
   init(_ text: String, views: [SQLView], at address: PostgresAddress) {
@@ -12,9 +12,6 @@ struct PostgresDiagnostics: Sendable {
     self.address = address
     query = SQLDiagnostics(text, views: views)
   }
-
-  /// Refuses what cannot be sent.
-  func check() throws(SourceError) { try query.check() }
 
   /// An error with code `invalidRequest`, `timedOut`, `cancelled`, `storage` or `busy`.
   func error(_ failure: PostgresFailure) -> SourceError {

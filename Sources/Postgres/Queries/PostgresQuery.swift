@@ -1,5 +1,5 @@
-import AggregatorCore
-import AggregatorStore
+package import AggregatorCore
+package import AggregatorStore
 
 /// A running query in PostgreSQL, read one page of rows at a time on a thread of its own.
 actor PostgresQuery: SQLResult {
@@ -53,13 +53,12 @@ actor PostgresQuery: SQLResult {
 }
 
 extension PostgresStore {
-  /// Compiles a query as the role of `address`; `nil` for that of the store.
-  func query(
-    _ text: String, over views: [SQLView], at address: PostgresAddress?, within time: Duration
-  ) async throws(SourceError) -> PostgresQuery {
-    let address = address ?? self.address
+  package func query(
+    _ text: String, over views: [SQLView], and attached: [SQLAttachment], within time: Duration
+  ) async throws(SourceError) -> any SQLResult {
+    let address = try queryAddress() ?? self.address
     let diagnostics = PostgresDiagnostics(text, views: views, at: address)
-    try diagnostics.check()
+    try diagnostics.query.check()
     func begin() async throws(PostgresFailure) -> PostgresQuery {
       let query = PostgresQuery(diagnostics)
       try await query.begin(text, over: views, at: address, within: time)
@@ -68,21 +67,13 @@ extension PostgresStore {
     do throws(PostgresFailure) {
       do throws(PostgresFailure) { return try await begin() } catch {
         // The views are made by the next write; this may be before the first, or after an upgrade.
-        guard ["42P01", "42703"].contains(error.state), await hasUpdatedViews() else { throw error }
+        let isUnknown = ["42P01", "42703"].contains(error.state)
+        // This fails if the role cannot write.
+        guard isUnknown, (try? await updateViews()) != nil else { throw error }
         return try await begin()
       }
     } catch {
       throw diagnostics.error(error)
-    }
-  }
-
-  /// False if this role cannot write.
-  private func hasUpdatedViews() async -> Bool {
-    do {
-      try await updateViews()
-      return true
-    } catch {
-      return false
     }
   }
 }
