@@ -1,12 +1,13 @@
 import AggregatorCore
 import AggregatorFoundation
+import AggregatorStore
 import CAggregatorSQLite
 
-/// A function of SQL whose first argument is a text of JSON and the second one an integer.
+/// The function of the computed columns of a view: of a record's JSON and the number of a column.
 final class SQLFunction: Sendable {
-  private let body: @Sendable (Data, Int) -> JSON
+  private let view: SQLView
 
-  init(_ body: @escaping @Sendable (Data, Int) -> JSON) { self.body = body }
+  init(of view: SQLView) { self.view = view }
 
   /// Defines the function, which the connection retains.
   func define(
@@ -24,9 +25,8 @@ final class SQLFunction: Sendable {
         guard let text = sqlite3_value_text(values[0]) else { return sqlite3_result_null(context) }
         // After `sqlite3_value_text`, which may convert the value.
         let size = Int(sqlite3_value_bytes(values[0]))
-        let json = function.body(
-          Data(bytes: text, count: size), Int(sqlite3_value_int64(values[1])))
-        json.setResult(of: context)
+        let column = Int(sqlite3_value_int64(values[1]))
+        function.view.compute(column, Data(bytes: text, count: size)).setResult(of: context)
       }, nil, nil,
       // SQLite also calls this if the function cannot be defined.
       { pointer in

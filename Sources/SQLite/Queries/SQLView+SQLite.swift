@@ -2,15 +2,10 @@ import AggregatorFoundation
 import AggregatorStore
 
 extension SQLView {
-  /// The function of the computed columns: of a record's JSON and the number of a column.
-  var computed: SQLFunction {
-    SQLFunction { [compute] record, column in compute(column, record) }
-  }
-
   /// Two layers, because SQLite passes the reader of a table to the ``SQLAuthorizer`` only by name:
   /// a query may use any name in `WITH heroes AS …`, but cannot guess `inner`.
   ///
-  /// `number` is `nil` if nothing is stored; `function` is the name of ``computed``.
+  /// `number` is `nil` if nothing is stored; `function` is the name of that of the computed columns.
   ///
   /// With `hasTooLarge` the records of ``tooLarge(of:over:maxSize:)`` are left out.
   func definition(
