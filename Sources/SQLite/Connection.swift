@@ -131,9 +131,7 @@ package struct Connection: ~Copyable {
 
   /// Runs statements, separated by semicolons, that return no rows.
   package borrowing func execute(_ sql: StaticString) throws(SQLiteFailure) {
-    let text = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
-    let code = sqlite3_exec(database, text, nil, nil, nil)
-    guard code == SQLITE_OK else { throw SQLiteFailure(code, on: database) }
+    try execute(quoted: sql.description)
   }
 
   /// Runs statements that contain names, which must be quoted; see ``Swift/String/sqlName``.

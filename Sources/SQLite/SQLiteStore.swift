@@ -120,27 +120,27 @@ public final class SQLiteStore: Store {
 
 /// The connections that read: a short read does not wait for a long one, such as a search that counts thousands.
 final class StoreReaders: Sendable {
-  /// The only one that is opened unless reads overlap.
-  let first: StoreConnection
-  private let second: StoreConnection
-  private let waiting = Mutex((first: 0, second: 0))
+  /// The second one is opened only if reads overlap.
+  private let connections: [StoreConnection]
+  private let waiting = Mutex([0, 0])
 
   fileprivate init(of file: StoreFile) {
-    first = StoreConnection(to: file, for: .reading)
-    second = StoreConnection(to: file, for: .reading)
+    connections = (0..<2).map { _ in StoreConnection(to: file, for: .reading) }
   }
+
+  var first: StoreConnection { connections[0] }
 
   /// As ``StoreConnection/perform(_:)``, on the connection for which fewer wait.
   fileprivate func leastBusy<Answer: Sendable>(
     _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer
   ) async throws(SourceError) -> Answer? {
-    let isFirst = waiting.withLock { waiting in
-      let isFirst = waiting.first <= waiting.second
-      if isFirst { waiting.first += 1 } else { waiting.second += 1 }
-      return isFirst
+    let index = waiting.withLock { waiting in
+      let index = waiting[0] <= waiting[1] ? 0 : 1
+      waiting[index] += 1
+      return index
     }
-    defer { waiting.withLock { if isFirst { $0.first -= 1 } else { $0.second -= 1 } } }
-    return try await (isFirst ? first : second).perform(body)
+    defer { waiting.withLock { $0[index] -= 1 } }
+    return try await connections[index].perform(body)
   }
 }
 
