@@ -65,6 +65,21 @@ extension PostgresStore {
   /// The server's clock in milliseconds since 1970, which all machines share.
   fileprivate static let serverTime = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
+  package func switchScope(
+    of source: String, keepingAs kept: String, to other: String
+  ) async throws(SourceError) {
+    try await write { connection throws(PostgresFailure) in
+      for (old, new) in [(source, kept), (other, source)] {
+        connection.enqueue(
+          """
+          UPDATE aggregator_store.sources SET name = $2
+          WHERE name = $1 AND NOT EXISTS (SELECT 1 FROM aggregator_store.sources WHERE name = $2)
+          """, .text(old), .text(new))
+      }
+      connection.enqueueNotification(of: source)
+    }
+  }
+
   public func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError) {
     try await write { connection throws(PostgresFailure) in
       guard let number = try connection.rows(.lock(of: source)).first?.integer(0) else { return }
