@@ -39,6 +39,11 @@ struct FileIdentity: Equatable, Sendable {
     #endif
   }
 
+  /// False for an empty file, and if there is none.
+  static func hasContents(_ path: String) -> Bool {
+    FileIdentity(path).map { $0.size > 0 } ?? false
+  }
+
   static func == (one: Self, other: Self) -> Bool {
     one.device == other.device && one.number == other.number
   }
@@ -89,6 +94,6 @@ struct IdleFile: Sendable {
 
   /// True if there are changes beside the file: an empty log was left behind.
   private static func hasLog(_ path: String) -> Bool {
-    ["-wal", "-journal"].contains { FileIdentity(path + $0).map { $0.size > 0 } ?? false }
+    ["-wal", "-journal"].contains { FileIdentity.hasContents(path + $0) }
   }
 }

@@ -69,9 +69,7 @@ package struct StoreFile: Sendable {
           }
           try migrate(&connection)
           return connection
-        case .cut: fault = .damage("is damaged")
-        case .foreign: fault = .foreign
-        case .newer: fault = .newer
+        case .unusable(let found): fault = found
         }
       } catch {
         guard try identity() == found else { continue }
@@ -79,40 +77,30 @@ package struct StoreFile: Sendable {
         guard error.isDamage || error.primary == SQLITE_ERROR else { throw error.error(of: path) }
         fault = .damage(error.primary == SQLITE_NOTADB ? "is not a database" : "is damaged")
       }
-      guard case .damage(let damage) = fault, !keepsDamagedFile else {
+      guard fault.isDamage, !keepsDamagedFile else {
         throw SourceError(fault.code, "\(path) \(fault.words)", remedy: fault.remedy)
       }
-      try moveAside(damage, if: { (try? identity()) == found })
+      try moveAside(fault.words, if: { (try? identity()) == found })
     }
     throw SourceError(.busy, "\(path) is being replaced", remedy: "try again in a moment")
   }
 
-  /// Why a file cannot be used, in words that follow its name.
-  private enum Fault {
-    case damage(String)
-    case foreign
-    case newer
-    /// It cannot be upgraded.
-    case older
+  /// Why a file cannot be used.
+  private struct Fault {
+    /// They follow the name of the file.
+    let words: String
+    var code = SourceError.Code.unusableStore
+    var remedy = Remedy("move it away, or choose another store", .moveStore)
+    var isDamage = false
 
-    var words: String {
-      switch self {
-      case .damage(let words): words
-      case .foreign: "is not a store of this program"
-      case .newer: "was written by a newer version of this program"
-      case .older: "was written by an older version and is read-only"
-      }
-    }
-
-    var code: SourceError.Code { if case .older = self { .storage } else { .unusableStore } }
-
-    var remedy: Remedy {
-      switch self {
-      case .damage, .foreign: Remedy("move it away, or choose another store", .moveStore)
-      case .newer: Remedy("upgrade this program, or choose another store", .moveStore)
-      case .older: Remedy("make it writable to upgrade it", .moveStore)
-      }
-    }
+    static func damage(_ words: String) -> Fault { Fault(words: words, isDamage: true) }
+    static let foreign = Fault(words: "is not a store of this program")
+    static let newer = Fault(
+      words: "was written by a newer version of this program",
+      remedy: Remedy("upgrade this program, or choose another store", .moveStore))
+    static let older = Fault(
+      words: "was written by an older version and is read-only", code: .storage,
+      remedy: Remedy("make it writable to upgrade it", .moveStore))
   }
 
   /// `nil` if there is no file; an error if it cannot be known whether there is one.
@@ -137,9 +125,7 @@ package struct StoreFile: Sendable {
     case ours(Connection)
     case older(Connection)
     case empty(Connection)
-    case cut
-    case foreign
-    case newer
+    case unusable(Fault)
   }
 
   private func opened() throws(SQLiteFailure) -> Opened {
@@ -172,7 +158,7 @@ package struct StoreFile: Sendable {
   }
 
   /// True if there are changes that are not in the file itself yet.
-  private var hasLog: Bool { FileIdentity(realPath + "-wal").map { $0.size > 0 } ?? false }
+  private var hasLog: Bool { FileIdentity.hasContents(realPath + "-wal") }
 
   private func classified(_ connection: consuming Connection) throws(SQLiteFailure) -> Opened {
     var connection = connection
@@ -188,10 +174,12 @@ package struct StoreFile: Sendable {
     }
     // SQLite reads zeros for the missing part of a cut last page.
     // The log is checked first: it disappears only when all of it is in the file.
-    if !hasLog, let size = FileIdentity(path)?.size, !size.isMultiple(of: page) { return .cut }
+    if !hasLog, let size = FileIdentity(path)?.size, !size.isMultiple(of: page) {
+      return .unusable(.damage("is damaged"))
+    }
     if tables == 0, mark == 0, version == 0 { return .empty(connection) }
-    guard mark == SQLiteSchema.applicationID, version > 0 else { return .foreign }
-    guard version <= SQLiteSchema.version else { return .newer }
+    guard mark == SQLiteSchema.applicationID, version > 0 else { return .unusable(.foreign) }
+    guard version <= SQLiteSchema.version else { return .unusable(.newer) }
     return version == SQLiteSchema.version ? .ours(connection) : .older(connection)
   }
 
@@ -271,9 +259,8 @@ package struct StoreFile: Sendable {
   /// Copies the deletions of a file that was moved aside, as far as they can be read, and returns their number.
   private func keepDeletions(of moved: String) throws -> Int {
     // A file without a log is opened without creating one.
-    let hasLog = FileIdentity(moved + "-wal").map { $0.size > 0 } ?? false
     var damaged =
-      hasLog
+      FileIdentity.hasContents(moved + "-wal")
       ? try Connection(moved, busyTimeout: busyTimeout, flags: SQLITE_OPEN_READONLY)
       : try Connection(unchanging: moved, busyTimeout: busyTimeout)
     // Otherwise SQLite refuses a file that lacks its last pages; nothing is written to this one.
