@@ -4,25 +4,23 @@ import CAggregatorSQLite
 
 /// A prepared statement and its present row.
 package struct Statement: ~Copyable {
-  private let handle: OpaquePointer
+  let handle: OpaquePointer
   private let database: OpaquePointer
   /// True if it is used once; otherwise it is reset for its next use when it goes out of scope.
   private let isTemporary: Bool
 
-  init(_ handle: OpaquePointer, of database: OpaquePointer) {
+  init(_ handle: OpaquePointer, of database: OpaquePointer, isTemporary: Bool = false) {
     self.handle = handle
     self.database = database
-    isTemporary = false
+    self.isTemporary = isTemporary
   }
 
   /// Compiles a statement that contains no names but those of the store's own tables.
   init(quoted text: String, on connection: borrowing Connection) throws(SQLiteFailure) {
     var made: OpaquePointer?
-    database = connection.database
-    let code = sqlite3_prepare_v2(database, text, -1, &made, nil)
-    guard code == SQLITE_OK, let made else { throw SQLiteFailure(code, on: database) }
-    handle = made
-    isTemporary = true
+    let code = sqlite3_prepare_v2(connection.database, text, -1, &made, nil)
+    guard code == SQLITE_OK, let made else { throw SQLiteFailure(code, on: connection.database) }
+    self.init(made, of: connection.database, isTemporary: true)
   }
 
   deinit {

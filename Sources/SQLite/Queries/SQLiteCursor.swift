@@ -18,7 +18,7 @@ struct SQLiteCursor: ~Copyable {
 
   private let connection: Connection
   private let authorizer: SQLAuthorizer
-  private let statement: SQLStatement
+  private let statement: Statement
   private let diagnostics: SQLiteDiagnostics
   private var isOver = false
 
@@ -57,8 +57,10 @@ struct SQLiteCursor: ~Copyable {
       throw diagnostics.error(ofStore: error)
     }
     for (kind, limit) in Self.limits { sqlite3_limit(opened.database, kind, limit) }
-    let made = try SQLStatement(text, on: opened, authorizer, diagnostics)
-    columns = made.columns
+    let made = try Statement(ofQuery: text, on: opened, authorizer, diagnostics)
+    columns = (0..<sqlite3_column_count(made.handle)).map { column in
+      sqlite3_column_name(made.handle, column).map { String(cString: $0) } ?? ""
+    }
     self.tooLarge = tooLarge
     sources = authorizer.viewsRead
     self.attached = diagnostics.query.attached
@@ -76,37 +78,30 @@ struct SQLiteCursor: ~Copyable {
     var rows: [[SQLValue]] = []
     var size = 0
     while rows.count < Self.pageRows, size < Self.pageBytes {
-      switch sqlite3_step(statement.handle) {
-      case SQLITE_ROW:
-        let row = (0..<Int32(columns.count)).map { SQLValue(statement.handle, $0) }
-        size += row.reduce(0) { $0 + $1.size }
-        rows.append(row)
-      case SQLITE_DONE:
+      do throws(SQLiteFailure) { isOver = try !statement.step() } catch {
         isOver = true
-        return rows.isEmpty ? nil : rows
-      case let code:
-        isOver = true
-        throw diagnostics.error(
-          SQLiteFailure(code, on: connection.database), authorizer.refusal)
+        throw diagnostics.error(error, authorizer.refusal)
       }
+      guard !isOver else { return rows.isEmpty ? nil : rows }
+      let row = (0..<Int32(columns.count)).map { SQLValue(statement.handle, $0) }
+      size += row.reduce(0) { $0 + $1.size }
+      rows.append(row)
     }
     return rows
   }
 }
 
-private struct SQLStatement: ~Copyable {
-  let handle: OpaquePointer
-
+extension Statement {
   /// Accepts exactly one statement that reads; throws `invalidRequest`, or the error of reading.
-  init(
-    _ text: String, on connection: borrowing Connection, _ authorizer: SQLAuthorizer,
+  fileprivate init(
+    ofQuery text: String, on connection: borrowing Connection, _ authorizer: SQLAuthorizer,
     _ diagnostics: SQLiteDiagnostics
   ) throws(SourceError) {
     try diagnostics.query.check()
     let database = connection.database
     let bytes = Array(text.utf8CString)
     var start = 0
-    var first: SQLStatement?
+    var first: Statement?
     while start < bytes.count - 1 {
       var made: OpaquePointer?
       var end = start
@@ -119,14 +114,9 @@ private struct SQLStatement: ~Copyable {
         return code
       }
       let isSecond = first != nil
-      if let made {
-        if isSecond {
-          sqlite3_finalize(made)
-        } else {
-          first = SQLStatement(made)
-        }
-      }
+      if let made, !isSecond { first = Statement(made, of: database, isTemporary: true) }
       if isSecond, made != nil || code != SQLITE_OK {
+        sqlite3_finalize(made)
         throw SQLDiagnostics.error("only one statement is allowed")
       }
       guard code == SQLITE_OK else {
@@ -144,16 +134,6 @@ private struct SQLStatement: ~Copyable {
       sqlite3_column_count(first.handle) > 0
     else { throw SQLDiagnostics.onlySelect }
     self = first
-  }
-
-  private init(_ handle: OpaquePointer) { self.handle = handle }
-
-  deinit { sqlite3_finalize(handle) }
-
-  var columns: [String] {
-    (0..<sqlite3_column_count(handle)).map { column in
-      sqlite3_column_name(handle, column).map { String(cString: $0) } ?? ""
-    }
   }
 }
 
