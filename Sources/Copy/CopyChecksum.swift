@@ -13,12 +13,12 @@ package struct CopyChecksum: Equatable {
     for value in rows.joined() {
       // The kind, and the length of a text, keep different rows from having the same bytes.
       switch value {
-      case .null: add(byte: 0)
+      case .null: add(UInt8(0))
       case .integer(let integer):
-        add(byte: 1)
+        add(UInt8(1))
         add(integer)
       case .text(let text):
-        add(byte: 2)
+        add(UInt8(2))
         add(Int64(text.count))
         text.withUnsafeBytes { add($0) }
       }
@@ -31,9 +31,7 @@ package struct CopyChecksum: Equatable {
     self.value = value
   }
 
-  private mutating func add(byte: UInt8) { withUnsafeBytes(of: byte) { add($0) } }
-
-  private mutating func add(_ integer: Int64) {
+  private mutating func add(_ integer: some FixedWidthInteger) {
     withUnsafeBytes(of: integer.littleEndian) { add($0) }
   }
 

@@ -4,14 +4,20 @@ package import AggregatorFoundation
 package enum PostgresValue: Sendable {
   case integer(Int64?)
   case bool(Bool)
-  /// A text that may contain any character; see ``Swift/String/nulEscaped``.
-  case text(String?)
   /// UTF-8 without zero bytes.
   case utf8(Data?)
   case integers([Int64?])
-  case texts([String])
   /// UTF-8 without zero bytes.
   case utf8s([Data?])
+
+  /// A text that may contain any character; see ``Swift/String/nulEscaped``.
+  package static func text(_ text: String?) -> PostgresValue {
+    .utf8(text.map { Data($0.nulEscaped.utf8) })
+  }
+
+  package static func texts(_ texts: [String]) -> PostgresValue {
+    .utf8s(texts.map { Data($0.nulEscaped.utf8) })
+  }
 
   package static func date(_ date: Date?) -> PostgresValue {
     .integer(date.map { Int64(exactly: ($0.timeIntervalSince1970 * 1000).rounded(.down)) ?? 0 })
@@ -22,9 +28,9 @@ package enum PostgresValue: Sendable {
     switch self {
     case .integer: Self.bigint
     case .bool: 16
-    case .text, .utf8: Self.text
+    case .utf8: Self.text
     case .integers: 1016
-    case .texts, .utf8s: 1009
+    case .utf8s: 1009
     }
   }
 
@@ -34,21 +40,14 @@ package enum PostgresValue: Sendable {
   /// Appends the value to `bytes`; `false` for null.
   func append(to bytes: inout [UInt8]) -> Bool {
     switch self {
-    case .integer(nil), .text(nil), .utf8(nil): return false
+    case .integer(nil), .utf8(nil): return false
     case .integer(let value?): bytes.append(bigEndian: value)
     case .bool(let value): bytes.append(value ? 1 : 0)
-    case .text(let value?): bytes.append(contentsOf: value.nulEscaped.utf8)
     case .utf8(let value?): bytes.append(contentsOf: value)
     case .integers(let values):
       Self.append(values, of: Self.bigint, to: &bytes) { value, bytes in
         bytes.append(bigEndian: Int32(value == nil ? -1 : 8))
         if let value { bytes.append(bigEndian: value) }
-      }
-    case .texts(let values):
-      Self.append(values, of: Self.text, to: &bytes) { value, bytes in
-        let utf8 = value.nulEscaped.utf8
-        bytes.append(bigEndian: Int32(utf8.count))
-        bytes.append(contentsOf: utf8)
       }
     case .utf8s(let values):
       Self.append(values, of: Self.text, to: &bytes) { value, bytes in
