@@ -78,11 +78,6 @@ package struct Connection: ~Copyable {
   /// True if the file is no longer the one that was opened without locks: anything may have been read from it.
   var isOutdated: Bool { idleFile?.isUnchanged == false }
 
-  /// Lets the last connection move the log into the file when it is closed.
-  borrowing func enableCheckpointOnClose() {
-    csqlite_switch(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
-  }
-
   /// Adds the SQL function `refolded`, for migrations: folded text, folded by the rules of this version.
   borrowing func addRefolding() throws(SQLiteFailure) {
     let code = sqlite3_create_function_v2(
@@ -166,8 +161,6 @@ package struct Connection: ~Copyable {
     let statement = try statement(sql, values)
     while try statement.step() {}
   }
-
-  package borrowing func changeCount() -> Int { Int(sqlite3_changes(database)) }
 
   package mutating func rows<Row>(
     _ sql: StaticString, _ values: any SQLiteValue..., read: (borrowing Statement) -> Row

@@ -168,11 +168,7 @@ actor StoreConnection {
   /// If the file turns out to be damaged, it is moved aside and `body` runs once more on a new one. It also runs
   /// once more if the file was read without locks and has changed meanwhile, or if it was written and has been moved.
   func perform<Answer: Sendable>(
-    _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer
-  ) throws(SourceError) -> Answer? { try perform(body, mayRetry: true) }
-
-  private func perform<Answer: Sendable>(
-    _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer, mayRetry: Bool
+    _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer, mayRetry: Bool = true
   ) throws(SourceError) -> Answer? {
     guard var open = try take() else { return nil }
     var isLost = false

@@ -185,7 +185,8 @@ package struct StoreFile: Sendable {
 
   /// Configures a connection to a file that is a store.
   private static func settle(_ connection: borrowing Connection) throws(SQLiteFailure) {
-    connection.enableCheckpointOnClose()
+    // The last connection moves the log into the file when it is closed.
+    csqlite_switch(connection.database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
     // A log that starts anew keeps its size, up to that at which the ``Checkpointer`` stops its growth.
     try connection.execute(
       """

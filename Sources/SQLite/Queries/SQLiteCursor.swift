@@ -182,7 +182,7 @@ extension Connection {
       if let number, query.contains(view.name.lowercased()) {
         try execute(
           quoted: view.tooLarge(of: number, over: inner[index], maxSize: SQLView.maxValueSize))
-        let count = changeCount()
+        let count = Int(sqlite3_changes(database))
         if count > 0 { tooLarge[view.name] = count }
       }
       // Tables and functions have names of their own, so the two may be the same.

@@ -4,15 +4,10 @@ import CAggregatorSQLite
 
 /// A running query, read one page of rows at a time on a thread of its own.
 actor SQLiteQuery: SQLResult {
-  private(set) var columns: [String] = []
-
-  /// Those larger than 1 MB.
-  private(set) var tooLarge: [String: Int] = [:]
-
-  private(set) var sources: [String] = []
-
-  private(set) var attachedTables: [SQLTable] = []
-
+  var columns: [String] { cursor?.columns ?? [] }
+  var tooLarge: [String: Int] { cursor?.tooLarge ?? [:] }
+  var sources: [String] { cursor?.sources ?? [] }
+  var attachedTables: [SQLTable] { cursor?.attached ?? [] }
   let cancellation: (@Sendable () -> Void)? = nil
 
   private var cursor: SQLiteCursor?
@@ -34,14 +29,9 @@ actor SQLiteQuery: SQLResult {
       keeper = consume opened
       path = file.path
     }
-    let made = try SQLiteCursor(
+    cursor = try SQLiteCursor(
       text, over: views, and: attached, in: path, busyTimeout: file.busyTimeout,
       within: time - (ContinuousClock.now - start))
-    columns = made.columns
-    tooLarge = made.tooLarge
-    sources = made.sources
-    attachedTables = made.attached
-    cursor = consume made
   }
 
   func page(within time: Duration) throws(SourceError) -> [[SQLValue]]? {
