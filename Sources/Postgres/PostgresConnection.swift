@@ -137,12 +137,6 @@ package struct PostgresConnection: ~Copyable {
     return queue.count - 1
   }
 
-  /// The statements that were collected so far, which are no longer.
-  mutating func takeQueue() -> [PostgresStatement] {
-    defer { queue = [] }
-    return queue
-  }
-
   package mutating func rows(
     _ sql: String, _ values: PostgresValue...
   ) throws(PostgresFailure) -> PostgresResult {
@@ -190,6 +184,18 @@ package struct PostgresConnection: ~Copyable {
         guard cpq_is_open(handle) else { throw failure ?? broken }
       }
     }
+  }
+
+  private static let snapshot = PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+  /// Begins a transaction that reads one state of the store, with the next round trip.
+  mutating func beginSnapshot() { enqueue(Self.snapshot) }
+
+  /// Runs the collected statements on one state of the store, and returns their results.
+  mutating func snapshot() throws(PostgresFailure) -> [PostgresResult] {
+    queue.insert(Self.snapshot, at: 0)
+    enqueue("COMMIT")
+    return Array(try run().dropFirst().dropLast())
   }
 
   /// Begins a transaction that writes to the store, with the next round trip.

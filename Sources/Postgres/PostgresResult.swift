@@ -12,7 +12,6 @@ package final class PostgresResult {
 
   var status: Int32 { cpq_result_status(handle) }
 
-  /// The failure of the statement.
   var failure: PostgresFailure {
     func field(_ name: Character) -> String? {
       name.asciiValue.flatMap { cpq_result_error_field(handle, Int32($0)) }
@@ -41,7 +40,6 @@ extension PostgresResult: RandomAccessCollection {
   package subscript(row: Int) -> PostgresRow { PostgresRow(result: self, row: Int32(row)) }
 }
 
-/// A row of a result.
 package struct PostgresRow {
   fileprivate let result: PostgresResult
   fileprivate let row: Int32

@@ -3,7 +3,6 @@ package import AggregatorFoundation
 public import AggregatorStore
 
 extension PostgresStatement {
-  /// The stored history of a source.
   static func history(of source: String) -> PostgresStatement {
     PostgresStatement(
       """

@@ -162,19 +162,3 @@ extension PostgresStore {
     } ?? StoreStatus()
   }
 }
-
-extension PostgresConnection {
-  /// Begins a transaction that reads one state of the store, with the next round trip.
-  mutating func beginSnapshot() {
-    enqueue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-  }
-
-  /// Runs the collected statements on one state of the store, and returns their results.
-  mutating func snapshot() throws(PostgresFailure) -> [PostgresResult] {
-    let statements = takeQueue()
-    beginSnapshot()
-    for statement in statements { enqueue(statement) }
-    enqueue("COMMIT")
-    return Array(try run().dropFirst().dropLast())
-  }
-}

@@ -8,7 +8,7 @@ extension PostgresStore: SQLRoleStore {
         .invalidRequest, "invalid role name \"\(name)\"",
         remedy: "use a name of 1 to 63 bytes that does not begin with pg_")
     }
-    let found = try await inspect { connection, _ throws(PostgresFailure) in
+    let (owner, exists, isPowerful) = try await inspect { connection, _ throws(PostgresFailure) in
       let row = try connection.rows(
         """
         SELECT coalesce((
@@ -24,13 +24,22 @@ extension PostgresStore: SQLRoleStore {
         """, .text(name), .text(PostgresSchema.viewSchema))[0]
       return (row.name(0), row.bool(1), row.bool(2))
     }
-    let (owner, exists, isPowerful) = found
     guard !isPowerful, name != owner else {
       throw SourceError(
         .invalidRequest, "the role \"\(name)\" may do more than read the views of the store",
         remedy: "choose another name")
     }
-    return SQLRole(name, exists: exists, owner: owner)
+    let (role, schema) = (name.postgresName, PostgresSchema.viewSchema)
+    let creation =
+      "CREATE ROLE \(role) LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS"
+    let grants = [
+      "GRANT USAGE ON SCHEMA \(schema) TO \(role)",
+      "GRANT SELECT ON ALL TABLES IN SCHEMA \(schema) TO \(role)",
+      // Views are dropped and created again, by their owner.
+      "ALTER DEFAULT PRIVILEGES FOR ROLE \(owner.postgresName) IN SCHEMA \(schema) "
+        + "GRANT SELECT ON TABLES TO \(role)",
+    ]
+    return SQLRole(name: name, statements: (exists ? [] : [creation]) + grants)
   }
 
   package func create(_ role: SQLRole) async throws(SourceError) {
@@ -44,22 +53,5 @@ extension PostgresStore: SQLRoleStore {
   private static func isRoleName(_ text: String) -> Bool {
     1...63 ~= text.utf8.count && !["public", "none"].contains(text) && !text.hasPrefix("pg_")
       && !text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
-  }
-}
-
-extension SQLRole {
-  /// - Parameter owner: The role that creates the views.
-  fileprivate init(_ name: String, exists: Bool, owner: String) {
-    let (role, schema) = (name.postgresName, PostgresSchema.viewSchema)
-    let creation =
-      "CREATE ROLE \(role) LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS"
-    let grants = [
-      "GRANT USAGE ON SCHEMA \(schema) TO \(role)",
-      "GRANT SELECT ON ALL TABLES IN SCHEMA \(schema) TO \(role)",
-      // Views are dropped and created again.
-      "ALTER DEFAULT PRIVILEGES FOR ROLE \(owner.postgresName) IN SCHEMA \(schema) "
-        + "GRANT SELECT ON TABLES TO \(role)",
-    ]
-    self.init(name: name, statements: (exists ? [] : [creation]) + grants)
   }
 }
