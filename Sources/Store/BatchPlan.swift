@@ -19,13 +19,11 @@ package struct BatchPlan: Sendable {
     package let text: FoldedText
   }
 
-  /// A change for the history.
   package struct Change: Sendable {
     package enum Kind: String, Sendable { case changed, removed, returned }
 
     package let kind: Kind
     package let position: Int64
-    /// The record before it was changed.
     package var before: Data?
   }
 

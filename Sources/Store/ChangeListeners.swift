@@ -12,7 +12,6 @@ package final class ChangeListeners: Sendable {
 
   package init() {}
 
-  /// The sources for which somebody listens.
   package var sources: Set<RecordKey> { state.withLock { Set($0.listeners.values.map(\.source)) } }
 
   /// Adds a listener; `whenLast` runs once it has gone, if it was the last one.
@@ -38,7 +37,6 @@ package final class ChangeListeners: Sendable {
     return stream
   }
 
-  /// Notifies those who listen for a source.
   package func notify(_ source: RecordKey) { notify { $0 == source } }
 
   /// Notifies those who listen for any of the sources that `matches` accepts.

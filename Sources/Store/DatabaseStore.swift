@@ -38,7 +38,6 @@ package protocol SQLStore: Store {
   /// True if a query can also read files, and bundled records in the place of cached ones.
   var joinsOtherTables: Bool { get }
 
-  /// The names of the columns of a source.
   func columns(of view: SQLView) -> [String]
 
   /// Limits the memory that queries may use in this process; those that need more fail.
@@ -51,7 +50,6 @@ package protocol SQLStore: Store {
 }
 
 extension SQLStore {
-  /// Compiles a query of sources alone.
   package func query(
     _ text: String, over views: [SQLView], within time: Duration
   ) async throws(SourceError) -> any SQLResult {
@@ -108,7 +106,6 @@ public struct StoreCapabilities: Sendable {
   /// The store as one that creates roles for queries; `nil` if its database has none.
   package var roles: (any SQLRoleStore)?
 
-  /// None.
   public init() {}
 
   package init(database: any DatabaseStore, roles: (any SQLRoleStore)? = nil) {

@@ -97,7 +97,7 @@ struct Cached<Base: DataSource>: Decorator {
   @concurrent func item(
     _ id: Base.Item.ID, cachePolicy: CachePolicy
   ) async throws(SourceError) -> LookupResult<Base.Item> {
-    let key = key(.show, id.description)
+    let key = key(CallKind.show.rawValue, id.description)
     let cached = try await cachedPage(key).flatMap(found)
     if let cached, !cachePolicy.refreshes, isFresh(cached.provenance),
       await !recordStore.isOfUnknownSecret()
@@ -135,8 +135,8 @@ struct Cached<Base: DataSource>: Decorator {
 
   // MARK: - Cached answers
 
-  private func key(_ kind: CallKind, _ parts: String?...) -> String {
-    JSON.array(([scope, kind.rawValue] + parts).map { $0.map(JSON.string) ?? .null }).text
+  private func key(_ kind: String, _ parts: String?...) -> String {
+    JSON.array(([scope, kind] + parts).map { $0.map(JSON.string) ?? .null }).text
   }
 
   /// `nil` also if the store fails, which must not prevent a call to the service, unless it is only locked or
@@ -152,13 +152,12 @@ struct Cached<Base: DataSource>: Decorator {
 
   private func key(_ request: PageRequest) -> String {
     key(
-      CallKind(request), request.query?.text, request.cursor?.description, "\(request.limit)")
+      CallKind(request).rawValue, request.query?.text, request.cursor?.description,
+      "\(request.limit)")
   }
 
   /// The key of a mark that a generation is outdated; no page has it.
-  private func outdatedKey(_ generation: String) -> String {
-    JSON.array([.string(scope), .string("outdated"), .string(generation)]).text
-  }
+  private func outdatedKey(_ generation: String) -> String { key("outdated", generation) }
 
   /// A stored page, decoded.
   private func storedPage(
