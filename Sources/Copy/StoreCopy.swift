@@ -74,11 +74,8 @@ package struct StoreCopy: Sendable {
   /// - Throws: ``SourceError`` with code `invalidRequest` if there is nothing to copy, or the other store has
   ///   other data; `storage` or `busy`.
   package func run() async throws(SourceError) -> Result {
-    var (mark, total) = (CopyMark(of: original.name), 0)
-    switch try await begin() {
-    case .goesOn(let known, let rows): (mark, total) = (known, rows)
-    case .isThere(let rows): return try await verified(rows)
-    }
+    let (found, total) = try await begin()
+    guard var mark = found else { return try await verified(total) }
     let copied = try await copy.store.rowCounts()?.reduce(0, +) ?? 0
     var progress = Progress(done: copied, total: total)
     let committed = try await fill(from: &mark, &progress)
@@ -96,13 +93,6 @@ package struct StoreCopy: Sendable {
     }
   }
 
-  private enum Beginning {
-    /// After where an earlier run has ended; with the number of all rows.
-    case goesOn(CopyMark, total: Int)
-    /// The copy has data of its own: that of the same, finished copy, or others.
-    case isThere(total: Int)
-  }
-
   /// The result of a copy that was finished before, if nothing has changed since.
   private func verified(_ total: Int) async throws(SourceError) -> Result {
     var progress = Progress(done: 0, total: total)
@@ -116,7 +106,9 @@ package struct StoreCopy: Sendable {
     return Result(tables: tables, hasChanged: false)
   }
 
-  private func begin() async throws(SourceError) -> Beginning {
+  /// The place where an earlier run has ended, or the beginning, and the number of all rows; no place if the copy has
+  /// data of its own: that of the same, finished copy, or others.
+  private func begin() async throws(SourceError) -> (mark: CopyMark?, total: Int) {
     guard let counts = try await original.store.rowCounts() else {
       throw SourceError(
         .invalidRequest, "there is no store at \(original.name)",
@@ -130,11 +122,10 @@ package struct StoreCopy: Sendable {
       guard let mark = CopyMark(text), mark.origin == original.name else {
         throw unfinished(copy.name, text, remedy: "finish that copy, or name another store")
       }
-      return .goesOn(mark, total: total)
+      return (mark, total)
     }
     let mark = CopyMark(of: original.name)
-    return try await copy.store.beginCopy(mark.text)
-      ? .goesOn(mark, total: total) : .isThere(total: total)
+    return (try await copy.store.beginCopy(mark.text) ? mark : nil, total)
   }
 
   private func unfinished(_ name: String, _ mark: String, remedy: Remedy) -> SourceError {
