@@ -20,17 +20,6 @@ struct SharedPass: Hashable, Codable, Sendable {
     }
   }
 
-  /// The part of a page that counts for a pass.
-  struct FetchSummary: Sendable {
-    var records: Int
-    var unreadable: Int
-    var total: Int?
-    /// True if the service has no page after it.
-    var isLast: Bool
-    /// Why records are missing from it, if its source says so.
-    var incompleteReason: String?
-  }
-
   /// Tells the leases of this pass from those of another.
   let id: String
 
@@ -157,13 +146,13 @@ struct SharedPass: Hashable, Codable, Sendable {
   }
 
   /// Notes that a page is done, whose lease is valid.
-  mutating func finish(_ lease: Lease, _ page: FetchSummary, depth: Int?, at date: Date) {
+  mutating func finish(_ lease: Lease, _ page: Page<some Record>, depth: Int?, at date: Date) {
     leases.removeAll { $0.fence == lease.fence }
     progress.add(page, at: date)
-    if page.records > 0 || !page.isLast { highest = max(highest ?? 0, lease.page) }
+    if !page.records.isEmpty || page.next != nil { highest = max(highest ?? 0, lease.page) }
     let isCut = depth.map { (lease.page + 1) * size >= $0 } ?? false
-    if page.isLast || isCut {
-      if !page.isLast { hasReachedDepth = true }
+    if page.next == nil || isCut {
+      if page.next != nil { hasReachedDepth = true }
       last = min(last ?? lease.page, lease.page)
       leases.removeAll { $0.page > lease.page }
     }

@@ -183,7 +183,7 @@ struct SharedSync<Item: Record>: Sendable {
     outcome.lost = Set(step.pages.map(\.lease).filter { !pass.holds($0, at: now) }.map(\.fence))
     guard outcome.lost.isEmpty else { return (nil, outcome) }
     for (lease, page) in step.pages {
-      pass.finish(lease, SharedPass.FetchSummary(page), depth: sync.depth, at: now)
+      pass.finish(lease, page, depth: sync.depth, at: now)
     }
     if step.releases {
       pass.release(step.held)

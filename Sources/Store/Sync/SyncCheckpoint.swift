@@ -66,17 +66,18 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   func after(_ page: Page<some Record>, at date: Date) -> SyncCheckpoint {
     var checkpoint = self
     checkpoint.cursor = page.next
-    checkpoint.add(SharedPass.FetchSummary(page), at: date)
+    checkpoint.add(page, at: date)
     return checkpoint
   }
 
   /// Adds a page to the sums, in any order.
-  mutating func add(_ page: SharedPass.FetchSummary, at date: Date) {
+  mutating func add(_ page: Page<some Record>, at date: Date) {
     pages += 1
-    records += page.records
-    unreadable += page.unreadable
-    if page.unreadable > 0 || page.incompleteReason != nil { isCertain = false }
-    incompleteReason = incompleteReason ?? page.incompleteReason
+    records += page.records.count
+    unreadable += page.unreadable.count
+    let reason = page.warnings.first(where: \.meansIncomplete)?.message
+    if page.unreadable.count > 0 || reason != nil { isCertain = false }
+    incompleteReason = incompleteReason ?? reason
     if let total = page.total {
       if let known = self.total, known != total { isCertain = false }
       self.total = total
@@ -166,17 +167,4 @@ struct SyncBatch<Item: Record> {
     checkpoint = checkpoint.after(page, at: date)
     checkpoint.cut(at: depth)
   }
-}
-
-extension SharedPass.FetchSummary {
-  init(_ page: Page<some Record>) {
-    self.init(
-      records: page.records.count, unreadable: page.unreadable.count, total: page.total,
-      isLast: page.next == nil, incompleteReason: page.incompleteReason)
-  }
-}
-
-extension Page {
-  /// Why records are missing from it, if its source says so; see ``Warning/meansIncomplete``.
-  fileprivate var incompleteReason: String? { warnings.first(where: \.meansIncomplete)?.message }
 }

@@ -20,8 +20,9 @@ struct SharedPassTests {
   ) {
     pass.finish(
       lease,
-      SharedPass.FetchSummary(
-        records: records, unreadable: 0, total: total, isLast: isLast, incompleteReason: nil),
+      Page(
+        (0..<records).map { Note($0) }, next: isLast ? nil : Cursor("next"), total: total,
+        provenance: Provenance(.live)),
       depth: depth, at: .day())
   }
 
