@@ -146,17 +146,8 @@ extension PostgresStore {
         """, .text(source))
       let history = connection.enqueue(.history(of: source))
       let results = try connection.snapshot()
-      var status = StoreStatus()
-      guard let row = results[facts].first else { return status }
-      func count(_ column: Int) -> Int { Int(max(0, row.integer(column))) }
-      status.hidden = count(6)
-      status.removedUpstream = count(1)
-      status.records = max(0, count(0) - count(1) - count(6))
-      status.deleted = count(3)
-      status.pages = count(4)
-      status.fetchedAt = row.date(5)
-      let last = row.integer(2)
-      if last > PositionRange(of: row.integer(7)).start { status.lastPosition = last }
+      guard let row = results[facts].first else { return StoreStatus() }
+      var status = StoreStatus(row, of: row.integer(7))
       status.history = results[history].first.flatMap { HistoryStatus($0) }
       return status
     } ?? StoreStatus()

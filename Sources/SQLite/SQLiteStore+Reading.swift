@@ -111,33 +111,21 @@ extension SQLiteStore {
 
   public func status(of source: String) async throws(SourceError) -> StoreStatus {
     try await read { connection throws(SQLiteFailure) in
-      var status = StoreStatus()
-      guard let number = try connection.number(of: source) else { return status }
-      let row = try connection.row(
-        """
-        SELECT (SELECT records FROM sources WHERE number = ?1),
-          (SELECT removed_upstream FROM sources WHERE number = ?1),
-          (SELECT count(*) FROM tombstones WHERE source = ?1), count(*),
-          max(coalesce(max(fetched), 0),
-            coalesce((SELECT last_fetched FROM sources WHERE number = ?1), 0)),
-          (SELECT last FROM sources WHERE number = ?1)
-        FROM pages WHERE source = ?1
-        """, number
-      ) { row in
-        (
-          stored: row.integer(0).count, removedUpstream: row.integer(1).count,
-          deleted: row.integer(2).count, pages: row.integer(3).count,
-          at: row.integer(4) > 0 ? row.date(4) : nil, last: row.integer(5)
-        )
-      }
-      guard let row else { return status }
-      status.records = try connection.recordCount(of: number)
-      status.removedUpstream = row.removedUpstream
-      status.hidden = max(0, row.stored - row.removedUpstream - status.records)
-      status.deleted = row.deleted
-      status.pages = row.pages
-      status.fetchedAt = row.at
-      if row.last > PositionRange(of: number).start { status.lastPosition = row.last }
+      guard let number = try connection.number(of: source) else { return StoreStatus() }
+      var status =
+        try connection.row(
+          """
+          SELECT records, removed_upstream, last,
+            (SELECT count(*) FROM tombstones WHERE source = ?1),
+            (SELECT count(*) FROM pages WHERE source = ?1),
+            nullif(max(0, coalesce(last_fetched, 0),
+              coalesce((SELECT max(fetched) FROM pages WHERE source = ?1), 0)), 0),
+            (SELECT count(*) FROM tombstones t WHERE t.source = ?1 AND EXISTS (
+              SELECT 1 FROM records r
+              WHERE r.source = t.source AND r.id = t.id AND r.removed_upstream IS NULL))
+          FROM sources WHERE number = ?1
+          """, number
+        ) { StoreStatus($0, of: number) } ?? StoreStatus()
       status.history = try connection.history(of: number)
       return status
     } ?? StoreStatus()
@@ -184,11 +172,6 @@ extension Connection {
     }
     return CachedPage(records: records, page: page, fetchedAt: fetched)
   }
-}
-
-extension Int64 {
-  /// This as a count: those of a damaged file may be anything, and are added up.
-  fileprivate var count: Int { Int(Swift.min(Swift.max(self, 0), 1 << PositionRange.bits)) }
 }
 
 // MARK: - Reading without waiting

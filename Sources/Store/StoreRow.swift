@@ -37,6 +37,26 @@ extension StoredDeletion {
   }
 }
 
+extension Int64 {
+  /// This as a count: those of a damaged store may be anything, and are added up.
+  package var count: Int { Int(Swift.min(Swift.max(self, 0), 1 << PositionRange.bits)) }
+}
+
+extension StoreStatus {
+  /// The row of a source's `records, removed_upstream, last`, the numbers of its deletions and its pages, the time of the
+  /// last fetch, and the number of records that are only deleted.
+  package init(_ row: borrowing some StoreRow & ~Copyable, of source: Int64) {
+    removedUpstream = row.integer(1).count
+    let listed = max(0, row.integer(0).count - removedUpstream)
+    records = max(0, listed - row.integer(6).count)
+    hidden = listed - records
+    deleted = row.integer(3).count
+    pages = row.integer(4).count
+    fetchedAt = row.date(5)
+    if row.integer(2) > PositionRange(of: source).start { lastPosition = row.integer(2) }
+  }
+}
+
 extension BatchPlan.Known {
   /// The row `position, json, removed_upstream` of an entry's record; `nil` if it is new.
   package init?(_ row: borrowing some StoreRow & ~Copyable, for entry: StoreEntry) {
