@@ -46,7 +46,7 @@ package struct SQLSession: Sendable {
   /// The tables of sources for a query: of bundled records where none are cached, if the store joins them.
   private func views(
     for text: String, of plugins: [any Plugin], in environment: PluginEnvironment,
-    _ store: any SQLStore
+    _ store: any DatabaseStore
   ) async throws(SourceError) -> [SQLView] {
     guard store.joinsOtherTables else { return views }
     var made: [SQLView] = []
@@ -56,7 +56,7 @@ package struct SQLSession: Sendable {
     return made
   }
 
-  private func store(in environment: PluginEnvironment) throws(CommandError) -> any SQLStore {
+  private func store(in environment: PluginEnvironment) throws(CommandError) -> any DatabaseStore {
     guard let store = try environment.requiredStore().capabilities.database else {
       throw CommandError(.notFound, "this store does not support SQL")
     }

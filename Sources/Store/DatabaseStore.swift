@@ -1,11 +1,28 @@
 package import AggregatorCore
 
-/// A store in a database, as programs open it: it keeps scopes, can be copied, and answers queries in SQL.
-package protocol DatabaseStore: ScopeKeepingStore, CopyableStore, SQLStore {
+/// A store in a database, as programs open it: it keeps scopes, can be copied, and answers queries of people, each one
+/// `SELECT` in its dialect of SQL.
+package protocol DatabaseStore: ScopeKeepingStore, CopyableStore {
   /// The place, the database and the size of the store, also of one that does not exist yet.
   ///
   /// - Throws: ``SourceError`` with code `storage` or `busy`.
   func facts() async throws(SourceError) -> StoreFacts
+
+  /// The name of the database: `PostgreSQL`.
+  var databaseName: String { get }
+
+  /// True if a query can also read files, and bundled records in the place of cached ones.
+  var joinsOtherTables: Bool { get }
+
+  func columns(of view: SQLView) -> [String]
+
+  /// Limits the memory that queries may use in this process; those that need more fail.
+  func boundQueryMemory(to bytes: Int)
+
+  /// Compiles a query, which may be hostile; throws `invalidRequest`, `timedOut`, `cancelled`, `storage` or `busy`.
+  func query(
+    _ text: String, over views: [SQLView], and attached: [SQLAttachment], within time: Duration
+  ) async throws(SourceError) -> any SQLResult
 }
 
 /// The state of the database of a store.
@@ -30,26 +47,7 @@ package struct StoreFacts: Sendable {
   }
 }
 
-/// A store that answers queries of people, each one `SELECT` in its dialect of SQL.
-package protocol SQLStore: Store {
-  /// The name of the database: `PostgreSQL`.
-  var databaseName: String { get }
-
-  /// True if a query can also read files, and bundled records in the place of cached ones.
-  var joinsOtherTables: Bool { get }
-
-  func columns(of view: SQLView) -> [String]
-
-  /// Limits the memory that queries may use in this process; those that need more fail.
-  func boundQueryMemory(to bytes: Int)
-
-  /// Compiles a query, which may be hostile; throws `invalidRequest`, `timedOut`, `cancelled`, `storage` or `busy`.
-  func query(
-    _ text: String, over views: [SQLView], and attached: [SQLAttachment], within time: Duration
-  ) async throws(SourceError) -> any SQLResult
-}
-
-extension SQLStore {
+extension DatabaseStore {
   package func query(
     _ text: String, over views: [SQLView], within time: Duration
   ) async throws(SourceError) -> any SQLResult {
