@@ -112,6 +112,9 @@ package struct PostgresConnection: ~Copyable {
 
   var broken: PostgresFailure { PostgresFailure(.broken, lastError) }
 
+  /// Allows the next calls the longest wait for an answer, beyond that for a lock.
+  mutating func allow(_ busyTimeout: Duration) { deadline = .now + busyTimeout + .seconds(60) }
+
   /// True if the connection can be used for another transaction.
   package var isUsable: Bool { cpq_is_open(handle) && cpq_is_idle(handle) && queue.isEmpty }
 

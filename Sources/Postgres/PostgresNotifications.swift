@@ -104,8 +104,6 @@ actor PostgresListener {
   /// The longest wait for a notification, and so the time until a cancelled task ends.
   private static let wakeInterval = Duration.milliseconds(200)
 
-  private static let answerTime = Duration.seconds(60)
-
   init(to address: PostgresAddress, _ busyTimeout: Duration) {
     self.address = address
     self.busyTimeout = busyTimeout
@@ -146,7 +144,7 @@ actor PostgresListener {
   ) -> Answer? {
     do throws(PostgresFailure) {
       var open = try take()
-      open.deadline = .now + busyTimeout + Self.answerTime
+      open.allow(busyTimeout)
       let answer = try body(&open, self)
       connection = consume open
       return answer

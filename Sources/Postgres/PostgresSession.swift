@@ -19,9 +19,6 @@ actor PostgresSession {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// The longest wait for an answer, beyond that for a lock.
-  private static let answerTime = Duration.seconds(60)
-
   init(
     to address: PostgresAddress, _ label: String, _ busyTimeout: Duration,
     _ reachability: Reachability
@@ -106,7 +103,7 @@ actor PostgresSession {
     _ body: (inout PostgresConnection, PostgresDatabase) throws(PostgresFailure) -> Answer
   ) throws(PostgresFailure) -> Answer {
     var open = try take()
-    open.deadline = .now + busyTimeout + Self.answerTime
+    open.allow(busyTimeout)
     let database = try prepared(&open, mayCreate: mayCreate)
     let answer = try body(&open, database)
     if open.isUsable { connection = consume open }

@@ -27,9 +27,6 @@ package final class Checkpointer: Sendable {
   private let file: StoreFile
   private let threshold: Int
 
-  /// The number of pages of the log at which the writer waits, so that it stays bounded on a slow disk.
-  private var limit: Int { 2 * threshold }
-
   private let state = State()
   private let queue = DispatchQueue(label: "store.checkpointing")
 
@@ -47,7 +44,8 @@ package final class Checkpointer: Sendable {
   /// Copies the log if it has become long; called after each transaction.
   func transactionDidEnd(of writer: borrowing Connection) {
     guard writer.logLength >= threshold else { return }
-    if writer.logLength >= limit { wait() }
+    // The writer waits, so that the log stays bounded on a slow disk.
+    if writer.logLength >= 2 * threshold { wait() }
     switch advance() {
     case .copying: queue.async { [file, state] in Self.copy(file, state) }
     case .idle: _ = writer.copyLog()
@@ -78,7 +76,7 @@ package final class Checkpointer: Sendable {
     for _ in 0..<maxPasses {
       guard let pass = opened.copyLog() else { return }
       // Otherwise the writer would wait for the disk to write all of it.
-      opened.syncFile()
+      csqlite_sync(opened.database)
       // A reader may need the rest of the log.
       guard pass.copied == pass.length, pass.length - copied > remainder else { return }
       copied = pass.copied
@@ -97,9 +95,6 @@ extension Connection {
       database, "main", SQLITE_CHECKPOINT_PASSIVE, &length, &copied)
     return code == SQLITE_OK ? (Int(length), Int(copied)) : nil
   }
-
-  /// Waits until the disk has all that was written to the file.
-  fileprivate borrowing func syncFile() { csqlite_sync(database) }
 }
 
 /// The number of pages in the log of a connection after its last transaction.

@@ -5,12 +5,8 @@ import CAggregatorSQLite
 extension SourceView {
   /// A `SELECT` of the columns of the records in a store.
   ///
-  /// - Parameters:
-  ///   - number: The SQL of the source's number.
-  ///   - schema: The prefix of the store's tables: `main.`.
-  ///   - json: The SQL of a record's JSON.
-  ///   - condition: A further condition of records.
-  ///   - computed: The SQL of a computed column; `nil` to leave it out.
+  /// In SQL: the source's `number`, the prefix of the store's tables, such as `main.`, a record's `json`, a further
+  /// `condition` of records, and a `computed` column, which `nil` leaves out.
   func select(
     of number: String, in schema: String, json: String = "json", where condition: String? = nil,
     computed: (_ column: Int) -> String?

@@ -78,18 +78,15 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
     if !hasNext, growth == .atEnd {
       hasNext = try await !upstreamLoader.isAtEnd()
       // Another process may have fetched the rest since the slice was read.
-      if !hasNext { hasNext = try await hasRecords(after: last) }
+      if !hasNext, let last {
+        hasNext = try await !recordStore.store.records(
+          of: recordStore.source, matching: [], after: last.position, limit: 1
+        ).records.isEmpty
+      }
     }
     var page = try recordStore.page(slice, next: hasNext ? last : nil, seal)
     if growth == .atEnd { page.total = nil }
     return page
-  }
-
-  private func hasRecords(after last: RecordPosition?) async throws(SourceError) -> Bool {
-    guard let last else { return false }
-    return try await !recordStore.store.records(
-      of: recordStore.source, matching: [], after: last.position, limit: 1
-    ).records.isEmpty
   }
 
   private func searchPage(

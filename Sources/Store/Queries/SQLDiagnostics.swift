@@ -53,8 +53,10 @@ package struct SQLDiagnostics: Sendable {
     let message = message + (prefix.map { " (character \($0.count + 1))" } ?? "")
     switch subject {
     case .table(let name):
+      let names = views.map(\.name) + attached.map(\.text)
       return Self.error(
-        message, remedy: tables, suggesting: name.flatMap { nearest(to: $0, in: tableNames) })
+        message, remedy: Remedy("available tables: \(names.joined(separator: ", "))"),
+        suggesting: name.flatMap { nearest(to: $0, in: names) })
     case .column(let name):
       // A column of that name in another table is no correction.
       let columns = named.flatMap(\.columns).filter { $0 != name }
@@ -75,12 +77,6 @@ package struct SQLDiagnostics: Sendable {
     let text = text.lowercased()
     return views.filter { text.contains($0.name.lowercased()) }
   }
-
-  private var tables: Remedy {
-    Remedy("available tables: \(tableNames.joined(separator: ", "))")
-  }
-
-  private var tableNames: [String] { views.map(\.name) + attached.map(\.text) }
 }
 
 /// The known name nearest to a misspelled one in a query.
