@@ -63,19 +63,12 @@ package struct PostgresConnection: ~Copyable {
       withCStrings(parameters.map(\.value)) { values in cpq_connect_start(names, values) }
     }
     guard let handle else { throw PostgresFailure(.unreachable, "out of memory") }
-    let connection = PostgresConnection(handle, to: address, until: .now + limit)
+    let connection = PostgresConnection(
+      deadline: .now + limit, handle: handle, address: address)
+    cpq_discard_notices(handle)
     try connection.connect()
     guard cpq_set_nonblocking(handle), cpq_enter_pipeline(handle) else { throw connection.broken }
     return connection
-  }
-
-  private init(
-    _ handle: OpaquePointer, to address: PostgresAddress, until deadline: ContinuousClock.Instant
-  ) {
-    self.handle = handle
-    self.address = address
-    self.deadline = deadline
-    cpq_discard_notices(handle)
   }
 
   deinit { cpq_finish(handle) }

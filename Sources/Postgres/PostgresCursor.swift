@@ -55,16 +55,9 @@ struct PostgresCursor: ~Copyable {
       if error.hasLeftServerWorking { connection.cancellation?.sendBriefly() }
       throw error.moved(by: declare.count)
     }
-    return PostgresCursor(connection, found.columns, found.views)
-  }
-
-  private init(
-    _ connection: consuming PostgresConnection, _ columns: [Column], _ views: [String]
-  ) {
-    self.connection = connection
-    self.columns = columns
-    self.views = views
-    isOver = columns.isEmpty
+    return PostgresCursor(
+      columns: found.columns, views: found.views, connection: connection,
+      isOver: found.columns.isEmpty)
   }
 
   /// The query, a complete statement, with the size of each row as its first column, and without the values of

@@ -3,15 +3,8 @@ import AggregatorStore
 
 /// The failures of PostgreSQL as errors of a query.
 struct PostgresDiagnostics: Sendable {
-  private let text: String
   let query: SQLDiagnostics
-  private let address: PostgresAddress
-
-  init(_ text: String, views: [SQLView], at address: PostgresAddress) {
-    self.text = text
-    self.address = address
-    query = SQLDiagnostics(text, views: views)
-  }
+  let address: PostgresAddress
 
   /// An error with code `invalidRequest`, `timedOut`, `cancelled`, `storage` or `busy`.
   func error(_ failure: PostgresFailure) -> SourceError {
@@ -55,6 +48,7 @@ struct PostgresDiagnostics: Sendable {
     _ failure: PostgresFailure, about subject: SQLDiagnostics.Subject? = nil
   ) -> SourceError {
     // The server counts code points.
+    let text = query.text
     let position = failure.position.flatMap { $0 <= text.unicodeScalars.count + 1 ? $0 : nil }
     return query.mistake(
       failure.message, about: subject,
@@ -71,6 +65,7 @@ struct PostgresDiagnostics: Sendable {
   ]
 
   private func isOtherStatement(_ failure: PostgresFailure) -> Bool {
+    let text = query.text
     let rest = text.drop(while: \.isWhitespace)
     let start = text.unicodeScalars.distance(from: text.startIndex, to: rest.startIndex) + 1
     return failure.position == start

@@ -57,7 +57,8 @@ extension PostgresStore {
     _ text: String, over views: [SQLView], and attached: [SQLAttachment], within time: Duration
   ) async throws(SourceError) -> any SQLResult {
     let address = try queryAddress() ?? self.address
-    let diagnostics = PostgresDiagnostics(text, views: views, at: address)
+    let diagnostics = PostgresDiagnostics(
+      query: SQLDiagnostics(text, views: views), address: address)
     try diagnostics.query.check()
     func begin() async throws(PostgresFailure) -> PostgresQuery {
       let query = PostgresQuery(diagnostics)

@@ -42,7 +42,8 @@ struct SQLiteCursor: ~Copyable {
     _ text: String, over views: [SQLView], and attached: [SQLAttachment], in path: String?,
     busyTimeout: Duration, within time: Duration
   ) throws(SourceError) {
-    var diagnostics = SQLiteDiagnostics(text, views: views, path: path)
+    var diagnostics = SQLiteDiagnostics(
+      query: SQLDiagnostics(text, views: views), path: path)
     var opened: Connection
     do { opened = try Connection.forQueries(path, busyTimeout: min(busyTimeout, time)) } catch {
       throw diagnostics.error(ofStore: error)

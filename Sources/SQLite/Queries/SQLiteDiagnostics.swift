@@ -4,16 +4,9 @@ import CAggregatorSQLite
 
 /// The failures of SQLite as errors of a query.
 struct SQLiteDiagnostics {
-  private let text: String
-  private let path: String?
   var query: SQLDiagnostics
-
-  /// - Parameter path: That of the store's file.
-  init(_ text: String, views: [SQLView], path: String?) {
-    self.text = text
-    self.path = path
-    query = SQLDiagnostics(text, views: views)
-  }
+  /// That of the store's file.
+  let path: String?
 
   /// The failure of a statement that is not the query's.
   func error(ofStore failure: SQLiteFailure) -> SourceError {
@@ -69,7 +62,7 @@ struct SQLiteDiagnostics {
     }
     return query.mistake(
       message, about: message.following("no such column: ").map { .column($0.lastNamePart) },
-      after: offset.map { String(decoding: text.utf8.prefix($0), as: UTF8.self) })
+      after: offset.map { String(decoding: query.text.utf8.prefix($0), as: UTF8.self) })
   }
 }
 

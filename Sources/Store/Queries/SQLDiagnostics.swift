@@ -3,7 +3,7 @@ import AggregatorText
 
 /// The errors of a query, which show where a mistake is and what may be meant.
 package struct SQLDiagnostics: Sendable {
-  private let text: String
+  package let text: String
   private let views: [SQLView]
 
   /// The tables of attached files.

@@ -5,15 +5,9 @@ import AggregatorFoundation
 struct ScopeChoice: Sendable {
   let source: String
   let scope: StoreScope
-  private let base: any ScopeKeepingStore
-  private let record: ScopeRecord
+  let base: any ScopeKeepingStore
 
-  init(of source: String, in base: any ScopeKeepingStore, for scope: StoreScope) {
-    self.source = source
-    self.scope = scope
-    self.base = base
-    record = ScopeRecord(of: source, in: base)
-  }
+  private var record: ScopeRecord { ScopeRecord(source: source, base: base) }
 
   /// Makes the scope of these settings the shown one, as far as it is known.
   ///

@@ -6,19 +6,14 @@ import AggregatorFoundation
 /// The scope that is shown has the name of the source, and its mark is a checkpoint of its own. The others are kept as
 /// `SOURCE@SCOPE`, which is no name of a source, with their marks; a checkpoint of `SOURCE@` lists them.
 struct ScopeRecord: Sendable {
-  private let source: String
-  private let base: any ScopeKeepingStore
+  let source: String
+  let base: any ScopeKeepingStore
 
   /// The name of all these checkpoints, and the owner of the store's salt.
   private static let checkpoint = "scope"
   private static let saltOwner = "@"
 
   private var listOwner: String { "\(source)@" }
-
-  init(of source: String, in base: any ScopeKeepingStore) {
-    self.source = source
-    self.base = base
-  }
 
   /// The name under which a store keeps a scope.
   func keptName(_ scope: ScopeMark) -> String { "\(source)@\(scope.name)" }

@@ -42,7 +42,7 @@ package struct ScopedStore: Store {
   /// The scopes of a source, the shown one first; those of a source that was removed, too.
   package func scopes(of source: String) async throws(SourceError) -> [ScopeStatus] {
     try await checked(source)
-    return try await ScopeRecord(of: source, in: base).all()
+    return try await ScopeRecord(source: source, base: base).all()
   }
 
   /// Shows a scope from now on, as that of the present secret; false if there is none with the name.
@@ -56,7 +56,7 @@ package struct ScopedStore: Store {
   /// Removes all records of a scope that is not shown; false if there is none with the name.
   package func clearScope(_ name: String, of source: String) async throws(SourceError) -> Bool {
     try await checked(source)
-    return try await ScopeRecord(of: source, in: base).clear(named: name)
+    return try await ScopeRecord(source: source, base: base).clear(named: name)
   }
 
   /// The store, once it shows the present scope of a source.
@@ -88,7 +88,7 @@ private actor ScopeChoices {
   /// `nil` for a source without scopes.
   func choice(for source: String) -> ScopeChoice? {
     if let known = choices[source] { return known }
-    let choice = scopes(source).map { ScopeChoice(of: source, in: base, for: $0) }
+    let choice = scopes(source).map { ScopeChoice(source: source, scope: $0, base: base) }
     choices[source] = choice
     return choice
   }
@@ -226,7 +226,7 @@ extension ScopedStore {
 
   package func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError) {
     try await checked(source)
-    let record = ScopeRecord(of: source, in: base)
+    let record = ScopeRecord(source: source, base: base)
     let shown = try await record.shown()
     try await base.clear(source, forgetsDeleted: forgetsDeleted)
     // The deletions that stay are still those of its secrets, whoever clears it.

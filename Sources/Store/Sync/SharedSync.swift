@@ -59,13 +59,9 @@ struct SharedSync<Item: Record>: Sendable {
   /// The last position, and the number of records, when this worker began.
   let lastPosition: Int64
   let known: Int
-  private let source: EncodingSource<Item>
 
-  init(_ sync: Sync<Item>, startingAfter lastPosition: Int64, knowing known: Int) {
-    self.sync = sync
-    self.lastPosition = lastPosition
-    self.known = known
-    source = EncodingSource(base: sync.base, recordStore: sync.recordStore)
+  private var source: EncodingSource<Item> {
+    EncodingSource(base: sync.base, recordStore: sync.recordStore)
   }
 
   /// Takes part until the pass is complete, or this worker has fetched `bound` pages.

@@ -128,7 +128,8 @@ public struct Sync<Item: Record>: Sendable {
     upTo bound: Int?, _ jobs: Int, _ result: inout SyncResult, _ progress: (SyncResult) -> Void
   ) async throws(SourceError) -> Bool {
     let status = try await recordStore.store.status(of: recordStore.source)
-    let shared = SharedSync(self, startingAfter: status.lastPosition, knowing: status.knownUpstream)
+    let shared = SharedSync(
+      sync: self, lastPosition: status.lastPosition, known: status.knownUpstream)
     switch await shared.run(upTo: bound, jobs, &result, progress) {
     case .complete:
       // Or another worker has found that the pages are not divisible, and goes on alone.

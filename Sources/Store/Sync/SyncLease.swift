@@ -25,22 +25,18 @@ struct SyncLease: Hashable, Codable, Sendable {
   /// The name of the checkpoint that keeps it, given that of the sync.
   static func checkpoint(of sync: String) -> String { "lease \(sync)" }
 
-  init(worker: String, id: String, until date: Date) {
-    self.worker = worker
-    self.id = id
-    expires = Int64(date.timeIntervalSince1970 * 1000)
-  }
+  var text: String { (try? CanonicalJSON.text(of: self)) ?? "" }
 
+  func isValid(at now: Date) -> Bool { Double(expires) > now.timeIntervalSince1970 * 1000 }
+}
+
+extension SyncLease {
   init?(_ text: String?) {
     guard let text, let lease = try? JSONText(Data(text.utf8))?.read(SyncLease.self) else {
       return nil
     }
     self = lease
   }
-
-  var text: String { (try? CanonicalJSON.text(of: self)) ?? "" }
-
-  func isValid(at now: Date) -> Bool { Double(expires) > now.timeIntervalSince1970 * 1000 }
 }
 
 /// The syncs under way in a store that machines share.
@@ -140,7 +136,8 @@ extension Sync {
       other.withLock { $0 = valid }
       guard valid == nil else { return nil }
       let end = now.addingTimeInterval(Self.leaseTime / .seconds(1))
-      return .some(SyncLease(worker: worker, id: id, until: end).text)
+      let expires = Int64(end.timeIntervalSince1970 * 1000)
+      return .some(SyncLease(worker: worker, id: id, expires: expires).text)
     }
     return other.withLock(\.self)
   }
