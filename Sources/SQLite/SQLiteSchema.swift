@@ -14,10 +14,7 @@ package enum SQLiteSchema {
   ///
   /// Names of later tables must have an underscore, which no name of a source has: the file has a view
   /// of each source.
-  package static let tables: Set<String> = [
-    "changes", "checkpoints", "history", "pages", "records", "search", "seen", "shared", "sources",
-    "syncs", "tombstones",
-  ]
+  package static let tables = Set(CopyTable.all.map(\.name) + ["search"])
 
   /// Statements that upgrade a file from one version to the next; append only.
   static let migrations: [StaticString] = [
@@ -191,19 +188,11 @@ extension Connection {
 
   /// Fails with `SQLITE_ERROR` if a table or a column is missing.
   private mutating func isSound() throws(SQLiteFailure) -> Bool {
+    for table in CopyTable.all {
+      try execute(quoted: "SELECT \(table.columnNames) FROM \(table.name) LIMIT 0")
+    }
     try execute(
       """
-      SELECT number, name, last, records, removed_upstream, last_fetched FROM sources LIMIT 0;
-      SELECT position, source, id, saved, first_seen, folded, json, removed_upstream
-        FROM records LIMIT 0;
-      SELECT source, id, deleted FROM tombstones LIMIT 0;
-      SELECT number, source, key, fetched, positions, page FROM pages LIMIT 0;
-      SELECT source, name, value FROM checkpoints LIMIT 0;
-      SELECT key, value FROM shared LIMIT 0;
-      SELECT number, source, reconciliation, positions FROM seen LIMIT 0;
-      SELECT source, start, trimmed, last FROM history LIMIT 0;
-      SELECT number, position, kind, changed, json FROM changes LIMIT 0;
-      SELECT number, source, position, change, completed FROM syncs LIMIT 0;
       SELECT id, block FROM search_data LIMIT 0;
       SELECT segid, term, pgno FROM search_idx LIMIT 0;
       SELECT id, sz FROM search_docsize LIMIT 0;
