@@ -1,6 +1,3 @@
-import AggregatorCore
-import AggregatorStore
-
 /// The tables of the store and their migrations.
 ///
 /// They are those of a store in an SQLite file, column by column, so that either can be copied into the other.
