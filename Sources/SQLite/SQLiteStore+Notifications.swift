@@ -9,8 +9,8 @@ extension SQLiteStore {
     let (stream, continuation) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
     // `nil` after a failure: something may have changed before the next poll.
-    let start = try? await readers.first.state(of: source)
-    let polling = Task { [reader = readers.first, clock, pollInterval] in
+    let start = try? await readers[0].state(of: source)
+    let polling = Task { [reader = readers[0], clock, pollInterval] in
       var known = start
       while (try? await clock.sleep(for: pollInterval, tolerance: pollInterval / 10)) != nil {
         guard let state = try? await reader.state(of: source, since: known) else { continue }

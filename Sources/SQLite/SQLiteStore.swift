@@ -18,7 +18,12 @@ public final class SQLiteStore: Store {
   private let views: ViewDefinitions?
   private let writer: StoreConnection
   private let checkpointer: Checkpointer
-  let readers: StoreReaders
+  /// Connections of their own, so that reads never wait for a writer; the second one is opened only if reads overlap.
+  ///
+  /// A short read does not wait for a long one, such as a search that counts thousands.
+  let readers: [StoreConnection]
+  /// The number of calls that wait for each of the readers.
+  private let waiting = Mutex([0, 0])
   let pollInterval: Duration
   let clock: any Clock<Duration>
 
@@ -61,8 +66,7 @@ public final class SQLiteStore: Store {
       path: path, busyTimeout: busyTimeout, keepsDamagedFile: keepsDamagedFile, report: report)
     writer = StoreConnection(to: file, for: .writing)
     checkpointer = Checkpointer(of: file, threshold: threshold)
-    // Readers never wait for a writer if they have a connection of their own.
-    readers = StoreReaders(of: file)
+    readers = [StoreConnection(to: file, for: .reading), StoreConnection(to: file, for: .reading)]
   }
 
   /// True for a file that says in its head that it is a store of any version (https://sqlite.org/fileformat.html).
@@ -79,7 +83,13 @@ public final class SQLiteStore: Store {
     _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer
   ) async throws(SourceError) -> Answer? {
     guard !Task.isCancelled else { throw .cancelled }
-    return try await readers.leastBusy { connection throws(SQLiteFailure) in
+    let index = waiting.withLock { waiting in
+      let index = waiting[0] <= waiting[1] ? 0 : 1
+      waiting[index] += 1
+      return index
+    }
+    defer { waiting.withLock { $0[index] -= 1 } }
+    return try await readers[index].perform { connection throws(SQLiteFailure) in
       try connection.snapshot(body)
     }
   }
@@ -115,32 +125,6 @@ public final class SQLiteStore: Store {
         "PRAGMA temp_store = FILE; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
       try connection.execute("PRAGMA temp_store = MEMORY")
     }
-  }
-}
-
-/// The connections that read: a short read does not wait for a long one, such as a search that counts thousands.
-final class StoreReaders: Sendable {
-  /// The second one is opened only if reads overlap.
-  private let connections: [StoreConnection]
-  private let waiting = Mutex([0, 0])
-
-  fileprivate init(of file: StoreFile) {
-    connections = (0..<2).map { _ in StoreConnection(to: file, for: .reading) }
-  }
-
-  var first: StoreConnection { connections[0] }
-
-  /// As ``StoreConnection/perform(_:)``, on the connection for which fewer wait.
-  fileprivate func leastBusy<Answer: Sendable>(
-    _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer
-  ) async throws(SourceError) -> Answer? {
-    let index = waiting.withLock { waiting in
-      let index = waiting[0] <= waiting[1] ? 0 : 1
-      waiting[index] += 1
-      return index
-    }
-    defer { waiting.withLock { $0[index] -= 1 } }
-    return try await connections[index].perform(body)
   }
 }
 
