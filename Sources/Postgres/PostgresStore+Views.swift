@@ -1,13 +1,6 @@
 import AggregatorCore
 package import AggregatorStore
 
-extension ViewDefinitions {
-  /// The views in the database, in the schema ``PostgresSchema/viewSchema``.
-  init(inDatabase views: SourceViews) {
-    self.init(views) { ($0.postgresName, $0.postgresDefinition) }
-  }
-}
-
 extension SourceView {
   /// The name of the view, in lower case as all names that are not quoted.
   package var postgresName: String { name.foldedInPostgres.postgresIdentifier }
@@ -28,7 +21,7 @@ extension SourceView {
   /// The view for people, who may not read the tables of the store.
   ///
   /// A barrier: no condition of a query sees records that the view leaves out.
-  fileprivate var postgresDefinition: String {
+  var postgresDefinition: String {
     let columns = postgresColumns.map { field in
       let value =
         field.path.map { "json #>> \($0.split(separator: ".").map(String.init).postgresArray)" }

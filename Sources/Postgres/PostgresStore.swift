@@ -55,7 +55,9 @@ public final class PostgresStore: Store {
     self.address = address
     self.queryAddress = queryAddress
     self.history = history
-    self.views = views.map(ViewDefinitions.init(inDatabase:))
+    self.views = views.map { views in
+      ViewDefinitions(views) { ($0.postgresName, $0.postgresDefinition) }
+    }
     let reachability = Reachability()
     writer = PostgresSession(to: address, "write", busyTimeout, reachability)
     // Readers never wait for a writer of this process if they have a connection of their own.

@@ -45,12 +45,12 @@ extension SourceView {
   // MARK: - In the file
 
   /// The name of the view, which differs from that of a source with the name of a table.
-  fileprivate var storedName: String {
+  var storedName: String {
     SQLiteSchema.tables.contains(name) ? "source_\(name)" : name
   }
 
   /// The view for other programs, which may attach the file under any name and lack the functions of this one.
-  fileprivate var definition: String {
+  var definition: String {
     let number = "(SELECT number FROM sources WHERE name = \(name.sqlText))"
     let select = select(of: number, in: "") { fields[$0].expression?.sqliteText }
     return "CREATE VIEW \(storedName.sqlName) AS \(select)"
@@ -68,13 +68,6 @@ extension FieldKind {
     case .number: "CAST(\(value) AS REAL)"
     case .any: value
     }
-  }
-}
-
-extension ViewDefinitions {
-  /// The views in the store's file.
-  init(inFile views: SourceViews) {
-    self.init(views) { ($0.storedName, $0.definition) }
   }
 }
 

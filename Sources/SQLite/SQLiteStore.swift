@@ -61,7 +61,9 @@ public final class SQLiteStore: Store {
     self.history = history
     self.pollInterval = pollInterval
     self.clock = clock
-    self.views = views.map(ViewDefinitions.init(inFile:))
+    self.views = views.map { views in
+      ViewDefinitions(views) { ($0.storedName, $0.definition) }
+    }
     file = StoreFile(
       path: path, busyTimeout: busyTimeout, keepsDamagedFile: keepsDamagedFile, report: report)
     writer = StoreConnection(to: file, for: .writing)

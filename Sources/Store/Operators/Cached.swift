@@ -42,8 +42,7 @@ struct Cached<Base: DataSource>: Decorator {
     let stored = try await storedPage(upstream)
     let listingGeneration = position.generation
     // Another reader may have found that the listing has changed since.
-    let isOutdated =
-      if let listingGeneration { await isOutdated(listingGeneration) } else { false }
+    let isOutdated = await isOutdated(listingGeneration)
     let mixed: [Warning] = isOutdated ? [.mixedGenerations] : []
     if let fresh = try await freshPage(upstream, stored, in: listingGeneration) {
       return try cut(
@@ -210,8 +209,10 @@ struct Cached<Base: DataSource>: Decorator {
   }
 
   /// True if a listing of this generation is known to have changed.
-  private func isOutdated(_ generation: String) async -> Bool {
-    await (try? recordStore.store.page(outdatedKey(generation), of: recordStore.source)) != nil
+  private func isOutdated(_ generation: String?) async -> Bool {
+    guard let generation else { return false }
+    return await (try? recordStore.store.page(outdatedKey(generation), of: recordStore.source))
+      != nil
   }
 
   private func markOutdated(_ generation: String) async throws(SourceError) -> Warning? {
