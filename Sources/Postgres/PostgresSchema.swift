@@ -229,15 +229,13 @@ struct PostgresDatabase: Sendable {
     _ product: String, _ connection: borrowing PostgresConnection
   ) throws(PostgresFailure) {
     let name = product.prefix { $0 != "," }
+    let unsuitable = PostgresFailure.Kind.unsuitable(
+      remedy: "use PostgreSQL \(oldestServer / 10000) or later")
     guard product.hasPrefix("PostgreSQL "), !lookalikes.contains(where: product.contains) else {
-      throw PostgresFailure(
-        .unsuitable(remedy: "use PostgreSQL \(oldestServer / 10000) or later"),
-        "\(name) is not supported")
+      throw PostgresFailure(unsuitable, "\(name) is not supported")
     }
     guard connection.serverVersion >= oldestServer else {
-      throw PostgresFailure(
-        .unsuitable(remedy: "use PostgreSQL \(oldestServer / 10000) or later"), "\(name) is too old"
-      )
+      throw PostgresFailure(unsuitable, "\(name) is too old")
     }
     let encoding = connection.parameter("server_encoding") ?? "UTF8"
     guard encoding == "UTF8" else {

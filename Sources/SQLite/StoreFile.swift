@@ -242,7 +242,9 @@ package struct StoreFile: Sendable {
     let moved = try locked(.exclusive, orThrow: busy) { () throws(SourceError) -> String? in
       guard isStillThere() else { return nil }
       let file = realPath
-      let name = unusedName(beside: file)
+      var number = 1
+      while FileIdentity("\(file).aside-\(number)") != nil { number += 1 }
+      let name = "\(file).aside-\(number)"
       do throws(SystemFailure) { try SystemFailure.check { rename(file, name) } } catch {
         throw SourceError(
           .storage, "\(path) \(why) and cannot be moved aside: \(error.words)",
@@ -306,11 +308,5 @@ package struct StoreFile: Sendable {
     guard isLocked else { throw timeout() }
     defer { directory.unlock() }
     return try body()
-  }
-
-  private func unusedName(beside file: String) -> String {
-    var number = 1
-    while FileIdentity("\(file).aside-\(number)") != nil { number += 1 }
-    return "\(file).aside-\(number)"
   }
 }

@@ -15,9 +15,7 @@ actor PostgresQuery: SQLResult {
   private let diagnostics: PostgresDiagnostics
   private let executor = QueueExecutor("store.query")
 
-  nonisolated var unownedExecutor: UnownedSerialExecutor {
-    executor.asUnownedSerialExecutor()
-  }
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   fileprivate init(_ diagnostics: PostgresDiagnostics) { self.diagnostics = diagnostics }
 

@@ -15,9 +15,7 @@ actor SQLiteQuery: SQLResult {
   private var keeper: Connection?
   private let executor = QueueExecutor("store.query")
 
-  nonisolated var unownedExecutor: UnownedSerialExecutor {
-    executor.asUnownedSerialExecutor()
-  }
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   func begin(
     _ text: String, over views: [SQLView], and attached: [SQLAttachment], in file: StoreFile,

@@ -88,9 +88,8 @@ private actor ScopeChoices {
   /// `nil` for a source without scopes.
   func choice(for source: String) -> ScopeChoice? {
     if let known = choices[source] { return known }
-    let choice = scopes(source).map { ScopeChoice(source: source, scope: $0, base: base) }
-    choices[source] = choice
-    return choice
+    choices[source] = scopes(source).map { ScopeChoice(source: source, scope: $0, base: base) }
+    return choices[source]
   }
 
   func make(
