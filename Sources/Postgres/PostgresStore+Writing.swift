@@ -27,7 +27,7 @@ extension PostgresStore {
         SELECT $1, id, $3 FROM unnest($2::text[]) id ON CONFLICT DO NOTHING RETURNING id
         """, .integer(number), .texts(ids), .date(date))
       if !result.isEmpty { connection.enqueueNotification(of: source) }
-      return ids.inOrder(result.map { $0.text(0) ?? "" })
+      return ids.among(result.map { $0.text(0) ?? "" }.recordKeys)
     }
   }
 
@@ -40,7 +40,7 @@ extension PostgresStore {
         """, .text(source), .texts(ids ?? []), .bool(ids == nil)
       ).map { $0.text(0) ?? "" }
       if !restored.isEmpty { connection.enqueueNotification(of: source) }
-      return ids?.inOrder(restored) ?? restored
+      return ids?.among(restored.recordKeys) ?? restored
     }
   }
 
@@ -114,14 +114,6 @@ extension PostgresStatement {
     PostgresStatement(
       "SELECT number, last FROM aggregator_store.sources WHERE name = $1 FOR UPDATE",
       [.text(source)])
-  }
-}
-
-extension [String] {
-  /// Those of `found`, each once, in this order.
-  fileprivate func inOrder(_ found: [String]) -> [String] {
-    var rest = Set(found.map { RecordKey($0) })
-    return filter { rest.remove(RecordKey($0)) != nil }
   }
 }
 

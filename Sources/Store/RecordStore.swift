@@ -127,7 +127,7 @@ extension RecordStore {
   public func delete(
     _ ids: [Item.ID], at date: Date = Date()
   ) async throws(SourceError) -> [Item.ID] {
-    try await ids.among(store.delete(ids.map(\.description), of: source, at: date).keys)
+    try await ids.among(store.delete(ids.map(\.description), of: source, at: date).recordKeys)
   }
 
   /// Marks a record as deleted, stored or not; `false` if it was deleted before.
@@ -141,7 +141,7 @@ extension RecordStore {
   /// Returns the IDs that were deleted before, each once, in the order of `ids`.
   @discardableResult
   public func restore(_ ids: [Item.ID]) async throws(SourceError) -> [Item.ID] {
-    try await ids.among(store.restore(ids.map(\.description), of: source).keys)
+    try await ids.among(store.restore(ids.map(\.description), of: source).recordKeys)
   }
 
   /// Undoes the deletion of a record; `false` if it was not deleted.
@@ -166,12 +166,12 @@ extension RecordStore {
 
 extension Array where Element: RecordID {
   /// Those with these keys, each once.
-  fileprivate func among(_ keys: Set<RecordKey>) -> [Element] {
+  package func among(_ keys: Set<RecordKey>) -> [Element] {
     var rest = keys
     return filter { rest.remove(RecordKey($0)) != nil }
   }
 }
 
 extension [String] {
-  fileprivate var keys: Set<RecordKey> { Set(map { RecordKey($0) }) }
+  package var recordKeys: Set<RecordKey> { Set(map { RecordKey($0) }) }
 }
