@@ -44,12 +44,11 @@ struct WebRouter: Sendable {
   func response(to problem: Problem, isForStrangers: Bool = false) -> ServerResponse {
     let pages = HTMLRenderer(program: program, sources: api.sources, isReadOnly: true, now: now())
     guard isForStrangers || [401, 403, 421].contains(problem.status) else {
-      return html(pages.failure(WebFailure(problem)), status: problem.status)
+      return html(pages.failure(problem), status: problem.status)
     }
     // A client without access must not learn what is served, and gets no other file.
     let nonce = Access.Secrets.randomText()
-    var response = html(
-      pages.failure(WebFailure(problem), nonce: nonce), status: problem.status)
+    var response = html(pages.failure(problem, nonce: nonce), status: problem.status)
     response.set("Content-Security-Policy", HTMLRenderer.contentSecurityPolicy(nonce: nonce))
     return response
   }
@@ -82,14 +81,14 @@ struct WebRouter: Sendable {
     return SearchContent(
       query: query.query, cache: query.cache,
       answers: results.map { source, result in
-        .init(source: source, page: result.mapError { WebFailure($0) })
+        .init(source: source, page: result)
       })
   }
 
   private func result(
     _ body: @Sendable () async throws -> ServedListing
-  ) async -> Result<ServedListing, WebFailure> {
-    do { return .success(try await body()) } catch { return .failure(WebFailure(Problem(error))) }
+  ) async -> Result<ServedListing, Problem> {
+    do { return .success(try await body()) } catch { return .failure(Problem(error)) }
   }
 
   // MARK: - Forms
@@ -134,14 +133,9 @@ extension SourceContent {
   }
 }
 
-extension WebFailure {
-  fileprivate init(_ problem: Problem) {
-    self.init(
-      status: problem.status, title: Self.title(of: problem.status), detail: problem.message,
-      hint: problem.hint, retryAfter: problem.retryAfter.map { .seconds($0) })
-  }
-
-  private static func title(of status: Int) -> String {
+extension Problem {
+  /// The heading of a page that shows the problem.
+  var title: String {
     switch status {
     case 400: "This address does not work"
     case 401: "Access token required"

@@ -18,8 +18,7 @@ extension HTMLRenderer {
     case .success(let page):
       guard let record = page.records.first else {
         return failed(
-          WebFailure(status: 404, title: "Not found", detail: "The record was not found."),
-          close, content, detail)
+          Problem(404, "notFound", "The record was not found."), close, content, detail)
       }
       return card(of: record, page, close, content)
     case .failure(let failure): return failed(failure, close, content, detail)
@@ -27,7 +26,7 @@ extension HTMLRenderer {
   }
 
   private func failed(
-    _ failure: WebFailure, _ close: HTML, _ content: SourceContent, _ detail: DetailContent
+    _ failure: Problem, _ close: HTML, _ content: SourceContent, _ detail: DetailContent
   ) -> HTML {
     """
     <section id="detail" aria-label="Details" data-id="\(detail.id)">

@@ -96,7 +96,7 @@ extension HTMLRenderer {
         <section class="group" aria-label="\(source.title)">
         <div class="bar"><h2>\(source.title)</h2></div>
         <p class="note failed" dir="auto">\(Icon.warning.html)\
-        <span>\(failure.detail.safeLine.capitalizedFirst)\
+        <span>\(failure.message.safeLine.capitalizedFirst)\
         \(failure.hint.map { " – \($0.safeLine)" } ?? "")</span></p>
         </section>
         """

@@ -104,12 +104,12 @@ extension HTMLRenderer {
   ///
   /// - Parameter nonce: For a client without access, who must not see the sources: the nonce that
   ///   ``contentSecurityPolicy(nonce:)`` has.
-  func failure(_ failure: WebFailure, nonce: String? = nil) -> String {
+  func failure(_ failure: Problem, nonce: String? = nil) -> String {
     document(
       Frame(title: failure.title, nonce: nonce),
       """
       <div class="column">
-      \(state(.warning, failure.title, level: 1, [failure.detail, failure.hint]) {
+      \(state(.warning, failure.title, level: 1, [failure.message, failure.hint]) {
         nonce != nil ? nil : #"<a class="button primary" href="/">Show all \#(sources.first?.noun.plural ?? "sources")</a>"#
       })
       </div>

@@ -51,13 +51,13 @@ extension HTMLRenderer {
   }
 
   func failureState(
-    _ failure: WebFailure, _ content: SourceContent, _ detail: DetailContent? = nil
+    _ failure: Problem, _ content: SourceContent, _ detail: DetailContent? = nil
   ) -> HTML {
     let name = content.source.name
     let address = { (query: ServedQuery) in
       detail.map { WebAddress.record(name, $0.id, query) } ?? WebAddress.list(name, query)
     }
-    let wait = failure.retryAfter.map { "Try again in \($0.text)." }
+    let wait = failure.retryAfter.map { "Try again in \(Duration.seconds($0).text)." }
     let isLocal = content.query.cache == .offline
     // A page that cannot be continued can be started over.
     let isInvalid = failure.status == 400
@@ -66,7 +66,7 @@ extension HTMLRenderer {
       ? ServedQuery() : content.query.with(\.cache, isLocal ? .normal : content.query.cache)
     return state(
       isLocal ? .offline : .warning, failure.title,
-      [failure.detail, failure.hint, wait]
+      [failure.message, failure.hint, wait]
     ) {
       """
       <a class="button primary" href="\(address(query))">\(Icon.refresh.html)\

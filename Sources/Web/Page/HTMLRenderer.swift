@@ -62,7 +62,7 @@ struct SourceContent: Sendable {
   let query: ServedQuery
 
   /// `nil` only for the part ``HTMLFragment/detail``.
-  var list: Result<ServedListing, WebFailure>?
+  var list: Result<ServedListing, Problem>?
 
   var detail: DetailContent?
 
@@ -74,14 +74,14 @@ struct DetailContent: Sendable {
   let id: String
 
   /// A page of one record.
-  let answer: Result<ServedListing, WebFailure>
+  let answer: Result<ServedListing, Problem>
 }
 
 /// The content of the page of a search in all sources.
 struct SearchContent: Sendable {
   struct Answer: Sendable {
     let source: any ServedSource
-    let page: Result<ServedListing, WebFailure>
+    let page: Result<ServedListing, Problem>
   }
 
   /// `nil` before anything was typed.
@@ -91,20 +91,4 @@ struct SearchContent: Sendable {
 
   /// One of each source, in order; empty without a query.
   let answers: [Answer]
-}
-
-/// A failure as a page shows it.
-struct WebFailure: Error, Hashable, Sendable {
-  /// The status of HTTP.
-  let status: Int
-
-  /// A few words: `Not found`.
-  let title: String
-
-  /// The failure, as the API reports it.
-  let detail: String
-
-  var hint: String?
-
-  var retryAfter: Duration?
 }

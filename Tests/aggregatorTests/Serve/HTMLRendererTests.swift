@@ -37,9 +37,12 @@ import Testing
     return pages.search(SearchContent(query: query, answers: query == nil ? [] : answers))
   }
 
-  private static let rateLimited = WebFailure(
-    status: 429, title: "Rate limited", detail: "rate limited by DummyJSON",
-    hint: "use cached records meanwhile", retryAfter: .seconds(1680))
+  private static let rateLimited = {
+    var problem = Problem(
+      429, "rateLimited", "rate limited by DummyJSON", hint: "use cached records meanwhile")
+    problem.retryAfter = 1680
+    return problem
+  }()
 
   private func failed(_ query: ServedQuery = ServedQuery()) -> String {
     pages.page(
@@ -69,7 +72,7 @@ import Testing
         ("hostile/1", detail(hostile, hostile.records[1].id)),
         ("hostile-query", list(hostile, ServedQuery(query: "\"><script>alert(10)</script>"))),
         ("search", search(nil)), ("search?query=s", search("s")),
-        ("404", pages.failure(.init(status: 404, title: "Not found", detail: "no page \"/x\""))),
+        ("404", pages.failure(Problem(404, "notFound", "no page \"/x\""))),
       ]
   }
 
@@ -186,7 +189,7 @@ import Testing
   @Test func aFailureNamesItsRemedy() {
     let html = failed()
     for words in [
-      "Rate limited", "Rate limited by DummyJSON.", "Use cached records meanwhile.",
+      "Not available now", "Rate limited by DummyJSON.", "Use cached records meanwhile.",
       "Try again in 28 min.", #"href="/sources/products?cache=offline""#,
     ] {
       #expect(html.contains(words))
@@ -195,7 +198,7 @@ import Testing
   }
 
   @Test func aClientWithoutAccessSeesNoSources() {
-    let failure = WebFailure(status: 401, title: "No access", detail: "no token")
+    let failure = Problem(401, "unauthorized", "no token")
     #expect(pages.failure(failure).contains("Countries"))
     let html = pages.failure(failure, nonce: "n0nce")
     #expect(!html.contains("Countries"))
