@@ -10,36 +10,36 @@ package struct API: Sendable {
   package let now: @Sendable () -> Date
 
   func response(
-    to request: ServerRequest, for route: APIRoute
+    to request: ServerRequest, for path: RoutePath<APIPath>
   ) async throws -> ServerResponse {
-    switch route {
+    switch path.pattern {
     case .sources:
       try request.require("GET")
       return try list()
     case .search:
       try request.require("GET")
       return try await search(request)
-    case .list(let source):
-      let source = try self.source(named: source)
+    case .list:
+      let source = try self.source(named: path.source)
       try request.require("GET")
       return try await page(of: source, request)
-    case .record(let source, APIRoute.sync) where request.method == "POST":
-      return try sync(try self.source(named: source), request)
-    case .record(let source, let id) where request.method == "DELETE":
-      let source = try self.source(named: source)
-      return try deletion(try await source.delete(id), id, of: source)
-    case .record(let source, let id):
-      let source = try self.source(named: source)
+    case .record where request.method == "POST" && path.id == APIPath.sync:
+      return try sync(try self.source(named: path.source), request)
+    case .record where request.method == "DELETE":
+      let source = try self.source(named: path.source)
+      return try deletion(try await source.delete(path.id), path.id, of: source)
+    case .record:
+      let source = try self.source(named: path.source)
       try request.require("GET", or: "DELETE")
-      return try await record(id, of: source, request)
-    case .image(let source, let id):
-      let source = try self.source(named: source)
+      return try await record(path.id, of: source, request)
+    case .image:
+      let source = try self.source(named: path.source)
       try request.require("GET")
-      return try await image(id, of: source, request)
-    case .restore(let source, let id):
-      let source = try self.source(named: source)
+      return try await image(path.id, of: source, request)
+    case .restore:
+      let source = try self.source(named: path.source)
       try request.require("POST")
-      return try deletion(try await source.restore(id), id, of: source)
+      return try deletion(try await source.restore(path.id), path.id, of: source)
     }
   }
 

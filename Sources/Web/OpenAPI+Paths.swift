@@ -15,21 +15,21 @@ extension OpenAPI {
       record.append(.init("delete", change("delete", source, summary, "It is hidden.")))
     }
     var paths: [JSON.Member] = [
-      .init(APIRoute.list(source: source.name).path, ["get": list(source)]),
-      .init(APIRoute.record(source: source.name, id: "{id}").path, .object(record)),
+      .init(RoutePath(APIPath.list, source.name).text, ["get": list(source)]),
+      .init(RoutePath(APIPath.record, source.name, "{id}").text, .object(record)),
     ]
-    func add(_ route: APIRoute, _ method: String, _ operation: JSON, _ parameters: JSON) {
+    func add(_ path: RoutePath<APIPath>, _ method: String, _ operation: JSON, _ parameters: JSON) {
       let item: JSON = .object([.init("parameters", parameters), .init(method, operation)])
-      paths.append(.init(route.path, item))
+      paths.append(.init(path.text, item))
     }
     if source.hasImages {
-      add(.image(source: source.name, id: "{id}"), "get", image(source), [id])
+      add(RoutePath(.image, source.name, "{id}"), "get", image(source), [id])
     }
     if hasDeletion {
       let summary = "Show a hidden \(source.noun.singular) again"
       let restore = change("restore", source, summary, "It is shown again.")
-      add(.restore(source: source.name, id: "{id}"), "post", restore, [id])
-      add(.record(source: source.name, id: APIRoute.sync), "post", sync(source), [])
+      add(RoutePath(.restore, source.name, "{id}"), "post", restore, [id])
+      add(RoutePath(.record, source.name, APIPath.sync), "post", sync(source), [])
     }
     return paths
   }
@@ -63,7 +63,8 @@ extension OpenAPI {
       "document", "This document",
       Answers(response("An OpenAPI document.", "application/json", ["type": "object"])))
     return [
-      .init(APIRoute.search.path, ["get": search]), .init(APIRoute.sources.path, ["get": list]),
+      .init(APIPath.search.rawValue, ["get": search]),
+      .init(APIPath.sources.rawValue, ["get": list]),
       .init(Route.document.metricLabel, ["get": document]),
       .init(Route.health.metricLabel, ["get": health]),
       .init(Route.metrics.metricLabel, ["get": metrics]),

@@ -84,9 +84,9 @@ package final class Site: Sendable {
       try request.require("GET")
       return .json(["status": "ok"])
     case .unknown: throw Problem.unknownPath
-    case .api(let route): return try await api.response(to: request, for: route)
-    case .page(let route):
-      return try await pages.response(to: request, for: route, readOnly: !access.mayChange)
+    case .api(let path): return try await api.response(to: request, for: path)
+    case .page(let path):
+      return try await pages.response(to: request, for: path, readOnly: !access.mayChange)
     case .document:
       try request.require("GET")
       let host = request.header("Host") ?? ""

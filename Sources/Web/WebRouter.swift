@@ -8,33 +8,31 @@ struct WebRouter: Sendable {
   let now: @Sendable () -> Date
 
   func response(
-    to request: ServerRequest, for route: WebRoute, readOnly: Bool
+    to request: ServerRequest, for path: RoutePath<PagePath>, readOnly: Bool
   ) async throws -> ServerResponse {
     let pages = HTMLRenderer(
       program: program, sources: api.sources, isReadOnly: readOnly, now: now())
     let part = request.header(HTMLFragment.header).flatMap(HTMLFragment.init)
-    func page(of source: String, _ id: String? = nil) async throws -> ServerResponse {
-      try request.require("GET")
-      let content = try await content(of: api.source(named: source), id, part, request)
-      return html(pages.page(content, part: part), status: content.status(of: part))
-    }
-    switch route {
+    try request.require([.delete, .restore].contains(path.pattern) ? "POST" : "GET")
+    switch path.pattern {
     case .start:
-      try request.require("GET")
       return .redirect(
         to: api.sources.first.map { WebAddress.list($0.name, ServedQuery()) }
           ?? WebAddress.search(nil))
-    case .search:
-      try request.require("GET")
-      return html(pages.search(try await search(request), part: part))
-    case .list(let source): return try await page(of: source)
-    case .record(let source, let id): return try await page(of: source, id)
-    case .change(let change, let source, let id):
-      try request.require("POST")
-      return try await make(change, id, of: try api.source(named: source), request)
-    case .asset(let name):
-      try request.require("GET")
-      return try asset(named: name)
+    case .search: return html(pages.search(try await search(request), part: part))
+    case .asset: return try asset(named: path.source)
+    case .list, .record:
+      let id = path.pattern == .record ? path.id : nil
+      let content = try await content(of: api.source(named: path.source), id, part, request)
+      return html(pages.page(content, part: part), status: content.status(of: part))
+    case .delete:
+      let (source, query) = (try api.source(named: path.source), try Self.query(of: request))
+      guard try await source.delete(path.id) else { throw Problem.unknownPath }
+      return .redirect(to: WebAddress.list(source.name, query, deleted: path.id))
+    case .restore:
+      let (source, query) = (try api.source(named: path.source), try Self.query(of: request))
+      _ = try await source.restore(path.id)
+      return .redirect(to: WebAddress.record(source.name, path.id, query))
     }
   }
 
@@ -55,14 +53,15 @@ struct WebRouter: Sendable {
 
   // MARK: - Content
 
-  private static let parameters: Set<String> = [
-    "query", "limit", "cursor", "cache", "where", "sort", "deleted",
-  ]
+  private static func query(of request: ServerRequest) throws(Problem) -> ServedQuery {
+    let parameters: Set = ["query", "limit", "cursor", "cache", "where", "sort", "deleted"]
+    return try ServedQuery(request, knowing: parameters, isForPeople: true)
+  }
 
   private func content(
     of source: any ServedSource, _ id: String?, _ part: HTMLFragment?, _ request: ServerRequest
   ) async throws -> SourceContent {
-    let query = try ServedQuery(request, knowing: Self.parameters, isForPeople: true)
+    let query = try Self.query(of: request)
     // The list and the record are fetched at the same time.
     async let list = part == .detail ? nil : result { try await source.page(query) }
     var content = SourceContent(source: source, query: query)
@@ -89,23 +88,6 @@ struct WebRouter: Sendable {
     _ body: @Sendable () async throws -> ServedListing
   ) async -> Result<ServedListing, Problem> {
     do { return .success(try await body()) } catch { return .failure(Problem(error)) }
-  }
-
-  // MARK: - Forms
-
-  /// Deletes or restores a record, and shows the list again.
-  private func make(
-    _ change: WebRoute.Change, _ id: String, of source: any ServedSource, _ request: ServerRequest
-  ) async throws -> ServerResponse {
-    let query = try ServedQuery(request, knowing: Self.parameters)
-    switch change {
-    case .delete:
-      guard try await source.delete(id) else { throw Problem.unknownPath }
-      return .redirect(to: WebAddress.list(source.name, query, deleted: id))
-    case .restore:
-      _ = try await source.restore(id)
-      return .redirect(to: WebAddress.record(source.name, id, query))
-    }
   }
 
   // MARK: - Responses

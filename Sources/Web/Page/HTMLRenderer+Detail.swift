@@ -81,7 +81,7 @@ extension HTMLRenderer {
   private func delete(_ record: ServedRecord, _ content: SourceContent) -> HTML? {
     guard !isReadOnly, content.source.hasStore else { return nil }
     let name = content.source.name
-    let action = WebAddress.change(.delete, name, record.id, content.query.forLinks)
+    let action = WebAddress.record(name, record.id, content.query.forLinks, .delete)
     return """
       <form class="delete" method="post" action="\(action)" \
       data-api="\(WebAddress.api(name, record.id))" data-name="\(record.name.safeLine)">\

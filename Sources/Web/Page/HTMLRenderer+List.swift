@@ -33,7 +33,7 @@ extension HTMLRenderer {
     guard !isReadOnly, source.hasStore else { return nil }
     let pages = source.isEndless ? "?pages=5" : ""
     return """
-      <div class="download" data-action="\(WebAddress.api(source.name, APIRoute.sync))\(pages)" \
+      <div class="download" data-action="\(WebAddress.api(source.name, APIPath.sync))\(pages)" \
       data-noun="\(source.noun.plural)" hidden>
       <button type="button" class="button">\(Icon.download.html)\
       <span>\(source.isEndless ? "Download more" : "Download all")</span></button>

@@ -80,7 +80,7 @@ extension HTMLRenderer {
   }
 
   func deletedNotice(_ id: String, _ content: SourceContent) -> HTML {
-    let action = WebAddress.change(.restore, content.source.name, id, content.query.forLinks)
+    let action = WebAddress.record(content.source.name, id, content.query.forLinks, .restore)
     return """
       <div class="notice"><p>Deleted \(content.source.noun.singular.safeLine) \
       <bdi>\(id.safeLine)</bdi></p>\

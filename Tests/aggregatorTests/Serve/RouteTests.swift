@@ -5,12 +5,12 @@ import Testing
 /// What the server is asked for by a path.
 @Suite struct RouteTests {
   static let routes: [Route] = [
-    .health, .document, .metrics, .api(.sources), .api(.search), .api(.list(source: "heroes")),
-    .api(.record(source: "heroes", id: "a/b")), .api(.image(source: "heroes", id: "image")),
-    .api(.restore(source: "heroes", id: "restore")), .page(.start), .page(.search),
-    .page(.list(source: "search")), .page(.record(source: "heroes", id: "delete")),
-    .page(.change(.delete, source: "heroes", id: "1")),
-    .page(.change(.restore, source: "heroes", id: "1")), .page(.asset("style.css")),
+    .health, .document, .metrics, .api(RoutePath(.sources)), .api(RoutePath(.search)),
+    .api(RoutePath(.list, "heroes")), .api(RoutePath(.record, "heroes", "a/b")),
+    .api(RoutePath(.image, "heroes", "image")), .api(RoutePath(.restore, "heroes", "restore")),
+    .page(RoutePath(.start)), .page(RoutePath(.search)), .page(RoutePath(.list, "search")),
+    .page(RoutePath(.record, "heroes", "delete")), .page(RoutePath(.delete, "heroes", "1")),
+    .page(RoutePath(.restore, "heroes", "1")), .page(RoutePath(.asset, "style.css")),
   ]
 
   @Test(arguments: routes)
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test func `the icon is where browsers look for it`() {
-    #expect(Route(["favicon.ico"]) == .page(.asset("icon.svg")))
+    #expect(Route(["favicon.ico"]) == .page(RoutePath(.asset, "icon.svg")))
   }
 
   @Test(arguments: [
