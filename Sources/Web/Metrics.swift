@@ -12,14 +12,10 @@ package final class Metrics: Sendable {
     package let status: Int
   }
 
-  enum Response: Hashable {
-    case status(Int)
-    case failed(SourceError.Code)
-  }
-
   package struct Source {
     var answers: [Provenance.Origin: Int] = [:]
-    var responses: [Response: Int] = [:]
+    /// By the status of HTTP, or the code of a failure.
+    var responses: [String: Int] = [:]
     package var failures: [SourceError.Code: Int] = [:]
     package var retries = 0
     package var waited = Duration.zero
@@ -82,10 +78,10 @@ extension Metrics.Source {
     case .retrying: retries += 1
     case .waiting(let duration, _): waited += duration
     case .received(let status, _, _, _):
-      responses[.status(status), default: 0] += 1
+      responses["\(status)", default: 0] += 1
       // As for the circuit breaker, a server error does not show that the service works.
       if status < 500 { isCircuitOpen = false }
-    case .lost(let error, _, _): responses[.failed(error.code), default: 0] += 1
+    case .lost(let error, _, _): responses[error.code.description, default: 0] += 1
     default: break
     }
   }
@@ -191,7 +187,7 @@ extension MetricsText {
       "aggregator_upstream_requests_total", .counter,
       "Requests to the service of a source by HTTP status or failure.")
     for (source, counts) in sources {
-      for (status, count) in counts.responses.map({ ($0.key.label, $0.value) }).sorted(by: <) {
+      for (status, count) in counts.responses.sorted(by: <) {
         add("aggregator_upstream_requests_total", [("source", source), ("status", status)], count)
       }
     }
@@ -213,15 +209,5 @@ extension MetricsText {
   ) {
     begin(name, kind, help)
     for (source, counts) in sources { add(name, [("source", source)], value(counts)) }
-  }
-}
-
-extension Metrics.Response {
-  /// `200`, or the code of a failure.
-  fileprivate var label: String {
-    switch self {
-    case .status(let status): "\(status)"
-    case .failed(let code): code.description
-    }
   }
 }
