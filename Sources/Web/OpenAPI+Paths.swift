@@ -4,7 +4,7 @@ import AggregatorQueries
 extension OpenAPI {
   static func paths(of source: some ServedSource, isReadOnly: Bool) -> [JSON.Member] {
     let id = parameter(
-      "id", in: .path, ["type": "string"], "The ID of a record, percent-encoded.",
+      "id", requiredIn: "path", ["type": "string"], "The ID of a record, percent-encoded.",
       example: source.example.id)
     let hasDeletion = source.hasStore && !isReadOnly
     var record: [JSON.Member] = [
@@ -37,7 +37,7 @@ extension OpenAPI {
   /// The paths that belong to no source.
   static func commonPaths(of sources: [any ServedSource]) -> [JSON.Member] {
     let words = parameter(
-      "query", in: .query(isRequired: true), ["type": "string"], "Words to search for.",
+      "query", requiredIn: "query", ["type": "string"], "Words to search for.",
       example: sources.first?.example.query)
     let limit = parameter(
       "limit", ["type": "integer", "minimum": 1, "maximum": 100, "default": 5],
@@ -46,22 +46,22 @@ extension OpenAPI {
       "search", "Search all sources",
       parameters: [words, limit, reference("parameters", "cache")],
       Answers(
-        page(reference("schemas", "SearchPage"), hasLink: false),
+        success: page(reference("schemas", "SearchPage"), hasLink: false),
         failures: [400, 401, 429, 502, 503, 504]))
     let list = operation(
       "sources", "List the sources",
       Answers(
-        response(
+        success: response(
           "The sources.", "application/json", reference("schemas", "SourcesPage"))))
     let health = operation(
       "health", "Check that the server runs",
-      Answers(response("It runs.", "application/json", ["type": "object"]), failures: []))
+      Answers(success: response("It runs.", "application/json", ["type": "object"]), failures: []))
     let metrics = operation(
       "metrics", "Counters in the text format of Prometheus",
-      Answers(response("The counters.", "text/plain", ["type": "string"])))
+      Answers(success: response("The counters.", "text/plain", ["type": "string"])))
     let document = operation(
       "document", "This document",
-      Answers(response("An OpenAPI document.", "application/json", ["type": "object"])))
+      Answers(success: response("An OpenAPI document.", "application/json", ["type": "object"])))
     return [
       .init(APIPath.search.rawValue, ["get": search]),
       .init(APIPath.sources.rawValue, ["get": list]),
@@ -85,7 +85,7 @@ extension OpenAPI {
       "list", of: source, "List or search \(source.noun.plural)",
       parameters: [query] + names.map { reference("parameters", $0) },
       Answers(
-        page(reference("schemas", "\(source.name).page")),
+        success: page(reference("schemas", "\(source.name).page")),
         failures: [400, 401, 429, 502, 503, 504]))
   }
 
@@ -94,7 +94,7 @@ extension OpenAPI {
       "show", of: source, "Show one \(source.noun.singular)",
       parameters: ["cache", "fields"].map { reference("parameters", $0) },
       Answers(
-        page(reference("schemas", "\(source.name).page"), hasLink: false),
+        success: page(reference("schemas", "\(source.name).page"), hasLink: false),
         failures: [400, 401, 404, 429, 502, 503, 504]))
   }
 
@@ -103,7 +103,7 @@ extension OpenAPI {
       "image", of: source, "The image of one \(source.noun.singular)",
       parameters: ["size", "cache"].map { reference("parameters", $0) },
       Answers(
-        response("The image.", "image/*", ["type": "string", "format": "binary"]),
+        success: response("The image.", "image/*", ["type": "string", "format": "binary"]),
         failures: [400, 401, 404, 429, 502, 503, 504]))
   }
 
@@ -113,7 +113,8 @@ extension OpenAPI {
   ) -> JSON {
     operation(
       verb, of: source, summary,
-      Answers(.init("204", ["description": .string(done)]), failures: [401, 403, 404, 503]))
+      Answers(
+        success: .init("204", ["description": .string(done)]), failures: [401, 403, 404, 503]))
   }
 
   private static func sync(_ source: some ServedSource) -> JSON {
@@ -121,7 +122,7 @@ extension OpenAPI {
       "sync", of: source, "Download \(source.noun.plural)",
       parameters: [reference("parameters", "pages")],
       Answers(
-        response(
+        success: response(
           """
           Server-sent events: `progress` with the counts so far; at the end `done` with the counts, or `error` \
           with the members `code`, `message` and `result`. Closing the connection stops the download, which the \
@@ -137,14 +138,7 @@ extension OpenAPI {
   /// The answers of an operation, besides the problem that any may have.
   private struct Answers {
     let success: JSON.Member
-    let failures: [Int]
-
-    init(_ success: JSON.Member, failures: [Int] = [401]) {
-      self.success = success
-      self.failures = failures
-    }
-
-    var areForAnyone: Bool { !failures.contains(401) }
+    var failures = [401]
   }
 
   private static func operation(
@@ -156,7 +150,7 @@ extension OpenAPI {
       .init("summary", .string(summary)),
     ]
     if let source { members.append(.init("tags", [.string(source.name)])) }
-    if answers.areForAnyone { members.append(.init("security", [])) }
+    if !answers.failures.contains(401) { members.append(.init("security", [])) }
     if !parameters.isEmpty { members.append(.init("parameters", .array(parameters))) }
     var responses = [answers.success]
     for (name, status, _) in problems where answers.failures.contains(status) {

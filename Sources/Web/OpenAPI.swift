@@ -16,10 +16,17 @@ enum OpenAPI {
     for source in sources { paths += self.paths(of: source, isReadOnly: isReadOnly) }
     return [
       "openapi": "3.1.0",
-      "info": info(title, version),
+      "info": [
+        "title": .string(title), "version": .string(version),
+        "description": """
+        Records of web APIs from one always-answering cache: live, else cached, else bundled sample data. \
+        `provenance` and the header field `X-Aggregator-Origin` name the origin of each answer.
+        """,
+      ],
       "servers": [["url": .string(address)]],
       "security": [["token": []]],
-      "tags": .array(sources.map { tag($0) }),
+      "tags": .array(
+        sources.map { ["name": .string($0.name), "description": .string($0.summary)] }),
       "paths": .object(paths + commonPaths(of: sources)),
       "components": [
         "securitySchemes": ["token": ["type": "http", "scheme": "bearer"]],
@@ -31,20 +38,6 @@ enum OpenAPI {
     ]
   }
 
-  private static func info(_ title: String, _ version: String) -> JSON {
-    [
-      "title": .string(title), "version": .string(version),
-      "description": """
-      Records of web APIs from one always-answering cache: live, else cached, else bundled sample data. \
-      `provenance` and the header field `X-Aggregator-Origin` name the origin of each answer.
-      """,
-    ]
-  }
-
-  private static func tag(_ source: some ServedSource) -> JSON {
-    ["name": .string(source.name), "description": .string(source.summary)]
-  }
-
   static func reference(_ kind: String, _ name: String) -> JSON {
     ["$ref": .string("#/components/\(kind)/\(name)")]
   }
@@ -53,26 +46,16 @@ enum OpenAPI {
 // MARK: - Parameters, header fields and responses
 
 extension OpenAPI {
-  /// Where a parameter is.
-  enum Place {
-    case path
-    case query(isRequired: Bool)
-  }
-
+  /// - Parameter place: The place where it is required; an optional one is in the query.
   static func parameter(
-    _ name: String, in place: Place = .query(isRequired: false), _ schema: JSON,
-    _ description: String, example: String? = nil
+    _ name: String, requiredIn place: String? = nil, _ schema: JSON, _ description: String,
+    example: String? = nil
   ) -> JSON {
-    let (location, isRequired) =
-      switch place {
-      case .path: ("path", true)
-      case .query(let isRequired): ("query", isRequired)
-      }
     var members: [JSON.Member] = [
-      .init("name", .string(name)), .init("in", .string(location)),
+      .init("name", .string(name)), .init("in", .string(place ?? "query")),
       .init("description", .string(description)),
     ]
-    if isRequired { members.append(.init("required", true)) }
+    if place != nil { members.append(.init("required", true)) }
     members.append(.init("schema", schema))
     if let example { members.append(.init("example", .string(example))) }
     return .object(members)
