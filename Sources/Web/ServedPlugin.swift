@@ -116,7 +116,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
       records: records.map {
         ServedRecord($0, of: plugin, chosen, isForPeople: query.isForPeople)
       },
-      summary: summary, reason: summary.provenance?.reason?.message)
+      summary: summary)
   }
 
   // MARK: - Images

@@ -37,8 +37,6 @@ package struct ServedQuery: Hashable, Sendable {
 package struct ServedListing: Sendable {
   package var records: [ServedRecord]
   package var summary: ListingSummary
-  /// Why the answer is not live, or what to do, in words for people; `nil` if there is nothing to say.
-  package var reason: String?
 }
 
 /// A source behind the API and the page: its chains are built once, and calls in flight are shared.

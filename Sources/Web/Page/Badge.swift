@@ -45,7 +45,7 @@ struct Badge {
       case .cached, .mixed: .cached
       }
     label = kind == .offline ? "Offline · \(origin.lowercasedFirst)" : origin
-    let reason = (page.reason ?? provenance.reason?.message)?.safeLine.capitalizedFirst
+    let reason = provenance.reason?.message.safeLine.capitalizedFirst
     notes =
       (provenance.reason == nil ? [] : [reason].compactMap(\.self)) + page.summary.shortcomings
     let usual =

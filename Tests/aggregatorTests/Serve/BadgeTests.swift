@@ -10,12 +10,12 @@ import Testing
   private static let unreachable = SourceError(.unreachable, "cannot reach the service")
 
   private func badge(
-    _ provenances: Provenance..., cache: ServedQuery.Cache = .normal, reason: String? = nil
+    _ provenances: Provenance..., cache: ServedQuery.Cache = .normal
   ) throws -> Badge {
     var summary = ListingSummary(count: 1)
     summary.provenance = CombinedProvenance(provenances)
     return try #require(
-      Badge(ServedListing(records: [], summary: summary, reason: reason), cache, MadeUpSource.now))
+      Badge(ServedListing(records: [], summary: summary), cache, MadeUpSource.now))
   }
 
   @Test func sayTheOrigin() throws {
@@ -34,7 +34,8 @@ import Testing
     let cached = Provenance(.cached, fetchedAt: Self.minutesAgo, reason: Self.unreachable)
     #expect(try badge(cached).label == "Offline · cached 3 min ago")
     #expect(try badge(cached).notes == ["Cannot reach the service"])
-    #expect(try badge(cached, reason: "no network").notes == ["No network"])
+    let offline = Provenance(.cached, reason: SourceError(.unreachable, "no network"))
+    #expect(try badge(offline).notes == ["No network"])
     let limited = Provenance(
       .bundled, reason: SourceError(.rateLimited, "rate limited; retry in 28 min"))
     #expect(try badge(limited).label == "Bundled sample data")

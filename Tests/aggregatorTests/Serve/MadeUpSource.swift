@@ -15,7 +15,6 @@ struct MadeUpSource: ServedSource {
   var largestPage = 100
   var records: [ServedRecord] = []
   var provenance = Provenance(.live, fetchedAt: now, endpoint: "https://example.com/api/records")
-  var reason: String?
 
   static let now = Date(timeIntervalSince1970: 1_800_000_000)
   static let pageSize = 20
@@ -46,8 +45,7 @@ struct MadeUpSource: ServedSource {
       records: records,
       summary: ListingSummary(
         count: records.count, total: total, next: next,
-        provenance: CombinedProvenance(provenance)),
-      reason: reason)
+        provenance: CombinedProvenance(provenance)))
   }
 
   func image(
@@ -118,8 +116,7 @@ extension MadeUpSource {
       return ServedRecord(code, name, facts, card: facts)
     },
     provenance: Provenance(
-      .bundled, reason: SourceError(.unreachable, "cannot reach countries.trevorblades.com")),
-    reason: "cannot reach countries.trevorblades.com")
+      .bundled, reason: SourceError(.unreachable, "cannot reach countries.trevorblades.com")))
 
   static let products = MadeUpSource(
     name: "products", summary: "products of DummyJSON",
@@ -144,5 +141,8 @@ extension MadeUpSource {
         card: [.init(label: "Bidi", value: "\u{202E}evil\u{2028}line")],
         link: "data:text/html,<script>alert(8)</script>"),
       ServedRecord("mail", "שלום <b>עולם</b>", link: "mailto:a@example.com"),
-    ], reason: "<script>alert(9)</script>\u{202E}")
+    ],
+    provenance: Provenance(
+      .live, fetchedAt: now, endpoint: "https://example.com/api/records",
+      reason: SourceError(.unreachable, "<script>alert(9)</script>\u{202E}")))
 }
