@@ -7,8 +7,6 @@ package final class Site: Sendable {
   private let api: API
   private let metrics: Metrics
   private let program: ProgramName
-  private let version: String
-  private let now: @Sendable () -> Date
   /// Set once the port is known.
   private let access = Mutex<Access?>(nil)
 
@@ -19,8 +17,6 @@ package final class Site: Sendable {
     api = API(sources: sources, now: environment.now)
     self.program = program
     self.metrics = metrics
-    version = Version.current
-    now = environment.now
   }
 
   package var sourceNames: [String] { api.sources.map(\.name) }
@@ -32,8 +28,7 @@ package final class Site: Sendable {
     let start = ContinuousClock.now
     let route = Route(request.path)
     let access = access.withLock(\.self)
-    let date = now
-    var response = await Now.$current.withValue(Now { date() }) {
+    var response = await Now.$current.withValue(Now { [api] in api.now() }) {
       do {
         guard let access else { throw Problem(503, "starting", "the server is starting") }
         return try await answer(route, request, access)
@@ -92,8 +87,8 @@ package final class Site: Sendable {
       let host = request.header("Host") ?? ""
       return .json(
         OpenAPI.document(
-          for: api.sources, title: program.text, version: version, address: "http://\(host)",
-          isReadOnly: !access.mayChange))
+          for: api.sources, title: program.text, version: Version.current,
+          address: "http://\(host)", isReadOnly: !access.mayChange))
     case .metrics:
       try request.require("GET")
       return ServerResponse(
@@ -102,7 +97,7 @@ package final class Site: Sendable {
     }
   }
 
-  private var pages: WebRouter { WebRouter(program: program.text, api: api, now: now) }
+  private var pages: WebRouter { WebRouter(program: program.text, api: api) }
 
   private func isForPrograms(_ route: Route, _ request: ServerRequest) -> Bool {
     route.isForPrograms || request.header("Accept")?.contains("text/html") != true

@@ -5,13 +5,12 @@ import AggregatorServer
 struct WebRouter: Sendable {
   let program: String
   let api: API
-  let now: @Sendable () -> Date
 
   func response(
     to request: ServerRequest, for path: RoutePath<PagePath>, readOnly: Bool
   ) async throws -> ServerResponse {
     let pages = HTMLRenderer(
-      program: program, sources: api.sources, isReadOnly: readOnly, now: now())
+      program: program, sources: api.sources, isReadOnly: readOnly, now: api.now())
     let part = request.header(HTMLFragment.header).flatMap(HTMLFragment.init)
     try request.require([.delete, .restore].contains(path.pattern) ? "POST" : "GET")
     switch path.pattern {
@@ -40,7 +39,8 @@ struct WebRouter: Sendable {
   ///
   /// - Parameter isForStrangers: True for a client whose access was not checked.
   func response(to problem: Problem, isForStrangers: Bool = false) -> ServerResponse {
-    let pages = HTMLRenderer(program: program, sources: api.sources, isReadOnly: true, now: now())
+    let pages = HTMLRenderer(
+      program: program, sources: api.sources, isReadOnly: true, now: api.now())
     guard isForStrangers || [401, 403, 421].contains(problem.status) else {
       return html(pages.failure(problem), status: problem.status)
     }
