@@ -100,18 +100,16 @@ package struct API: Sendable {
       throw Problem(400, "invalidRequest", "missing parameter \"query\"")
     }
     let found = await results(of: query)
-    let pages = found.compactMap { try? $0.result.get() }
-    guard !pages.isEmpty || found.isEmpty else {
-      throw found.lazy.compactMap { $0.result.failure }.first ?? Problem.unknownPath
-    }
-    let answers = found.map { source, result in
+    let failures = found.compactMap(\.page.failure)
+    if let failure = failures.first, failures.count == found.count { throw failure }
+    let answers = found.map { found in
       SourceAnswer(
-        source.name, (try? result.get().summary) ?? ListingSummary(count: 0),
-        result.failure.map { Warning(Warning.Code($0.code), $0.message) })
+        found.source.name, (try? found.page.get().summary) ?? ListingSummary(count: 0),
+        found.page.failure.map { Warning(Warning.Code($0.code), $0.message) })
     }
-    let records = found.flatMap { source, result in
-      ((try? result.get().records) ?? []).map { record in
-        ServedRecord(id: record.id, object: record.object.named(source.name))
+    let records = found.flatMap { found in
+      ((try? found.page.get().records) ?? []).map { record in
+        ServedRecord(id: record.id, object: record.object.named(found.source.name))
       }
     }
     return response(
@@ -119,22 +117,20 @@ package struct API: Sendable {
   }
 
   /// The results of all sources, which are searched at once, in their order, and like `search` does.
-  package func results(of query: ServedQuery) async -> [(
-    source: any ServedSource, result: Result<ServedListing, Problem>
-  )] {
-    let results = await sources.concurrentMap { source in
+  func results(of query: ServedQuery) async -> [SourceListing] {
+    await sources.concurrentMap { source in
       var query = query
       query.limit = min(query.limit ?? SearchOfSources.defaultLimit, source.largestPage)
       query.time = SearchOfSources.defaultTime
-      do { return Result<_, Problem>.success(try await source.page(query)) } catch let error
-        as SourceError where error.code == .nothingCached
-      {
-        return .success(ServedListing(records: [], summary: ListingSummary(count: 0)))
+      do {
+        return SourceListing(source: source, page: .success(try await source.page(query)))
+      } catch let error as SourceError where error.code == .nothingCached {
+        let nothing = ServedListing(records: [], summary: ListingSummary(count: 0))
+        return SourceListing(source: source, page: .success(nothing))
       } catch {
-        return .failure(Problem(error))
+        return SourceListing(source: source, page: .failure(Problem(error)))
       }
     }
-    return zip(sources, results).map { ($0, $1) }
   }
 
   private func response(
@@ -146,8 +142,7 @@ package struct API: Sendable {
     listing.object = \.object
     var writer = EnvelopeWriter(listing)
     let text = writer.begin() + writer.append(records) + writer.finish(summary)
-    var response = ServerResponse(200, "application/json", Array(text.utf8))
-    response.set("Cache-Control", "private, no-cache")
+    var response = ServerResponse.json(text)
     if let provenance = summary.provenance { response.set(provenance, at: now()) }
     return response
   }

@@ -39,6 +39,12 @@ package struct ServedListing: Sendable {
   package var summary: ListingSummary
 }
 
+/// The page of one source in a search of all.
+struct SourceListing: Sendable {
+  let source: any ServedSource
+  let page: Result<ServedListing, Problem>
+}
+
 /// A source behind the API and the page: its chains are built once, and calls in flight are shared.
 ///
 /// ``Problem`` tells clients of the errors of its functions.

@@ -77,7 +77,7 @@ package final class Site: Sendable {
     switch route {
     case .health:
       try request.require("GET")
-      return .json(["status": "ok"])
+      return .json(JSON.object([.init("status", "ok")]).text)
     case .unknown: throw Problem.unknownPath
     case .api(let path): return try await api.response(to: request, for: path)
     case .page(let path):
@@ -88,7 +88,8 @@ package final class Site: Sendable {
       return .json(
         OpenAPI.document(
           for: api.sources, title: program.text, version: Version.current,
-          address: "http://\(host)", isReadOnly: !access.mayChange))
+          address: "http://\(host)", isReadOnly: !access.mayChange
+        ).text)
     case .metrics:
       try request.require("GET")
       return ServerResponse(
@@ -105,10 +106,10 @@ package final class Site: Sendable {
 }
 
 extension ServerResponse {
-  fileprivate static func json(_ json: JSON) -> ServerResponse {
-    var response = ServerResponse(200, "application/json", Array(json.text.utf8))
-    response.set("Cache-Control", "private, no-cache")
-    return response
+  static func json(_ text: String) -> ServerResponse {
+    ServerResponse(
+      200, "application/json", Array(text.utf8),
+      headers: [.init("Cache-Control", "private, no-cache")])
   }
 
   /// The header fields of every response.

@@ -76,12 +76,9 @@ struct WebRouter: Sendable {
 
   private func search(_ request: ServerRequest) async throws -> SearchContent {
     let query = try ServedQuery(request, knowing: ["query", "cache"], isForPeople: true)
-    let results = query.query == nil ? [] : await api.results(of: query)
     return SearchContent(
       query: query.query, cache: query.cache,
-      answers: results.map { source, result in
-        .init(source: source, page: result)
-      })
+      answers: query.query == nil ? [] : await api.results(of: query))
   }
 
   private func result(

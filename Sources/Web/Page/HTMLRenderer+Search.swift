@@ -56,7 +56,7 @@ extension HTMLRenderer {
   }
 
   private func results(
-    _ answer: SearchContent.Answer, _ text: String, _ cache: ServedQuery.Cache
+    _ answer: SourceListing, _ text: String, _ cache: ServedQuery.Cache
   ) -> HTML {
     let source = answer.source
     let query = ServedQuery(query: text, cache: cache).forLinks

@@ -79,16 +79,11 @@ struct DetailContent: Sendable {
 
 /// The content of the page of a search in all sources.
 struct SearchContent: Sendable {
-  struct Answer: Sendable {
-    let source: any ServedSource
-    let page: Result<ServedListing, Problem>
-  }
-
   /// `nil` before anything was typed.
   let query: String?
 
   var cache = ServedQuery.Cache.normal
 
   /// One of each source, in order; empty without a query.
-  let answers: [Answer]
+  let answers: [SourceListing]
 }

@@ -29,7 +29,7 @@ import Testing
 
   private func search(_ query: String?) -> String {
     let answers = pages.sources.compactMap { $0 as? MadeUpSource }.map { source in
-      SearchContent.Answer(
+      SourceListing(
         source: source,
         page: source.name == "products"
           ? .failure(Self.rateLimited) : .success(source.page(ServedQuery(query: query))))
