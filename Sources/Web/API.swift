@@ -243,14 +243,6 @@ extension SyncResult {
   }
 }
 
-extension ServedRecord {
-  /// A record for programs.
-  package init(id: String, object: JSON) {
-    self.init(
-      id: id, name: "", object: object, summary: [], card: [], link: nil, hasImage: false)
-  }
-}
-
 extension ServerResponse {
   /// Says where the data comes from.
   fileprivate mutating func set(_ provenance: CombinedProvenance, at now: Date) {

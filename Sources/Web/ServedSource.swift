@@ -1,5 +1,7 @@
+import AggregatorHTTP
 package import AggregatorKit
 package import AggregatorQueries
+package import AggregatorServer
 package import AggregatorTerminal
 
 /// A query for a list, as the API and the page receive it.
@@ -31,6 +33,62 @@ package struct ServedQuery: Hashable, Sendable {
   package var isForPeople = false
   /// The time after which local data answer; `nil` for that of the source.
   package var time: Duration?
+}
+
+extension ServedQuery {
+  /// The query of a request; an unknown parameter is a ``Problem``, as it would be ignored otherwise.
+  package init(
+    _ request: ServerRequest, knowing known: Set<String>, isForPeople: Bool = false
+  ) throws(Problem) {
+    self.isForPeople = isForPeople
+    for parameter in request.query where !known.contains(parameter.name) {
+      let name = parameter.name.oneLine(atMost: 80)
+      throw Problem(
+        400, "invalidRequest", "unknown parameter \"\(name)\"",
+        hint: "the parameters are \(known.sorted().joined(separator: ", "))")
+    }
+    query = request.parameter("query").flatMap { text in
+      text.allSatisfy(\.isWhitespace) ? nil : text
+    }
+    cursor = request.parameter("cursor")
+    if let text = request.parameter("limit") {
+      guard let number = Int(text), number > 0 else {
+        throw Problem(400, "invalidRequest", "invalid value for limit", hint: "from 1 on")
+      }
+      limit = number
+    }
+    if let text = request.parameter("cache") {
+      guard let policy = Cache(rawValue: text) else {
+        throw Problem(
+          400, "invalidRequest", "invalid value for cache",
+          hint: Cache.allCases.map(\.rawValue).joined(separator: ", "))
+      }
+      cache = policy
+    }
+    fields = request.parameter("fields")?.split(separator: ",").map(String.init)
+    conditions = request.query.filter { $0.name == "where" }.map(\.value)
+    order = request.parameter("sort")
+  }
+}
+
+extension ServerRequest {
+  package func require(_ method: String, or other: String? = nil) throws(Problem) {
+    guard self.method == method || self.method == other || self.method == "HEAD" && method == "GET"
+    else {
+      throw Problem(
+        405, "methodNotAllowed", "\(self.method.oneLine(atMost: 20)) is not allowed here",
+        hint: "use \([method, other].compactMap(\.self).joined(separator: " or "))")
+    }
+  }
+
+  /// The address of this request, without the host, with another value of a parameter, or without it.
+  package func address(replacing name: String, by value: String?) -> String {
+    let parameters = query.filter { $0.name != name } + (value.map { [.init(name, $0)] } ?? [])
+    let pairs = parameters.map { "\($0.name.percentEncoded)=\($0.value.percentEncoded)" }
+    // Two slashes would name another host.
+    let path = "/" + rawPath.drop { $0 == "/" }
+    return pairs.isEmpty ? path : "\(path)?\(pairs.joined(separator: "&"))"
+  }
 }
 
 /// A page of a list.
@@ -89,20 +147,20 @@ package struct ServedRecord: Record {
 
   package let id: String
 
-  /// The name or title; the ID if it has none.
-  package let name: String
+  /// The name or title, the ID if it has none; empty for programs.
+  package var name = ""
 
   /// The fields that were asked for, or all, as `--json` prints them.
   package let object: JSON
 
   /// The other columns of a list, beside the name; empty for programs.
-  package let summary: [Line]
+  package var summary: [Line] = []
 
   /// All fields of the card that have a value; empty for programs.
-  package let card: [Line]
+  package var card: [Line] = []
 
   /// The web page of the record at its service, an `http` or `https` URL; `nil` if it has none.
-  package let link: String?
+  package var link: String?
 
-  let hasImage: Bool
+  var hasImage = false
 }
