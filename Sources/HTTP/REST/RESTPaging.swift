@@ -88,40 +88,22 @@ extension RESTPaging {
   package func request(
     for start: RESTPosition.Start, after first: HTTPRequest
   ) throws(SourceError) -> HTTPRequest {
-    switch step {
-    case .single:
-      guard case .first = start else { break }
-      return first
-    case .page(let parameter, let number):
-      switch start {
-      case .first: return first.setting(parameter, to: "\(number)")
-      case .page(let number): return first.setting(parameter, to: "\(number)")
-      case .offset, .token, .link, .parameters: break
+    switch (step, start) {
+    case (.single, .first), (.token(_, start: nil), .first), (.link, .first): return first
+    case (.page(let parameter, let number), .first), (.page(let parameter, _), .page(let number)),
+      (.offset(let parameter, let number), .first),
+      (.offset(let parameter, _), .offset(let number)):
+      return first.setting(parameter, to: "\(number)")
+    case (.token(let parameter, let token?), .first), (.token(let parameter, _), .token(let token)):
+      return first.setting(parameter, to: token)
+    case (.link, .link(let link)): return try request(following: link, of: first)
+    case (.link, .parameters(let parameters)):
+      return parameters.sorted { $0.key < $1.key }.reduce(first) {
+        $0.setting(.query($1.key), to: $1.value)
       }
-    case .offset(let parameter, let number):
-      switch start {
-      case .first: return first.setting(parameter, to: "\(number)")
-      case .offset(let number): return first.setting(parameter, to: "\(number)")
-      case .page, .token, .link, .parameters: break
-      }
-    case .token(let parameter, let token):
-      switch start {
-      case .first: return token.map { first.setting(parameter, to: $0) } ?? first
-      case .token(let token): return first.setting(parameter, to: token)
-      case .page, .offset, .link, .parameters: break
-      }
-    case .link:
-      switch start {
-      case .first: return first
-      case .link(let link): return try request(following: link, of: first)
-      case .parameters(let parameters):
-        return parameters.sorted { $0.key < $1.key }.reduce(first) {
-          $0.setting(.query($1.key), to: $1.value)
-        }
-      case .page, .offset, .token: break
-      }
+    case (.single, _), (.page, _), (.offset, _), (.token, _), (.link, _):
+      throw .damaged("\(start)")
     }
-    throw .damaged("\(start)")
   }
 
   private func request(
