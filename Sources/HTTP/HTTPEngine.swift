@@ -163,12 +163,8 @@ extension Address {
 
 /// The failures that all engines report with the same text.
 extension SourceError {
-  package static func tooLarge(_ bytes: Int) -> SourceError {
-    SourceError(.tooLarge, "the response is larger than \(bytes.binarySize)")
-  }
-
-  package static func headTooLarge(_ bytes: Int) -> SourceError {
-    SourceError(.tooLarge, "the header of the response is larger than \(bytes.binarySize)")
+  package static func tooLarge(_ bytes: Int, _ part: String = "the response") -> SourceError {
+    SourceError(.tooLarge, "\(part) is larger than \(bytes.binarySize)")
   }
 
   package static func notConnected(_ authority: String, within limit: Duration) -> SourceError {

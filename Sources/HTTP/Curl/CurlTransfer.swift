@@ -160,7 +160,7 @@ import AggregatorCore
       lastActivity = .now
       let line = UnsafeRawBufferPointer(start: bytes, count: count)
       guard head.bytes + count <= Self.headLimit else {
-        refusal = .headTooLarge(Self.headLimit)
+        refusal = .tooLarge(Self.headLimit, "the header of the response")
         return 0
       }
       head.read(line)

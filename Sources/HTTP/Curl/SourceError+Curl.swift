@@ -1,34 +1,22 @@
-package import AggregatorCore
+import AggregatorCore
 import AggregatorText
 
 #if os(Linux)
   import AggregatorFoundation
 
   /// The state of a transfer that failed.
-  package struct CurlContext {
+  struct CurlContext {
     /// The host, and the port unless it is standard.
-    package var authority: String
-    package var limits: HTTPLimits
+    let authority: String
+    let limits: HTTPLimits
     /// `true` if it was connected, including TLS.
-    package var isConnected: Bool
+    let isConnected: Bool
     /// The `errno` of the last failed connect; 0 for none.
-    package var systemError: Int32
+    var systemError: Int32 = 0
     /// `true` if the header of the response is complete.
-    package var hasHead: Bool
+    var hasHead = true
     /// libcurl's own message, which may quote the server's certificate.
-    package var message: String
-
-    package init(
-      authority: String, limits: HTTPLimits, isConnected: Bool, systemError: Int32 = 0,
-      hasHead: Bool = true, message: String = ""
-    ) {
-      self.hasHead = hasHead
-      self.authority = authority
-      self.limits = limits
-      self.isConnected = isConnected
-      self.systemError = systemError
-      self.message = message
-    }
+    var message = ""
 
     /// The host and port to which no connection was possible, if they are not the service's.
     fileprivate var proxy: String? {
@@ -47,7 +35,7 @@ import AggregatorText
 
   extension SourceError {
     /// Converts an error code of libcurl (libcurl-errors(3)).
-    package init(curl code: Int32, _ context: CurlContext) {
+    init(curl code: Int32, _ context: CurlContext) {
       let authority = context.authority
       switch code {
       case 5: self.init(.unreachable, "could not resolve the proxy for \(authority)")
@@ -63,11 +51,8 @@ import AggregatorText
         let words = context.message.oneLine(atMost: 160)
         self.init(
           .unreachable,
-          "TLS connection to \(authority) failed" + (words.isEmpty ? "" : ": \(words)")
-        )
-      case 28
-      where !context.isConnected
-        && context.limits.connect < context.limits.overall:
+          "TLS connection to \(authority) failed" + (words.isEmpty ? "" : ": \(words)"))
+      case 28 where !context.isConnected && context.limits.connect < context.limits.overall:
         self = .notConnected(authority, within: context.limits.connect)
       case 28: self = .unfinished(authority, within: context.limits.overall)
       case 52: self = .closedWithoutReply(authority)

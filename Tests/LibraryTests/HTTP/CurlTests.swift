@@ -1,9 +1,10 @@
 #if os(Linux)
-  import AggregatorHTTP
   import AggregatorKit
   import Foundation
   import AggregatorSourceTesting
   import Testing
+
+  @testable import AggregatorHTTP
 
   @Suite(.timeLimit(.minutes(10)))
   struct CurlTests {
