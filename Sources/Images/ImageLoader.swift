@@ -33,10 +33,12 @@ public struct ImageLoader: Sendable {
       .retry(retry, clock: clock, random: random)
       .timeout(deadline, clock: clock)
       .onlineOnly()
-    let cached = Self.caching(remote, in: files, of: name, atMost: maxBytes, now: now)
-    source = Self.remembering(cached, in: memory, now: now)
-      .coalesced()
-      .observed(by: observer, as: "\(name) images")
+    source = CachedImages(
+      base: remote, memory: memory, failures: ImageFailures(now: now), files: files,
+      collection: name, maxBytes: maxBytes, now: now
+    )
+    .coalesced()
+    .observed(by: observer, as: "\(name) images")
   }
 
   /// The image at an address, its origin, and a warning if it could not be cached.
@@ -81,31 +83,22 @@ public struct ImageLoader: Sendable {
   ///
   /// Failures are remembered: requesting broken images again would not save memory.
   public func purge() { memory.removeAll() }
-
-  private static func caching(
-    _ base: some DataSource<LoadedImage>, in files: ImageDiskCache?, of collection: String,
-    atMost maxBytes: Int, now: @escaping @Sendable () -> Date
-  ) -> any DataSource<LoadedImage> {
-    guard let files else { return base }
-    return CachedImages(
-      base: base, files: files, collection: collection, maxBytes: maxBytes, now: now)
-  }
-
-  private static func remembering(
-    _ base: some DataSource<LoadedImage>, in memory: ImageMemoryCache,
-    now: @escaping @Sendable () -> Date
-  ) -> some DataSource<LoadedImage> {
-    RememberedImages(base: base, memory: memory, failures: ImageFailures(now: now))
-  }
 }
 
-/// Keeps images and failures in memory.
+/// Keeps images in memory and on the disk, and failures in memory.
 ///
-/// It is below the sharing of requests: a call that begins when a shared one has just ended finds its result here.
-private struct RememberedImages<Base: DataSource<LoadedImage>>: Decorator {
-  let base: Base
+/// Images never expire: a URL is assumed to identify the same image forever. It is below the sharing of requests: a
+/// call that begins when a shared one has just ended finds its result here.
+private struct CachedImages: DataSource, CustomStringConvertible {
+  let base: any DataSource<LoadedImage>
   let memory: ImageMemoryCache
   let failures: ImageFailures
+  let files: ImageDiskCache?
+  let collection: String
+  let maxBytes: Int
+  let now: @Sendable () -> Date
+
+  var description: String { "\(base)\n  .cached()" }
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<LoadedImage> {
     try await base.page(request)
@@ -119,7 +112,7 @@ private struct RememberedImages<Base: DataSource<LoadedImage>>: Decorator {
       if let failure = failures[address] { throw failure }
     }
     let found: LookupResult<LoadedImage>
-    do { found = try await base.item(address, cachePolicy: cachePolicy) } catch {
+    do { found = try await stored(address, cachePolicy, in: files) } catch {
       if cachePolicy.refreshes, cachePolicy.mayFallBack, error.allowsFallback,
         let cached = memory[address]
       {
@@ -135,35 +128,19 @@ private struct RememberedImages<Base: DataSource<LoadedImage>>: Decorator {
     return found
   }
 
-  var label: String { "remembered()" }
-}
-
-/// Caches images on the disk.
-///
-/// Images never expire: a URL is assumed to identify the same image forever.
-private struct CachedImages<Base: DataSource<LoadedImage>>: Decorator {
-  let base: Base
-  let files: ImageDiskCache
-  let collection: String
-  let maxBytes: Int
-  let now: @Sendable () -> Date
-
-  func page(_ request: PageRequest) async throws(SourceError) -> Page<LoadedImage> {
-    try await base.page(request)
-  }
-
-  func item(
-    _ address: ImageAddress, cachePolicy: CachePolicy
+  /// The image on the disk, or that of the base, which is then stored there.
+  private func stored(
+    _ address: ImageAddress, _ cachePolicy: CachePolicy, in files: ImageDiskCache?
   ) async throws(SourceError) -> LookupResult<LoadedImage> {
-    if !cachePolicy.refreshes, let cached = await cached(address) { return cached }
+    guard let files else { return try await base.item(address, cachePolicy: cachePolicy) }
+    if !cachePolicy.refreshes, let cached = await cached(address, in: files) { return cached }
     var found: LookupResult<LoadedImage>
     do { found = try await base.item(address, cachePolicy: cachePolicy) } catch let error
       where error.allowsFallback
     {
-      guard cachePolicy.refreshes, cachePolicy.mayFallBack, let cached = await cached(address)
-      else {
-        throw error
-      }
+      guard cachePolicy.refreshes, cachePolicy.mayFallBack,
+        let cached = await cached(address, in: files)
+      else { throw error }
       return LookupResult(cached.item, provenance: cached.provenance.because(error))
     }
     let date = now()
@@ -177,9 +154,9 @@ private struct CachedImages<Base: DataSource<LoadedImage>>: Decorator {
     return found
   }
 
-  var label: String { "cached(in: \(files.path))" }
-
-  private func cached(_ address: ImageAddress) async -> LookupResult<LoadedImage>? {
+  private func cached(
+    _ address: ImageAddress, in files: ImageDiskCache
+  ) async -> LookupResult<LoadedImage>? {
     let file = await files.file(at: address, of: collection, atMost: maxBytes, used: now())
     return file.map { file in
       LookupResult(
