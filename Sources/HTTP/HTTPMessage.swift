@@ -20,10 +20,12 @@ public struct HTTPRequest: Sendable {
 
     /// The text as it is sent: keep it where it cannot be shown.
     fileprivate var text: String {
-      switch self {
-      case .plain(let text): text
-      case .secret(let secret): secret.reveal(\.self)
-      }
+      if case .secret(let secret) = self { secret.reveal(\.self) } else { shown }
+    }
+
+    /// The text, `REDACTED` for a secret.
+    var shown: String {
+      if case .plain(let text) = self { text } else { SecretScanner.mark }
     }
   }
 
@@ -110,21 +112,15 @@ extension HTTPRequest {
   var plainHeaders: [(name: String, value: String)] { headers.map { ($0.name, $0.value.text) } }
 
   /// The query as it is sent, with secrets; `nil` for none.
-  var plainQuery: String? { encodedQuery { $0.text.percentEncoded } }
+  var plainQuery: String? { encodedQuery(\.text) }
 
   /// The URL with its query as it is sent, secret values as `REDACTED`.
   package var shownAddress: String {
-    let query = encodedQuery { value in
-      switch value {
-      case .plain(let text): text.percentEncoded
-      case .secret: SecretScanner.mark
-      }
-    }
-    return query.map { "\(endpoint)?\($0)" } ?? endpoint
+    encodedQuery(\.shown).map { "\(endpoint)?\($0)" } ?? endpoint
   }
 
-  private func encodedQuery(_ encoded: (Value) -> String) -> String? {
-    let items = query.map { "\($0.name.percentEncoded)=\(encoded($0.value))" }
+  private func encodedQuery(_ text: (Value) -> String) -> String? {
+    let items = query.map { "\($0.name.percentEncoded)=\(text($0.value).percentEncoded)" }
     let query = [url.query(percentEncoded: true)].compactMap(\.self) + items
     return query.isEmpty ? nil : query.joined(separator: "&")
   }

@@ -45,11 +45,8 @@ extension RecordedExchange {
     self.time = time
     self.request = RecordedRequest(
       method: request.method, address: scanner.redacted(request.shownAddress),
-      headers: request.headers.map { item in
-        switch item.value {
-        case .plain(let text): (scanner.redacted(item.name), scanner.redacted(text))
-        case .secret: (scanner.redacted(item.name), SecretScanner.mark)
-        }
+      headers: request.headers.map {
+        (scanner.redacted($0.name), scanner.redacted($0.value.shown))
       },
       body: try Self.redacted(request.body ?? Data(), scanner))
     switch outcome {
@@ -61,12 +58,10 @@ extension RecordedExchange {
       response.body = try Self.redacted(response.body, scanner)
       self.outcome = .reply(response)
     case .failure(let error):
-      // Without its cause, which has no text form.
-      self.outcome = .failure(
-        SourceError(
-          error.code, scanner.redacted(error.message),
-          remedy: error.remedy.map { Remedy(scanner.redacted($0.text), $0.action) },
-          retryAfter: error.retryAfter))
+      var error = scanner.redacted(error)
+      // It has no text form.
+      error.cause = nil
+      self.outcome = .failure(error)
     case .silence:
       self.outcome = .silence
     }
