@@ -1,6 +1,7 @@
 public import AggregatorCore
 public import AggregatorFoundation
 import AggregatorText
+import Synchronization
 
 /// A data source over a usual REST service: lists in pages, single records, and a search.
 ///
@@ -93,7 +94,11 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     var warnings: [Warning] = []
     if memory.isLost(position.start, of: request.query), position.hasAdvanced {
       position = position.restarted
-      warnings.append(.restarted)
+      warnings.append(
+        Warning(
+          .restarted,
+          "a page was lost that the service sends only once, so the list was started over: records that moved "
+            + "meanwhile may be missing"))
     }
     let reply = try await reply(at: position, for: request.query)
     position.size = reply.position.size
@@ -186,7 +191,9 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     do throws(SourceError) {
       let response = try await transport.send(connectedOnce(http))
       try check?(response)
-      if paging.tokenOnce, position.start.isToken, response.refusesToken {
+      // By these, services refuse a token that they do not know any more.
+      let refusesToken = [400, 404, 409, 410, 422].contains(response.status)
+      if paging.tokenOnce, position.start.isToken, refusesToken {
         guard position.hasAdvanced else {
           throw SourceError(
             .malformed, "\(service) refuses the token that it sent (\(response.status))")
@@ -246,7 +253,9 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
       end.warnings.append(.contradiction("a further page, which is empty (204)"))
     } else if status != 204, position.total == nil, position.short == nil {
       // After a full page this may as well be the depth beyond which a service refuses pages.
-      end.warnings.append(.refused(after: position.passed, status))
+      let place = "the page after \(position.passed) records (\(status))"
+      end.warnings.append(
+        Warning(.incomplete, "the service refused \(place): there may be more"))
     }
     return end
   }
@@ -288,7 +297,11 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
         $0 > passed ? Warning.fewer(passed, than: $0, in: reply.query) : nil
       }
       let warnings = [
-        shortfall ?? contradiction(reply), paging.isUnproved ? .unproved : nil,
+        shortfall ?? contradiction(reply),
+        paging.isUnproved
+          ? Warning(
+            .unproved, "it is not proved that further pages are read: records may be missing")
+          : nil,
       ]
       return (nil, warnings.compactMap(\.self))
     }
@@ -367,9 +380,16 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
   }
 }
 
-extension RESTReply {
+/// The reply to the request of a page.
+private struct RESTReply<Item: Record> {
+  let position: RESTPosition
+  let query: Query?
+  let request: HTTPRequest
+  let response: RESTResponse<Item>
+  let fetchedAt: Date
+
   /// The number of all records as the service says it; `nil` if the rows contradict it.
-  fileprivate var credibleTotal: Int? {
+  var credibleTotal: Int? {
     response.total.flatMap { total in
       let read = position.passed + response.records.count
       return total == read || total > read && response.rowCount > 0 ? total : nil
@@ -377,27 +397,46 @@ extension RESTReply {
   }
 }
 
+/// The page that is being cut, and the pages that cannot be requested again.
+private final class RESTMemory<Item: Record>: Sendable {
+  private struct Start: Hashable {
+    let start: RESTPosition.Start
+    let query: String?
+  }
+
+  /// The oldest are forgotten: then the service refuses their tokens.
+  private static var maxLost: Int { 100 }
+
+  private let state = Mutex<(reply: RESTReply<Item>?, lost: [Start])>((nil, []))
+
+  func keep(_ reply: RESTReply<Item>) { state.withLock { $0.reply = reply } }
+
+  /// The reply of the page that a position is in.
+  func kept(_ position: RESTPosition, of query: Query?) -> RESTReply<Item>? {
+    state.withLock(\.reply).flatMap { reply in
+      let isSame =
+        reply.query == query && reply.position.start == position.start
+        && reply.position.size == position.size
+      return isSame ? reply : nil
+    }
+  }
+
+  func lose(_ start: RESTPosition.Start, of query: Query?) {
+    state.withLock { state in
+      state.lost.append(Start(start: start, query: query?.text))
+      if state.lost.count > Self.maxLost { state.lost.removeFirst() }
+    }
+  }
+
+  func isLost(_ start: RESTPosition.Start, of query: Query?) -> Bool {
+    state.withLock { $0.lost.contains(Start(start: start, query: query?.text)) }
+  }
+}
+
 extension Warning {
-  fileprivate static var unproved: Warning {
-    Warning(.unproved, "it is not proved that further pages are read: records may be missing")
-  }
-
-  fileprivate static func refused(after passed: Int, _ status: Int) -> Warning {
-    Warning(
-      .incomplete,
-      "the service refused the page after \(passed) records (\(status)): there may be more")
-  }
-
   /// The service contradicts itself at the end of a list.
   fileprivate static func contradiction(_ words: String) -> Warning {
     Warning(.incomplete, "the service names \(words): there may be more records")
-  }
-
-  fileprivate static var restarted: Warning {
-    Warning(
-      .restarted,
-      "a page was lost that the service sends only once, so the list was started over: records that moved "
-        + "meanwhile may be missing")
   }
 }
 
@@ -411,9 +450,4 @@ extension SourceError {
     default: true
     }
   }
-}
-
-extension HTTPResponse {
-  /// True for a status by which services refuse a token that they do not know any more.
-  fileprivate var refusesToken: Bool { [400, 404, 409, 410, 422].contains(status) }
 }
