@@ -203,9 +203,8 @@ extension HTTPResponse {
   /// A description of a body that is not an image.
   fileprivate var summaryOfOtherData: String {
     if body.isEmpty { return "nothing instead of an image" }
-    let quote = summary.map { ": \($0)" } ?? ""
     if ImageType(sniffing: body) != nil { return "a damaged image" }
     let isMarkup = body.firstSignificantByte == UInt8(ascii: "<")
-    return "\(isMarkup ? "a page" : "other data") instead of an image\(quote)"
+    return "\(isMarkup ? "a page" : "other data") instead of an image\(excerpt)"
   }
 }

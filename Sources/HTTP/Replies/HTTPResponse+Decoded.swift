@@ -16,13 +16,11 @@ extension HTTPResponse {
     switch body.firstSignificantByte {
     case nil: throw SourceError(.malformed, "\(service) sent an empty response instead of JSON")
     case UInt8(ascii: "<"):
-      let title = summary.map { ": \($0)" } ?? ""
       let what = isXML ? "XML" : "an HTML page"
-      throw SourceError(.malformed, "\(service) sent \(what) instead of JSON\(title)")
+      throw SourceError(.malformed, "\(service) sent \(what) instead of JSON\(excerpt)")
     default: break
     }
     guard let text = JSONText(body) else {
-      let excerpt = summary.map { ": \($0)" } ?? ""
       throw SourceError(.malformed, "\(service) sent something that is not JSON\(excerpt)")
     }
     do {
@@ -34,9 +32,7 @@ extension HTTPResponse {
       throw SourceError(.malformed, "invalid response from \(service): \(reason)", cause: error)
     }
   }
-}
 
-extension HTTPResponse {
   /// True if the body says that it is XML, or begins as RSS and Atom do; XHTML is HTML.
   private var isXML: Bool {
     let head = String(decoding: body.prefix(1024), as: UTF8.self).lowercased()
@@ -52,6 +48,64 @@ extension Data {
     return isValid ? self : Data(String(decoding: self, as: UTF8.self).utf8)
   }
 }
+
+/// A JSON array that skips and counts the elements that cannot be decoded.
+///
+/// ```swift
+/// struct Envelope: Decodable { var results: LossyArray<Hero.Wire> }
+/// …
+/// Page(envelope.results.elements.map(Hero.init), unreadable: envelope.results.unreadable, …)
+/// ```
+public struct LossyArray<Element: Decodable>: Decodable {
+  public let elements: [Element]
+
+  /// The elements that could not be decoded, including each `null`.
+  ///
+  /// The reason counts rows from 1: `row 3: name is missing`.
+  public let unreadable: UnreadableRows
+
+  public var count: Int { elements.count + unreadable.count }
+
+  /// - Throws: `DecodingError` if it is not an array; ``SourceError`` if far too many elements fail.
+  public init(from decoder: any Decoder) throws {
+    var container = try decoder.unkeyedContainer()
+    var elements: [Element] = []
+    elements.reserveCapacity(container.count ?? 0)
+    var unreadable = UnreadableRows.none
+    while !container.isAtEnd {
+      let row = container.currentIndex + 1
+      do {
+        elements.append(try container.decode(Element.self))
+      } catch {
+        // After a failure the container is still before the element.
+        _ = try container.decode(SkippedValue.self)
+        if unreadable.count == 0 {
+          let reason = error.decodingReason(below: decoder.codingPath.count + 1)
+          unreadable.firstReason = "row \(row): \(reason ?? "invalid value")"
+        }
+        unreadable.count += 1
+        try Self.check(unreadable)
+      }
+    }
+    self.elements = elements
+    self.unreadable = unreadable
+  }
+
+  /// More than the rows of any page.
+  private static var maxUnreadable: Int { 10_000 }
+
+  /// Stops decoding an array of something else: a million failures, which fit into two megabytes, would
+  /// occupy a processor for a minute.
+  private static func check(_ unreadable: UnreadableRows) throws(SourceError) {
+    guard !Task.isCancelled else { throw .cancelled }
+    guard unreadable.count < maxUnreadable else {
+      let reason = unreadable.firstReason.map { " (\($0))" } ?? ""
+      throw SourceError(.malformed, "\(unreadable.count) rows could not be read\(reason)")
+    }
+  }
+}
+
+extension LossyArray: Sendable where Element: Sendable {}
 
 /// Any JSON value, which is skipped.
 struct SkippedValue: Decodable {

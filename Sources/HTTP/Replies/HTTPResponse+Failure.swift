@@ -41,7 +41,7 @@ extension HTTPResponse {
   private func failure(_ code: SourceError.Code, _ message: String, _ now: Date) -> SourceError {
     let wait = retryAfter(from: now)
     return SourceError(
-      code, message + (summary.map { ": \($0)" } ?? ""),
+      code, message + excerpt,
       remedy: wait.map { "retry in \($0.text)" }, retryAfter: wait)
   }
 }
@@ -63,6 +63,9 @@ extension HTTPResponse {
     let line = text?.oneLine(atMost: 80) ?? ""
     return line.isEmpty ? nil : line
   }
+
+  /// The summary after a colon; empty for none.
+  package var excerpt: String { summary.map { ": \($0)" } ?? "" }
 
   private static let summaryWindow = 16 << 10
 

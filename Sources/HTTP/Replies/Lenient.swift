@@ -85,30 +85,26 @@ extension String: LenientDecodable {
 extension Int: LenientDecodable {
   /// A whole number, also as text.
   public init?(lenient decoder: any Decoder) {
-    guard let container = try? decoder.singleValueContainer() else { return nil }
-    if let number = try? container.decode(Int.self) {
-      self = number
-    } else if let text = try? container.decode(String.self).nonBlank, let number = Int(text) {
-      self = number
-    } else {
-      return nil
-    }
+    guard let number = decoder.number({ Int($0) }) else { return nil }
+    self = number
   }
 }
 
 extension Double: LenientDecodable {
   /// A finite number, also as text.
   public init?(lenient decoder: any Decoder) {
-    guard let container = try? decoder.singleValueContainer() else { return nil }
-    if let number = try? container.decode(Double.self) {
-      self = number
-    } else if let text = try? container.decode(String.self).nonBlank, let number = Double(text),
-      number.isFinite
-    {
-      self = number
-    } else {
-      return nil
-    }
+    let number = decoder.number { text in Double(text).flatMap { $0.isFinite ? $0 : nil } }
+    guard let number else { return nil }
+    self = number
+  }
+}
+
+extension Decoder {
+  /// A number, also as text.
+  fileprivate func number<Value: Decodable>(_ parse: (String) -> Value?) -> Value? {
+    guard let container = try? singleValueContainer() else { return nil }
+    return (try? container.decode(Value.self))
+      ?? (try? container.decode(String.self))?.nonBlank.flatMap(parse)
   }
 }
 
