@@ -1,3 +1,4 @@
+import AggregatorCore
 import AggregatorFoundation
 import AggregatorStore
 
@@ -36,8 +37,5 @@ package struct CopyChecksum: Equatable {
   }
 
   /// The value in 32 hexadecimal digits.
-  var text: String {
-    let digits = String(value, radix: 16)
-    return String(repeating: "0", count: 32 - digits.count) + digits
-  }
+  var text: String { value.text(radix: 16, digits: 32) }
 }

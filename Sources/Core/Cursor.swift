@@ -167,10 +167,17 @@ extension SourceError {
   }
 }
 
+extension BinaryInteger {
+  /// The number in so many digits, or more if it needs them.
+  package func text(radix: Int = 10, digits: Int) -> String {
+    let text = String(self, radix: radix)
+    return String(repeating: "0", count: max(0, digits - text.count)) + text
+  }
+}
+
 extension UInt64 {
   package func base36(digits: Int) -> String {
-    let text = String(self, radix: 36)
-    return String((String(repeating: "0", count: digits) + text).suffix(digits))
+    String(text(radix: 36, digits: digits).suffix(digits))
   }
 }
 

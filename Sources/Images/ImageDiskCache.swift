@@ -169,9 +169,7 @@ extension ImageDiskCache {
 
   /// A name with a hash of the URL, which does not reveal it.
   private func name(of address: ImageAddress, _ collection: String) -> String {
-    let digits = String(address.description.fnv1a, radix: 16)
-    return
-      "\(collection)-\(String(repeating: "0", count: 16 - digits.count))\(digits)\(Self.ending)"
+    "\(collection)-\(address.description.fnv1a.text(radix: 16, digits: 16))\(Self.ending)"
   }
 
   private func path(of name: String) -> String { "\(path)/\(name)" }

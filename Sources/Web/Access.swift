@@ -20,7 +20,7 @@ package struct Access: Sendable {
     /// Cookies ignore ports: one for 127.0.0.1 is sent to the servers of all users of this machine. The name stays as
     /// long as the cookie, so that bookmarks do. It has 64 of the 256 bits of its secret at most.
     package var hostName: String {
-      "\("\(session) host".fnv1a.digits).localhost"
+      "\("\(session) host".fnv1a.text(radix: 16, digits: 16)).localhost"
     }
   }
 
@@ -218,15 +218,7 @@ extension Access.Secrets {
   /// 256 random bits as hexadecimal digits.
   static func randomText() -> String {
     var generator = SystemRandomNumberGenerator()
-    return (0..<4).map { _ in (generator.next() as UInt64).digits }.joined()
-  }
-}
-
-extension UInt64 {
-  /// The sixteen hexadecimal digits.
-  fileprivate var digits: String {
-    let digits = String(self, radix: 16)
-    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    return (0..<4).map { _ in generator.next().text(radix: 16, digits: 16) }.joined()
   }
 }
 

@@ -77,10 +77,9 @@ struct RecordingDirectory: Sendable {
     }
     defer { directory.unlock() }
     let last = names.compactMap(Self.number).max() ?? 0
-    let number = String(min(last, 999_999_999) + 1)
-    let padding = String(repeating: "0", count: max(0, 4 - number.count))
+    let number = (min(last, 999_999_999) + 1).text(digits: 4)
     try OpenFile.replace(
-      "\(path)/\(padding)\(number)-\(slug)\(Self.suffix)", with: Array(text),
+      "\(path)/\(number)-\(slug)\(Self.suffix)", with: Array(text),
       via: "\(path)/.\(UInt64.random(in: .min ... .max)).new")
   }
 
