@@ -121,3 +121,48 @@ extension URLRequest {
     for (name, value) in request.headers { addValue(value, forHTTPHeaderField: name) }
   }
 }
+
+// MARK: - Errors
+
+extension URLError: ClientError {
+  /// The same as an error of a source, without URLSession's own text, which may quote the URL.
+  package func sourceError(authority: String) -> SourceError {
+    switch code {
+    case .cannotConnectToHost: SourceError(.unreachable, "cannot connect to \(authority)")
+    case .cannotFindHost, .dnsLookupFailed:
+      SourceError(.unreachable, "could not resolve host \(authority)")
+    case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive:
+      SourceError(.unreachable, "no network connection")
+    case .appTransportSecurityRequiresSecureConnection:
+      SourceError(.unreachable, "this system requires https for \(authority)")
+    case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+      .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
+      .clientCertificateRequired:
+      SourceError(.unreachable, "TLS connection to \(authority) failed")
+    case .timedOut: SourceError(.timedOut, "\(authority) did not respond in time")
+    case .badServerResponse: .closedWithoutReply(authority)
+    case .cannotParseResponse, .unsupportedURL, .badURL:
+      SourceError(.malformed, "invalid HTTP response from \(authority)")
+    case .cannotDecodeContentData, .cannotDecodeRawData: .wronglyCompressed(authority)
+    case .unknown: unknownError(authority: authority)
+    case .cancelled: .cancelled
+    default: .broken(authority)
+    }
+  }
+
+  /// On Linux several failures are `unknown`; only libcurl's text distinguishes them.
+  private func unknownError(authority: String) -> SourceError {
+    let words = localizedDescription
+    return if words.contains("SSL") || words.contains("certificate") {
+      SourceError(.unreachable, "TLS connection to \(authority) failed")
+    } else if words.contains("transfer closed") {
+      .cutShort(authority)
+    } else if words.contains("Too large response headers") {
+      SourceError(.tooLarge, "the header of the response is too large")
+    } else if words.contains("content unencoding") {
+      .wronglyCompressed(authority)
+    } else {
+      .broken(authority)
+    }
+  }
+}

@@ -167,7 +167,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     {
       result = .success(HTTPResponse(response, body: exchange.body))
     } else {
-      result = .failure(SourceError(urlError: error as? URLError, authority: authority))
+      result = .failure(
+        (error as? URLError)?.sourceError(authority: authority) ?? .broken(authority))
     }
     exchange.continuation?.resume(returning: result)
   }
