@@ -41,16 +41,6 @@ package final class HTTPServer: Sendable {
   /// False if libmicrohttpd is not installed.
   package static var isAvailable: Bool { (try? Libmicrohttpd.load(Libmicrohttpd.names)) != nil }
 
-  /// Starts to listen; refusals are plain text.
-  package convenience init(
-    on address: String, port: Int, limits: ServerLimits = .standard,
-    libraries: [String]? = nil, _ handler: @escaping Handler
-  ) throws(SourceError) {
-    try self.init(
-      on: address, port: port, limits: limits, libraries: libraries,
-      Responder(respond: handler))
-  }
-
   /// Starts to listen.
   ///
   /// - Parameters:

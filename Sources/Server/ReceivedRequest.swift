@@ -68,7 +68,7 @@ struct ReceivedRequest {
 
   /// The request without its target and its body.
   var head: ServerRequest {
-    ServerRequest(method, rawPath: "", path: [], headers: headers, client: client)
+    ServerRequest(method: method, headers: headers, client: client)
   }
 
   /// The request, with `GET` for `HEAD`, whose responses differ only in their missing body.

@@ -17,40 +17,25 @@ package struct ServerRequest: Sendable {
   package var method: String
 
   /// The path as sent, with its percent encoding and without the query.
-  package var rawPath: String
+  package var rawPath = ""
 
   /// The segments of the path, decoded one by one, so that an encoded slash is part of its segment.
   ///
   /// The path `/` has none; an empty segment at the end is left out.
-  package var path: [String]
+  package var path: [String] = []
 
   /// The query as sent, without `?`; `nil` if there is none.
   package var rawQuery: String?
 
   /// The parameters of the query, decoded, in order; `+` is a space.
-  package var query: [Parameter]
+  package var query: [Parameter] = []
 
-  package var headers: [Parameter]
+  package var headers: [Parameter] = []
 
-  package var body: [UInt8]
+  package var body: [UInt8] = []
 
   /// The address of the client, without a port.
-  package var client: String
-
-  package init(
-    _ method: String, rawPath: String, path: [String], rawQuery: String? = nil,
-    query: [Parameter] = [], headers: [Parameter] = [], body: [UInt8] = [],
-    client: String = "127.0.0.1"
-  ) {
-    self.method = method
-    self.rawPath = rawPath
-    self.path = path
-    self.rawQuery = rawQuery
-    self.query = query
-    self.headers = headers
-    self.body = body
-    self.client = client
-  }
+  package var client = "127.0.0.1"
 
   /// The value of the first header field with a name, in any case; `nil` if there is none.
   package func header(_ name: String) -> String? {
@@ -96,7 +81,7 @@ extension ServerRequest {
       query.append(Parameter(name, value))
     }
     self.init(
-      method, rawPath: String(decoding: rawPath, as: UTF8.self), path: path,
+      method: method, rawPath: String(decoding: rawPath, as: UTF8.self), path: path,
       rawQuery: rawQuery.map { String(decoding: $0, as: UTF8.self) }, query: query,
       client: client)
   }

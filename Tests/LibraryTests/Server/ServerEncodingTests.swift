@@ -1,8 +1,9 @@
 import AggregatorHTTP
 import AggregatorKit
-import AggregatorServer
 import Foundation
 import Testing
+
+@testable import AggregatorServer
 
 @Suite(.timeLimit(.minutes(10)))
 struct ServerEncodingTests {
@@ -12,7 +13,7 @@ struct ServerEncodingTests {
     -> ServerRequest
   {
     ServerRequest(
-      method, rawPath: "/", path: [],
+      method: method, rawPath: "/",
       headers: headers.map { ServerRequest.Parameter($0.key, $0.value) })
   }
 

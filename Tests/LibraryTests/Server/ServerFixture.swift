@@ -1,4 +1,16 @@
+import AggregatorCore
 import AggregatorServer
+
+extension HTTPServer {
+  /// A server whose refusals are plain text.
+  convenience init(
+    on address: String, port: Int, limits: ServerLimits = .standard, libraries: [String]? = nil,
+    _ handler: @escaping Handler
+  ) throws(SourceError) {
+    try self.init(
+      on: address, port: port, limits: limits, libraries: libraries, Responder(respond: handler))
+  }
+}
 
 /// Runs `body` with a server on a free port of 127.0.0.1 and stops it afterwards.
 func withHTTPServer<Value: Sendable>(

@@ -1,10 +1,10 @@
 import AggregatorKit
 import AggregatorPlugins
-import AggregatorServer
 import Foundation
 import Testing
 
 @testable import AggregatorQueries
+@testable import AggregatorServer
 @testable import AggregatorWeb
 
 @Suite struct OpenAPITests {
@@ -123,7 +123,7 @@ import Testing
         }
       }
       let request = ServerRequest(
-        method, rawPath: path,
+        method: method, rawPath: path,
         path: path.split(separator: "/").map { $0 == "{id}" ? "unknown" : String($0) },
         query: query)
       let response = await answer(to: request, by: api)
@@ -136,9 +136,9 @@ import Testing
     #expect(count > 4 * 6)
     // The messages of the API are those.
     let unknown = ServerRequest(
-      "GET", rawPath: "", path: ["api", "v1", "heroes"], query: [.init("x", "y")])
+      method: "GET", path: ["api", "v1", "heroes"], query: [.init("x", "y")])
     #expect(await answer(to: unknown, by: api).text.contains("unknown parameter"))
-    let nowhere = ServerRequest("GET", rawPath: "", path: ["api", "v1", "heroes", "1", "x"])
+    let nowhere = ServerRequest(method: "GET", path: ["api", "v1", "heroes", "1", "x"])
     #expect(await answer(to: nowhere, by: api).text.contains("no such path"))
   }
 
@@ -167,7 +167,7 @@ import Testing
     ] {
       let response = await answer(
         to: ServerRequest(
-          "GET", rawPath: "", path: ["api", "v1"] + path,
+          method: "GET", path: ["api", "v1"] + path,
           query: query.map { .init($0.0, $0.1) }),
         by: api)
       let body = try #require(JSON(reading: Data(response.text.utf8)))

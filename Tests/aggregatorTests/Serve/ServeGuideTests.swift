@@ -1,10 +1,10 @@
 import AggregatorKit
 import AggregatorPlugins
-import AggregatorServer
 import Foundation
 import Testing
 
 @testable import AggregatorArguments
+@testable import AggregatorServer
 @testable import AggregatorWeb
 
 /// The guides about `serve` match the program.
@@ -60,7 +60,7 @@ import Testing
     let replay = WireReplay(try Recording(sandbox.root.appending(path: "tape")))
     let response = replay.response(
       to: ServerRequest(
-        "GET", rawPath: "/api/characters/", path: [], rawQuery: "limit=50&offset=0"))
+        method: "GET", rawPath: "/api/characters/", rawQuery: "limit=50&offset=0"))
     guard case .bytes(let bytes) = response.body else { return }
     #expect(text.contains("```\n\(String(decoding: bytes, as: UTF8.self))```"))
     let block = try #require(
@@ -69,7 +69,7 @@ import Testing
     let edited = WireReplay(try Recording(sandbox.root.appending(path: "edited")))
     let slow = edited.response(
       to: ServerRequest(
-        "GET", rawPath: "/api/characters/", path: [], rawQuery: "api_key=x&limit=20&offset=0"))
+        method: "GET", rawPath: "/api/characters/", rawQuery: "api_key=x&limit=20&offset=0"))
     #expect(slow.status == 429)
     #expect(slow.header("Retry-After") == "2")
   }

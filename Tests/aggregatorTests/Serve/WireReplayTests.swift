@@ -1,6 +1,5 @@
 import AggregatorFakeServices
 import AggregatorKit
-import AggregatorServer
 import AggregatorSourceTesting
 import CountriesSource
 import Foundation
@@ -9,6 +8,7 @@ import ProductsSource
 import Testing
 import UsersSource
 
+@testable import AggregatorServer
 @testable import AggregatorTerminal
 @testable import AggregatorWeb
 
@@ -120,7 +120,7 @@ import UsersSource
     let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     return replay.response(
       to: ServerRequest(
-        method, rawPath: String(parts[0]), path: [],
+        method: method, rawPath: String(parts[0]),
         rawQuery: parts.count > 1 ? String(parts[1]) : nil,
         headers: host.map { [.init("Host", $0)] } ?? [], body: Array(body.utf8)))
   }
