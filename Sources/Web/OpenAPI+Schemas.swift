@@ -4,7 +4,6 @@ import AggregatorQueries
 extension OpenAPI {
   private static let text: JSON = ["type": "string"]
   private static let optionalText: JSON = ["type": ["string", "null"]]
-  private static let optionalTime: JSON = ["type": ["string", "null"], "format": "date-time"]
 
   /// The schemas of a record and of a page of them.
   static func schemas(of source: some ServedSource) -> [JSON.Member] {
@@ -19,12 +18,48 @@ extension OpenAPI {
   }
 
   static var commonSchemas: [JSON.Member] {
+    let flag: JSON = ["type": "boolean"]
+    let field = object(["name": text, "kind": text, "about": text])
+    let source = object([
+      "name": text, "summary": text, "fields": ["type": "array", "items": field],
+      "images": flag, "endless": flag,
+    ])
     let hit: JSON = ["type": "object", "properties": ["source": text], "required": ["source"]]
     return [
-      .init("Problem", problem), .init("Page", position), .init("Provenance", provenance),
-      .init("Warning", warning),
+      // Problem details (RFC 9457).
+      .init(
+        "Problem",
+        object([
+          "type": text, "title": text, "status": ["type": "integer"], "detail": text,
+          "code": described("For programs, such as `invalidCursor`.", "string"),
+          "hint": described("The remedy.", "string", "null"),
+        ])),
+      .init(
+        "Page",
+        object([
+          "count": described("The number of records of this page.", "integer"),
+          "total": described("The number of all of them, if it is known.", "integer", "null"),
+          "next": described("The cursor of the next page; null at the end.", "string", "null"),
+        ])),
+      .init(
+        "Provenance",
+        object([
+          "origin": ["enum": ["live", "cached", "bundled", "mixed"]],
+          "fetchedAt": ["type": ["string", "null"], "format": "date-time"],
+          "reason": described(
+            "The code of the failure because of which the data is not live.", "string", "null"),
+          "endpoint": optionalText,
+        ])),
+      .init("Warning", object(["code": text, "source": optionalText, "message": text])),
       .init("SearchPage", page(of: hit, from: ["type": "null"], results: results)),
       .init("SourcesPage", page(of: source, from: ["type": "null"])),
+    ]
+  }
+
+  private static func described(_ description: String, _ types: String...) -> JSON {
+    let types = types.map { JSON.string($0) }
+    return [
+      "type": types.count == 1 ? types[0] : .array(types), "description": .string(description),
     ]
   }
 
@@ -70,48 +105,6 @@ extension OpenAPI {
       "error": ["anyOf": [object(["code": text, "message": text]), ["type": "null"]]],
     ])
     return ["type": "object", "additionalProperties": result]
-  }
-
-  private static var source: JSON {
-    let flag: JSON = ["type": "boolean"]
-    let field = object(["name": text, "kind": text, "about": text])
-    return object([
-      "name": text, "summary": text, "fields": ["type": "array", "items": field],
-      "images": flag, "endless": flag,
-    ])
-  }
-
-  private static var position: JSON {
-    let next = "The cursor of the next page; null at the end."
-    return object([
-      "count": ["type": "integer", "description": "The number of records of this page."],
-      "total": [
-        "type": ["integer", "null"], "description": "The number of all of them, if it is known.",
-      ],
-      "next": ["type": ["string", "null"], "description": .string(next)],
-    ])
-  }
-
-  private static var provenance: JSON {
-    let reason = "The code of the failure because of which the data is not live."
-    return object([
-      "origin": ["enum": ["live", "cached", "bundled", "mixed"]], "fetchedAt": optionalTime,
-      "reason": ["type": ["string", "null"], "description": .string(reason)],
-      "endpoint": optionalText,
-    ])
-  }
-
-  private static var warning: JSON {
-    object(["code": text, "source": optionalText, "message": text])
-  }
-
-  /// Problem details (RFC 9457).
-  private static var problem: JSON {
-    object([
-      "type": text, "title": text, "status": ["type": "integer"], "detail": text,
-      "code": ["type": "string", "description": "For programs, such as `invalidCursor`."],
-      "hint": ["type": ["string", "null"], "description": "The remedy."],
-    ])
   }
 
   /// A schema of an object whose properties are all required.
