@@ -8,10 +8,7 @@ import AggregatorText
 /// follows a redirect, keeps no cookies and no cache, checks certificates, decodes `gzip` and `deflate`,
 /// enforces the limits, and names the host in its errors but never the full URL.
 package protocol HTTPEngine: Sendable {
-  /// Sends a request and returns the response, whatever its status.
-  ///
-  /// - Throws: ``SourceError``: `unreachable`, `connectionLost`, `timedOut`, `tooLarge`, `malformed`
-  ///   for invalid HTTP, or `cancelled`.
+  /// Sends a request as ``Transport/send(_:)`` does.
   func send(_ request: WireRequest) async throws(SourceError) -> HTTPResponse
 }
 
@@ -129,7 +126,12 @@ extension WireRequest {
         .rejected, "\(address.authority) redirects to a URL that is not plain http(s)")
     }
     guard address.allowsRedirect(to: target) else {
-      throw SourceError(.rejected, refusal(of: target, scanner))
+      let isOtherScheme = target.host == address.host && target.scheme != address.scheme
+      let change =
+        isOtherScheme
+        ? "from \(address.scheme) to \(target.scheme)"
+        : "to another host (\(scanner.redacted(target.authority)))"
+      throw SourceError(.rejected, "\(address.authority) redirects \(change)")
     }
     var next = self
     next.address = target
@@ -139,14 +141,6 @@ extension WireRequest {
       next.headers.removeAll { $0.name.lowercased() == "content-type" }
     }
     return next
-  }
-
-  private func refusal(of target: Address, _ scanner: SecretScanner) -> String {
-    if target.host == address.host, target.scheme != address.scheme {
-      return "\(address.authority) redirects from \(address.scheme) to \(target.scheme)"
-    }
-    return
-      "\(address.authority) redirects to another host (\(scanner.redacted(target.authority)))"
   }
 }
 
@@ -227,20 +221,24 @@ struct ClosureEngine: HTTPEngine {
   func send(_ request: WireRequest) async throws(SourceError) -> HTTPResponse {
     if Task.isCancelled { throw .cancelled }
     Departure.current?.note()
-    let limits = request.limits
+    let (authority, limits) = (request.address.authority, request.limits)
     let end = ContinuousClock.now + limits.overall
     let result = await withTaskGroup(of: Result<HTTPResponse, SourceError>.self) { group in
       group.addTask {
         do {
           return .success(try await body(request))
+        } catch let error as SourceError {
+          return .failure(error)
+        } catch is CancellationError {
+          return .failure(.cancelled)
         } catch {
-          return .failure(SourceError(ofClient: error, authority: request.address.authority))
+          let client = error as? any ClientError
+          return .failure(client?.sourceError(authority: authority) ?? .broken(authority))
         }
       }
       group.addTask {
         await ContinuousClock().reaches(end)
-          ? .failure(.unfinished(request.address.authority, within: limits.overall))
-          : .failure(.cancelled)
+          ? .failure(.unfinished(authority, within: limits.overall)) : .failure(.cancelled)
       }
       defer { group.cancelAll() }
       return await group.next() ?? .failure(.cancelled)
@@ -255,15 +253,4 @@ struct ClosureEngine: HTTPEngine {
 package protocol ClientError: Error {
   /// The same as an error of a source, without the client's text, which may contain the URL.
   func sourceError(authority: String) -> SourceError
-}
-
-extension SourceError {
-  fileprivate init(ofClient error: any Error, authority: String) {
-    switch error {
-    case let error as SourceError: self = error
-    case is CancellationError: self = .cancelled
-    case let error as any ClientError: self = error.sourceError(authority: authority)
-    default: self = .broken(authority)
-    }
-  }
 }

@@ -35,10 +35,11 @@ extension RESTSource {
     below url: URL, decoding row: Row.Type, record: @escaping @Sendable (Row) -> Item?
   ) -> RESTSource {
     let (service, list) = (service, list)
+    let folder = url.absoluteString.replacing(/\/$/, with: "")
     return item { id in
       // `.` and `..` would request another URL.
       guard let text = id.description.nonBlank, text != ".", text != "..",
-        let url = URL(string: "\(url.absoluteString.trimmingSuffix("/"))/\(text.percentEncoded)")
+        let url = URL(string: "\(folder)/\(text.percentEncoded)")
       else { return nil }
       return HTTPRequest(
         .get, url, query: list.query.filter(\.isSecret), headers: list.headers, limits: list.limits)
@@ -92,11 +93,5 @@ extension HTTPRequest.Item {
   /// The header field `Authorization: Bearer …`.
   public static func bearer(_ token: Secret) -> HTTPRequest.Item {
     .init("Authorization", .secret(Secret(prefix: "Bearer ", token)))
-  }
-}
-
-extension String {
-  fileprivate func trimmingSuffix(_ suffix: String) -> Substring {
-    hasSuffix(suffix) ? dropLast(suffix.count) : self[...]
   }
 }
