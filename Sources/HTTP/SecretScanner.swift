@@ -85,9 +85,9 @@ package struct SecretScanner: Sendable {
     // The ways from the layer back to `bytes`, the last one first.
     var maps: [OffsetMap] = []
     for _ in 0...Self.maxLayers {
-      found += layer.ranges(of: needles).map { $0.mapped(by: maps) }
+      found += layer.ranges(of: needles).map { maps.reduce($0) { $1.source(of: $0) } }
       if let (text, map) = layer.withoutTags {
-        found += text.ranges(of: needles).map { $0.mapped(by: [map] + maps) }
+        found += text.ranges(of: needles).map { ([map] + maps).reduce($0) { $1.source(of: $0) } }
       }
       guard let (inner, map) = layer.unescaped else { break }
       layer = inner
@@ -178,12 +178,9 @@ private struct OffsetMap {
 
   private var runs: [Run] = []
 
-  mutating func copy(to start: Int, from source: Int) {
-    runs.append(Run(start: start, source: source, end: nil))
-  }
-
-  mutating func decode(to start: Int, from source: Range<Int>) {
-    runs.append(Run(start: start, source: source.lowerBound, end: source.upperBound))
+  /// Adds text that begins at `start`, copied or decoded from an escape that ends at `end`.
+  mutating func add(_ start: Int, from source: Int, to end: Int? = nil) {
+    runs.append(Run(start: start, source: source, end: end))
   }
 
   func source(of range: Range<Int>) -> Range<Int> {
@@ -200,12 +197,6 @@ private struct OffsetMap {
       if runs[middle].start <= offset { low = middle } else { high = middle }
     }
     return runs[low]
-  }
-}
-
-extension Range<Int> {
-  fileprivate func mapped(by maps: [OffsetMap]) -> Range<Int> {
-    maps.reduce(self) { $1.source(of: $0) }
   }
 }
 
@@ -261,7 +252,7 @@ extension [UInt8] {
     var rest = startIndex
     func copy(to end: Int) {
       guard rest < end else { return }
-      map.copy(to: result.count, from: rest)
+      map.add(result.count, from: rest)
       result += self[rest..<end]
     }
     var at = startIndex
@@ -272,7 +263,7 @@ extension [UInt8] {
       hasChanged = true
       copy(to: special)
       let visible = text.isInvisible ? [] : text
-      if !visible.isEmpty { map.decode(to: result.count, from: special..<at) }
+      if !visible.isEmpty { map.add(result.count, from: special, to: at) }
       result += visible
       rest = at
     }
@@ -288,7 +279,7 @@ extension [UInt8] {
     var rest = startIndex
     func copy(to end: Int) {
       guard rest < end else { return }
-      map.copy(to: result.count, from: rest)
+      map.add(result.count, from: rest)
       result += self[rest..<end]
     }
     // Found once for all tags before them, so that this takes linear time.
