@@ -19,6 +19,13 @@ final class ServerConnection: Sendable {
     case shutDown
     /// The socket must not be used any more.
     case closed
+
+    var isOver: Bool {
+      switch self {
+      case .shutDown, .closed: true
+      default: false
+      }
+    }
   }
 
   private struct State {
@@ -92,12 +99,7 @@ final class ServerConnection: Sendable {
       return nil
     }
     if let response = response ?? refusal.map(response(to:)) { return send(response) }
-    return state.withLock { state in
-      switch state.phase {
-      case .shutDown, .closed: false
-      default: true
-      }
-    }
+    return state.withLock { !$0.phase.isOver }
   }
 
   private func start(_ request: ServerRequest, _ state: inout State) {
@@ -204,14 +206,7 @@ final class ServerConnection: Sendable {
 // MARK: - The end, on any thread
 
 extension ServerConnection {
-  var isShutDown: Bool {
-    state.withLock { state in
-      switch state.phase {
-      case .shutDown, .closed: true
-      default: false
-      }
-    }
-  }
+  var isShutDown: Bool { state.withLock(\.phase.isOver) }
 
   /// The time since when the client owes a request; `nil` if it does not.
   var waitingSince: ContinuousClock.Instant? {
