@@ -61,14 +61,10 @@ package struct Access: Sendable {
     cookie = "aggregator_\(port)"
   }
 
-  /// True for a name of this server: other names are those of a page that wants to look like it.
-  private func knows(_ request: ServerRequest) -> Bool {
-    request.header("Host").map { hosts.contains($0.lowercased()) } ?? false
-  }
-
   /// Refuses a request that another site could have caused.
   package func check(_ request: ServerRequest) throws(Problem) {
-    guard knows(request) else {
+    // Other names are those of a page that wants to look like this server.
+    guard let host = request.header("Host")?.lowercased(), hosts.contains(host) else {
       throw Problem(
         421, "unknownHost", "this server does not answer for the host of the request",
         hint: "use the address that it printed, or name the host with --host")

@@ -19,7 +19,13 @@ struct WebRouter: Sendable {
         to: api.sources.first.map { WebAddress.list($0.name, ServedQuery()) }
           ?? WebAddress.search(nil))
     case .search: return html(pages.search(try await search(request), part: part))
-    case .asset: return try asset(named: path.source)
+    case .asset:
+      guard let asset = Asset.all.first(where: { $0.name == path.source }) else {
+        throw Problem.unknownPath
+      }
+      return ServerResponse(
+        200, asset.type, Array(asset.body.utf8),
+        headers: [.init("Cache-Control", "private, max-age=31536000, immutable")])
     case .list, .record:
       let id = path.pattern == .record ? path.id : nil
       let content = try await content(of: api.source(named: path.source), id, part, request)
@@ -93,13 +99,6 @@ struct WebRouter: Sendable {
     ServerResponse(
       status, HTMLRenderer.contentType, Array(text.utf8),
       headers: [.init("Cache-Control", "private, no-cache"), .init("Vary", HTMLFragment.header)])
-  }
-
-  private func asset(named name: String) throws(Problem) -> ServerResponse {
-    guard let asset = Asset.all.first(where: { $0.name == name }) else { throw .unknownPath }
-    return ServerResponse(
-      200, asset.type, Array(asset.body.utf8),
-      headers: [.init("Cache-Control", "private, max-age=31536000, immutable")])
   }
 }
 

@@ -2,9 +2,6 @@
 struct HTML: Sendable {
   var text: String
 
-  /// The HTML of nothing.
-  static let empty: HTML = ""
-
   fileprivate static func escape(_ string: String, into text: inout String) {
     var rest = Substring(string).utf8
     while let mark = rest.firstIndex(where: \.isMarkup) {
