@@ -22,7 +22,10 @@ actor PageLoader<Item: Record> {
   /// Loads pages until one has new records or is the last.
   func next() async throws(SourceError) -> RecordBatch<Item> {
     while let request = pagination.request {
-      if let batch = try take(try await page(request)) { return batch }
+      let page = try await source.page(request)
+      // Not every source ends a cancelled call with an error. Nobody may be left to take this page.
+      guard !Task.isCancelled else { throw .cancelled }
+      if let batch = try take(page) { return batch }
     }
     return RecordBatch(isFirst: false, hasMore: false)
   }
@@ -49,13 +52,6 @@ actor PageLoader<Item: Record> {
   private func restart() {
     pagination = start
     batch = RecordBatch(isFirst: true)
-  }
-
-  private func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
-    let page = try await source.page(request)
-    // Not every source ends a cancelled call with an error. Nobody may be left to take this page.
-    guard !Task.isCancelled else { throw .cancelled }
-    return page
   }
 
   /// - Returns: `nil` if the page has no new records, and is not the last.
@@ -106,17 +102,10 @@ extension Provenance? {
   /// The one whose data is older: bundled, then cached, the earlier fetched first.
   func leastCurrent(_ other: Provenance?) -> Provenance? {
     guard let self, let other else { return self ?? other }
-    let ranks = (Self.rank(self.origin), Self.rank(other.origin))
-    if ranks.0 != ranks.1 { return ranks.0 > ranks.1 ? self : other }
+    let order: [Provenance.Origin] = [.live, .cached, .bundled]
+    let ranks = [self, other].compactMap { order.firstIndex(of: $0.origin) }
+    if ranks[0] != ranks[1] { return ranks[0] > ranks[1] ? self : other }
     guard let date = self.fetchedAt, let otherDate = other.fetchedAt else { return self }
     return otherDate < date ? other : self
-  }
-
-  private static func rank(_ origin: Provenance.Origin) -> Int {
-    switch origin {
-    case .live: 0
-    case .cached: 1
-    case .bundled: 2
-    }
   }
 }

@@ -67,7 +67,7 @@ public final class PagedList<Item: Record> {
 
   private var isLoaded = false
   private var loading: Load?
-  private var failure: (load: Load, error: SourceError)?
+  private var failure: (load: Load, policy: CachePolicy, error: SourceError)?
 
   let query: Query?
   let deletion: RecordDeletion<Item>?
@@ -80,7 +80,6 @@ public final class PagedList<Item: Record> {
   /// The running load, which is not a child of a view's task, because others may wait for it too.
   @ObservationIgnored private var running: RunningLoad?
   @ObservationIgnored private var lastNumber = 0
-  @ObservationIgnored private var failedPolicy: CachePolicy?
   /// The IDs of the last records, to tell quickly if a record is near the end.
   @ObservationIgnored private var tail: Set<RecordKey> = []
   @ObservationIgnored private var lastAppeared: Item.ID?
@@ -171,7 +170,7 @@ public final class PagedList<Item: Record> {
     guard let failure else { return }
     switch (failure.load, failure.error.code) {
     case (_, .noProgress), (_, .invalidCursor): await refresh()
-    case (.first, _): _ = await finishes(.first, by: failedPolicy ?? cachePolicy)
+    case (.first, _): _ = await finishes(.first, by: failure.policy)
     case (.more, _): await loadMore()
     }
   }
@@ -236,11 +235,10 @@ public final class PagedList<Item: Record> {
     switch result {
     case .failure(.cancelled) where Task.isCancelled: return false
     case .failure(let error):
-      failure = (ended.load, error)
-      failedPolicy = ended.policy
+      failure = (ended.load, ended.policy, error)
     case .success(let batch):
       if ended.load == .first { isLoaded = true }
-      failure = batch?.failure.map { (ended.load, $0) }
+      failure = batch?.failure.map { (ended.load, ended.policy, $0) }
       loadMoreIfNeeded()
     }
     return true
