@@ -158,12 +158,8 @@ private struct CachedImages: DataSource, CustomStringConvertible {
     _ address: ImageAddress, in files: ImageDiskCache
   ) async -> LookupResult<LoadedImage>? {
     let file = await files.file(at: address, of: collection, atMost: maxBytes, used: now())
-    return file.map { file in
-      LookupResult(
-        file.image,
-        provenance: Provenance(
-          .cached, fetchedAt: Date(timeIntervalSince1970: file.fetchedAt.sinceStart / .seconds(1)),
-          endpoint: HTTPRequest(.get, address.url).endpoint))
+    return file.map {
+      $0.image.cached(Date(timeIntervalSince1970: $0.fetchedAt.sinceStart / .seconds(1)))
     }
   }
 }

@@ -79,12 +79,7 @@ final class ImageMemoryCache: Sendable {
       state.use(address)
       return entry
     }
-    return entry.map { entry in
-      LookupResult(
-        entry.image,
-        provenance: Provenance(
-          .cached, fetchedAt: entry.fetchedAt, endpoint: HTTPRequest(.get, address.url).endpoint))
-    }
+    return entry.map { $0.image.cached($0.fetchedAt) }
   }
 
   /// Adds an image and evicts the least recently used ones; an image that is too large is not added.
@@ -108,6 +103,15 @@ final class ImageMemoryCache: Sendable {
       state = State()
       return old
     }
+  }
+}
+
+extension LoadedImage {
+  /// The image as a cache has it.
+  func cached(_ fetchedAt: Date?) -> LookupResult<LoadedImage> {
+    let endpoint = HTTPRequest(.get, id.url).endpoint
+    return LookupResult(
+      self, provenance: Provenance(.cached, fetchedAt: fetchedAt, endpoint: endpoint))
   }
 }
 
