@@ -7,7 +7,6 @@ import AggregatorText
 /// Text that one parser takes for a host and another for a user name could send a key to the wrong host.
 /// So user names are rejected, and a host consists of letters, digits, `.`, `-` and `_`, or is an IPv6 address.
 package struct Address: Hashable, Sendable {
-  /// `http` or `https`.
   package let scheme: String
   /// The host in lower case; an IPv6 address in brackets.
   package let host: String

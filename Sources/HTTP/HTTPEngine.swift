@@ -102,7 +102,6 @@ extension UInt8 {
 // MARK: - Redirects
 
 extension WireRequest {
-  /// The longest `Location` that is followed, in bytes.
   private static let locationLimit = 8192
 
   /// The request that a redirect leads to (RFC 9110, section 15.4); `nil` if it is not a redirect.

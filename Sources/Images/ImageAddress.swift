@@ -71,7 +71,6 @@ public enum ImageSize: String, CaseIterable, Sendable {
 /// A public name that resolves to a private address is not detected: names are resolved when the request
 /// is sent.
 package enum NetworkScope: Int, Comparable {
-  /// This machine.
   case loopback
   /// Private, link-local and other special addresses.
   case privateNetwork

@@ -24,7 +24,6 @@ public struct ImageDiskCache: Sendable {
   /// The most bytes of all files together.
   public let limit: Int
 
-  /// The longest wait for another process.
   var maxWait = Duration.seconds(5)
 
   /// The directory is for the cache alone, and need not exist; the limit is 256 MiB by default.
@@ -227,7 +226,6 @@ extension OpenFile {
 struct ImageCacheFile {
   private static let title = "aggregator image 1"
 
-  /// The most bytes before those of the image.
   static let maxHeadSize = 4096 + 256
 
   let image: LoadedImage

@@ -196,7 +196,6 @@ private struct RemoteImages: DataSource, CustomStringConvertible {
 }
 
 extension HTTPResponse {
-  /// A description of a body that is not an image.
   fileprivate var summaryOfOtherData: String {
     if body.isEmpty { return "nothing instead of an image" }
     if ImageType(sniffing: body) != nil { return "a damaged image" }

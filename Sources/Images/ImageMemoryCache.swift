@@ -3,12 +3,10 @@ import AggregatorFoundation
 import AggregatorHTTP
 import Synchronization
 
-/// An LRU cache of images in memory, bounded by bytes.
 final class ImageMemoryCache: Sendable {
   private struct Entry {
     let image: LoadedImage
     let fetchedAt: Date?
-    /// The number of the last use.
     var lastUse: Int
   }
 

@@ -128,18 +128,15 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
 private struct ImageHeader {
   let bytes: Data
 
-  /// The `count` bytes at an offset; `nil` if the file is shorter.
   private func bytes(at offset: Int, _ count: Int) -> Data? {
     guard offset <= bytes.count - count else { return nil }
     return bytes.dropFirst(offset).prefix(count)
   }
 
-  /// A big-endian number.
   func big(at offset: Int, _ count: Int) -> Int? {
     bytes(at: offset, count)?.reduce(0) { $0 << 8 | Int($1) }
   }
 
-  /// A little-endian number.
   func little(at offset: Int, _ count: Int) -> Int? {
     bytes(at: offset, count)?.reversed().reduce(0) { $0 << 8 | Int($1) }
   }

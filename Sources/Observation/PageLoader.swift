@@ -54,8 +54,7 @@ actor PageLoader<Item: Record> {
     batch = RecordBatch(isFirst: true)
   }
 
-  /// - Returns: `nil` if the page has no new records, and is not the last.
-  /// - Throws: `SourceError` with code `noProgress` if there is no record at all.
+  /// `nil` if the page has no new records, and is not the last; an error if there is no record at all.
   private func take(_ page: Page<Item>) throws(SourceError) -> RecordBatch<Item>? {
     let step = pagination.take(page)
     batch.add(step)
@@ -71,7 +70,6 @@ actor PageLoader<Item: Record> {
 
 /// The new records of one page, and of the pages without new records before it.
 struct RecordBatch<Item: Record>: Sendable {
-  /// True if the list begins with these records.
   let isFirst: Bool
   private(set) var records: [Item] = []
   private(set) var total: Int?

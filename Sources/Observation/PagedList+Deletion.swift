@@ -67,7 +67,6 @@ extension PagedList {
   }
 }
 
-/// The deletions of a list, in progress and done.
 struct RecordChanges<Item: Record> {
   var removed = RemovedRecords<Item>()
   /// The records that are in the list although its loader may not have met them.
@@ -136,11 +135,9 @@ public struct RecordDeletion<Item: Record>: Sendable {
   }
 }
 
-/// The records removed from a list, with the places to which they return.
 struct RemovedRecords<Item: Record> {
   private struct Entry {
     let record: Item
-    /// The index at which the record is inserted again.
     var index: Int
   }
 

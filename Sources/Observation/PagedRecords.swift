@@ -8,7 +8,6 @@ public struct PagedRecords<Item: Record>: RandomAccessCollection, Sendable {
   private static var chunkSize: Int { 256 }
 
   private var chunks: [[Item]] = []
-  /// The index of the first record of each chunk.
   private var starts: [Int] = []
 
   public private(set) var count = 0

@@ -10,7 +10,6 @@ import Synchronization
 final class ConnectionTable: Sendable {
   private struct State {
     var connections: [ObjectIdentifier: ServerConnection] = [:]
-    /// Set when the server stops.
     var drained: CheckedContinuation<Void, Never>?
     var drainDeadline: ContinuousClock.Instant?
   }
@@ -79,7 +78,6 @@ final class ConnectionTable: Sendable {
 
   // MARK: - Event streams
 
-  /// Returns false if there are too many.
   func openEventStream() -> Bool {
     if eventStreams.add(1, ordering: .relaxed).newValue <= limits.eventStreams { return true }
     closeEventStream()
@@ -90,7 +88,6 @@ final class ConnectionTable: Sendable {
 
   // MARK: - Deadlines
 
-  /// Starts the thread; it ends when the server stops.
   func start() {
     SystemThread.start { self.run() }
   }

@@ -20,7 +20,6 @@ final class EventStream: Sendable {
   private let table: ConnectionTable
   private let state = Mutex(State())
 
-  /// Returns `nil` if there are too many event streams.
   init?(
     _ events: AsyncStream<ServerSentEvent>, on connection: cserver_connection,
     in table: ConnectionTable
@@ -112,7 +111,6 @@ final class EventStream: Sendable {
     return answer
   }
 
-  /// Called on the thread of the server.
   private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
     state.withLock { state in
       guard !state.pending.isEmpty else {

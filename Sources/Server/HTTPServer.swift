@@ -10,7 +10,6 @@ import Synchronization
 package final class HTTPServer: Sendable {
   package typealias Handler = @Sendable (ServerRequest) async -> ServerResponse
 
-  /// The functions that answer and refuse the requests of a server.
   package struct Responder: Sendable {
     let respond: Handler
     let refuse: @Sendable (RequestRefusal, ServerRequest) -> ServerResponse
@@ -29,7 +28,6 @@ package final class HTTPServer: Sendable {
     }
   }
 
-  /// The numeric address.
   package let address: String
 
   package let port: Int
@@ -38,15 +36,10 @@ package final class HTTPServer: Sendable {
   private let daemon: cserver_daemon
   private let isStopped = Atomic(false)
 
-  /// False if libmicrohttpd is not installed.
   package static var isAvailable: Bool { (try? Libmicrohttpd.load(Libmicrohttpd.names)) != nil }
 
-  /// Starts to listen.
+  /// Listens on a numeric address, or `localhost`, which is `127.0.0.1`; the port 0 is a free one.
   ///
-  /// - Parameters:
-  ///   - address: A numeric address, or `localhost`, which is `127.0.0.1`.
-  ///   - port: 0 for a free one.
-  ///   - libraries: The file names of libmicrohttpd to try, in order.
   /// - Throws: ``SourceError`` with code `storage` if the port is in use or libmicrohttpd is not installed,
   ///   `invalidSettings` for an address or port that is invalid.
   package init(

@@ -1,6 +1,5 @@
 import AggregatorCore
 
-/// A request as far as it has arrived.
 struct ReceivedRequest {
   /// A body that is too large is read and discarded up to this many times the limit, so that the client has time
   /// to read the response.
@@ -66,7 +65,6 @@ struct ReceivedRequest {
 
   mutating func dropBody() { body = [] }
 
-  /// The request without its target and its body.
   var head: ServerRequest {
     ServerRequest(method: method, headers: headers, client: client)
   }
@@ -88,7 +86,6 @@ struct ReceivedRequest {
 package struct RequestRefusal: Error, Hashable, Sendable {
   package let status: Int
 
-  /// The kind of error, such as `headTooLarge`.
   package let code: String
 
   package let message: String
@@ -120,7 +117,6 @@ package struct RequestRefusal: Error, Hashable, Sendable {
     return refusal
   }()
 
-  /// The refusal as plain text.
   var response: ServerResponse {
     var response = ServerResponse(
       status, "text/plain; charset=utf-8", Array("\(message)\n".utf8))

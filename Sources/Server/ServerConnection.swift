@@ -12,7 +12,6 @@ final class ServerConnection: Sendable {
     case handling
     /// Resumed with a response.
     case answered(ServerResponse)
-    /// The response is being sent.
     case sending
     case streaming(EventStream)
     /// Closes as soon as the server's thread has noticed.
@@ -248,7 +247,6 @@ extension ServerConnection {
     stream?.end()
   }
 
-  /// Ends the connection without waiting for its handler.
   func abandon() {
     let isSuspended = state.withLock { state in
       defer { shutDown(&state) }

@@ -1,4 +1,3 @@
-/// The limits on clients of an ``HTTPServer``.
 package struct ServerLimits: Sendable {
   /// The most bytes of a request line with its header fields; more is 431.
   package var headBytes = 16 << 10
@@ -10,11 +9,7 @@ package struct ServerLimits: Sendable {
   /// 431 for header fields. So the memory is much larger than ``headBytes``.
   var memory: Int { headBytes * 4 }
 
-  /// True if a head leaves half of the memory to the response.
-  ///
-  /// - Parameters:
-  ///   - bytes: Its size, at most ``headBytes``.
-  ///   - fields: The number of its header fields, of each of which libmicrohttpd makes a record.
+  /// True if a head leaves half of the memory to the response; libmicrohttpd makes a record of each field.
   func allowsHead(of bytes: Int, fields: Int) -> Bool {
     bytes <= headBytes && bytes + fields * Self.recordBytes <= memory / 2
   }
@@ -55,7 +50,6 @@ package struct ServerLimits: Sendable {
   /// The descriptors of a process for all but its clients: stores, and connections to services.
   private static let otherDescriptors = 96
 
-  /// The fewest descriptors for ``init(descriptors:)``.
   package static let minDescriptors = 192
 
   private init() {}

@@ -16,7 +16,6 @@ package struct ServerRequest: Sendable {
   /// `GET`, `POST`, …, as sent.
   package var method: String
 
-  /// The path as sent, with its percent encoding and without the query.
   package var rawPath = ""
 
   /// The segments of the path, decoded one by one, so that an encoded slash is part of its segment.
@@ -24,7 +23,6 @@ package struct ServerRequest: Sendable {
   /// The path `/` has none; an empty segment at the end is left out.
   package var path: [String] = []
 
-  /// The query as sent, without `?`; `nil` if there is none.
   package var rawQuery: String?
 
   /// The parameters of the query, decoded, in order; `+` is a space.
@@ -42,19 +40,16 @@ package struct ServerRequest: Sendable {
     headers.first { $0.name.lowercased() == name.lowercased() }?.value
   }
 
-  /// The value of the first parameter of the query with a name; `nil` if there is none.
   package func parameter(_ name: String) -> String? {
     query.first { $0.name == name }?.value
   }
 }
 
 extension ServerRequest {
-  /// A request without header fields and body.
+  /// A request without header fields and body, from its target as sent (RFC 9112, section 3.2).
   ///
   /// Returns `nil` if the target is not a path (or an `http` URL) with an optional query, has an invalid percent
   /// encoding, or decodes to text with a NUL or invalid UTF-8.
-  ///
-  /// - Parameter target: The request target as sent (RFC 9112, section 3.2).
   package init?(_ method: String, target: String, client: String = "127.0.0.1") {
     var bytes = Array(target.utf8)[...]
     if let path = Self.path(ofURL: bytes) { bytes = path }

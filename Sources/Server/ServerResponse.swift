@@ -1,6 +1,5 @@
 import CAggregatorServer
 
-/// A response to a ``ServerRequest``.
 package struct ServerResponse: Sendable {
   package enum Body: Sendable {
     case bytes([UInt8])
@@ -37,7 +36,6 @@ package struct ServerResponse: Sendable {
     headers.first { $0.name.lowercased() == name.lowercased() }?.value
   }
 
-  /// Replaces a header field.
   package mutating func set(_ name: String, _ value: String) {
     headers.removeAll { $0.name.lowercased() == name.lowercased() }
     headers.append(.init(name, value))
@@ -57,7 +55,6 @@ package struct ServerSentEvent: Hashable, Sendable {
 }
 
 extension ServerResponse {
-  /// The fewest bytes that are compressed.
   private static let compressionThreshold = 1024
 
   /// The response in the encoding that a request accepts, with its entity tag, or 304 if the client has it.

@@ -48,14 +48,12 @@ package final class URLSessionEngine: HTTPEngine {
   private let isOwnSession: Bool
   private let isBackground: Bool
 
-  /// An engine with a session of its own.
   package init() {
     session = Self.session(.ephemeral, exchanges)
     isOwnSession = true
     isBackground = false
   }
 
-  /// An engine that uses a session of the app.
   package init(_ session: URLSession) {
     isBackground = session.configuration.identifier != nil
     #if canImport(Darwin)

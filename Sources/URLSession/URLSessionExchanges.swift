@@ -41,7 +41,6 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     exchanges.withLock { $0[task.taskIdentifier] = Exchange(request: request) }
   }
 
-  /// Starts a task, unless it was stopped before.
   func begin(
     _ task: URLSessionTask,
     _ continuation: CheckedContinuation<Result<HTTPResponse, SourceError>, Never>
@@ -59,7 +58,6 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     if let refusal { continuation.resume(returning: .failure(refusal)) }
   }
 
-  /// Stops a task; does nothing if it has ended.
   func stop(_ task: URLSessionTask, because error: SourceError) {
     let continuation = exchanges.withLock { exchanges in
       guard exchanges[task.taskIdentifier]?.continuation != nil else {

@@ -244,7 +244,6 @@ extension SyncResult {
 }
 
 extension ServerResponse {
-  /// Says where the data comes from.
   fileprivate mutating func set(_ provenance: CombinedProvenance, at now: Date) {
     set("X-Aggregator-Origin", provenance.origin.rawValue)
     if provenance.origin != .live, let date = provenance.fetchedAt {

@@ -161,7 +161,6 @@ extension Problem {
 }
 
 extension ServerRequest {
-  /// True if it may change something.
   var isChange: Bool { !["GET", "HEAD", "OPTIONS"].contains(method) }
 
   /// True for a browser that takes each name that ends in `.localhost` for this machine (RFC 6761, section 6.3), and
@@ -175,7 +174,6 @@ extension ServerRequest {
 extension Access.Secrets {
   private static let maxFileSize = 4096
 
-  /// New random secrets.
   package static func random() -> Access.Secrets {
     Access.Secrets(token: randomText(), session: randomText())
   }
@@ -211,7 +209,6 @@ extension Access.Secrets {
     return Access.Secrets(token: token, session: randomText())
   }
 
-  /// 256 random bits as hexadecimal digits.
   static func randomText() -> String {
     var generator = SystemRandomNumberGenerator()
     return (0..<4).map { _ in generator.next().text(radix: 16, digits: 16) }.joined()

@@ -117,7 +117,6 @@ struct MetricsText {
 
   private(set) var text = ""
 
-  /// Begins a metric; its samples follow.
   mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
     text += "# HELP \(name) \(Self.escaped(help))\n# TYPE \(name) \(kind.rawValue)\n"
   }

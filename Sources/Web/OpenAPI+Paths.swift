@@ -34,7 +34,6 @@ extension OpenAPI {
     return paths
   }
 
-  /// The paths that belong to no source.
   static func commonPaths(of sources: [any ServedSource]) -> [JSON.Member] {
     let words = parameter(
       "query", requiredIn: "query", ["type": "string"], "Words to search for.",

@@ -5,7 +5,6 @@ extension OpenAPI {
   private static let text: JSON = ["type": "string"]
   private static let optionalText: JSON = ["type": ["string", "null"]]
 
-  /// The schemas of a record and of a page of them.
   static func schemas(of source: some ServedSource) -> [JSON.Member] {
     let fields = source.fields.map { JSON.Member($0.id, schema(of: $0)) }
     let record: JSON = ["type": "object", "properties": .object(fields)]
@@ -97,7 +96,6 @@ extension OpenAPI {
     return object(.object(properties))
   }
 
-  /// The results of a search by source.
   private static var results: JSON {
     let result = object([
       "page": reference("schemas", "Page"),

@@ -2,12 +2,7 @@ import AggregatorKit
 
 /// The description of the API in OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1.html).
 enum OpenAPI {
-  /// Returns the document of a server.
-  ///
-  /// - Parameters:
-  ///   - title: The name of the program.
-  ///   - address: The URL of the server, without a path.
-  ///   - isReadOnly: True if records cannot be deleted, restored and downloaded.
+  /// Returns the document of a server, whose address is a URL without a path.
   static func document(
     for sources: [any ServedSource], title: String = "aggregator", version: String, address: String,
     isReadOnly: Bool = false
@@ -111,7 +106,6 @@ extension OpenAPI {
     ]
   }
 
-  /// The name and the status of each problem.
   static let problems = [
     ("BadRequest", 400, "Invalid parameter, such as a cursor of another query."),
     ("Unauthorized", 401, "The access token is missing or wrong."),

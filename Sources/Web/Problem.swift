@@ -5,7 +5,6 @@ import AggregatorTerminal
 /// An error of the API: problem details (RFC 9457).
 package struct Problem: Error, Equatable {
   package let status: Int
-  /// The kind of error, such as `invalidCursor`.
   package let code: String
   package let message: String
   package var hint: String?
@@ -19,7 +18,6 @@ package struct Problem: Error, Equatable {
     self.hint = hint
   }
 
-  /// The problem for any error of a ``ServedSource``.
   init(_ error: any Error) {
     switch error {
     case let problem as Problem: self = problem

@@ -10,7 +10,6 @@ enum Route: Hashable {
   /// A path that leads nowhere, below `/api` or elsewhere.
   case unknown(isForPrograms: Bool)
 
-  /// - Parameter segments: The decoded segments of the path.
   init(_ segments: [String]) {
     switch segments {
     case ["healthz"]: self = .health
@@ -74,7 +73,6 @@ enum PagePath: String, CaseIterable {
   case restore = "/sources/{source}/{id}/restore"
 }
 
-/// A path that fits a pattern.
 struct RoutePath<Pattern>: Hashable
 where Pattern: Hashable & CaseIterable & RawRepresentable<String> {
   let pattern: Pattern
@@ -103,7 +101,6 @@ where Pattern: Hashable & CaseIterable & RawRepresentable<String> {
   /// The name of the source, or of the file.
   var source: String { values.first ?? "" }
 
-  /// The ID of the record.
   var id: String { values.last ?? "" }
 
   var segments: [String] {

@@ -2,7 +2,6 @@ package import AggregatorKit
 package import AggregatorQueries
 import AggregatorTerminal
 
-/// The source of a plugin.
 package struct ServedPlugin<P: Plugin>: ServedSource {
   private let plugin: P
   private let environment: PluginEnvironment
@@ -14,7 +13,6 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   package typealias SyncHolder =
     @Sendable (_ body: @Sendable () async -> SyncResult) async throws -> SyncResult
 
-  /// - Parameter files: The cache of images on the disk; `nil` for none.
   package init(
     _ plugin: P, in environment: PluginEnvironment, imagesIn files: ImageDiskCache?,
     syncing holder: @escaping SyncHolder = { body in await body() }

@@ -91,13 +91,11 @@ extension ServerRequest {
   }
 }
 
-/// A page of a list.
 package struct ServedListing: Sendable {
   package var records: [ServedRecord]
   package var summary: ListingSummary
 }
 
-/// The page of one source in a search of all.
 struct SourceListing: Sendable {
   let source: any ServedSource
   let page: Result<ServedListing, Problem>
@@ -109,10 +107,8 @@ struct SourceListing: Sendable {
 package protocol ServedSource: Sendable {
   var name: String { get }
   var summary: String { get }
-  /// The record in the singular and the plural.
   var noun: RecordNoun { get }
   var fields: [FieldEntry] { get }
-  /// An example of a query, and of an ID.
   var example: PluginExample { get }
   var hasImages: Bool { get }
   var isEndless: Bool { get }
@@ -137,7 +133,6 @@ package protocol ServedSource: Sendable {
 
 /// A record of any source, as the API and the page show it.
 package struct ServedRecord: Record {
-  /// A label and a value.
   package struct Line: Hashable, Codable, Sendable {
     package let label: String
     package let value: String

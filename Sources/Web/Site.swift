@@ -56,7 +56,6 @@ package final class Site: Sendable {
     return response
   }
 
-  /// Adds the header fields that all responses have.
   private func finish(
     _ response: inout ServerResponse, to request: ServerRequest, _ access: Access?
   ) {
@@ -112,7 +111,6 @@ extension ServerResponse {
       headers: [.init("Cache-Control", "private, no-cache")])
   }
 
-  /// The header fields of every response.
   fileprivate mutating func secure() {
     if header("Content-Security-Policy") == nil {
       set("Content-Security-Policy", HTMLRenderer.contentSecurityPolicy)

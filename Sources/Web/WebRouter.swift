@@ -41,9 +41,7 @@ struct WebRouter: Sendable {
     }
   }
 
-  /// The page for an error that no other page shows.
-  ///
-  /// - Parameter isForStrangers: True for a client whose access was not checked.
+  /// The page for an error that no other page shows; strangers are clients whose access was not checked.
   func response(to problem: Problem, isForStrangers: Bool = false) -> ServerResponse {
     let pages = HTMLRenderer(
       program: program, sources: api.sources, isReadOnly: true, now: api.now())

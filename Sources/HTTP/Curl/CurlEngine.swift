@@ -59,7 +59,6 @@ package import AggregatorCore
     }
   }
 
-  /// A request and the continuation that waits for its response.
   struct CurlJob: Sendable {
     let id: UInt64
     let request: WireRequest

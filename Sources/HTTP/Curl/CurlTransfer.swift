@@ -46,7 +46,6 @@ import AggregatorCore
       errorText.deallocate()
     }
 
-    /// The time until the idle limit is reached.
     func remainingIdleTime(at now: ContinuousClock.Instant) -> Duration {
       let limit = job.request.limits.idle
       guard lastActivity + limit <= now else { return lastActivity + limit - now }
@@ -56,7 +55,6 @@ import AggregatorCore
       return lastActivity + limit - now
     }
 
-    /// The result, given libcurl's code for the end of the transfer.
     func result(_ code: Int32) -> Result<HTTPResponse, SourceError> {
       if let refusal { return .failure(refusal) }
       let status = ccurl_easy_status(easy)
@@ -192,7 +190,6 @@ import AggregatorCore
     /// The sockets by their local ports, some of them closed by now.
     private var sockets: [Int32: Int32] = [:]
 
-    /// Notes the connection of a transfer that has ended.
     func note(_ easy: UnsafeMutableRawPointer) {
       var (socket, port): (Int32, Int32) = (-1, 0)
       if ccurl_easy_kept_socket(easy, &socket, &port) { sockets[port] = socket }

@@ -6,14 +6,12 @@ import AggregatorText
 
   /// The state of a transfer that failed.
   struct CurlContext {
-    /// The host, and the port unless it is standard.
     let authority: String
     let limits: HTTPLimits
     /// `true` if it was connected, including TLS.
     let isConnected: Bool
     /// The `errno` of the last failed connect; 0 for none.
     var systemError: Int32 = 0
-    /// `true` if the header of the response is complete.
     var hasHead = true
     /// libcurl's own message, which may quote the server's certificate.
     var message = ""

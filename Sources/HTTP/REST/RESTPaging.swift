@@ -122,7 +122,6 @@ extension RESTPaging {
 
 /// A parameter of a REST service.
 public enum RESTParameter: Hashable, Sendable {
-  /// A parameter of the query.
   case query(String)
   /// A member of the JSON body: the names that lead to it.
   case body([String])
@@ -210,7 +209,6 @@ extension JSON {
     path.reduce(Optional(self)) { value, name in value?[name] }
   }
 
-  /// Sets a member, and creates the objects that lead to it.
   fileprivate mutating func set(_ path: ArraySlice<String>, to value: JSON) {
     guard let name = path.first else {
       self = value

@@ -28,7 +28,6 @@ public struct RESTPosition: Codable, Hashable, Sendable {
   /// The number of rows before the page, as far as it is known.
   public internal(set) var passed = 0
 
-  /// The number of records of the page to skip.
   var skip = 0
 
   /// The number of rows from the start that are left out, because a list that started over has passed them.
@@ -43,7 +42,6 @@ public struct RESTPosition: Codable, Hashable, Sendable {
   /// The number of rows of the page before, if it was smaller than another one.
   var short: Int?
 
-  /// The number of rows of the largest page.
   var largest: Int?
 
   /// True if the page before said that there is another one.
@@ -154,7 +152,6 @@ extension RESTPaging {
     }
   }
 
-  /// The start of the first page.
   private var first: RESTPosition {
     let start: RESTPosition.Start =
       switch step {

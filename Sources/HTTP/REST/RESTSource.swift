@@ -320,7 +320,6 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     )
   }
 
-  /// A warning if the last page says itself that there is another one.
   private func contradiction(_ reply: RESTReply<Item>) -> Warning? {
     let (response, paging) = (reply.response, paging(for: reply.query))
     if response.hasMore == true {

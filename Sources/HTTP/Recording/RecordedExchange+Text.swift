@@ -126,7 +126,6 @@ extension String {
 
 extension RecordedExchange {
   package struct FormatError: Error {
-    /// The line, 1-based.
     package let line: Int
     package let message: String
   }
@@ -160,7 +159,6 @@ extension RecordedExchange {
   }
 }
 
-/// A parser of the lines of a recording.
 private struct Lines {
   enum Part { case request, reply }
 
@@ -232,7 +230,6 @@ private struct Lines {
     return bytes
   }
 
-  /// The start of the line that ends the request.
   private var separatorIndex: Data.Index {
     if isAtSeparator { return rest.startIndex }
     return rest.firstRange(of: Data("\n\(RecordedExchange.separator)".utf8)).map {

@@ -81,7 +81,6 @@ extension RecordedExchange {
 }
 
 extension SourceError {
-  /// An exchange contains a secret that cannot be removed.
   static let containsSecret = SourceError(
     .notRecorded, "not recorded: the exchange contains a key in a form that cannot be removed",
     remedy: "if your key is shorter than 8 characters, record with a longer one")
@@ -103,12 +102,10 @@ package struct RecordedRequest: Sendable {
   /// The header fields, for information: they are not compared.
   let headers: [(name: String, value: String)]
 
-  /// The body; empty for none.
   let body: Data
 
   let endpoint: String
 
-  /// The query, decoded.
   let query: [QueryItem]
 
   struct QueryItem: Hashable, Comparable {

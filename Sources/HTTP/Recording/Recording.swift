@@ -85,9 +85,7 @@ struct RecordingDirectory: Sendable {
 
   // MARK: - Reading
 
-  /// All exchanges, in order.
-  ///
-  /// Files other than `*.http` are ignored.
+  /// All exchanges, in order; files other than `*.http` are ignored.
   func exchanges() throws(SourceError) -> [(name: String, exchange: RecordedExchange)] {
     do throws(SystemFailure) { _ = try OpenFile(directory: path) } catch {
       throw SourceError(

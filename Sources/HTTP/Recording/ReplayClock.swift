@@ -11,7 +11,6 @@ public final class ReplayClock: Clock, Sendable {
   public typealias Instant = ContinuousClock.Instant
 
   private struct State {
-    /// The lead over the continuous clock.
     var ahead = Duration.zero
     var sleepers: [Int: AsyncStream<Void>.Continuation] = [:]
     var lastTicket = 0

@@ -68,7 +68,6 @@ public final class ReplayingTransport: Transport {
 /// The replies of a recording, which it gives as ``ReplayingTransport`` does.
 package final class RecordedReplies: Sendable {
   private let exchanges: [(name: String, exchange: RecordedExchange)]
-  /// The indices of the exchanges that were replayed.
   private let used = Mutex<Set<Int>>([])
 
   init(_ exchanges: [(name: String, exchange: RecordedExchange)]) { self.exchanges = exchanges }
@@ -78,7 +77,6 @@ package final class RecordedReplies: Sendable {
     Set(exchanges.flatMap { $0.exchange.request.query.filter(\.isRedacted).map(\.name) })
   }
 
-  /// Returns the next exchange with an identical request; `nil` if there is none.
   package func next(for request: RecordedRequest) -> RecordedExchange? {
     let matches = exchanges.indices.filter {
       let recorded = exchanges[$0].exchange.request
@@ -95,7 +93,6 @@ package final class RecordedReplies: Sendable {
 
   /// A recorded request that is not the one that was asked for.
   package struct Neighbor: Sendable {
-    /// The name of the file.
     package let name: String
     package let request: RecordedRequest
     /// The most important difference first.
@@ -136,8 +133,6 @@ extension Recording {
 
 extension RecordedRequest {
   /// A request as a server receives it; `nil` for a method that is never recorded.
-  ///
-  /// - Parameter target: The path and the query, as sent.
   package init?(_ method: String, target: String, body: [UInt8]) {
     guard let method = HTTPRequest.Method(rawValue: method) else { return nil }
     self.init(method: method, address: target, body: Data(body))
@@ -166,7 +161,6 @@ extension RecordedRequest {
       headers: headers, body: body)
   }
 
-  /// The path and the query.
   private var target: Substring {
     guard let scheme = address.firstRange(of: "://") else { return address[...] }
     let rest = address[scheme.upperBound...]

@@ -42,7 +42,6 @@ extension HTTPResponse {
 }
 
 extension Data {
-  /// The bytes with U+FFFD for those that are not UTF-8.
   fileprivate var repairedUTF8: Data {
     let isValid = String(validating: self, as: UTF8.self) != nil
     return isValid ? self : Data(String(decoding: self, as: UTF8.self).utf8)
@@ -107,7 +106,6 @@ public struct LossyArray<Element: Decodable>: Decodable {
 
 extension LossyArray: Sendable where Element: Sendable {}
 
-/// Any JSON value, which is skipped.
 struct SkippedValue: Decodable {
   init(from decoder: any Decoder) {}
 }

@@ -74,7 +74,6 @@ extension HTTPResponse {
     return ["error", "message", "detail"].lazy.compactMap { envelope?[$0]?.text }.first?[...]
   }
 
-  /// A string; any other value is ignored.
   private struct MessageText: Decodable {
     let text: String?
 

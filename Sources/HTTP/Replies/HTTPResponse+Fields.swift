@@ -9,7 +9,6 @@ extension HTTPResponse {
   /// The wait in the `Retry-After` field (RFC 9110, section 10.2.3), or else that until the quota resets
   /// (`X-RateLimit-Reset`), if none is left.
   ///
-  /// - Parameter now: The current date, which a date is compared to.
   /// - Returns: More than zero and at most a day; `nil` if the field is missing, past or invalid.
   package func retryAfter(from now: Date) -> Duration? {
     let reset = hasQuotaLeft == false ? header("x-ratelimit-reset") : nil

@@ -6,7 +6,6 @@ struct Asset: Sendable {
   let type: String
   let body: String
 
-  /// The address with the version.
   let address: String
 
   private init(_ name: String, _ type: String, _ body: String) {
@@ -45,7 +44,6 @@ enum Icon: String {
     """
   }
 
-  /// The picture of the whole program.
   static let application = """
     <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" \
     fill="#3b4cca"/><g fill="#fff"><rect x="7" y="7" width="8" height="8" rx="2"/><rect x="17" y="7" \

@@ -22,7 +22,6 @@ struct Badge {
   private let page: ServedListing
   private let provenance: CombinedProvenance
 
-  /// `nil` if no source answered.
   init?(_ page: ServedListing, _ cache: ServedQuery.Cache, _ now: Date) {
     guard let provenance = page.summary.provenance else { return nil }
     self.page = page

@@ -125,6 +125,5 @@ extension HTML.StringInterpolation {
 }
 
 extension ServedSource {
-  /// The name for a heading.
   package var title: String { noun.plural.safeLine.capitalizedFirst }
 }

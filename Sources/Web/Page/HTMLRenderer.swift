@@ -12,7 +12,6 @@ struct HTMLRenderer: Sendable {
   /// True to offer neither deletion nor downloads.
   let isReadOnly: Bool
 
-  /// The date that ages of cached data refer to.
   var now: Date
 
   /// The `Content-Security-Policy` of all pages.
@@ -28,7 +27,6 @@ struct HTMLRenderer: Sendable {
 
   static let contentType = "text/html; charset=utf-8"
 
-  /// Returns the page of a source, or a part of it.
   func page(_ content: SourceContent, part: HTMLFragment? = nil) -> String {
     switch part {
     case .list: listPart(content).text
@@ -47,7 +45,6 @@ struct HTMLRenderer: Sendable {
   }
 }
 
-/// A part of a page that the script replaces.
 enum HTMLFragment: String, Sendable {
   case list, detail
 
@@ -55,7 +52,6 @@ enum HTMLFragment: String, Sendable {
   static let header = "X-Part"
 }
 
-/// The content of the page of a source.
 struct SourceContent: Sendable {
   let source: any ServedSource
 
@@ -73,11 +69,9 @@ struct SourceContent: Sendable {
 struct DetailContent: Sendable {
   let id: String
 
-  /// A page of one record.
   let answer: Result<ServedListing, Problem>
 }
 
-/// The content of the page of a search in all sources.
 struct SearchContent: Sendable {
   /// `nil` before anything was typed.
   let query: String?
