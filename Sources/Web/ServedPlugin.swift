@@ -47,7 +47,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
       guard let cursor = Cursor(text) else { throw .damaged(text) }
       return cursor
     }
-    let chosen = try chosenFields(query.fields)
+    let chosen = try query.fields.map { try plugin.fields.fields(named: $0) } ?? plugin.fields
     var outcome = ListingOutcome(of: plugin, at: environment.now())
     let selected = try await selected(by: query, &outcome)
     if query.cache == .offline, selected == nil, let store = environment.store {
@@ -62,7 +62,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   }
 
   package func record(_ id: String, _ query: ServedQuery) async throws -> ServedListing {
-    let chosen = try chosenFields(query.fields)
+    let chosen = try query.fields.map { try plugin.fields.fields(named: $0) } ?? plugin.fields
     let found = try await plugin.find(id, in: try chain(query.cache))
     var outcome = ListingOutcome(of: plugin, at: environment.now())
     outcome.add(found)
@@ -95,15 +95,6 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let selection = try Selection(
       SelectionText(conditions: query.conditions, order: query.order), plugin.fields)
     return try await plugin.selected(by: selection, in: environment, &outcome)
-  }
-
-  private func chosenFields(_ names: [String]?) throws(CommandError) -> [Field<P.Item>] {
-    guard let names else { return plugin.fields }
-    var chosen: [Field<P.Item>] = []
-    for name in names where !chosen.contains(where: { $0.name == name }) {
-      chosen.append(try plugin.fields.field(named: name))
-    }
-    return chosen
   }
 
   private func served(

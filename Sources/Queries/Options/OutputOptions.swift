@@ -84,12 +84,7 @@ package struct OutputOptions {
   private func choose<Item>(from all: [Field<Item>]) throws(CommandError) -> [Field<Item>]? {
     guard let fields else { return nil }
     guard !fields.isEmpty else { throw CommandError(.usage, "missing value for --fields") }
-    var chosen: [Field<Item>] = []
-    for name in fields {
-      let field = try all.field(named: name)
-      if !chosen.contains(where: { $0.name == name }) { chosen.append(field) }
-    }
-    return chosen
+    return try all.fields(named: fields)
   }
 }
 

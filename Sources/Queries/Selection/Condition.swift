@@ -222,4 +222,14 @@ extension Array {
     }
     return field
   }
+
+  /// The fields with these names, each once.
+  package func fields<Item>(named names: [String]) throws(CommandError) -> [Field<Item>]
+  where Element == Field<Item> {
+    var chosen: [Field<Item>] = []
+    for name in names where !chosen.contains(where: { $0.name == name }) {
+      chosen.append(try field(named: name))
+    }
+    return chosen
+  }
 }
