@@ -130,7 +130,7 @@ extension HTMLRenderer {
   ) -> HTML {
     """
     <li><a class="record" href="\(WebAddress.record(source.name, record.id, query))" \
-    data-id="\(record.id)"\(selected: record.id == selected)>
+    data-id="\(record.id)"\(attribute: "aria-current", record.id == selected ? "true" : nil)>
     \(picture(of: record, source, query.cache))
     <span class="words"><span class="name" dir="auto">\(record.name.safeLine)</span>\
     \(record.summary.prefix(2).map { #"<span class="fact" dir="auto">\#($0.value.safeLine)</span>"# })\
@@ -187,15 +187,9 @@ extension HTMLRenderer {
     }
     return """
       <li><a class="record" href="\(WebAddress.record(source.name, record.id, query))" \
-      data-id="\(record.id)"\(selected: record.id == selected)>\
+      data-id="\(record.id)"\(attribute: "aria-current", record.id == selected ? "true" : nil)>\
       <span class="name" dir="auto">\(record.name.safeLine)</span>\(facts)</a></li>
 
       """
-  }
-}
-
-extension HTML.StringInterpolation {
-  mutating func appendInterpolation(selected isSelected: Bool) {
-    appendInterpolation(attribute: "aria-current", isSelected ? "true" : nil)
   }
 }

@@ -61,11 +61,13 @@ extension HTMLRenderer {
     """
     <nav aria-label="Sources">
     <ul>
-    <li><a href="/search"\(current: place == "search")>\(Icon.search.html)<span>All sources</span></a></li>
+    <li><a href="/search"\(attribute: "aria-current", place == "search" ? "page" : nil)>\
+    \(Icon.search.html)<span>All sources</span></a></li>
     \(sources.map { source in
       """
       <li><a href="\(WebAddress.list(source.name, ServedQuery()))"\
-      \(attribute: "title", source.summary.safeLine.capitalizedFirst)\(current: place == source.name)>\
+      \(attribute: "title", source.summary.safeLine.capitalizedFirst)\
+      \(attribute: "aria-current", place == source.name ? "page" : nil)>\
       <span class="initial" aria-hidden="true">\(source.title.prefix(1).description)</span>\
       <span>\(source.title)</span></a></li>
 
@@ -115,12 +117,6 @@ extension HTMLRenderer {
       </div>
       """
     ).text
-  }
-}
-
-extension HTML.StringInterpolation {
-  mutating func appendInterpolation(current isCurrent: Bool) {
-    appendInterpolation(attribute: "aria-current", isCurrent ? "page" : nil)
   }
 }
 
