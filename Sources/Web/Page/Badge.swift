@@ -6,12 +6,6 @@ import AggregatorTerminal
 struct Badge {
   enum Kind: String { case live, cached, bundled, offline }
 
-  struct Link {
-    let icon: Icon
-    let words: String
-    let address: String
-  }
-
   let kind: Kind
   let label: String
   let explanation: String
@@ -60,39 +54,31 @@ struct Badge {
 
   var notesHTML: [HTML] { notes.map { #"<p class="note" dir="auto">\#($0)</p>"# } }
 
-  func html(_ links: [Link]) -> HTML {
-    """
-    <details class="badge \(kind.rawValue)"><summary title="\(explanation)">\
-    <span class="visually-hidden">Data: </span><span class="label">\(label)</span></summary>
-    <div class="panel">
-    <p dir="auto">\(explanation).</p>
-    <dl>\(provenance.fetchedAt.map { date in
-      #"<div><dt>Fetched</dt><dd><time datetime="\#(date.iso8601)">\#(date.forPeople)</time></dd></div>"#
-    })\(provenance.endpoint.map { endpoint in
-      #"<div><dt>From</dt><dd dir="auto">\#(endpoint.safeLine)</dd></div>"#
-    })</dl>
-    \(page.summary.warnings.map { #"<p dir="auto">\#($0.warning.message.safeLine.capitalizedFirst)</p>"# })
-    <p class="actions">\(links.map { link in
+  /// The badge with links to the other ways to read the same data.
+  func html(_ query: ServedQuery, address: (ServedQuery) -> String) -> HTML {
+    let links: [(icon: Icon, words: String, cache: ServedQuery.Cache)] =
+      query.cache == .offline
+      ? [(.refresh, "Go online", .normal)]
+      : [(.refresh, "Refresh", .reload), (.offline, "Use local data", .offline)]
+    return """
+      <details class="badge \(kind.rawValue)"><summary title="\(explanation)">\
+      <span class="visually-hidden">Data: </span><span class="label">\(label)</span></summary>
+      <div class="panel">
+      <p dir="auto">\(explanation).</p>
+      <dl>\(provenance.fetchedAt.map { date in
+        #"<div><dt>Fetched</dt><dd><time datetime="\#(date.iso8601)">\#(date.forPeople)</time></dd></div>"#
+      })\(provenance.endpoint.map { endpoint in
+        #"<div><dt>From</dt><dd dir="auto">\#(endpoint.safeLine)</dd></div>"#
+      })</dl>
+      \(page.summary.warnings.map { #"<p dir="auto">\#($0.warning.message.safeLine.capitalizedFirst)</p>"# })
+      <p class="actions">\(links.map { link in
+        """
+        <a class="button" href="\(address(query.with(\.cache, link.cache)))">\(link.icon.html)\
+        <span>\(link.words)</span></a>
+        """
+      })</p>
+      </div></details>
       """
-      <a class="button" href="\(link.address)">\(link.icon.html)<span>\(link.words)</span></a>
-      """
-    })</p>
-    </div></details>
-    """
-  }
-
-  /// The other ways to read the same data.
-  static func links(_ query: ServedQuery, address: (ServedQuery) -> String) -> [Link] {
-    let reload = Link(
-      icon: .refresh, words: "Refresh", address: address(query.with(\.cache, .reload)))
-    return query.cache == .offline
-      ? [Link(icon: .refresh, words: "Go online", address: address(query.with(\.cache, .normal)))]
-      : [
-        reload,
-        Link(
-          icon: .offline, words: "Use local data",
-          address: address(query.with(\.cache, .offline))),
-      ]
   }
 }
 

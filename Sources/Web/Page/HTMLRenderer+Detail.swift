@@ -42,9 +42,7 @@ extension HTMLRenderer {
     let source = content.source
     let query = content.query.forLinks
     let badge = Badge(page, query.cache, now)
-    let links = Badge.links(content.query) {
-      WebAddress.record(source.name, record.id, $0)
-    }
+    let badgeHTML = badge?.html(content.query) { WebAddress.record(source.name, record.id, $0) }
     let image: HTML? =
       record.hasImage
       ? """
@@ -59,7 +57,7 @@ extension HTMLRenderer {
       \(image)
       <h2 id="detail-title" tabindex="-1" dir="auto">\(record.name.safeLine)</h2>
       <div class="bar"><p class="id">\(source.noun.singular.safeLine.capitalizedFirst) \
-      <bdi>\(record.id.safeLine)</bdi></p>\(badge?.html(links))</div>
+      <bdi>\(record.id.safeLine)</bdi></p>\(badgeHTML)</div>
       \(badge?.notesHTML ?? [])
       <dl>
       \(record.card.filter { $0.value != record.name && $0.value != record.id }.map(line))

@@ -63,11 +63,14 @@ extension HTMLRenderer {
     let source = content.source
     let query = content.query.forLinks
     let badge = Badge(page, query.cache, now)
+    let badgeHTML = badge?.html(content.query.with(\.cursor, nil)) {
+      WebAddress.list(source.name, $0)
+    }
     let count = count(page, content)
     guard !page.records.isEmpty || query.cursor != nil else {
       return """
         <div class="bar"><p class="count" data-announce>No \(source.noun.plural)</p>\
-        \(badge?.html(badgeLinks(content)))</div>
+        \(badgeHTML)</div>
         \(badge?.notesHTML ?? [])
         \(empty(content))
         """
@@ -81,7 +84,7 @@ extension HTMLRenderer {
       """ : rows(page.records, source, query, content.detail?.id)
     return """
       <div class="bar"><p class="count" data-announce data-count="\(page.records.count)">\(count)</p>\
-      \(badge?.html(badgeLinks(content)))</div>
+      \(badgeHTML)</div>
       \(badge?.notesHTML ?? [])
       \(beginning(content))
       \(list)
@@ -101,11 +104,6 @@ extension HTMLRenderer {
       }
     guard let query = content.query.query else { return count }
     return "\(count) for “<bdi>\(query.safeLine)</bdi>”"
-  }
-
-  private func badgeLinks(_ content: SourceContent) -> [Badge.Link] {
-    let name = content.source.name
-    return Badge.links(content.query.with(\.cursor, nil)) { WebAddress.list(name, $0) }
   }
 
   /// A link to the first page, if this is a later one.

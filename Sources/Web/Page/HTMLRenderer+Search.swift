@@ -63,8 +63,7 @@ extension HTMLRenderer {
     let address = WebAddress.list(source.name, query)
     switch answer.page {
     case .success(let page):
-      let badge = Badge(page, cache, now)
-      let links = Badge.links(ServedQuery(query: text, cache: cache)) {
+      let badge = Badge(page, cache, now)?.html(ServedQuery(query: text, cache: cache)) {
         WebAddress.search(text, $0.cache)
       }
       let all: HTML? =
@@ -86,7 +85,7 @@ extension HTMLRenderer {
         }
       return """
         <section class="group" aria-label="\(source.title)">
-        <div class="bar"><h2><a href="\(address)">\(source.title)</a></h2>\(badge?.html(links))</div>
+        <div class="bar"><h2><a href="\(address)">\(source.title)</a></h2>\(badge)</div>
         \(list)
         \(all)
         </section>
