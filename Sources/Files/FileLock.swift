@@ -1,5 +1,6 @@
 import AggregatorCore
 import AggregatorFoundation
+package import Dispatch
 
 /// A lock between processes in a file of its own; it ends with the process that holds it, even by
 /// `kill -9`.
@@ -53,5 +54,17 @@ package struct FileLock: Sendable {
     SourceError(
       .storage, "cannot lock \(path): \(failure.words)",
       remedy: "check the directory's permissions, and that it is on a local disk")
+  }
+}
+
+extension DispatchQueue {
+  /// Runs `body` on this queue, so that a slow disk does not block tasks.
+  package func run<Value: Sendable, Failure: Error>(
+    _ body: @escaping @Sendable () throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let result = await withCheckedContinuation { continuation in
+      async { continuation.resume(returning: Result(catching: body)) }
+    }
+    return try result.get()
   }
 }

@@ -9,7 +9,6 @@ import Dispatch
 /// The files never exceed ``limit``: the least recently used ones are evicted, under a lock, before a new
 /// one is written. A truncated, damaged or unrecognized file is treated as missing.
 public struct ImageDiskCache: Sendable {
-  /// Files are accessed here, so that a slow disk does not block tasks.
   private static let queue = DispatchQueue(label: "aggregator.images")
 
   /// More files would be slow to list.
@@ -47,7 +46,7 @@ public struct ImageDiskCache: Sendable {
 
   /// The size of the cache, or of a source's part; zero if the directory cannot be read.
   public func usage(of collection: String? = nil) async -> Usage {
-    await onQueue {
+    await Self.queue.run {
       entries().reduce(into: Usage()) { usage, entry in
         guard collection.map(entry.isOf) ?? true else { return }
         usage.count += 1
@@ -73,7 +72,7 @@ public struct ImageDiskCache: Sendable {
     at address: ImageAddress, of collection: String, atMost maxBytes: Int, used date: Date
   ) async -> ImageCacheFile? {
     let file = path(of: name(of: address, collection))
-    return await onQueue { () -> ImageCacheFile? in
+    return await Self.queue.run { () -> ImageCacheFile? in
       guard let file = try? OpenFile(reading: file, followingLink: false),
         let contents = try? file.contents(atMost: maxBytes + ImageCacheFile.maxHeadSize),
         let image = ImageCacheFile(contents, of: address), image.image.bytes.count <= maxBytes
@@ -176,28 +175,17 @@ extension ImageDiskCache {
   private func locked(
     _ body: @escaping @Sendable () throws(SystemFailure) -> Void
   ) async throws(SourceError) {
-    let result: Result<Void, SystemFailure>
     do {
-      result = try await FileLock(path: path(of: "lock")).holding(
-        within: maxWait, clock: ContinuousClock()
-      ) {
-        await onQueue { Result(catching: body) }
+      let lock = FileLock(path: path(of: "lock"))
+      try await lock.holding(within: maxWait, clock: ContinuousClock()) {
+        try await Self.queue.run(body)
       }
     } catch let error as SourceError {
       throw error
+    } catch let failure as SystemFailure {
+      throw SourceError(unwritable: path, failure)
     } catch {
       throw SourceError(.busy, "\(path) is locked by another process")
-    }
-    do throws(SystemFailure) { try result.get() } catch {
-      throw SourceError(unwritable: path, error)
-    }
-  }
-
-  private func onQueue<Value: Sendable>(
-    _ body: @escaping @Sendable () -> Value
-  ) async -> Value {
-    await withCheckedContinuation { continuation in
-      Self.queue.async { continuation.resume(returning: body()) }
     }
   }
 }

@@ -16,7 +16,6 @@ import Dispatch
 /// - The directory is created with mode 0700, the files have mode 0600. Several processes may record into
 ///   the same directory; exchanges are numbered in the order in which they ended.
 public struct RecordingTransport: Transport {
-  /// Files are written here, so that a slow disk does not block tasks.
   private static let queue = DispatchQueue(label: "aggregator.recording")
 
   private let base: any Transport
@@ -71,13 +70,11 @@ public struct RecordingTransport: Transport {
     guard !scanner.finds(in: Array(text)), !scanner.finds(in: Array(slug.utf8)) else {
       throw .containsSecret
     }
-    let written = await withCheckedContinuation { continuation in
-      Self.queue.async {
-        continuation.resume(
-          returning: Result { () throws(SystemFailure) in try directory.add(text, named: slug) })
+    do throws(SystemFailure) {
+      try await Self.queue.run { () throws(SystemFailure) in
+        try directory.add(text, named: slug)
       }
-    }
-    do throws(SystemFailure) { try written.get() } catch {
+    } catch {
       let cause = SourceError(unwritable: directory.path, error)
       throw SourceError(.notRecorded, cause.message, remedy: cause.remedy, cause: cause)
     }
