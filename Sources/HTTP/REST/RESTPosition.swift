@@ -74,12 +74,6 @@ public struct RESTPosition: Codable, Hashable, Sendable {
   var restarted: RESTPosition {
     RESTPosition(known: max(passed + skip, known ?? 0), restart: passed + skip, total: total)
   }
-
-  /// True for values that a page can have: cursors are untrusted.
-  fileprivate var isValid: Bool {
-    [number ?? 0, skip, passed, known ?? 0, restart ?? 0, short ?? 0, largest ?? 0].allSatisfy(
-      RESTPaging.validRows.contains)
-  }
 }
 
 extension RESTPaging {
@@ -172,7 +166,12 @@ extension RESTPaging {
       case (.single, _), (.token, _), (.link, _): true
       }
     let largest = followsLimit ? size?.rows ?? 0 : RESTPaging.validRows.upperBound
-    return isInList && position.isValid && position.size.map { 1...largest ~= $0 } ?? true
+    let rows: [Int?] = [
+      position.number, position.skip, position.passed, position.known, position.restart,
+      position.short, position.largest,
+    ]
+    return isInList && rows.allSatisfy { RESTPaging.validRows ~= $0 ?? 0 }
+      && position.size.map { 1...largest ~= $0 } ?? true
       && deepest.map { position.passed < $0 } ?? true
   }
 

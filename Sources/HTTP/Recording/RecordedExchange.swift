@@ -191,12 +191,10 @@ extension Data {
     return JSON(canonical: json) == JSON(canonical: otherJSON)
   }
 
-  /// The text without white space if this is JSON, otherwise these bytes.
-  fileprivate var compactJSON: [UInt8] { JSONFormatter.compact(Array(self)) ?? Array(self) }
-
   /// A short text: `the body {"skip":0,"take":20}`.
   fileprivate var text: String {
-    isEmpty
-      ? "no body" : "the body \(String(decoding: compactJSON, as: UTF8.self).oneLine(atMost: 60))"
+    if isEmpty { return "no body" }
+    let bytes = JSONFormatter.compact(Array(self)) ?? Array(self)
+    return "the body \(String(decoding: bytes, as: UTF8.self).oneLine(atMost: 60))"
   }
 }

@@ -29,7 +29,12 @@ public final class ReplayClock: Clock, Sendable {
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     try Task.checkCancellation()
     guard Deadline.current == nil else { return move(to: deadline) }
-    let (moves, ticket) = enter()
+    let (moves, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    let ticket = state.withLock { state in
+      state.lastTicket += 1
+      state.sleepers[state.lastTicket] = continuation
+      return state.lastTicket
+    }
     defer { state.withLock { $0.sleepers[ticket] = nil } }
     while now < deadline {
       let rest = now.duration(to: deadline)
@@ -64,16 +69,6 @@ public final class ReplayClock: Clock, Sendable {
       return Array(state.sleepers.values)
     }
     for sleeper in sleepers { sleeper.yield() }
-  }
-
-  private func enter() -> (AsyncStream<Void>, ticket: Int) {
-    let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    let ticket = state.withLock { state in
-      state.lastTicket += 1
-      state.sleepers[state.lastTicket] = continuation
-      return state.lastTicket
-    }
-    return (stream, ticket)
   }
 }
 

@@ -121,8 +121,11 @@ extension Recording {
   package var repliesWithoutHost: RecordedReplies {
     RecordedReplies(
       exchanges.map { name, exchange in
+        let request = exchange.request
         var exchange = exchange
-        exchange.request = exchange.request.withoutHost
+        let path = request.target.hasPrefix("/") ? String(request.target) : "/\(request.target)"
+        exchange.request = RecordedRequest(
+          method: request.method, address: path, headers: request.headers, body: request.body)
         return (name, exchange)
       })
   }
@@ -155,13 +158,7 @@ extension RecordedRequest {
 
   fileprivate var origin: String { String(address.prefix(address.count - target.count)) }
 
-  fileprivate var withoutHost: RecordedRequest {
-    RecordedRequest(
-      method: method, address: target.hasPrefix("/") ? String(target) : "/\(target)",
-      headers: headers, body: body)
-  }
-
-  private var target: Substring {
+  fileprivate var target: Substring {
     guard let scheme = address.firstRange(of: "://") else { return address[...] }
     let rest = address[scheme.upperBound...]
     return rest[(rest.firstIndex { "/?".contains($0) } ?? rest.endIndex)...]

@@ -24,7 +24,8 @@ extension HTTPResponse {
       throw SourceError(.malformed, "\(service) sent something that is not JSON\(excerpt)")
     }
     do {
-      return try decoder.map { try $0.decode(type, from: body.repairedUTF8) } ?? text.read(type)
+      guard let decoder else { return try text.read(type) }
+      return try decoder.decode(type, from: Data(String(decoding: body, as: UTF8.self).utf8))
     } catch let error as SourceError {
       throw error
     } catch {
@@ -38,13 +39,6 @@ extension HTTPResponse {
     let head = String(decoding: body.prefix(1024), as: UTF8.self).lowercased()
     return !head.contains("<html") && !head.contains("<!doctype html")
       && head.contains(/<(\?xml|rss|feed|rdf:rdf)[\s>]/)
-  }
-}
-
-extension Data {
-  fileprivate var repairedUTF8: Data {
-    let isValid = String(validating: self, as: UTF8.self) != nil
-    return isValid ? self : Data(String(decoding: self, as: UTF8.self).utf8)
   }
 }
 
@@ -83,7 +77,13 @@ public struct LossyArray<Element: Decodable>: Decodable {
           unreadable.firstReason = "row \(row): \(reason ?? "invalid value")"
         }
         unreadable.count += 1
-        try Self.check(unreadable)
+        guard !Task.isCancelled else { throw SourceError.cancelled }
+        // An array of something else: a million failures, which fit into two megabytes, would occupy a
+        // processor for a minute.
+        guard unreadable.count < Self.maxUnreadable else {
+          let reason = unreadable.firstReason.map { " (\($0))" } ?? ""
+          throw SourceError(.malformed, "\(unreadable.count) rows could not be read\(reason)")
+        }
       }
     }
     self.elements = elements
@@ -92,16 +92,6 @@ public struct LossyArray<Element: Decodable>: Decodable {
 
   /// More than the rows of any page.
   private static var maxUnreadable: Int { 10_000 }
-
-  /// Stops decoding an array of something else: a million failures, which fit into two megabytes, would
-  /// occupy a processor for a minute.
-  private static func check(_ unreadable: UnreadableRows) throws(SourceError) {
-    guard !Task.isCancelled else { throw .cancelled }
-    guard unreadable.count < maxUnreadable else {
-      let reason = unreadable.firstReason.map { " (\($0))" } ?? ""
-      throw SourceError(.malformed, "\(unreadable.count) rows could not be read\(reason)")
-    }
-  }
 }
 
 extension LossyArray: Sendable where Element: Sendable {}

@@ -28,15 +28,12 @@ extension HTTPResponse {
     case 401 where wantsKey, 407 where wantsKey:
       throw failure(.invalidKey, "invalid API key for \(service) (\(status))", now)
     case 408: throw failure(.timedOut, "\(service) timed out (\(status))", now)
-    case 403 where isRateLimit, 420, 425, 429:
+    case 403 where header("retry-after") != nil || hasQuotaLeft == false, 420, 425, 429:
       throw failure(.rateLimited, "rate limited by \(service) (\(status))", now)
     case ..<500: throw failure(.rejected, "\(service) refused the request (\(status))", now)
     default: throw failure(.serverError, "\(service) failed (\(status))", now)
     }
   }
-
-  /// True if a service that forbids a request says when it may be sent again.
-  private var isRateLimit: Bool { header("retry-after") != nil || hasQuotaLeft == false }
 
   private func failure(_ code: SourceError.Code, _ message: String, _ now: Date) -> SourceError {
     let wait = retryAfter(from: now)
@@ -70,16 +67,10 @@ extension HTTPResponse {
   private static let summaryWindow = 16 << 10
 
   private var envelopeMessage: Substring? {
-    let envelope = try? JSONText(body)?.read([String: MessageText].self)
-    return ["error", "message", "detail"].lazy.compactMap { envelope?[$0]?.text }.first?[...]
-  }
-
-  private struct MessageText: Decodable {
-    let text: String?
-
-    init(from decoder: any Decoder) throws {
-      text = try? decoder.singleValueContainer().decode(String.self)
-    }
+    let envelope = JSONText(body).map { JSON($0) }
+    return ["error", "message", "detail"].lazy.compactMap { name in
+      if case .string(let text)? = envelope?[name] { text[...] } else { nil }
+    }.first
   }
 }
 
