@@ -69,7 +69,10 @@ extension ServerResponse {
     let isCompressible =
       bytes.count > Self.compressionThreshold
       && Self.isCompressible(type: header("Content-Type") ?? "")
-    if isCompressible { response.addVary("Accept-Encoding") }
+    let vary = header("Vary")
+    if isCompressible, vary?.lowercased().contains("accept-encoding") != true {
+      response.set("Vary", vary.map { "\($0), Accept-Encoding" } ?? "Accept-Encoding")
+    }
     let wantsGzip = isCompressible && request.acceptsGzip
 
     let isTagged =
@@ -99,12 +102,6 @@ extension ServerResponse {
     response.headers.removeAll { $0.name.lowercased() == "content-type" }
     response.set("ETag", tag)
     return response
-  }
-
-  private mutating func addVary(_ name: String) {
-    let names = header("Vary")
-    guard names?.lowercased().contains(name.lowercased()) != true else { return }
-    set("Vary", names.map { "\($0), \(name)" } ?? name)
   }
 
   private static func isCompressible(type: String) -> Bool {
