@@ -144,8 +144,11 @@ extension OpenAPI {
     _ verb: String, of source: (any ServedSource)? = nil, _ summary: String,
     parameters: [JSON] = [], _ answers: Answers
   ) -> JSON {
+    // Such as `listSpaceFlights`.
+    let words = source?.name.split(separator: "-") ?? []
+    let name = words.reduce(verb) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
     var members: [JSON.Member] = [
-      .init("operationId", .string(verb + (source?.typeName ?? ""))),
+      .init("operationId", .string(name)),
       .init("summary", .string(summary)),
     ]
     if let source { members.append(.init("tags", [.string(source.name)])) }
@@ -176,12 +179,5 @@ extension OpenAPI {
         "description": "The records.", "headers": .object(headers),
         "content": ["application/json": ["schema": schema]],
       ])
-  }
-}
-
-extension ServedSource {
-  /// The name as a part of an operation's ID: `SpaceFlights`.
-  fileprivate var typeName: String {
-    name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
   }
 }

@@ -39,8 +39,13 @@ struct Badge {
       }
     label = kind == .offline ? "Offline · \(origin.lowercasedFirst)" : origin
     let reason = provenance.reason?.message.safeLine.capitalizedFirst
+    // Records are missing, or may be.
+    let codes: Set<Warning.Code> = [.scanned, .unreadable, .estimated]
+    let shortcomings = page.summary.warnings.map(\.warning).filter {
+      $0.meansIncomplete || codes.contains($0.code)
+    }
     notes =
-      (provenance.reason == nil ? [] : [reason].compactMap(\.self)) + page.summary.shortcomings
+      [reason].compactMap(\.self) + shortcomings.map(\.message.safeLine.capitalizedFirst)
     let usual =
       switch provenance.origin {
       case .live: "Fetched from the service just now"
@@ -79,15 +84,6 @@ struct Badge {
       })</p>
       </div></details>
       """
-  }
-}
-
-extension ListingSummary {
-  /// The warnings that records are missing, or may be.
-  fileprivate var shortcomings: [String] {
-    let codes: Set<Warning.Code> = [.scanned, .unreadable, .estimated]
-    return warnings.map(\.warning).filter { $0.meansIncomplete || codes.contains($0.code) }
-      .map(\.message.safeLine.capitalizedFirst)
   }
 }
 

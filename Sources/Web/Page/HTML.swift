@@ -4,7 +4,7 @@ struct HTML: Sendable {
 
   fileprivate static func escape(_ string: String, into text: inout String) {
     var rest = Substring(string).utf8
-    while let mark = rest.firstIndex(where: \.isMarkup) {
+    while let mark = rest.firstIndex(where: { "&<>\"'".utf8.contains($0) }) {
       text += Substring(rest[..<mark])
       text += "&#\(rest[mark]);"
       rest = rest[rest.index(after: mark)...]
@@ -43,11 +43,4 @@ extension HTML: ExpressibleByStringInterpolation {
   init(stringLiteral text: String) { self.text = text }
 
   init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
-}
-
-extension UInt8 {
-  /// True for `&`, `<`, `>`, `"` and `'`.
-  fileprivate var isMarkup: Bool {
-    self == 0x26 || self == 0x3C || self == 0x3E || self == 0x22 || self == 0x27
-  }
 }
