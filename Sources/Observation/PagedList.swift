@@ -157,7 +157,12 @@ public final class PagedList<Item: Record> {
     var policy = cachePolicy
     policy.refreshes = policy.mayAskService
     repeat {
-      if running?.policy != policy || running?.load != .first { stop() }
+      if running?.policy != policy || running?.load != .first {
+        // Its answer comes too late.
+        running?.task.cancel()
+        running = nil
+        loading = nil
+      }
       guard await finishes(.first, by: policy) else { continue }
       return
     } while !Task.isCancelled
@@ -211,13 +216,6 @@ public final class PagedList<Item: Record> {
     running = RunningLoad(load: load, policy: policy, number: number, task: task)
     loading = load
     return task
-  }
-
-  /// Cancels the running load; its answer comes too late.
-  private func stop() {
-    running?.task.cancel()
-    running = nil
-    loading = nil
   }
 
   private func finish(

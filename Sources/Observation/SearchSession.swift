@@ -81,13 +81,9 @@ public final class SearchSession<Item: Record> {
     searching = Task { [weak self, clock, pause] in
       guard (try? await clock.sleep(for: pause)) != nil else { return }
       await results.load()
-      guard !Task.isCancelled else { return }
-      self?.show(results)
+      guard !Task.isCancelled, let self else { return }
+      list = results
+      isSearching = false
     }
-  }
-
-  private func show(_ results: PagedList<Item>) {
-    list = results
-    isSearching = false
   }
 }
