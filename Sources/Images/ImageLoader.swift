@@ -186,20 +186,20 @@ private struct RemoteImages: DataSource, CustomStringConvertible {
       limits: limits)
     let response = try await transport.send(request).checked(by: address.authority, now: now())
     guard let image = LoadedImage(response.body, at: address) else {
-      throw SourceError(.malformed, "\(address.authority) sent \(response.summaryOfOtherData)")
+      let isMarkup = response.body.firstSignificantByte == UInt8(ascii: "<")
+      let what =
+        if response.body.isEmpty {
+          "nothing instead of an image"
+        } else if ImageType(sniffing: response.body) != nil {
+          "a damaged image"
+        } else {
+          "\(isMarkup ? "a page" : "other data") instead of an image\(response.excerpt)"
+        }
+      throw SourceError(.malformed, "\(address.authority) sent \(what)")
     }
     return LookupResult(
       image, provenance: Provenance(.live, fetchedAt: now(), endpoint: request.endpoint))
   }
 
   var description: String { "RemoteImages()" }
-}
-
-extension HTTPResponse {
-  fileprivate var summaryOfOtherData: String {
-    if body.isEmpty { return "nothing instead of an image" }
-    if ImageType(sniffing: body) != nil { return "a damaged image" }
-    let isMarkup = body.firstSignificantByte == UInt8(ascii: "<")
-    return "\(isMarkup ? "a page" : "other data") instead of an image\(excerpt)"
-  }
 }
