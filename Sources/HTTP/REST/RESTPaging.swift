@@ -197,7 +197,7 @@ extension HTTPRequest {
       request.query.append(.init(name, .plain(value)))
     case .body(let path):
       var body = self.body.flatMap { JSONText($0) }.map { JSON($0) } ?? .object([])
-      body.set(path[...], to: body.value(at: path).isText ? .string(value) : .number(of: value))
+      body.set(path[...], to: value)
       request.body = Data(body.text.utf8)
     }
     return request
@@ -205,13 +205,11 @@ extension HTTPRequest {
 }
 
 extension JSON {
-  fileprivate func value(at path: [String]) -> JSON? {
-    path.reduce(Optional(self)) { value, name in value?[name] }
-  }
-
-  fileprivate mutating func set(_ path: ArraySlice<String>, to value: JSON) {
+  /// Sets a member, which stays text or else may become a number, and creates the objects that lead to it.
+  fileprivate mutating func set(_ path: ArraySlice<String>, to value: String) {
     guard let name = path.first else {
-      self = value
+      let isText = if case .string = self { true } else { false }
+      self = isText ? .string(value) : Int(value).map(JSON.integer) ?? .string(value)
       return
     }
     var members: [Member] = []
@@ -225,13 +223,4 @@ extension JSON {
     }
     self = .object(members)
   }
-
-  /// A whole number as such, any other text as text.
-  fileprivate static func number(of text: String) -> JSON {
-    Int(text).map(JSON.integer) ?? .string(text)
-  }
-}
-
-extension JSON? {
-  fileprivate var isText: Bool { if case .string? = self { true } else { false } }
 }
