@@ -59,7 +59,13 @@ package final class Site: Sendable {
   private func finish(
     _ response: inout ServerResponse, to request: ServerRequest, _ access: Access?
   ) {
-    response.secure()
+    if response.header("Content-Security-Policy") == nil {
+      response.set("Content-Security-Policy", HTMLRenderer.contentSecurityPolicy)
+    }
+    response.set("X-Content-Type-Options", "nosniff")
+    response.set("X-Frame-Options", "DENY")
+    response.set("Referrer-Policy", "same-origin")
+    response.set("Cross-Origin-Resource-Policy", "same-origin")
     if let origin = access?.foreignOrigin(of: request) { response.allow(origin) }
   }
 
@@ -109,15 +115,5 @@ extension ServerResponse {
     ServerResponse(
       200, "application/json", Array(text.utf8),
       headers: [.init("Cache-Control", "private, no-cache")])
-  }
-
-  fileprivate mutating func secure() {
-    if header("Content-Security-Policy") == nil {
-      set("Content-Security-Policy", HTMLRenderer.contentSecurityPolicy)
-    }
-    set("X-Content-Type-Options", "nosniff")
-    set("X-Frame-Options", "DENY")
-    set("Referrer-Policy", "same-origin")
-    set("Cross-Origin-Resource-Policy", "same-origin")
   }
 }
