@@ -9,13 +9,8 @@ struct ReceivedRequest {
   var target = ""
   var client = ""
   var headers: [ServerRequest.Parameter] = []
-  private var body: [UInt8] = []
-  private var discardedBytes = 0
-
-  init(target: String = "", client: String = "") {
-    self.target = target
-    self.client = client
-  }
+  var body: [UInt8] = []
+  var discardedBytes = 0
 
   /// A refusal that need not wait for the body.
   func refusal(ofHead count: Int, _ limits: ServerLimits) -> RequestRefusal? {
@@ -63,8 +58,6 @@ struct ReceivedRequest {
     return discardedBytes <= limits.bodyBytes * Self.discardFactor
   }
 
-  mutating func dropBody() { body = [] }
-
   var head: ServerRequest {
     ServerRequest(method: method, headers: headers, client: client)
   }
@@ -93,29 +86,22 @@ package struct RequestRefusal: Error, Hashable, Sendable {
   /// The time to wait before a retry, in seconds.
   package var retryAfter: Int?
 
-  private init(_ status: Int, _ code: String, _ message: String) {
-    self.status = status
-    self.code = code
-    self.message = message
-  }
-
   static let invalidTarget = RequestRefusal(
-    400, "invalidRequest", "invalid path or query: must be percent-encoded UTF-8")
+    status: 400, code: "invalidRequest",
+    message: "invalid path or query: must be percent-encoded UTF-8")
 
   static let unclearEnd = RequestRefusal(
-    400, "invalidRequest",
-    "invalid header fields: the end of the request is unclear, or a name contains a space")
+    status: 400, code: "invalidRequest",
+    message: "invalid header fields: the end of the request is unclear, or a name contains a space")
 
-  static let bodyTooLarge = RequestRefusal(413, "bodyTooLarge", "the body is too large")
+  static let bodyTooLarge = RequestRefusal(
+    status: 413, code: "bodyTooLarge", message: "the body is too large")
 
   static let headTooLarge = RequestRefusal(
-    431, "headTooLarge", "the address and the header fields are too large")
+    status: 431, code: "headTooLarge", message: "the address and the header fields are too large")
 
-  static let tooManyStreams = {
-    var refusal = RequestRefusal(503, "busy", "too many event streams")
-    refusal.retryAfter = 10
-    return refusal
-  }()
+  static let tooManyStreams = RequestRefusal(
+    status: 503, code: "busy", message: "too many event streams", retryAfter: 10)
 
   var response: ServerResponse {
     var response = ServerResponse(

@@ -102,7 +102,7 @@ final class ServerConnection: Sendable {
   }
 
   private func start(_ request: ServerRequest, _ state: inout State) {
-    state.request.dropBody()
+    state.request.body = []
     state.deadline = nil
     state.phase = .handling
     // Before the task, which may resume at once.
