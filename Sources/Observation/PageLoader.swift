@@ -76,14 +76,9 @@ struct RecordBatch<Item: Record>: Sendable {
   private(set) var provenance: Provenance?
   private(set) var warnings: [Warning] = []
   private(set) var unreadable = UnreadableRows.none
-  private(set) var hasMore: Bool
+  private(set) var hasMore = true
   /// The reason why there are no more records although the source did not end.
   private(set) var failure: SourceError?
-
-  init(isFirst: Bool, hasMore: Bool = true) {
-    self.isFirst = isFirst
-    self.hasMore = hasMore
-  }
 
   mutating func add(_ step: PaginationStep<Item>) {
     records += step.items
