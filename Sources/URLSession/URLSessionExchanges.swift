@@ -24,6 +24,12 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
 
     var end: ContinuousClock.Instant { begin + request.limits.overall }
     var deadline: ContinuousClock.Instant { min(lastActivity + request.limits.idle, end) }
+    /// The error of an exchange whose deadline has passed.
+    var expiry: SourceError {
+      let (authority, limits) = (request.address.authority, request.limits)
+      return lastActivity + limits.idle <= .now
+        ? .silent(authority, for: limits.idle) : .unfinished(authority, within: limits.overall)
+    }
 
     /// Adds bytes of the body; returns an error if there are too many.
     mutating func receive(_ data: Data) -> SourceError? {
@@ -75,19 +81,11 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     // Only the time is copied: a copy of the exchange would make every append copy the body.
     while let deadline = exchanges.withLock({ $0[task.taskIdentifier]?.deadline }) {
       if deadline <= .now {
-        stop(task, because: expiry(of: task) ?? .cancelled)
+        let expiry = exchanges.withLock { $0[task.taskIdentifier]?.expiry }
+        stop(task, because: expiry ?? .cancelled)
       } else if (try? await Task.sleep(until: deadline, clock: .continuous)) == nil {
         return
       }
-    }
-  }
-
-  private func expiry(of task: URLSessionTask) -> SourceError? {
-    exchanges.withLock { exchanges in
-      guard let exchange = exchanges[task.taskIdentifier] else { return nil }
-      let (authority, limits) = (exchange.request.address.authority, exchange.request.limits)
-      return exchange.lastActivity + limits.idle <= .now
-        ? .silent(authority, for: limits.idle) : .unfinished(authority, within: limits.overall)
     }
   }
 
@@ -152,9 +150,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
   ) {
     guard let exchange = exchanges.withLock({ $0.removeValue(forKey: task.taskIdentifier) })
-    else {
-      return
-    }
+    else { return }
     let (authority, limits) = (exchange.request.address.authority, exchange.request.limits)
     let result: Result<HTTPResponse, SourceError>
     if exchange.end <= .now {
