@@ -37,27 +37,16 @@ extension RecordedExchange {
   /// - A failure is `### failed timedOut` with the fields `message`, `remedy` and `retry-after` (seconds);
   ///   `### silent` means no data until the caller's deadline.
   package var text: Data {
-    let body = BodyText(request.body)
     var text = Data()
     text.append(line: Self.formatHeader)
     text.append(line: "# \(time.iso8601)")
     text.append(line: "\(request.method.rawValue) \(request.address)")
-    text.append(fields: request.headers, body)
+    text.append(request.headers, request.body)
     text.append(line: "")
-    if let body {
-      text += body.bytes
-      text += Data("\n\n".utf8)
-    }
     switch outcome {
     case .reply(let response):
-      let body = BodyText(response.body)
       text.append(line: "\(Self.separator) HTTP \(response.status)")
-      text.append(fields: response.headers, body)
-      if let body {
-        text.append(line: "")
-        text += body.bytes
-        text.append(line: "")
-      }
+      text.append(response.headers, response.body)
     case .failure(let error):
       text.append(line: "\(Self.separator) failed \(error.code)")
       let wait = error.retryAfter.map { "\($0 / .seconds(1))" }
@@ -65,8 +54,7 @@ extension RecordedExchange {
         ("message", error.message), ("remedy", error.remedy?.text), ("retry-after", wait),
       ]
       text.append(
-        fields: fields.compactMap { field in field.1.map { (field.0, $0.oneLine(atMost: 500)) } },
-        nil)
+        fields.compactMap { name, value in value.map { (name, $0.oneLine(atMost: 500)) } })
     case .silence:
       text.append(line: "\(Self.separator) silent")
     }
@@ -74,42 +62,38 @@ extension RecordedExchange {
   }
 }
 
-/// A body as it is recorded.
-private struct BodyText {
-  var bytes: Data
-  var isBase64 = false
-
-  /// Maximum ratio of indented to original size.
-  private static let maxGrowth = 4
-
-  /// `nil` for an empty body.
-  init?(_ body: Data) {
-    guard !body.isEmpty else { return nil }
-    guard let text = String(validating: body, as: UTF8.self), text.isPlain,
-      // By bytes, as it is read: in a string, a combining mark makes another character.
-      !body.starts(with: RecordedExchange.separator.utf8),
-      body.firstRange(of: Data("\n\(RecordedExchange.separator)".utf8)) == nil
-    else {
-      bytes = body.base64EncodedData(options: [.lineLength76Characters, .endLineWithLineFeed])
-      isBase64 = true
-      return
-    }
-    let limit = body.count * Self.maxGrowth + 4096
-    bytes = JSONFormatter.indented(Array(body), atMost: limit).map { Data($0) } ?? body
-  }
-}
-
 extension Data {
   fileprivate mutating func append(line: String) { self += Data((line + "\n").utf8) }
 
-  fileprivate mutating func append(fields: [(name: String, value: String)], _ body: BodyText?) {
-    for field in fields where field.name.isPlain && field.value.isPlain {
-      guard !field.name.isEmpty, !field.value.contains("\n"),
-        !field.name.contains(where: \.isNewline)
-      else { continue }
-      append(line: "\(field.name): \(field.value)")
+  /// Adds header fields, and a body after a blank line.
+  fileprivate mutating func append(
+    _ fields: [(name: String, value: String)], _ body: Data = Data()
+  ) {
+    for (name, value) in fields
+    where !name.isEmpty && name.isPlain && !name.contains(where: \.isNewline)
+      && value.isPlain && !value.contains("\n")
+    {
+      append(line: "\(name): \(value)")
     }
-    if body?.isBase64 == true { append(line: RecordedExchange.base64Note) }
+    guard !body.isEmpty else { return }
+    let text = body.recordedText
+    if text == nil { append(line: RecordedExchange.base64Note) }
+    append(line: "")
+    self +=
+      text ?? body.base64EncodedData(options: [.lineLength76Characters, .endLineWithLineFeed])
+    append(line: "")
+  }
+
+  /// This body as it is recorded; `nil` if it is not plain text.
+  private var recordedText: Data? {
+    guard let text = String(validating: self, as: UTF8.self), text.isPlain,
+      // By bytes, as it is read: in a string, a combining mark makes another character.
+      !starts(with: RecordedExchange.separator.utf8),
+      firstRange(of: Data("\n\(RecordedExchange.separator)".utf8)) == nil
+    else { return nil }
+    // Indented JSON is not much larger than it was.
+    let limit = count * 4 + 4096
+    return JSONFormatter.indented(Array(self), atMost: limit).map { Data($0) } ?? self
   }
 }
 
