@@ -116,7 +116,7 @@ extension RecordedExchange {
 
   /// Parses a recording, which a person may have edited.
   package init(_ text: Data) throws(FormatError) {
-    var lines = Lines(text)
+    var lines = Lines(rest: text)
     guard lines.next() == Self.formatHeader else {
       throw lines.formatError("not a recording: the first line must be \"\(Self.formatHeader)\"")
     }
@@ -153,10 +153,8 @@ private struct Lines {
     var hasBody = false
   }
 
-  private var rest: Data
-  private var number = 0
-
-  init(_ text: Data) { rest = text }
+  var rest: Data
+  var number = 0
 
   func formatError(_ message: String) -> RecordedExchange.FormatError {
     RecordedExchange.FormatError(line: max(number, 1), message: message)
@@ -224,7 +222,6 @@ private struct Lines {
   mutating func outcome() throws(RecordedExchange.FormatError) -> RecordedExchange.Outcome {
     let line = next() ?? ""
     let words = line.split(separator: " ").map(String.init)
-    let begin = number
     guard words.first == RecordedExchange.separator else {
       throw formatError(
         "missing outcome: expected a line such as \"\(RecordedExchange.separator) HTTP 200\"")
@@ -256,9 +253,8 @@ private struct Lines {
     case ("silent", 2):
       return .silence
     default:
-      throw RecordedExchange.FormatError(
-        line: begin,
-        message: "invalid outcome: must be \"HTTP 200\", \"failed timedOut\" or \"silent\"")
+      throw formatError(
+        "invalid outcome: must be \"HTTP 200\", \"failed timedOut\" or \"silent\"")
     }
   }
 }
