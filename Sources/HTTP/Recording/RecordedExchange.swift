@@ -108,16 +108,12 @@ package struct RecordedRequest: Sendable {
 
   let query: [QueryItem]
 
-  struct QueryItem: Hashable, Comparable {
+  struct QueryItem {
     let name: String
     let value: String
 
     /// `true` if the value is a secret that was removed.
     var isRedacted: Bool { value == SecretScanner.mark }
-
-    static func < (left: QueryItem, right: QueryItem) -> Bool {
-      (left.name, left.value) < (right.name, right.value)
-    }
   }
 
   init(
@@ -166,14 +162,11 @@ extension RecordedRequest {
   }
 
   private func queryDifferences(from recorded: RecordedRequest) -> [String] {
-    let hidden = Set((query + recorded.query).filter(\.isRedacted).map(\.name))
-    let own = query.filter { !hidden.contains($0.name) }.sorted()
-    let theirs = recorded.query.filter { !hidden.contains($0.name) }.sorted()
-    guard own != theirs else { return [] }
-    let names = Set((own + theirs).map(\.name)).sorted()
-    return names.compactMap { name in
-      let values = own.filter { $0.name == name }.map(\.value)
-      let others = theirs.filter { $0.name == name }.map(\.value)
+    let all = query + recorded.query
+    let names = Set(all.map(\.name)).subtracting(all.filter(\.isRedacted).map(\.name))
+    return names.sorted().compactMap { name in
+      let values = query.filter { $0.name == name }.map(\.value).sorted()
+      let others = recorded.query.filter { $0.name == name }.map(\.value).sorted()
       guard values != others else { return nil }
       func text(_ values: [String]) -> String {
         values.map { "\(name)=\($0)".oneLine(atMost: 40) }.joined(separator: "&")
