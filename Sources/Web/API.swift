@@ -201,11 +201,10 @@ package struct API: Sendable {
         let result = try await source.sync(pages: pages) {
           continuation.yield(ServerSentEvent("progress", data: $0.json(of: source.name).text))
         }
-        if let failure = result.failure {
-          continuation.yield(.failure(Problem(failure), result.json(of: source.name)))
-        } else {
-          continuation.yield(ServerSentEvent("done", data: result.json(of: source.name).text))
-        }
+        let json = result.json(of: source.name)
+        continuation.yield(
+          result.failure.map { .failure(Problem($0), json) }
+            ?? ServerSentEvent("done", data: json.text))
       } catch {
         continuation.yield(.failure(Problem(error), nil))
       }

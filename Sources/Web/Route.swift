@@ -174,11 +174,7 @@ extension ServedQuery {
   }
 
   /// The query for links of its answer: a reload is over when it is answered.
-  var forLinks: ServedQuery {
-    var query = self
-    if cache == .reload { query.cache = .normal }
-    return query
-  }
+  var forLinks: ServedQuery { cache == .reload ? with(\.cache, .normal) : self }
 
   /// This query with another value of a member.
   func with<Value>(_ member: WritableKeyPath<ServedQuery, Value>, _ value: Value) -> ServedQuery {
