@@ -119,9 +119,7 @@ extension ImageDiskCache {
     }
   }
 
-  /// Removes abandoned temporary files, the old file of this name, and the least recently used files.
-  ///
-  /// Call it under the lock.
+  /// Removes abandoned temporary files, the old file of this name, and the least recently used files, under the lock.
   private func makeRoom(for count: Int, named name: String) throws(SystemFailure) {
     for left in names() where left.hasSuffix(Self.newEnding) { try remove(left) }
     var entries = entries()

@@ -30,9 +30,8 @@ actor PageLoader<Item: Record> {
     return RecordBatch(isFirst: false, hasMore: false)
   }
 
-  /// Loads the first page twice: the cached one, which is passed to `show` at once, and the one that the policy gives.
-  ///
-  /// - Returns: `nil` if nothing is left to show.
+  /// Loads the first page twice: the cached one, which is passed to `show` at once, and the one that the policy gives;
+  /// `nil` if nothing is left to show.
   func first(
     showing show: @Sendable @MainActor (RecordBatch<Item>) -> Void
   ) async throws(SourceError) -> RecordBatch<Item>? {

@@ -182,9 +182,7 @@ public final class PagedList<Item: Record> {
 
   // MARK: - Loading
 
-  /// Waits for the running load, and starts one if there is none.
-  ///
-  /// - Returns: false if it was cancelled.
+  /// Waits for the running load, or for one that it starts; false if that was cancelled.
   private func finishes(_ load: Load, by policy: CachePolicy) async -> Bool {
     if let running { return await running.task.value }
     let task = start(load, by: policy)
@@ -266,9 +264,7 @@ public final class PagedList<Item: Record> {
 
   func recordsChanged() { tail = Set(records.suffix(max(pageSize / 2, 1)).map(\.key)) }
 
-  /// Loads more if the row that appeared last is near the end.
-  ///
-  /// Also after each load: rows that stay on the screen do not appear again.
+  /// Loads more if the row that appeared last is near the end, also after each load, as rows appear once.
   private func loadMoreIfNeeded() {
     guard running == nil, loader != nil, hasMore, let lastAppeared,
       tail.contains(RecordKey(lastAppeared))

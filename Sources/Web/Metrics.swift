@@ -45,9 +45,7 @@ package final class Metrics: Sendable {
     }
   }
 
-  /// Returns an observer that counts the events of a source.
-  ///
-  /// Most events do not name their source, so each source has its own observer.
+  /// Returns an observer that counts the events of a source, which most of them do not name.
   package func observer(of source: String) -> Observer {
     state.withLock { $0.sources[source] = $0.sources[source] ?? Source() }
     return Observer { [self] event in

@@ -15,8 +15,7 @@ package import AggregatorCore
 
   /// HTTP over libcurl, which is loaded at the first request.
   ///
-  /// Connections are kept alive and shared by all requests of an engine. Its thread starts at the first
-  /// request and ends with the engine.
+  /// An engine keeps its connections, and has a thread from its first request on.
   package final class CurlEngine: HTTPEngine {
     private let libraries: [String]
     private let loop = Mutex<CurlLoop?>(nil)
@@ -188,9 +187,7 @@ package import AggregatorCore
       }
     }
 
-    /// Ends the transfers that reached their idle limit.
-    ///
-    /// - Returns: The milliseconds until the next transfer could reach it.
+    /// Ends the transfers that reached their idle limit; returns the milliseconds until the next one may.
     private func expire(_ transfers: inout [UInt64: CurlTransfer]) -> Int32 {
       var maxWait: Duration = .seconds(3600)
       let now = ContinuousClock.now

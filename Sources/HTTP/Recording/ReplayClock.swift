@@ -51,9 +51,7 @@ public final class ReplayClock: Clock, Sendable {
   /// Advances the clock by zero or more, and ends the waits that are over.
   package func advance(by duration: Duration) { move(to: now.advanced(by: duration)) }
 
-  /// Advances the clock to the deadline of the current call, and waits until the call is cancelled.
-  ///
-  /// Returns at once if there is no deadline, or one of another clock.
+  /// Advances the clock to the deadline of the current call, if it has one of this clock, and waits until it is cancelled.
   func passDeadline() async {
     guard let left = Deadline.current?.remaining() else { return }
     move(to: now.advanced(by: left))
